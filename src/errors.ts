@@ -1,0 +1,80 @@
+/** Exit statuses, after sysexits. `check` alone has a contract of its own. */
+export const EXIT = {
+  done: 0,
+  usage: 64,
+  data: 65,
+  notFound: 66,
+  unavailable: 69,
+  bug: 70,
+  io: 74,
+  tryAgain: 75,
+  refused: 77,
+  config: 78,
+} as const;
+
+export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
+
+/** Every failure that a user can meet, with the exit status it ends in. Anything else is a bug and ends in 70. */
+const STATUS_OF_CODE = {
+  HANDOVER_USAGE: EXIT.usage,
+  HANDOVER_TEXT_TOO_LARGE: EXIT.data,
+  HANDOVER_INPUT_INVALID: EXIT.data,
+  HANDOVER_JSON_INVALID: EXIT.data,
+  HANDOVER_RECORD_DAMAGED: EXIT.data,
+  HANDOVER_RECORD_NEWER: EXIT.data,
+  HANDOVER_STORE_DAMAGED: EXIT.data,
+  HANDOVER_NOT_FOUND: EXIT.notFound,
+  HANDOVER_STORE_EMPTY: EXIT.notFound,
+  HANDOVER_ID_AMBIGUOUS: EXIT.usage,
+  HANDOVER_BUDGET_TOO_SMALL: EXIT.usage,
+  HANDOVER_PROJECT_MISSING: EXIT.notFound,
+  HANDOVER_GIT_FAILED: EXIT.unavailable,
+  HANDOVER_PROGRAM_MISSING: EXIT.unavailable,
+  HANDOVER_PROGRAM_TIMEOUT: EXIT.tryAgain,
+  HANDOVER_LOCKED: EXIT.tryAgain,
+  HANDOVER_TOO_MANY_OPEN_FILES: EXIT.tryAgain,
+  HANDOVER_CANCELLED: EXIT.tryAgain,
+  HANDOVER_IO: EXIT.io,
+  HANDOVER_DISK_FULL: EXIT.io,
+  HANDOVER_READ_ONLY: EXIT.io,
+  HANDOVER_PERMISSION: EXIT.refused,
+  HANDOVER_PATH_UNSAFE: EXIT.refused,
+  HANDOVER_HOME_UNKNOWN: EXIT.config,
+} as const satisfies Record<string, ExitStatus>;
+
+export type ErrorCode = keyof typeof STATUS_OF_CODE;
+
+export interface ErrorContext {
+  /** The next thing to type or to do. */
+  hint?: string;
+  cause?: unknown;
+  /** Facts for `--json`, such as the candidates of an ambiguous id. */
+  data?: Record<string, unknown>;
+}
+
+/** An expected failure: what is wrong and where (message), what to do next (hint), what it came from (cause). */
+export class HandoverError extends Error {
+  override readonly name = 'HandoverError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly data: Record<string, unknown> | undefined;
+
+  constructor(code: ErrorCode, message: string, context: ErrorContext = {}) {
+    super(message, context.cause === undefined ? undefined : { cause: context.cause });
+    this.code = code;
+    this.hint = context.hint;
+    this.data = context.data;
+  }
+
+  get exitStatus(): ExitStatus {
+    return STATUS_OF_CODE[this.code];
+  }
+}
+
+export function hasErrno(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
+}
+
+export function isErrno(error: unknown): error is NodeJS.ErrnoException & { code: string } {
+  return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
+}

@@ -1,0 +1,37 @@
+import { randomFillSync } from 'node:crypto';
+import { homedir } from 'node:os';
+
+export interface Clock {
+  /** Milliseconds since 1970. May repeat and may go backwards: callers that need order must not rely on it alone. */
+  now(): number;
+}
+
+export interface Random {
+  bytes(count: number): Uint8Array;
+}
+
+export type Env = Readonly<Record<string, string | undefined>>;
+
+/** What a feature may know of the machine it runs on. Passed in everywhere, so that a test can be the machine. */
+export interface Machine {
+  clock: Clock;
+  random: Random;
+  env: Env;
+  platform: NodeJS.Platform;
+  /** The user's home folder, or undefined where there is none. */
+  home: string | undefined;
+  cwd: string;
+}
+
+export const systemClock: Clock = { now: () => Date.now() };
+
+export const systemRandom: Random = { bytes: (count) => randomFillSync(new Uint8Array(count)) };
+
+export function describeMachine(env: Env = process.env, cwd: string = process.cwd()): Machine {
+  return { clock: systemClock, random: systemRandom, env, platform: process.platform, home: findHome(env), cwd };
+}
+
+function findHome(env: Env): string | undefined {
+  const home = env.HOME ?? env.USERPROFILE ?? homedir();
+  return home === '' ? undefined : home;
+}
