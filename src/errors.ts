@@ -72,7 +72,9 @@ export class HandoverError extends Error {
 }
 
 export function hasErrno(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
+  return (
+    error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
+  );
 }
 
 export function isErrno(error: unknown): error is NodeJS.ErrnoException & { code: string } {

@@ -28,7 +28,14 @@ export const systemClock: Clock = { now: () => Date.now() };
 export const systemRandom: Random = { bytes: (count) => randomFillSync(new Uint8Array(count)) };
 
 export function describeMachine(env: Env = process.env, cwd: string = process.cwd()): Machine {
-  return { clock: systemClock, random: systemRandom, env, platform: process.platform, home: findHome(env), cwd };
+  return {
+    clock: systemClock,
+    random: systemRandom,
+    env,
+    platform: process.platform,
+    home: findHome(env),
+    cwd,
+  };
 }
 
 function findHome(env: Env): string | undefined {

@@ -1,0 +1,180 @@
+import { resolve } from 'node:path';
+import { HandoverError, isErrno } from '../errors.ts';
+import { sha256Hex } from '../model/checksum.ts';
+import {
+  computeFactId,
+  type Fact,
+  type FactKind,
+  MAX_FACT_TEXT_BYTES,
+  MAX_FACTS,
+  type Probe,
+} from '../model/fact.ts';
+import {
+  HANDOVER_SCHEMA,
+  type HandoverDraft,
+  MAX_AGENT_BYTES,
+  MAX_SUMMARY_BYTES,
+  MAX_TITLE_BYTES,
+} from '../model/handover.ts';
+import { cleanLine, cleanText, countUtf8Bytes, cutToBytes } from '../model/text.ts';
+import { readRegularFile } from '../platform/durable-file.ts';
+import type { Machine } from '../platform/machine.ts';
+import { abbreviateHome, type Place, toRelativePath } from '../workspace/place.ts';
+
+export const DECLARABLE_KINDS = [
+  'goal',
+  'next',
+  'decision',
+  'constraint',
+  'rejected',
+  'blocker',
+  'question',
+  'note',
+] as const;
+export type DeclarableKind = (typeof DECLARABLE_KINDS)[number];
+
+/** What somebody says on purpose, to be handed over. Texts are as they were typed. */
+export interface Declaration {
+  title: string | undefined;
+  summary: string;
+  agent: string;
+  /** Who says it. An agent's words may be shown, but never stand as the user's. */
+  by: 'human' | 'agent';
+  sessionId: string | null;
+  facts: { kind: DeclarableKind; text: string }[];
+  /** Paths as typed, from the current folder. */
+  files: string[];
+  /** Notes that are in every brief until they are resolved. */
+  pins: string[];
+  pinAll: boolean;
+}
+
+export type DeclaredDraft = Omit<HandoverDraft, 'id' | 'created_at'>;
+
+/** Everything of a handover but its id and time. Throws a coded error that names the part which cannot be kept. */
+export function declareHandover(declaration: Declaration, place: Place, machine: Machine): DeclaredDraft {
+  const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
+  const title = declaration.title === undefined ? deriveTitle(summary) : cleanLine(declaration.title);
+  if (title === '') {
+    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to call this handover by', {
+      hint: 'Give --title TEXT, or --summary TEXT whose first line can serve as the title.',
+    });
+  }
+  const agent = limitBytes(cleanLine(declaration.agent), MAX_AGENT_BYTES, 'the name of the agent');
+  if (agent === '')
+    throw new HandoverError('HANDOVER_USAGE', 'the name of the agent is empty', {
+      hint: 'Give --agent NAME.',
+    });
+  return {
+    schema: HANDOVER_SCHEMA,
+    expires_at: null,
+    project: place.project,
+    session: {
+      agent,
+      id: declaration.sessionId,
+      terminal: null,
+      model: null,
+      transcript: null,
+      started_at: null,
+    },
+    workspace: place.workspace,
+    title: limitBytes(title, MAX_TITLE_BYTES, 'the title'),
+    summary,
+    facts: collectFacts(declaration, place, machine),
+    previous: null,
+    quality: null,
+    redactions: [],
+  };
+}
+
+const MAX_DERIVED_TITLE_BYTES = 100;
+
+function deriveTitle(summary: string): string {
+  const [first = ''] = summary.split('\n');
+  return cutToBytes(cleanLine(first), MAX_DERIVED_TITLE_BYTES);
+}
+
+function collectFacts(declaration: Declaration, place: Place, machine: Machine): Fact[] {
+  const { by, pinAll } = declaration;
+  const facts = [
+    ...declaration.facts.map(({ kind, text }) => makeFact(kind, text, { by, pinned: pinAll })),
+    ...declaration.pins.map((text) => makeFact('note', text, { by, pinned: true })),
+    ...declaration.files.map((path) => makeFileFact(path, place, machine, { by, pinned: pinAll })),
+  ];
+  const unique = [...new Map(facts.map((fact) => [fact.id, fact])).values()];
+  if (unique.length > MAX_FACTS) {
+    throw new HandoverError(
+      'HANDOVER_TEXT_TOO_LARGE',
+      `${unique.length} facts are more than the ${MAX_FACTS} a handover holds`,
+    );
+  }
+  return unique;
+}
+
+interface FactMarks {
+  by: 'human' | 'agent';
+  pinned: boolean;
+}
+
+function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
+  const cleaned = limitBytes(cleanText(text).trim(), MAX_FACT_TEXT_BYTES, `a ${kind}`);
+  if (cleaned === '')
+    throw new HandoverError('HANDOVER_USAGE', `a ${kind} is empty`, { hint: `Give --${kind} some text.` });
+  return {
+    id: computeFactId(kind, cleaned),
+    kind,
+    text: cleaned,
+    trust: 'declared',
+    origin: marks.by,
+    sources: [],
+    ...(marks.pinned ? { pinned: true } : {}),
+  };
+}
+
+function makeFileFact(path: string, place: Place, machine: Machine, marks: FactMarks): Fact {
+  const absolute = resolve(machine.cwd, path);
+  const inside = toRelativePath(place.root, absolute);
+  const shown = inside.startsWith('..') ? abbreviateHome(absolute, machine) : inside;
+  const text = limitBytes(shown.toWellFormed(), MAX_FACT_TEXT_BYTES, 'a file path');
+  if (text === '')
+    throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Give --file PATH.' });
+  return {
+    id: computeFactId('file', text),
+    kind: 'file',
+    text,
+    trust: 'declared',
+    origin: marks.by,
+    sources: [],
+    ...(marks.pinned ? { pinned: true } : {}),
+    probe: probeFile(text, absolute),
+  };
+}
+
+const MAX_PROBED_BYTES = 32 * 1024 * 1024;
+
+/** The content's digest, by which a later reader sees a change; null for what is no readable file of that size. */
+function probeFile(path: string, absolute: string): Probe {
+  try {
+    return { path, sha256: sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)) };
+  } catch (error) {
+    if (!isErrno(error) && !(error instanceof HandoverError) && !isInvalidPath(error)) throw error;
+    return { path, sha256: null };
+  }
+}
+
+/** Node refuses a path with a NUL before it asks the system. */
+function isInvalidPath(error: unknown): boolean {
+  return error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
+}
+
+function limitBytes(text: string, maxBytes: number, what: string): string {
+  const bytes = countUtf8Bytes(text);
+  if (bytes <= maxBytes) return text;
+  throw new HandoverError(
+    'HANDOVER_TEXT_TOO_LARGE',
+    `${what} has ${bytes} bytes; at most ${maxBytes} can be kept`,
+    {
+      hint: 'Shorten it, or put the long text in a file and name it with --file.',
+    },
+  );
+}

@@ -1,0 +1,79 @@
+import * as v from 'valibot';
+import { shortHash } from './checksum.ts';
+
+export const FACT_KINDS = [
+  'goal',
+  'task',
+  'decision',
+  'constraint',
+  'rejected',
+  'blocker',
+  'question',
+  'next',
+  'file',
+  'command',
+  'check',
+  'error',
+  'reference',
+  'running',
+  'note',
+] as const;
+export const FactKind = v.picklist(FACT_KINDS);
+export type FactKind = v.InferOutput<typeof FactKind>;
+
+/** How far a fact may be relied on: seen happening, exact words, told to us on purpose, concluded, from elsewhere. */
+export const Trust = v.picklist(['observed', 'quoted', 'declared', 'inferred', 'imported']);
+export type Trust = v.InferOutput<typeof Trust>;
+
+export const Origin = v.picklist(['human', 'agent', 'tool', 'git', 'import']);
+export type Origin = v.InferOutput<typeof Origin>;
+
+/** Where a fact was seen: a line or an entry of a transcript, a file, a commit. */
+export const Source = v.strictObject({
+  session: v.exactOptional(v.string()),
+  line: v.exactOptional(v.pipe(v.number(), v.integer(), v.minValue(0))),
+  ref: v.exactOptional(v.string()),
+});
+export type Source = v.InferOutput<typeof Source>;
+
+/** How to see whether a fact still holds. */
+export const Probe = v.strictObject({
+  path: v.string(),
+  sha256: v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
+});
+export type Probe = v.InferOutput<typeof Probe>;
+
+export const MAX_FACT_TEXT_BYTES: number = 64 * 1024;
+export const MAX_FACTS = 10_000;
+
+export const FACT_ID: RegExp = /^f-[0-9a-hjkmnp-tv-z]{10}$/;
+
+export const Fact = v.strictObject({
+  id: v.pipe(v.string(), v.regex(FACT_ID)),
+  kind: FactKind,
+  text: v.pipe(v.string(), v.minLength(1), v.maxBytes(MAX_FACT_TEXT_BYTES)),
+  status: v.exactOptional(v.string()),
+  trust: Trust,
+  origin: Origin,
+  sources: v.array(Source),
+  pinned: v.exactOptional(v.boolean()),
+  probe: v.exactOptional(Probe),
+  detail: v.exactOptional(v.record(v.string(), v.unknown())),
+});
+export type Fact = v.InferOutput<typeof Fact>;
+
+const EXACT_SUBJECT: ReadonlySet<FactKind> = new Set(['file', 'command', 'reference']);
+
+/** The same fact has the same id in every handover, however its sentence was spaced, cased or closed. */
+export function computeFactId(kind: FactKind, subject: string): string {
+  return `f-${shortHash(`${kind}\n${normaliseSubject(kind, subject)}`, 10)}`;
+}
+
+function normaliseSubject(kind: FactKind, subject: string): string {
+  const text = subject.normalize('NFC').trim();
+  if (EXACT_SUBJECT.has(kind)) return text;
+  return text
+    .toLowerCase()
+    .replace(/\s+/g, ' ')
+    .replace(/[\s.!,;:。！]+$/u, '');
+}

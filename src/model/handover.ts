@@ -1,0 +1,69 @@
+import * as v from 'valibot';
+import { Fact, MAX_FACTS } from './fact.ts';
+import { HandoverId } from './id.ts';
+import { Timestamp } from './time.ts';
+import { Project, Workspace } from './workspace.ts';
+
+export const HANDOVER_SCHEMA = 'handover/1';
+export const MAX_TITLE_BYTES = 1024;
+export const MAX_SUMMARY_BYTES: number = 1024 * 1024;
+export const MAX_AGENT_BYTES = 64;
+
+export const Session = v.strictObject({
+  agent: v.pipe(v.string(), v.minLength(1), v.maxBytes(MAX_AGENT_BYTES)),
+  id: v.nullable(v.string()),
+  terminal: v.nullable(v.string()),
+  model: v.nullable(v.string()),
+  transcript: v.nullable(v.string()),
+  started_at: v.nullable(Timestamp),
+});
+export type Session = v.InferOutput<typeof Session>;
+
+export const Quality = v.strictObject({
+  score: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
+  rating: v.string(),
+  axes: v.record(v.string(), v.number()),
+});
+export type Quality = v.InferOutput<typeof Quality>;
+
+/** What was taken out before the first write: kind of secret and how many. */
+export const Redaction = v.strictObject({
+  kind: v.string(),
+  count: v.pipe(v.number(), v.integer(), v.minValue(1)),
+});
+
+/** What a handover was before it came here. `detail` keeps the fields that have no place of their own. */
+export const Imported = v.strictObject({
+  format: v.string(),
+  id: v.string(),
+  detail: v.exactOptional(v.record(v.string(), v.unknown())),
+});
+export type Imported = v.InferOutput<typeof Imported>;
+
+const draftEntries = {
+  schema: v.literal(HANDOVER_SCHEMA),
+  id: HandoverId,
+  created_at: Timestamp,
+  expires_at: v.nullable(Timestamp),
+  project: Project,
+  session: Session,
+  workspace: Workspace,
+  title: v.pipe(v.string(), v.minLength(1), v.maxBytes(MAX_TITLE_BYTES)),
+  summary: v.pipe(v.string(), v.maxBytes(MAX_SUMMARY_BYTES)),
+  facts: v.pipe(v.array(Fact), v.maxLength(MAX_FACTS)),
+  previous: v.nullable(HandoverId),
+  quality: v.nullable(Quality),
+  redactions: v.array(Redaction),
+  imported: v.exactOptional(Imported),
+};
+
+/** A handover before it is sealed. */
+export const HandoverDraft = v.strictObject(draftEntries);
+export type HandoverDraft = v.InferOutput<typeof HandoverDraft>;
+
+/** The sealed record of a session's facts at one moment. It never changes; what happens to it later is in the journal. */
+export const Handover = v.strictObject({
+  ...draftEntries,
+  checksum: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+});
+export type Handover = v.InferOutput<typeof Handover>;

@@ -1,0 +1,36 @@
+import * as v from 'valibot';
+import { Timestamp } from './time.ts';
+
+export const JOURNAL_EVENTS = [
+  'saved',
+  'migrated',
+  'delivered',
+  'consumed',
+  'rejected_stale',
+  'rejected_invalid',
+  'pinned',
+  'resolved',
+  'refuted',
+  'superseded',
+  'forgotten',
+  'quarantined',
+  'acknowledged',
+] as const;
+export const JournalEvent = v.picklist(JOURNAL_EVENTS);
+export type JournalEvent = v.InferOutput<typeof JournalEvent>;
+
+/** One line of the journal: something that happened to a handover after, or by, being kept. */
+export const JournalEntry = v.strictObject({
+  schema: v.literal('journal/1'),
+  at: Timestamp,
+  event: JournalEvent,
+  /** The handover, or the file for entries about damage. */
+  subject: v.string(),
+  fact: v.exactOptional(v.string()),
+  session: v.exactOptional(v.string()),
+  reason: v.exactOptional(v.string()),
+  detail: v.exactOptional(v.record(v.string(), v.unknown())),
+  checksum: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+});
+export type JournalEntry = v.InferOutput<typeof JournalEntry>;
+export type JournalDraft = Omit<JournalEntry, 'schema' | 'checksum'>;

@@ -1,0 +1,74 @@
+import { HandoverError } from '../errors.ts';
+
+export interface JsonLimits {
+  maxBytes: number;
+  maxDepth: number;
+}
+
+export const RECORD_LIMITS: JsonLimits = { maxBytes: 16 * 1024 * 1024, maxDepth: 64 };
+
+/**
+ * Parses text that nobody vouches for. Size and depth are checked before the parser runs, because `JSON.parse`
+ * accepts nesting that no later walk survives. Keys named `__proto__` are dropped: copying them would change a prototype.
+ * `what` names the input in the error.
+ */
+export function parseJson(text: string, what: string, limits: JsonLimits = RECORD_LIMITS): unknown {
+  if (text.length > limits.maxBytes) {
+    throw new HandoverError('HANDOVER_JSON_INVALID', `${what} is larger than ${limits.maxBytes} bytes`);
+  }
+  if (measureDepth(text, limits.maxDepth) > limits.maxDepth) {
+    throw new HandoverError(
+      'HANDOVER_JSON_INVALID',
+      `${what} is nested more than ${limits.maxDepth} levels deep`,
+    );
+  }
+  const value = parseOrThrow(text, what);
+  if (/__proto__|\\u005f/i.test(text)) dropPrototypeKeys(value);
+  return value;
+}
+
+function parseOrThrow(text: string, what: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    if (!(cause instanceof SyntaxError)) throw cause;
+    throw new HandoverError('HANDOVER_JSON_INVALID', `${what} is not valid JSON`, { cause });
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const OPEN_ARRAY = 0x5b;
+const CLOSE_ARRAY = 0x5d;
+const OPEN_OBJECT = 0x7b;
+const CLOSE_OBJECT = 0x7d;
+
+/** Depth of the deepest bracket outside strings; stops counting one past `enough`. */
+function measureDepth(text: string, enough: number): number {
+  let depth = 0;
+  let deepest = 0;
+  let inString = false;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (inString) {
+      if (code === BACKSLASH) i++;
+      else if (code === QUOTE) inString = false;
+    } else if (code === QUOTE) inString = true;
+    else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
+      depth++;
+      if (depth > deepest) deepest = depth;
+      if (depth > enough) return depth;
+    } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--;
+  }
+  return deepest;
+}
+
+function dropPrototypeKeys(root: unknown): void {
+  const open: unknown[] = [root];
+  while (open.length > 0) {
+    const value = open.pop();
+    if (typeof value !== 'object' || value === null) continue;
+    if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__');
+    for (const child of Object.values(value)) open.push(child);
+  }
+}

@@ -1,0 +1,85 @@
+/**
+ * Cleaning of text that came from outside. What is stored is well-formed Unicode without terminal escapes, control,
+ * bidirectional or invisible characters, so that no reader, human or agent, sees something other than what is there.
+ */
+
+const ESC = '\u001b';
+const CSI = '\u009b';
+
+/** Terminal sequences as a whole: string sequences (OSC, DCS, SOS, PM, APC) with their content, CSI, and two-byte escapes. */
+const TERMINAL_SEQUENCE = new RegExp(
+  [
+    `(?:${ESC}[\\]PX^_]|[\u0090\u0098\u009d-\u009f])[^\u0007\u009c${ESC}]{0,4096}(?:\u0007|\u009c|${ESC}\\\\)?`,
+    `(?:${ESC}\\[|${CSI})[0-?]{0,64}[ -/]{0,16}[@-~]?`,
+    `${ESC}[ -/]{0,16}[0-Z\\\\-~]?`,
+  ].join('|'),
+  'g',
+);
+
+/** C0 but tab and line feed, DEL, C1. */
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
+
+/** Bidirectional controls, zero-width and filler characters, tag block, interlinear marks, byte order mark. */
+const INVISIBLE =
+  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
+
+/** A joiner is kept where it is writing: between pictographs, between letters of a script that needs it. */
+const STRAY_JOINER =
+  /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?![\p{Extended_Pictographic}\p{L}])/gu;
+
+const SUSPECT = /[^\t\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u034e]/;
+
+export function cleanText(text: string): string {
+  if (!SUSPECT.test(text)) return text;
+  return text
+    .toWellFormed()
+    .replace(TERMINAL_SEQUENCE, '')
+    .replace(/\r\n?/g, '\n')
+    .replace(/[\u2028\u2029]/g, '\n')
+    .replace(CONTROL, '')
+    .replace(INVISIBLE, '')
+    .replace(STRAY_JOINER, '');
+}
+
+/** Cleaned, on one line, without white space at the ends. */
+export function cleanLine(text: string): string {
+  return cleanText(text).replace(/\s+/g, ' ').trim();
+}
+
+/** Shows what a terminal would act on, instead of dropping it: for paths and other text that must stay recognisable. */
+export function revealControls(text: string): string {
+  return text
+    .toWellFormed()
+    .replace(/[\u0000-\u001f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)))
+    .replace(/\u007f/g, '\u2421')
+    .replace(/[\u0080-\u009f]/g, '\ufffd')
+    .replace(INVISIBLE, '\ufffd');
+}
+
+export function countUtf8Bytes(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code < 0x80) bytes += 1;
+    else if (code < 0x800) bytes += 2;
+    else if (code >= 0xd800 && code < 0xdc00 && i + 1 < text.length) {
+      bytes += 4;
+      i++;
+    } else bytes += 3;
+  }
+  return bytes;
+}
+
+/** The longest prefix of whole characters within `maxBytes` of UTF-8, closed by an ellipsis when something was cut. */
+export function cutToBytes(text: string, maxBytes: number): string {
+  if (countUtf8Bytes(text) <= maxBytes) return text;
+  const ellipsis = '…';
+  let room = maxBytes - countUtf8Bytes(ellipsis);
+  let end = 0;
+  for (const char of text) {
+    room -= countUtf8Bytes(char);
+    if (room < 0) break;
+    end += char.length;
+  }
+  return `${text.slice(0, end).trimEnd()}${ellipsis}`;
+}

@@ -1,0 +1,56 @@
+import * as v from 'valibot';
+import { Timestamp } from './time.ts';
+
+export const PROJECT_ID: RegExp = /^p-[0-9a-hjkmnp-tv-z]{16}$/;
+
+/** A project is the same from any of its worktrees and subfolders, and on any machine if it has a remote. */
+export const Project = v.strictObject({
+  id: v.pipe(v.string(), v.regex(PROJECT_ID)),
+  name: v.pipe(v.string(), v.minLength(1)),
+  /** Normalised, without credentials. */
+  remote: v.nullable(v.string()),
+});
+export type Project = v.InferOutput<typeof Project>;
+
+export const ChangedFile = v.strictObject({
+  path: v.string(),
+  change: v.picklist(['added', 'modified', 'deleted', 'renamed', 'copied', 'type-changed']),
+  from: v.exactOptional(v.string()),
+});
+export type ChangedFile = v.InferOutput<typeof ChangedFile>;
+
+export const Commit = v.strictObject({ hash: v.string(), at: Timestamp, subject: v.string() });
+export type Commit = v.InferOutput<typeof Commit>;
+
+const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
+
+export const GitOperation = v.picklist(['merge', 'rebase', 'cherry-pick', 'revert', 'bisect', 'am']);
+export type GitOperation = v.InferOutput<typeof GitOperation>;
+
+/** Paths are relative to the worktree's root. At most 500 changed files are listed; `changed_total` counts all. */
+export const GitFacts = v.strictObject({
+  branch: v.nullable(v.string()),
+  head: v.nullable(v.string()),
+  upstream: v.nullable(v.string()),
+  ahead: v.nullable(Count),
+  behind: v.nullable(Count),
+  operation: v.nullable(GitOperation),
+  staged: v.array(ChangedFile),
+  unstaged: v.array(ChangedFile),
+  untracked: v.array(v.string()),
+  conflicted: v.array(v.string()),
+  changed_total: v.nullable(Count),
+  changed_cut: v.boolean(),
+  commits: v.array(Commit),
+});
+export type GitFacts = v.InferOutput<typeof GitFacts>;
+
+export const Workspace = v.strictObject({
+  /** The worktree's root; written with `~` where it lies under the home folder, so that no user name travels. */
+  root: v.string(),
+  /** The folder worked in, relative to the root; empty for the root itself. */
+  folder: v.string(),
+  worktree: v.nullable(v.string()),
+  git: v.nullable(GitFacts),
+});
+export type Workspace = v.InferOutput<typeof Workspace>;

@@ -1,0 +1,331 @@
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  fsyncSync,
+  linkSync,
+  lstatSync,
+  openSync,
+  readSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { HandoverError, hasErrno, isErrno } from '../errors.ts';
+import { describeSelf, formatIdentity, isAlive, parseIdentity } from './process-identity.ts';
+import { sleep } from './sleep.ts';
+
+const PRIVATE_FILE = 0o600;
+/** Absent on Windows, where links cannot be planted without a privilege of their own. */
+const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
+const NO_BLOCK = constants.O_NONBLOCK ?? 0;
+
+let tempCounter = 0;
+
+/**
+ * Replaces a file: the path holds the old content or the new one at every instant, also after power loss, and the
+ * new one once this returns. Costs two fsyncs; the file becomes a new inode with mode 0600.
+ */
+export function writeFileDurably(path: string, data: string | Uint8Array): void {
+  const temp = writeTemp(path, data);
+  discardOnFailure(temp, () => renameWithRetry(temp, path));
+  syncFolder(dirname(path));
+}
+
+/**
+ * Creates a file that must not exist: false when it does, and then nothing was changed. The name appears with the
+ * whole content or not at all, and is durable once this returns true.
+ */
+export function createFileDurably(path: string, data: string | Uint8Array): boolean {
+  const temp = writeTemp(path, data);
+  const created = discardOnFailure(temp, () => linkExclusively(temp, path));
+  discard(temp);
+  if (!created) return false;
+  try {
+    syncFolder(dirname(path));
+  } catch (error) {
+    removeFile(path);
+    throw error;
+  }
+  return true;
+}
+
+/**
+ * Appends one line in one write, so that lines of concurrent writers never mix. A torn last line, left by a full
+ * disk or a power cut, is closed first, so that it cannot swallow this one.
+ */
+export function appendLineDurably(path: string, line: string): void {
+  const { fd, created } = openForAppend(path);
+  try {
+    const size = regularSize(fd, path);
+    const bytes = Buffer.from(`${endsInNewline(fd, size) ? '' : '\n'}${line}\n`);
+    const written = writeSync(fd, bytes);
+    if (written !== bytes.length) throw shortWrite(path, written, bytes.length);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  if (created) syncFolder(dirname(path));
+}
+
+/** Reads a whole file that must be a regular one: a link, a pipe or a device is refused, and never waited for. */
+export function readRegularFile(path: string, maxBytes: number): Buffer {
+  const fd = openNoFollow(path, constants.O_RDONLY);
+  try {
+    const size = regularSize(fd, path);
+    if (size > maxBytes) {
+      throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `${path} is larger than ${maxBytes} bytes`);
+    }
+    return readAll(fd, size);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The last `maxBytes` of a regular file, or all of it. */
+export function readFileTail(path: string, maxBytes: number): Buffer {
+  const fd = openNoFollow(path, constants.O_RDONLY);
+  try {
+    const size = regularSize(fd, path);
+    const length = Math.min(size, maxBytes);
+    const buffer = Buffer.alloc(length);
+    const read = readSync(fd, buffer, 0, length, size - length);
+    return buffer.subarray(0, read);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** False when there was no such file. */
+export function removeFile(path: string): boolean {
+  try {
+    unlinkSync(path);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+/** Moves a file within one file system and makes both folders durable. The rename is the commit point. */
+export function moveFileDurably(from: string, to: string): void {
+  renameWithRetry(from, to);
+  syncFolder(dirname(to));
+  syncFolder(dirname(from));
+}
+
+export function syncFile(path: string): void {
+  const fd = openNoFollow(path, constants.O_RDWR);
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The size of a regular file, or null when there is none; anything else in its place is refused. */
+export function measureRegularFile(path: string): number | null {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) return null;
+  if (!stat.isFile()) throw notRegular(path);
+  return stat.size;
+}
+
+export function syncFolder(path: string): void {
+  // Windows has no way to flush a folder; its file systems journal names on their own.
+  if (process.platform === 'win32') return;
+  const fd = openSync(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
+  try {
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Creates an empty private file if there is none, whatever the umask. */
+export function ensurePrivateFile(path: string): void {
+  const fd = openNoFollow(path, constants.O_RDWR | constants.O_CREAT);
+  try {
+    regularSize(fd, path);
+    fchmodSync(fd, PRIVATE_FILE);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+const TEMP_NAME = /^\..+\.([^.]+)\.\d+\.tmp$/;
+
+export function isTempName(name: string): boolean {
+  return TEMP_NAME.test(name);
+}
+
+const FORGOTTEN_AFTER_MS = 60 * 60 * 1000;
+
+/** Whether a temp file's writer is gone, so that nobody will finish it. One that cannot be seen from here is given an hour. */
+export function isAbandonedTemp(path: string): boolean {
+  const identity = parseIdentity(TEMP_NAME.exec(basename(path))?.[1] ?? '');
+  const liveness = identity === null ? 'unknown' : isAlive(identity);
+  if (liveness !== 'unknown') return liveness === 'dead';
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  return stat !== undefined && Date.now() - stat.mtimeMs > FORGOTTEN_AFTER_MS;
+}
+
+/** A name beside `path` that no other process uses and that tells whose it is, see `isAbandonedTemp`. */
+export function makeTempPath(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${formatIdentity(describeSelf())}.${tempCounter++}.tmp`);
+}
+
+function writeTemp(path: string, data: string | Uint8Array): string {
+  const bytes = typeof data === 'string' ? Buffer.from(data) : data;
+  const temp = makeTempPath(path);
+  const fd = openSync(
+    temp,
+    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW,
+    PRIVATE_FILE,
+  );
+  return discardOnFailure(temp, () => {
+    try {
+      fchmodSync(fd, PRIVATE_FILE);
+      writeAll(fd, bytes);
+      const { size } = fstatSync(fd);
+      if (size !== bytes.length) throw shortWrite(path, size, bytes.length);
+      fsyncSync(fd);
+    } finally {
+      closeSync(fd);
+    }
+    return temp;
+  });
+}
+
+/** `writeSync` may stop short without an error, as on a disk that fills up; the next call then says why. */
+function writeAll(fd: number, bytes: Uint8Array): void {
+  let offset = 0;
+  while (offset < bytes.length) {
+    const written = writeSync(fd, bytes, offset);
+    if (written === 0) throw new HandoverError('HANDOVER_IO', 'the disk took no more bytes');
+    offset += written;
+  }
+}
+
+function readAll(fd: number, size: number): Buffer {
+  const buffer = Buffer.alloc(size);
+  let offset = 0;
+  while (offset < size) {
+    const read = readSync(fd, buffer, offset, size - offset, offset);
+    if (read === 0) break;
+    offset += read;
+  }
+  return buffer.subarray(0, offset);
+}
+
+function discardOnFailure<T>(temp: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    discard(temp);
+    throw error;
+  }
+}
+
+/** What led here matters more than a failure to clean up: a temp file that stays is removed later as abandoned. */
+function discard(temp: string): void {
+  try {
+    removeFile(temp);
+  } catch (error) {
+    if (!isErrno(error)) throw error;
+  }
+}
+
+const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
+
+function linkExclusively(temp: string, path: string): boolean {
+  try {
+    linkSync(temp, path);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    if (hasErrno(error, ...NO_HARD_LINKS)) return reserveAndRename(temp, path);
+    throw error;
+  }
+}
+
+/** For file systems without hard links: an empty file reserves the name; readers know it as a save that never finished. */
+function reserveAndRename(temp: string, path: string): boolean {
+  try {
+    closeSync(
+      openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, PRIVATE_FILE),
+    );
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+  renameWithRetry(temp, path);
+  return true;
+}
+
+/** Scanners and indexers on Windows hold files open for moments; a rename then fails although nothing is wrong. */
+function renameWithRetry(from: string, to: string): void {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      renameSync(from, to);
+      return;
+    } catch (error) {
+      const passing = process.platform === 'win32' && hasErrno(error, 'EPERM', 'EBUSY', 'EACCES');
+      if (!passing || attempt === 10) throw error;
+      sleep(attempt * 10);
+    }
+  }
+}
+
+function openForAppend(path: string): { fd: number; created: boolean } {
+  const flags = constants.O_RDWR | constants.O_APPEND;
+  try {
+    return { fd: openNoFollow(path, flags), created: false };
+  } catch (error) {
+    if (!hasErrno(error, 'ENOENT')) throw error;
+  }
+  const fd = openNoFollow(path, flags | constants.O_CREAT);
+  fchmodSync(fd, PRIVATE_FILE);
+  return { fd, created: true };
+}
+
+function openNoFollow(path: string, flags: number): number {
+  try {
+    return openSync(path, flags | NO_FOLLOW | NO_BLOCK, PRIVATE_FILE);
+  } catch (error) {
+    if (hasErrno(error, 'ELOOP', 'EMLINK', 'ENXIO')) throw notRegular(path, error);
+    throw error;
+  }
+}
+
+function regularSize(fd: number, path: string): number {
+  const stat = fstatSync(fd);
+  if (!stat.isFile()) throw notRegular(path);
+  return stat.size;
+}
+
+function endsInNewline(fd: number, size: number): boolean {
+  if (size === 0) return true;
+  const last = Buffer.alloc(1);
+  readSync(fd, last, 0, 1, size - 1);
+  return last[0] === 0x0a;
+}
+
+function notRegular(path: string, cause?: unknown): HandoverError {
+  return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, {
+    hint: 'A link, pipe or device stands where the store keeps a file. Move it away, then run: handover doctor',
+    cause,
+  });
+}
+
+function shortWrite(path: string, written: number, wanted: number): HandoverError {
+  return new HandoverError(
+    'HANDOVER_DISK_FULL',
+    `only ${written} of ${wanted} bytes of ${path} were written`,
+    {
+      hint: 'Free some space on that disk and try again; what was there before is unchanged.',
+    },
+  );
+}

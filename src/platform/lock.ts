@@ -1,0 +1,449 @@
+import {
+  chmodSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  renameSync,
+  unlinkSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { HandoverError, hasErrno } from '../errors.ts';
+import type { Clock } from './machine.ts';
+import {
+  describeSelf,
+  formatIdentity,
+  isAlive,
+  type ProcessIdentity,
+  parseIdentity,
+} from './process-identity.ts';
+import { sleep } from './sleep.ts';
+
+/*
+ * A lock made of plain files that dies with its holder.
+ *
+ * A claim is a file `<name>.<generation>` that says which process made it and whether it is held or released.
+ *
+ * Never two holders:
+ *  1. A process enters only if it first finished its own claim, then listed the folder, found its claim to be the
+ *     highest and no other one held by a live process, and last saw its own claim still standing.
+ *  2. Nobody but its owner removes or changes a held claim of a live process: only the one process inside removes
+ *     claims of others, and only those it judged to be released, dead or damaged while its own claim stood.
+ *  Suppose two are inside. Both claims were there from the moment the later one was finished, and a listing returns
+ *  every entry that is there throughout, so the owner of the later claim saw the other one: the lower claim withdraws
+ *  and the higher one waits, so that one of the two did not enter. This needs neither an atomic listing nor numbers
+ *  that only grow. It does need a folder in which all see a finished change at once, which a network file system
+ *  with a cache of its own does not promise.
+ *
+ * The limits of "live": a process that cannot be seen from here counts as dead once its claim is `staleMs` old.
+ */
+
+export interface LockOptions {
+  /** Used for locks only. Created for this user alone when it is missing. */
+  folder: string;
+  name: string;
+  /** How long to wait for another holder, in real time. With 0 the lock is tried once. */
+  waitMs: number;
+  /** Dates the claims and judges their age. */
+  clock: Clock;
+  /** How long to believe in a holder on another machine or in another container. It must exceed any real hold. */
+  staleMs?: number;
+}
+
+export interface Lock {
+  /** Claims that were passed over because they could not be understood. They are removed by now. */
+  readonly damaged: readonly string[];
+  /** Does nothing when called again. */
+  release(): void;
+}
+
+interface Site {
+  folder: string;
+  name: string;
+  clock: Clock;
+  staleMs: number;
+  self: string;
+}
+
+/** A generation file as it stands now. A held one keeps others out, the other kinds do not. */
+interface Claim {
+  file: string;
+  standing: 'held' | 'released' | 'dead' | 'damaged' | 'gone';
+  holder: ProcessIdentity | null;
+}
+
+interface OwnClaim {
+  generation: number;
+  file: string;
+  line: string;
+}
+
+interface Patience {
+  /** False when the time is up. */
+  sleep(): boolean;
+}
+
+const NAME = /^[a-z][a-z0-9-]{0,31}$/;
+const GENERATION = /^[1-9]\d{0,14}$/;
+const HIGHEST_GENERATION = 999_999_999_999_999;
+const DEFAULT_STALE_MS = 10 * 60 * 1000;
+/** A claim that makes no sense is given this long, for its writer may be between creating and filling it. */
+const UNFINISHED_MS = 2000;
+const LONGEST_CLAIM = 512;
+const NO_HARD_LINKS = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
+/** No link is followed and no pipe waited for. Both are absent on Windows. */
+const SAFE_OPEN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
+const OPEN_ELSEWHERE = ['EPERM', 'EACCES', 'EBUSY'];
+
+let tempCounter = 0;
+
+/** Runs `work` while holding the lock. `work` must be synchronous: the lock is released when it returns. */
+export function withLock<T>(options: LockOptions, work: () => T): T {
+  const lock = acquireLock(options);
+  try {
+    return work();
+  } finally {
+    lock.release();
+  }
+}
+
+/** Blocks this thread until the lock is held or `waitMs` have passed (HANDOVER_LOCKED). Not reentrant. */
+export function acquireLock(options: LockOptions): Lock {
+  const site = openSite(options);
+  const patience = startPatience(options.waitMs);
+  for (;;) {
+    const top = listGenerations(site).at(-1) ?? 0;
+    const claim = top === 0 ? null : judgeClaim(site, top);
+    if (claim === null || (claim.standing !== 'held' && claim.standing !== 'gone')) {
+      const own = raiseClaim(site, top + 1);
+      const passed = own === null ? null : confirmClaim(site, own, patience);
+      if (own !== null && passed !== null) return enter(site, own, passed);
+    }
+    const winner = claimPath(site, top + 1);
+    if (!patience.sleep()) throw describeHolder(site, claim?.standing === 'held' ? claim : { file: winner });
+  }
+}
+
+function openSite(options: LockOptions): Site {
+  const { folder, name, clock, staleMs = DEFAULT_STALE_MS } = options;
+  if (!NAME.test(name)) throw new RangeError(`not a lock name: ${JSON.stringify(name)}`);
+  if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700);
+  return { folder, name, clock, staleMs, self: formatIdentity(describeSelf()) };
+}
+
+function listGenerations(site: Site): number[] {
+  const prefix = `${site.name}.`;
+  return readdirSync(site.folder)
+    .filter((entry) => entry.startsWith(prefix) && GENERATION.test(entry.slice(prefix.length)))
+    .map((entry) => Number(entry.slice(prefix.length)))
+    .sort((a, b) => a - b);
+}
+
+/** Puts a finished claim of this process at `generation`; null when that generation is taken. */
+function raiseClaim(site: Site, generation: number): OwnClaim | null {
+  const file = claimPath(site, generation);
+  if (generation > HIGHEST_GENERATION) {
+    throw new HandoverError('HANDOVER_STORE_DAMAGED', `The lock "${site.name}" has run out of numbers.`, {
+      hint: `Remove ${claimPath(site, generation - 1)} while no handover command runs.`,
+    });
+  }
+  const line = formatClaim(site, 'held');
+  const temp = writeTemp(site, line);
+  try {
+    linkSync(temp, file);
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return null;
+    if (!hasErrno(error, ...NO_HARD_LINKS)) throw error;
+    if (!createInPlace(file, line)) return null;
+  } finally {
+    removeIfThere(temp);
+  }
+  return { generation, file, line };
+}
+
+/** Where there are no hard links, a claim is seen empty for a moment; `judgeClaim` allows for that. */
+function createInPlace(file: string, line: string): boolean {
+  try {
+    writeNew(file, line);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** The claims that the holder may now remove; null when this process has to try again. */
+function confirmClaim(site: Site, own: OwnClaim, patience: Patience): Claim[] | null {
+  try {
+    for (;;) {
+      const generations = listGenerations(site);
+      if (generations.at(-1) !== own.generation) {
+        withdraw(own);
+        return null;
+      }
+      const others = generations.slice(0, -1).map((generation) => judgeClaim(site, generation));
+      const rival = others.find((claim) => claim.standing === 'held');
+      if (rival === undefined) return isStillOwn(own) ? others : null;
+      if (!patience.sleep()) throw describeHolder(site, rival);
+    }
+  } catch (error) {
+    release(site, own);
+    throw error;
+  }
+}
+
+function enter(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
+  let held = true;
+  const lock: Lock = {
+    damaged: passed.filter((claim) => claim.standing === 'damaged').map((claim) => claim.file),
+    release() {
+      if (!held) return;
+      held = false;
+      release(site, own);
+    },
+  };
+  try {
+    for (const claim of passed) {
+      // A generation that was gone may be a new claim by now, and that one belongs to its owner.
+      if (claim.standing !== 'gone') removeLeftover(claim.file);
+    }
+    removeDeadTemps(site);
+  } catch (error) {
+    lock.release();
+    throw error;
+  }
+  return lock;
+}
+
+/** Leaves the generation file in place, so that the numbers go on from there. */
+function release(site: Site, own: OwnClaim): void {
+  try {
+    if (isStillOwn(own)) replaceClaim(own.file, writeTemp(site, formatClaim(site, 'released')));
+  } catch (error) {
+    // Removing needs neither space nor a descriptor, and a lock must not outlast its use because both ran out.
+    if (!hasErrno(error, 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE')) throw error;
+    removeIfThere(own.file);
+  }
+}
+
+function replaceClaim(file: string, temp: string): void {
+  try {
+    insist(() => renameSync(temp, file));
+  } catch (error) {
+    removeIfThere(temp);
+    throw error;
+  }
+}
+
+function withdraw(own: OwnClaim): void {
+  if (isStillOwn(own)) insist(() => removeIfThere(own.file));
+}
+
+/**
+ * A claim is lost when it was judged stale from another machine, when it took too long to be filled where there are
+ * no hard links, or when the folder was cleaned by hand.
+ */
+function isStillOwn(own: OwnClaim): boolean {
+  try {
+    return readClaimFile(own.file).text === own.line;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+function judgeClaim(site: Site, generation: number): Claim {
+  const file = claimPath(site, generation);
+  try {
+    return { file, ...judgeFile(site, file) };
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return { file, standing: 'gone', holder: null };
+    // Not ours to read, so it may be a live process of another user: it is believed like one on another machine.
+    if (hasErrno(error, ...OPEN_ELSEWHERE)) return { file, ...judgeUnreadable(site, file, 'dead') };
+    if (hasErrno(error, 'ELOOP', 'EMLINK', 'EISDIR', 'ENXIO', 'EIO')) {
+      return { file, ...judgeUnreadable(site, file, 'damaged') };
+    }
+    throw error;
+  }
+}
+
+function judgeFile(site: Site, file: string): Omit<Claim, 'file'> {
+  const { text, changedAt } = readClaimFile(file);
+  const claim = parseClaim(text);
+  if (claim === null) return { standing: isUnfinished(site, changedAt) ? 'held' : 'damaged', holder: null };
+  const { holder, state, at } = claim;
+  if (state === 'released') return { standing: 'released', holder };
+  const liveness = isAlive(holder);
+  const held = liveness === 'alive' || (liveness === 'unknown' && site.clock.now() - at <= site.staleMs);
+  return { standing: held ? 'held' : 'dead', holder };
+}
+
+function judgeUnreadable(site: Site, file: string, otherwise: 'dead' | 'damaged'): Omit<Claim, 'file'> {
+  const changedAt = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  if (changedAt === undefined) return { standing: 'gone', holder: null };
+  const held =
+    otherwise === 'dead' ? site.clock.now() - changedAt <= site.staleMs : isUnfinished(site, changedAt);
+  return { standing: held ? 'held' : otherwise, holder: null };
+}
+
+/** A time in the future counts as old: a wrong clock must not block for ever, and rule 1 does not rest on ages. */
+function isUnfinished(site: Site, changedAt: number): boolean {
+  return Math.abs(site.clock.now() - changedAt) <= UNFINISHED_MS;
+}
+
+function formatClaim(site: Site, state: 'held' | 'released'): string {
+  return `${JSON.stringify({ holder: site.self, state, at: site.clock.now() })}\n`;
+}
+
+function parseClaim(
+  text: string,
+): { holder: ProcessIdentity; state: 'held' | 'released'; at: number } | null {
+  const value = parseJson(text);
+  if (typeof value !== 'object' || value === null) return null;
+  if (!('holder' in value) || !('state' in value) || !('at' in value)) return null;
+  const { holder: holderText, state, at } = value;
+  const holder = typeof holderText === 'string' ? parseIdentity(holderText) : null;
+  if (holder === null || (state !== 'held' && state !== 'released') || typeof at !== 'number') return null;
+  return { holder, state, at };
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+function readClaimFile(file: string): { text: string; changedAt: number } {
+  const fd = openSync(file, constants.O_RDONLY | SAFE_OPEN);
+  try {
+    const stats = fstatSync(fd);
+    const bytes = Buffer.alloc(LONGEST_CLAIM);
+    const length = stats.isFile() ? readSync(fd, bytes, 0, LONGEST_CLAIM, 0) : 0;
+    return { text: bytes.toString('utf8', 0, length), changedAt: stats.mtimeMs };
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function claimPath(site: Site, generation: number): string {
+  return join(site.folder, `${site.name}.${generation}`);
+}
+
+function writeTemp(site: Site, line: string): string {
+  for (;;) {
+    tempCounter += 1;
+    const temp = join(site.folder, `.${site.name}.${site.self}.${tempCounter}.tmp`);
+    // Another thread of this process counts for itself and may have got to this name first.
+    if (createInPlace(temp, line)) return temp;
+  }
+}
+
+function writeNew(file: string, line: string): void {
+  const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | SAFE_OPEN;
+  const fd = openSync(file, flags, 0o600);
+  try {
+    makePrivate(fd);
+    writeSync(fd, line);
+  } catch (error) {
+    removeIfThere(file);
+    throw error;
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The umask may have taken away the owner's own rights. File systems without modes refuse; there is no loss then. */
+function makePrivate(fd: number): void {
+  try {
+    fchmodSync(fd, 0o600);
+  } catch (error) {
+    if (!hasErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
+  }
+}
+
+function removeDeadTemps(site: Site): void {
+  const prefix = `.${site.name}.`;
+  for (const entry of readdirSync(site.folder)) {
+    if (!entry.startsWith(prefix) || !entry.endsWith('.tmp')) continue;
+    const identity = parseIdentity(entry.slice(prefix.length).split('.', 1).join(''));
+    if (identity === null) continue;
+    const file = join(site.folder, entry);
+    const liveness = isAlive(identity);
+    if (liveness === 'dead' || (liveness === 'unknown' && isStale(site, file))) removeLeftover(file);
+  }
+}
+
+function isStale(site: Site, file: string): boolean {
+  const changedAt = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs;
+  return changedAt !== undefined && site.clock.now() - changedAt > site.staleMs;
+}
+
+/** What cannot be removed now bars nobody, and the next holder tries again. */
+function removeLeftover(file: string): void {
+  try {
+    removeIfThere(file);
+  } catch (error) {
+    if (!hasErrno(error, ...OPEN_ELSEWHERE, 'EISDIR')) throw error;
+  }
+}
+
+function removeIfThere(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    if (!hasErrno(error, 'ENOENT')) throw error;
+  }
+}
+
+/** Windows refuses to replace or remove a file while another process has it open, which a reader here has briefly. */
+function insist(act: () => void): void {
+  const patience = startPatience(500);
+  for (;;) {
+    try {
+      act();
+      return;
+    } catch (error) {
+      if (!hasErrno(error, ...OPEN_ELSEWHERE) || !patience.sleep()) throw error;
+    }
+  }
+}
+
+/** The wait is real, so it is measured on the monotonic clock. */
+function startPatience(waitMs: number): Patience {
+  const deadline = performance.now() + waitMs;
+  let step = 5;
+  return {
+    sleep() {
+      const left = deadline - performance.now();
+      if (left <= 0) return false;
+      sleep(Math.min(step, left));
+      step = Math.min(step * 1.5, 50);
+      return true;
+    },
+  };
+}
+
+function describeHolder(
+  site: Site,
+  { file, holder = null }: Partial<Claim> & { file: string },
+): HandoverError {
+  const who = holder === null ? 'another process' : `process ${holder.pid}`;
+  const isElsewhere = holder !== null && holder.host !== describeSelf().host;
+  const where = isElsewhere ? ' on another machine or in another container' : '';
+  return new HandoverError('HANDOVER_LOCKED', `The lock "${site.name}" is held by ${who}${where}.`, {
+    hint: isElsewhere
+      ? `Try again when ${who} is done. If it no longer runs, remove ${file}.`
+      : `Try again when ${who} is done, or end it. It holds ${file}.`,
+    data: { file, pid: holder?.pid ?? null, holder: holder === null ? null : formatIdentity(holder) },
+  });
+}

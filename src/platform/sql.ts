@@ -1,0 +1,88 @@
+/** SQLite as far as an index needs it: the part of the `node:sqlite` interface that both drivers share. */
+export interface SqlDatabase {
+  exec(sql: string): void;
+  prepare(sql: string): SqlStatement;
+  close(): void;
+}
+
+export interface SqlStatement {
+  run(...values: readonly SqlValue[]): unknown;
+  get(...values: readonly SqlValue[]): unknown;
+  all(...values: readonly SqlValue[]): unknown[];
+}
+
+export type SqlValue = string | number | null;
+
+export const SQL_DRIVERS = ['node', 'photostructure', 'none'] as const;
+export type SqlDriverName = (typeof SQL_DRIVERS)[number];
+
+export interface SqlDriver {
+  name: SqlDriverName;
+  open(path: string): SqlDatabase;
+}
+
+/**
+ * The first driver this Node can load, or null: then the store works without an index.
+ * `HANDOVER_SQLITE` names one of `SQL_DRIVERS` to use only that.
+ */
+export async function loadSqlDriver(wanted: string | undefined): Promise<SqlDriver | null> {
+  if (wanted === 'none') return null;
+  if (wanted !== 'photostructure') {
+    const builtin = loadBuiltin();
+    if (builtin !== null || wanted === 'node') return builtin;
+  }
+  return await loadPhotostructure();
+}
+
+type DatabaseConstructor = new (path: string) => SqlDatabase;
+
+function loadBuiltin(): SqlDriver | null {
+  const module: unknown = withoutExperimentalWarning(() => process.getBuiltinModule?.('node:sqlite'));
+  return toDriver('node', module);
+}
+
+async function loadPhotostructure(): Promise<SqlDriver | null> {
+  try {
+    return toDriver('photostructure', await import('@photostructure/sqlite'));
+  } catch (error) {
+    // Left out of the install, or without a binary for this platform: each loader says so in its own way.
+    if (error instanceof Error) return null;
+    throw error;
+  }
+}
+
+function toDriver(name: SqlDriverName, module: unknown): SqlDriver | null {
+  if (!hasDatabase(module)) return null;
+  const { DatabaseSync } = module;
+  return { name, open: (path) => new DatabaseSync(path) };
+}
+
+function hasDatabase(module: unknown): module is { DatabaseSync: DatabaseConstructor } {
+  return (
+    typeof module === 'object' &&
+    module !== null &&
+    'DatabaseSync' in module &&
+    typeof module.DatabaseSync === 'function'
+  );
+}
+
+/** Node 22 warns that its SQLite is experimental. That one warning is kept from the user; all others pass. */
+function withoutExperimentalWarning<T>(load: () => T): T {
+  const emitWarning = process.emitWarning;
+  process.emitWarning = (warning: string | Error, ...rest: never[]): void => {
+    const text = typeof warning === 'string' ? warning : warning.message;
+    if (!text.startsWith('SQLite is an experimental feature'))
+      Reflect.apply(emitWarning, process, [warning, ...rest]);
+  };
+  try {
+    return load();
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
+
+/** SQLite's primary result code of a failed call, or null when the error is not SQLite's. */
+export function readSqlErrorCode(error: unknown): number | null {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null;
+  return error.errcode & 0xff;
+}

@@ -1,0 +1,78 @@
+import { fstatSync, readSync, writeSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { hasErrno } from '../errors.ts';
+import { sleep } from './sleep.ts';
+
+/** Standard output or standard error, written at once: nothing is pending when the process ends. */
+export interface TextSink {
+  readonly isTerminal: boolean;
+  /** False when nobody reads any more. */
+  write(text: string): boolean;
+}
+
+export function openSink(fd: 1 | 2): TextSink {
+  let closed = false;
+  return {
+    isTerminal: isatty(fd),
+    write: (text) => {
+      closed ||= !writeAll(fd, Buffer.from(text));
+      return !closed;
+    },
+  };
+}
+
+/** A pipe whose reader is slow is not an error; one whose reader is gone ends the writing. */
+function writeAll(fd: number, bytes: Buffer): boolean {
+  let offset = 0;
+  while (offset < bytes.length) {
+    try {
+      offset += writeSync(fd, bytes, offset);
+    } catch (error) {
+      if (hasErrno(error, 'EPIPE')) return false;
+      if (!hasErrno(error, 'EAGAIN')) throw error;
+      sleep(2);
+    }
+  }
+  return true;
+}
+
+/** Everything on standard input, or null when it is more than `maxBytes`. */
+export function readInput(maxBytes: number): string | null {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for (;;) {
+    const chunk = readChunk();
+    if (chunk.length === 0) return Buffer.concat(chunks).toString('utf8');
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) return null;
+  }
+}
+
+function readChunk(): Buffer {
+  const buffer = Buffer.alloc(64 * 1024);
+  for (;;) {
+    try {
+      return buffer.subarray(0, readSync(0, buffer));
+    } catch (error) {
+      if (hasErrno(error, 'EOF')) return Buffer.alloc(0);
+      if (!hasErrno(error, 'EAGAIN')) throw error;
+      sleep(5);
+    }
+  }
+}
+
+export function isInputTerminal(): boolean {
+  return isatty(0);
+}
+
+/** Whether standard input is open at all: services and schedulers may start a program without one. */
+export function hasInput(): boolean {
+  try {
+    fstatSync(0);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'EBADF')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,79 @@
+import { HandoverError } from '../../errors.ts';
+import { measureRegularFile } from '../../platform/durable-file.ts';
+import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
+import { foldSearchText } from '../catalog.ts';
+import { readHandover } from '../handovers.ts';
+import {
+  checkIndexSeal,
+  isIndexTrouble,
+  openIndexFile,
+  rebuildIndex,
+  updateIndex,
+  withIndexLock,
+} from '../index-file.ts';
+import { COLUMNS, makeIndexRow, parseIndexRow, pathOfIndex } from '../index-schema.ts';
+import { numberIn, textIn } from '../index-sync.ts';
+import type { Store } from '../store.ts';
+import type { IntactHandovers } from './check-files.ts';
+import type { Finding } from './finding.ts';
+
+/** Checks the index byte for byte where it is sealed, then by SQLite's own check, then row for row against the handovers. */
+export function checkIndex(store: Store, driver: SqlDriver, intact: IntactHandovers): Finding[] {
+  try {
+    if (measureRegularFile(pathOfIndex(store)) === null) return [];
+    const problem = findProblem(store, driver, intact);
+    return problem === null ? [] : [describeIndex(store, driver, problem)];
+  } catch (error) {
+    if (error instanceof HandoverError && error.code === 'HANDOVER_LOCKED')
+      return [describeBusy(store, error)];
+    if (!isIndexTrouble(error) && !(error instanceof HandoverError)) throw error;
+    return [describeIndex(store, driver, error instanceof Error ? error.message : 'it cannot be opened')];
+  }
+}
+
+function describeIndex(store: Store, driver: SqlDriver, problem: string): Finding {
+  const path = pathOfIndex(store);
+  return {
+    code: 'damaged-index',
+    level: 'damage',
+    path,
+    message: `${path} is damaged: ${problem}. It is a cache: no handover is affected`,
+    remedy: { description: 'build it anew', apply: () => rebuildIndex(store, driver) },
+  };
+}
+
+function describeBusy(store: Store, error: HandoverError): Finding {
+  const message = `the index was not checked: ${error.message}`;
+  return { code: 'index-busy', level: 'notice', path: pathOfIndex(store), message, remedy: null };
+}
+
+function findProblem(store: Store, driver: SqlDriver, intact: IntactHandovers): string | null {
+  if (withIndexLock(store, () => checkIndexSeal(store)) === 'broken')
+    return 'its bytes do not match its seal, index.sum';
+  const database = openIndexFile(store, driver);
+  if (database === null) return null;
+  try {
+    const verdict = textIn(database.prepare('PRAGMA integrity_check(1)').get(), 'integrity_check');
+    if (verdict !== 'ok') return verdict;
+    updateIndex(store, database);
+    return compareRows(store, database, intact);
+  } finally {
+    database.close();
+  }
+}
+
+function compareRows(store: Store, database: SqlDatabase, intact: IntactHandovers): string | null {
+  const count = numberIn(database.prepare('SELECT count(*) AS count FROM handovers').get(), 'count');
+  if (count !== intact.size) return `it lists ${count} handovers where there are ${intact.size}`;
+  const findRow = database.prepare(`SELECT ${COLUMNS.join(', ')} FROM handovers WHERE id = ?`);
+  const findText = database.prepare('SELECT body FROM texts WHERE id = ?');
+  for (const id of intact.keys()) {
+    const handover = readHandover(store, id);
+    if (handover === null) continue;
+    const expected = makeIndexRow(handover);
+    const row = parseIndexRow(findRow.get(id));
+    if (row === null || row.mark !== expected.mark) return `its row for ${id} is wrong`;
+    if (textIn(findText.get(id), 'body') !== foldSearchText(handover)) return `its text for ${id} is wrong`;
+  }
+  return null;
+}

@@ -1,0 +1,151 @@
+import { join } from 'node:path';
+import { HandoverError, hasErrno, isErrno } from '../errors.ts';
+import { formatHandover, openHandover } from '../handover/seal.ts';
+import type { Handover } from '../model/handover.ts';
+import { makeHandoverId } from '../model/id.ts';
+import { RECORD_LIMITS } from '../model/json.ts';
+import { formatTimestamp } from '../model/time.ts';
+import { createFileDurably, moveFileDurably, readRegularFile, removeFile } from '../platform/durable-file.ts';
+import { listFolder } from '../platform/folder-listing.ts';
+import { pathExists } from '../platform/folders.ts';
+import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import { appendEntry } from './journal.ts';
+import { nextMoment } from './moment.ts';
+import {
+  folderOfMonth,
+  HANDOVERS,
+  idOfName,
+  LEAVING,
+  type Month,
+  monthOf,
+  nameOfHandover,
+  pathOfHandover,
+  type Store,
+} from './store.ts';
+
+export interface Stamp {
+  id: string;
+  created_at: string;
+}
+
+export interface Kept {
+  handover: Handover;
+  path: string;
+  /** The handover is safe, but its journal line could not be written. */
+  journalFailure: Error | null;
+}
+
+const MAX_ID_ATTEMPTS = 64;
+
+/**
+ * Gives a new handover its time and id, has it sealed by `seal`, and keeps it. The one commit point is the appearance
+ * of its file; when this returns, file and name are durable. No lock is taken and no index is waited for.
+ */
+export function keepNewHandover(store: Store, seal: (stamp: Stamp) => Handover): Kept {
+  const createdMs = nextMoment(store);
+  for (let attempt = 0; attempt < MAX_ID_ATTEMPTS; attempt++) {
+    const id = makeHandoverId(createdMs, store.machine.random.bytes(3));
+    const handover = seal({ id, created_at: formatTimestamp(createdMs) });
+    if (createHandoverFile(store, handover)) return journalKept(store, handover, 'saved');
+  }
+  throw new HandoverError('HANDOVER_IO', 'no free handover id was found', { hint: 'Try again in a second.' });
+}
+
+/** Keeps a handover that already has its id. False when that id is taken; the store is then unchanged. */
+export function keepExistingHandover(store: Store, handover: Handover): Kept | null {
+  return createHandoverFile(store, handover) ? journalKept(store, handover, 'migrated') : null;
+}
+
+function createHandoverFile(store: Store, handover: Handover): boolean {
+  ensurePrivateFolder(store.root, HANDOVERS, ...monthOf(handover.id));
+  return createFileDurably(pathOfHandover(store, handover.id), formatHandover(handover));
+}
+
+function journalKept(store: Store, handover: Handover, event: 'saved' | 'migrated'): Kept {
+  const path = pathOfHandover(store, handover.id);
+  const at = event === 'saved' ? handover.created_at : formatTimestamp(nextMoment(store));
+  try {
+    appendEntry(store, { at, event, subject: handover.id, detail: { checksum: handover.checksum } });
+    return { handover, path, journalFailure: null };
+  } catch (error) {
+    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
+    return { handover, path, journalFailure: error };
+  }
+}
+
+export function hasHandover(store: Store, id: string): boolean {
+  return pathExists(pathOfHandover(store, id));
+}
+
+/** Reads and verifies one handover. Null when there is none with this id. */
+export function readHandover(store: Store, id: string): Handover | null {
+  const path = pathOfHandover(store, id);
+  try {
+    return openHandover(readRegularFile(path, RECORD_LIMITS.maxBytes * 2), id, path);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return null;
+    throw error;
+  }
+}
+
+/**
+ * Takes a handover out of the store for good. The rename out of its month is the commit point; a command that is
+ * killed after it is finished by `finishLeaving`.
+ */
+export function forgetHandover(store: Store, id: string): boolean {
+  const folder = ensurePrivateFolder(store.root, LEAVING);
+  try {
+    moveFileDurably(pathOfHandover(store, id), join(folder, nameOfHandover(id)));
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    throw error;
+  }
+  finishLeaving(store);
+  return true;
+}
+
+/** Completes every removal that was begun: journal first, so that a missing file is never unexplained. */
+export function finishLeaving(store: Store): string[] {
+  const folder = join(store.root, LEAVING);
+  const finished: string[] = [];
+  for (const name of listFolder(folder)) {
+    const id = idOfName(name);
+    if (id === null) continue;
+    appendEntry(store, { at: formatTimestamp(nextMoment(store)), event: 'forgotten', subject: id });
+    removeFile(join(folder, name));
+    finished.push(id);
+  }
+  return finished;
+}
+
+const YEAR = /^\d{4}$/;
+const MONTH = /^(?:0[1-9]|1[0-2])$/;
+
+/** Months that hold, or held, handovers; newest first. */
+export function listMonths(store: Store): Month[] {
+  const root = join(store.root, HANDOVERS);
+  const years = listFolder(root).filter((name) => YEAR.test(name));
+  return years
+    .sort()
+    .reverse()
+    .flatMap((year) => listMonthsOfYear(root, year));
+}
+
+function listMonthsOfYear(root: string, year: string): Month[] {
+  return listFolder(join(root, year))
+    .filter((name) => MONTH.test(name))
+    .sort()
+    .reverse()
+    .map((month): Month => [year, month]);
+}
+
+/** The ids that a month's folder holds, newest first by name. Ids that belong to another month are not its. */
+export function listIds(store: Store, month: Month): string[] {
+  const prefix = month.join('');
+  const ids: string[] = [];
+  for (const name of listFolder(folderOfMonth(store, month))) {
+    const id = idOfName(name);
+    if (id?.startsWith(prefix)) ids.push(id);
+  }
+  return ids.sort().reverse();
+}

@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import type { Handover } from '../model/handover.ts';
+import type { SqlValue } from '../platform/sql.ts';
+import { describeRow } from './catalog.ts';
+import type { Store } from './store.ts';
+
+/** Raised with every change of the tables or of what is in them: an index of another version is built anew. */
+export const INDEX_VERSION = 1;
+
+export const CREATE_TABLES: string = `
+  CREATE TABLE handovers (
+    id TEXT PRIMARY KEY,
+    created_ms INTEGER NOT NULL,
+    agent TEXT NOT NULL,
+    project_id TEXT NOT NULL,
+    project_name TEXT NOT NULL,
+    root TEXT NOT NULL,
+    shown TEXT NOT NULL,
+    mark INTEGER NOT NULL
+  );
+  CREATE INDEX newest ON handovers (created_ms DESC, id DESC);
+  CREATE INDEX newest_of_project ON handovers (project_id, created_ms DESC, id DESC);
+  CREATE TABLE texts (id TEXT PRIMARY KEY, body TEXT NOT NULL);
+  CREATE TABLE months (month TEXT PRIMARY KEY, state TEXT);
+  CREATE TABLE damaged (id TEXT PRIMARY KEY, reason TEXT NOT NULL);
+  PRAGMA user_version = ${INDEX_VERSION};
+`;
+
+export function pathOfIndex(store: Store): string {
+  return join(store.root, 'index.sqlite');
+}
+
+/** A row of the table `handovers`. `mark` covers the rest, so that rot in a row is seen before it is shown. */
+export interface IndexRow {
+  id: string;
+  created_ms: number;
+  agent: string;
+  project_id: string;
+  project_name: string;
+  root: string;
+  shown: string;
+  mark: number;
+}
+
+export const COLUMNS = [
+  'id',
+  'created_ms',
+  'agent',
+  'project_id',
+  'project_name',
+  'root',
+  'shown',
+  'mark',
+] as const;
+
+export function makeIndexRow(handover: Handover): IndexRow {
+  const row = {
+    id: handover.id,
+    created_ms: Date.parse(handover.created_at),
+    agent: handover.session.agent.toLowerCase(),
+    project_id: handover.project.id,
+    project_name: handover.project.name.toLowerCase(),
+    root: handover.workspace.root,
+    shown: JSON.stringify(describeRow(handover)),
+  };
+  return { ...row, mark: computeMark(row) };
+}
+
+export function valuesOf(row: IndexRow): SqlValue[] {
+  return COLUMNS.map((column) => row[column]);
+}
+
+/** FNV-1a over all other columns: rot is an accident, so a fast hash that needs no library is enough. */
+export function computeMark(row: Omit<IndexRow, 'mark'>): number {
+  const text = [
+    row.id,
+    row.created_ms,
+    row.agent,
+    row.project_id,
+    row.project_name,
+    row.root,
+    row.shown,
+  ].join('\u0000');
+  let low = 0x811c9dc5;
+  let high = 0x01000193;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    low = Math.imul(low ^ code, 0x01000193);
+    high = Math.imul(high ^ code ^ (low >>> 16), 0x85ebca6b);
+  }
+  return (high & 0x1fffff) * 0x100000000 + (low >>> 0);
+}
+
+/** A row as it came from the file, or null when it is not one that was put there. */
+export function parseIndexRow(value: unknown): IndexRow | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const {
+    id,
+    created_ms,
+    agent,
+    project_id,
+    project_name,
+    root,
+    shown,
+    mark,
+  }: Partial<Record<keyof IndexRow, unknown>> = value;
+  if (typeof id !== 'string' || typeof created_ms !== 'number' || typeof agent !== 'string') return null;
+  if (typeof project_id !== 'string' || typeof project_name !== 'string') return null;
+  if (typeof root !== 'string' || typeof shown !== 'string' || typeof mark !== 'number') return null;
+  const row = { id, created_ms, agent, project_id, project_name, root, shown };
+  return computeMark(row) === mark ? { ...row, mark } : null;
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { HandoverError, hasErrno } from '../errors.ts';
+import { computeChecksum, sha256Hex } from '../model/checksum.ts';
+import { type JournalDraft, JournalEntry } from '../model/journal-entry.ts';
+import { parseJson } from '../model/json.ts';
+import { appendLineDurably, readFileTail, readRegularFile } from '../platform/durable-file.ts';
+import { listFolder } from '../platform/folder-listing.ts';
+import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import { JOURNAL, type Store } from './store.ts';
+
+const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
+const JOURNAL_NAME = /^\d{4}-\d{2}\.jsonl$/;
+
+/** A line that is not what was appended: flipped, cut, or joined with another. `torn` is the last one, cut short. */
+export interface DamagedLine {
+  line: number;
+  sha256: string;
+  torn: boolean;
+  bytes: Buffer;
+}
+
+export interface JournalPage {
+  path: string;
+  entries: JournalEntry[];
+  damage: DamagedLine[];
+}
+
+/** Appends one entry, durably. Concurrent writers need no lock: each line is one write at the end of the file. */
+export function appendEntry(store: Store, draft: JournalDraft): void {
+  const folder = ensurePrivateFolder(store.root, JOURNAL);
+  const entry = v.parse(JournalEntry, sealEntry(draft));
+  appendLineDurably(join(folder, `${draft.at.slice(0, 7)}.jsonl`), JSON.stringify(entry));
+}
+
+function sealEntry(draft: JournalDraft): JournalEntry {
+  const entry = { schema: 'journal/1' as const, ...draft };
+  return { ...entry, checksum: computeChecksum(entry) };
+}
+
+/** The journal's files, oldest first. */
+export function listJournalFiles(store: Store): string[] {
+  const folder = join(store.root, JOURNAL);
+  return listFolder(folder)
+    .filter((name) => JOURNAL_NAME.test(name))
+    .sort()
+    .map((name) => join(folder, name));
+}
+
+export function readJournalFile(path: string): JournalPage {
+  const bytes = readRegularFile(path, MAX_JOURNAL_BYTES);
+  const page: JournalPage = { path, entries: [], damage: [] };
+  for (let start = 0, line = 1; start < bytes.length; line++) {
+    const newline = bytes.indexOf(0x0a, start);
+    const end = newline === -1 ? bytes.length : newline;
+    readLine(page, bytes.subarray(start, end), { line, closed: newline !== -1 });
+    start = end + 1;
+  }
+  return page;
+}
+
+/** An empty line is what closing a torn one leaves when two writers do it at once. It is nobody's entry. */
+function readLine(page: JournalPage, bytes: Buffer, at: { line: number; closed: boolean }): void {
+  if (bytes.length === 0 && at.closed) return;
+  const entry = at.closed ? parseEntry(bytes) : null;
+  if (entry !== null) page.entries.push(entry);
+  else page.damage.push({ line: at.line, sha256: sha256Hex(bytes), torn: !at.closed, bytes });
+}
+
+function parseEntry(bytes: Buffer): JournalEntry | null {
+  const text = bytes.toString('utf8');
+  const value = parseOrNull(text);
+  const result = v.safeParse(JournalEntry, value);
+  if (!result.success) return null;
+  const entry = result.output;
+  const intact = entry.checksum === computeChecksum(entry) && JSON.stringify(entry) === text;
+  return intact ? entry : null;
+}
+
+function parseOrNull(text: string): unknown {
+  try {
+    return parseJson(text, 'a journal line');
+  } catch (error) {
+    if (error instanceof HandoverError) return null;
+    throw error;
+  }
+}
+
+const TAIL_BYTES = 16 * 1024;
+
+/** The time of the newest readable entry, from the end of the newest file: the cost does not grow with the journal. */
+export function readLastTime(store: Store): number | null {
+  const newest = listJournalFiles(store).at(-1);
+  if (newest === undefined) return null;
+  const lines = readTailOrNothing(newest).toString('utf8').split('\n').reverse();
+  for (const line of lines) {
+    const entry = line === '' ? null : parseEntry(Buffer.from(line));
+    if (entry !== null) return Date.parse(entry.at);
+  }
+  return null;
+}
+
+function readTailOrNothing(path: string): Buffer {
+  try {
+    return readFileTail(path, TAIL_BYTES);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return Buffer.alloc(0);
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+import { HandoverError } from '../errors.ts';
+import type { Handover } from '../model/handover.ts';
+import { isHandoverId } from '../model/id.ts';
+import { cleanLine, cutToBytes } from '../model/text.ts';
+import type { Catalog, CatalogRow, ProjectMatch } from './catalog.ts';
+import { hasHandover, readHandover } from './handovers.ts';
+import { latestBelievable } from './moment.ts';
+import type { Store } from './store.ts';
+
+/** Called only when a name cannot be resolved by the files alone. */
+export type CatalogOpener = () => Promise<Catalog>;
+
+const MAX_CANDIDATES = 10;
+const ID_PREFIX = /^[0-9][0-9a-z-]{0,19}$/;
+
+/** The id that a user's words stand for: `latest`, a whole id, or the beginning of exactly one. */
+export async function resolveId(store: Store, words: string, open: CatalogOpener): Promise<string> {
+  const text = words.trim().toLowerCase();
+  if (text === 'latest') return findLatest(store, await open()).id;
+  if (isHandoverId(text) && hasHandover(store, text)) return text;
+  if (!ID_PREFIX.test(text)) throw unknownId(words);
+  const candidates = take((await open()).rows({ idPrefix: text }), MAX_CANDIDATES + 1);
+  const [only] = candidates;
+  if (only === undefined) throw unknownId(words);
+  if (candidates.length > 1) throw ambiguousId(text, candidates);
+  return only.id;
+}
+
+/**
+ * The newest handover. One dated more than a day ahead comes from a clock that was wrong, and counts only when
+ * there is no other.
+ */
+export function findLatest(store: Store, catalog: Catalog, project?: ProjectMatch): CatalogRow {
+  const filter = project === undefined ? {} : { project };
+  const untilMs = latestBelievable(store.machine.clock.now());
+  const [row] = [...take(catalog.rows({ ...filter, untilMs }), 1), ...take(catalog.rows(filter), 1)];
+  if (row !== undefined) return row;
+  throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover is kept here yet', {
+    hint: 'Save one with: handover save --summary "where things stand" --next "what to do next"',
+  });
+}
+
+/** Reads what `resolveId` found. */
+export function requireHandover(store: Store, id: string): Handover {
+  const handover = readHandover(store, id);
+  if (handover === null) throw unknownId(id);
+  return handover;
+}
+
+export function take<T>(items: Iterable<T>, count: number): T[] {
+  const taken: T[] = [];
+  if (count <= 0) return taken;
+  for (const item of items) {
+    taken.push(item);
+    if (taken.length === count) break;
+  }
+  return taken;
+}
+
+function unknownId(words: string): HandoverError {
+  return new HandoverError('HANDOVER_NOT_FOUND', `no handover has the id ${quote(words)}`, {
+    hint: 'See what is kept with: handover list',
+  });
+}
+
+function ambiguousId(prefix: string, candidates: readonly CatalogRow[]): HandoverError {
+  const shown = candidates.slice(0, MAX_CANDIDATES);
+  const more = candidates.length > MAX_CANDIDATES ? '\n  …' : '';
+  const lines = shown.map((row) => `\n  ${row.id}  ${row.title}`).join('');
+  return new HandoverError(
+    'HANDOVER_ID_AMBIGUOUS',
+    `${quote(prefix)} is the beginning of more than one id:${lines}${more}`,
+    {
+      hint: 'Type more of the id, or pick one with: handover select',
+      data: { candidates: shown.map((row) => row.id) },
+    },
+  );
+}
+
+function quote(words: string): string {
+  return `"${cutToBytes(cleanLine(words), 80)}"`;
+}

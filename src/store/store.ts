@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import { HandoverError } from '../errors.ts';
+import { isHandoverId } from '../model/id.ts';
+import type { Machine } from '../platform/machine.ts';
+import { findDataFolder } from '../platform/paths.ts';
+
+/** Where handovers are kept, and the machine it is on. */
+export interface Store {
+  root: string;
+  machine: Machine;
+}
+
+export const HANDOVERS = 'handovers';
+export const JOURNAL = 'journal';
+export const QUARANTINE = 'quarantine';
+export const LEAVING = 'leaving';
+export const LOCKS = 'locks';
+
+export function openStore(machine: Machine): Store {
+  return { root: findDataFolder(machine), machine };
+}
+
+/** A month's folder below `handovers`, as its two path parts. */
+export type Month = readonly [year: string, month: string];
+
+export function monthOf(id: string): Month {
+  return [id.slice(0, 4), id.slice(4, 6)];
+}
+
+export function folderOfMonth(store: Store, month: Month): string {
+  return join(store.root, HANDOVERS, ...month);
+}
+
+/** The path is built from a checked id alone, so that no text from outside can lead out of the store. */
+export function pathOfHandover(store: Store, id: string): string {
+  if (!isHandoverId(id)) throw new HandoverError('HANDOVER_INPUT_INVALID', 'not a handover id');
+  return join(folderOfMonth(store, monthOf(id)), nameOfHandover(id));
+}
+
+export function nameOfHandover(id: string): string {
+  return `${id}.json`;
+}
+
+/** The id that a file name stands for, or null when it is not a handover's name. */
+export function idOfName(name: string): string | null {
+  const id = name.endsWith('.json') ? name.slice(0, -'.json'.length) : '';
+  return isHandoverId(id) ? id : null;
+}

@@ -1,0 +1,25 @@
+import { HandoverError } from '../../../errors.ts';
+import { forgetHandover } from '../../../store/handovers.ts';
+import { type CliContext, findStore, withCatalog } from '../context.ts';
+import { bold } from '../output.ts';
+import { pickNamed } from '../pick.ts';
+import type { ForgetFlags } from './forget.ts';
+
+/** All names are resolved before the first handover goes: a wrong one leaves everything as it was. */
+export async function runForget(this: CliContext, flags: ForgetFlags, ...words: string[]): Promise<void> {
+  const store = findStore(this);
+  const ids: string[] = [];
+  for (const word of words) ids.push(await pickNamed(store, word));
+  const unique = [...new Set(ids)];
+  for (const id of unique) {
+    if (!forgetHandover(store, id)) {
+      throw new HandoverError('HANDOVER_NOT_FOUND', `${id} was already gone`, {
+        hint: 'See what is kept: handover list',
+      });
+    }
+    if (!flags.json) this.out.line('forgot handover ', bold(id));
+  }
+  // The index holds titles and texts too: they go now, not when somebody lists next.
+  await withCatalog(this, store, () => undefined);
+  if (flags.json) this.out.json({ forgotten: unique });
+}

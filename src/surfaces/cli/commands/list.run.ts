@@ -1,0 +1,46 @@
+import type { CatalogRow } from '../../../store/catalog.ts';
+import { take } from '../../../store/resolve.ts';
+import { type CliContext, findStore, refuseBoth, withCatalog } from '../context.ts';
+import { toFilter, toLimit } from '../filters.ts';
+import { bold, dim, type Output } from '../output.ts';
+import { describeAge } from '../words.ts';
+import type { ListFlags } from './list.ts';
+
+const ROWS_FOR_A_PERSON = 20;
+
+export async function runList(this: CliContext, flags: ListFlags): Promise<void> {
+  const limit = flags.latest ? 1 : toLimit(flags, flags.json ? null : ROWS_FOR_A_PERSON);
+  if (flags.latest && flags.limit !== undefined && flags.limit !== '0')
+    throw refuseBoth('--latest', '--limit');
+  const filter = toFilter(flags, this.machine);
+  await withCatalog(this, findStore(this), (catalog) => {
+    const rows = catalog.rows(filter);
+    if (flags.json) this.out.jsonArray(limit === null ? rows : take(rows, limit));
+    else printRows(this, rows, { limit, latest: flags.latest });
+  });
+}
+
+function printRows(
+  context: CliContext,
+  rows: Iterable<CatalogRow>,
+  ask: { limit: number | null; latest: boolean },
+): void {
+  const now = context.machine.clock.now();
+  let shown = 0;
+  for (const row of rows) {
+    if (ask.limit !== null && shown === ask.limit) {
+      if (!ask.latest) context.err.line(dim(`more are kept; all of them: handover list --limit 0`));
+      return;
+    }
+    printRow(context.out, row, now);
+    shown++;
+  }
+  if (shown === 0) context.out.line('no handovers found');
+}
+
+function printRow(out: Output, row: CatalogRow, now: number): void {
+  out.line(bold(row.id), '  ', row.agent.padEnd(12), '  ', row.title);
+  out.line(dim(`  ${row.project.name}, ${describeAge(now - Date.parse(row.created_at))}`));
+  if (row.next.length > 0)
+    out.line(dim(`  next: ${row.next.map((step) => step.split('\n')[0]).join(' | ')}`));
+}

@@ -1,0 +1,28 @@
+import { buildCommand, type Command } from '@stricli/core';
+import type { CliContext } from '../context.ts';
+
+export interface MigrateFlags {
+  from?: string;
+  dryRun: boolean;
+  json: boolean;
+}
+
+const text = (input: string): string => input;
+
+export const migrate: Command<CliContext> = buildCommand<MigrateFlags, [], CliContext>({
+  loader: async () => (await import('./migrate.run.ts')).runMigrate,
+  parameters: {
+    flags: {
+      from: {
+        kind: 'parsed',
+        parse: text,
+        optional: true,
+        brief: 'Its handoffs.json; found by itself if left out',
+        placeholder: 'file',
+      },
+      dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Only say what would be done' },
+      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
+    },
+  },
+  docs: { brief: 'Import the store of session-handoff' },
+});

@@ -1,0 +1,101 @@
+import { HandoverError } from '../../../errors.ts';
+import { DECLARABLE_KINDS, type Declaration, declareHandover } from '../../../handover/declare.ts';
+import { sealHandover } from '../../../handover/seal.ts';
+import type { Env } from '../../../platform/machine.ts';
+import { keepNewHandover } from '../../../store/handovers.ts';
+import { describePlace } from '../../../workspace/place.ts';
+import { type CliContext, findStore, refuseBoth } from '../context.ts';
+import { bold, dim, yellow } from '../output.ts';
+import type { SaveFlags } from './save.ts';
+
+const MAX_INPUT_BYTES = 2 * 1024 * 1024;
+
+export function runSave(this: CliContext, flags: SaveFlags): void {
+  const declaration = readDeclaration(this, flags);
+  const place = describePlace(flags.project ?? '.', this.machine);
+  const draft = declareHandover(declaration, place, this.machine);
+  const store = findStore(this);
+  const { handover, path, journalFailure } = keepNewHandover(store, (stamp) =>
+    sealHandover({ ...draft, ...stamp }),
+  );
+  if (journalFailure !== null) {
+    this.err.line(
+      yellow('note: '),
+      `it is kept, but the journal could not be written (${journalFailure.message})`,
+    );
+    this.err.line(dim('  next: '), 'when the disk is in order again: handover doctor --fix');
+  }
+  if (flags.json)
+    this.out.json({ id: handover.id, created_at: handover.created_at, path, facts: handover.facts.length });
+  else this.out.line('saved handover ', bold(handover.id));
+}
+
+function readDeclaration(context: CliContext, flags: SaveFlags): Declaration {
+  if (flags.summary === '-' && flags.next?.includes('-')) throw refuseBoth('--summary -', '--next -');
+  const pins = flags.pin ?? [];
+  const declaration: Declaration = {
+    title: flags.title,
+    summary: flags.summary === '-' ? readInputText(context) : (flags.summary ?? ''),
+    agent: flags.agent ?? flags.tool ?? detectAgent(context.machine.env) ?? 'manual',
+    by: flags.by ?? (detectAgent(context.machine.env) === null ? 'human' : 'agent'),
+    sessionId: null,
+    facts: DECLARABLE_KINDS.flatMap((kind) =>
+      readTexts(context, kind, flags[kind] ?? []).map((text) => ({ kind, text })),
+    ),
+    files: [...(flags.file ?? [])],
+    pins: pins.filter((pin) => pin !== ''),
+    pinAll: pins.includes(''),
+  };
+  assertSaysSomething(declaration);
+  return declaration;
+}
+
+function readTexts(context: CliContext, kind: string, texts: readonly string[]): string[] {
+  if (kind !== 'next') return [...texts];
+  return texts.flatMap((text) => (text === '-' ? splitSteps(readInputText(context)) : [text]));
+}
+
+/** One step a line; the marks of a list are not part of a step. */
+function splitSteps(text: string): string[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/^\s*(?:[-*+]|\d+[.)])\s+/, '').trim())
+    .filter((line) => line !== '');
+}
+
+function readInputText(context: CliContext): string {
+  const text = context.readInput(MAX_INPUT_BYTES);
+  if (text !== null) return text;
+  throw new HandoverError(
+    'HANDOVER_TEXT_TOO_LARGE',
+    `standard input has more than ${MAX_INPUT_BYTES} bytes`,
+    {
+      hint: 'Save a shorter text, and name the long one with --file.',
+    },
+  );
+}
+
+function assertSaysSomething(declaration: Declaration): void {
+  const { title, summary, facts, files, pins } = declaration;
+  const texts = [title ?? '', summary, ...facts.map((fact) => fact.text), ...files, ...pins];
+  if (texts.some((text) => text.trim() !== '')) return;
+  throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
+    hint: 'handover save --summary "where things stand" --next "what to do next"',
+  });
+}
+
+/** Variables that agents set for the programs they start. */
+const AGENT_MARKS: readonly (readonly [variable: string, agent: string])[] = [
+  ['CLAUDECODE', 'claude-code'],
+  ['CODEX_SANDBOX', 'codex'],
+  ['CODEX_THREAD_ID', 'codex'],
+  ['GEMINI_CLI', 'gemini'],
+  ['QWEN_CODE', 'qwen'],
+  ['OPENCODE', 'opencode'],
+  ['COPILOT_CLI', 'copilot'],
+  ['CLINE_ACTIVE', 'cline'],
+];
+
+function detectAgent(env: Env): string | null {
+  return AGENT_MARKS.find(([variable]) => env[variable])?.[1] ?? null;
+}

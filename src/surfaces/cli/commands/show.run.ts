@@ -1,0 +1,82 @@
+import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
+import type { Handover } from '../../../model/handover.ts';
+import type { GitFacts } from '../../../model/workspace.ts';
+import type { CliContext } from '../context.ts';
+import { bold, dim, type Output } from '../output.ts';
+import { pickHandover } from '../pick.ts';
+import type { ShowFlags } from './show.ts';
+
+export async function runShow(this: CliContext, flags: ShowFlags, id?: string): Promise<void> {
+  const handover = await pickHandover(this, id ?? flags.id);
+  if (flags.json) this.out.json(handover);
+  else printHandover(this.out, handover);
+}
+
+function printHandover(out: Output, handover: Handover): void {
+  out.line(bold(handover.title));
+  out.line(dim('id       '), handover.id);
+  out.line(dim('created  '), handover.created_at);
+  out.line(dim('agent    '), handover.session.agent);
+  out.line(dim('project  '), `${handover.project.name} (${handover.project.id})`);
+  out.line(
+    dim('folder   '),
+    [handover.workspace.root, handover.workspace.folder].filter((part) => part !== '').join('/'),
+  );
+  if (handover.project.remote !== null) out.line(dim('remote   '), handover.project.remote);
+  if (handover.imported !== undefined) {
+    out.line(dim('imported '), `${handover.imported.format}, where its id was ${handover.imported.id}`);
+  }
+  if (handover.summary !== '') {
+    out.line();
+    out.block(`${handover.summary}\n`);
+  }
+  for (const kind of FACT_KINDS) {
+    printFacts(
+      out,
+      kind,
+      handover.facts.filter((fact) => fact.kind === kind),
+    );
+  }
+  if (handover.workspace.git !== null) printGit(out, handover.workspace.git);
+}
+
+function printFacts(out: Output, kind: string, facts: readonly Fact[]): void {
+  if (facts.length === 0) return;
+  out.line();
+  out.line(bold(kind));
+  for (const fact of facts) {
+    const [first = '', ...rest] = fact.text.split('\n');
+    const marks = [fact.trust, fact.origin, ...(fact.pinned === true ? ['pinned'] : []), fact.id].join(', ');
+    out.line('- ', fact.status === undefined ? '' : `[${fact.status}] `, first, dim(`  (${marks})`));
+    for (const line of rest) out.line('  ', line);
+  }
+}
+
+const FILES_SHOWN = 50;
+
+function printGit(out: Output, git: GitFacts): void {
+  out.line();
+  out.line(bold('git'));
+  out.line(
+    '- ',
+    git.branch === null ? 'detached' : `branch ${git.branch}`,
+    git.head === null ? ', no commit' : `, head ${git.head}`,
+  );
+  if (git.upstream !== null)
+    out.line('- ', `${git.ahead ?? 0} ahead, ${git.behind ?? 0} behind ${git.upstream}`);
+  if (git.operation !== null) out.line('- ', `${git.operation} in progress`);
+  const files = [
+    ...git.conflicted.map((path) => `conflict    ${path}`),
+    ...git.staged.map((file) => `staged      ${describeChange(file)}`),
+    ...git.unstaged.map((file) => `changed     ${describeChange(file)}`),
+    ...git.untracked.map((path) => `untracked   ${path}`),
+  ];
+  for (const line of files.slice(0, FILES_SHOWN)) out.line('  ', line.replaceAll('\n', '\u240a'));
+  const hidden = (git.changed_total ?? files.length) - Math.min(files.length, FILES_SHOWN);
+  if (hidden > 0) out.line(dim(`  and ${hidden} more changed files`));
+  for (const commit of git.commits) out.line(dim(`  ${commit.hash.slice(0, 10)}  `), commit.subject);
+}
+
+function describeChange(file: { path: string; change: string; from?: string }): string {
+  return `${file.change}: ${file.from === undefined ? '' : `${file.from} -> `}${file.path}`;
+}

@@ -1,0 +1,14 @@
+import type { Command } from '@stricli/core';
+import type { CliContext } from '../context.ts';
+
+/** Every command, loaded only when it is called. The order is the one of the help. */
+export const COMMANDS: Readonly<Record<string, () => Promise<Command<CliContext>>>> = {
+  save: async () => (await import('./save.ts')).save,
+  list: async () => (await import('./list.ts')).list,
+  show: async () => (await import('./show.ts')).show,
+  select: async () => (await import('./select.ts')).select,
+  render: async () => (await import('./render.ts')).render,
+  forget: async () => (await import('./forget.ts')).forget,
+  doctor: async () => (await import('./doctor.ts')).doctor,
+  migrate: async () => (await import('./migrate.ts')).migrate,
+};

@@ -1,0 +1,71 @@
+import type { StricliProcess } from '@stricli/core';
+import { HandoverError } from '../../errors.ts';
+import type { Machine } from '../../platform/machine.ts';
+import type { Catalog } from '../../store/catalog.ts';
+import { openCatalog } from '../../store/open-catalog.ts';
+import { openStore, type Store } from '../../store/store.ts';
+import { dim, type Output, yellow } from './output.ts';
+
+/** What a command works with. */
+export interface CliContext {
+  process: StricliProcess;
+  machine: Machine;
+  out: Output;
+  err: Output;
+  /** Both ends are a terminal: a person can be asked. */
+  interactive: boolean;
+  /** Progress can be drawn over itself. */
+  drawsProgress: boolean;
+  readInput(maxBytes: number): string | null;
+}
+
+export function findStore(context: CliContext): Store {
+  return openStore(context.machine);
+}
+
+/** Opens the catalog, tells the user of what stands in its way, and closes it after use. */
+export async function withCatalog<T>(
+  context: CliContext,
+  store: Store,
+  work: (catalog: Catalog) => T | Promise<T>,
+): Promise<T> {
+  const { catalog, indexFailure } = await openCatalog(store, progressOf(context, 'indexing'));
+  if (indexFailure !== null)
+    context.err.line(yellow('note: '), `the index cannot be used now (${indexFailure.message})`);
+  try {
+    const result = await work(catalog);
+    warnOfDamage(context, catalog);
+    return result;
+  } finally {
+    catalog.close();
+  }
+}
+
+function warnOfDamage(context: CliContext, catalog: Catalog): void {
+  const damaged = catalog.damaged();
+  if (damaged.length === 0) return;
+  const what = damaged.length === 1 ? '1 damaged file was' : `${damaged.length} damaged files were`;
+  context.err.line(yellow('note: '), `${what} passed over; see: handover doctor`);
+}
+
+const DRAW_EVERY = 500;
+
+/** Draws how far long work has come, where a person looks at a terminal. */
+export function progressOf(
+  context: CliContext,
+  label: string,
+): ((done: number, total?: number) => void) | undefined {
+  if (!context.drawsProgress) return undefined;
+  return (done, total) => {
+    if (done % DRAW_EVERY !== 0 && done !== total) return;
+    if (total !== undefined && total < DRAW_EVERY) return;
+    const text = total === undefined ? `${label} ${done}` : `${label} ${done} of ${total}`;
+    context.err.redraw(done === total ? null : dim(text));
+  };
+}
+
+export function refuseBoth(a: string, b: string): HandoverError {
+  return new HandoverError('HANDOVER_USAGE', `${a} and ${b} cannot be given together`, {
+    hint: `Leave one of them out.`,
+  });
+}

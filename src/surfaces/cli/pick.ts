@@ -1,0 +1,68 @@
+import { HandoverError } from '../../errors.ts';
+import type { Handover } from '../../model/handover.ts';
+import type { Catalog } from '../../store/catalog.ts';
+import { findLatest, requireHandover, resolveId } from '../../store/resolve.ts';
+import type { Store } from '../../store/store.ts';
+import { identifyProject } from '../../workspace/project.ts';
+import { type CliContext, findStore, withCatalog } from './context.ts';
+import { yellow } from './output.ts';
+
+const BRIEF = 'An id, the beginning of one, or latest';
+const text = (input: string): string => input;
+
+export const idFlag = {
+  kind: 'parsed',
+  parse: text,
+  optional: true,
+  brief: BRIEF,
+  placeholder: 'id',
+} as const;
+
+export const idPositional = {
+  kind: 'tuple',
+  parameters: [{ parse: text, optional: true, brief: BRIEF, placeholder: 'id' }],
+} as const;
+
+/** The handover that was named; without a name the newest of this project, or else of all, which is then said. */
+export async function pickHandover(context: CliContext, words: string | undefined): Promise<Handover> {
+  const store = findStore(context);
+  const id = words === undefined ? await pickNewest(context, store) : await pickNamed(store, words);
+  return requireHandover(store, id);
+}
+
+export async function pickNamed(store: Store, words: string): Promise<string> {
+  const opened: Catalog[] = [];
+  try {
+    return await resolveId(store, words, async () => {
+      const { openCatalog } = await import('../../store/open-catalog.ts');
+      const { catalog } = await openCatalog(store);
+      opened.push(catalog);
+      return catalog;
+    });
+  } finally {
+    for (const catalog of opened) catalog.close();
+  }
+}
+
+async function pickNewest(context: CliContext, store: Store): Promise<string> {
+  const { id, name } = identifyProject('.', context.machine);
+  return await withCatalog(context, store, (catalog) => {
+    const own = findOwn(store, catalog, id);
+    if (own !== null) return own;
+    const row = findLatest(store, catalog);
+    context.err.line(
+      yellow('note: '),
+      `nothing is kept of ${name}; this is the newest of all, of ${row.project.name}`,
+    );
+    return row.id;
+  });
+}
+
+function findOwn(store: Store, catalog: Catalog, projectId: string): string | null {
+  try {
+    return findLatest(store, catalog, { id: projectId }).id;
+  } catch (error) {
+    if (error instanceof HandoverError && error.code === 'HANDOVER_STORE_EMPTY') return null;
+    throw error;
+  }
+}

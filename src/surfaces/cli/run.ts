@@ -1,0 +1,118 @@
+import {
+  buildApplication,
+  buildRouteMap,
+  type Command,
+  run,
+  type StricliProcess,
+  text_en,
+} from '@stricli/core';
+import { EXIT, HandoverError } from '../../errors.ts';
+import { describeMachine } from '../../platform/machine.ts';
+import { isInputTerminal, openSink, readInput } from '../../platform/streams.ts';
+import { VERSION } from '../../version.ts';
+import { COMMANDS } from './commands/table.ts';
+import type { CliContext } from './context.ts';
+import { reportFailure } from './failure.ts';
+import { createOutput, wantsColours } from './output.ts';
+
+/** Runs one command and sets the exit status. Nothing is thrown: every failure is reported here. */
+export async function runCommandLine(args: readonly string[]): Promise<void> {
+  const context = createContext();
+  try {
+    await dispatch(args, context);
+  } catch (error) {
+    context.process.exitCode = reportFailure(error, context.err, args.includes('--json'));
+  }
+  process.exitCode = toExitStatus(context.process.exitCode);
+}
+
+function createContext(): CliContext {
+  const stdout = openSink(1);
+  const stderr = openSink(2);
+  const machine = describeMachine();
+  const out = createOutput(stdout, wantsColours(stdout, machine.env));
+  const err = createOutput(stderr, wantsColours(stderr, machine.env));
+  const stricliProcess: StricliProcess = {
+    stdout: { write: (text) => out.block(text) },
+    stderr: { write: (text) => err.block(text) },
+    env: machine.env,
+  };
+  return {
+    process: stricliProcess,
+    machine,
+    out,
+    err,
+    interactive: isInputTerminal() && stderr.isTerminal,
+    drawsProgress: stderr.isTerminal,
+    readInput,
+  };
+}
+
+async function dispatch(args: readonly string[], context: CliContext): Promise<void> {
+  const [name = '', ...rest] = args;
+  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (load !== undefined)
+    return await runOne(`handover ${name}`, { command: await load(), args: rest, context });
+  if (name === '' || name === 'help' || name.startsWith('-'))
+    return await runAll(name.startsWith('-') ? args : ['--help'], context);
+  throw new HandoverError('HANDOVER_USAGE', `there is no command "${name}"`, {
+    hint: `The commands are: ${Object.keys(COMMANDS).join(', ')}. More: handover --help`,
+  });
+}
+
+interface Call {
+  command: Command<CliContext>;
+  args: readonly string[];
+  context: CliContext;
+}
+
+/** Errors of commands are thrown on, so that one place reports them. */
+const configuration = {
+  scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
+  documentation: { caseStyle: 'convert-camel-to-kebab', disableAnsiColor: true, useAliasInUsageLine: false },
+  localization: {
+    text: {
+      ...text_en,
+      exceptionWhileRunningCommand: (error: unknown): string => {
+        throw error;
+      },
+      exceptionWhileParsingArguments: (error: unknown): string => {
+        throw describeWrongWords(error);
+      },
+    },
+  },
+} as const;
+
+function describeWrongWords(error: unknown): HandoverError {
+  const message =
+    error instanceof ArgumentScannerError ? formatMessageForArgumentScannerError(error, {}) : String(error);
+  return new HandoverError('HANDOVER_USAGE', message, {
+    hint: 'See the flags of a command with: handover COMMAND --help',
+    cause: error,
+  });
+}
+
+async function runOne(name: string, { command, args, context }: Call): Promise<void> {
+  await run(buildApplication(command, { name, ...configuration }), args, context);
+}
+
+async function runAll(args: readonly string[], context: CliContext): Promise<void> {
+  const routes: Record<string, Command<CliContext>> = {};
+  for (const [name, load] of Object.entries(COMMANDS)) routes[name] = await load();
+  const root = buildRouteMap({
+    routes,
+    docs: { brief: 'Carries the work of an AI coding session over to the next one.' },
+  });
+  await run(
+    buildApplication(root, { name: 'handover', versionInfo: { currentVersion: VERSION }, ...configuration }),
+    args,
+    context,
+  );
+}
+
+/** The parser counts its own failures below zero: wrong words from the user, or a command that cannot be loaded. */
+function toExitStatus(code: number | string | null | undefined): number {
+  const status = Number(code ?? EXIT.done);
+  if (status >= 0) return status;
+  return status === -4 || status === -5 ? EXIT.usage : EXIT.bug;
+}
