@@ -8,7 +8,7 @@ export { computeChecksum } from './model/checksum.ts';
 export { Event } from './model/event.ts';
 export { computeFactId, Fact, type FactKind } from './model/fact.ts';
 export { Handover, HandoverDraft } from './model/handover.ts';
-export { HandoverId, isHandoverId } from './model/id.ts';
+export { isHandoverId } from './model/id.ts';
 export { JournalEntry } from './model/journal-entry.ts';
 export { describeMachine, type Machine } from './platform/machine.ts';
 export type { Catalog, CatalogRow, Filter } from './store/catalog.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Timestamp } from './time.ts';
+import { Timestamp } from './scalars.ts';
 
 /** Where in the transcript an event stands. */
 export const EventRef = v.strictObject({

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { Fact, MAX_FACTS } from './fact.ts';
-import { HandoverId } from './id.ts';
-import { Timestamp } from './time.ts';
+import { HandoverId, Timestamp } from './scalars.ts';
 import { Project, Workspace } from './workspace.ts';
 
 export const HANDOVER_SCHEMA = 'handover/1';

@@ -1,22 +1,15 @@
-import * as v from 'valibot';
-import { encodeBase32 } from './checksum.ts';
+import { encodeBase32 } from './base32.ts';
 import { formatTimestamp } from './time.ts';
 
 /** `YYYYMMDD-HHMMSS-xxxx`; the fourth part is absent or three digits in ids that session-handoff gave. */
 export const HANDOVER_ID: RegExp = /^\d{4}(?:0[1-9]|1[0-2])\d{2}-\d{6}(?:-[0-9a-z]{3,4})?$/;
-
-export const HandoverId = v.pipe(
-  v.string(),
-  v.regex(HANDOVER_ID, 'must be a handover id, as 20260131-120000-k3fz'),
-);
-export type HandoverId = v.InferOutput<typeof HandoverId>;
 
 export function isHandoverId(text: string): boolean {
   return HANDOVER_ID.test(text);
 }
 
 /** Four base32 characters from three random bytes: 20 bits, so a store must still create exclusively. */
-export function makeHandoverId(createdAtMs: number, random: Uint8Array): HandoverId {
+export function makeHandoverId(createdAtMs: number, random: Uint8Array): string {
   return `${formatIdTime(createdAtMs)}-${encodeBase32(random, 4)}`;
 }
 
@@ -24,3 +17,5 @@ export function formatIdTime(ms: number): string {
   const [date = '', time = ''] = formatTimestamp(ms).split('T');
   return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}`;
 }
+
+export const PROJECT_ID: RegExp = /^p-[0-9a-hjkmnp-tv-z]{16}$/;

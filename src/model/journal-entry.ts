@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { Timestamp } from './time.ts';
+import { Timestamp } from './scalars.ts';
 
 export const JOURNAL_EVENTS = [
   'saved',

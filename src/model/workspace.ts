@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { Timestamp } from './time.ts';
-
-export const PROJECT_ID: RegExp = /^p-[0-9a-hjkmnp-tv-z]{16}$/;
+import { PROJECT_ID } from './id.ts';
+import { Timestamp } from './scalars.ts';
 
 /** A project is the same from any of its worktrees and subfolders, and on any machine if it has a remote. */
 export const Project = v.strictObject({

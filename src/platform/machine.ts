@@ -1,4 +1,3 @@
-import { randomFillSync } from 'node:crypto';
 import { homedir } from 'node:os';
 
 export interface Clock {
@@ -6,6 +5,7 @@ export interface Clock {
   now(): number;
 }
 
+/** For names, never for secrets. */
 export interface Random {
   bytes(count: number): Uint8Array;
 }
@@ -25,7 +25,10 @@ export interface Machine {
 
 export const systemClock: Clock = { now: () => Date.now() };
 
-export const systemRandom: Random = { bytes: (count) => randomFillSync(new Uint8Array(count)) };
+/** Good for names that must differ, not for secrets: loading node:crypto would double the cost of a small command. */
+export const systemRandom: Random = {
+  bytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(Math.random() * 256)),
+};
 
 export function describeMachine(env: Env = process.env, cwd: string = process.cwd()): Machine {
   return {

@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+
 /** SQLite as far as an index needs it: the part of the `node:sqlite` interface that both drivers share. */
 export interface SqlDatabase {
   exec(sql: string): void;
@@ -25,13 +27,13 @@ export interface SqlDriver {
  * The first driver this Node can load, or null: then the store works without an index.
  * `HANDOVER_SQLITE` names one of `SQL_DRIVERS` to use only that.
  */
-export async function loadSqlDriver(wanted: string | undefined): Promise<SqlDriver | null> {
+export function loadSqlDriver(wanted: string | undefined): SqlDriver | null {
   if (wanted === 'none') return null;
   if (wanted !== 'photostructure') {
     const builtin = loadBuiltin();
     if (builtin !== null || wanted === 'node') return builtin;
   }
-  return await loadPhotostructure();
+  return loadPhotostructure();
 }
 
 type DatabaseConstructor = new (path: string) => SqlDatabase;
@@ -41,9 +43,10 @@ function loadBuiltin(): SqlDriver | null {
   return toDriver('node', module);
 }
 
-async function loadPhotostructure(): Promise<SqlDriver | null> {
+/** Required rather than imported: the loader of ES modules alone would cost more than opening the database. */
+function loadPhotostructure(): SqlDriver | null {
   try {
-    return toDriver('photostructure', await import('@photostructure/sqlite'));
+    return toDriver('photostructure', createRequire(import.meta.url)('@photostructure/sqlite'));
   } catch (error) {
     // Left out of the install, or without a binary for this platform: each loader says so in its own way.
     if (error instanceof Error) return null;

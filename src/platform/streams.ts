@@ -1,5 +1,5 @@
-import { fstatSync, readSync, writeSync } from 'node:fs';
-import { isatty } from 'node:tty';
+import { fstatSync, readSync, type Stats, statSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { hasErrno } from '../errors.ts';
 import { sleep } from './sleep.ts';
 
@@ -13,7 +13,7 @@ export interface TextSink {
 export function openSink(fd: 1 | 2): TextSink {
   let closed = false;
   return {
-    isTerminal: isatty(fd),
+    isTerminal: isTerminal(fd),
     write: (text) => {
       closed ||= !writeAll(fd, Buffer.from(text));
       return !closed;
@@ -63,16 +63,24 @@ function readChunk(): Buffer {
 }
 
 export function isInputTerminal(): boolean {
-  return isatty(0);
+  return isTerminal(0);
 }
 
-/** Whether standard input is open at all: services and schedulers may start a program without one. */
-export function hasInput(): boolean {
+/** `node:tty` brings the whole of streams and sockets with it, so it is asked only about what may be a terminal. */
+function isTerminal(fd: number): boolean {
+  const stat = statOrNull(() => fstatSync(fd));
+  if (stat === null || !stat.isCharacterDevice()) return false;
+  if (stat.rdev === statOrNull(() => statSync('/dev/null'))?.rdev) return false;
+  const tty: typeof import('node:tty') = createRequire(import.meta.url)('node:tty');
+  return tty.isatty(fd);
+}
+
+/** Services and schedulers may start a program without standard streams. */
+function statOrNull(stat: () => Stats): Stats | null {
   try {
-    fstatSync(0);
-    return true;
+    return stat();
   } catch (error) {
-    if (hasErrno(error, 'EBADF')) return false;
+    if (hasErrno(error, 'EBADF', 'ENOENT')) return null;
     throw error;
   }
 }

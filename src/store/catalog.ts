@@ -57,9 +57,9 @@ export interface DamagedFile {
  */
 export interface Catalog {
   readonly driver: 'index' | 'scan';
-  rows(filter: Filter): Iterable<CatalogRow>;
+  rows(filter: Filter): AsyncIterable<CatalogRow>;
   /** Damaged files met so far by a scan, or known to an index. */
-  damaged(): DamagedFile[];
+  damaged(): Promise<DamagedFile[]>;
   close(): void;
 }
 
@@ -94,4 +94,15 @@ export function foldSearchText(handover: Handover): string {
 /** The smallest text that sorts after every id with this prefix. Ids are ASCII. */
 export function endOfPrefix(prefix: string): string {
   return `${prefix}\u007f`;
+}
+
+/** The first `count` rows; the rest is not read. */
+export async function takeRows(rows: AsyncIterable<CatalogRow>, count: number): Promise<CatalogRow[]> {
+  const taken: CatalogRow[] = [];
+  if (count <= 0) return taken;
+  for await (const row of rows) {
+    taken.push(row);
+    if (taken.length === count) break;
+  }
+  return taken;
 }

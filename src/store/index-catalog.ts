@@ -8,9 +8,10 @@ import {
   type Filter,
   isCatalogRow,
 } from './catalog.ts';
-import { isIndexDamage, openIndexFile, rebuildIndex, updateIndex } from './index-file.ts';
-import { COLUMNS, type IndexRow, parseIndexRow, pathOfIndex } from './index-schema.ts';
-import { type Progress, textIn } from './index-sync.ts';
+import { isIndexDamage, openIndexFile } from './index-file.ts';
+import { findChangedMonths } from './index-freshness.ts';
+import { COLUMNS, type IndexRow, parseIndexRow, pathOfIndex, textIn } from './index-schema.ts';
+import type { Progress } from './index-sync.ts';
 import { pathOfHandover, type Store } from './store.ts';
 
 const PAGE_ROWS = 500;
@@ -20,46 +21,46 @@ class RowDamage extends Error {}
 
 /**
  * Answers from the index, after bringing it in line with the files. An index that is missing, old or damaged is built
- * anew, also when the damage shows only in the middle of a list.
+ * anew, also when the damage shows only in the middle of a list. What writes the index is loaded only when it is needed.
  */
-export function openIndexCatalog(store: Store, driver: SqlDriver, progress?: Progress): Catalog {
-  let database = openOrRebuild(store, driver, progress);
-  const renew = (): void => {
-    database.close();
-    rebuildIndex(store, driver, progress);
-    database = openBuilt(store, driver);
-  };
-  const repairing = <T>(ask: (database: SqlDatabase) => T): T => {
+export async function openIndexCatalog(
+  store: Store,
+  driver: SqlDriver,
+  progress?: Progress,
+): Promise<Catalog> {
+  let database = await openOrRebuild(store, driver, progress);
+  const ask = async <T>(question: (database: SqlDatabase) => T): Promise<T> => {
     try {
-      return ask(database);
+      return question(database);
     } catch (error) {
       if (!(error instanceof RowDamage) && !isIndexDamage(error)) throw error;
-      renew();
-      return ask(database);
+      database.close();
+      database = await rebuild(store, driver, progress);
+      return question(database);
     }
   };
   return {
     driver: 'index',
-    rows: (filter) => readRows((after) => repairing((current) => readPage(current, filter, after))),
-    damaged: () => repairing((current) => readDamaged(store, current)),
+    rows: (filter) => readRows((after) => ask((current) => readPage(current, filter, after))),
+    damaged: () => ask((current) => readDamaged(store, current)),
     close: () => database.close(),
   };
 }
 
-function openOrRebuild(store: Store, driver: SqlDriver, progress?: Progress): SqlDatabase {
+async function openOrRebuild(store: Store, driver: SqlDriver, progress?: Progress): Promise<SqlDatabase> {
   try {
     const database = openIndexFile(store, driver);
-    if (database !== null) return updateOrClose(store, database);
+    if (database !== null) return await updateOrClose(store, database);
   } catch (error) {
     if (!isIndexDamage(error)) throw error;
   }
-  rebuildIndex(store, driver, progress);
-  return openBuilt(store, driver);
+  return await rebuild(store, driver, progress);
 }
 
-function updateOrClose(store: Store, database: SqlDatabase): SqlDatabase {
+async function updateOrClose(store: Store, database: SqlDatabase): Promise<SqlDatabase> {
   try {
-    updateIndex(store, database);
+    if (findChangedMonths(store, database).length > 0)
+      (await import('./index-writer.ts')).updateIndex(store, database);
     return database;
   } catch (error) {
     database.close();
@@ -67,7 +68,8 @@ function updateOrClose(store: Store, database: SqlDatabase): SqlDatabase {
   }
 }
 
-function openBuilt(store: Store, driver: SqlDriver): SqlDatabase {
+async function rebuild(store: Store, driver: SqlDriver, progress?: Progress): Promise<SqlDatabase> {
+  (await import('./index-writer.ts')).rebuildIndex(store, driver, progress);
   const database = openIndexFile(store, driver);
   if (database !== null) return database;
   throw new HandoverError('HANDOVER_STORE_DAMAGED', `${pathOfIndex(store)} cannot be built`, {
@@ -75,12 +77,12 @@ function openBuilt(store: Store, driver: SqlDriver): SqlDatabase {
   });
 }
 
-type PageReader = (after: IndexRow | null) => IndexRow[];
+type PageReader = (after: IndexRow | null) => Promise<IndexRow[]>;
 
-function* readRows(readPageAfter: PageReader): Iterable<CatalogRow> {
+async function* readRows(readPageAfter: PageReader): AsyncIterable<CatalogRow> {
   let last: IndexRow | null = null;
   for (;;) {
-    const page: IndexRow[] = readPageAfter(last);
+    const page: IndexRow[] = await readPageAfter(last);
     for (const row of page) yield parseShown(row);
     if (page.length < PAGE_ROWS) return;
     last = page.at(-1) ?? null;

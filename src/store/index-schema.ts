@@ -110,3 +110,17 @@ export function parseIndexRow(value: unknown): IndexRow | null {
   const row = { id, created_ms, agent, project_id, project_name, root, shown };
   return computeMark(row) === mark ? { ...row, mark } : null;
 }
+
+export function textIn(row: unknown, column: string): string {
+  const value = valueIn(row, column);
+  return typeof value === 'string' ? value : '';
+}
+
+export function numberIn(row: unknown, column: string): number {
+  const value = valueIn(row, column);
+  return typeof value === 'number' ? value : Number.NaN;
+}
+
+function valueIn(row: unknown, column: string): unknown {
+  return typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined;
+}

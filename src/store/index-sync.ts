@@ -1,10 +1,11 @@
 import { HandoverError } from '../errors.ts';
-import { readFolderState } from '../platform/folder-listing.ts';
 import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
 import { endOfPrefix, foldSearchText } from './catalog.ts';
-import { listIds, listMonths, readHandover } from './handovers.ts';
-import { COLUMNS, makeIndexRow, valuesOf } from './index-schema.ts';
-import { folderOfMonth, type Month, type Store } from './store.ts';
+import { readHandover } from './handovers.ts';
+import { findChangedMonths } from './index-freshness.ts';
+import { COLUMNS, makeIndexRow, numberIn, textIn, valuesOf } from './index-schema.ts';
+import { listIds } from './months.ts';
+import type { Month, Store } from './store.ts';
 
 /** What following the files changed in an index. */
 export interface Followed {
@@ -13,29 +14,6 @@ export interface Followed {
 }
 
 export type Progress = (done: number, total: number) => void;
-
-interface ChangedMonth {
-  month: Month;
-  /** Taken before the names are read: what changes in between is seen next time. */
-  state: string | null;
-}
-
-/** The months whose folders are not, or not certainly, as the index last saw them. Costs one stat a month. */
-export function findChangedMonths(store: Store, database: SqlDatabase): ChangedMonth[] {
-  const known = readKnownMonths(database);
-  const present = listMonths(store).map((month) => ({
-    month,
-    state: readFolderState(folderOfMonth(store, month)),
-  }));
-  const names = new Set(present.map(({ month }) => month.join('/')));
-  const vanished = [...known.keys()]
-    .filter((name) => !names.has(name))
-    .map((name) => ({ month: splitMonth(name), state: null }));
-  return [
-    ...present.filter(({ month, state }) => state === null || known.get(month.join('/')) !== state),
-    ...vanished,
-  ];
-}
 
 /** Brings the index in line with the files. To be called in a transaction. */
 export function followFiles(store: Store, database: SqlDatabase, progress?: Progress): Followed {
@@ -98,16 +76,6 @@ function readKnownIds(database: SqlDatabase, prefix: string): string[] {
     .map((row) => textIn(row, 'id'));
 }
 
-function readKnownMonths(database: SqlDatabase): Map<string, string> {
-  const rows = database.prepare('SELECT month, state FROM months').all();
-  return new Map(rows.map((row) => [textIn(row, 'month'), textIn(row, 'state')]));
-}
-
-function splitMonth(name: string): Month {
-  const [year = '', month = ''] = name.split('/');
-  return [year, month];
-}
-
 interface Statements {
   addRow: SqlStatement;
   addText: SqlStatement;
@@ -148,18 +116,4 @@ function removeRow(statements: Statements, id: string): void {
   statements.removeRow.run(id);
   statements.removeText.run(id);
   statements.removeDamaged.run(id);
-}
-
-export function textIn(row: unknown, column: string): string {
-  const value = valueIn(row, column);
-  return typeof value === 'string' ? value : '';
-}
-
-export function numberIn(row: unknown, column: string): number {
-  const value = valueIn(row, column);
-  return typeof value === 'number' ? value : Number.NaN;
-}
-
-function valueIn(row: unknown, column: string): unknown {
-  return typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined;
 }

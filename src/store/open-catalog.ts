@@ -5,7 +5,6 @@ import type { Catalog } from './catalog.ts';
 import { openIndexCatalog } from './index-catalog.ts';
 import { isIndexTrouble } from './index-file.ts';
 import type { Progress } from './index-sync.ts';
-import { openScanCatalog } from './scan-catalog.ts';
 import type { Store } from './store.ts';
 
 export interface OpenedCatalog {
@@ -16,15 +15,19 @@ export interface OpenedCatalog {
 
 /** The index where there is one to be had, else the files themselves: a cache that fails must not keep anyone from them. */
 export async function openCatalog(store: Store, progress?: Progress): Promise<OpenedCatalog> {
-  if (!pathExists(store.root)) return { catalog: openScanCatalog(store), indexFailure: null };
-  const driver = await loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
-  if (driver === null) return { catalog: openScanCatalog(store), indexFailure: null };
+  if (!pathExists(store.root)) return { catalog: await openScan(store), indexFailure: null };
+  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
+  if (driver === null) return { catalog: await openScan(store), indexFailure: null };
   try {
-    return { catalog: openIndexCatalog(store, driver, progress), indexFailure: null };
+    return { catalog: await openIndexCatalog(store, driver, progress), indexFailure: null };
   } catch (error) {
     if (!isSurvivable(error)) throw error;
-    return { catalog: openScanCatalog(store), indexFailure: error };
+    return { catalog: await openScan(store), indexFailure: error };
   }
+}
+
+async function openScan(store: Store): Promise<Catalog> {
+  return (await import('./scan-catalog.ts')).openScanCatalog(store);
 }
 
 function isSurvivable(error: unknown): error is Error {

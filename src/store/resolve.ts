@@ -2,7 +2,7 @@ import { HandoverError } from '../errors.ts';
 import type { Handover } from '../model/handover.ts';
 import { isHandoverId } from '../model/id.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
-import type { Catalog, CatalogRow, ProjectMatch } from './catalog.ts';
+import { type Catalog, type CatalogRow, type ProjectMatch, takeRows } from './catalog.ts';
 import { hasHandover, readHandover } from './handovers.ts';
 import { latestBelievable } from './moment.ts';
 import type { Store } from './store.ts';
@@ -16,10 +16,10 @@ const ID_PREFIX = /^[0-9][0-9a-z-]{0,19}$/;
 /** The id that a user's words stand for: `latest`, a whole id, or the beginning of exactly one. */
 export async function resolveId(store: Store, words: string, open: CatalogOpener): Promise<string> {
   const text = words.trim().toLowerCase();
-  if (text === 'latest') return findLatest(store, await open()).id;
+  if (text === 'latest') return (await findLatest(store, await open())).id;
   if (isHandoverId(text) && hasHandover(store, text)) return text;
   if (!ID_PREFIX.test(text)) throw unknownId(words);
-  const candidates = take((await open()).rows({ idPrefix: text }), MAX_CANDIDATES + 1);
+  const candidates = await takeRows((await open()).rows({ idPrefix: text }), MAX_CANDIDATES + 1);
   const [only] = candidates;
   if (only === undefined) throw unknownId(words);
   if (candidates.length > 1) throw ambiguousId(text, candidates);
@@ -30,10 +30,15 @@ export async function resolveId(store: Store, words: string, open: CatalogOpener
  * The newest handover. One dated more than a day ahead comes from a clock that was wrong, and counts only when
  * there is no other.
  */
-export function findLatest(store: Store, catalog: Catalog, project?: ProjectMatch): CatalogRow {
+export async function findLatest(
+  store: Store,
+  catalog: Catalog,
+  project?: ProjectMatch,
+): Promise<CatalogRow> {
   const filter = project === undefined ? {} : { project };
   const untilMs = latestBelievable(store.machine.clock.now());
-  const [row] = [...take(catalog.rows({ ...filter, untilMs }), 1), ...take(catalog.rows(filter), 1)];
+  const [believable] = await takeRows(catalog.rows({ ...filter, untilMs }), 1);
+  const row = believable ?? (await takeRows(catalog.rows(filter), 1))[0];
   if (row !== undefined) return row;
   throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover is kept here yet', {
     hint: 'Save one with: handover save --summary "where things stand" --next "what to do next"',
@@ -45,16 +50,6 @@ export function requireHandover(store: Store, id: string): Handover {
   const handover = readHandover(store, id);
   if (handover === null) throw unknownId(id);
   return handover;
-}
-
-export function take<T>(items: Iterable<T>, count: number): T[] {
-  const taken: T[] = [];
-  if (count <= 0) return taken;
-  for (const item of items) {
-    taken.push(item);
-    if (taken.length === count) break;
-  }
-  return taken;
 }
 
 function unknownId(words: string): HandoverError {

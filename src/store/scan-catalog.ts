@@ -12,7 +12,8 @@ import {
   foldSearchText,
   type ProjectMatch,
 } from './catalog.ts';
-import { listIds, listMonths, readHandover } from './handovers.ts';
+import { readHandover } from './handovers.ts';
+import { listIds, listMonths } from './months.ts';
 import { pathOfHandover, type Store } from './store.ts';
 
 /** Answers from the files alone. The newest come first and the rest is not read, so short lists stay cheap. */
@@ -21,12 +22,16 @@ export function openScanCatalog(store: Store): Catalog {
   return {
     driver: 'scan',
     rows: (filter) => scanRows(store, filter, damaged),
-    damaged: () => [...damaged].map(([path, reason]): DamagedFile => ({ path, reason })),
+    damaged: async () => [...damaged].map(([path, reason]): DamagedFile => ({ path, reason })),
     close: () => undefined,
   };
 }
 
-function* scanRows(store: Store, filter: Filter, damaged: Map<string, string>): Iterable<CatalogRow> {
+async function* scanRows(
+  store: Store,
+  filter: Filter,
+  damaged: Map<string, string>,
+): AsyncIterable<CatalogRow> {
   for (const ids of groupsOfOneSecond(store, filter)) {
     const handovers = ids
       .map((id) => readOrNote(store, id, damaged))

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -82,10 +82,14 @@ describe('runProgram', () => {
   });
 
   it('kills a program that takes too long, also one that ignores polite signals', () => {
-    const stubborn = 'process.on("SIGTERM", () => {}); console.log(process.pid); setInterval(() => {}, 1000)';
-    expect(() => runNode(stubborn, { timeoutMs: 500 })).toThrow(
+    const stubborn = `process.on('SIGTERM', () => {});
+      require('node:fs').writeFileSync('pid', String(process.pid));
+      setInterval(() => {}, 1000)`;
+    expect(() => runNode(stubborn, { timeoutMs: 2000 })).toThrow(
       expect.objectContaining({ code: 'HANDOVER_PROGRAM_TIMEOUT', exitStatus: 75, hint: expect.any(String) }),
     );
+    const pid = Number(readFileSync(join(folder, 'pid'), 'utf8'));
+    expect(() => process.kill(pid, 0)).toThrow(expect.objectContaining({ code: 'ESRCH' }));
   });
 
   it.skipIf(process.platform === 'win32')(

@@ -55,7 +55,10 @@ describe('a project in git', () => {
   });
 
   it('is the same from a linked worktree, which is a worktree of its own', () => {
-    for (const root of [sandbox.createRepository('plain'), createWithRemote('hosted', 'https://example.org/a/b')]) {
+    for (const root of [
+      sandbox.createRepository('plain'),
+      createWithRemote('hosted', 'https://example.org/a/b'),
+    ]) {
       const linked = `${root}-linked`;
       sandbox.git(root, 'worktree', 'add', '--quiet', linked);
       const main = identify(root);
@@ -120,7 +123,11 @@ describe('a project in git', () => {
 
   it('is found from inside its git dir', () => {
     const root = sandbox.createRepository('repo');
-    expect(identify(join(root, '.git', 'refs'))).toMatchObject({ id: identify(root).id, root, git: 'present' });
+    expect(identify(join(root, '.git', 'refs'))).toMatchObject({
+      id: identify(root).id,
+      root,
+      git: 'present',
+    });
   });
 
   it('is a bare repository by itself, with the same id from its worktrees', () => {
@@ -220,7 +227,13 @@ describe('a project outside git', () => {
     const empty = sandbox.createFolder('empty');
     for (const PATH of [empty, '', undefined]) {
       const machine = describeMachine({ ...sandbox.env, PATH }, sandbox.folder);
-      expect(identifyProject(root, machine)).toMatchObject({ name: 'repo', root, remote: null, worktree: null, git: 'missing' });
+      expect(identifyProject(root, machine)).toMatchObject({
+        name: 'repo',
+        root,
+        remote: null,
+        worktree: null,
+        git: 'missing',
+      });
     }
   });
 
@@ -251,9 +264,22 @@ describe('a project outside git', () => {
     mkdirSync(join(sandbox.folder, 'there'));
     symlinkSync(join(sandbox.folder, 'nowhere'), join(sandbox.folder, 'dangling'));
     symlinkSync('loop', join(sandbox.folder, 'loop'));
-    for (const folder of ['gone', 'there/gone', file, 'file/below', 'dangling', 'loop', 'a\0b', 'x'.repeat(5000)]) {
+    for (const folder of [
+      'gone',
+      'there/gone',
+      file,
+      'file/below',
+      'dangling',
+      'loop',
+      'a\0b',
+      'x'.repeat(5000),
+    ]) {
       expect(() => identify(folder)).toThrow(
-        expect.objectContaining({ code: 'HANDOVER_PROJECT_MISSING', exitStatus: 66, hint: expect.any(String) }),
+        expect.objectContaining({
+          code: 'HANDOVER_PROJECT_MISSING',
+          exitStatus: 66,
+          hint: expect.any(String),
+        }),
       );
     }
   });

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { normaliseRemote } from '../../src/workspace/project.ts';
 
@@ -19,13 +19,22 @@ const SECRET = 'hunter2';
 
 const label = fc.stringMatching(/^[a-z][a-z0-9-]{0,8}[a-z0-9]$/);
 const host = fc.tuple(label, label).map((labels) => labels.join('.'));
-const segment = fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,12}[A-Za-z0-9]$/).filter((text) => !/\.git$/i.test(text));
+const segment = fc
+  .stringMatching(/^[A-Za-z0-9][A-Za-z0-9_.-]{0,12}[A-Za-z0-9]$/)
+  .filter((text) => !/\.git$/i.test(text));
 const path = fc.array(segment, { minLength: 1, maxLength: 4 }).map((segments) => segments.join('/'));
-const port = fc.oneof(fc.constant(''), fc.integer({ min: 1, max: 65_535 }).map((number) => `:${number}`));
+const port = fc.oneof(
+  fc.constant(''),
+  fc.integer({ min: 1, max: 65_535 }).map((number) => `:${number}`),
+);
 const suffix = fc.constantFrom('', '.git', '/', '.git/', '//', '/.git');
 /** Also characters that ought to be escaped in a URL. */
 const password = fc.stringMatching(/^[a-z0-9:@?#%=&!~.]{0,8}$/).map((text) => `${SECRET}${text}`);
-const user = fc.oneof(fc.constant(''), label.map((name) => `${name}@`), fc.tuple(label, password).map(([name, word]) => `${name}:${word}@`));
+const user = fc.oneof(
+  fc.constant(''),
+  label.map((name) => `${name}@`),
+  fc.tuple(label, password).map(([name, word]) => `${name}:${word}@`),
+);
 const casing = fc.func(fc.boolean());
 
 describe('normaliseRemote', () => {
@@ -47,11 +56,16 @@ describe('normaliseRemote', () => {
   it('never throws, and never keeps what stands between a colon and an @ of a URL', () => {
     const noise = fc.string({ unit: 'binary', maxLength: 40 });
     fc.assert(
-      fc.property(noise, noise, fc.constantFrom('https://', 'ssh://', 'x::https://', 'file://', 'https:/', ''), (a, b, scheme) => {
-        normaliseRemote(`${scheme}${a}`, root);
-        const remote = normaliseRemote(`${scheme}user:${SECRET}@${b}`, root);
-        expect(remote ?? '').not.toContain(SECRET);
-      }),
+      fc.property(
+        noise,
+        noise,
+        fc.constantFrom('https://', 'ssh://', 'x::https://', 'file://', 'https:/', ''),
+        (a, b, scheme) => {
+          normaliseRemote(`${scheme}${a}`, root);
+          const remote = normaliseRemote(`${scheme}user:${SECRET}@${b}`, root);
+          expect(remote ?? '').not.toContain(SECRET);
+        },
+      ),
       { numRuns: 2000 },
     );
   });
@@ -82,12 +96,19 @@ describe('normaliseRemote', () => {
     expect(normaliseRemote(url, root)).toBe(wanted);
   });
 
-  it.each(['', '  ', 'ext::sh -c "x --token=abc"', 'EXT::a:b', 'helper::--token=abc:x', 'https://', 'https://@', ':', `https://example.org/${'a'.repeat(5000)}`])(
-    'finds no place in %j',
-    (url) => {
-      expect(normaliseRemote(url, root)).toBeNull();
-    },
-  );
+  it.each([
+    '',
+    '  ',
+    'ext::sh -c "x --token=abc"',
+    'EXT::a:b',
+    'helper::--token=abc:x',
+    'https://',
+    'https://@',
+    ':',
+    `https://example.org/${'a'.repeat(5000)}`,
+  ])('finds no place in %j', (url) => {
+    expect(normaliseRemote(url, root)).toBeNull();
+  });
 
   it('turns a remote on this machine into its real path', () => {
     mkdirSync(join(root, 'origin with space.git'));

@@ -63,6 +63,8 @@ function runPlainGit(cwd: string, args: readonly string[], env: Env): string {
     cwd,
     env: { ...env },
     encoding: 'utf8',
+    timeout: 20_000,
+    killSignal: 'SIGKILL',
     stdio: ['ignore', 'pipe', 'pipe'],
   });
 }

@@ -3,16 +3,9 @@ import { measureRegularFile } from '../../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
 import { foldSearchText } from '../catalog.ts';
 import { readHandover } from '../handovers.ts';
-import {
-  checkIndexSeal,
-  isIndexTrouble,
-  openIndexFile,
-  rebuildIndex,
-  updateIndex,
-  withIndexLock,
-} from '../index-file.ts';
-import { COLUMNS, makeIndexRow, parseIndexRow, pathOfIndex } from '../index-schema.ts';
-import { numberIn, textIn } from '../index-sync.ts';
+import { isIndexTrouble, openIndexFile } from '../index-file.ts';
+import { COLUMNS, makeIndexRow, numberIn, parseIndexRow, pathOfIndex, textIn } from '../index-schema.ts';
+import { checkIndexSeal, rebuildIndex, updateIndex, withIndexLock } from '../index-writer.ts';
 import type { Store } from '../store.ts';
 import type { IntactHandovers } from './check-files.ts';
 import type { Finding } from './finding.ts';

@@ -19,7 +19,7 @@ export interface Examination {
 
 /** Looks at everything and changes nothing but the index, which is a cache. */
 export async function examineStore(store: Store, progress?: CheckProgress): Promise<Examination> {
-  const driver = await loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
+  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   const surroundings = checkSurroundings(store.machine, driver);
   const empty = {
     root: store.root,

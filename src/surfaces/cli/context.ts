@@ -2,7 +2,6 @@ import type { StricliProcess } from '@stricli/core';
 import { HandoverError } from '../../errors.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Catalog } from '../../store/catalog.ts';
-import { openCatalog } from '../../store/open-catalog.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { dim, type Output, yellow } from './output.ts';
 
@@ -29,20 +28,21 @@ export async function withCatalog<T>(
   store: Store,
   work: (catalog: Catalog) => T | Promise<T>,
 ): Promise<T> {
+  const { openCatalog } = await import('../../store/open-catalog.ts');
   const { catalog, indexFailure } = await openCatalog(store, progressOf(context, 'indexing'));
   if (indexFailure !== null)
     context.err.line(yellow('note: '), `the index cannot be used now (${indexFailure.message})`);
   try {
     const result = await work(catalog);
-    warnOfDamage(context, catalog);
+    await warnOfDamage(context, catalog);
     return result;
   } finally {
     catalog.close();
   }
 }
 
-function warnOfDamage(context: CliContext, catalog: Catalog): void {
-  const damaged = catalog.damaged();
+async function warnOfDamage(context: CliContext, catalog: Catalog): Promise<void> {
+  const damaged = await catalog.damaged();
   if (damaged.length === 0) return;
   const what = damaged.length === 1 ? '1 damaged file was' : `${damaged.length} damaged files were`;
   context.err.line(yellow('note: '), `${what} passed over; see: handover doctor`);

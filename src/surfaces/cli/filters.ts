@@ -1,11 +1,5 @@
-import { resolve } from 'node:path';
-import { HandoverError } from '../../errors.ts';
-import { PROJECT_ID } from '../../model/workspace.ts';
-import { isFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Filter, ProjectMatch } from '../../store/catalog.ts';
-import { abbreviateHome } from '../../workspace/place.ts';
-import { identifyProject } from '../../workspace/project.ts';
 import { parseCount, parseMoment } from './words.ts';
 
 /** The flags by which handovers are picked, shared by `list` and `select`. */
@@ -70,13 +64,13 @@ export const filterFlags = {
   },
 } as const;
 
-export function toFilter(flags: FilterFlags, machine: Machine): Filter {
+export async function toFilter(flags: FilterFlags, machine: Machine): Promise<Filter> {
   const now = machine.clock.now();
   const agent = flags.agent ?? flags.tool;
   const filter: Filter = {};
   if (flags.id !== undefined) filter.idPrefix = flags.id.toLowerCase();
   if (agent !== undefined) filter.agent = agent;
-  if (flags.project !== undefined) filter.project = matchProject(flags.project, machine);
+  if (flags.project !== undefined) filter.project = await matchProject(flags.project, machine);
   if (flags.query !== undefined) filter.query = flags.query;
   if (flags.since !== undefined) filter.sinceMs = parseMoment(flags.since, now, 'first');
   if (flags.until !== undefined) filter.untilMs = parseMoment(flags.until, now, 'last');
@@ -90,15 +84,6 @@ export function toLimit(flags: FilterFlags, otherwise: number | null): number | 
   return limit === 0 ? null : limit;
 }
 
-/** A folder names its project wherever the project's other folders are; a folder that is gone still names itself. */
-export function matchProject(words: string, machine: Machine): ProjectMatch {
-  if (words.trim() === '') {
-    throw new HandoverError('HANDOVER_USAGE', 'the project is empty', {
-      hint: 'Give a folder, a name or an id.',
-    });
-  }
-  if (PROJECT_ID.test(words)) return { id: words };
-  const folder = resolve(machine.cwd, words);
-  if (isFolder(folder)) return { id: identifyProject(folder, machine).id };
-  return { name: words, root: abbreviateHome(folder, machine) };
+async function matchProject(words: string, machine: Machine): Promise<ProjectMatch> {
+  return (await import('./match-project.ts')).matchProject(words, machine);
 }

@@ -44,7 +44,7 @@ export interface Output {
   /** One JSON document, safe to show. */
   json(value: unknown): void;
   /** An array of JSON values, written as they come. */
-  jsonArray(values: Iterable<unknown>): void;
+  jsonArray(values: Iterable<unknown> | AsyncIterable<unknown>): Promise<void>;
 }
 
 export function createOutput(sink: TextSink, colours: boolean): Output {
@@ -63,9 +63,9 @@ export function createOutput(sink: TextSink, colours: boolean): Output {
   };
 }
 
-function writeArray(sink: TextSink, values: Iterable<unknown>): void {
+async function writeArray(sink: TextSink, values: Iterable<unknown> | AsyncIterable<unknown>): Promise<void> {
   let before = '[\n';
-  for (const value of values) {
+  for await (const value of values) {
     if (!sink.write(`${before}  ${toSafeJson(value, 0)}`)) return;
     before = ',\n';
   }

@@ -46,10 +46,10 @@ export async function pickNamed(store: Store, words: string): Promise<string> {
 
 async function pickNewest(context: CliContext, store: Store): Promise<string> {
   const { id, name } = identifyProject('.', context.machine);
-  return await withCatalog(context, store, (catalog) => {
-    const own = findOwn(store, catalog, id);
+  return await withCatalog(context, store, async (catalog) => {
+    const own = await findOwn(store, catalog, id);
     if (own !== null) return own;
-    const row = findLatest(store, catalog);
+    const row = await findLatest(store, catalog);
     context.err.line(
       yellow('note: '),
       `nothing is kept of ${name}; this is the newest of all, of ${row.project.name}`,
@@ -58,9 +58,9 @@ async function pickNewest(context: CliContext, store: Store): Promise<string> {
   });
 }
 
-function findOwn(store: Store, catalog: Catalog, projectId: string): string | null {
+async function findOwn(store: Store, catalog: Catalog, projectId: string): Promise<string | null> {
   try {
-    return findLatest(store, catalog, { id: projectId }).id;
+    return (await findLatest(store, catalog, { id: projectId })).id;
   } catch (error) {
     if (error instanceof HandoverError && error.code === 'HANDOVER_STORE_EMPTY') return null;
     throw error;

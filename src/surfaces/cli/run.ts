@@ -1,7 +1,9 @@
 import {
+  ArgumentScannerError,
   buildApplication,
   buildRouteMap,
   type Command,
+  formatMessageForArgumentScannerError,
   run,
   type StricliProcess,
   text_en,

@@ -1,5 +1,4 @@
-import type { CatalogRow } from '../../../store/catalog.ts';
-import { take } from '../../../store/resolve.ts';
+import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
 import { type CliContext, findStore, refuseBoth, withCatalog } from '../context.ts';
 import { toFilter, toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
@@ -12,22 +11,22 @@ export async function runList(this: CliContext, flags: ListFlags): Promise<void>
   const limit = flags.latest ? 1 : toLimit(flags, flags.json ? null : ROWS_FOR_A_PERSON);
   if (flags.latest && flags.limit !== undefined && flags.limit !== '0')
     throw refuseBoth('--latest', '--limit');
-  const filter = toFilter(flags, this.machine);
-  await withCatalog(this, findStore(this), (catalog) => {
+  const filter = await toFilter(flags, this.machine);
+  await withCatalog(this, findStore(this), async (catalog) => {
     const rows = catalog.rows(filter);
-    if (flags.json) this.out.jsonArray(limit === null ? rows : take(rows, limit));
-    else printRows(this, rows, { limit, latest: flags.latest });
+    if (flags.json) await this.out.jsonArray(limit === null ? rows : await takeRows(rows, limit));
+    else await printRows(this, rows, { limit, latest: flags.latest });
   });
 }
 
-function printRows(
+async function printRows(
   context: CliContext,
-  rows: Iterable<CatalogRow>,
+  rows: AsyncIterable<CatalogRow>,
   ask: { limit: number | null; latest: boolean },
-): void {
+): Promise<void> {
   const now = context.machine.clock.now();
   let shown = 0;
-  for (const row of rows) {
+  for await (const row of rows) {
     if (ask.limit !== null && shown === ask.limit) {
       if (!ask.latest) context.err.line(dim(`more are kept; all of them: handover list --limit 0`));
       return;

@@ -1,6 +1,5 @@
 import { HandoverError } from '../../../errors.ts';
-import type { CatalogRow } from '../../../store/catalog.ts';
-import { take } from '../../../store/resolve.ts';
+import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
 import { type CliContext, findStore, withCatalog } from '../context.ts';
 import { toFilter, toLimit } from '../filters.ts';
 import type { SelectFlags } from './select.ts';
@@ -9,9 +8,9 @@ import type { SelectFlags } from './select.ts';
 const ROWS_TO_PICK_FROM = 5000;
 
 export async function runSelect(this: CliContext, flags: SelectFlags): Promise<void> {
-  const filter = toFilter(flags, this.machine);
+  const filter = await toFilter(flags, this.machine);
   const limit = flags.printId ? 1 : (toLimit(flags, ROWS_TO_PICK_FROM) ?? ROWS_TO_PICK_FROM);
-  const rows = await withCatalog(this, findStore(this), (catalog) => take(catalog.rows(filter), limit));
+  const rows = await withCatalog(this, findStore(this), (catalog) => takeRows(catalog.rows(filter), limit));
   const [newest] = rows;
   if (newest === undefined) {
     throw new HandoverError('HANDOVER_NOT_FOUND', 'no handover matches', {

@@ -1,0 +1,38 @@
+import { readFolderState } from '../platform/folder-listing.ts';
+import type { SqlDatabase } from '../platform/sql.ts';
+import { textIn } from './index-schema.ts';
+import { listMonths } from './months.ts';
+import { folderOfMonth, type Month, type Store } from './store.ts';
+
+export interface ChangedMonth {
+  month: Month;
+  /** Taken before the names are read: what changes in between is seen next time. */
+  state: string | null;
+}
+
+/** The months whose folders are not, or not certainly, as the index last saw them. Costs one stat a month. */
+export function findChangedMonths(store: Store, database: SqlDatabase): ChangedMonth[] {
+  const known = readKnownMonths(database);
+  const present = listMonths(store).map((month) => ({
+    month,
+    state: readFolderState(folderOfMonth(store, month)),
+  }));
+  const names = new Set(present.map(({ month }) => month.join('/')));
+  const vanished = [...known.keys()]
+    .filter((name) => !names.has(name))
+    .map((name) => ({ month: splitMonth(name), state: null }));
+  return [
+    ...present.filter(({ month, state }) => state === null || known.get(month.join('/')) !== state),
+    ...vanished,
+  ];
+}
+
+function readKnownMonths(database: SqlDatabase): Map<string, string> {
+  const rows = database.prepare('SELECT month, state FROM months').all();
+  return new Map(rows.map((row) => [textIn(row, 'month'), textIn(row, 'state')]));
+}
+
+function splitMonth(name: string): Month {
+  const [year = '', month = ''] = name.split('/');
+  return [year, month];
+}
