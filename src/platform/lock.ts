@@ -3,19 +3,18 @@ import {
   closeSync,
   constants,
   fchmodSync,
-  fstatSync,
   linkSync,
   lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readSync,
   renameSync,
   unlinkSync,
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
+import { formatClaim, parseClaim, readClaimFile, SAFE_OPEN, UNFINISHED_MS } from './lock-claim.ts';
 import type { Clock } from './machine.ts';
 import {
   describeSelf,
@@ -94,12 +93,7 @@ const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const GENERATION = /^[1-9]\d{0,14}$/;
 const HIGHEST_GENERATION = 999_999_999_999_999;
 const DEFAULT_STALE_MS = 10 * 60 * 1000;
-/** A claim that makes no sense is given this long, for its writer may be between creating and filling it. */
-const UNFINISHED_MS = 2000;
-const LONGEST_CLAIM = 512;
 const NO_HARD_LINKS = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
-/** No link is followed and no pipe waited for. Both are absent on Windows. */
-const SAFE_OPEN = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 const OPEN_ELSEWHERE = ['EPERM', 'EACCES', 'EBUSY'];
 
 let tempCounter = 0;
@@ -154,7 +148,7 @@ function raiseClaim(site: Site, generation: number): OwnClaim | null {
       hint: `Remove ${claimPath(site, generation - 1)} while no handover command runs.`,
     });
   }
-  const line = formatClaim(site, 'held');
+  const line = describeOwn(site, 'held');
   const temp = writeTemp(site, line);
   try {
     linkSync(temp, file);
@@ -225,7 +219,7 @@ function enter(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
 /** Leaves the generation file in place, so that the numbers go on from there. */
 function release(site: Site, own: OwnClaim): void {
   try {
-    if (isStillOwn(own)) replaceClaim(own.file, writeTemp(site, formatClaim(site, 'released')));
+    if (isStillOwn(own)) replaceClaim(own.file, writeTemp(site, describeOwn(site, 'released')));
   } catch (error) {
     // Removing needs neither space nor a descriptor, and a lock must not outlast its use because both ran out.
     if (!hasErrno(error, 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE')) throw error;
@@ -298,41 +292,8 @@ function isUnfinished(site: Site, changedAt: number): boolean {
   return Math.abs(site.clock.now() - changedAt) <= UNFINISHED_MS;
 }
 
-function formatClaim(site: Site, state: 'held' | 'released'): string {
-  return `${JSON.stringify({ holder: site.self, state, at: site.clock.now() })}\n`;
-}
-
-function parseClaim(
-  text: string,
-): { holder: ProcessIdentity; state: 'held' | 'released'; at: number } | null {
-  const value = parseJson(text);
-  if (typeof value !== 'object' || value === null) return null;
-  if (!('holder' in value) || !('state' in value) || !('at' in value)) return null;
-  const { holder: holderText, state, at } = value;
-  const holder = typeof holderText === 'string' ? parseIdentity(holderText) : null;
-  if (holder === null || (state !== 'held' && state !== 'released') || typeof at !== 'number') return null;
-  return { holder, state, at };
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
-}
-
-function readClaimFile(file: string): { text: string; changedAt: number } {
-  const fd = openSync(file, constants.O_RDONLY | SAFE_OPEN);
-  try {
-    const stats = fstatSync(fd);
-    const bytes = Buffer.alloc(LONGEST_CLAIM);
-    const length = stats.isFile() ? readSync(fd, bytes, 0, LONGEST_CLAIM, 0) : 0;
-    return { text: bytes.toString('utf8', 0, length), changedAt: stats.mtimeMs };
-  } finally {
-    closeSync(fd);
-  }
+function describeOwn(site: Site, state: 'held' | 'released'): string {
+  return formatClaim({ holder: site.self, state, at: site.clock.now() });
 }
 
 function claimPath(site: Site, generation: number): string {

@@ -1,6 +1,6 @@
 import { relative, resolve, sep } from 'node:path';
 import type { Project, Workspace } from '../model/workspace.ts';
-import { requireFolder } from '../platform/folders.ts';
+import { requireFolder, resolveRealPath } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { readGitFacts } from './git-facts.ts';
 import { identifyProject } from './project.ts';
@@ -29,10 +29,13 @@ export function describePlace(folder: string, machine: Machine): Place {
 
 /** With `~` for the home folder, so that what is kept does not tell who the user is. */
 export function abbreviateHome(path: string, machine: Machine): string {
-  const { home } = machine;
-  if (home === undefined) return path;
-  if (path === home) return '~';
-  return path.startsWith(`${home}${sep}`) ? `~/${toSlashes(path.slice(home.length + 1))}` : path;
+  if (machine.home === undefined) return path;
+  for (const home of [machine.home, resolveRealPath(machine.home)]) {
+    if (path === home) return '~';
+    if (home !== null && path.startsWith(`${home}${sep}`))
+      return `~/${toSlashes(path.slice(home.length + 1))}`;
+  }
+  return path;
 }
 
 /** From `root` to `path` with forward slashes; begins with `..` when it leads out. */

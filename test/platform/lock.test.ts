@@ -20,6 +20,7 @@ import { build } from 'rolldown';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HandoverError } from '../../src/errors.ts';
 import { acquireLock, type LockOptions, withLock } from '../../src/platform/lock.ts';
+import { formatClaim, inspectClaims } from '../../src/platform/lock-claim.ts';
 import { type Clock, systemClock } from '../../src/platform/machine.ts';
 import { describeSelf, formatIdentity } from '../../src/platform/process-identity.ts';
 import { explore } from './workers/lock-model.ts';
@@ -103,8 +104,8 @@ function forge(generation: number, text: string, ageMs = 0): void {
   utimesSync(file, at, at);
 }
 
-function claimLine(holder: string, state = 'held', at = Date.now()): string {
-  return `${JSON.stringify({ holder, state, at })}\n`;
+function claimLine(holder: string, state: 'held' | 'released' = 'held', at = Date.now()): string {
+  return formatClaim({ holder, state, at });
 }
 
 function refusal(act: () => unknown): HandoverError {
@@ -264,6 +265,22 @@ describe('a damaged lock folder', () => {
       lock.release();
     },
   );
+
+  it('takes a claim with any byte changed for damaged, held or released', () => {
+    for (const state of ['held', 'released'] as const) {
+      const line = Buffer.from(claimLine(myself, state));
+      for (let at = 0; at < line.length; at += 1) {
+        const flipped = Buffer.from(line);
+        flipped.writeUInt8(flipped.readUInt8(at) ^ 1, at);
+        forge(1, flipped.toString('latin1'), 3000);
+        expect(inspectClaims(folder)).toEqual([
+          { path: join(folder, 'test.1'), problem: expect.any(String) },
+        ]);
+      }
+      forge(1, line.toString('latin1'));
+      expect(inspectClaims(folder)).toEqual([]);
+    }
+  });
 
   it('passes over a file whose time lies far in the future', () => {
     forge(1, '', -3_600_000);

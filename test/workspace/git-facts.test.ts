@@ -199,7 +199,7 @@ describe('changed files', () => {
       const root = sandbox.createRepository('repo');
       rmSync(join(root, '.git', 'info', 'exclude'), { force: true });
       mkdirSync(join(root, '.git', 'info'), { recursive: true });
-      execFileSync('mkfifo', [join(root, '.git', 'info', 'exclude')]);
+      execFileSync('sh', ['-c', 'mkfifo "$0"', join(root, '.git', 'info', 'exclude')]);
       sandbox.write('repo/.git/MERGE_HEAD', `${sandbox.git(root, 'rev-parse', 'HEAD')}`);
       expect(read(root, { timeoutMs: 2000 })).toMatchObject({
         branch: 'main',

@@ -107,14 +107,12 @@ describe('parseStatus', () => {
         conflicted: [],
         staged: [text],
       })),
-      fc
-        .tuple(path, path)
-        .map(([text, from]) => ({
-          records: [renamed('R.', text), from],
-          untracked: [],
-          conflicted: [],
-          staged: [text],
-        })),
+      fc.tuple(path, path).map(([text, from]) => ({
+        records: [renamed('R.', text), from],
+        untracked: [],
+        conflicted: [],
+        staged: [text],
+      })),
     );
     fc.assert(
       fc.property(fc.array(record, { maxLength: 20 }), (entries) => {

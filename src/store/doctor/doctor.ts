@@ -5,6 +5,7 @@ import type { Store } from '../store.ts';
 import { type CheckProgress, checkFiles } from './check-files.ts';
 import { checkIndex } from './check-index.ts';
 import { checkJournal } from './check-journal.ts';
+import { checkLocks } from './check-locks.ts';
 import { checkSurroundings } from './check-surroundings.ts';
 import type { Finding, FixedFinding } from './finding.ts';
 
@@ -32,13 +33,14 @@ export async function examineStore(store: Store, progress?: CheckProgress): Prom
   const files = checkFiles(store, progress);
   const damagedPaths = new Set(files.findings.map((finding) => finding.path).filter((path) => path !== null));
   const journal = checkJournal(store, files.intact, damagedPaths);
+  const locks = checkLocks(store);
   const index = driver === null ? [] : checkIndex(store, driver, files.intact);
   return {
     ...empty,
     handovers: files.handoverFiles,
     intact: files.intact.size,
     journalEntries: journal.entries,
-    findings: [...files.findings, ...journal.findings, ...index, ...surroundings],
+    findings: [...files.findings, ...journal.findings, ...locks, ...index, ...surroundings],
   };
 }
 

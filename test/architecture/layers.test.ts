@@ -1,0 +1,182 @@
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { listFiles } from '../support/source-files.ts';
+
+interface Import {
+  from: string;
+  to: string;
+  typeOnly: boolean;
+}
+
+const files = listFiles('src', '.ts');
+const sources = new Map(files.map((file) => [file, readFileSync(file, 'utf8')]));
+const imports = files.flatMap((file) => readImports(file, sources.get(file) ?? ''));
+
+function readImports(from: string, source: string): Import[] {
+  const found: Import[] = [];
+  const statement =
+    /^(?:import|export)\s+(type\s+)?[^'"]*?from\s+'([^']+)';|^import\s+'([^']+)';|\bimport\('([^']+)'\)/gms;
+  for (const [, type, named, bare, dynamic] of source.matchAll(statement)) {
+    const target = named ?? bare ?? dynamic ?? '';
+    const to = target.startsWith('.') ? join(dirname(from), target).replaceAll('\\', '/') : target;
+    found.push({ from, to, typeOnly: type !== undefined });
+  }
+  return found;
+}
+
+/** `src/store/index-file.ts` is in the area `store`; files directly in src are areas of their own. */
+function areaOf(path: string): string {
+  return path.split('/')[1] ?? '';
+}
+
+/** What each area may import besides itself. What is not listed here has not been thought about and fails. */
+const ALLOWED: Readonly<Record<string, readonly string[]>> = {
+  'errors.ts': [],
+  'version.ts': [],
+  model: ['errors.ts'],
+  platform: ['errors.ts'],
+  workspace: ['errors.ts', 'model', 'platform'],
+  handover: ['errors.ts', 'model', 'platform', 'workspace'],
+  brief: ['errors.ts', 'model'],
+  store: ['errors.ts', 'model', 'platform', 'handover'],
+  migrate: ['errors.ts', 'model', 'platform', 'workspace', 'handover', 'store'],
+  surfaces: [
+    'errors.ts',
+    'version.ts',
+    'model',
+    'platform',
+    'workspace',
+    'handover',
+    'brief',
+    'store',
+    'migrate',
+  ],
+  'index.ts': ['errors.ts', 'model', 'platform', 'workspace', 'handover', 'brief', 'store', 'migrate'],
+};
+
+const inside = imports.filter(({ to }) => to.startsWith('src/'));
+const outside = imports.filter(({ to }) => !to.startsWith('src/'));
+
+describe('imports point one way', () => {
+  it('reads the imports at all', () => {
+    expect(inside.length).toBeGreaterThan(100);
+    expect(inside.every(({ to }) => sources.has(to))).toBe(true);
+  });
+
+  it('from surfaces to features to platform and model, never back', () => {
+    const wrong = inside.filter(({ from, to }) => {
+      return areaOf(from) !== areaOf(to) && !(ALLOWED[areaOf(from)] ?? []).includes(areaOf(to));
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('without cycles between files', () => {
+    expect(findCycle(inside.filter(({ typeOnly }) => !typeOnly))).toBeNull();
+  });
+
+  it('with the operating system behind platform', () => {
+    const system =
+      /^node:(fs|fs\/promises|os|child_process|net|http|https|tty|worker_threads|module|process)$/;
+    const wrong = outside.filter(({ from, to }) => system.test(to) && areaOf(from) !== 'platform');
+    expect(wrong).toEqual([]);
+  });
+
+  it('with nothing of the outside in the model but hashing and schemas', () => {
+    const wrong = outside.filter(
+      ({ from, to }) => areaOf(from) === 'model' && to !== 'node:crypto' && to !== 'valibot',
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('with the command line framework and the prompts in surfaces only', () => {
+    const wrong = outside.filter(
+      ({ from, to }) => /^@(stricli|clack)\//.test(to) && areaOf(from) !== 'surfaces',
+    );
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('what a source file may do', () => {
+  const isOutside = (file: string): boolean => areaOf(file) !== 'platform' && areaOf(file) !== 'surfaces';
+
+  it('only platform and surfaces know the process', () => {
+    expect(find(/\bprocess\./, isOutside)).toEqual([]);
+  });
+
+  it('only surfaces print', () => {
+    const prints = inside.filter(
+      ({ from, to }) => /platform\/(streams|print)\.ts$/.test(to) && areaOf(from) !== 'surfaces',
+    );
+    expect(prints).toEqual([]);
+    expect(find(/\bconsole\.|stdout\.write|stderr\.write/, (file) => areaOf(file) !== 'surfaces')).toEqual(
+      [],
+    );
+  });
+
+  it('time and chance come from the machine that is passed in', () => {
+    expect(find(/\bDate\.now\(|new Date\(\)|Math\.random\(/, (file) => areaOf(file) !== 'platform')).toEqual(
+      [],
+    );
+  });
+
+  it('no shell is ever started', () => {
+    expect(
+      find(/shell:\s*true|\bexecSync\(|\bexec\(\s*[`'"](?!PRAGMA|BEGIN|COMMIT|ROLLBACK)/, () => true),
+    ).toEqual([]);
+  });
+
+  it('no any, no cast but const, no non-null assertion', () => {
+    expect(find(/\bas (?!const\b|[a-z]+ from|Timestamp\b)[A-Za-z]+[;,)]|: any\b|<any>/, () => true)).toEqual(
+      [],
+    );
+  });
+
+  it('no empty catch', () => {
+    expect(find(/catch(?: \(\w+\))? \{\s*\}/, () => true)).toEqual([]);
+  });
+
+  it('is named for the problem', () => {
+    expect(files.filter((file) => /(manager|service|helper|util)/i.test(file))).toEqual([]);
+    expect(
+      find(/\b(?:class|interface|function|const)\s+\w*(?:Manager|Service|Helper|Utils?)\b/, () => true),
+    ).toEqual([]);
+  });
+
+  it('stays within 500 lines, tests included', () => {
+    const all = [...files, ...listFiles('test', '.ts', '.mjs'), ...listFiles('scripts', '.mjs')];
+    const long = all.filter((file) => readFileSync(file, 'utf8').split('\n').length > 501);
+    expect(long).toEqual([]);
+  });
+});
+
+function find(pattern: RegExp, inFile: (file: string) => boolean): string[] {
+  return [...sources].flatMap(([file, source]) => {
+    if (!inFile(file)) return [];
+    const code = source.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, (comment) => comment.replace(/[^\n]/g, ' '));
+    return code
+      .split('\n')
+      .flatMap((line, index) => (pattern.test(line) ? [`${file}:${index + 1} ${line.trim()}`] : []));
+  });
+}
+
+function findCycle(edges: readonly Import[]): string[] | null {
+  const next = new Map<string, Import[]>();
+  for (const edge of edges) next.set(edge.from, [...(next.get(edge.from) ?? []), edge]);
+  const done = new Set<string>();
+  const visit = (file: string, path: readonly string[]): string[] | null => {
+    if (path.includes(file)) return [...path.slice(path.indexOf(file)), file];
+    if (done.has(file)) return null;
+    for (const { to } of next.get(file) ?? []) {
+      const cycle = visit(to, [...path, file]);
+      if (cycle !== null) return cycle;
+    }
+    done.add(file);
+    return null;
+  };
+  for (const file of next.keys()) {
+    const cycle = visit(file, []);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}

@@ -1,0 +1,102 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { VERSION } from '../../src/version.ts';
+import { listFiles } from '../support/source-files.ts';
+
+const bin = 'bin/handover.cjs';
+const folder = mkdtempSync(join(tmpdir(), 'handover-start-'));
+const recorder = join(folder, 'recorder.cjs');
+const env = { PATH: process.env.PATH ?? '', HOME: folder, HANDOVER_HOME: join(folder, 'store') };
+
+beforeAll(() => {
+  writeFileSync(
+    recorder,
+    `const Module = require('node:module');
+     const { writeFileSync } = require('node:fs');
+     const load = Module._load;
+     const seen = new Set();
+     Module._load = function (name, ...rest) { seen.add(name); return load.call(this, name, ...rest); };
+     process.on('exit', () => writeFileSync(process.env.RECORD, JSON.stringify([...seen])));`,
+  );
+  execFileSync(process.execPath, [bin, 'save', '--title', 'one', '--project', folder], { env });
+  execFileSync(process.execPath, [bin, 'list'], { env });
+});
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function recordLoads(...args: string[]): string[] {
+  const record = join(folder, 'record.json');
+  execFileSync(process.execPath, ['--require', recorder, bin, ...args], { env: { ...env, RECORD: record } });
+  const loads: unknown = JSON.parse(readFileSync(record, 'utf8'));
+  return Array.isArray(loads) ? loads.map(String) : [];
+}
+
+const HEAVY = [
+  'crypto',
+  'child_process',
+  'tty',
+  'net',
+  'stream',
+  'http',
+  'https',
+  'worker_threads',
+  'fs/promises',
+  'zlib',
+];
+
+function heavyOf(loads: readonly string[]): string[] {
+  return loads.map((name) => name.replace(/^node:/, '')).filter((name) => HEAVY.includes(name));
+}
+
+describe('the start path', () => {
+  it('of --version loads two files of ours and nothing heavy', () => {
+    const loads = recordLoads('--version');
+    expect(heavyOf(loads)).toEqual([]);
+    expect(
+      loads.filter((name) => name.endsWith('.cjs')).map((name) => basename(name).replace(/-.*/, '')),
+    ).toEqual(['handover.cjs', 'main.cjs', 'rolldown']);
+  });
+
+  it('of list with an index that is up to date loads no hashing, no schemas and no subprocess', async () => {
+    await new Promise((resolve) => setTimeout(resolve, 2500));
+    recordLoads('list');
+    const loads = recordLoads('list');
+    expect(heavyOf(loads)).toEqual([]);
+    expect(loads.filter((name) => /index-writer|scan-catalog|place|project|picker/.test(name))).toEqual([]);
+  });
+
+  it('has no chunk that pulls the prompts, the doctor or the migration into every command', () => {
+    const start = listFiles('dist/cli', '.cjs').filter((file) => /\/start-/.test(file));
+    expect(start).toHaveLength(1);
+    const text = readFileSync(start[0] ?? '', 'utf8');
+    const required = [...text.matchAll(/^|[^.\w]require\(`\.\/([^`]+)`\)/g)]
+      .map(([, name]) => name)
+      .filter((name) => name !== undefined);
+    expect(required.length).toBeGreaterThan(0);
+    expect(text).not.toContain('autocomplete');
+    expect(text).not.toContain('session-handoff/1');
+  });
+});
+
+describe('the package', () => {
+  const manifest: unknown = JSON.parse(readFileSync('package.json', 'utf8'));
+
+  it('has the version that the program says', () => {
+    expect(manifest).toMatchObject({ version: VERSION });
+    expect(execFileSync(process.execPath, [bin, '--version'], { env, encoding: 'utf8' })).toBe(
+      `${VERSION}\n`,
+    );
+  });
+
+  it('has no dependency that is always installed, and no install script', () => {
+    expect(manifest).not.toHaveProperty('dependencies');
+    expect(manifest).not.toHaveProperty('scripts.install');
+    expect(manifest).not.toHaveProperty('scripts.postinstall');
+    expect(manifest).toHaveProperty('optionalDependencies', {
+      '@photostructure/sqlite': expect.stringMatching(/^\^1\./),
+    });
+  });
+});

@@ -1,0 +1,11 @@
+import { defineConfig } from 'vitest/config';
+
+export default defineConfig({
+  test: {
+    include: ['test/**/*.test.ts'],
+    globalSetup: ['test/support/build.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 120_000,
+    env: { NODE_EXTRA_CA_CERTS: '' },
+  },
+});
