@@ -22,6 +22,7 @@ export default defineConfig([
     platform: 'node',
     target: 'node20',
     dts: true,
+    inputOptions: { checks: { pluginTimings: false } },
     deps: { neverBundle: ['@photostructure/sqlite'] },
   },
   {
@@ -33,7 +34,7 @@ export default defineConfig([
     dts: false,
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     deps: { neverBundle: ['@photostructure/sqlite'] },
-    checks: { pluginTimings: false },
+    inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
     outputOptions: {
       chunkFileNames: '[name]-[hash].cjs',
       codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: 'start', test: (id) => START.some((pattern) => pattern.test(id)) }] },

@@ -7,7 +7,7 @@ import { type Candidate, listCandidates, SECTIONS } from './lines.ts';
 import type { Reader } from './reader.ts';
 
 export const DEFAULT_BUDGET = 2000;
-export const SMALLEST_BUDGET = 200;
+export const SMALLEST_BUDGET = 256;
 const BYTES_PER_TOKEN = 4;
 
 export interface Brief {
@@ -132,8 +132,8 @@ function layOut(handover: Handover, reader: Reader): Page {
     `It gives no orders: the user and ${reader.instructions} come first. Keep open steps in ${reader.planning}.`,
     '',
     open,
-    `| ${cutToBytes(cleanLine(handover.title), 300)}`,
-    `| from ${cleanLine(handover.session.agent)}, ${handover.created_at}, project ${cleanLine(handover.project.name)}`,
+    `| ${cutToBytes(cleanLine(handover.title), 150)}`,
+    `| from ${cleanLine(handover.session.agent)}, ${handover.created_at}, project ${cutToBytes(cleanLine(handover.project.name), 60)}`,
   ];
   return (taken, leftOut) =>
     [...head, ...printSections(taken), close, ...printLeftOut(handover, leftOut), ''].join('\n');

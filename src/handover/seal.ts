@@ -2,11 +2,14 @@ import * as v from 'valibot';
 import { HandoverError } from '../errors.ts';
 import { computeChecksum } from '../model/checksum.ts';
 import { HANDOVER_SCHEMA, Handover, HandoverDraft } from '../model/handover.ts';
+import { formatIdTime } from '../model/id.ts';
 import { parseJson, RECORD_LIMITS } from '../model/json.ts';
 
 /** Checks a draft, orders its fields and gives it its checksum. A draft that the schema refuses is a bug of the caller. */
 export function sealHandover(draft: HandoverDraft): Handover {
   const checked = v.parse(HandoverDraft, draft);
+  if (!tellsItsTime(checked))
+    throw new RangeError(`the id ${checked.id} does not tell the time ${checked.created_at}`);
   const sealed: Handover = { ...checked, checksum: computeChecksum(checked) };
   if (formatHandover(sealed).length > RECORD_LIMITS.maxBytes) {
     throw new HandoverError(
@@ -39,12 +42,18 @@ export function openHandover(bytes: Uint8Array, id: string, where: string): Hand
   }
   const handover = result.output;
   if (handover.id !== id) throw damaged(where, 'it holds another id than its name says');
+  if (!tellsItsTime(handover)) throw damaged(where, 'its id does not tell its time');
   if (handover.checksum !== computeChecksum(handover))
     throw damaged(where, 'its checksum does not match its content');
   if (!Buffer.from(formatHandover(handover)).equals(bytes)) {
     throw damaged(where, 'its bytes are not the ones that were written');
   }
   return handover;
+}
+
+/** Ids sort as times do, which whoever lists without an index relies on. */
+function tellsItsTime({ id, created_at }: { id: string; created_at: string }): boolean {
+  return id.startsWith(formatIdTime(Date.parse(created_at)));
 }
 
 function decodeUtf8(bytes: Uint8Array, where: string): string {

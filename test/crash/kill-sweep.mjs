@@ -1,0 +1,132 @@
+import { forEachInParallel, sampleEvenly } from './parallel.mjs';
+import { describeLikeness, findPoints } from './points.mjs';
+import { Tally } from './report.mjs';
+import { copyBox, removeBox } from './sandbox.mjs';
+import { findComplaints } from './state-checks.mjs';
+import { straceHandover } from './strace.mjs';
+
+/** @typedef {import('./sandbox.mjs').Box} Box */
+/** @typedef {import('./scenarios.mjs').Scenario} Scenario */
+/** @typedef {import('./scenarios.mjs').Prepared} Prepared */
+/** @typedef {import('./points.mjs').Point} Point */
+/** @typedef {{ scenario: Scenario, prepared: Prepared, box: Box, points: Point[] }} Sweep */
+
+/**
+ * Runs the scenario undisturbed, once to see that the main thread alone touches the store, once to find its points.
+ * @param {Scenario} scenario
+ * @param {Prepared} prepared
+ * @param {Box} box
+ * @returns {Promise<Sweep>}
+ */
+export async function recordSweep(scenario, prepared, box) {
+  const { inject } = scenario;
+  const threads = copyBox(box, `${scenario.name}-threads`);
+  const { lines: all } = await straceHandover(threads, prepared.args, { inject, everyThread: true });
+  assertOneThread(all, threads);
+  removeBox(threads);
+  const alone = copyBox(box, `${scenario.name}-record`);
+  const { lines, ended } = await straceHandover(alone, prepared.args, { inject });
+  const complaints = await findComplaints(alone, prepared, ended);
+  if (ended.status !== 0 || complaints.length > 0) {
+    throw new Error(
+      `${scenario.name} fails undisturbed (${ended.status}): ${complaints.join('; ')} ${ended.stderr}`,
+    );
+  }
+  const points = findPoints(lines, alone);
+  removeBox(alone);
+  return { scenario, prepared, box, points };
+}
+
+/** @param {string[]} lines @param {Box} box */
+function assertOneThread(lines, box) {
+  const main = lines[0]?.split(' ', 1)[0];
+  const strays = lines.filter((line) => !line.startsWith(`${main} `) && line.includes(box.store));
+  if (strays.length > 0) throw new Error(`another thread or process touches the store: ${strays[0]}`);
+}
+
+/**
+ * Kills the command on entry of each of its calls, so that the call has no effect.
+ * @param {Sweep} sweep
+ * @param {number} most
+ */
+export async function sweepKills(sweep, most) {
+  const { scenario, points } = sweep;
+  const tally = new Tally(`kill ${scenario.name}`);
+  const chosen = sampleEvenly(points, most);
+  let killed = 0;
+  await forEachInParallel(chosen, async (point) => {
+    const attempt = await disturb(sweep, point, 'signal=KILL');
+    if (attempt.hit) killed++;
+    finishAttempt(tally, point, attempt);
+  });
+  tally.end(`${points.length} points, ${chosen.length} tried, ${killed} killed`);
+}
+
+/** @typedef {{ box: Box, hit: boolean, complaints: string[], what: string }} Attempt */
+
+const MAX_ATTEMPTS = 6;
+
+/**
+ * Runs the command on a fresh copy with one fault. What a Node process does besides may shift the count by one or two;
+ * then the run is repeated until the fault meets the call it is meant for.
+ * @param {Sweep} sweep
+ * @param {Point} point
+ * @param {string} fault
+ * @returns {Promise<Attempt>}
+ */
+export async function disturb({ scenario, prepared, box: origin }, point, fault) {
+  const what = `${point.syscall}:${fault}:when=${point.nth}`;
+  for (let attempt = 1; ; attempt++) {
+    const box = copyBox(origin, `${scenario.name}-${point.syscall}-${point.nth}`);
+    const inject = [...(scenario.inject ?? []), what];
+    const { ended, lines } = await straceHandover(box, prepared.args, { inject });
+    const met = lines.find((line) => isDisturbed(line, fault));
+    if (met !== undefined && describeLikeness(met, box) === point.likeness) {
+      const complaints = [
+        ...judgeEnd(prepared, ended, fault),
+        ...(await findComplaints(box, prepared, ended)),
+      ];
+      return { box, hit: true, complaints, what };
+    }
+    if (attempt === MAX_ATTEMPTS) {
+      return { box, hit: false, complaints: [`the fault met ${met ?? 'nothing'}, never this call`], what };
+    }
+    removeBox(box);
+  }
+}
+
+/** @param {string} line @param {string} fault */
+function isDisturbed(line, fault) {
+  return fault.startsWith('signal')
+    ? line.endsWith('= ?')
+    : line.endsWith('(INJECTED)') && !line.includes('EPERM');
+}
+
+/** Statuses in which a command may end when the disk fails it. */
+const HONEST = [0, 74, 75, 77];
+
+/**
+ * @param {Prepared} prepared
+ * @param {import('./command.mjs').Ended} ended
+ * @param {string} fault
+ */
+function judgeEnd(prepared, ended, fault) {
+  if (fault.startsWith('signal'))
+    return ended.signal === 'SIGKILL' ? [] : [`it was not killed: ${ended.status}`];
+  const allowed = prepared.damaged ? [...HONEST, 65] : HONEST;
+  const complaints = [];
+  if (ended.status === null || !allowed.includes(ended.status)) {
+    complaints.push(`it ended with ${ended.signal ?? ended.status}: ${ended.stderr.trim()}`);
+  } else if (/^\s+at /m.test(ended.stderr)) complaints.push(`it showed a stack: ${ended.stderr.trim()}`);
+  return complaints;
+}
+
+/** @param {Tally} tally @param {Point} point @param {Attempt} attempt */
+export function finishAttempt(tally, point, { box, complaints, what }) {
+  if (complaints.length === 0) {
+    removeBox(box);
+    tally.pass();
+    return;
+  }
+  tally.fail({ at: what, line: point.line, complaints, kept: box.folder });
+}

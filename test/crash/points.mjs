@@ -1,0 +1,112 @@
+/** @typedef {import('./sandbox.mjs').Box} Box */
+
+/**
+ * A moment of a command at which a fault can be put: the `nth` call of `syscall` in the main thread.
+ * @typedef {object} Point
+ * @property {string} syscall
+ * @property {number} nth
+ * @property {string} line As strace printed it.
+ * @property {string} likeness The same in every run of the command: what is done to which file.
+ * @property {'store' | 'answer'} target A file of the store, or the answer on standard output.
+ */
+
+const CALL = /^(\w+)\((.*)/s;
+
+/**
+ * The calls that touch the store, or that answer. What is opened only to be read counts too: a command may be killed
+ * there as well.
+ * @param {readonly string[]} lines
+ * @param {Box} box
+ * @returns {Point[]}
+ */
+export function findPoints(lines, box) {
+  /** @type {Map<string, number>} */
+  const counts = new Map();
+  /** @type {Point[]} */
+  const points = [];
+  for (const line of lines) {
+    const syscall = CALL.exec(line)?.[1];
+    if (syscall === undefined) continue;
+    const nth = (counts.get(syscall) ?? 0) + 1;
+    counts.set(syscall, nth);
+    const target = findTarget(line, box);
+    if (target !== null) points.push({ syscall, nth, line, likeness: describeLikeness(line, box), target });
+  }
+  return points;
+}
+
+/**
+ * @param {string} line
+ * @param {Box} box
+ * @returns {Point['target'] | null}
+ */
+function findTarget(line, box) {
+  if (line.startsWith('write(1<')) return 'answer';
+  return findPaths(line).some((path) => isOfStore(path, box)) ? 'store' : null;
+}
+
+/**
+ * The folder that holds the store counts too: the store's own name is kept there.
+ * @param {string} path
+ * @param {Box} box
+ */
+function isOfStore(path, box) {
+  return path === box.folder || path === box.store || path.startsWith(`${box.store}/`);
+}
+
+/**
+ * Paths that a call names: quoted ones, and those that strace shows for descriptors. Written data is left out.
+ * @param {string} line
+ */
+export function findPaths(line) {
+  const call = line.replace(/AT_FDCWD<[^>]*>/g, '');
+  const descriptor = /^(?:p?write(?:64|v)?)\(\d+<([^>]*)>/.exec(call);
+  if (descriptor !== null) return [descriptor[1] ?? ''];
+  return [...call.matchAll(/"([^"]*)"|\d+<([^>]*)>/g)].map(([, quoted, open]) => quoted ?? open ?? '');
+}
+
+/**
+ * @param {string} line
+ * @param {Box} box
+ */
+export function describeLikeness(line, box) {
+  const syscall = CALL.exec(line)?.[1] ?? '';
+  const paths = findPaths(line.replace(/\)\s+= .*$/s, ''));
+  return `${syscall} ${paths.map((path) => generalize(path, box)).join(' ')}`;
+}
+
+/** @param {string} path @param {Box} box */
+function generalize(path, box) {
+  if (/^(?:pipe|socket):/.test(path)) return 'pipe';
+  return path
+    .replace(box.folder, '')
+    .replace(/\.[0-9a-v]{8}-\d+-\d+\.\d+\.tmp/g, '.TEMP')
+    .replace(/\d{8}-\d{6}-[0-9a-z]+/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\dT\d+Z/g, 'TIME');
+}
+
+const FAILABLE = new Set([
+  'write',
+  'pwrite64',
+  'writev',
+  'fsync',
+  'fdatasync',
+  'rename',
+  'renameat',
+  'renameat2',
+  'link',
+  'linkat',
+  'unlink',
+  'unlinkat',
+  'mkdir',
+  'mkdirat',
+]);
+
+/**
+ * Whether an error is to be tried here: at calls that change the store, not at those that only read it.
+ * @param {Point} point
+ */
+export function canFail({ syscall, line, target }) {
+  if (target !== 'store') return false;
+  return FAILABLE.has(syscall) || (syscall === 'openat' && line.includes('O_CREAT'));
+}

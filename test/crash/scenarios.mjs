@@ -1,0 +1,229 @@
+import {
+  appendFileSync,
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+import { askHandover, handover, listIds } from './command.mjs';
+import { letSettle } from './sandbox.mjs';
+
+/** @typedef {import('./sandbox.mjs').Box} Box */
+/** @typedef {import('./command.mjs').Ended} Ended */
+
+/**
+ * What became of a command that was disturbed: how it ended, and what a fresh `list` shows.
+ * @typedef {{ ended: Ended, listed: string[] }} Outcome
+ */
+
+/**
+ * A command over a store that is ready for it.
+ * @typedef {object} Prepared
+ * @property {string[]} args
+ * @property {(outcome: Outcome) => string[]} judge What is wrong with the outcome; an exit status of 0 is a promise.
+ * @property {boolean} [damaged] The store was damaged on purpose: doctor may say so until the damage is fixed.
+ */
+
+/**
+ * @typedef {object} Scenario
+ * @property {string} name
+ * @property {boolean} [needsIndex]
+ * @property {boolean} [sweptWhole] Also in a quick run every point is tried.
+ * @property {string[]} [inject] Faults that are there throughout.
+ * @property {(box: Box) => Promise<Prepared>} prepare
+ */
+
+const SAVE = ['save', '--title', 'the work', '--summary', 'where things stand', '--next', 'go on', '--json'];
+
+/** @type {Scenario[]} */
+export const SCENARIOS = [
+  {
+    name: 'save-first',
+    sweptWhole: true,
+    prepare: async () => ({ args: SAVE, judge: (outcome) => judgeSave([], outcome) }),
+  },
+  { name: 'save', sweptWhole: true, prepare: prepareSave },
+  {
+    name: 'save-without-links',
+    inject: ['?link:error=EPERM', '?linkat:error=EPERM'],
+    prepare: prepareSave,
+  },
+  { name: 'forget', prepare: prepareForget },
+  { name: 'migrate', prepare: prepareMigrate },
+  { name: 'doctor-fix', prepare: prepareDoctorFix },
+  {
+    name: 'index-missing',
+    needsIndex: true,
+    prepare: (box) => prepareList(box, () => rmSync(join(box.store, 'index.sqlite'))),
+  },
+  {
+    name: 'index-damaged',
+    needsIndex: true,
+    prepare: (box) => prepareList(box, () => damageMiddle(join(box.store, 'index.sqlite'), 2000)),
+  },
+  {
+    name: 'index-behind',
+    needsIndex: true,
+    prepare: (box) => prepareList(box, async () => void (await saveSome(box, 2))),
+  },
+];
+
+/** @param {Box} box @param {number} count */
+export async function saveSome(box, count) {
+  /** @type {string[]} */
+  const ids = [];
+  for (let i = 1; i <= count; i++) {
+    const { id } = await askHandover(box, ['save', '--title', `work ${i}`, '--summary', `part ${i}`]);
+    ids.push(id);
+  }
+  return ids;
+}
+
+/** @param {Box} box @returns {Promise<Prepared>} */
+async function prepareSave(box) {
+  const before = await saveIndexed(box);
+  return { args: SAVE, judge: (outcome) => judgeSave(before, outcome) };
+}
+
+/** @param {Box} box */
+async function saveIndexed(box) {
+  const ids = await saveSome(box, 3);
+  await listIds(box);
+  letSettle(box);
+  return ids;
+}
+
+/** @param {string[]} before @param {Outcome} outcome */
+function judgeSave(before, { ended, listed }) {
+  const complaints = before.filter((id) => !listed.includes(id)).map((id) => `${id} is gone`);
+  const added = listed.filter((id) => !before.includes(id));
+  const answered = /"id": "([^"]+)"/.exec(ended.stdout)?.[1];
+  if (added.length > 1) complaints.push(`one save added ${added.length} handovers`);
+  if (ended.status === 0 && answered === undefined) complaints.push('it ended well without naming an id');
+  if (answered !== undefined && !added.includes(answered)) {
+    complaints.push(`the acknowledged ${answered} is missing`);
+  }
+  return complaints;
+}
+
+/** @param {Box} box @returns {Promise<Prepared>} */
+async function prepareForget(box) {
+  const before = await saveIndexed(box);
+  const [, leaving = ''] = before;
+  const rest = before.filter((id) => id !== leaving);
+  return {
+    args: ['forget', leaving],
+    judge: ({ ended, listed }) => {
+      const done = ended.status === 0 || ended.stdout.includes(leaving);
+      const allowed = done ? [rest] : [before, rest];
+      return expectOneOf(allowed, listed);
+    },
+  };
+}
+
+/** @param {Box} box @returns {Promise<Prepared>} */
+async function prepareMigrate(box) {
+  const before = await saveSome(box, 1);
+  writeFileSync(join(box.folder, 'records.json'), JSON.stringify({ version: 1, items: makeRecords() }));
+  letSettle(box);
+  const args = ['migrate', '--from', '../records.json', '--json'];
+  const { records } = await askHandover(box, ['migrate', '--from', '../records.json', '--dry-run']);
+  /** @type {string[]} */
+  const ids = records.map((/** @type {{ id: string }} */ record) => record.id);
+  const steps = [0, 1, 2, 3].map((taken) => [...before, ...ids.slice(0, taken)]);
+  return {
+    args,
+    judge: ({ ended, listed }) => {
+      const done = ended.status === 0 || ended.stdout.includes('"imported"');
+      return expectOneOf(done ? steps.slice(-1) : steps, listed);
+    },
+  };
+}
+
+function makeRecords() {
+  return [1, 2, 3].map((i) => ({
+    id: `20250101-00000${i}-aaa${i}`,
+    created_at: `2025-01-01T00:00:0${i}Z`,
+    tool: 'codex',
+    project: '/nowhere/app',
+    title: `old work ${i}`,
+    summary: `an old summary ${i}`,
+    next: ['one', 'two'],
+    changed: ['a.ts'],
+  }));
+}
+
+/** @param {Box} box @returns {Promise<Prepared>} */
+async function prepareDoctorFix(box) {
+  const ids = await saveSome(box, 5);
+  await listIds(box);
+  const [, , open = '', damaged = '', leaving = ''] = ids;
+  const month = dirname(pathOf(box, open));
+  damageMiddle(pathOf(box, damaged), 1);
+  chmodSync(pathOf(box, open), 0o644);
+  mkdirSync(join(box.store, 'leaving'), { mode: 0o700 });
+  renameSync(pathOf(box, leaving), join(box.store, 'leaving', `${leaving}.json`));
+  writeFileSync(join(month, `.${open}.json.00000000-1-1.0.tmp`), '{"schema":"hand', { mode: 0o600 });
+  const [journal = ''] = readdirSync(join(box.store, 'journal'));
+  appendFileSync(join(box.store, 'journal', journal), '{"schema":"journal/1","at":"2026-\n');
+  letSettle(box);
+  const intact = ids.slice(0, 3);
+  return {
+    args: ['doctor', '--fix', '--json'],
+    damaged: true,
+    judge: ({ listed }) => expectOneOf([intact], listed),
+  };
+}
+
+/**
+ * @param {Box} box
+ * @param {() => void | Promise<void>} change
+ * @returns {Promise<Prepared>}
+ */
+async function prepareList(box, change) {
+  await saveIndexed(box);
+  await change();
+  letSettle(box);
+  const before = await listIds(box, { HANDOVER_SQLITE: 'none' });
+  return {
+    args: ['list', '--limit', '0', '--json'],
+    judge: ({ ended, listed }) => [
+      ...expectOneOf([before], listed),
+      ...(ended.status === 0 ? expectOneOf([before], readIds(ended.stdout)) : []),
+    ],
+  };
+}
+
+/** @param {string} text */
+function readIds(text) {
+  return JSON.parse(text).map((/** @type {{ id: string }} */ row) => row.id);
+}
+
+/** @param {Box} box @param {string} id */
+function pathOf(box, id) {
+  return join(box.store, 'handovers', id.slice(0, 4), id.slice(4, 6), `${id}.json`);
+}
+
+/** @param {string} path @param {number} count */
+function damageMiddle(path, count) {
+  const bytes = readFileSync(path);
+  bytes.fill(0x00, bytes.length >> 1, (bytes.length >> 1) + count);
+  writeFileSync(path, bytes);
+}
+
+/** @param {string[][]} allowed @param {string[]} listed */
+function expectOneOf(allowed, listed) {
+  const key = (/** @type {string[]} */ ids) => [...ids].sort().join(' ');
+  if (allowed.some((ids) => key(ids) === key(listed))) return [];
+  return [`listed are [${key(listed)}], allowed is [${allowed.map(key).join('] or [')}]`];
+}
+
+/** Whether this Node has an SQLite for the index. @param {Box} box */
+export async function hasIndex(box) {
+  const ended = await handover(box, ['doctor', '--json']);
+  return JSON.parse(ended.stdout).sqlite !== 'none';
+}

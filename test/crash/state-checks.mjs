@@ -1,0 +1,100 @@
+import { askHandover, describeEnd, handover, listIds } from './command.mjs';
+import { surveyTree } from './sandbox.mjs';
+
+/** @typedef {import('./sandbox.mjs').Box} Box */
+/** @typedef {import('./command.mjs').Ended} Ended */
+/** @typedef {import('./scenarios.mjs').Prepared} Prepared */
+/** @typedef {{ code: string, level: string, message: string, remedy: string | null, fixed: boolean }} Finding */
+
+/**
+ * What is wrong with a store after a disturbed command. Everything is asked of fresh processes, and nothing is repaired
+ * by hand before. Ends with a store that `doctor --fix` went over.
+ * @param {Box} box
+ * @param {Prepared} prepared
+ * @param {Ended} ended
+ * @returns {Promise<string[]>}
+ */
+export async function findComplaints(box, prepared, ended) {
+  try {
+    const complaints = prepared.damaged ? [] : findOpenPaths(box);
+    const listed = await listIds(box);
+    complaints.push(...prepared.judge({ ended, listed }));
+    complaints.push(...(await checkShown(box, listed)));
+    complaints.push(...(await checkDoctor(box, prepared, ended)));
+    complaints.push(...(await checkNextSave(box)));
+    complaints.push(...(await checkFixing(box)));
+    return [...complaints, ...findOpenPaths(box)];
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  }
+}
+
+/** @param {Box} box @param {string[]} ids */
+async function checkShown(box, ids) {
+  /** @type {string[]} */
+  const complaints = [];
+  for (const id of ids) {
+    const ended = await handover(box, ['show', id, '--json']);
+    if (ended.status !== 0) complaints.push(`show ${id}: ${describeEnd(ended)}`);
+  }
+  return complaints;
+}
+
+/**
+ * A disturbed command leaves no damage. Where damage was there before, it may still be, unless all was fixed.
+ * @param {Box} box
+ * @param {Prepared} prepared
+ * @param {Ended} ended
+ */
+async function checkDoctor(box, prepared, ended) {
+  const run = await handover(box, ['doctor', '--json']);
+  if (prepared.damaged && run.status === 65) {
+    return ended.status === 0 ? [`doctor --fix ended well, then: ${describeFindings(run, 'damage')}`] : [];
+  }
+  return run.status === 0 ? [] : [`doctor: status ${run.status}: ${describeFindings(run, 'damage')}`];
+}
+
+/** @param {Box} box */
+async function checkNextSave(box) {
+  const { id } = await askHandover(box, ['save', '--title', 'afterwards']);
+  const byIndex = await listIds(box);
+  const byFiles = await listIds(box, { HANDOVER_SQLITE: 'none' });
+  const complaints = byIndex.includes(id) ? [] : [`the next save, ${id}, is not listed`];
+  if (byIndex.join() !== byFiles.join()) {
+    complaints.push(`the index lists [${byIndex.join(' ')}], the files are [${byFiles.join(' ')}]`);
+  }
+  return complaints;
+}
+
+/** @param {Box} box */
+async function checkFixing(box) {
+  const fixing = await handover(box, ['doctor', '--fix', '--json']);
+  const complaints =
+    fixing.status === 0 ? [] : [`doctor --fix: status ${fixing.status}: ${describeFindings(fixing)}`];
+  const after = await handover(box, ['doctor', '--json']);
+  if (after.status !== 0) complaints.push(`doctor after --fix: status ${after.status}`);
+  const open = readFindings(after).filter((finding) => finding.remedy !== null);
+  for (const { code, message } of open) complaints.push(`left after doctor --fix: ${code}: ${message}`);
+  return complaints;
+}
+
+/** @param {Ended} ended @returns {Finding[]} */
+function readFindings(ended) {
+  if (!ended.stdout.startsWith('{')) throw new Error(`doctor: ${describeEnd(ended)}`);
+  return JSON.parse(ended.stdout).findings;
+}
+
+/** @param {Ended} ended @param {string} [level] */
+function describeFindings(ended, level) {
+  return readFindings(ended)
+    .filter((finding) => !finding.fixed && (level === undefined || finding.level === level))
+    .map((finding) => `${finding.code}: ${finding.message}`)
+    .join('; ');
+}
+
+/** @param {Box} box */
+export function findOpenPaths(box) {
+  return surveyTree(box.store)
+    .filter(({ mode }) => (mode & 0o077) !== 0)
+    .map(({ path, mode }) => `${path} is open to others (${mode.toString(8)})`);
+}

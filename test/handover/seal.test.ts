@@ -1,0 +1,65 @@
+import { describe, expect, it } from 'vitest';
+import { formatHandover, openHandover, sealHandover } from '../../src/handover/seal.ts';
+import { computeChecksum } from '../../src/model/checksum.ts';
+import type { HandoverDraft } from '../../src/model/handover.ts';
+import { keepOne, makeStore } from '../support/temp-store.ts';
+
+function makeDraft(): HandoverDraft {
+  const { checksum: _checksum, ...draft } = keepOne(makeStore(), 'a title');
+  return draft;
+}
+
+const open = (bytes: string | Uint8Array, id: string) => openHandover(Buffer.from(bytes), id, 'the file');
+
+describe('a sealed handover', () => {
+  it('opens to what was sealed, and has one byte form', () => {
+    const draft = makeDraft();
+    const sealed = sealHandover(draft);
+    expect(open(formatHandover(sealed), sealed.id)).toEqual(sealed);
+    const { schema, id, title, ...rest } = draft;
+    expect(formatHandover(sealHandover({ title, ...rest, id, schema }))).toBe(formatHandover(sealed));
+  });
+
+  it('does not open when any single bit is another', () => {
+    const sealed = sealHandover(makeDraft());
+    const bytes = Buffer.from(formatHandover(sealed));
+    for (let i = 0; i < bytes.length; i++) {
+      const flipped = Buffer.from(bytes);
+      flipped[i] = (flipped[i] ?? 0) ^ (1 << (i % 8));
+      expect(() => open(flipped, sealed.id)).toThrow(
+        expect.objectContaining({ code: 'HANDOVER_RECORD_DAMAGED' }),
+      );
+    }
+  });
+
+  it('does not open under another id, when cut, or when written another way', () => {
+    const sealed = sealHandover(makeDraft());
+    const text = formatHandover(sealed);
+    expect(() => open(text, '20260131-120000-zzzz')).toThrow(/another id/);
+    for (const length of [0, 1, 10, text.length - 1])
+      expect(() => open(text.slice(0, length), sealed.id)).toThrow(/damaged/);
+    expect(() => open(JSON.stringify(sealed), sealed.id)).toThrow(/not the ones that were written/);
+    expect(() => open(`\ufeff${text}`, sealed.id)).toThrow(/damaged/);
+    expect(() => open(Buffer.from([0xff, 0xfe, 0x00]), sealed.id)).toThrow(/not UTF-8/);
+  });
+
+  it('of a later version is refused as such, not as damage; a flipped version is damage', () => {
+    const sealed = sealHandover(makeDraft());
+    const later = { ...sealed, schema: 'handover/2', something: 'new' };
+    const whole = JSON.stringify({ ...later, checksum: computeChecksum(later) });
+    expect(() => open(whole, sealed.id)).toThrow(expect.objectContaining({ code: 'HANDOVER_RECORD_NEWER' }));
+    const flipped = formatHandover(sealed).replace('handover/1', 'handover/2');
+    expect(() => open(flipped, sealed.id)).toThrow(
+      expect.objectContaining({ code: 'HANDOVER_RECORD_DAMAGED' }),
+    );
+  });
+
+  it('has an id that tells its time', () => {
+    expect(() => sealHandover({ ...makeDraft(), id: '20200101-000000-abcd' })).toThrow(/id/);
+  });
+
+  it('is refused when it does not fit the schema', () => {
+    expect(() => sealHandover({ ...makeDraft(), title: '' })).toThrow();
+    expect(() => sealHandover({ ...makeDraft(), created_at: 'yesterday' })).toThrow();
+  });
+});

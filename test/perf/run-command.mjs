@@ -1,0 +1,72 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+const BIN = fileURLToPath(new URL('../../bin/handover.cjs', import.meta.url));
+
+/**
+ * A program to start, with nothing of the caller's environment but PATH: what is set there can cost more than the
+ * command itself.
+ * @typedef {object} Command
+ * @property {readonly string[]} args What follows `node`.
+ * @property {string} cwd
+ * @property {Readonly<Record<string, string>>} env
+ */
+
+/**
+ * @typedef {object} Place Where commands run.
+ * @property {string} home
+ * @property {string} store
+ * @property {string} cwd
+ */
+
+/**
+ * @param {Place} place
+ * @returns {Command}
+ */
+export function bareNode(place) {
+  return { args: ['-e', '0'], cwd: place.cwd, env: makeEnv(place) };
+}
+
+/**
+ * @param {Place} place
+ * @param {readonly string[]} words
+ * @param {Readonly<Record<string, string>>} [env]
+ * @returns {Command}
+ */
+export function handover(place, words, env = {}) {
+  return { args: [BIN, ...words], cwd: place.cwd, env: { ...makeEnv(place), ...env } };
+}
+
+/** @param {Place} place */
+function makeEnv({ home, store }) {
+  return { PATH: process.env.PATH ?? '', HOME: home, HANDOVER_HOME: store };
+}
+
+/**
+ * How long a command took from its start to its end, in milliseconds. A command that fails ends the whole run: its
+ * time would mean nothing.
+ * @param {Command} command
+ */
+export function timeCommand({ args, cwd, env }) {
+  const start = process.hrtime.bigint();
+  const { status, error } = spawnSync(process.execPath, args, { cwd, env, stdio: 'ignore' });
+  const elapsed = Number(process.hrtime.bigint() - start) / 1e6;
+  if (status !== 0) throw new Error(`node ${args.join(' ')} ended with ${status ?? error}`);
+  return elapsed;
+}
+
+/**
+ * What a command prints.
+ * @param {Command} command
+ */
+export function readCommand({ args, cwd, env }) {
+  const { status, error, stdout, stderr } = spawnSync(process.execPath, args, {
+    cwd,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1024 * 1024 * 1024,
+  });
+  if (status !== 0)
+    throw new Error(`node ${args.join(' ')} ended with ${status ?? error}\n${stdout}${stderr}`);
+  return stdout;
+}
