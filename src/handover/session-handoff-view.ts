@@ -66,7 +66,7 @@ export function readSessionHandoffRecord(
     workspace: { root, folder: '', worktree: null, git: null },
     title: cutToBytes(cleanLine(record.title), MAX_TITLE_BYTES) || 'untitled',
     summary: cleanText(record.summary),
-    facts: [...readTexts('next', record.next ?? []), ...readTexts('file', record.changed ?? [])],
+    facts: [...readTexts('next', record.next), ...readTexts('file', record.changed)],
     previous: null,
     quality: null,
     redactions: [],

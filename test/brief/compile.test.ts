@@ -142,12 +142,12 @@ describe('a brief', () => {
     const long = (text: string): string => `${text} ${'x'.repeat(300)}`;
     const facts = [
       fact('note', long('a note')),
-      fact('file', 'src/a.ts'),
+      fact('file', 'a.ts'),
       fact('next', long('the next step')),
       fact('note', long('remember'), { pinned: true }),
       fact('goal', long('the goal')),
     ];
-    const brief = compileBrief(makeHandover({ facts }), requireReader('generic'), 440);
+    const brief = compileBrief(makeHandover({ facts }), requireReader('generic'), 470);
     expect(brief.text).toContain('remember');
     expect(brief.text).toContain('the goal');
     expect(brief.text).not.toContain('a note');

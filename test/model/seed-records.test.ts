@@ -36,8 +36,8 @@ describe('a session-handoff record', () => {
       id: '../../etc',
       title: 'red \u001b[31malert\u0007',
       summary: 'a\u202eb',
-      next: null,
-      changed: null,
+      next: [],
+      changed: [],
     };
     const sealed = sealHandover(readSessionHandoffRecord(wild, project, '/home/ann/shop'));
     expect(sealed).toMatchObject({ title: 'red alert', summary: 'ab', facts: [] });
