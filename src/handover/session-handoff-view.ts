@@ -122,12 +122,7 @@ function readTexts(kind: 'next' | 'file', texts: readonly string[]): Fact[] {
 
 function isFaithful(draft: HandoverDraft, record: SessionHandoffRecord): boolean {
   const view = writeSessionHandoffRecord({ ...draft, checksum: '' });
-  const expected = {
-    ...record,
-    project: view.project,
-    next: record.next ?? [],
-    changed: record.changed ?? [],
-  };
+  const expected = { ...record, project: view.project };
   return JSON.stringify(view) === JSON.stringify(expected) && draft.id === record.id;
 }
 
@@ -141,8 +136,7 @@ function keepRecord(record: SessionHandoffRecord): HandoverDraft['imported'] & o
 
 /** JSON may carry lone surrogates in escapes; the canonical form has none. */
 function makeWellFormed(record: SessionHandoffRecord): SessionHandoffRecord {
-  const fix = (texts: readonly string[] | null | undefined): string[] =>
-    (texts ?? []).map((text) => text.toWellFormed());
+  const fix = (texts: readonly string[]): string[] => texts.map((text) => text.toWellFormed());
   return {
     id: record.id.toWellFormed(),
     created_at: record.created_at,

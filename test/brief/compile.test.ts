@@ -141,13 +141,13 @@ describe('a brief', () => {
   it('takes what is pinned first, then by kind, and counts what it leaves out', () => {
     const long = (text: string): string => `${text} ${'x'.repeat(300)}`;
     const facts = [
-      fact('note', long('a note')),
+      fact('note', `a note ${'x'.repeat(1000)}`),
       fact('file', 'a.ts'),
       fact('next', long('the next step')),
       fact('note', long('remember'), { pinned: true }),
       fact('goal', long('the goal')),
     ];
-    const brief = compileBrief(makeHandover({ facts }), requireReader('generic'), 470);
+    const brief = compileBrief(makeHandover({ facts }), requireReader('generic'), 520);
     expect(brief.text).toContain('remember');
     expect(brief.text).toContain('the goal');
     expect(brief.text).not.toContain('a note');
