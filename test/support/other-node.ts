@@ -1,0 +1,30 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** The path of another Node, from the package registry, kept in .cache; null where it cannot be had. */
+export function fetchNode(major: number): string | null {
+  const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const folder = resolve('.cache', `node-${major}`);
+  const program = join(
+    folder,
+    'node_modules',
+    name,
+    'bin',
+    process.platform === 'win32' ? 'node.exe' : 'node',
+  );
+  if (existsSync(program)) return program;
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'package.json'), '{"private":true}');
+  try {
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--no-save', `${name}@${major}`], {
+      cwd: folder,
+      stdio: 'pipe',
+    });
+  } catch (error) {
+    // With no registry in reach there is nothing to test with; in CI that is a failure.
+    if (process.env.CI || !(error instanceof Error)) throw error;
+    return null;
+  }
+  return existsSync(program) ? program : null;
+}
