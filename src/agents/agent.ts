@@ -1,0 +1,62 @@
+import type { Event } from '../model/event.ts';
+import type { Machine } from '../platform/machine.ts';
+
+export const AGENT_NAMES = [
+  'claude-code',
+  'codex',
+  'gemini',
+  'opencode',
+  'qwen',
+  'copilot',
+  'cline',
+  'goose',
+  'pi',
+  'aider',
+] as const;
+export type AgentName = (typeof AGENT_NAMES)[number];
+
+/** A session as it lies on disk, known without reading all of it. */
+export interface FoundSession {
+  agent: AgentName;
+  id: string;
+  /** The transcript; for agents that keep a database, the database. */
+  path: string;
+  /** The folder that the agent worked in; null when the transcript does not tell. */
+  cwd: string | null;
+  title: string | null;
+  startedMs: number | null;
+  changedMs: number;
+  bytes: number;
+  /** Started by another session, as a sub-agent. */
+  parent: string | null;
+}
+
+/** What was met on the way, for the report on formats that drift. Filled while the events are read. */
+export interface Reading {
+  /** Rows that were looked at. */
+  rows: number;
+  /** Rows that are not what a row of this agent can be: broken JSON, too long, no object. */
+  unreadable: number;
+  /** Rows of a kind that this reader does not know, counted by kind. */
+  unknown: Record<string, number>;
+  agentVersion: string | null;
+  sessionId: string | null;
+}
+
+export function startReading(): Reading {
+  return { rows: 0, unreadable: 0, unknown: {}, agentVersion: null, sessionId: null };
+}
+
+/**
+ * One coding agent: where it keeps its sessions and how they are read. Reading never throws on content, whatever the
+ * bytes are: what cannot be understood is counted in `reading` and passed over.
+ */
+export interface Agent {
+  name: AgentName;
+  /** All sessions of this agent on the machine, in no order. Costs a listing and the head of each file at most. */
+  findSessions(machine: Machine): Iterable<FoundSession>;
+  /** The session that a transcript file holds; null when the file is not one of this agent's. */
+  inspectFile(path: string): FoundSession | null;
+  /** What happened, in order, without what was rewound or superseded. */
+  readEvents(session: FoundSession, reading: Reading): Iterable<Event>;
+}

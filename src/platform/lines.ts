@@ -1,0 +1,95 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { HandoverError, hasErrno } from '../errors.ts';
+
+export interface Line {
+  /** A view that is valid until the next line is asked for. Without the line end. */
+  bytes: Buffer;
+  /** From 1. */
+  number: number;
+  /** Of the first byte in the file. */
+  offset: number;
+  /** False for a last line that has no line end yet: somebody may still be writing it. */
+  closed: boolean;
+}
+
+export interface LineOptions {
+  /** Where to begin, with the number of the line that begins there. */
+  from?: { offset: number; number: number };
+  /** Called for a line that is longer than `maxLineBytes`; such a line is passed over. */
+  onLongLine?: (number: number) => void;
+  maxLineBytes?: number;
+}
+
+const CHUNK_BYTES = 1024 * 1024;
+const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
+
+/** The lines of a regular file, one after the other, in memory that does not grow with the file. */
+export function* readLines(path: string, options: LineOptions = {}): Generator<Line> {
+  const fd = openForReading(path);
+  try {
+    yield* splitLines(fd, options);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function* splitLines(fd: number, options: LineOptions): Generator<Line> {
+  const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, onLongLine } = options;
+  let { offset, number } = options.from ?? { offset: 0, number: 1 };
+  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  let filled = 0;
+  let skipping = false;
+  for (;;) {
+    if (filled === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
+    const read = readSync(fd, buffer, filled, buffer.length - filled, offset + filled);
+    filled += read;
+    let start = 0;
+    for (
+      let end = buffer.indexOf(0x0a, filled - read);
+      end !== -1 && end < filled;
+      end = buffer.indexOf(0x0a, start)
+    ) {
+      if (!skipping)
+        yield { bytes: buffer.subarray(start, end), number, offset: offset + start, closed: true };
+      skipping = false;
+      number++;
+      start = end + 1;
+    }
+    if (read === 0) {
+      if (start < filled && !skipping)
+        yield { bytes: buffer.subarray(start, filled), number, offset: offset + start, closed: false };
+      return;
+    }
+    buffer.copyWithin(0, start, filled);
+    filled -= start;
+    offset += start;
+    if (filled > maxLineBytes) {
+      if (!skipping) onLongLine?.(number);
+      skipping = true;
+      offset += filled;
+      filled = 0;
+    }
+  }
+}
+
+function openForReading(path: string): number {
+  const fd = openOrExplain(path);
+  if (fstatSync(fd).isFile()) return fd;
+  closeSync(fd);
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, {
+    hint: 'Give the path of a transcript.',
+  });
+}
+
+/** Links are followed: agents' homes are often linked. Pipes are not waited for. */
+function openOrExplain(path: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (error) {
+    if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw error;
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, {
+      hint: 'See what there is: handover sessions',
+      cause: error,
+    });
+  }
+}
