@@ -37,7 +37,10 @@ export default defineConfig([
     inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
     outputOptions: {
       chunkFileNames: '[name]-[hash].cjs',
-      codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: 'start', test: (id) => START.some((pattern) => pattern.test(id)) }] },
+      codeSplitting: {
+        includeDependenciesRecursively: false,
+        groups: [{ name: 'start', test: (id) => START.some((pattern) => pattern.test(id)) }],
+      },
     },
   },
 ]);

@@ -134,7 +134,8 @@ function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
 function makeFileFact(path: string, place: Place, machine: Machine, marks: FactMarks): Fact {
   const absolute = resolve(machine.cwd, path);
   const inside = toRelativePath(place.root, absolute);
-  const shown = inside.startsWith('..') ? abbreviateHome(absolute, machine) : inside;
+  const isOutside = inside === '..' || inside.startsWith('../');
+  const shown = isOutside ? abbreviateHome(absolute, machine) : inside;
   const text = limitBytes(shown.toWellFormed(), MAX_FACT_TEXT_BYTES, 'a file path');
   if (text === '')
     throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Give --file PATH.' });

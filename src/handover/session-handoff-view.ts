@@ -41,7 +41,7 @@ export type SessionHandoffRecord = v.InferOutput<typeof SessionHandoffRecord>;
 
 /**
  * A handover of the same content. The id is kept where it is one of ours; texts are cleaned, and where that, or a limit,
- * changed something, the record as it was is kept beside them.
+ * changed something, the record is kept beside them as it was, but for its project's path, which tells who the user is.
  */
 export function readSessionHandoffRecord(
   record: SessionHandoffRecord,
@@ -72,7 +72,7 @@ export function readSessionHandoffRecord(
     redactions: [],
     imported: { format: SESSION_HANDOFF_FORMAT, id: record.id.toWellFormed() },
   };
-  return isFaithful(draft, record) ? draft : { ...draft, imported: keepRecord(record) };
+  return isFaithful(draft, record) ? draft : { ...draft, imported: keepRecord({ ...record, project: root }) };
 }
 
 /** The view of a handover that session-handoff knows. Its times have whole seconds, and it knows no other facts. */

@@ -6,9 +6,9 @@ import {
   deriveId,
   describeLostProject,
   readSessionHandoffRecord,
-  SESSION_HANDOFF_FORMAT,
   SessionHandoffRecord,
 } from '../handover/session-handoff-view.ts';
+import { canonicalize } from '../model/canonical.ts';
 import type { HandoverDraft } from '../model/handover.ts';
 import { parseJson } from '../model/json.ts';
 import type { Project } from '../model/workspace.ts';
@@ -59,7 +59,7 @@ function readItems(file: string): readonly unknown[] {
     v.object({ version: v.optional(v.number(), 0), items: v.nullish(v.array(v.unknown()), []) }),
     value,
   );
-  if (!result.success) {
+  if (!result.success || Array.isArray(value)) {
     throw new HandoverError('HANDOVER_INPUT_INVALID', `${file} is not a store of session-handoff`, {
       hint: 'Give its handoffs.json: handover migrate --from FILE',
     });
@@ -108,7 +108,7 @@ function migrateItem(store: Store, item: unknown, options: MigrationOptions): Mi
   const draft = readSessionHandoffRecord(record, project, root);
   for (const id of new Set([draft.id, deriveId(record)])) {
     const note = id === record.id ? null : `was ${record.id}`;
-    const standing = findStanding(store, id, record.id);
+    const standing = findStanding(store, { ...draft, id });
     if (standing === 'same') return { position, id, outcome: 'present', note };
     if (standing === 'other') continue;
     if (options.dryRun) return { position, id, outcome: 'would import', note };
@@ -131,23 +131,27 @@ function keep(store: Store, draft: HandoverDraft): string | null {
   }
 }
 
-function findStanding(store: Store, id: string, originalId: string): 'free' | 'same' | 'other' {
+function findStanding(store: Store, draft: HandoverDraft): 'free' | 'same' | 'other' {
   try {
-    const handover = readHandover(store, id);
+    const handover = readHandover(store, draft.id);
     if (handover === null) return 'free';
-    const { imported } = handover;
-    return imported?.format === SESSION_HANDOFF_FORMAT && imported.id === originalId.toWellFormed()
-      ? 'same'
-      : 'other';
+    return describeContent(handover) === describeContent(draft) ? 'same' : 'other';
   } catch (error) {
     if (error instanceof HandoverError) return 'other';
     throw error;
   }
 }
 
+/** What a record says, without its project: that may have been moved since it was taken over. */
+function describeContent({ imported, created_at, session, title, summary, facts }: HandoverDraft): string {
+  const from = imported === undefined ? null : [imported.format, imported.id];
+  return canonicalize([from, created_at, session.agent, title, summary, facts]);
+}
+
 function locateProject(path: string, machine: Machine): { project: Project; root: string } {
   const shown = abbreviateHome(path.toWellFormed(), machine);
   if (!isFolder(path)) return { project: describeLostProject(path), root: shown };
   const { id, name, remote, root } = identifyProject(path, machine);
-  return { project: { id, name, remote }, root: abbreviateHome(root, machine) };
+  const shownRemote = remote === null ? null : abbreviateHome(remote, machine);
+  return { project: { id, name, remote: shownRemote }, root: abbreviateHome(root, machine) };
 }

@@ -23,14 +23,47 @@ const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 const INVISIBLE =
   /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180e\u200b\u200e\u200f\u2028\u2029\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\u{e0000}-\u{e007f}]/gu;
 
+/** Scripts in which a joiner, or its absence, makes another letter or word. */
+const JOINING_SCRIPTS = [
+  'Arabic',
+  'Syriac',
+  'Nko',
+  'Mongolian',
+  'Devanagari',
+  'Bengali',
+  'Gurmukhi',
+  'Gujarati',
+  'Oriya',
+  'Tamil',
+  'Telugu',
+  'Kannada',
+  'Malayalam',
+  'Sinhala',
+  'Khmer',
+  'Myanmar',
+  'Tibetan',
+]
+  .map((script) => `\\p{Script=${script}}`)
+  .join('');
+
 /** A joiner is kept where it is writing: between pictographs, between letters of a script that needs it. */
-const STRAY_JOINER =
-  /(?<![\p{Extended_Pictographic}\p{Emoji_Modifier}\ufe0f\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?![\p{Extended_Pictographic}\p{L}])/gu;
+const STRAY_JOINER = new RegExp(
+  [
+    `(?<![\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f\\p{M}${JOINING_SCRIPTS}])[\\u200c\\u200d]`,
+    `[\\u200c\\u200d](?![\\p{Extended_Pictographic}${JOINING_SCRIPTS}])`,
+  ].join('|'),
+  'gu',
+);
 
 const SUSPECT = /[^\t\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u034e]/;
 
+/** Whether there is certainly nothing in a text to clean or to reveal. False says only that one has to look closer. */
+export function isPlain(text: string): boolean {
+  return !SUSPECT.test(text);
+}
+
 export function cleanText(text: string): string {
-  if (!SUSPECT.test(text)) return text;
+  if (isPlain(text)) return text;
   return text
     .toWellFormed()
     .replace(TERMINAL_SEQUENCE, '')
@@ -53,7 +86,21 @@ export function revealControls(text: string): string {
     .replace(/[\u0000-\u001f]/g, (char) => String.fromCharCode(0x2400 + char.charCodeAt(0)))
     .replace(/\u007f/g, '\u2421')
     .replace(/[\u0080-\u009f]/g, '\ufffd')
-    .replace(INVISIBLE, '\ufffd');
+    .replace(INVISIBLE, '\ufffd')
+    .replace(STRAY_JOINER, '\ufffd');
+}
+
+const UNSEEN_IN_JSON = new RegExp(`[\u007f-\u009f\u200c\u200d]|${INVISIBLE.source}`, 'gu');
+
+/** JSON leaves C1 controls, bidirectional marks, joiners and the like as they are; here they are escaped, each code unit for itself. */
+export function escapeUnseen(json: string): string {
+  if (isPlain(json)) return json;
+  return json.replace(UNSEEN_IN_JSON, (char) =>
+    char
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
 }
 
 export function countUtf8Bytes(text: string): number {

@@ -34,13 +34,21 @@ export function writeFileDurably(path: string, data: string | Uint8Array): void 
   syncFolder(dirname(path));
 }
 
+/** Runs work while no other process runs work of the same kind. */
+type TakeTurns = <T>(work: () => T) => T;
+
 /**
  * Creates a file that must not exist: false when it does, and then nothing was changed. The name appears with the
- * whole content or not at all, and is durable once this returns true.
+ * whole content or not at all, and is durable once this returns true. Only a file system without hard links needs
+ * `takeTurns`, as nothing else there keeps two creators of one name apart.
  */
-export function createFileDurably(path: string, data: string | Uint8Array): boolean {
+export function createFileDurably(
+  path: string,
+  data: string | Uint8Array,
+  takeTurns: TakeTurns = (work) => work(),
+): boolean {
   const temp = writeTemp(path, data);
-  const created = discardOnFailure(temp, () => linkExclusively(temp, path));
+  const created = discardOnFailure(temp, () => linkExclusively(temp, path, takeTurns));
   discard(temp);
   if (!created) return false;
   try {
@@ -131,6 +139,12 @@ export function measureRegularFile(path: string): number | null {
   if (stat === undefined) return null;
   if (!stat.isFile()) throw notRegular(path);
   return stat.size;
+}
+
+/** Tells a file from one that is put in its place later; null when there is none. */
+export function identifyFile(path: string): string | null {
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? null : `${stat.dev}:${stat.ino}:${stat.birthtimeNs}`;
 }
 
 export function syncFolder(path: string): void {
@@ -240,27 +254,20 @@ function discard(temp: string): void {
 
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
 
-function linkExclusively(temp: string, path: string): boolean {
+function linkExclusively(temp: string, path: string, takeTurns: TakeTurns): boolean {
   try {
     linkSync(temp, path);
     return true;
   } catch (error) {
     if (hasErrno(error, 'EEXIST')) return false;
-    if (hasErrno(error, ...NO_HARD_LINKS)) return reserveAndRename(temp, path);
+    if (hasErrno(error, ...NO_HARD_LINKS)) return takeTurns(() => renameToFree(temp, path));
     throw error;
   }
 }
 
-/** For file systems without hard links: an empty file reserves the name; readers know it as a save that never finished. */
-function reserveAndRename(temp: string, path: string): boolean {
-  try {
-    closeSync(
-      openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, PRIVATE_FILE),
-    );
-  } catch (error) {
-    if (hasErrno(error, 'EEXIST')) return false;
-    throw error;
-  }
+/** Reserving the name with an empty file would show readers a damaged one, and leave it to them after a crash. */
+function renameToFree(temp: string, path: string): boolean {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
   renameWithRetry(temp, path);
   return true;
 }

@@ -49,7 +49,8 @@ function* splitLines(fd: number, options: LineOptions): Generator<Line> {
       end !== -1 && end < filled;
       end = buffer.indexOf(0x0a, start)
     ) {
-      if (!skipping)
+      if (!skipping && end - start > maxLineBytes) onLongLine?.(number);
+      else if (!skipping)
         yield { bytes: buffer.subarray(start, end), number, offset: offset + start, closed: true };
       skipping = false;
       number++;

@@ -1,4 +1,5 @@
 import { homedir } from 'node:os';
+import { HandoverError, hasErrno } from '../errors.ts';
 
 export interface Clock {
   /** Milliseconds since 1970. May repeat and may go backwards: callers that need order must not rely on it alone. */
@@ -30,7 +31,7 @@ export const systemRandom: Random = {
   bytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(Math.random() * 256)),
 };
 
-export function describeMachine(env: Env = process.env, cwd: string = process.cwd()): Machine {
+export function describeMachine(env: Env = process.env, cwd: string = findCurrentFolder()): Machine {
   return {
     clock: systemClock,
     random: systemRandom,
@@ -39,6 +40,18 @@ export function describeMachine(env: Env = process.env, cwd: string = process.cw
     home: findHome(env),
     cwd,
   };
+}
+
+function findCurrentFolder(): string {
+  try {
+    return process.cwd();
+  } catch (cause) {
+    if (!hasErrno(cause, 'ENOENT', 'EACCES')) throw cause;
+    throw new HandoverError('HANDOVER_PROJECT_MISSING', 'the current folder is gone, or may not be entered', {
+      hint: 'Go to a folder that exists, as with cd, and try again.',
+      cause,
+    });
+  }
 }
 
 function findHome(env: Env): string | undefined {

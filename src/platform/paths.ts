@@ -1,6 +1,7 @@
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { isAbsolute, join, resolve } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
+import { isFolder } from './folders.ts';
 import type { Machine } from './machine.ts';
 
 const FOLDER_NAME = 'agent-handover';
@@ -44,9 +45,20 @@ function requireHome(machine: Machine): string {
 
 function realFolder(path: string): string {
   try {
-    return realpathSync(path);
+    const real = realpathSync(path);
+    if (isFolder(real)) return real;
+    throw notAFolder(path);
   } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return path;
-    throw error;
+    if (hasErrno(error, 'ENOTDIR', 'ELOOP')) throw notAFolder(path, error);
+    if (!hasErrno(error, 'ENOENT')) throw error;
+    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return path;
+    throw notAFolder(path, error);
   }
+}
+
+function notAFolder(path: string, cause?: unknown): HandoverError {
+  return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a folder`, {
+    hint: 'Handovers are kept there. Move away what stands in its place, or set HANDOVER_HOME to another folder.',
+    cause,
+  });
 }

@@ -4,6 +4,12 @@ import { HandoverError, hasErrno } from '../errors.ts';
 import { syncFolder } from './durable-file.ts';
 
 const PRIVATE_FOLDER = 0o700;
+/**
+ * The sticky bit, which means nothing on a folder that one user alone can enter. It stands from the making of a folder
+ * until its name is safe from a power cut: whoever comes upon it, after the maker was killed or before it is done, must
+ * not put anything there that the folder could take with it. Systems that do not set it lose only this precaution.
+ */
+const NEW = 0o1000;
 
 /**
  * Makes sure that `root` and each of `parts` below it is a folder of ours that nobody else can enter, and returns the
@@ -26,21 +32,34 @@ function ensureFolder(path: string): void {
     return;
   }
   assertOwnFolder(path, stat);
-  if (process.platform !== 'win32' && (stat.mode & 0o077) !== 0) chmodSync(path, PRIVATE_FOLDER);
+  if (process.platform === 'win32') return;
+  if ((stat.mode & NEW) !== 0) finishFolder(path);
+  else if ((stat.mode & 0o077) !== 0) chmodSync(path, PRIVATE_FOLDER);
 }
 
 function createFolder(path: string): void {
-  const parent = dirname(path);
-  if (lstatOrNull(parent) === null) createFolder(parent);
+  ensureParent(dirname(path));
   try {
-    mkdirSync(path, PRIVATE_FOLDER);
+    mkdirSync(path, PRIVATE_FOLDER | NEW);
   } catch (error) {
     if (!hasErrno(error, 'EEXIST')) throw error;
-    assertOwnFolder(path, lstatSync(path));
+    ensureFolder(path);
     return;
   }
+  finishFolder(path);
+}
+
+/** Folders above the root are not ours to judge, save one that was just made for it. */
+function ensureParent(path: string): void {
+  const stat = lstatOrNull(path);
+  if (stat === null) createFolder(path);
+  else if ((stat.mode & 0o1777) === (PRIVATE_FOLDER | NEW) && stat.uid === process.getuid?.())
+    finishFolder(path);
+}
+
+function finishFolder(path: string): void {
+  syncFolder(dirname(path));
   chmodSync(path, PRIVATE_FOLDER);
-  syncFolder(parent);
 }
 
 function assertOwnFolder(path: string, stat: Stats): void {

@@ -21,6 +21,8 @@ export type SqlDriverName = (typeof SQL_DRIVERS)[number];
 export interface SqlDriver {
   name: SqlDriverName;
   open(path: string): SqlDatabase;
+  /** A database that must exist, to be read only. Takes a `file:` URI as well, where the driver knows them. */
+  openReadOnly(path: string): SqlDatabase;
 }
 
 /**
@@ -36,7 +38,7 @@ export function loadSqlDriver(wanted: string | undefined): SqlDriver | null {
   return loadPhotostructure();
 }
 
-type DatabaseConstructor = new (path: string) => SqlDatabase;
+type DatabaseConstructor = new (path: string, options?: { readOnly: boolean }) => SqlDatabase;
 
 function loadBuiltin(): SqlDriver | null {
   const module: unknown = withoutExperimentalWarning(() => process.getBuiltinModule?.('node:sqlite'));
@@ -57,7 +59,11 @@ function loadPhotostructure(): SqlDriver | null {
 function toDriver(name: SqlDriverName, module: unknown): SqlDriver | null {
   if (!hasDatabase(module)) return null;
   const { DatabaseSync } = module;
-  return { name, open: (path) => new DatabaseSync(path) };
+  return {
+    name,
+    open: (path) => new DatabaseSync(path),
+    openReadOnly: (path) => new DatabaseSync(path, { readOnly: true }),
+  };
 }
 
 function hasDatabase(module: unknown): module is { DatabaseSync: DatabaseConstructor } {
@@ -84,8 +90,14 @@ function withoutExperimentalWarning<T>(load: () => T): T {
   }
 }
 
-/** SQLite's primary result code of a failed call, or null when the error is not SQLite's. */
+const UNSPECIFIC_ERROR = 1;
+
+/**
+ * SQLite's primary result code of a failed call, or null when the error is not SQLite's. Not every call of every driver
+ * tells the code; such a failure counts as SQLite's unspecific one.
+ */
 export function readSqlErrorCode(error: unknown): number | null {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null;
-  return error.errcode & 0xff;
+  if (!(error instanceof Error)) return null;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
+  return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? UNSPECIFIC_ERROR : null;
 }

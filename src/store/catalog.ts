@@ -84,10 +84,11 @@ export function textsOf(handover: Handover, kind: FactKind): string[] {
   return handover.facts.filter((fact) => fact.kind === kind).map((fact) => fact.text);
 }
 
-/** Everything a query looks through, folded once. */
+/** Everything a query looks through, folded once. Without NULs, at which an index would end it. */
 export function foldSearchText(handover: Handover): string {
   return [handover.title, handover.summary, ...handover.facts.map((fact) => fact.text)]
     .join('\n')
+    .replaceAll('\u0000', '\ufffd')
     .toLowerCase();
 }
 

@@ -8,6 +8,7 @@ import { formatTimestamp } from '../model/time.ts';
 import { createFileDurably, moveFileDurably, readRegularFile, removeFile } from '../platform/durable-file.ts';
 import { listFolder } from '../platform/folder-listing.ts';
 import { pathExists } from '../platform/folders.ts';
+import { withLock } from '../platform/lock.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { appendEntry } from './journal.ts';
 import { nextMoment } from './moment.ts';
@@ -15,6 +16,7 @@ import {
   HANDOVERS,
   idOfName,
   LEAVING,
+  LOCKS,
   monthOf,
   nameOfHandover,
   pathOfHandover,
@@ -56,7 +58,18 @@ export function keepExistingHandover(store: Store, handover: Handover): Kept | n
 
 function createHandoverFile(store: Store, handover: Handover): boolean {
   ensurePrivateFolder(store.root, HANDOVERS, ...monthOf(handover.id));
-  return createFileDurably(pathOfHandover(store, handover.id), formatHandover(handover));
+  return createFileDurably(pathOfHandover(store, handover.id), formatHandover(handover), (work) =>
+    withCreationLock(store, work),
+  );
+}
+
+const LOCK_WAIT_MS = 2000;
+export const CREATION_LOCK = 'create';
+
+/** Keeps creators of handovers apart where the file system has no hard links to do so. */
+export function withCreationLock<T>(store: Store, work: () => T): T {
+  const folder = ensurePrivateFolder(store.root, LOCKS);
+  return withLock({ folder, name: CREATION_LOCK, waitMs: LOCK_WAIT_MS, clock: store.machine.clock }, work);
 }
 
 function journalKept(store: Store, handover: Handover, event: 'saved' | 'migrated'): Kept {
@@ -91,6 +104,9 @@ export function readHandover(store: Store, id: string): Handover | null {
  * killed after it is finished by `finishLeaving`.
  */
 export function forgetHandover(store: Store, id: string): boolean {
+  if (!hasHandover(store, id)) return false;
+  // Through a link in its way, the file of somebody else would go.
+  ensurePrivateFolder(store.root, HANDOVERS, ...monthOf(id));
   const folder = ensurePrivateFolder(store.root, LEAVING);
   try {
     moveFileDurably(pathOfHandover(store, id), join(folder, nameOfHandover(id)));
@@ -100,6 +116,11 @@ export function forgetHandover(store: Store, id: string): boolean {
   }
   finishLeaving(store);
   return true;
+}
+
+/** Whether a removal was begun and not yet completed. */
+export function isLeaving(store: Store, id: string): boolean {
+  return pathExists(join(store.root, LEAVING, nameOfHandover(id)));
 }
 
 /** Completes every removal that was begun: journal first, so that a missing file is never unexplained. */

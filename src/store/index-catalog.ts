@@ -1,4 +1,5 @@
 import { HandoverError } from '../errors.ts';
+import { measureRegularFile } from '../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver, SqlValue } from '../platform/sql.ts';
 import {
   type Catalog,
@@ -8,15 +9,17 @@ import {
   type Filter,
   isCatalogRow,
 } from './catalog.ts';
-import { isIndexDamage, openIndexFile } from './index-file.ts';
-import { findChangedMonths } from './index-freshness.ts';
-import { COLUMNS, type IndexRow, parseIndexRow, pathOfIndex, textIn } from './index-schema.ts';
+import { isIndexDamage, isIndexReplaced, openIndexFile } from './index-file.ts';
+import { findChangedMonths, isComplete } from './index-freshness.ts';
+import { COLUMNS, type IndexRow, isIndexRow, pathOfIndex, textIn } from './index-schema.ts';
 import type { Progress } from './index-sync.ts';
 import { pathOfHandover, type Store } from './store.ts';
 
+/** What a person is shown, and one to see whether there are more: rows that nobody looks at cost time too. */
+const FIRST_PAGE_ROWS = 21;
 const PAGE_ROWS = 500;
 
-/** Raised inside when a row is not what was put in. */
+/** Raised inside when a row is not what was put in, or missing. */
 class RowDamage extends Error {}
 
 /**
@@ -41,18 +44,26 @@ export async function openIndexCatalog(
   };
   return {
     driver: 'index',
-    rows: (filter) => readRows((after) => ask((current) => readPage(current, filter, after))),
+    rows: (filter) => readRows((page) => ask((current) => readPage(current, filter, page))),
     damaged: () => ask((current) => readDamaged(store, current)),
     close: () => database.close(),
   };
 }
 
+const MAX_REPLACEMENTS = 3;
+const MAX_COUNTED_BYTES = 8 * 1024 * 1024;
+
 async function openOrRebuild(store: Store, driver: SqlDriver, progress?: Progress): Promise<SqlDatabase> {
-  try {
-    const database = openIndexFile(store, driver);
-    if (database !== null) return await updateOrClose(store, database);
-  } catch (error) {
-    if (!isIndexDamage(error)) throw error;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const database = openIndexFile(store, driver);
+      if (database !== null) return await updateOrClose(store, database);
+      break;
+    } catch (error) {
+      if (isIndexReplaced(error) && attempt < MAX_REPLACEMENTS) continue;
+      if (!isIndexDamage(error) && !(error instanceof RowDamage)) throw error;
+      break;
+    }
   }
   return await rebuild(store, driver, progress);
 }
@@ -61,6 +72,8 @@ async function updateOrClose(store: Store, database: SqlDatabase): Promise<SqlDa
   try {
     if (findChangedMonths(store, database).length > 0)
       (await import('./index-writer.ts')).updateIndex(store, database);
+    if ((measureRegularFile(pathOfIndex(store)) ?? 0) <= MAX_COUNTED_BYTES && !isComplete(database))
+      throw new RowDamage();
     return database;
   } catch (error) {
     database.close();
@@ -71,36 +84,40 @@ async function updateOrClose(store: Store, database: SqlDatabase): Promise<SqlDa
 async function rebuild(store: Store, driver: SqlDriver, progress?: Progress): Promise<SqlDatabase> {
   (await import('./index-writer.ts')).rebuildIndex(store, driver, progress);
   const database = openIndexFile(store, driver);
-  if (database !== null) return database;
+  // It may be the work of somebody else who came first, from before the last save of this process.
+  if (database !== null) return await updateOrClose(store, database);
   throw new HandoverError('HANDOVER_STORE_DAMAGED', `${pathOfIndex(store)} cannot be built`, {
     hint: 'Set HANDOVER_SQLITE=none to work without an index, and run: handover doctor',
   });
 }
 
-type PageReader = (after: IndexRow | null) => Promise<IndexRow[]>;
+/** The rows that follow the row `after`, or the first ones, and how many of them at most. */
+interface Page {
+  after: IndexRow | null;
+  size: number;
+}
 
-async function* readRows(readPageAfter: PageReader): AsyncIterable<CatalogRow> {
-  let last: IndexRow | null = null;
+async function* readRows(read: (page: Page) => Promise<IndexRow[]>): AsyncIterable<CatalogRow> {
+  let page: Page = { after: null, size: FIRST_PAGE_ROWS };
   for (;;) {
-    const page: IndexRow[] = await readPageAfter(last);
-    for (const row of page) yield parseShown(row);
-    if (page.length < PAGE_ROWS) return;
-    last = page.at(-1) ?? null;
+    const rows = await read(page);
+    for (const row of rows) yield parseShown(row);
+    if (rows.length < page.size) return;
+    page = { after: rows.at(-1) ?? null, size: PAGE_ROWS };
   }
 }
 
-function readPage(database: SqlDatabase, filter: Filter, after: IndexRow | null): IndexRow[] {
-  const { where, values } = translate(filter, after);
+function readPage(database: SqlDatabase, filter: Filter, page: Page): IndexRow[] {
+  const { where, values } = translate(filter, page.after);
   const columns = COLUMNS.map((column) => `h.${column}`).join(', ');
   const texts = filter.query === undefined ? '' : 'JOIN texts t ON t.id = h.id';
   return database
     .prepare(
-      `SELECT ${columns} FROM handovers h ${texts} ${where} ORDER BY h.created_ms DESC, h.id DESC LIMIT ${PAGE_ROWS}`,
+      `SELECT ${columns} FROM handovers h ${texts} ${where} ORDER BY h.created_ms DESC, h.id DESC LIMIT ${page.size}`,
     )
     .all(...values)
-    .map((value) => {
-      const row = parseIndexRow(value);
-      if (row === null) throw new RowDamage();
+    .map((row) => {
+      if (!isIndexRow(row)) throw new RowDamage();
       return row;
     });
 }

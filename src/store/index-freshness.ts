@@ -1,6 +1,6 @@
 import { readFolderState } from '../platform/folder-listing.ts';
 import type { SqlDatabase } from '../platform/sql.ts';
-import { textIn } from './index-schema.ts';
+import { numberIn, textIn } from './index-schema.ts';
 import { listMonths } from './months.ts';
 import { folderOfMonth, type Month, type Store } from './store.ts';
 
@@ -35,4 +35,19 @@ function readKnownMonths(database: SqlDatabase): Map<string, string> {
 function splitMonth(name: string): Month {
   const [year = '', month = ''] = name.split('/');
   return [year, month];
+}
+
+/**
+ * Whether the index lists as many handovers as it took in. Rot in the structure of a page can hide rows, which no check of
+ * the rows that are left would show. Lists go by `newest`, so it is `newest` that is counted; a plain count would take
+ * whichever index is smallest. Counting takes a moment in a large index, so it is done in small ones.
+ */
+export function isComplete(database: SqlDatabase): boolean {
+  const row = database
+    .prepare(
+      `SELECT (SELECT coalesce(sum(1), 0) FROM handovers INDEXED BY newest) + (SELECT count(*) FROM damaged) AS listed,
+              (SELECT coalesce(sum(files), 0) FROM months) AS files`,
+    )
+    .get();
+  return numberIn(row, 'listed') === numberIn(row, 'files');
 }

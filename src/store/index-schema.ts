@@ -5,7 +5,7 @@ import { describeRow } from './catalog.ts';
 import type { Store } from './store.ts';
 
 /** Raised with every change of the tables or of what is in them: an index of another version is built anew. */
-export const INDEX_VERSION = 1;
+export const INDEX_VERSION = 2;
 
 export const CREATE_TABLES: string = `
   CREATE TABLE handovers (
@@ -21,7 +21,7 @@ export const CREATE_TABLES: string = `
   CREATE INDEX newest ON handovers (created_ms DESC, id DESC);
   CREATE INDEX newest_of_project ON handovers (project_id, created_ms DESC, id DESC);
   CREATE TABLE texts (id TEXT PRIMARY KEY, body TEXT NOT NULL);
-  CREATE TABLE months (month TEXT PRIMARY KEY, state TEXT);
+  CREATE TABLE months (month TEXT PRIMARY KEY, state TEXT, files INTEGER NOT NULL);
   CREATE TABLE damaged (id TEXT PRIMARY KEY, reason TEXT NOT NULL);
   PRAGMA user_version = ${INDEX_VERSION};
 `;
@@ -60,10 +60,15 @@ export function makeIndexRow(handover: Handover): IndexRow {
     agent: handover.session.agent.toLowerCase(),
     project_id: handover.project.id,
     project_name: handover.project.name.toLowerCase(),
-    root: handover.workspace.root,
+    root: withoutNul(handover.workspace.root),
     shown: JSON.stringify(describeRow(handover)),
   };
   return { ...row, mark: computeMark(row) };
+}
+
+/** SQLite ends a text at its first NUL. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd');
 }
 
 export function valuesOf(row: IndexRow): SqlValue[] {
@@ -91,24 +96,18 @@ export function computeMark(row: Omit<IndexRow, 'mark'>): number {
   return (high & 0x1fffff) * 0x100000000 + (low >>> 0);
 }
 
-/** A row as it came from the file, or null when it is not one that was put there. */
-export function parseIndexRow(value: unknown): IndexRow | null {
-  if (typeof value !== 'object' || value === null) return null;
-  const {
-    id,
-    created_ms,
-    agent,
-    project_id,
-    project_name,
-    root,
-    shown,
-    mark,
-  }: Partial<Record<keyof IndexRow, unknown>> = value;
-  if (typeof id !== 'string' || typeof created_ms !== 'number' || typeof agent !== 'string') return null;
-  if (typeof project_id !== 'string' || typeof project_name !== 'string') return null;
-  if (typeof root !== 'string' || typeof shown !== 'string' || typeof mark !== 'number') return null;
-  const row = { id, created_ms, agent, project_id, project_name, root, shown };
-  return computeMark(row) === mark ? { ...row, mark } : null;
+/** Whether a value that came from the file is a row as it was put there. Nothing is copied: a long list is many rows. */
+export function isIndexRow(value: unknown): value is IndexRow {
+  return hasColumns(value) && computeMark(value) === value.mark;
+}
+
+function hasColumns(value: unknown): value is IndexRow {
+  if (typeof value !== 'object' || value === null) return false;
+  const row: Partial<Record<keyof IndexRow, unknown>> = value;
+  if (typeof row.created_ms !== 'number' || typeof row.mark !== 'number') return false;
+  if (typeof row.id !== 'string' || typeof row.agent !== 'string') return false;
+  if (typeof row.project_id !== 'string' || typeof row.project_name !== 'string') return false;
+  return typeof row.root === 'string' && typeof row.shown === 'string';
 }
 
 export function textIn(row: unknown, column: string): string {

@@ -2,8 +2,8 @@ import { HandoverError } from '../errors.ts';
 import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
 import { endOfPrefix, foldSearchText } from './catalog.ts';
 import { readHandover } from './handovers.ts';
-import { findChangedMonths } from './index-freshness.ts';
-import { COLUMNS, makeIndexRow, numberIn, textIn, valuesOf } from './index-schema.ts';
+import { type ChangedMonth, findChangedMonths } from './index-freshness.ts';
+import { COLUMNS, type IndexRow, makeIndexRow, textIn, valuesOf } from './index-schema.ts';
 import { listIds } from './months.ts';
 import type { Month, Store } from './store.ts';
 
@@ -15,65 +15,97 @@ export interface Followed {
 
 export type Progress = (done: number, total: number) => void;
 
-/** Brings the index in line with the files. To be called in a transaction. */
-export function followFiles(store: Store, database: SqlDatabase, progress?: Progress): Followed {
-  const statements = prepareStatements(database);
-  const plans = findChangedMonths(store, database).map((changed) => ({
-    ...changed,
-    ...compareMonth(store, database, changed.month),
-  }));
-  const total = plans.reduce((sum, plan) => sum + plan.added.length, 0);
-  const followed: Followed = { added: 0, removed: 0 };
-  for (const plan of plans) {
-    for (const id of plan.removed) removeRow(statements, id);
-    followed.removed += plan.removed.length;
-    for (const id of plan.added) {
-      addRow(store, statements, id);
-      progress?.(++followed.added, total);
-    }
-    statements.setMonth.run(plan.month.join('/'), plan.state);
-  }
-  return followed;
-}
-
-interface Difference {
+/** How a month differs from what the index knows of it. */
+export interface MonthNews extends ChangedMonth {
+  files: number;
   added: string[];
   removed: string[];
 }
 
 /**
- * Almost always the only news is ids later than all known ones: then counting proves that nothing else changed, and
- * the month need not be compared name by name.
+ * What the index has to learn. A folder that changed a moment ago is compared each time, and is no news by itself: its
+ * state can be noted only when it has settled.
  */
-function compareMonth(store: Store, database: SqlDatabase, month: Month): Difference {
+export function findNews(store: Store, database: SqlDatabase): MonthNews[] {
+  return findChangedMonths(store, database)
+    .map((changed) => ({ ...changed, ...compareMonth(store, database, changed.month) }))
+    .filter(({ added, removed, state }) => added.length > 0 || removed.length > 0 || state !== null);
+}
+
+/** Whether any of the news that were wanted is still to be learned. */
+export function isOutstanding(wanted: readonly MonthNews[], news: readonly MonthNews[]): boolean {
+  const open = new Map(news.map((month) => [month.month.join('/'), month]));
+  return wanted.some(({ month, added, removed, state }) => {
+    const left = open.get(month.join('/'));
+    if (left === undefined) return false;
+    if (state !== null && state === left.state) return true;
+    const ids = new Set([...left.added, ...left.removed]);
+    return [...added, ...removed].some((id) => ids.has(id));
+  });
+}
+
+/** What the index keeps of a handover's file: null when it is gone, a reason when it is damaged. */
+export type IndexEntry = { row: IndexRow; text: string } | { reason: string } | null;
+
+export function extractForIndex(store: Store, id: string): IndexEntry {
+  try {
+    const handover = readHandover(store, id);
+    return handover === null ? null : { row: makeIndexRow(handover), text: foldSearchText(handover) };
+  } catch (error) {
+    if (!(error instanceof HandoverError)) throw error;
+    return { reason: error.message };
+  }
+}
+
+/** Brings the index in line with the files. To be called in a transaction. */
+export function followFiles(
+  database: SqlDatabase,
+  options: {
+    news: readonly MonthNews[];
+    extract(id: string): IndexEntry;
+    progress?: Progress | undefined;
+  },
+): Followed {
+  const { news, extract, progress } = options;
+  const statements = prepareStatements(database);
+  const total = news.reduce((sum, month) => sum + month.added.length, 0);
+  const followed: Followed = { added: 0, removed: 0 };
+  for (const { month, state, files, added, removed } of news) {
+    for (const id of removed) removeRow(statements, id);
+    followed.removed += removed.length;
+    for (const id of added) {
+      addRow(statements, id, extract(id));
+      progress?.(++followed.added, total);
+    }
+    statements.setMonth.run(month.join('/'), state, files);
+  }
+  return followed;
+}
+
+function compareMonth(
+  store: Store,
+  database: SqlDatabase,
+  month: Month,
+): Pick<MonthNews, 'files' | 'added' | 'removed'> {
   const present = listIds(store, month);
-  const prefix = month.join('');
-  const { count, last } = countKnown(database, prefix);
-  const added = present.filter((id) => id > last);
-  if (count + added.length === present.length) return { added, removed: [] };
-  const known = new Set(readKnownIds(database, prefix));
+  const known = new Set(readKnownIds(database, month.join('')));
   const presentSet = new Set(present);
   return {
+    files: present.length,
     added: present.filter((id) => !known.has(id)),
     removed: [...known].filter((id) => !presentSet.has(id)),
   };
 }
 
+/** As one text: cheaper than as many rows. */
 const KNOWN_IDS = `
-  SELECT id FROM handovers WHERE id >= ?1 AND id < ?2 UNION ALL SELECT id FROM damaged WHERE id >= ?1 AND id < ?2`;
-
-function countKnown(database: SqlDatabase, prefix: string): { count: number; last: string } {
-  const row = database
-    .prepare(`SELECT count(*) AS count, coalesce(max(id), '') AS last FROM (${KNOWN_IDS})`)
-    .get(prefix, endOfPrefix(prefix));
-  return { count: numberIn(row, 'count'), last: textIn(row, 'last') };
-}
+  SELECT coalesce(group_concat(id, ' '), '') AS ids FROM (
+    SELECT id FROM handovers WHERE id >= ?1 AND id < ?2 UNION ALL SELECT id FROM damaged WHERE id >= ?1 AND id < ?2
+  )`;
 
 function readKnownIds(database: SqlDatabase, prefix: string): string[] {
-  return database
-    .prepare(KNOWN_IDS)
-    .all(prefix, endOfPrefix(prefix))
-    .map((row) => textIn(row, 'id'));
+  const ids = textIn(database.prepare(KNOWN_IDS).get(prefix, endOfPrefix(prefix)), 'ids');
+  return ids === '' ? [] : ids.split(' ');
 }
 
 interface Statements {
@@ -95,21 +127,19 @@ function prepareStatements(database: SqlDatabase): Statements {
     removeRow: database.prepare('DELETE FROM handovers WHERE id = ?'),
     removeText: database.prepare('DELETE FROM texts WHERE id = ?'),
     removeDamaged: database.prepare('DELETE FROM damaged WHERE id = ?'),
-    setMonth: database.prepare('INSERT OR REPLACE INTO months (month, state) VALUES (?, ?)'),
+    setMonth: database.prepare('INSERT OR REPLACE INTO months (month, state, files) VALUES (?, ?, ?)'),
   };
 }
 
-function addRow(store: Store, statements: Statements, id: string): void {
-  try {
-    const handover = readHandover(store, id);
-    if (handover === null) return;
-    statements.addRow.run(...valuesOf(makeIndexRow(handover)));
-    statements.addText.run(id, foldSearchText(handover));
-    statements.removeDamaged.run(id);
-  } catch (error) {
-    if (!(error instanceof HandoverError)) throw error;
-    statements.addDamaged.run(id, error.message);
+function addRow(statements: Statements, id: string, extract: IndexEntry): void {
+  if (extract === null) return;
+  if ('reason' in extract) {
+    statements.addDamaged.run(id, extract.reason);
+    return;
   }
+  statements.addRow.run(...valuesOf(extract.row));
+  statements.addText.run(id, extract.text);
+  statements.removeDamaged.run(id);
 }
 
 function removeRow(statements: Statements, id: string): void {

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { sha256Hex } from '../model/checksum.ts';
 import {
   ensurePrivateFile,
+  identifyFile,
   makeTempPath,
   measureRegularFile,
   moveFileDurably,
@@ -13,30 +14,56 @@ import {
 import { withLock } from '../platform/lock.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
-import { findChangedMonths } from './index-freshness.ts';
 import { CREATE_TABLES, pathOfIndex } from './index-schema.ts';
-import { followFiles, type Progress } from './index-sync.ts';
+import {
+  extractForIndex,
+  findNews,
+  followFiles,
+  type IndexEntry,
+  isOutstanding,
+  type MonthNews,
+  type Progress,
+} from './index-sync.ts';
 import { LOCKS, type Store } from './store.ts';
 
 const LOCK_WAIT_MS = 2000;
 
-/** Brings an open index in line with the files, if it is not. Only then the lock is taken and something is written. */
+/**
+ * Brings an open index in line with the files, if it is not. Only then the lock is taken and something is written; and
+ * not even then, if whoever had the lock before wrote all that was found missing.
+ */
 export function updateIndex(store: Store, database: SqlDatabase): void {
-  if (findChangedMonths(store, database).length === 0) return;
+  const wanted = findNews(store, database);
+  if (wanted.length === 0) return;
+  const extract = extractAhead(store, wanted);
   withIndexLock(store, () => {
+    const news = findNews(store, database);
+    if (!isOutstanding(wanted, news)) return;
     removeFile(pathOfSeal(store));
-    inTransaction(database, () => followFiles(store, database));
+    inTransaction(database, () => followFiles(database, { news, extract }));
     sealIndex(store);
   });
 }
 
+const MAX_AHEAD = 5000;
+
+/** Reads what can be read before the lock is taken, so that others wait for the writing alone. */
+function extractAhead(store: Store, news: readonly MonthNews[]): (id: string) => IndexEntry {
+  const ids = news.flatMap(({ added }) => added).slice(0, MAX_AHEAD);
+  const ahead = new Map(ids.map((id) => [id, extractForIndex(store, id)]));
+  return (id) => ahead.get(id) ?? extractForIndex(store, id);
+}
+
 /**
  * Builds the index anew beside the old one and puts it in its place by a rename. The old one's rollback journal goes
- * first: next to the new file it would be taken for the new file's own.
+ * first: next to the new file it would be taken for the new file's own. One that somebody else put there meanwhile is
+ * left alone.
  */
 export function rebuildIndex(store: Store, driver: SqlDriver, progress?: Progress): void {
+  const path = pathOfIndex(store);
+  const old = identifyFile(path);
   withIndexLock(store, () => {
-    const path = pathOfIndex(store);
+    if (identifyFile(path) !== old) return;
     const temp = makeTempPath(path);
     try {
       buildIndex(store, driver, { path: temp, progress });
@@ -63,7 +90,11 @@ function buildIndex(
     database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
     inTransaction(database, () => {
       database.exec(CREATE_TABLES);
-      followFiles(store, database, options.progress);
+      followFiles(database, {
+        news: findNews(store, database),
+        extract: (id) => extractForIndex(store, id),
+        progress: options.progress,
+      });
     });
   } finally {
     database.close();

@@ -1,9 +1,11 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import * as v from 'valibot';
 import { HandoverError, hasErrno } from '../errors.ts';
+import { compareCodeUnits } from '../model/canonical.ts';
 import { computeChecksum, sha256Hex } from '../model/checksum.ts';
 import { type JournalDraft, JournalEntry } from '../model/journal-entry.ts';
 import { parseJson } from '../model/json.ts';
+import { formatTimestamp, LATEST_TIME } from '../model/time.ts';
 import { appendLineDurably, readFileTail, readRegularFile } from '../platform/durable-file.ts';
 import { listFolder } from '../platform/folder-listing.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
@@ -88,16 +90,31 @@ function parseOrNull(text: string): unknown {
 
 const TAIL_BYTES = 16 * 1024;
 
-/** The time of the newest readable entry, from the end of the newest file: the cost does not grow with the journal. */
-export function readLastTime(store: Store): number | null {
-  const newest = listJournalFiles(store).at(-1);
-  if (newest === undefined) return null;
-  const lines = readTailOrNothing(newest).toString('utf8').split('\n').reverse();
-  for (const line of lines) {
-    const entry = line === '' ? null : parseEntry(Buffer.from(line));
-    if (entry !== null) return Date.parse(entry.at);
+const LINE_TIME = /^\{"schema":"journal\/1","at":"([^"]{24})"/;
+
+/**
+ * The newest time up to `limitMs` at which something happened. Only the ends of files are read, of the newest one as a
+ * rule: the cost does not grow with the journal.
+ */
+export function readLastTime(store: Store, limitMs: number = LATEST_TIME): number | null {
+  const limit = formatTimestamp(limitMs);
+  const files = listJournalFiles(store).filter((path) => basename(path).slice(0, 7) <= limit.slice(0, 7));
+  for (const path of files.reverse()) {
+    const time = readLastTimeIn(path, limit);
+    if (time !== null) return time;
   }
   return null;
+}
+
+/** Lines stand in the order in which they were written, which is not always that of their times. */
+function readLastTimeIn(path: string, limit: string): number | null {
+  const lines = readTailOrNothing(path).toString('utf8').split('\n');
+  const dated = lines
+    .map((line) => ({ line, at: LINE_TIME.exec(line)?.[1] ?? '' }))
+    .filter(({ at }) => at !== '' && at <= limit)
+    .sort((a, b) => compareCodeUnits(b.at, a.at));
+  const newest = dated.find(({ line }) => parseEntry(Buffer.from(line)) !== null);
+  return newest === undefined ? null : Date.parse(newest.at);
 }
 
 function readTailOrNothing(path: string): Buffer {

@@ -1,3 +1,4 @@
+import { clampTime } from '../model/time.ts';
 import { readLastTime } from './journal.ts';
 import type { Store } from './store.ts';
 
@@ -8,10 +9,9 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * or go back. A clock that is behind by more than a day is believed instead, or one wrong date would rule for ever.
  */
 export function nextMoment(store: Store): number {
-  const now = store.machine.clock.now();
-  const last = readLastTime(store);
-  if (last === null || last < now || last - now > DAY_MS) return now;
-  return last + 1;
+  const now = clampTime(store.machine.clock.now());
+  const last = readLastTime(store, latestBelievable(now));
+  return last === null || last < now ? now : last + 1;
 }
 
 /** Handovers dated further ahead than this come from a clock that was wrong. */

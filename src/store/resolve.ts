@@ -1,6 +1,6 @@
 import { HandoverError } from '../errors.ts';
 import type { Handover } from '../model/handover.ts';
-import { isHandoverId } from '../model/id.ts';
+import { isHandoverId, isIdPrefix } from '../model/id.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
 import { type Catalog, type CatalogRow, type ProjectMatch, takeRows } from './catalog.ts';
 import { hasHandover, readHandover } from './handovers.ts';
@@ -11,14 +11,13 @@ import type { Store } from './store.ts';
 export type CatalogOpener = () => Promise<Catalog>;
 
 const MAX_CANDIDATES = 10;
-const ID_PREFIX = /^[0-9][0-9a-z-]{0,19}$/;
 
 /** The id that a user's words stand for: `latest`, a whole id, or the beginning of exactly one. */
 export async function resolveId(store: Store, words: string, open: CatalogOpener): Promise<string> {
   const text = words.trim().toLowerCase();
   if (text === 'latest') return (await findLatest(store, await open())).id;
   if (isHandoverId(text) && hasHandover(store, text)) return text;
-  if (!ID_PREFIX.test(text)) throw unknownId(words);
+  if (!isIdPrefix(text)) throw unknownId(words);
   const candidates = await takeRows((await open()).rows({ idPrefix: text }), MAX_CANDIDATES + 1);
   const [only] = candidates;
   if (only === undefined) throw unknownId(words);

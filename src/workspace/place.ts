@@ -16,7 +16,7 @@ export interface Place {
 export function describePlace(folder: string, machine: Machine): Place {
   const { id, name, remote, root, worktree, git } = identifyProject(folder, machine);
   return {
-    project: { id, name, remote },
+    project: { id, name, remote: remote === null ? null : abbreviateHome(remote, machine) },
     workspace: {
       root: abbreviateHome(root, machine),
       folder: toRelativePath(root, requireFolder(resolve(machine.cwd, folder))),

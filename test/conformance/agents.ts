@@ -81,10 +81,13 @@ export const STORY: readonly Told[] = [
 
 export interface AgentCase {
   agent: Agent;
-  /** Lays the story out on disk as the agent would, in a machine of its own, and says where. */
-  layOut(): { machine: Machine; path: string; id: string };
+  /**
+   * Lays the story out on disk as the agent would, in a machine of its own, and says where. `cwd` is where the story
+   * plays when it cannot be told to play in STORY_CWD, because the agent keeps its transcript in the project.
+   */
+  layOut(): { machine: Machine; path: string; id: string; cwd?: string };
   /** What this agent's format cannot say, and how the story reads without it. */
-  tell?(story: readonly Told[]): Told[];
+  tell?(story: readonly Told[], cwd: string): Told[];
 }
 
 /** Results are compared where all agents agree: success, exit status and, for reads and commands, the output's gist. */
@@ -118,17 +121,17 @@ function expectTold(told: Told, expected: Told, at: string): void {
 
 export function testAgent({ agent, layOut, tell = (story) => [...story] }: AgentCase): void {
   describe(`the reader of ${agent.name}`, () => {
-    const find = (): { machine: Machine; session: FoundSession; path: string; id: string } => {
-      const { machine, path, id } = layOut();
+    const find = (): { session: FoundSession; path: string; cwd: string } => {
+      const { machine, path, id, cwd = STORY_CWD } = layOut();
       const sessions = [...agent.findSessions(machine)];
       const session = sessions.find((candidate) => candidate.id === id);
       if (session === undefined) throw new Error(`not found among ${JSON.stringify(sessions)}`);
-      return { machine, session, path, id };
+      return { session, path, cwd };
     };
 
     it('finds the session and says where it belongs', () => {
-      const { session, path } = find();
-      expect(session).toMatchObject({ agent: agent.name, path, cwd: STORY_CWD, parent: null });
+      const { session, path, cwd } = find();
+      expect(session).toMatchObject({ agent: agent.name, path, cwd, parent: null });
       expect(session.bytes).toBeGreaterThan(0);
     });
 
@@ -138,10 +141,10 @@ export function testAgent({ agent, layOut, tell = (story) => [...story] }: Agent
     });
 
     it('gives the events of the story', () => {
-      const { session } = find();
+      const { session, cwd } = find();
       const reading = startReading();
       const told = [...agent.readEvents(session, reading)].map(simplify);
-      const expected = tell(STORY);
+      const expected = tell(STORY, cwd);
       expect(told.map((event) => event.type)).toEqual(expected.map((event) => event.type));
       for (const [index, event] of told.entries()) {
         expectTold(event, expected[index] ?? event, `event ${index}`);
@@ -158,7 +161,8 @@ export function testAgent({ agent, layOut, tell = (story) => [...story] }: Agent
 
     it('finds nothing on an empty machine', () => {
       const { machine } = layOut();
-      const empty = { ...machine, home: `${machine.home}-nobody`, env: { PATH: machine.env.PATH } };
+      const nowhere = `${machine.home}-nobody`;
+      const empty = { ...machine, home: nowhere, cwd: nowhere, env: { PATH: machine.env.PATH } };
       expect([...agent.findSessions(empty)]).toEqual([]);
     });
   });

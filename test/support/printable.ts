@@ -1,6 +1,5 @@
 /** What no command may let through: controls that a terminal acts on, and characters that hide or turn text. */
 const UNSAFE: readonly (readonly [name: string, pattern: RegExp])[] = [
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for
   ['control', /[\u0000-\u0008\u000b-\u001f\u007f]/],
   ['C1 control', /[\u0080-\u009f]/],
   ['bidirectional control', /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/],
@@ -20,6 +19,5 @@ export function findUnsafe(text: string): string[] {
 
 /** The same for what a terminal was sent: our own colours, and wiping a line, are not counted. */
 export function findUnsafeInTerminal(text: string): string[] {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the only sequences that are ours
   return findUnsafe(text.replace(/\u001b\[\d+m|\r?\u001b\[K|\r/g, ''));
 }

@@ -14,7 +14,7 @@ export function snapshotTree(
     const stat = lstatSync(path, { bigint: true });
     const marks = [stat.mode.toString(8), stat.ino, stat.mtimeNs, stat.size];
     if (stat.isDirectory()) open.push(...readdirSync(path).map((name) => join(path ?? '', name)));
-    else if (stat.isSymbolicLink()) marks.push(readlinkSync(path).length);
+    else if (stat.isSymbolicLink()) marks.push(readlinkSync(path));
     else if (stat.isFile())
       found.set(
         `${relative(root, path)} content`,

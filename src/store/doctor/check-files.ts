@@ -27,6 +27,7 @@ export function checkFiles(store: Store, progress?: CheckProgress): FileCheck {
   const check: FileCheck = { findings: [], intact: new Map(), handoverFiles: 0 };
   for (const entry of surveyFolder(store.root)) {
     check.findings.push(...checkAccess(entry));
+    if (entry.kind === 'folder') check.findings.push(...checkFolder(store, entry));
     if (entry.kind === 'file') check.findings.push(...checkFile(store, entry, check));
     progress?.(check.handoverFiles);
   }
@@ -64,6 +65,21 @@ function checkAccess(entry: Entry): Finding[] {
   return [
     { code: 'too-open', level: 'warning', path, message: `${path} is open to others (mode ${mode})`, remedy },
   ];
+}
+
+const FOLDERS = new RegExp(
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${QUARANTINE}(?:/.*)?)$`,
+  's',
+);
+
+function checkFolder(store: Store, entry: Entry): Finding[] {
+  const place = relative(store.root, entry.path).split(sep).join('/');
+  if (FOLDERS.test(place)) return [];
+  const { path } = entry;
+  if (idOfName(entry.name) !== null)
+    return [describeDamage(entry, `${path} is a folder with the name of a handover`)];
+  const message = `${path} is not a folder of the store`;
+  return [{ code: 'unknown-folder', level: 'warning', path, message, remedy: null }];
 }
 
 function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {

@@ -1,10 +1,11 @@
-import { HandoverError } from '../../errors.ts';
+import { HandoverError, isErrno } from '../../errors.ts';
+import { isHandoverId } from '../../model/id.ts';
 import { measureRegularFile } from '../../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
 import { foldSearchText } from '../catalog.ts';
-import { readHandover } from '../handovers.ts';
-import { isIndexTrouble, openIndexFile } from '../index-file.ts';
-import { COLUMNS, makeIndexRow, numberIn, parseIndexRow, pathOfIndex, textIn } from '../index-schema.ts';
+import { hasHandover, readHandover } from '../handovers.ts';
+import { isIndexReplaced, isIndexTrouble, openIndexFile } from '../index-file.ts';
+import { COLUMNS, isIndexRow, makeIndexRow, pathOfIndex, textIn } from '../index-schema.ts';
 import { checkIndexSeal, rebuildIndex, updateIndex, withIndexLock } from '../index-writer.ts';
 import type { Store } from '../store.ts';
 import type { IntactHandovers } from './check-files.ts';
@@ -17,8 +18,9 @@ export function checkIndex(store: Store, driver: SqlDriver, intact: IntactHandov
     const problem = findProblem(store, driver, intact);
     return problem === null ? [] : [describeIndex(store, driver, problem)];
   } catch (error) {
-    if (error instanceof HandoverError && error.code === 'HANDOVER_LOCKED')
-      return [describeBusy(store, error)];
+    const busy = error instanceof HandoverError && error.code === 'HANDOVER_LOCKED';
+    if (error instanceof Error && (busy || isErrno(error) || isIndexReplaced(error)))
+      return [describeUnchecked(store, error)];
     if (!isIndexTrouble(error) && !(error instanceof HandoverError)) throw error;
     return [describeIndex(store, driver, error instanceof Error ? error.message : 'it cannot be opened')];
   }
@@ -35,9 +37,10 @@ function describeIndex(store: Store, driver: SqlDriver, problem: string): Findin
   };
 }
 
-function describeBusy(store: Store, error: HandoverError): Finding {
+/** Somebody else is at it, or this user may not write there. */
+function describeUnchecked(store: Store, error: Error): Finding {
   const message = `the index was not checked: ${error.message}`;
-  return { code: 'index-busy', level: 'notice', path: pathOfIndex(store), message, remedy: null };
+  return { code: 'index-unchecked', level: 'notice', path: pathOfIndex(store), message, remedy: null };
 }
 
 function findProblem(store: Store, driver: SqlDriver, intact: IntactHandovers): string | null {
@@ -55,17 +58,23 @@ function findProblem(store: Store, driver: SqlDriver, intact: IntactHandovers): 
   }
 }
 
+function isKept(store: Store, id: string): boolean {
+  return isHandoverId(id) && hasHandover(store, id);
+}
+
 function compareRows(store: Store, database: SqlDatabase, intact: IntactHandovers): string | null {
-  const count = numberIn(database.prepare('SELECT count(*) AS count FROM handovers').get(), 'count');
-  if (count !== intact.size) return `it lists ${count} handovers where there are ${intact.size}`;
+  const listed = database.prepare('SELECT id FROM handovers').all();
+  // What was saved since the files were looked at is in the index by now.
+  const stray = listed.map((row) => textIn(row, 'id')).find((id) => !intact.has(id) && !isKept(store, id));
+  if (stray !== undefined) return `it lists ${JSON.stringify(stray)}, which is not there`;
   const findRow = database.prepare(`SELECT ${COLUMNS.join(', ')} FROM handovers WHERE id = ?`);
   const findText = database.prepare('SELECT body FROM texts WHERE id = ?');
   for (const id of intact.keys()) {
     const handover = readHandover(store, id);
     if (handover === null) continue;
     const expected = makeIndexRow(handover);
-    const row = parseIndexRow(findRow.get(id));
-    if (row === null || row.mark !== expected.mark) return `its row for ${id} is wrong`;
+    const row = findRow.get(id);
+    if (!isIndexRow(row) || row.mark !== expected.mark) return `its row for ${id} is wrong`;
     if (textIn(findText.get(id), 'body') !== foldSearchText(handover)) return `its text for ${id} is wrong`;
   }
   return null;

@@ -5,6 +5,7 @@ import type { JournalEntry } from '../../model/journal-entry.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { hasHandover, isLeaving } from '../handovers.ts';
 import {
   appendEntry,
   type DamagedLine,
@@ -110,25 +111,44 @@ interface Comparison {
 }
 
 function compareWithFiles(store: Store, { entries, intact, damagedPaths }: Comparison): Finding[] {
-  const kept = new Map<string, string>();
-  for (const entry of entries) {
-    if (entry.event === 'saved' || entry.event === 'migrated')
-      kept.set(entry.subject, String(entry.detail?.checksum));
-    if (entry.event === 'forgotten') kept.delete(entry.subject);
-    if (entry.event === 'quarantined') kept.delete(idOfName(entry.subject.split('/').at(-1) ?? '') ?? '');
-  }
+  const kept = collectKept(entries);
   const findings: Finding[] = [];
+  const absent: string[] = [];
   for (const [id, checksum] of kept) {
-    if (!isHandoverId(id)) continue;
     const path = pathOfHandover(store, id);
     const present = intact.get(id);
-    if (present === undefined && !damagedPaths.has(path)) findings.push(describeMissing(path));
+    if (present === undefined && !damagedPaths.has(path)) absent.push(id);
     if (present !== undefined && present !== checksum) findings.push(describeReplaced(path));
   }
+  findings.push(...findMissing(store, absent).map((id) => describeMissing(pathOfHandover(store, id))));
   for (const [id, checksum] of intact) {
     if (!kept.has(id)) findings.push(describeUnjournaled(store, id, checksum));
   }
   return findings;
+}
+
+/** What should be there according to the journal: id and checksum. */
+function collectKept(entries: readonly JournalEntry[]): Map<string, string> {
+  const kept = new Map<string, string>();
+  for (const entry of entries) {
+    if ((entry.event === 'saved' || entry.event === 'migrated') && isHandoverId(entry.subject))
+      kept.set(entry.subject, String(entry.detail?.checksum));
+    if (entry.event === 'forgotten') kept.delete(entry.subject);
+    if (entry.event === 'quarantined') kept.delete(idOfName(entry.subject.split('/').at(-1) ?? '') ?? '');
+  }
+  return kept;
+}
+
+/**
+ * Other commands may be at work: a handover may have been saved after the files were looked at, or be on its way out.
+ * The journal is asked last, for a removal is noted in it before the last trace of the file is gone.
+ */
+function findMissing(store: Store, absent: readonly string[]): string[] {
+  const suspects = absent.filter((id) => !hasHandover(store, id) && !isLeaving(store, id));
+  if (suspects.length === 0) return [];
+  const pages = listJournalFiles(store).map(readPageOrDamage);
+  const kept = collectKept(pages.flatMap((page) => ('entries' in page ? page.entries : [])));
+  return suspects.filter((id) => kept.has(id));
 }
 
 function describeMissing(path: string): Finding {

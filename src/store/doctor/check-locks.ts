@@ -1,5 +1,6 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { type ClaimProblem, inspectClaims } from '../../platform/lock-claim.ts';
+import { CREATION_LOCK, withCreationLock } from '../handovers.ts';
 import { withIndexLock } from '../index-writer.ts';
 import { LOCKS, type Store } from '../store.ts';
 import type { Finding } from './finding.ts';
@@ -10,6 +11,7 @@ export function checkLocks(store: Store): Finding[] {
 }
 
 function describeClaim({ path, problem }: ClaimProblem): Finding {
+  const take = basename(path).startsWith(`${CREATION_LOCK}.`) ? withCreationLock : withIndexLock;
   return {
     code: 'damaged-claim',
     level: 'warning',
@@ -17,7 +19,7 @@ function describeClaim({ path, problem }: ClaimProblem): Finding {
     message: `${path} is damaged: ${problem}. It bars nobody: the next to take the lock removes it`,
     remedy: {
       description: 'take the lock once, which removes it',
-      apply: (store) => withIndexLock(store, () => undefined),
+      apply: (store) => take(store, () => undefined),
     },
   };
 }

@@ -1,3 +1,6 @@
+import { HandoverError } from '../../errors.ts';
+import { isIdPrefix } from '../../model/id.ts';
+import { cleanLine, cutToBytes } from '../../model/text.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Filter, ProjectMatch } from '../../store/catalog.ts';
 import { parseCount, parseMoment } from './words.ts';
@@ -68,13 +71,21 @@ export async function toFilter(flags: FilterFlags, machine: Machine): Promise<Fi
   const now = machine.clock.now();
   const agent = flags.agent ?? flags.tool;
   const filter: Filter = {};
-  if (flags.id !== undefined) filter.idPrefix = flags.id.toLowerCase();
+  if (flags.id !== undefined) filter.idPrefix = parseIdPrefix(flags.id);
   if (agent !== undefined) filter.agent = agent;
   if (flags.project !== undefined) filter.project = await matchProject(flags.project, machine);
   if (flags.query !== undefined) filter.query = flags.query;
   if (flags.since !== undefined) filter.sinceMs = parseMoment(flags.since, now, 'first');
   if (flags.until !== undefined) filter.untilMs = parseMoment(flags.until, now, 'last');
   return filter;
+}
+
+function parseIdPrefix(words: string): string {
+  const prefix = words.trim().toLowerCase();
+  if (isIdPrefix(prefix)) return prefix;
+  throw new HandoverError('HANDOVER_USAGE', `no id begins with "${cutToBytes(cleanLine(words), 80)}"`, {
+    hint: 'Give the first characters of an id, as 20260131.',
+  });
 }
 
 /** Null for all. */

@@ -1,4 +1,4 @@
-import { revealControls } from '../../model/text.ts';
+import { escapeUnseen, isPlain, revealControls } from '../../model/text.ts';
 import type { TextSink } from '../../platform/streams.ts';
 
 /** A piece of a line with its look. The text is cleaned when it is written, whoever it came from. */
@@ -43,7 +43,7 @@ export interface Output {
   redraw(part: Part | null): void;
   /** One JSON document, safe to show. */
   json(value: unknown): void;
-  /** An array of JSON values, written as they come. */
+  /** An array of JSON values, written as they come, many at a time. */
   jsonArray(values: Iterable<unknown> | AsyncIterable<unknown>): Promise<void>;
 }
 
@@ -63,27 +63,28 @@ export function createOutput(sink: TextSink, colours: boolean): Output {
   };
 }
 
+/** A write costs as much as making the text of many values. */
+const CHUNK_CHARACTERS = 32 * 1024;
+
 async function writeArray(sink: TextSink, values: Iterable<unknown> | AsyncIterable<unknown>): Promise<void> {
-  let before = '[\n';
+  let pending = '[';
+  let before = '\n';
   for await (const value of values) {
-    if (!sink.write(`${before}  ${toSafeJson(value, 0)}`)) return;
+    pending += `${before}  ${toSafeJson(value, 0)}`;
     before = ',\n';
+    if (pending.length < CHUNK_CHARACTERS) continue;
+    if (!sink.write(pending)) return;
+    pending = '';
   }
-  sink.write(before === '[\n' ? '[]\n' : '\n]\n');
+  sink.write(before === '\n' ? '[]\n' : `${pending}\n]\n`);
 }
 
 function cleanBlock(text: string): string {
-  return text.replace(/[^\n\t]+/g, revealControls);
+  return isPlain(text) ? text : text.replace(/[^\n\t]+/g, revealControls);
 }
 
-/** JSON leaves C1 controls, bidirectional marks and the like as they are; here they are escaped too. */
 function toSafeJson(value: unknown, indent: number): string {
-  const text = JSON.stringify(value, null, indent);
-  return text.replace(/[\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g, escapeCharacter);
-}
-
-function escapeCharacter(char: string): string {
-  return `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return escapeUnseen(JSON.stringify(value, null, indent));
 }
 
 /** Colours where a person looks and did not decline them. */

@@ -15,25 +15,25 @@ import { VERSION } from '../../version.ts';
 import { COMMANDS } from './commands/table.ts';
 import type { CliContext } from './context.ts';
 import { reportFailure } from './failure.ts';
-import { createOutput, wantsColours } from './output.ts';
+import { createOutput, type Output, wantsColours } from './output.ts';
 
 /** Runs one command and sets the exit status. Nothing is thrown: every failure is reported here. */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
-  const context = createContext();
+  const stderr = openSink(2);
+  const err = createOutput(stderr, wantsColours(stderr, process.env));
   try {
+    const context = createContext(err, stderr.isTerminal);
     await dispatch(args, context);
+    process.exitCode = toExitStatus(context.process.exitCode);
   } catch (error) {
-    context.process.exitCode = reportFailure(error, context.err, args.includes('--json'));
+    process.exitCode = reportFailure(error, err, args.includes('--json'));
   }
-  process.exitCode = toExitStatus(context.process.exitCode);
 }
 
-function createContext(): CliContext {
+function createContext(err: Output, isTerminal: boolean): CliContext {
   const stdout = openSink(1);
-  const stderr = openSink(2);
   const machine = describeMachine();
   const out = createOutput(stdout, wantsColours(stdout, machine.env));
-  const err = createOutput(stderr, wantsColours(stderr, machine.env));
   const stricliProcess: StricliProcess = {
     stdout: { write: (text) => out.block(text) },
     stderr: { write: (text) => err.block(text) },
@@ -44,8 +44,8 @@ function createContext(): CliContext {
     machine,
     out,
     err,
-    interactive: isInputTerminal() && stderr.isTerminal,
-    drawsProgress: stderr.isTerminal,
+    interactive: isInputTerminal() && isTerminal,
+    drawsProgress: isTerminal,
     readInput,
   };
 }

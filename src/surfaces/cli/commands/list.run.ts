@@ -37,9 +37,14 @@ async function printRows(
   if (shown === 0) context.out.line('no handovers found');
 }
 
+/** One write a row: a list is mostly its writes. */
 function printRow(out: Output, row: CatalogRow, now: number): void {
-  out.line(bold(row.id), '  ', row.agent.padEnd(12), '  ', row.title);
-  out.line(dim(`  ${row.project.name}, ${describeAge(now - Date.parse(row.created_at))}`));
-  if (row.next.length > 0)
-    out.line(dim(`  next: ${row.next.map((step) => step.split('\n')[0]).join(' | ')}`));
+  const age = describeAge(now - Date.parse(row.created_at));
+  const steps = row.next.map((step) => step.split('\n')[0]).join(' | ');
+  out.line(
+    bold(row.id),
+    `  ${row.agent.padEnd(12)}  ${row.title}\n`,
+    dim(`  ${row.project.name}, ${age}`),
+    ...(row.next.length === 0 ? [] : ['\n', dim(`  next: ${steps}`)]),
+  );
 }

@@ -1,0 +1,294 @@
+import type { Event, PlanItem } from '../../model/event.ts';
+import type { FoundSession, Reading } from '../agent.ts';
+import type { NumberedRow } from '../json-lines.ts';
+import { Outbox } from '../outbox.ts';
+import { asRow, countUnknown, EMPTY_ROW, getNumber, getRow, getText, type Row, toRows } from '../row.ts';
+import { isOurBrief } from '../spoken-text.ts';
+import {
+  type Stamp,
+  tellAdded,
+  tellCall,
+  tellCompaction,
+  tellLimit,
+  tellPlan,
+  tellPrompt,
+  tellReply,
+  tellResult,
+  toTimestamp,
+} from '../tell.ts';
+import { TouchedFiles } from '../touched-files.ts';
+import { describeCall, isToldByResult, refineAction } from './actions.ts';
+import { isPlanTool, readTodos, TaskPlan } from './plan.ts';
+import {
+  isHumanOrigin,
+  isSummaryRow,
+  readAnswers,
+  readHumanContent,
+  readHumanRow,
+  readRejection,
+  saysHuman,
+} from './prompts.ts';
+import { PromptQueue } from './queue.ts';
+import { readContentText, readNotification, readOutcome } from './results.ts';
+import { isKnownType } from './rows.ts';
+
+interface OpenCall {
+  tool: string;
+  input: Row;
+}
+
+/** A conversation as its rows are read, one after the other. What is kept of them is ids and what is still open. */
+export class Conversation {
+  readonly #reading: Reading;
+  /** In a sub-agent's own file its rows are the main line. */
+  readonly #isSubAgent: boolean;
+  readonly #outbox = new Outbox();
+  readonly #queue = new PromptQueue();
+  readonly #tasks = new TaskPlan();
+  readonly #files = new TouchedFiles();
+  readonly #seen = new Set<string>();
+  readonly #calls = new Map<string, OpenCall>();
+  #message: { id: string | null; texts: Set<string> } = { id: null, texts: new Set() };
+  #cwd: string | null;
+  #branch: string | null = null;
+  #boundary: Stamp | null = null;
+
+  constructor(session: FoundSession, reading: Reading) {
+    this.#reading = reading;
+    this.#isSubAgent = session.parent !== null;
+    this.#cwd = session.cwd;
+  }
+
+  read({ row, line }: NumberedRow): Event[] {
+    const uuid = getText(row, 'uuid');
+    if (uuid !== null && this.#seen.has(uuid)) return [];
+    if (uuid !== null) this.#seen.add(uuid);
+    this.#note(row);
+    this.#readRow(row, this.#stamp(row, line));
+    return this.#outbox.take();
+  }
+
+  finish(): Event[] {
+    this.#closeBoundary();
+    for (const { text, stamp } of this.#queue.listWaiting()) this.#tell(...tellPrompt(stamp, text));
+    this.#outbox.release();
+    return this.#outbox.take();
+  }
+
+  #note(row: Row): void {
+    this.#cwd = getText(row, 'cwd') || getText(row, 'relocatedCwd') || this.#cwd;
+    this.#branch = getText(row, 'gitBranch') ?? this.#branch;
+    this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
+    this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
+  }
+
+  #stamp(row: Row, line: number): Stamp & { sidechain?: true } {
+    const id = getText(row, 'uuid');
+    return {
+      at: readTime(row.timestamp),
+      ref: { line, id: id === null ? null : id.toWellFormed() },
+      ...(this.#cwd ? { cwd: this.#cwd.toWellFormed() } : {}),
+      ...(this.#branch ? { branch: this.#branch.toWellFormed() } : {}),
+      ...(this.#isSideline(row) ? { sidechain: true } : {}),
+    };
+  }
+
+  #isSideline(row: Row): boolean {
+    return row.isSidechain === true && !this.#isSubAgent;
+  }
+
+  #readRow(row: Row, stamp: Stamp): void {
+    const type = getText(row, 'type') ?? '(no type)';
+    if (type === 'user') this.#readUser(row, stamp);
+    else if (type === 'assistant') this.#readAssistant(row, stamp);
+    else if (type === 'system') this.#readSystem(row, stamp);
+    else if (type === 'attachment') this.#readAttachment(getRow(row, 'attachment'), stamp);
+    else if (type === 'queue-operation') this.#readQueue(row, stamp);
+    else if (!isKnownType(type)) countUnknown(this.#reading.unknown, type);
+  }
+
+  #readUser(row: Row, stamp: Stamp): void {
+    const { content } = getRow(row, 'message');
+    if (isSummaryRow(row)) {
+      this.#summarise(stamp, readContentText(content) || null);
+      return;
+    }
+    const results = toRows(content).filter((block) => block.type === 'tool_result');
+    const data = results.length === 1 ? (asRow(row.toolUseResult) ?? EMPTY_ROW) : EMPTY_ROW;
+    for (const block of results) this.#readResult(block, data, stamp);
+    const notification = readNotification(content);
+    if (notification !== null) this.#tell(tellResult(stamp, { id: notification.call, ...notification }));
+    if (row.isSidechain === true && !saysHuman(row)) return;
+    const text = readHumanRow(row);
+    if (text !== null) this.#prompt(text, stamp);
+  }
+
+  #prompt(text: string, stamp: Stamp): void {
+    this.#outbox.release();
+    if (!this.#queue.meet(text)) this.#tell(...tellPrompt(stamp, text));
+  }
+
+  #readResult(block: Row, data: Row, stamp: Stamp): void {
+    const id = getText(block, 'tool_use_id');
+    if (id === null) return;
+    const text = readContentText(block.content);
+    const call = this.#calls.get(id);
+    this.#calls.delete(id);
+    if (call !== undefined && isPlanTool(call.tool)) {
+      const plan = block.is_error === true ? null : this.#tasks.apply(call.tool, call.input, { text, data });
+      this.#tellPlan(plan, stamp);
+      return;
+    }
+    this.#outbox.settle(id.toWellFormed(), (action) => refineAction(action, data, text));
+    this.#tellOutcome(id, readOutcome(block, text, data), stamp);
+    const said = call?.tool === 'AskUserQuestion' && block.is_error !== true ? readAnswers(text, data) : null;
+    const answer = said ?? readRejection(text);
+    if (answer !== null) this.#prompt(answer, stamp);
+  }
+
+  /** A brief that a tool gave back has been told with this: it is not the outcome of any work. */
+  #tellOutcome(id: string, outcome: ReturnType<typeof readOutcome>, stamp: Stamp): void {
+    const isBrief = isOurBrief(outcome.output);
+    this.#tell(tellResult(stamp, { id, ...outcome, output: isBrief ? '' : outcome.output }));
+    if (isBrief) this.#tell(...tellAdded(stamp, outcome.output));
+  }
+
+  #readAssistant(row: Row, place: Stamp): void {
+    const message = getRow(row, 'message');
+    const model = getText(message, 'model');
+    const isSynthetic = model === '<synthetic>';
+    const stamp = model === null || isSynthetic ? place : { ...place, model: model.toWellFormed() };
+    this.#enterMessage(getText(message, 'id'));
+    const blocks =
+      typeof message.content === 'string'
+        ? [{ type: 'text', text: message.content }]
+        : toRows(message.content);
+    for (const block of blocks) {
+      if (block.type === 'tool_use') this.#readCall(block, stamp);
+      else if (block.type === 'text') {
+        const text = getText(block, 'text') ?? '';
+        if (row.isApiErrorMessage === true) this.#tell(tellLimit(stamp, text));
+        else if (!isSynthetic && this.#isNewText(text)) this.#tell(...tellReply(stamp, text));
+      }
+    }
+  }
+
+  /** One message comes in several rows, a block each, and a block may come twice. */
+  #enterMessage(id: string | null): void {
+    if (id === null || id !== this.#message.id) this.#message = { id, texts: new Set() };
+  }
+
+  #isNewText(text: string): boolean {
+    const isNew = !this.#message.texts.has(text);
+    this.#message.texts.add(text);
+    return isNew;
+  }
+
+  #readCall(block: Row, stamp: Stamp): void {
+    const id = getText(block, 'id');
+    const tool = getText(block, 'name');
+    if (id === null || tool === null || this.#calls.has(id)) return;
+    const input = getRow(block, 'input');
+    this.#calls.set(id, { tool, input: isPlanTool(tool) ? input : EMPTY_ROW });
+    if (tool === 'TodoWrite') this.#tell(tellPlan(stamp, readTodos(input)));
+    if (isPlanTool(tool)) return;
+    const action = describeCall({ tool, input, cwd: this.#cwd }, this.#files);
+    const event = tellCall(stamp, { id, tool, action });
+    this.#closeBoundary();
+    if (event.type === 'call' && isToldByResult(tool)) this.#outbox.addWaiting(event);
+    else this.#outbox.add(event);
+  }
+
+  #readSystem(row: Row, stamp: Stamp): void {
+    if (row.subtype === 'compact_boundary') {
+      this.#closeBoundary();
+      this.#boundary = stamp;
+    } else if (row.subtype === 'api_error' && !isRetried(row)) {
+      this.#tell(tellLimit(stamp, describeApiError(row)));
+    }
+  }
+
+  #readAttachment(attachment: Row, stamp: Stamp): void {
+    const { type, content } = attachment;
+    if (type === 'queued_command') this.#readQueued(attachment, stamp);
+    else if (type === 'task_reminder') this.#tellPlan(this.#tasks.meet(content), stamp);
+    else {
+      for (const text of Array.isArray(content) ? content : [content]) {
+        if (typeof text === 'string') this.#tell(...tellAdded(stamp, text));
+      }
+    }
+  }
+
+  #readQueued(attachment: Row, stamp: Stamp): void {
+    const notification = readNotification(attachment.prompt);
+    if (notification !== null) this.#tell(tellResult(stamp, { id: notification.call, ...notification }));
+    const mode = getText(attachment, 'commandMode') ?? 'prompt';
+    if (mode !== 'prompt' || attachment.isMeta === true || !isHumanOrigin(attachment)) return;
+    const text = readHumanContent(attachment.prompt);
+    if (text !== null) this.#prompt(text, stamp);
+  }
+
+  #readQueue(row: Row, stamp: Stamp): void {
+    const content = getText(row, 'content');
+    switch (row.operation) {
+      case 'enqueue':
+        if (content !== null) this.#queue.enter(content, stamp);
+        return;
+      case 'remove': {
+        const prompt = this.#queue.deliver(content);
+        if (prompt === null) return;
+        this.#outbox.release();
+        this.#tell(...tellPrompt(prompt.stamp, prompt.text));
+        return;
+      }
+      case 'dequeue':
+        this.#queue.leave(content);
+        return;
+      case 'popAll':
+        this.#queue.clear();
+    }
+  }
+
+  #summarise(stamp: Stamp, summary: string | null): void {
+    this.#outbox.release();
+    const place = this.#boundary ?? stamp;
+    this.#boundary = null;
+    this.#outbox.add(tellCompaction(place, summary));
+  }
+
+  /** The summary stands right behind the boundary, if there is one. */
+  #closeBoundary(): void {
+    if (this.#boundary !== null) this.#summarise(this.#boundary, null);
+  }
+
+  #tellPlan(plan: PlanItem[] | null, stamp: Stamp): void {
+    if (plan !== null) this.#tell(tellPlan(stamp, plan));
+  }
+
+  #tell(...events: Event[]): void {
+    if (events.length > 0) this.#closeBoundary();
+    for (const event of events) this.#outbox.add(event);
+  }
+}
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Rows have their times in the one form in which times are kept: nearly all of them can stay as they are. */
+function readTime(value: unknown): string | null {
+  const isKept = typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));
+  return isKept ? value : toTimestamp(value);
+}
+
+/** An error after which Claude Code tries again by itself has not stopped anything. The last one is told as a message. */
+function isRetried(row: Row): boolean {
+  return getNumber(row, 'retryAttempt') !== null;
+}
+
+function describeApiError(row: Row): string {
+  const error = getRow(row, 'error');
+  const inner = getRow(getRow(error, 'error'), 'error');
+  const status = getNumber(error, 'status');
+  const text =
+    getText(inner, 'message') ?? getText(error, 'message') ?? getText(row, 'content') ?? 'API error';
+  return status === null ? text : `${status} ${text}`;
+}

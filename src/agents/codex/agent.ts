@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import type { Event } from '../../model/event.ts';
+import { readHead } from '../../platform/foreign-file.ts';
+import type { Machine } from '../../platform/machine.ts';
+import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { countUnknown, getText, parseRow } from '../row.ts';
+import { inspectRollout } from './head.ts';
+import { findCodexHome, listRollouts } from './paths.ts';
+import { RolloutReader } from './reader.ts';
+import { isIdle, parseLine, peekKind, type RowKind, readKind } from './rows.ts';
+import { findHistory, readHistory } from './segments.ts';
+import { surveyHistory } from './survey.ts';
+
+export const codexAgent: Agent = {
+  name: 'codex',
+  findSessions,
+  inspectFile: inspectRollout,
+  readEvents,
+};
+
+/** A session that was taken back goes on in a file of its own, under the same id: the last one written to is told. */
+function findSessions(machine: Machine): Iterable<FoundSession> {
+  const home = findCodexHome(machine);
+  const found = new Map<string, FoundSession>();
+  if (home === null) return [];
+  const names = readNames(home);
+  for (const path of listRollouts(home)) {
+    const session = inspectRollout(path);
+    const other = session === null ? undefined : found.get(session.id);
+    if (session === null || (other !== undefined && !isLater(session, other))) continue;
+    found.set(session.id, { ...session, title: names.get(session.id) ?? session.title });
+  }
+  return found.values();
+}
+
+function isLater(one: FoundSession, other: FoundSession): boolean {
+  return one.changedMs === other.changedMs ? one.path > other.path : one.changedMs > other.changedMs;
+}
+
+const MAX_NAMES_BYTES = 4 * 1024 * 1024;
+
+/** The names that the human gave to sessions; the last one counts. */
+function readNames(home: string): Map<string, string> {
+  const names = new Map<string, string>();
+  const file = readHead(join(home, 'session_index.jsonl'), MAX_NAMES_BYTES);
+  for (const line of file?.bytes.toString('utf8').split('\n') ?? []) {
+    const row = line === '' ? null : parseRow(line);
+    const id = row === null ? null : getText(row, 'id');
+    const name = row === null ? null : getText(row, 'thread_name');
+    if (id !== null && name !== null) names.set(id, name.toWellFormed());
+  }
+  return names;
+}
+
+const REACHED_LIMIT = Buffer.from('"rate_limit_reached_type":"');
+const BLANK = /^\s*$/;
+
+function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
+  const history = findHistory(session.path);
+  reading.sessionId = session.id;
+  if (history.incomplete) countUnknown(reading.unknown, 'history_base');
+  const survey = surveyHistory(history);
+  const reader = new RolloutReader(survey, reading, session.parent !== null);
+  const onUnreadable = (): void => {
+    reading.rows++;
+    reading.unreadable++;
+  };
+  for (const { bytes, number, closed, index } of readHistory(history, onUnreadable)) {
+    if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
+    const peeked = peekKind(bytes);
+    const row = peeked !== null && closed && canSkip(peeked, bytes) ? undefined : parseLine(bytes);
+    if (row === null && !closed) continue;
+    reading.rows++;
+    if (row === null) reading.unreadable++;
+    if (row === null || row === undefined || survey.isDead(index)) continue;
+    const kind = peeked ?? readKind(row);
+    if (!isIdle(kind)) yield* reader.read(row, kind, number);
+  }
+}
+
+function canSkip(kind: RowKind, bytes: Buffer): boolean {
+  return isIdle(kind) || (kind.kind === 'token_count' && !bytes.includes(REACHED_LIMIT));
+}

@@ -1,0 +1,204 @@
+import type { Event } from '../../model/event.ts';
+import type { Reading } from '../agent.ts';
+import { asRow, countUnknown, getRow, getText, type Row } from '../row.ts';
+import { isOurBrief, keepSpoken } from '../spoken-text.ts';
+import {
+  makeStamp,
+  type Stamp,
+  tellAdded,
+  tellCall,
+  tellCompaction,
+  tellLimit,
+  tellPrompt,
+  tellReply,
+  toTimestamp,
+} from '../tell.ts';
+import { toMeta } from './head.ts';
+import { findHumanText, joinTexts, listTexts } from './human-text.ts';
+import type { RowKind } from './rows.ts';
+import type { Survey } from './survey.ts';
+import { findCallId, ToolCalls } from './tool-calls.ts';
+
+const SUMMARY_PREAMBLE = /^Another language model started to solve this problem[^\n]*\n/;
+
+/** Turns the rows of one session into events. */
+export class RolloutReader {
+  readonly #survey: Survey;
+  readonly #reading: Reading;
+  readonly #isSubAgent: boolean;
+  readonly #calls = new ToolCalls();
+  #cwd: string | null = null;
+  #branch: string | null = null;
+  #model: string | null = null;
+  #lastLimit: string | null = null;
+  #line = 0;
+
+  constructor(survey: Survey, reading: Reading, isSubAgent: boolean) {
+    this.#survey = survey;
+    this.#reading = reading;
+    this.#isSubAgent = isSubAgent;
+  }
+
+  *read(row: Row, kind: RowKind, line: number): Generator<Event> {
+    this.#line = line;
+    const payload = asRow(row.payload);
+    if (payload === null) {
+      this.#reading.unreadable++;
+      return;
+    }
+    switch (kind.type) {
+      case 'session_meta':
+        this.#readMeta(payload);
+        return;
+      case 'turn_context':
+        this.#cwd = getText(payload, 'cwd') ?? this.#cwd;
+        this.#model = getText(payload, 'model') ?? this.#model;
+        return;
+      case 'compacted':
+        yield tellCompaction(
+          this.#stamp(row, null),
+          (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, ''),
+        );
+        return;
+      case 'response_item':
+        yield* this.#readResponse(row, payload, kind.kind);
+        return;
+      case 'event_msg':
+        if (kind.kind === 'item_completed') yield* this.#readItem(row, getRow(payload, 'item'), kind.item);
+        else yield* this.#readEvent(row, payload, kind.kind);
+        return;
+      default:
+        countUnknown(this.#reading.unknown, kind.type);
+    }
+  }
+
+  /** The first row of a file is its own; one further down was copied with the history of another session. */
+  #readMeta(payload: Row): void {
+    if (this.#line !== 1) return;
+    const meta = toMeta(payload);
+    this.#cwd = meta.cwd ?? this.#cwd;
+    this.#branch = meta.branch ?? this.#branch;
+    this.#reading.agentVersion = meta.version ?? this.#reading.agentVersion;
+  }
+
+  #stamp(row: Row, id: string | null): Stamp {
+    const at = toTimestamp(row.timestamp);
+    const stamp = makeStamp({ at, line: this.#line, id, cwd: this.#cwd, model: this.#model });
+    return this.#branch ? { ...stamp, branch: this.#branch.toWellFormed() } : stamp;
+  }
+
+  *#readEvent(row: Row, payload: Row, kind: string): Generator<Event> {
+    const id = findCallId(payload);
+    const stamp = this.#stamp(row, id);
+    switch (kind) {
+      case 'user_message':
+        yield* this.#tellHuman(stamp, getText(payload, 'message') ?? '');
+        return;
+      case 'agent_message':
+        yield* tellReply(stamp, getText(payload, 'message') ?? '');
+        return;
+      case 'patch_apply_end':
+        yield* this.#calls.readPatch(stamp, payload, id);
+        return;
+      case 'mcp_tool_call_end':
+        this.#calls.noteOutcome(id, !isFailure(getRow(payload, 'result')));
+        return;
+      case 'token_count':
+        yield* this.#tellReachedLimit(stamp, getRow(payload, 'rate_limits'));
+        return;
+      case 'error':
+      case 'stream_error':
+        yield tellLimit(stamp, getText(payload, 'message') ?? kind);
+        return;
+      default:
+        countUnknown(this.#reading.unknown, `event_msg/${kind}`);
+    }
+  }
+
+  *#readItem(row: Row, item: Row, kind: string): Generator<Event> {
+    const id = getText(item, 'id');
+    const stamp = this.#stamp(row, id);
+    switch (kind) {
+      case 'UserMessage':
+        yield* this.#tellHuman(stamp, joinTexts(item.content));
+        return;
+      case 'AgentMessage':
+        yield* tellReply(stamp, joinTexts(item.content));
+        return;
+      case 'Plan':
+        if (id !== null) {
+          const text = keepSpoken(getText(item, 'text') ?? '');
+          yield tellCall(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } });
+        }
+        return;
+      case 'CommandExecution':
+        yield* this.#calls.readExecution(stamp, item, id);
+        return;
+      case 'FileChange':
+        yield* this.#calls.readPatch(stamp, item, id);
+        return;
+      case 'McpToolCall':
+        this.#calls.noteOutcome(id, item.status !== 'failed' && !isToolError(getRow(item, 'result')));
+        return;
+      default:
+        countUnknown(this.#reading.unknown, `item/${kind}`);
+    }
+  }
+
+  *#readResponse(row: Row, payload: Row, kind: string): Generator<Event> {
+    const stamp = this.#stamp(row, getText(payload, 'id') ?? findCallId(payload));
+    switch (kind) {
+      case 'message':
+        yield* this.#readMessage(stamp, payload);
+        return;
+      case 'function_call':
+      case 'custom_tool_call':
+      case 'local_shell_call':
+        yield* this.#calls.readCall(stamp, payload);
+        return;
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        yield* this.#calls.readOutput(stamp, payload);
+        return;
+      case 'web_search_call':
+        yield* this.#calls.readSearch(stamp, payload);
+        return;
+      default:
+        countUnknown(this.#reading.unknown, `response_item/${kind}`);
+    }
+  }
+
+  *#readMessage(stamp: Stamp, payload: Row): Generator<Event> {
+    const texts = listTexts(payload.content);
+    if (payload.role === 'developer') {
+      for (const text of texts) yield* tellAdded(stamp, text);
+    } else if (payload.role === 'assistant') {
+      if (!this.#survey.hasReplies) yield* tellReply(stamp, texts.join('\n'));
+    } else if (payload.role === 'user' && !this.#survey.hasPrompts) {
+      const kinds = getRow(payload, 'internal_chat_message_metadata_passthrough').content_item_kinds;
+      const said = texts.filter((_, index) => !Array.isArray(kinds) || kinds[index] === 'user.text');
+      for (const text of said) yield* this.#tellHuman(stamp, text);
+    }
+  }
+
+  /** A sub-agent is spoken to by an agent. */
+  *#tellHuman(stamp: Stamp, text: string): Generator<Event> {
+    const said = findHumanText(text);
+    if (said !== null && (!this.#isSubAgent || isOurBrief(said))) yield* tellPrompt(stamp, said);
+  }
+
+  /** The same limit is reported with every answer while it lasts. */
+  *#tellReachedLimit(stamp: Stamp, limits: Row): Generator<Event> {
+    const reached = getText(limits, 'rate_limit_reached_type');
+    if (reached !== null && reached !== this.#lastLimit) yield tellLimit(stamp, reached);
+    this.#lastLimit = reached;
+  }
+}
+
+function isToolError(result: Row): boolean {
+  return result.isError === true || result.is_error === true;
+}
+
+function isFailure(result: Row): boolean {
+  return result.Err !== undefined || isToolError(getRow(result, 'Ok'));
+}

@@ -1,0 +1,169 @@
+import type { Event } from '../../model/event.ts';
+import type { Reading } from '../agent.ts';
+import { readChecklist } from '../checklist.ts';
+import { asRow, countUnknown, getNumber, getRow, getText, parseAny, type Row, toRows } from '../row.ts';
+import {
+  makeStamp,
+  type Stamp,
+  tellAdded,
+  tellCall,
+  tellCompaction,
+  tellLimit,
+  tellPlan,
+  tellPrompt,
+  tellReply,
+  tellResult,
+  toTimestamp,
+} from '../tell.ts';
+import { toAction } from './actions.ts';
+import { Todos } from './todos.ts';
+
+/** What is still to come of a call that is not told the usual way. */
+interface OpenCall {
+  kind: 'answer' | 'todos' | 'checklist';
+  text: string;
+}
+
+const EXIT_NOTE = /\n?<(?:shellId: [^<>\n]{1,60} )?(?:completed|exited) with exit code (-?\d{1,10})>\s*$/;
+const ANSWER_PREFIX = /^(?:User (?:responded|selected|answered|chose)|Answer): /i;
+
+/** Turns the events of one session's file into events. */
+export class TranscriptReader {
+  readonly #reading: Reading;
+  readonly #open = new Map<string, OpenCall>();
+  readonly #todos = new Todos();
+  #cwd: string | null = null;
+  #branch: string | null = null;
+  #model: string | null = null;
+
+  constructor(reading: Reading) {
+    this.#reading = reading;
+  }
+
+  *read(row: Row, line: number): Generator<Event> {
+    const type = getText(row, 'type') ?? '';
+    const data = getRow(row, 'data');
+    const stamp = this.#stamp(row, data, line);
+    switch (type) {
+      case 'session.start':
+        this.#reading.sessionId = getText(data, 'sessionId') ?? this.#reading.sessionId;
+        this.#reading.agentVersion = getText(data, 'copilotVersion') ?? this.#reading.agentVersion;
+        this.#model = getText(data, 'selectedModel') ?? this.#model;
+        this.#move(getRow(data, 'context'));
+        return;
+      case 'session.resume':
+        this.#model = getText(data, 'selectedModel') ?? this.#model;
+        this.#move(getRow(data, 'context'));
+        return;
+      case 'session.context_changed':
+        this.#move(data);
+        return;
+      case 'session.model_change':
+        this.#model = getText(data, 'newModel') ?? this.#model;
+        return;
+      case 'user.message':
+        if (isHuman(row, data)) yield* tellPrompt(stamp, getText(data, 'content') ?? '');
+        return;
+      case 'assistant.message':
+        yield* tellReply(stamp, getText(data, 'content') ?? '');
+        return;
+      case 'tool.execution_start':
+        yield* this.#readCall(stamp, data);
+        return;
+      case 'tool.execution_complete':
+        yield* this.#readResult(stamp, data);
+        return;
+      case 'session.compaction_complete':
+        if (data.success !== false) yield tellCompaction(stamp, getText(data, 'summaryContent'));
+        return;
+      case 'session.error':
+      case 'model.call_failure':
+        yield tellLimit(stamp, getText(data, 'message') ?? getText(data, 'errorMessage') ?? type);
+        return;
+      case 'hook.end':
+        yield* tellAdded(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
+        return;
+      default:
+        countUnknown(this.#reading.unknown, type);
+    }
+  }
+
+  #move(context: Row): void {
+    this.#cwd = getText(context, 'cwd') ?? this.#cwd;
+    this.#branch = getText(context, 'branch') ?? this.#branch;
+  }
+
+  #stamp(row: Row, data: Row, line: number): Stamp {
+    const model = getText(data, 'model') ?? this.#model;
+    const at = toTimestamp(row.timestamp);
+    return {
+      ...makeStamp({ at, line, id: getText(row, 'id'), cwd: this.#cwd, model }),
+      ...(this.#branch ? { branch: this.#branch.toWellFormed() } : {}),
+      ...(isSubAgent(row, data) ? { sidechain: true } : {}),
+    };
+  }
+
+  *#readCall(stamp: Stamp, data: Row): Generator<Event> {
+    const id = getText(data, 'toolCallId');
+    const tool = getText(data, 'toolName') ?? '';
+    if (id === null) return;
+    const input = readInput(data.arguments);
+    const fields = asRow(input) ?? {};
+    const query = tool === 'sql' ? getText(fields, 'query') : null;
+    const list = tool === 'update_todo' ? getText(fields, 'todos') : null;
+    if (query !== null && /\btodos\b/i.test(query) && !/^\s*select\b/i.test(query)) {
+      this.#open.set(id, { kind: 'todos', text: query });
+    } else if (list !== null) this.#open.set(id, { kind: 'checklist', text: list });
+    else {
+      if (tool === 'ask_user') this.#open.set(id, { kind: 'answer', text: '' });
+      yield tellCall(stamp, { id, tool, action: toAction(tool, input, this.#cwd) });
+    }
+  }
+
+  *#readResult(stamp: Stamp, data: Row): Generator<Event> {
+    const id = getText(data, 'toolCallId');
+    if (id === null) return;
+    const open = this.#open.get(id);
+    this.#open.delete(id);
+    const succeeded = typeof data.success === 'boolean' ? data.success : null;
+    const text = readResultText(data);
+    if (open?.kind === 'answer' && succeeded !== false) {
+      yield* tellPrompt(stamp, text.replace(ANSWER_PREFIX, ''));
+    } else if (open?.kind === 'todos') {
+      if (succeeded !== false && this.#todos.apply(open.text)) yield tellPlan(stamp, this.#todos.items);
+    } else if (open?.kind === 'checklist') {
+      const items = readChecklist(open.text);
+      if (succeeded !== false && items.length > 0) yield tellPlan(stamp, items);
+    } else {
+      const note = EXIT_NOTE.exec(text.slice(-200));
+      const exit =
+        getNumber(getRow(data, 'shellExecution'), 'exitCode') ?? (note === null ? null : Number(note[1]));
+      const ok = exit === null || succeeded === false ? succeeded : exit === 0;
+      yield tellResult(stamp, { id, ok, exit, output: text.replace(EXIT_NOTE, '') });
+    }
+  }
+}
+
+function isSubAgent(row: Row, data: Row): boolean {
+  return getText(row, 'agentId') !== null || getText(data, 'parentToolCallId') !== null;
+}
+
+/** Sub-agents are spoken to by agents, and some messages come from schedules, skills and other sessions. */
+function isHuman(row: Row, data: Row): boolean {
+  if (isSubAgent(row, data) || getText(data, 'inputOrigin') !== null) return false;
+  const source = getText(data, 'source');
+  return source === null || source === 'user' || source === 'human';
+}
+
+function readInput(input: unknown): unknown {
+  if (typeof input !== 'string') return input;
+  return asRow(parseAny(input)) ?? input;
+}
+
+function readResultText(data: Row): string {
+  const result = getRow(data, 'result');
+  const content = getText(result, 'content');
+  if (content !== null) return content;
+  const texts = toRows(result.contents).flatMap((part) => getText(part, 'text') ?? []);
+  return texts.length > 0 ? texts.join('\n') : (getText(getRow(data, 'error'), 'message') ?? '');
+}

@@ -1,0 +1,58 @@
+import { getText, type Row, toRows } from '../row.ts';
+
+/** The texts of a message: its content is a text, one part, or a list of parts. */
+export function readTexts(content: unknown): string[] {
+  if (typeof content === 'string') return content === '' ? [] : [content];
+  const parts = Array.isArray(content) ? content : [content];
+  return parts.flatMap((part) => {
+    if (typeof part === 'string') return part;
+    const [row] = toRows([part]);
+    return row === undefined || row.thought === true ? [] : (getText(row, 'text') ?? []);
+  });
+}
+
+export interface Human {
+  text: string | null;
+  /** What hooks put before it. */
+  added: string[];
+}
+
+const NOT_HUMAN = /^\s*(?:<session_context>|<state_snapshot>|<system_|I ran the following shell command:\n)/;
+const REFERENCED = /^\s*--- Content from referenced files ---/;
+const BARE_COMMAND = /^\/[\w:.-]+$/;
+const OPEN = '<hook_context>';
+const CLOSE = '</hook_context>';
+
+/** What the human said in a message of type `user`, apart from what hooks and references to files added. */
+export function readHuman(message: Row): Human {
+  const added: string[] = [];
+  const texts: string[] = [];
+  for (const text of readTexts(message.content)) added.push(...splitHooks(text).added);
+  for (const text of readTexts(message.displayContent ?? message.content)) {
+    if (REFERENCED.test(text)) break;
+    texts.push(splitHooks(text).rest);
+  }
+  const text = texts.join('').trim();
+  const isSaid = text !== '' && !NOT_HUMAN.test(text) && !BARE_COMMAND.test(text) && !isSummary(text);
+  return { text: isSaid ? text : null, added };
+}
+
+function splitHooks(text: string): { rest: string; added: string[] } {
+  const added: string[] = [];
+  let rest = text;
+  while (rest.trimStart().startsWith(OPEN)) {
+    const start = rest.indexOf(OPEN);
+    const end = rest.indexOf(CLOSE, start);
+    added.push(rest.slice(start + OPEN.length, end === -1 ? undefined : end));
+    rest = end === -1 ? '' : rest.slice(end + CLOSE.length);
+  }
+  return { rest, added };
+}
+
+/** What is left of the conversation after a compression. */
+export function isSummary(text: string): boolean {
+  return text.includes('<state_snapshot>') && text.includes('</state_snapshot>');
+}
+
+/** The model's side of a compression. */
+export const ACKNOWLEDGEMENT = 'Got it. Thanks for the additional context!';

@@ -1,0 +1,207 @@
+import type { Event } from '../../model/event.ts';
+import { formatTimestamp } from '../../model/time.ts';
+import type { Reading } from '../agent.ts';
+import { asRow, collectTexts, countUnknown, getNumber, getRow, getText, type Row, toRows } from '../row.ts';
+import {
+  makeStamp,
+  type Stamp,
+  tellCall,
+  tellCompaction,
+  tellLimit,
+  tellPlan,
+  tellPrompt,
+  tellReply,
+  tellResult,
+} from '../tell.ts';
+import { TouchedFiles } from '../touched-files.ts';
+import { dropExtension, readAction } from './actions.ts';
+import { readPlan } from './plan.ts';
+
+export interface Message {
+  line: number;
+  id: string | null;
+  role: string;
+  /** Seconds or milliseconds since 1970. */
+  created: number | null;
+  content: unknown;
+  metadata: Row;
+}
+
+/** Parts that say nothing of their own. `toolConfirmationRequest` repeats a call, `conversationCompacted` is of old. */
+const SILENT = new Set([
+  'image',
+  'thinking',
+  'redactedThinking',
+  'reasoning',
+  'toolConfirmationRequest',
+  'conversationCompacted',
+]);
+
+const ERROR_REPLY = /^(?:Ran into this error|Network error): /;
+const EXIT_STATUS = /Command exited with code (\d{1,5})\s*$/;
+
+/** Tells the messages of one session, in their order. */
+export class Teller {
+  readonly #cwd: string | null;
+  readonly #model: string | null;
+  readonly #reading: Reading;
+  readonly #files = new TouchedFiles();
+  readonly #commands = new Set<string>();
+  readonly #plans = new Set<string>();
+  /** A text for the model only: the summary of a compaction if a word of the agent to itself follows. */
+  #summary: { stamp: Stamp; text: string } | null = null;
+  #lastPrompt: string | null = null;
+  #isAfterCompaction = false;
+
+  constructor(session: { cwd: string | null; model: string | null }, reading: Reading) {
+    this.#cwd = session.cwd;
+    this.#model = session.model;
+    this.#reading = reading;
+  }
+
+  *tell(message: Message): Generator<Event> {
+    const { role } = message;
+    if (role !== 'user' && role !== 'assistant') {
+      countUnknown(this.#reading.unknown, `message ${role}`.trim());
+      return;
+    }
+    const isForHuman = message.metadata.userVisible !== false;
+    const isForModel = message.metadata.agentVisible !== false;
+    const stamp = this.#stampOf(message);
+    const parts = toRows(message.content);
+    if (isForHuman) yield* this.#tellParts(stamp, parts, role);
+    else if (isForModel) yield* this.#tellHidden(stamp, parts, role);
+  }
+
+  /**
+   * After a compaction Goose goes on with a summary and a word to itself, then with a copy of the last prompt; texts for
+   * the model alone that are followed by something else stand for results that were left out.
+   */
+  *#tellHidden(stamp: Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
+    const text = parts.map((part) => getText(part, 'text') ?? '').join('\n');
+    if (role === 'user') this.#summary = { stamp, text };
+    else if (this.#summary !== null) {
+      yield tellCompaction(this.#summary.stamp, this.#summary.text);
+      this.#summary = null;
+      this.#isAfterCompaction = true;
+    }
+  }
+
+  *#tellParts(stamp: Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
+    this.#summary = null;
+    const isAfterCompaction = this.#isAfterCompaction;
+    this.#isAfterCompaction = false;
+    for (const part of parts) {
+      if (part.type === 'text') yield* this.#tellText(stamp, part, { role, isAfterCompaction });
+      else yield* this.#tellPart(stamp, part);
+    }
+  }
+
+  *#tellText(
+    stamp: Stamp,
+    part: Row,
+    { role, isAfterCompaction }: { role: 'user' | 'assistant'; isAfterCompaction: boolean },
+  ): Generator<Event> {
+    const text = getText(part, 'text') ?? '';
+    if (role === 'assistant') {
+      if (ERROR_REPLY.test(text)) yield tellLimit(stamp, text);
+      else yield* tellReply(stamp, text);
+      return;
+    }
+    if (!isForAudience(part, 'user') || (isAfterCompaction && text === this.#lastPrompt)) return;
+    this.#lastPrompt = text;
+    yield* tellPrompt(stamp, text);
+  }
+
+  *#tellPart(stamp: Stamp, part: Row): Generator<Event> {
+    const type = getText(part, 'type') ?? '';
+    switch (type) {
+      case 'toolRequest':
+      case 'frontendToolRequest':
+        yield* this.#tellRequest(stamp, part);
+        break;
+      case 'toolResponse':
+        yield* this.#tellResponse(stamp, part);
+        break;
+      case 'actionRequired':
+        yield* tellQuestion(stamp, getRow(part, 'data'));
+        break;
+      case 'systemNotification':
+        if (part.notificationType === 'creditsExhausted') yield tellLimit(stamp, getText(part, 'msg') ?? '');
+        break;
+      default:
+        if (!SILENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+    }
+  }
+
+  *#tellRequest(stamp: Stamp, part: Row): Generator<Event> {
+    const id = getText(part, 'id') ?? '';
+    const call = getRow(getRow(part, 'toolCall'), 'value');
+    const name = getText(call, 'name');
+    if (name === null) return;
+    const tool = dropExtension(name);
+    const input = getRow(call, 'arguments');
+    if (tool === 'todo_write' || tool === 'todo_read') {
+      this.#plans.add(id);
+      if (tool === 'todo_write') yield tellPlan(stamp, readPlan(getText(input, 'content') ?? ''));
+      return;
+    }
+    const action = readAction({ tool, input, cwd: this.#cwd }, this.#files);
+    if (action.kind === 'command') this.#commands.add(id);
+    yield tellCall(stamp, { id, tool: name, action });
+  }
+
+  *#tellResponse(stamp: Stamp, part: Row): Generator<Event> {
+    const id = getText(part, 'id') ?? '';
+    if (this.#plans.delete(id)) return;
+    const result = getRow(part, 'toolResult');
+    const value = asRow(result.value);
+    const content = toRows(value === null ? result.value : value.content);
+    const failed = result.status === 'error' || value?.isError === true;
+    const output = failed && content.length === 0 ? (getText(result, 'error') ?? '') : joinText(content);
+    const exit = this.#commands.delete(id) ? readExit(value, output) : null;
+    const ok = !failed && (exit === null || exit === 0);
+    yield tellResult(stamp, { id, ok, exit, output });
+  }
+
+  #stampOf({ line, id, created }: Message): Stamp {
+    const ms = created === null ? null : toMilliseconds(created);
+    const at = ms === null ? null : formatTimestamp(ms);
+    return makeStamp({ at, line, id, cwd: this.#cwd, model: this.#model });
+  }
+}
+
+/** Seconds in most releases, milliseconds in some. */
+export function toMilliseconds(time: number): number {
+  return time < 10_000_000_000 ? time * 1000 : time;
+}
+
+function isForAudience(part: Row, reader: 'user' | 'assistant'): boolean {
+  const audience = getRow(part, 'annotations').audience ?? part.audience;
+  return !Array.isArray(audience) || audience.length === 0 || audience.includes(reader);
+}
+
+/** Some tools answer twice, once in words for the model and once for the human. */
+function joinText(content: Row[]): string {
+  const forModel = content.filter((part) => isForAudience(part, 'assistant'));
+  const parts = forModel.length === 0 ? content : forModel;
+  return parts.flatMap((part) => getText(part, 'text') ?? []).join('\n');
+}
+
+function readExit(value: Row | null, output: string): number | null {
+  const told = value === null ? null : getNumber(getRow(value, 'structuredContent'), 'exit_code');
+  if (told !== null) return told;
+  const [, status] = EXIT_STATUS.exec(output.slice(-200)) ?? [];
+  return status === undefined ? null : Number(status);
+}
+
+function* tellQuestion(stamp: Stamp, data: Row): Generator<Event> {
+  const id = getText(data, 'id') ?? '';
+  if (data.actionType === 'elicitation') {
+    const question = getText(data, 'message')?.toWellFormed() ?? '';
+    yield tellCall(stamp, { id, tool: 'elicitation', action: { kind: 'ask', question } });
+  } else if (data.actionType === 'elicitationResponse') {
+    const answer = data.userData ?? data.user_data;
+    yield* tellPrompt(stamp, collectTexts(answer).join('\n'));
+  }
+}

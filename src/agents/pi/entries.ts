@@ -1,0 +1,153 @@
+import type { Event } from '../../model/event.ts';
+import type { Reading } from '../agent.ts';
+import { countUnknown, getNumber, getRow, getRows, getText, type Row } from '../row.ts';
+import {
+  makeStamp,
+  type Stamp,
+  tellAdded,
+  tellCall,
+  tellCompaction,
+  tellLimit,
+  tellPrompt,
+  tellReply,
+  tellResult,
+  toTimestamp,
+} from '../tell.ts';
+import { TouchedFiles } from '../touched-files.ts';
+import { readAction } from './actions.ts';
+
+/** Entries about the session itself: settings, names, bookmarks, the state of extensions. */
+const SILENT = new Set([
+  'session',
+  'thinking_level_change',
+  'usage',
+  'context_edit',
+  'context_transform',
+  'ephemeral',
+  'custom',
+  'label',
+  'session_info',
+]);
+const SILENT_CONTENT = new Set(['thinking', 'redactedThinking', 'image']);
+
+const EXIT_STATUS = /Command exited with code (\d{1,5})\s*$/;
+
+/** Tells the entries of one session file, in their order. */
+export class Teller {
+  readonly #reading: Reading;
+  readonly #files = new TouchedFiles();
+  readonly #commands = new Set<string>();
+  #cwd: string | null;
+  #model: string | null = null;
+
+  constructor(cwd: string | null, reading: Reading) {
+    this.#cwd = cwd;
+    this.#reading = reading;
+  }
+
+  *tell(entry: Row, line: number): Generator<Event> {
+    const type = getText(entry, 'type') ?? '';
+    switch (type) {
+      case 'session':
+        this.#cwd = getText(entry, 'cwd') ?? this.#cwd;
+        break;
+      case 'model_change':
+        this.#model = getText(entry, 'modelId') ?? this.#model;
+        break;
+      case 'message':
+        yield* this.#tellMessage(entry, line);
+        break;
+      // The summary of a branch that was left is what is known of it from here on.
+      case 'compaction':
+      case 'branch_summary':
+        yield tellCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
+        break;
+      case 'custom_message':
+        yield* tellAdded(this.#stampOf(entry, line), joinText(entry));
+        break;
+      default:
+        if (!SILENT.has(type)) countUnknown(this.#reading.unknown, `entry ${type}`.trim());
+    }
+  }
+
+  *#tellMessage(entry: Row, line: number): Generator<Event> {
+    const message = getRow(entry, 'message');
+    const role = getText(message, 'role') ?? '';
+    if (role === 'assistant') this.#model = getText(message, 'model') ?? this.#model;
+    const stamp = this.#stampOf(entry, line);
+    switch (role) {
+      case 'user':
+        yield* tellPrompt(stamp, joinText(message));
+        break;
+      case 'assistant':
+        yield* this.#tellAnswer(stamp, message);
+        break;
+      case 'toolResult':
+        yield this.#tellToolResult(stamp, message);
+        break;
+      case 'bashExecution':
+        yield* tellExecution(stamp, message, getText(entry, 'id') ?? `line ${line}`);
+        break;
+      case 'custom':
+      case 'hookMessage':
+        yield* tellAdded(stamp, joinText(message));
+        break;
+      case 'compactionSummary':
+      case 'branchSummary':
+        break;
+      default:
+        countUnknown(this.#reading.unknown, `message ${role}`.trim());
+    }
+  }
+
+  *#tellAnswer(stamp: Stamp, message: Row): Generator<Event> {
+    if (typeof message.content === 'string') yield* tellReply(stamp, message.content);
+    for (const part of getRows(message, 'content')) {
+      const type = getText(part, 'type') ?? '';
+      if (type === 'text') yield* tellReply(stamp, getText(part, 'text') ?? '');
+      else if (type === 'toolCall') yield this.#tellToolCall(stamp, part);
+      else if (!SILENT_CONTENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+    }
+    if (message.stopReason === 'error') yield tellLimit(stamp, getText(message, 'errorMessage') ?? '');
+  }
+
+  #tellToolCall(stamp: Stamp, part: Row): Event {
+    const id = getText(part, 'id') ?? '';
+    const tool = getText(part, 'name') ?? '';
+    const action = readAction({ tool, input: getRow(part, 'arguments'), cwd: this.#cwd }, this.#files);
+    if (action.kind === 'command') this.#commands.add(id);
+    return tellCall(stamp, { id, tool, action });
+  }
+
+  /** A command that ends in another status than 0 is an error to pi, with the status in the last line. */
+  #tellToolResult(stamp: Stamp, message: Row): Event {
+    const id = getText(message, 'toolCallId') ?? '';
+    const output = joinText(message);
+    const ok = message.isError !== true;
+    const isCommand = this.#commands.delete(id);
+    const [, status] = (isCommand ? EXIT_STATUS.exec(output.slice(-200)) : null) ?? [];
+    const exit = !isCommand ? null : ok ? 0 : status === undefined ? null : Number(status);
+    return tellResult(stamp, { id, ok, exit, output });
+  }
+
+  #stampOf(entry: Row, line: number): Stamp {
+    const at = toTimestamp(getRow(entry, 'message').timestamp) ?? toTimestamp(entry.timestamp);
+    return makeStamp({ at, line, id: getText(entry, 'id'), cwd: this.#cwd, model: this.#model });
+  }
+}
+
+/** A command that the human ran from within pi. */
+function* tellExecution(stamp: Stamp, message: Row, id: string): Generator<Event> {
+  const command = getText(message, 'command')?.toWellFormed() ?? '';
+  yield tellCall(stamp, { id, tool: 'bash', action: { kind: 'command', command, background: false } });
+  const exit = getNumber(message, 'exitCode');
+  const ok = message.cancelled === true ? false : exit === null ? null : exit === 0;
+  yield tellResult(stamp, { id, ok, exit, output: getText(message, 'output') ?? '' });
+}
+
+function joinText(message: Row): string {
+  if (typeof message.content === 'string') return message.content;
+  return getRows(message, 'content')
+    .flatMap((part) => (part.type === 'text' ? (getText(part, 'text') ?? []) : []))
+    .join('\n');
+}

@@ -1,0 +1,227 @@
+import type { Event } from '../../model/event.ts';
+import type { FoundSession, Reading } from '../agent.ts';
+import {
+  describeGeminiCall,
+  isPlanTool,
+  readGivenAnswers,
+  readPlan,
+  readShellOutput,
+  refineWrite,
+} from '../gemini-tools.ts';
+import type { NumberedRow } from '../json-lines.ts';
+import { Outbox } from '../outbox.ts';
+import { countUnknown, EMPTY_ROW, getNumber, getRow, getRows, getText, type Row } from '../row.ts';
+import { isOurBrief } from '../spoken-text.ts';
+import {
+  makeStamp,
+  type Stamp,
+  tellAdded,
+  tellCall,
+  tellCompaction,
+  tellLimit,
+  tellPlan,
+  tellPrompt,
+  tellReply,
+  tellResult,
+  toTimestamp,
+} from '../tell.ts';
+import { TouchedFiles } from '../touched-files.ts';
+import { isSubAgentFile } from './places.ts';
+import { readHumanRow, readTexts } from './rows.ts';
+
+interface OpenCall {
+  tool: string;
+  input: Row;
+}
+
+/** A conversation as its rows are read, one after the other. */
+export class Conversation {
+  readonly #reading: Reading;
+  readonly #isSubAgent: boolean;
+  readonly #outbox = new Outbox();
+  readonly #files = new TouchedFiles();
+  readonly #calls = new Map<string, OpenCall>();
+  #cwd: string | null;
+  /** A slash command whose expansion comes as the next row of type `user`. */
+  #expanding: string | null = null;
+  #lastLimit: string | null = null;
+
+  constructor(session: FoundSession, reading: Reading) {
+    this.#reading = reading;
+    this.#isSubAgent = session.parent !== null && isSubAgentFile(session.path);
+    this.#cwd = session.cwd;
+  }
+
+  read(numbered: NumberedRow): Event[] {
+    for (const event of this.#readRow(numbered)) {
+      if (event.type === 'prompt') this.#outbox.release();
+      if (event.type === 'call' && event.tool === 'write_file') this.#outbox.addWaiting(event);
+      else this.#outbox.add(event);
+    }
+    return this.#outbox.take();
+  }
+
+  finish(): Event[] {
+    this.#outbox.release();
+    return this.#outbox.take();
+  }
+
+  *#readRow({ row, line }: NumberedRow): Generator<Event> {
+    this.#cwd = getText(row, 'cwd') || this.#cwd;
+    this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
+    this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
+    const stamp = this.#stamp(row, line);
+    if (row.type === 'user') yield* this.#readUser(row, stamp);
+    else if (row.type === 'assistant') yield* this.#readAssistant(row, stamp);
+    else if (row.type === 'tool_result') yield* this.#readResults(row, stamp);
+    else if (row.type === 'system') yield* this.#readSystem(row, stamp);
+    else countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
+  }
+
+  #stamp(row: Row, line: number): Stamp {
+    const branch = getText(row, 'gitBranch');
+    const stamp = makeStamp({
+      at: toTimestamp(row.timestamp),
+      line,
+      id: getText(row, 'uuid'),
+      cwd: this.#cwd,
+      model: getText(row, 'model'),
+    });
+    const sideline = row.isSidechain === true && !this.#isSubAgent ? { sidechain: true } : {};
+    return { ...stamp, ...(branch ? { branch: branch.toWellFormed() } : {}), ...sideline };
+  }
+
+  *#readUser(row: Row, stamp: Stamp): Generator<Event> {
+    for (const text of readTexts(row).slice(1)) yield* tellAdded(stamp, text);
+    const expanded = this.#expanding;
+    this.#expanding = null;
+    if (row.isSidechain === true || this.#isSubAgent) return;
+    const text = readHumanRow(row);
+    const isTold = expanded !== null && (text === expanded || !isShown(row));
+    if (text !== null && !isTold) yield* tellPrompt(stamp, text);
+  }
+
+  *#readAssistant(row: Row, stamp: Stamp): Generator<Event> {
+    for (const part of getRows(getRow(row, 'message'), 'parts')) {
+      if (part.thought === true) continue;
+      const text = getText(part, 'text');
+      if (text !== null) yield* tellReply(stamp, text);
+      const call = getRow(part, 'functionCall');
+      if (call !== EMPTY_ROW) yield* this.#readCall(call, stamp);
+    }
+  }
+
+  *#readCall(call: Row, stamp: Stamp): Generator<Event> {
+    const id = getText(call, 'id');
+    const tool = getText(call, 'name');
+    if (id === null || tool === null || this.#calls.has(id)) return;
+    const input = getRow(call, 'args');
+    const isAsked = tool === 'ask_user_question';
+    this.#calls.set(id, { tool, input: isAsked ? input : EMPTY_ROW });
+    if (isPlanTool(tool)) {
+      const plan = readPlan(tool, input, null);
+      if (plan !== null) yield tellPlan(stamp, plan);
+      return;
+    }
+    yield tellCall(stamp, {
+      id,
+      tool,
+      action: describeGeminiCall({ tool, input, cwd: this.#cwd }, this.#files),
+    });
+  }
+
+  *#readResults(row: Row, stamp: Stamp): Generator<Event> {
+    const detail = getRow(row, 'toolCallResult');
+    for (const part of getRows(getRow(row, 'message'), 'parts')) {
+      const response = getRow(part, 'functionResponse');
+      const id = getText(response, 'id');
+      if (id === null) continue;
+      const call = this.#calls.get(id) ?? { tool: getText(response, 'name') ?? '', input: EMPTY_ROW };
+      this.#calls.delete(id);
+      if (!isPlanTool(call.tool)) yield* this.#readResult({ id, call, response, detail }, stamp);
+    }
+  }
+
+  *#readResult(found: FoundResult, stamp: Stamp): Generator<Event> {
+    const { id, call } = found;
+    const { ok, exit, output } = readOutcome(found);
+    this.#outbox.settle(id.toWellFormed(), (action) => {
+      return refineWrite(action, output, found.detail.resultDisplay);
+    });
+    const isBrief = isOurBrief(output);
+    yield tellResult(stamp, { id, ok, exit, output: isBrief ? '' : output });
+    if (isBrief) yield* tellAdded(stamp, output);
+    const answers = call.tool === 'ask_user_question' && ok ? readGivenAnswers(output, call.input) : null;
+    if (answers !== null) yield* tellPrompt(stamp, answers);
+  }
+
+  *#readSystem(row: Row, stamp: Stamp): Generator<Event> {
+    const payload = getRow(row, 'systemPayload');
+    if (row.subtype === 'chat_compression') yield tellCompaction(stamp, readSummary(payload));
+    else if (row.subtype === 'slash_command') yield* this.#readCommand(payload, stamp);
+    else if (row.subtype === 'turn_result')
+      yield* this.#limit(getText(getRow(payload, 'error'), 'message'), stamp);
+    else if (row.subtype === 'ui_telemetry')
+      yield* this.#limit(readApiError(getRow(payload, 'uiEvent')), stamp);
+  }
+
+  /** Each attempt is recorded: the same error again is the same stop. */
+  *#limit(text: string | null, stamp: Stamp): Generator<Event> {
+    if (text === null || text === this.#lastLimit) return;
+    this.#lastLimit = text;
+    yield tellLimit(stamp, text);
+  }
+
+  *#readCommand(payload: Row, stamp: Stamp): Generator<Event> {
+    const raw = getText(payload, 'rawCommand')?.trim() ?? '';
+    if (payload.phase !== 'invocation' || payload.hiddenInvocation === true) return;
+    if (payload.sentToModel === true) this.#expanding = raw;
+    if (/^\S+\s+\S/.test(raw)) yield* tellPrompt(stamp, raw);
+  }
+}
+
+function isShown(row: Row): boolean {
+  return getText(getRow(row, 'systemPayload'), 'displayText') !== null;
+}
+
+interface FoundResult {
+  id: string;
+  call: OpenCall;
+  response: Row;
+  detail: Row;
+}
+
+function readOutcome({ call, response, detail }: FoundResult): {
+  ok: boolean;
+  exit: number | null;
+  output: string;
+} {
+  const { response: given } = response;
+  const body = getRow(response, 'response');
+  const text = getText(body, 'output') ?? getText(body, 'error') ?? (typeof given === 'string' ? given : '');
+  const status = getText(detail, 'status');
+  const isFine = status === null ? !('error' in body) : status === 'success';
+  if (call.tool !== 'run_shell_command') return { ok: isFine, exit: null, output: text };
+  const display = getRow(detail, 'resultDisplay');
+  const framed = readShellOutput(text);
+  const exit = getNumber(display, 'exitCode') ?? framed?.exit ?? null;
+  const output = getText(display, 'output') ?? framed?.output ?? text;
+  return { ok: isFine && (exit === null || exit === 0), exit, output };
+}
+
+function readSummary(payload: Row): string | null {
+  const [first] = getRows(payload, 'compressedHistory');
+  const texts = getRows(first ?? EMPTY_ROW, 'parts').flatMap((part) => getText(part, 'text') ?? []);
+  return texts.length === 0 ? null : texts.join('\n');
+}
+
+function readApiError(event: Row): string | null {
+  if (event['event.name'] !== 'qwen-code.api_error') return null;
+  const text =
+    getText(event, 'error_message') ??
+    getText(event, 'error.message') ??
+    getText(event, 'error') ??
+    'API error';
+  const status = getNumber(event, 'status_code');
+  return status === null ? text : `${status} ${text}`;
+}

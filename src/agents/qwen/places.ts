@@ -1,0 +1,42 @@
+import { basename, dirname, join, resolve } from 'node:path';
+import { listNames } from '../../platform/foreign-file.ts';
+import type { Machine } from '../../platform/machine.ts';
+
+/** Where Qwen Code keeps a folder for each project; null on a machine without a home. */
+function findProjects({ env, home, cwd }: Machine): string | null {
+  const given = env.QWEN_RUNTIME_DIR || env.QWEN_HOME;
+  if (given) return join(resolve(cwd, given.replace(/^~(?=$|[\\/])/, home ?? '~')), 'projects');
+  return home === undefined ? null : join(home, '.qwen', 'projects');
+}
+
+const SUFFIX = '.jsonl';
+
+export function* listTranscripts(machine: Machine): Generator<string> {
+  const projects = findProjects(machine);
+  if (projects === null) return;
+  for (const project of listNames(projects)) {
+    const folder = join(projects, project);
+    yield* listFiles(join(folder, 'chats'));
+    const subAgents = join(folder, 'subagents');
+    for (const session of listNames(subAgents)) yield* listFiles(join(subAgents, session));
+  }
+}
+
+function* listFiles(folder: string): Generator<string> {
+  for (const name of listNames(folder)) if (name.endsWith(SUFFIX)) yield join(folder, name);
+}
+
+const SUB_AGENT_FILE = /^agent-(.+)$/;
+
+export function isSubAgentFile(path: string): boolean {
+  return SUB_AGENT_FILE.test(basename(path, SUFFIX));
+}
+
+/** A sub-agent's file carries its id, and lies in a folder with the id of the session that started it. */
+export function identify(path: string, sessionId: string): { id: string; parent: string | null } {
+  const agentId = SUB_AGENT_FILE.exec(basename(path, SUFFIX))?.[1];
+  if (agentId === undefined) return { id: sessionId, parent: null };
+  const folder = dirname(path);
+  const isBelow = basename(dirname(folder)) === 'subagents';
+  return { id: agentId, parent: isBelow ? basename(folder) : sessionId };
+}

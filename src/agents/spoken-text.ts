@@ -1,0 +1,39 @@
+const MAX_CHARACTERS = 200_000;
+
+/** Prompts and replies are kept whole as far as anybody could have read them. */
+export function keepSpoken(text: string): string {
+  return text.slice(0, MAX_CHARACTERS).toWellFormed();
+}
+
+const HEADING = /^# Handover \d{8}-\d{6}/;
+const WRAPPER = /^(?:<|&lt;)[A-Za-z!][^<>\n]{0,300}?(?:>|&gt;)\s*/;
+/** Written by an agent above a text that it cut. */
+const CUT_NOTICE = /^Warning: truncated output[^\n]{0,200}\n\s*/;
+const MAX_WRAPPERS = 5;
+
+/** Whether a text is a brief that this product put into the session, bare or in what an agent wraps such text in. */
+export function isOurBrief(text: string): boolean {
+  let rest = text.slice(0, 4000).trimStart();
+  for (let i = 0; i < MAX_WRAPPERS; i++) {
+    const wrapper = WRAPPER.exec(rest) ?? CUT_NOTICE.exec(rest);
+    if (wrapper === null) break;
+    rest = rest.slice(wrapper[0].length);
+  }
+  return HEADING.test(rest);
+}
+
+const OPEN = '<system-reminder>';
+const CLOSE = '</system-reminder>';
+
+/** Takes out what the agent itself slipped into prompts and results. One that is never closed is left as it is. */
+export function dropReminders(text: string): string {
+  let rest = text;
+  let kept = '';
+  for (;;) {
+    const start = rest.indexOf(OPEN);
+    const end = start === -1 ? -1 : rest.indexOf(CLOSE, start);
+    if (end === -1) return kept === '' ? rest : kept + rest;
+    kept += rest.slice(0, start);
+    rest = rest.slice(end + CLOSE.length);
+  }
+}

@@ -1,0 +1,43 @@
+import { posix, win32 } from 'node:path';
+import type { FileEdit } from '../model/event.ts';
+
+const WINDOWS = /^(?:[A-Za-z]:[\\/]|\\\\)/;
+
+/** A path as the agent gave it, made absolute where the folder that it worked in is known. */
+export function resolveFilePath(path: string, cwd: string | null): string {
+  const given = path.toWellFormed();
+  if (
+    cwd === null ||
+    given === '' ||
+    given.startsWith('~') ||
+    posix.isAbsolute(given) ||
+    WINDOWS.test(given)
+  ) {
+    return given;
+  }
+  if (posix.isAbsolute(cwd)) return posix.join(cwd, given);
+  return WINDOWS.test(cwd) ? win32.join(cwd, given) : given;
+}
+
+/**
+ * The files that a session has seen so far. Most agents write a whole file with one tool, be it new or not, and do not
+ * say which: a file that the session has met before was there.
+ */
+export class TouchedFiles {
+  readonly #paths = new Set<string>();
+
+  meet(path: string): void {
+    this.#paths.add(path);
+  }
+
+  write(path: string, after: string): FileEdit {
+    const change = this.#paths.has(path) ? 'edited' : 'created';
+    this.#paths.add(path);
+    return { path, change, before: '', after: after.toWellFormed() };
+  }
+
+  edit(path: string, before: string, after: string): FileEdit {
+    this.#paths.add(path);
+    return { path, change: 'edited', before: before.toWellFormed(), after: after.toWellFormed() };
+  }
+}

@@ -1,0 +1,126 @@
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { errorCode, inPairs, makeDesk, makeTempFolder, runHandover } from '../support/cli.ts';
+
+const COMMANDS = [
+  ['save', '--summary', 'x', '--json'],
+  ['list', '--json'],
+  ['show', '--json'],
+  ['render', '--json'],
+  ['select', '--print-id', '--json'],
+  ['forget', '20260101', '--json'],
+  ['doctor', '--json'],
+];
+
+describe('HANDOVER_HOME', () => {
+  it('counts as not set when it is empty', async () => {
+    const desk = makeDesk();
+    const { path } = await desk.json<{ path: string }>(['save', '--summary', 'x'], {
+      env: { HANDOVER_HOME: '' },
+    });
+    expect(path.startsWith(join(desk.home, '.local', 'share', 'agent-handover'))).toBe(true);
+  });
+
+  it('is taken from the current folder when it is relative', async () => {
+    const desk = makeDesk();
+    const { path } = await desk.json<{ path: string }>(['save', '--summary', 'x'], {
+      env: { HANDOVER_HOME: 'a/b' },
+    });
+    expect(path.startsWith(join(desk.project, 'a', 'b', 'handovers'))).toBe(true);
+    expect(await desk.ok(['list'], { env: { HANDOVER_HOME: './a/../a/b' } })).toContain('x');
+  });
+
+  it.each(['file', 'file/inside', 'file/far/inside'])('is refused when it is %s', async (place) => {
+    const desk = makeDesk();
+    writeFileSync(join(desk.folder, 'file'), 'canary');
+    const home = join(desk.folder, place);
+    const results = await inPairs(COMMANDS, (args) => desk.run(args, { env: { HANDOVER_HOME: home } }));
+    for (const result of results) {
+      expect([result.status, errorCode(result)]).toEqual([77, 'HANDOVER_PATH_UNSAFE']);
+    }
+  });
+
+  it('may name a path that is too long for the system, and that is a coded error', async () => {
+    const desk = makeDesk();
+    const env = { HANDOVER_HOME: join(desk.folder, 'x'.repeat(300)) };
+    for (const result of await inPairs(COMMANDS, (args) => desk.run(args, { env }))) {
+      expect([0, 66, 74]).toContain(result.status);
+    }
+  });
+
+  it('that does not exist is an empty store, which reading does not create', async () => {
+    const desk = makeDesk();
+    const results = await inPairs(COMMANDS.slice(1), (args) => desk.run(args));
+    expect(results.map(({ status }) => status)).toEqual([0, 66, 66, 66, 66, 0]);
+    expect(existsSync(desk.store)).toBe(false);
+  });
+});
+
+describe('HOME', () => {
+  it('may be missing where HANDOVER_HOME is set', async () => {
+    const desk = makeDesk();
+    await desk.ok(['save', '--summary', 'x'], { env: { HOME: undefined } });
+    expect(await desk.ok(['list'], { env: { HOME: undefined } })).toContain('x');
+  });
+
+  it('is asked for where it is empty and nothing else says where to keep handovers', async () => {
+    const cwd = makeTempFolder();
+    for (const args of COMMANDS) {
+      const result = await runHandover(args, { cwd, env: { HOME: '' } });
+      expect([result.status, errorCode(result)]).toEqual([78, 'HANDOVER_HOME_UNKNOWN']);
+    }
+  });
+
+  it('may be relative, or a folder that does not exist', async () => {
+    const cwd = makeTempFolder();
+    for (const HOME of ['relative', join(cwd, 'missing')]) {
+      expect((await runHandover(['save', '--summary', 'x'], { cwd, env: { HOME } })).status).toBe(0);
+      expect((await runHandover(['list'], { cwd, env: { HOME } })).stdout).toContain('x');
+    }
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('the current folder', () => {
+  it('may be gone: every command ends in a coded error', async () => {
+    const desk = makeDesk();
+    const results = await inPairs(COMMANDS, (args) => {
+      const gone = makeTempFolder();
+      return desk.run(args, { cwd: gone, through: ['sh', '-c', `rmdir "${gone}"; exec "$0" "$@"`] });
+    });
+    for (const result of results)
+      expect([result.status, errorCode(result)]).toEqual([66, 'HANDOVER_PROJECT_MISSING']);
+    const version = await desk.run(['--version'], {
+      through: ['sh', '-c', 'd=$(mktemp -d); cd "$d"; rmdir "$d"; exec "$0" "$@"'],
+    });
+    expect(version.status).toBe(0);
+  });
+
+  it('may hold a .git that is broken, empty or a link to itself', async () => {
+    const desk = makeDesk();
+    for (const make of [
+      (git: string) => writeFileSync(git, 'gitdir: /nowhere\n'),
+      (git: string) => mkdirSync(git),
+      (git: string) => writeFileSync(git, '\0\u001b[2J'),
+    ]) {
+      const folder = makeTempFolder();
+      make(join(folder, '.git'));
+      expect((await desk.run(['save', '--summary', 'x', '--project', folder])).status).toBe(0);
+      expect((await desk.run(['show'], { cwd: folder })).status).toBe(0);
+    }
+  });
+});
+
+describe('standard streams', () => {
+  it.skipIf(process.platform === 'win32')('may be closed, full or unread', async () => {
+    const desk = makeDesk();
+    for (let count = 0; count < 3; count++) await desk.save('--summary', 'x'.repeat(50_000));
+    const shell = (line: string) =>
+      desk.run(['show', '--json'], { through: ['sh', '-c', `{ ${line}; } 2>&1; echo "status $?"`] });
+    expect((await shell('"$0" "$@" >&-')).stdout).toMatch(/status \d+\n$/);
+    expect((await shell('"$0" "$@" | head -c 10 >/dev/null')).stdout).toBe('status 0\n');
+    expect((await shell('"$0" "$@" <&- >/dev/null')).stdout).toBe('status 0\n');
+    const full = await shell('"$0" "$@" >/dev/full');
+    expect(full.stdout).toMatch(/status 74\n$/);
+  });
+});

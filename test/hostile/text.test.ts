@@ -1,0 +1,204 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { READER_NAMES } from '../../src/brief/reader.ts';
+import { DECLARABLE_KINDS } from '../../src/handover/declare.ts';
+import type { Handover } from '../../src/model/handover.ts';
+import { cleanText } from '../../src/model/text.ts';
+import { describePlace } from '../../src/workspace/place.ts';
+import { inPairs, makeDesk, runGit } from '../support/cli.ts';
+import { findUnsafe, findUnsafeInTerminal } from '../support/printable.ts';
+import { keepSample } from '../support/samples.ts';
+import { hasTerminal, runInTerminal } from '../support/terminal.ts';
+import { LIBRARY_PAYLOADS, PAYLOADS, PROSE } from './payloads.ts';
+
+const texts = Object.values(LIBRARY_PAYLOADS);
+const desk = makeDesk();
+const ids: string[] = [];
+/** A worktree whose own name, files, branch and commits are hostile. */
+const hostileFolder = join(desk.folder, 'evil\u001b]0;x\u0007\n\u202e\u009bname');
+
+beforeAll(async () => {
+  const place = describePlace('.', desk.machine);
+  for (const text of texts) {
+    const facts = DECLARABLE_KINDS.map((kind) => ({ kind, text: `${kind} ${text}` }));
+    const parts = {
+      title: `title ${text}`,
+      summary: text,
+      agent: `a ${text.slice(0, 16)}`,
+      facts,
+      files: [text],
+      pins: [`pin ${text}`],
+    };
+    ids.push(keepSample(desk.machine, parts, place).id);
+  }
+  makeHostileWorktree();
+  const args = Object.values(PAYLOADS).flatMap((text) => ['--next', `next ${text}`, '--file', text]);
+  ids.push(await desk.save('--title', 'in a hostile worktree', '--project', hostileFolder, ...args));
+});
+
+function makeHostileWorktree(): void {
+  mkdirSync(hostileFolder);
+  runGit(hostileFolder, 'init', '--quiet');
+  runGit(
+    hostileFolder,
+    'commit',
+    '--quiet',
+    '--allow-empty',
+    '--message',
+    `subject ${PAYLOADS['a colour']}\u202e`,
+  );
+  runGit(hostileFolder, 'checkout', '--quiet', '-b', 'branch\u202e\u200b');
+  for (const text of Object.values(PAYLOADS)) {
+    if (!text.includes('/')) writeFileSync(join(hostileFolder, text), 'x');
+  }
+  writeFileSync(Buffer.concat([Buffer.from(`${hostileFolder}/raw-`), Buffer.from([0xff, 0x9b, 0x80])]), 'x');
+  writeFileSync(join(hostileFolder, '..staged'), 'x');
+  runGit(hostileFolder, 'add', '..staged');
+}
+
+async function expectPrintable(commands: readonly (readonly string[])[]): Promise<void> {
+  const results = await inPairs(commands, (args) => desk.run(args));
+  for (const [at, { stdout, stderr }] of results.entries()) {
+    const name = commands[at]?.join(' ');
+    expect(findUnsafe(stdout), name).toEqual([]);
+    expect(findUnsafe(stderr), name).toEqual([]);
+    if (commands[at]?.includes('--json')) expect(() => JSON.parse(stdout || stderr), name).not.toThrow();
+  }
+}
+
+describe('hostile text that was saved', () => {
+  it('is printable in every list', async () => {
+    await expectPrintable([
+      ['list', '--limit', '0'],
+      ['list', '--json'],
+      ['select', '--print-id'],
+      ['select', '--print-id', '--json'],
+      ['doctor'],
+      ['doctor', '--json'],
+    ]);
+  });
+
+  it('is printable wherever a handover is shown', async () => {
+    await expectPrintable(
+      ids.flatMap((id) => [
+        ['show', id],
+        ['show', id, '--json'],
+      ]),
+    );
+  });
+
+  it('is printable in the brief for every agent', async () => {
+    const worktree = ids.at(-1) ?? '';
+    const targets = READER_NAMES.map((target) => [
+      'render',
+      worktree,
+      '--target',
+      target,
+      '--budget',
+      '20000',
+    ]);
+    await expectPrintable([...targets, ...ids.map((id) => ['render', id, '--json'])]);
+  });
+
+  it('stands behind bars in a brief, and nowhere else', async () => {
+    for (const text of await inPairs(ids, (id) => desk.ok(['render', id, '--budget', '20000']))) {
+      const lines = text.split('\n');
+      const [, mark = ''] = /^--- ([0-9a-f]{12}) begin$/m.exec(text) ?? [];
+      const begin = lines.indexOf(`--- ${mark} begin`);
+      const end = lines.indexOf(`--- ${mark} end`);
+      expect(begin).toBe(5);
+      expect(lines.slice(begin + 1, end).every((line) => line.startsWith('|'))).toBe(true);
+      expect(lines.slice(end + 1).join('\n')).toMatch(/^$|^\nLeft out for space: [^\n]+\n$/);
+    }
+  });
+
+  it('finds its way into errors without being acted on', async () => {
+    const words = Object.values(PAYLOADS);
+    await expectPrintable([
+      ...words.map((text) => ['show', `x${text}`]),
+      ...words
+        .slice(0, 8)
+        .flatMap((text) => [
+          [`x${text}`],
+          ['render', '--target', text, '--json'],
+          ['list', '--since', text],
+          ['list', `--${text}`],
+          ['save', '--summary', 'x', '--project', text],
+          ['migrate', '--from', text],
+          ['doctor', text],
+        ]),
+    ]);
+  });
+
+  it('is printable when it comes by migration', async () => {
+    const items = texts.map((text, at) => ({
+      id: text,
+      created_at: `2026-01-01T00:00:${String(at).padStart(2, '0')}Z`,
+      tool: text,
+      project: `/gone/${text}`,
+      title: text,
+      summary: text,
+      next: [text],
+      changed: [text],
+    }));
+    const file = join(desk.folder, `handoffs${PAYLOADS['a colour']}.json`);
+    writeFileSync(file, JSON.stringify({ version: 1, items }));
+    const other = { ...desk.env, HANDOVER_HOME: join(desk.folder, 'migrated') };
+    const first = await desk.run(['migrate', '--from', file], { env: other });
+    const again = await desk.run(['migrate', '--from', file, '--json'], { env: other });
+    const list = await desk.run(['list', '--json'], { env: other });
+    for (const { stdout, stderr } of [first, again, list]) expect(findUnsafe(stdout + stderr)).toEqual([]);
+    expect(JSON.parse(list.stdout)).toHaveLength(texts.length);
+  });
+});
+
+describe.runIf(hasTerminal)('hostile text on a terminal', () => {
+  it('leaves only our own colours', async () => {
+    const commands = [
+      ['list', '--limit', '0'],
+      ...ids.slice(0, 12).map((id) => ['show', id]),
+      ['show', ids.at(-1) ?? ''],
+      ['render', ids.at(-1) ?? ''],
+      ['list', '--json'],
+      ['select', '--print-id'],
+      ['doctor'],
+      ['show', PAYLOADS['a link (OSC 8)'] ?? ''],
+      ['list', '--since', PAYLOADS['a colour'] ?? ''],
+    ];
+    const results = await inPairs(commands, (args) => runInTerminal(desk, args));
+    for (const [at, { terminal }] of results.entries()) {
+      expect(terminal).not.toBe('');
+      expect(findUnsafeInTerminal(terminal), commands[at]?.join(' ')).toEqual([]);
+    }
+    expect(results[0]?.terminal).toContain('\u001b[1m');
+  });
+
+  it('is not acted on in the picker either', async () => {
+    const { terminal, stdout } = await runInTerminal(desk, ['select'], {
+      pipeOutput: true,
+      keys: [{ after: 'Which handover?', type: '\u0003' }],
+    });
+    expect(stdout).toBe('');
+    expect(terminal).not.toMatch(/\u001b[\]P_^X]|[\u0080-\u009f\u202a-\u202e\u2066-\u2069\u200b]/);
+    expect(terminal).not.toContain('\u001b[2J');
+  });
+});
+
+describe('ordinary writing', () => {
+  it('comes through whole: emoji, and scripts that run from right to left or need joiners', async () => {
+    const args = PROSE.flatMap((text) => ['--next', text]);
+    const id = await desk.save('--title', PROSE[0] ?? '', '--summary', PROSE.join('\n'), ...args);
+    const sealed = await desk.json<Handover>(['show', id]);
+    expect(sealed.summary).toBe(PROSE.join('\n'));
+    expect(sealed.facts.map((fact) => fact.text)).toEqual(PROSE);
+    for (const output of [await desk.ok(['show', id]), await desk.ok(['render', id])]) {
+      for (const text of PROSE) expect(output).toContain(text);
+    }
+    expect(await desk.ok(['list', '--id', id])).toContain(PROSE[0]);
+  });
+
+  it('is not changed by cleaning it', () => {
+    for (const text of PROSE) expect(cleanText(text)).toBe(text);
+  });
+});
