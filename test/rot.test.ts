@@ -3,7 +3,7 @@ import { basename, join, relative } from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HandoverError } from '../src/errors.ts';
 import type { CatalogRow } from '../src/store/catalog.ts';
-import { examineStore, fixFindings } from '../src/store/doctor/doctor.ts';
+import { examineStore } from '../src/store/doctor/doctor.ts';
 import { readHandover } from '../src/store/handovers.ts';
 import { openCatalog } from '../src/store/open-catalog.ts';
 import { openStore, type Store } from '../src/store/store.ts';

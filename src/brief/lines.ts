@@ -1,114 +1,78 @@
-import type { Fact, FactKind } from '../model/fact.ts';
-import type { Handover } from '../model/handover.ts';
-import { cleanText, cutToBytes, revealControls } from '../model/text.ts';
+import type { Fact } from '../model/fact.ts';
+import { cleanText, cutAtWord, revealControls } from '../model/text.ts';
 import type { GitFacts } from '../model/workspace.ts';
+import type { FactWeight } from './weight.ts';
 
-/** Something that can be in a brief. Its lines are whole: they are taken together or not at all. */
-export interface Candidate {
-  section: Section;
-  lines: string[];
-  /** Null for what is not a fact, as the state of git. */
-  fact: Fact | null;
-  /** The lower, the sooner it gets in. */
-  rank: number;
+/** The mark before every line that is not the brief's own. */
+export const QUOTE = '> ';
+
+/** A text as quoted lines: whatever it is, it cannot begin a line of its own. */
+export function quoteLines(text: string): string[] {
+  return cleanText(text)
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line.trim() !== '')
+    .map((line) => `${QUOTE}${line}`);
 }
 
-export const SECTIONS = [
-  'Pinned',
-  'Goal',
-  'State',
-  'Constraints',
-  'Decisions',
-  'Rejected',
-  'Blockers',
-  'Open questions',
-  'Next',
-  'Tasks',
-  'Errors',
-  'Checks',
-  'Still running',
-  'Working tree',
-  'Files',
-  'Commands',
-  'References',
-  'Notes',
-] as const;
-export type Section = (typeof SECTIONS)[number];
+export function oneLine(text: string): string {
+  return cleanText(text).replace(/\s+/g, ' ').trim();
+}
 
-/** Where each kind of fact stands, and how soon it gets in when there is not room for all. */
-const PLACES: Record<FactKind, { section: Section; rank: number }> = {
-  goal: { section: 'Goal', rank: 1 },
-  next: { section: 'Next', rank: 2 },
-  constraint: { section: 'Constraints', rank: 3 },
-  blocker: { section: 'Blockers', rank: 4 },
-  decision: { section: 'Decisions', rank: 5 },
-  rejected: { section: 'Rejected', rank: 6 },
-  question: { section: 'Open questions', rank: 7 },
-  task: { section: 'Tasks', rank: 8 },
-  error: { section: 'Errors', rank: 9 },
-  check: { section: 'Checks', rank: 10 },
-  running: { section: 'Still running', rank: 11 },
-  file: { section: 'Files', rank: 12 },
-  command: { section: 'Commands', rank: 13 },
-  reference: { section: 'References', rank: 14 },
-  note: { section: 'Notes', rank: 15 },
-};
-const STATE_RANK = 1.5;
-const TREE_RANK = 7.5;
-const TREE_FILES_RANK = 11.5;
+const MAX_STATEMENT_BYTES = 1200;
 
-const MAX_FACT_BYTES = 1200;
-const MAX_TREE_FILES = 40;
-
-export function listCandidates(handover: Handover): Candidate[] {
-  const candidates: Candidate[] = [];
-  if (handover.summary !== '') {
-    candidates.push({ section: 'State', lines: splitLines(handover.summary), fact: null, rank: STATE_RANK });
+/** How a fact reads in a brief. */
+export function printFact(fact: Fact, weight: FactWeight): string[] {
+  switch (fact.kind) {
+    case 'file':
+      return [`${QUOTE}${revealControls(fact.text)}${describeFile(fact, weight)}`];
+    case 'command':
+    case 'check':
+      return [`${QUOTE}${printCommand(fact)}`];
+    case 'task':
+      return quoteLines(`[${fact.status ?? 'open'}] ${oneLine(fact.text)}`);
+    default:
+      return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}`);
   }
-  for (const fact of handover.facts) candidates.push(describeFact(fact));
-  if (handover.workspace.git !== null) candidates.push(...describeTree(handover.workspace.git));
-  return candidates;
 }
 
-function describeFact(fact: Fact): Candidate {
-  const place = PLACES[fact.kind];
-  const text = fact.kind === 'file' ? revealControls(fact.text) : fact.text;
-  const [first = '', ...rest] = splitLines(cutToBytes(text, MAX_FACT_BYTES));
-  const status = fact.status === undefined ? '' : `[${fact.status}] `;
-  const kind = fact.pinned === true && fact.kind !== 'note' ? `${fact.kind}: ` : '';
-  return {
-    section: fact.pinned === true ? 'Pinned' : place.section,
-    lines: [`- ${kind}${status}${first}`, ...rest.map((line) => `  ${line}`)].map(markProvenance(fact)),
-    fact,
-    rank: fact.pinned === true ? 0 : place.rank,
-  };
+/** What is not the user's word, and stands where the user's would, says whose it is. */
+function markOf(fact: Fact): string {
+  const pinned = fact.pinned === true && fact.kind !== 'note' ? `${fact.kind}: ` : '';
+  const status = fact.status === undefined || fact.kind === 'error' ? '' : `[${fact.status}] `;
+  if (fact.trust === 'imported') return `- (imported, unverified) ${pinned}${status}`;
+  if (fact.trust === 'declared' && fact.origin === 'agent')
+    return `- (by the agent, unverified) ${pinned}${status}`;
+  return `- ${pinned}${status}`;
 }
 
-/** Every fact says who it is from and by which id more can be had; what nobody verified says that too. */
-function markProvenance(fact: Fact): (line: string, index: number, lines: string[]) => string {
-  const unverified =
-    fact.trust === 'inferred' || fact.trust === 'imported' || fact.origin === 'agent' ? ', unverified' : '';
-  return (line, index, lines) =>
-    index === lines.length - 1 ? `${line}  (${fact.trust} by ${fact.origin}${unverified}; ${fact.id})` : line;
+function describeFile(fact: Fact, weight: FactWeight): string {
+  const marks = [
+    ...(fact.status === 'created' ? ['new'] : []),
+    ...(fact.status === 'deleted' ? ['deleted'] : []),
+    ...(weight.edits > 0 ? [weight.edits === 1 ? '1 edit' : `${weight.edits} edits`] : []),
+    ...(fact.status === 'read' ? ['read'] : []),
+    ...(fact.status === 'mentioned' ? ['named only'] : []),
+  ];
+  return marks.length === 0 ? '' : ` (${marks.join(', ')})`;
 }
 
-function describeTree(git: GitFacts): Candidate[] {
-  const summary = describeHead(git);
+function printCommand(fact: Fact): string {
+  const outcome = fact.detail?.outcome;
+  const told = typeof outcome === 'string' ? ` -> ${outcome}` : '';
+  const status = fact.status === 'failed' ? 'FAILED' : (fact.status ?? '');
+  return oneLine(`${status} \`${fact.text}\`${told}`);
+}
+
+/** The state of git in one line, and each changed file. */
+export function printTree(git: GitFacts): { head: string; files: string[] } {
   const files = [
-    ...git.conflicted.map((path) => `- conflict: ${revealControls(path)}`),
-    ...git.staged.map((file) => `- staged, ${file.change}: ${showChange(file)}`),
-    ...git.unstaged.map((file) => `- ${file.change}: ${showChange(file)}`),
-    ...git.untracked.map((path) => `- untracked: ${revealControls(path)}`),
+    ...git.conflicted.map((path) => `conflict: ${revealControls(path)}`),
+    ...git.staged.map((file) => `staged, ${file.change}: ${showChange(file)}`),
+    ...git.unstaged.map((file) => `${file.change}: ${showChange(file)}`),
+    ...git.untracked.map((path) => `untracked: ${revealControls(path)}`),
   ];
-  const shown = files
-    .slice(0, MAX_TREE_FILES)
-    .map(
-      (line): Candidate => ({ section: 'Working tree', lines: [line], fact: null, rank: TREE_FILES_RANK }),
-    );
-  return [
-    { section: 'Working tree', lines: [`- ${summary}  (observed by git)`], fact: null, rank: TREE_RANK },
-    ...shown,
-  ];
+  return { head: describeHead(git), files: files.map((line) => `${QUOTE}${line}`) };
 }
 
 function showChange(file: { path: string; from?: string }): string {
@@ -122,16 +86,9 @@ function describeHead(git: GitFacts): string {
     git.branch === null ? 'no branch (detached)' : `branch ${revealControls(git.branch)}`,
     git.head === null ? 'no commit yet' : `head ${git.head.slice(0, 12)}`,
   ];
-  if (git.upstream !== null) {
+  if (git.upstream !== null)
     parts.push(`${git.ahead ?? 0} ahead and ${git.behind ?? 0} behind ${revealControls(git.upstream)}`);
-  }
   if (git.operation !== null) parts.push(`${git.operation} in progress`);
   parts.push(git.changed_total === null ? 'changed files unknown' : `${git.changed_total} changed files`);
-  return parts.join(', ');
-}
-
-function splitLines(text: string): string[] {
-  return cleanText(text)
-    .split('\n')
-    .map((line) => line.trimEnd());
+  return `${QUOTE}${parts.join(', ')}`;
 }

@@ -130,3 +130,12 @@ export function cutToBytes(text: string, maxBytes: number): string {
   }
   return `${text.slice(0, end).trimEnd()}${ellipsis}`;
 }
+
+/** Like `cutToBytes`, but at the end of a word where one is near, so that no name is shown in half. */
+export function cutAtWord(text: string, maxBytes: number): string {
+  const cut = cutToBytes(text, maxBytes);
+  if (cut === text) return text;
+  const kept = cut.slice(0, -1);
+  const space = kept.lastIndexOf(' ');
+  return `${space > kept.length * 0.6 ? kept.slice(0, space) : kept.replace(/[\w-]+$/, '')}…`;
+}

@@ -32,13 +32,19 @@ export async function openIndexCatalog(
   progress?: Progress,
 ): Promise<Catalog> {
   let database = await openOrRebuild(store, driver, progress);
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) database.close();
+    isOpen = false;
+  };
   const ask = async <T>(question: (database: SqlDatabase) => T): Promise<T> => {
     try {
       return question(database);
     } catch (error) {
       if (!(error instanceof RowDamage) && !isIndexDamage(error)) throw error;
-      database.close();
+      close();
       database = await rebuild(store, driver, progress);
+      isOpen = true;
       return question(database);
     }
   };
@@ -46,7 +52,7 @@ export async function openIndexCatalog(
     driver: 'index',
     rows: (filter) => readRows((page) => ask((current) => readPage(current, filter, page))),
     damaged: () => ask((current) => readDamaged(store, current)),
-    close: () => database.close(),
+    close,
   };
 }
 

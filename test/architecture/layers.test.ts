@@ -42,6 +42,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   distil: ['errors.ts', 'model'],
   brief: ['errors.ts', 'model'],
   store: ['errors.ts', 'model', 'platform', 'handover'],
+  capture: ['errors.ts', 'model', 'platform', 'workspace', 'agents', 'distil'],
   migrate: ['errors.ts', 'model', 'platform', 'workspace', 'handover', 'store'],
   surfaces: [
     'errors.ts',
@@ -51,6 +52,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'workspace',
     'agents',
     'distil',
+    'capture',
     'handover',
     'brief',
     'store',

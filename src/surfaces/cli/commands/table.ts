@@ -4,6 +4,8 @@ import type { CliContext } from '../context.ts';
 /** Every command, loaded only when it is called. The order is the one of the help. */
 export const COMMANDS: Readonly<Record<string, () => Promise<Command<CliContext>>>> = {
   save: async () => (await import('./save.ts')).save,
+  capture: async () => (await import('./capture.ts')).capture,
+  sessions: async () => (await import('./sessions.ts')).sessions,
   list: async () => (await import('./list.ts')).list,
   show: async () => (await import('./show.ts')).show,
   select: async () => (await import('./select.ts')).select,

@@ -1,0 +1,75 @@
+import { countUtf8Bytes } from '../model/text.ts';
+import { HEADINGS, SECTIONS, type Section } from './sections.ts';
+
+/** An entry of the page: lines that stand together, and names appended to the first of them. */
+export interface Entry {
+  lines: string[];
+  order: number;
+  /** Set for files: what continuation lines call it. */
+  file: string | null;
+  symbols: string[];
+}
+
+const SYMBOLS_PER_LINE = 7;
+
+/** A page that is filled within a limit and always knows its size. */
+export interface Page {
+  left(): number;
+  /** Null when it does not fit. */
+  add(section: Section, entry: Omit<Entry, 'symbols'>): Entry | null;
+  addSymbol(entry: Entry, symbol: string): boolean;
+  count(section: Section): number;
+  print(): string[];
+}
+
+export function openPage(limit: number): Page {
+  const entries = new Map<Section, Entry[]>();
+  let left = limit;
+  return {
+    left: () => left,
+    count: (section) => entries.get(section)?.length ?? 0,
+    add: (section, parts) => {
+      const own = entries.get(section) ?? [];
+      const heading = own.length === 0 ? countUtf8Bytes(`\n## ${HEADINGS[section]}\n`) : 0;
+      const size = heading + parts.lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
+      if (size > left) return null;
+      left -= size;
+      const entry = { ...parts, symbols: [] };
+      entries.set(section, [...own, entry]);
+      return entry;
+    },
+    addSymbol: (entry, symbol) => {
+      const before = sizeOf(printEntry(entry));
+      const after = sizeOf(printEntry({ ...entry, symbols: [...entry.symbols, symbol] }));
+      if (after - before > left) return false;
+      left -= after - before;
+      entry.symbols.push(symbol);
+      return true;
+    },
+    print: () =>
+      SECTIONS.flatMap((section) => {
+        const own = entries.get(section);
+        if (own === undefined) return [];
+        const sorted = own
+          .map((entry, index) => ({ entry, index }))
+          .sort((a, b) => a.entry.order - b.entry.order || a.index - b.index);
+        return ['', `## ${HEADINGS[section]}`, ...sorted.flatMap(({ entry }) => printEntry(entry))];
+      }),
+  };
+}
+
+/** Symbols follow their file on its line, and on lines of their own that name it again. */
+function printEntry(entry: Entry): string[] {
+  const { lines, symbols, file } = entry;
+  if (symbols.length === 0) return lines;
+  const [first = '', ...rest] = lines;
+  const more: string[] = [];
+  for (let at = SYMBOLS_PER_LINE; at < symbols.length; at += SYMBOLS_PER_LINE) {
+    more.push(`>   also in ${file}: ${symbols.slice(at, at + SYMBOLS_PER_LINE).join(', ')}`);
+  }
+  return [`${first}: ${symbols.slice(0, SYMBOLS_PER_LINE).join(', ')}`, ...more, ...rest];
+}
+
+function sizeOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
+}

@@ -1,0 +1,123 @@
+import type { Fact, FactKind } from '../model/fact.ts';
+import { type FactWeight, weighFact } from './weight.ts';
+
+/** A heading of the brief: what stands below it and whose word it is. The order is the one of the page. */
+export const SECTIONS = [
+  'pinned',
+  'state',
+  'current',
+  'first',
+  'goal',
+  'summary',
+  'constraints',
+  'decisions',
+  'rejected',
+  'blockers',
+  'questions',
+  'next',
+  'tasks',
+  'stopped',
+  'changed',
+  'files',
+  'checks',
+  'errors',
+  'running',
+  'tree',
+  'messages',
+  'said',
+  'references',
+  'notes',
+] as const;
+export type Section = (typeof SECTIONS)[number];
+
+export const HEADINGS: Record<Section, string> = {
+  pinned: 'Pinned',
+  state: 'State',
+  current: "The user's last message",
+  first: "The user's first request",
+  goal: 'Goal',
+  summary: 'Where things stand',
+  constraints: 'Constraints',
+  decisions: 'Decisions',
+  rejected: 'Rejected',
+  blockers: 'Blockers',
+  questions: 'Open questions',
+  next: 'Next',
+  tasks: 'Tasks',
+  stopped: "Where work stopped (agent's last words)",
+  changed: 'Files changed, newest first',
+  files: 'Other files in play',
+  checks: 'Commands, newest first, with last outcome',
+  errors: 'Errors still open',
+  running: 'Still running',
+  tree: 'Working tree (git)',
+  messages: 'Other messages of the user, newest first',
+  said: 'Said by the agent (unverified)',
+  references: 'Last mention of errors, references and terms',
+  notes: 'Notes',
+};
+
+/** Declared facts stand under their own headings; what the agent said in passing stands together, marked as such. */
+const BY_KIND: Record<FactKind, Section> = {
+  goal: 'goal',
+  task: 'tasks',
+  decision: 'decisions',
+  constraint: 'constraints',
+  rejected: 'rejected',
+  blocker: 'blockers',
+  question: 'questions',
+  next: 'next',
+  file: 'files',
+  command: 'checks',
+  check: 'checks',
+  error: 'errors',
+  reference: 'references',
+  running: 'running',
+  note: 'notes',
+};
+
+const BY_ROLE: Readonly<Record<string, Section>> = {
+  current: 'current',
+  after: 'current',
+  first: 'first',
+  message: 'messages',
+  stopped: 'stopped',
+};
+
+export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Section {
+  if (fact.pinned === true) return 'pinned';
+  const byRole = weight.role === null ? undefined : BY_ROLE[weight.role];
+  if (byRole !== undefined) return byRole;
+  if (fact.kind === 'file' && weight.edits > 0) return 'changed';
+  const quotedAgent = fact.trust === 'quoted' && fact.origin === 'agent';
+  if (quotedAgent && fact.kind !== 'reference' && fact.kind !== 'task') return 'said';
+  return BY_KIND[fact.kind];
+}
+
+/** The order of lines within a section. */
+export function orderOf(section: Section, weight: FactWeight): number {
+  return section === 'said' ? -weight.age : weight.age;
+}
+
+/** How soon a declared fact gets in when there is not room for all. */
+const RANKS: readonly FactKind[] = [
+  'goal',
+  'next',
+  'constraint',
+  'blocker',
+  'decision',
+  'rejected',
+  'question',
+  'task',
+  'error',
+  'check',
+  'running',
+  'file',
+  'command',
+  'reference',
+  'note',
+];
+
+export function rankOf(kind: FactKind): number {
+  return RANKS.indexOf(kind);
+}

@@ -1,0 +1,42 @@
+import type { Fact } from '../model/fact.ts';
+
+/** What distilling left with a fact, read back from its detail. A fact without it was declared, and counts in full. */
+export interface FactWeight {
+  points: number;
+  age: number;
+  names: ReadonlyMap<string, number>;
+  /** Points for being what it is, apart from its words. */
+  lasting: number;
+  /** Points for each word that nothing else in the brief has. */
+  wordPoints: number;
+  relevance: number;
+  edits: number;
+  role: string | null;
+}
+
+const DECLARED_POINTS = 100_000;
+
+export function weighFact(fact: Fact): FactWeight {
+  const detail = fact.detail ?? {};
+  return {
+    points: numberOr(detail.points, DECLARED_POINTS),
+    age: numberOr(detail.age, 0),
+    names: readNames(detail.names),
+    lasting: numberOr(detail.lasting, 0),
+    wordPoints: numberOr(detail.word, 0),
+    relevance: numberOr(detail.relevance, 1000),
+    edits: numberOr(detail.edits, 0),
+    role: typeof detail.role === 'string' ? detail.role : null,
+  };
+}
+
+function numberOr(value: unknown, otherwise: number): number {
+  return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
+}
+
+function readNames(value: unknown): Map<string, number> {
+  if (typeof value !== 'object' || value === null) return new Map();
+  return new Map(
+    Object.entries(value).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+  );
+}

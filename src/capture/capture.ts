@@ -1,0 +1,53 @@
+import { type Agent, type FoundSession, type Reading, startReading } from '../agents/agent.ts';
+import { type Distilled, distilEvents } from '../distil/distil.ts';
+import { HANDOVER_SCHEMA, type HandoverDraft } from '../model/handover.ts';
+import { formatTimestamp } from '../model/time.ts';
+import { isFolder } from '../platform/folders.ts';
+import type { Machine } from '../platform/machine.ts';
+import { abbreviateHome, describePlace, type Place } from '../workspace/place.ts';
+
+export interface Captured {
+  draft: Omit<HandoverDraft, 'id' | 'created_at'>;
+  reading: Reading;
+  distilled: Distilled;
+}
+
+/** Makes a handover of a session, from nothing but what the agent wrote to disk. */
+export function captureSession(agent: Agent, session: FoundSession, machine: Machine): Captured {
+  const reading = startReading();
+  const distilled = distilEvents(agent.readEvents(session, reading));
+  const { project, workspace } = locate(distilled.cwd ?? session.cwd, machine);
+  const draft: Captured['draft'] = {
+    schema: HANDOVER_SCHEMA,
+    expires_at: null,
+    project,
+    session: {
+      agent: agent.name,
+      id: reading.sessionId ?? session.id,
+      terminal: null,
+      model: distilled.model,
+      transcript: abbreviateHome(session.path, machine),
+      started_at:
+        distilled.startedAt ?? (session.startedMs === null ? null : formatTimestamp(session.startedMs)),
+    },
+    workspace,
+    title: distilled.title,
+    summary: '',
+    facts: distilled.facts,
+    previous: null,
+    quality: null,
+    redactions: [],
+  };
+  return { draft, reading, distilled };
+}
+
+/** A folder that is gone, or that was never on this machine, still names the project. */
+function locate(cwd: string | null, machine: Machine): Pick<Place, 'project' | 'workspace'> {
+  if (cwd !== null && isFolder(cwd)) return describePlace(cwd, machine);
+  const place = describePlace(machine.cwd, machine);
+  if (cwd === null) return place;
+  return {
+    project: place.project,
+    workspace: { root: abbreviateHome(cwd, machine), folder: '', worktree: null, git: null },
+  };
+}

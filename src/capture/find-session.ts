@@ -1,0 +1,66 @@
+import { AGENT_NAMES, type Agent, type AgentName, type FoundSession } from '../agents/agent.ts';
+import { loadAgent } from '../agents/table.ts';
+import { HandoverError } from '../errors.ts';
+import { isFolder, pathExists } from '../platform/folders.ts';
+import type { Machine } from '../platform/machine.ts';
+import { identifyProject } from '../workspace/project.ts';
+
+export interface SessionFilter {
+  agent?: AgentName;
+  /** Only sessions that worked in this project, known by its id. */
+  project?: string;
+  sinceMs?: number;
+}
+
+/** Every session on this machine that fits, newest first. Sub-agents' sessions belong to the one that started them. */
+export async function findSessions(machine: Machine, filter: SessionFilter = {}): Promise<FoundSession[]> {
+  const agents = await Promise.all(
+    (filter.agent === undefined ? AGENT_NAMES : [filter.agent]).map(loadAgent),
+  );
+  const projectOf = rememberProjects(machine);
+  return agents
+    .flatMap((agent) => [...agent.findSessions(machine)])
+    .filter((session) => session.parent === null)
+    .filter((session) => filter.sinceMs === undefined || session.changedMs >= filter.sinceMs)
+    .filter(
+      (session) =>
+        filter.project === undefined || (session.cwd !== null && projectOf(session.cwd) === filter.project),
+    )
+    .sort((a, b) => b.changedMs - a.changedMs || (a.id < b.id ? -1 : 1));
+}
+
+/** Asking git about a folder costs a process; most sessions share a few folders. */
+function rememberProjects(machine: Machine): (cwd: string) => string | null {
+  const known = new Map<string, string | null>();
+  return (cwd) => {
+    const remembered = known.get(cwd);
+    if (remembered !== undefined) return remembered;
+    const id = isFolder(cwd) ? identifyProject(cwd, machine).id : null;
+    known.set(cwd, id);
+    return id;
+  };
+}
+
+/** The session in a file, and the agent that wrote it; all agents are tried when none is named. */
+export async function inspectTranscript(
+  path: string,
+  name?: AgentName,
+): Promise<{ agent: Agent; session: FoundSession }> {
+  if (!pathExists(path)) {
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, {
+      hint: 'See what there is: handover sessions',
+    });
+  }
+  for (const candidate of name === undefined ? AGENT_NAMES : [name]) {
+    const agent = await loadAgent(candidate);
+    const session = agent.inspectFile(path);
+    if (session !== null) return { agent, session };
+  }
+  throw new HandoverError(
+    'HANDOVER_INPUT_INVALID',
+    `${path} is not a transcript${name === undefined ? ' that is known here' : ` of ${name}`}`,
+    {
+      hint: 'See what there is: handover sessions',
+    },
+  );
+}

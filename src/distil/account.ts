@@ -1,0 +1,260 @@
+import type { Event, FileEdit, PlanItem } from '../model/event.ts';
+import { type Ledger, noteEdit, noteFile, noteText, openLedger, type Voice } from './ledger.ts';
+
+/** Something said, with how many calls had been made by then and where it stands. */
+export interface Said {
+  call: number;
+  text: string;
+  line: number;
+}
+
+export interface TouchedFile {
+  path: string;
+  edits: number;
+  created: boolean;
+  deleted: boolean;
+  reads: number;
+  lastEdit: number;
+  lastRead: number;
+  line: number;
+}
+
+export interface RanCommand {
+  call: number;
+  command: string;
+  background: boolean;
+  line: number;
+  /** Null until the result is seen. */
+  failed: boolean | null;
+  exit: number | null;
+  output: string;
+}
+
+/** What happened in a session, as far as facts are made of it. Grows with what was said and touched, not with outputs. */
+export interface Account {
+  calls: number;
+  prompts: Said[];
+  replies: Said[];
+  summaries: Said[];
+  proposals: Said[];
+  questions: Said[];
+  links: Map<string, Said>;
+  plan: PlanItem[];
+  planLine: number;
+  files: Map<string, TouchedFile>;
+  commands: RanCommand[];
+  /** Calls without a result yet, by the agent's id of the call. */
+  open: Map<
+    string,
+    {
+      call: number;
+      what: string;
+      line: number;
+      voice: Voice;
+      command: RanCommand | null;
+      path: string | null;
+    }
+  >;
+  /** The latest results: older ones say little that was not said since, and are let go unread. */
+  results: { call: number; voice: Voice; text: string; path: string | null }[];
+  ledger: Ledger;
+  cwd: string | null;
+  branch: string | null;
+  model: string | null;
+  limit: Said | null;
+  firstAt: string | null;
+  lastAt: string | null;
+}
+
+export function openAccount(): Account {
+  return {
+    calls: 0,
+    prompts: [],
+    replies: [],
+    summaries: [],
+    proposals: [],
+    questions: [],
+    links: new Map(),
+    plan: [],
+    planLine: 0,
+    files: new Map(),
+    commands: [],
+    open: new Map(),
+    results: [],
+    ledger: openLedger(),
+    cwd: null,
+    branch: null,
+    model: null,
+    limit: null,
+    firstAt: null,
+    lastAt: null,
+  };
+}
+
+const KEPT_RESULTS = 400;
+const KEPT_REPLIES = 400;
+const KEPT_OUTPUT = 12_000;
+
+/** Enters one event. Sub-agents' events are their own; what they found comes back as a result of the main line. */
+export function enterEvent(account: Account, event: Event): void {
+  if (event.sidechain === true) return;
+  if (event.cwd !== undefined) account.cwd = event.cwd;
+  if (event.branch !== undefined) account.branch = event.branch;
+  if (event.model !== undefined) account.model = event.model;
+  account.firstAt ??= event.at;
+  account.lastAt = event.at ?? account.lastAt;
+  const { calls: call } = account;
+  const said = (text: string): Said => ({ call, text, line: event.ref.line });
+  switch (event.type) {
+    case 'prompt':
+      account.prompts.push(said(event.text));
+      noteText(account.ledger, event.text, { voice: 'user', call });
+      break;
+    case 'reply':
+      if (event.text.trim() === '') break;
+      keepLast(account.replies, said(event.text), KEPT_REPLIES);
+      noteText(account.ledger, event.text, { voice: 'agent', call });
+      break;
+    case 'compaction':
+      if (event.summary === null) break;
+      account.summaries.push(said(event.summary));
+      noteText(account.ledger, event.summary, { voice: 'summary', call });
+      break;
+    case 'plan':
+      account.plan = event.items;
+      account.planLine = event.ref.line;
+      noteText(account.ledger, event.items.map((item) => `${item.text}\n${item.detail ?? ''}`).join('\n'), {
+        voice: 'task',
+        call,
+      });
+      break;
+    case 'limit':
+      account.limit = said(event.text);
+      break;
+    case 'call':
+      enterCall(account, event);
+      break;
+    case 'result':
+      enterResult(account, event);
+      break;
+    case 'injected':
+      break;
+  }
+}
+
+type CallEvent = Extract<Event, { type: 'call' }>;
+
+function enterCall(account: Account, event: CallEvent): void {
+  account.calls++;
+  const { calls: call, ledger } = account;
+  const { action } = event;
+  const line = event.ref.line;
+  const open = (what: string, voice: Voice, more: { command?: RanCommand; path?: string } = {}): void => {
+    account.open.set(event.call, {
+      call,
+      what,
+      line,
+      voice,
+      command: more.command ?? null,
+      path: more.path ?? null,
+    });
+  };
+  switch (action.kind) {
+    case 'edit':
+      for (const edit of action.edits) enterEdit(account, edit, line);
+      open(action.edits.map((edit) => edit.path).join(', '), 'kept');
+      break;
+    case 'read': {
+      const file = touchFile(account, action.path, line);
+      file.reads++;
+      file.lastRead = call;
+      noteFile(ledger, action.path, { voice: 'opened', call });
+      open(action.path, 'content', { path: action.path });
+      break;
+    }
+    case 'command': {
+      const { command, background } = action;
+      const ran: RanCommand = { call, command, background, line, failed: null, exit: null, output: '' };
+      account.commands.push(ran);
+      noteText(ledger, command, { voice: 'command', call });
+      open(command, 'output', { command: ran });
+      break;
+    }
+    case 'search':
+      noteText(ledger, `${action.pattern} ${action.path ?? ''}`, { voice: 'pattern', call });
+      open(action.pattern, 'hits');
+      break;
+    case 'fetch':
+      account.links.set(action.url, { call, text: action.url, line });
+      open(action.url, 'other');
+      break;
+    case 'delegate':
+      noteText(ledger, action.task, { voice: 'plan', call });
+      open(action.task, 'other');
+      break;
+    case 'ask':
+      account.questions.push({ call, text: action.question, line });
+      noteText(ledger, action.question, { voice: 'plan', call });
+      open(action.question, 'other');
+      break;
+    case 'propose':
+      account.proposals.push({ call, text: action.text, line });
+      noteText(ledger, action.text, { voice: 'plan', call });
+      open('a plan', 'other');
+      break;
+    case 'other':
+      noteText(ledger, action.texts.join('\n'), { voice: 'plan', call });
+      open(event.tool, 'other');
+      break;
+  }
+}
+
+function enterEdit(account: Account, edit: FileEdit, line: number): void {
+  const file = touchFile(account, edit.path, line);
+  file.edits++;
+  file.lastEdit = account.calls;
+  file.line = line;
+  if (edit.change === 'created' && file.reads === 0 && file.edits === 1) file.created = true;
+  file.deleted = edit.change === 'deleted' || edit.change === 'moved';
+  if (edit.to !== undefined) {
+    const moved = touchFile(account, edit.to, line);
+    moved.edits++;
+    moved.lastEdit = account.calls;
+  }
+  noteEdit(account.ledger, edit, account.calls);
+}
+
+function touchFile(account: Account, path: string, line: number): TouchedFile {
+  const known = account.files.get(path);
+  if (known !== undefined) return known;
+  const file = { path, edits: 0, created: false, deleted: false, reads: 0, lastEdit: 0, lastRead: 0, line };
+  account.files.set(path, file);
+  return file;
+}
+
+type ResultEvent = Extract<Event, { type: 'result' }>;
+
+function enterResult(account: Account, event: ResultEvent): void {
+  const asked = account.open.get(event.call);
+  if (asked === undefined) return;
+  account.open.delete(event.call);
+  if (asked.command !== null) {
+    asked.command.failed = event.ok === false || (event.exit !== null && event.exit !== 0);
+    asked.command.exit = event.exit;
+    asked.command.output = event.output.slice(0, KEPT_OUTPUT);
+  }
+  if (asked.voice === 'kept') return;
+  const { calls: call } = account;
+  keepLast(account.results, { call, voice: asked.voice, text: event.output, path: asked.path }, KEPT_RESULTS);
+}
+
+function keepLast<T>(items: T[], item: T, count: number): void {
+  items.push(item);
+  if (items.length > count * 2) items.splice(0, items.length - count);
+}
+
+/** Reads the results that were kept. To be called once, at the end. */
+export function closeAccount(account: Account): void {
+  for (const { voice, call, text } of account.results.slice(-KEPT_RESULTS))
+    noteText(account.ledger, text, { voice, call });
+}

@@ -1,0 +1,164 @@
+import type { Fact } from '../model/fact.ts';
+import type { Account, TouchedFile } from './account.ts';
+import { draftFact } from './draft-fact.ts';
+import { baseName, findSymbols } from './names.ts';
+import { netFilePoints, type Valuation } from './value.ts';
+
+const MAX_SYMBOLS = 49;
+const SMALLEST_SYMBOL = 150;
+const MAX_OTHER_FILES = 60;
+const SMALLEST_RELEVANCE = 120;
+
+/** Files changed, with what the edits brought in; files read; files that were only named but look likely to matter. */
+export function findFileFacts(account: Account, valuation: Valuation): Fact[] {
+  const touched = newestByName(account);
+  const symbols = assignSymbols(account, valuation, touched);
+  const changed = [...account.files.values()].filter((file) => file.edits > 0);
+  const others = rankOthers(account, valuation, new Set(changed.map((file) => baseName(file.path))));
+  const facts = [
+    ...changed.map((file) => makeFact(account, valuation, { file, symbols })),
+    ...others.map((file) => makeFact(account, valuation, { file, symbols })),
+  ];
+  return facts.filter((fact) => fact !== null);
+}
+
+function newestByName(account: Account): Map<string, TouchedFile> {
+  const byName = new Map<string, TouchedFile>();
+  for (const file of account.files.values()) {
+    const name = baseName(file.path);
+    const known = byName.get(name);
+    if (known === undefined || lastTouch(file) >= lastTouch(known)) byName.set(name, file);
+  }
+  return byName;
+}
+
+function lastTouch(file: TouchedFile): number {
+  return Math.max(file.lastEdit, file.lastRead);
+}
+
+function rankOthers(account: Account, valuation: Valuation, changed: ReadonlySet<string>): TouchedFile[] {
+  const touched = newestByName(account);
+  return [...valuation.relevance]
+    .filter(([name, relevance]) => !changed.has(name) && relevance >= SMALLEST_RELEVANCE)
+    .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
+    .slice(0, MAX_OTHER_FILES)
+    .map(([name]) => touched.get(name) ?? describeMention(account, name));
+}
+
+/** A file that nobody opened, by its most frequent spelling. */
+function describeMention(account: Account, name: string): TouchedFile {
+  const spellings = [...(account.ledger.spellings.get(name) ?? [])];
+  const [best] = spellings.sort(
+    ([a, left], [b, right]) => right - left || a.length - b.length || (a < b ? -1 : 1),
+  );
+  return {
+    path: best?.[0] ?? name,
+    edits: 0,
+    created: false,
+    deleted: false,
+    reads: 0,
+    lastEdit: 0,
+    lastRead: 0,
+    line: 0,
+  };
+}
+
+interface FileParts {
+  file: TouchedFile;
+  symbols: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+function makeFact(account: Account, valuation: Valuation, { file, symbols }: FileParts): Fact | null {
+  const name = baseName(file.path);
+  const last = account.ledger.names.file.get(name)?.last ?? lastTouch(file);
+  return draftFact('file', {
+    text: toRelative(file.path, account.cwd),
+    line: file.line,
+    status: statusOf(file),
+    trust: file.edits + file.reads > 0 ? 'observed' : 'inferred',
+    origin: 'tool',
+    weight: {
+      points: netFilePoints(valuation, name),
+      age: account.calls - (lastTouch(file) || last),
+      names: Object.fromEntries(symbols.get(name) ?? []),
+    },
+    detail: { edits: file.edits, reads: file.reads, relevance: valuation.relevance.get(name) ?? 0 },
+  });
+}
+
+function statusOf(file: TouchedFile): string {
+  if (file.deleted) return 'deleted';
+  if (file.created) return 'created';
+  if (file.edits > 0) return 'edited';
+  return file.reads > 0 ? 'read' : 'mentioned';
+}
+
+export function toRelative(path: string, cwd: string | null): string {
+  return cwd !== null && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
+}
+
+/** Each symbol is listed with the one file where it was worked on most. */
+function assignSymbols(
+  account: Account,
+  valuation: Valuation,
+  touched: ReadonlyMap<string, TouchedFile>,
+): Map<string, Map<string, number>> {
+  const homes = new Map<string, Map<string, number>>();
+  for (const [symbol, files] of account.ledger.homes)
+    homes.set(symbol, new Map([...files].map(([file, edits]) => [file, 2 + edits])));
+  for (const { path, text } of account.results) {
+    if (path === null) continue;
+    for (const symbol of findSymbols(text)) {
+      const own = homes.get(symbol) ?? new Map<string, number>();
+      if (!own.has(baseName(path))) own.set(baseName(path), 1);
+      homes.set(symbol, own);
+    }
+  }
+  const assigned = new Map<string, Map<string, number>>();
+  const ranked = [...homes.keys()]
+    .map((symbol) => ({ symbol, points: valuation.values.symbol.get(symbol) ?? 0 }))
+    .filter(({ points }) => points >= SMALLEST_SYMBOL)
+    .sort((a, b) => b.points - a.points || (a.symbol < b.symbol ? -1 : 1));
+  for (const { symbol, points } of ranked) {
+    const home = chooseHome(homes.get(symbol) ?? new Map(), assigned, touched);
+    if (home === null) continue;
+    const own = assigned.get(home) ?? new Map<string, number>();
+    own.set(symbol, points);
+    assigned.set(home, own);
+  }
+  return assigned;
+}
+
+function chooseHome(
+  candidates: ReadonlyMap<string, number>,
+  assigned: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  touched: ReadonlyMap<string, TouchedFile>,
+): string | null {
+  const open = [...candidates]
+    .map(([file, weight]) => ({
+      file,
+      weight,
+      taken: assigned.get(file)?.size ?? 0,
+      touched: touched.get(file),
+    }))
+    .filter((home) => home.taken < MAX_SYMBOLS && home.touched !== undefined);
+  open.sort(
+    (a, b) =>
+      b.weight - a.weight ||
+      a.taken - b.taken ||
+      lastTouch(b.touched ?? NEVER) - lastTouch(a.touched ?? NEVER) ||
+      (a.file < b.file ? -1 : 1),
+  );
+  return open[0]?.file ?? null;
+}
+
+const NEVER: TouchedFile = {
+  path: '',
+  edits: 0,
+  created: false,
+  deleted: false,
+  reads: 0,
+  lastEdit: 0,
+  lastRead: 0,
+  line: 0,
+};

@@ -1,0 +1,176 @@
+import {
+  baseName,
+  findDefinitions,
+  findErrorNames,
+  findPaths,
+  findQualified,
+  findReferences,
+  findSymbols,
+  findTicked,
+  isSymbol,
+  isTerm,
+} from './names.ts';
+import { findStems } from './shell.ts';
+
+/** Where a name was met. What an edit brings in, keeps and takes out are three different things. */
+export type Voice =
+  | 'user'
+  | 'agent'
+  | 'summary'
+  | 'added'
+  | 'kept'
+  | 'removed'
+  | 'opened'
+  | 'command'
+  | 'pattern'
+  | 'task'
+  | 'plan'
+  | 'output'
+  | 'content'
+  | 'hits'
+  | 'other';
+
+export type NameClass = 'file' | 'symbol' | 'qualified' | 'error' | 'reference' | 'stem';
+export const NAME_CLASSES = ['file', 'symbol', 'qualified', 'error', 'reference', 'stem'] as const;
+
+/** How often and when last, counted in calls from the beginning, in all and by voice. */
+export interface Mentions {
+  count: number;
+  last: number;
+  by: Map<Voice, { count: number; last: number }>;
+}
+
+/** Every name that the session brought up, with what is known of it. */
+export interface Ledger {
+  names: Record<NameClass, Map<string, Mentions>>;
+  ticked: Set<string>;
+  defined: Set<string>;
+  /** The files, by base name, whose edits contain a symbol, and how many edits. */
+  homes: Map<string, Map<string, number>>;
+  /** Paths that were seen for a base name, with how often. */
+  spellings: Map<string, Map<string, number>>;
+  /** The fewest other files that ever stood beside this one: a name in a long listing says little. */
+  crowds: Map<string, number>;
+}
+
+export function openLedger(): Ledger {
+  const names = {
+    file: new Map(),
+    symbol: new Map(),
+    qualified: new Map(),
+    error: new Map(),
+    reference: new Map(),
+    stem: new Map(),
+  };
+  return {
+    names,
+    ticked: new Set(),
+    defined: new Set(),
+    homes: new Map(),
+    spellings: new Map(),
+    crowds: new Map(),
+  };
+}
+
+export interface Place {
+  voice: Voice;
+  call: number;
+}
+
+export function note(ledger: Ledger, kind: NameClass, name: string, { voice, call }: Place): void {
+  const known = ledger.names[kind];
+  let mentions = known.get(name);
+  if (mentions === undefined) {
+    mentions = { count: 0, last: call, by: new Map() };
+    known.set(name, mentions);
+  }
+  mentions.count++;
+  mentions.last = Math.max(mentions.last, call);
+  const own = mentions.by.get(voice);
+  if (own === undefined) mentions.by.set(voice, { count: 1, last: call });
+  else {
+    own.count++;
+    own.last = Math.max(own.last, call);
+  }
+}
+
+export function noteFile(ledger: Ledger, path: string, place: Place, crowd = 1): void {
+  const name = baseName(path);
+  note(ledger, 'file', name, place);
+  ledger.crowds.set(name, Math.min(crowd, ledger.crowds.get(name) ?? Number.POSITIVE_INFINITY));
+  if (path.includes('/')) addTo(ledger.spellings, name, path);
+}
+
+const PROSE: ReadonlySet<Voice> = new Set(['user', 'agent', 'summary', 'plan', 'task']);
+
+/** Notes every name in a text. In prose a back-ticked name was put there on purpose. */
+export function noteText(ledger: Ledger, text: string, place: Place): void {
+  const paths = findPaths(text);
+  for (const path of paths) noteFile(ledger, path, place, paths.length);
+  for (const name of findSymbols(text)) note(ledger, 'symbol', name, place);
+  for (const name of findQualified(text)) note(ledger, 'qualified', name, place);
+  for (const name of findErrorNames(text)) note(ledger, 'error', name, place);
+  for (const name of findReferences(text)) note(ledger, 'reference', name, place);
+  if (place.voice === 'command') {
+    for (const stem of findStems(text)) note(ledger, 'stem', stem, place);
+  }
+  if (PROSE.has(place.voice)) noteTicked(ledger, text, place);
+}
+
+function noteTicked(ledger: Ledger, text: string, place: Place): void {
+  for (const ticked of findTicked(text)) {
+    if (ticked.includes(' ')) {
+      if (/^[a-z./]/.test(ticked)) for (const stem of findStems(ticked)) note(ledger, 'stem', stem, place);
+    } else if (isTerm(ticked)) {
+      ledger.ticked.add(ticked);
+      if (!isSymbol(ticked)) note(ledger, 'qualified', ticked, place);
+      for (const symbol of findSymbols(ticked)) ledger.ticked.add(symbol);
+    }
+  }
+}
+
+const NAMED_IN_EDIT_CROWD = 8;
+
+/** Notes what an edit brought in, kept and took out, and that its symbols live in this file. */
+export function noteEdit(
+  ledger: Ledger,
+  edit: { path: string; before: string; after: string },
+  call: number,
+): void {
+  const home = baseName(edit.path);
+  noteFile(ledger, edit.path, { voice: 'added', call });
+  noteDifference(ledger, 'symbol', {
+    before: findSymbols(edit.before),
+    after: findSymbols(edit.after),
+    call,
+  });
+  noteDifference(ledger, 'qualified', {
+    before: findQualified(edit.before),
+    after: findQualified(edit.after),
+    call,
+  });
+  for (const name of findDefinitions(edit.after)) ledger.defined.add(name);
+  for (const name of findErrorNames(edit.after)) note(ledger, 'error', name, { voice: 'added', call });
+  for (const name of findReferences(edit.after)) note(ledger, 'reference', name, { voice: 'added', call });
+  for (const path of findPaths(edit.after))
+    noteFile(ledger, path, { voice: 'kept', call }, NAMED_IN_EDIT_CROWD);
+  for (const name of new Set([...findSymbols(edit.before), ...findSymbols(edit.after)]))
+    addTo(ledger.homes, name, home);
+}
+
+function noteDifference(
+  ledger: Ledger,
+  kind: NameClass,
+  { before, after, call }: { before: readonly string[]; after: readonly string[]; call: number },
+): void {
+  const old = new Set(before);
+  const fresh = new Set(after);
+  for (const name of after) note(ledger, kind, name, { voice: old.has(name) ? 'kept' : 'added', call });
+  for (const name of before) if (!fresh.has(name)) note(ledger, kind, name, { voice: 'removed', call });
+}
+
+function addTo(counts: Map<string, Map<string, number>>, key: string, item: string): void {
+  const own = counts.get(key) ?? new Map<string, number>();
+  own.set(item, (own.get(item) ?? 0) + 1);
+  counts.set(key, own);
+}

@@ -1,0 +1,127 @@
+/**
+ * Names that a later session would look for: files, symbols, errors, references. Found by form alone, so that any language
+ * and any project works. Every pattern is linear: no part of it can match the same text in two ways.
+ */
+
+const EXTENSIONS =
+  'tsx?|jsx?|mjs|cjs|mts|cts|py|pyi|go|rs|java|kt|kts|swift|rb|erb|php|c|h|cc|cpp|hpp|cs|fs|m|mm|scala|clj|ex|exs|erl|hs|ml|sh|bash|zsh|fish|ps1|bat|sql|md|mdx|rst|txt|json|jsonl|json5|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|css|scss|sass|less|vue|svelte|astro|dart|lua|zig|proto|graphql|tf|tfvars|hcl|gradle|mod|sum|work|Dockerfile|ipynb|csv|arb|plist|service|nix|cmake|mk|snap|tmpl|template';
+const PATH = new RegExp(
+  `(?<![\\w@:/.\\-])((?:~|\\.{1,2})?/?(?:[\\w.@+\\-[\\]()]+/)*[\\w.@+\\-[\\]]+\\.(?:${EXTENSIONS}))(?![\\w/])`,
+  'g',
+);
+
+const WORD = /[A-Za-z_]\w{4,79}/g;
+const INNER_HUMP = /[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|[A-Z][a-z0-9]+[A-Z]/;
+const CALL = /\b([A-Za-z_]\w{4,40})\(\)/g;
+const QUALIFIED = /(?<![\w./])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,2}(?![\w/])/g;
+const ERRNO = [
+  'EACCES|EADDRINUSE|EADDRNOTAVAIL|EAGAIN|EBADF|EBUSY|ECONNABORTED|ECONNREFUSED|ECONNRESET|EEXIST|EFAULT|EFBIG',
+  'EHOSTUNREACH|EINTR|EINVAL|EISDIR|ELOOP|EMFILE|EMSGSIZE|ENAMETOOLONG|ENETUNREACH|ENFILE|ENODEV|ENOENT|ENOEXEC',
+  'ENOMEM|ENOSPC|ENOSYS|ENOTCONN|ENOTDIR|ENOTEMPTY|ENOTSUP|ENXIO|EPERM|EPIPE|EPROTO|ERANGE|EROFS|ESRCH|ETIMEDOUT|EXDEV',
+].join('|');
+const ERROR_NAME = new RegExp(
+  `\\b(?:[A-Z][A-Za-z]*(?:Error|Exception|Warning|Panic)|${ERRNO}|exit (?:code|status) \\d+|TS\\d{4}|[45]\\d\\d (?:Unauthorized|Forbidden|Not Found|Internal)|SIG[A-Z]{3,5}|ERR_[A-Z_]+)\\b`,
+  'g',
+);
+const REFERENCE = /(?<!\w)(?:#\d{1,6}|[A-Z]{2,6}-\d{1,5}|v\d+\.\d+(?:\.\d+)?)\b/g;
+const LINK = /https?:\/\/[^\s)>\]"'`]+/g;
+const TICKED = /`([^`\n]{2,120})`/g;
+const DEFINITION =
+  /(?:\bfunc\s+(?:\([^)]*\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|impl|fn|const|let|var|val|function|module|record|export (?:default )?(?:async )?(?:function|const|class))\s+)([A-Za-z_]\w{3,})/g;
+
+export function baseName(path: string): string {
+  return path.replace(/\/+$/, '').split('/').at(-1) ?? path;
+}
+
+export function findPaths(text: string): string[] {
+  if (!text.includes('.')) return [];
+  return unique(allOf(PATH, text, 1).filter((path) => !path.startsWith('//')));
+}
+
+/** Words that only code uses: an inner capital, an underscore, or a call. */
+export function findSymbols(text: string): string[] {
+  const humped = allOf(WORD, text, 0).filter(
+    (word) => INNER_HUMP.test(word) && !isMixed(word) && !isEncoded(word),
+  );
+  return unique([...humped, ...allOf(CALL, text, 1)]).filter((word) => word !== '__proto__');
+}
+
+/** Too long for a name, with digits: a hash, a key, a piece of encoded data. */
+function isEncoded(word: string): boolean {
+  return word.length > 30 && /\d/.test(word);
+}
+
+/** Both capitals inside and underscores, as test cases are called: long, and named after what they test. */
+function isMixed(word: string): boolean {
+  return word.includes('_') && /[a-z][A-Z]|[A-Z][a-z]/.test(word);
+}
+
+export function findQualified(text: string): string[] {
+  if (!text.includes('.')) return [];
+  return unique(allOf(QUALIFIED, text, 0).filter((name) => !isPath(name)));
+}
+
+export function findErrorNames(text: string): string[] {
+  return unique(allOf(ERROR_NAME, text, 0));
+}
+
+export function findReferences(text: string): string[] {
+  return unique(allOf(REFERENCE, text, 0));
+}
+
+export function findLinks(text: string): string[] {
+  if (!text.includes('://')) return [];
+  return unique(allOf(LINK, text, 0).map((link) => link.replace(/[.,]+$/, '')));
+}
+
+export function findTicked(text: string): string[] {
+  if (!text.includes('`')) return [];
+  return unique(allOf(TICKED, text, 1).map((ticked) => ticked.trim()));
+}
+
+export function findDefinitions(text: string): string[] {
+  return unique(allOf(DEFINITION, text, 1));
+}
+
+const DULL = new Set([
+  'true',
+  'false',
+  'null',
+  'none',
+  'main',
+  'src',
+  'test',
+  'tests',
+  'json',
+  'string',
+  'number',
+]);
+
+/** A back-ticked token that is a name: no path, no sentence, no common word. */
+export function isTerm(ticked: string): boolean {
+  if (ticked.length < 4 || DULL.has(ticked.toLowerCase()) || !/^[\w./:@#-]+$/.test(ticked)) return false;
+  return /[_./:-]|[a-z][A-Z]/.test(ticked) && !isPath(ticked);
+}
+
+export function isSymbol(word: string): boolean {
+  return /^[A-Za-z_]\w{4,79}$/.test(word) && INNER_HUMP.test(word);
+}
+
+function isPath(text: string): boolean {
+  PATH.lastIndex = 0;
+  const match = PATH.exec(text);
+  return match !== null && match[0].length === text.length;
+}
+
+function allOf(pattern: RegExp, text: string, group: number): string[] {
+  const found: string[] = [];
+  for (const match of text.matchAll(pattern)) {
+    const value = match[group];
+    if (value !== undefined) found.push(value);
+  }
+  return found;
+}
+
+function unique(items: readonly string[]): string[] {
+  return items.length < 2 ? [...items] : [...new Set(items)];
+}

@@ -1,0 +1,46 @@
+import type { Fact } from '../model/fact.ts';
+import type { Account, Said } from './account.ts';
+import { draftFact } from './draft-fact.ts';
+
+const SUBSTANTIVE = 25;
+const RECENT = 15;
+const RECENT_POINTS = 4667;
+const OLDER_POINTS = 400;
+const RULE =
+  /\b(?:never|always|must(?: not)?|don'?t|do not|only use|prefer|instead of|keep .{1,40} (?:below|under|above)|no more than|at most|at least)\b/i;
+
+/**
+ * What the human said, word for word: the first request, the current one, what came after it, and the rest. A message
+ * that lays down a rule is a constraint wherever it stands.
+ */
+export function findPromptFacts(account: Account): Fact[] {
+  const { prompts, calls } = account;
+  const current = Math.max(
+    prompts.findLastIndex((prompt) => prompt.text.length > SUBSTANTIVE),
+    prompts.length === 0 ? -1 : 0,
+  );
+  const latest = prompts.some((prompt) => prompt.text.length > SUBSTANTIVE) ? current : prompts.length - 1;
+  return prompts.flatMap((prompt, index) => {
+    const role = roleOf(index, latest, prompts.length);
+    const recent = index >= prompts.length - RECENT;
+    const fact = draftFact(role === 'message' ? kindOf(prompt) : 'goal', {
+      text: prompt.text,
+      line: prompt.line,
+      trust: 'quoted',
+      origin: 'human',
+      weight: { points: recent ? RECENT_POINTS : OLDER_POINTS, age: calls - prompt.call },
+      detail: { role, message: index + 1 },
+    });
+    return fact === null ? [] : [fact];
+  });
+}
+
+function roleOf(index: number, latest: number, count: number): 'current' | 'after' | 'first' | 'message' {
+  if (index === latest) return 'current';
+  if (index > latest && index < count) return 'after';
+  return index === 0 ? 'first' : 'message';
+}
+
+function kindOf(prompt: Said): 'constraint' | 'note' {
+  return prompt.text.length < 600 && RULE.test(prompt.text) ? 'constraint' : 'note';
+}

@@ -1,0 +1,89 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SESSION_ID, tellStory } from '../fixtures/agents/claude-code.ts';
+import { makeDesk } from '../support/cli.ts';
+
+/** The story in Claude Code's own place, below the home folder of a desk. */
+function layOutStory(desk: { home: string }): string {
+  const path = join(desk.home, '.claude', 'projects', '-home-ann-shop', `${SESSION_ID}.jsonl`);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, tellStory().text);
+  return path;
+}
+
+describe('handover sessions', () => {
+  it('lists what the agents keep, as words and as JSON', async () => {
+    const desk = makeDesk();
+    expect(await desk.ok(['sessions'])).toBe('no sessions found\n');
+    const path = layOutStory(desk);
+    expect(await desk.ok(['sessions'])).toContain(`${SESSION_ID}  claude-code`);
+    const [session] = await desk.json<Record<string, unknown>[]>(['sessions']);
+    expect(Object.keys(session ?? {})).toEqual([
+      'agent',
+      'id',
+      'cwd',
+      'title',
+      'started_at',
+      'changed_at',
+      'bytes',
+      'path',
+    ]);
+    expect(session).toMatchObject({ agent: 'claude-code', id: SESSION_ID, cwd: '/home/ann/shop', path });
+    expect(await desk.json(['sessions', '--agent', 'codex'])).toEqual([]);
+  });
+
+  it('refuses an agent it cannot read', async () => {
+    const { status, stderr } = await makeDesk().run(['sessions', '--agent', 'hal']);
+    expect(status).toBe(64);
+    expect(stderr).toContain('claude-code, codex');
+  });
+});
+
+describe('handover capture', () => {
+  it('makes a handover of a session and prints the brief', async () => {
+    const desk = makeDesk();
+    layOutStory(desk);
+    const brief = await desk.ok(['capture', '--session', SESSION_ID.slice(0, 6)]);
+    expect(brief).toContain(
+      "## The user's last message\n> Never retry on 404, and keep the delay below 2000 ms\n",
+    );
+    expect(brief).toContain("## The user's first request\n> Make the upload retry when the server is busy\n");
+    expect(brief).toMatch(/> \[in_progress\] Test the retry\n/);
+    expect(brief).toMatch(/> src\/retry\.ts \(new, 1 edit\)/);
+    expect(brief).toMatch(/> ok `npm test`\n/);
+    expect(brief).toContain('> - We use exponential backoff instead of a queue.');
+    const [row] = await desk.json<{ agent: string; title: string }[]>(['list']);
+    expect(row).toMatchObject({
+      agent: 'claude-code',
+      title: 'Never retry on 404, and keep the delay below 2000 ms',
+    });
+  });
+
+  it('keeps nothing in a dry run, and finds the agent of a file by itself', async () => {
+    const desk = makeDesk();
+    const path = layOutStory(desk);
+    const handover = await desk.json<{ facts: unknown[] }>(['capture', '--transcript', path, '--dry-run']);
+    expect(handover.facts.length).toBeGreaterThan(8);
+    expect(await desk.json(['list'])).toEqual([]);
+  });
+
+  it.each([
+    [['--transcript', 'nowhere.jsonl'], 66],
+    [['--session', 'none'], 66],
+    [['--agent', 'hal'], 64],
+    [['--transcript', 'a', '--session', 'b'], 64],
+  ])('refuses %j', async (args, status) => {
+    const desk = makeDesk();
+    layOutStory(desk);
+    expect((await desk.run(['capture', ...args])).status).toBe(status);
+  });
+
+  it('says so when a file is no transcript', async () => {
+    const desk = makeDesk();
+    writeFileSync(join(desk.home, 'notes.jsonl'), '{"hello":"world"}\n');
+    const { status, stderr } = await desk.run(['capture', '--transcript', join(desk.home, 'notes.jsonl')]);
+    expect(status).toBe(65);
+    expect(stderr).toContain('handover sessions');
+  });
+});
