@@ -31,7 +31,6 @@ export type Voice =
   | 'other';
 
 export type NameClass = 'file' | 'symbol' | 'qualified' | 'error' | 'reference' | 'stem';
-export const NAME_CLASSES = ['file', 'symbol', 'qualified', 'error', 'reference', 'stem'] as const;
 
 /** How often and when last, counted in calls from the beginning, in all and by voice. */
 export interface Mentions {

@@ -24,7 +24,6 @@ const ERROR_NAME = new RegExp(
   'g',
 );
 const REFERENCE = /(?<!\w)(?:#\d{1,6}|[A-Z]{2,6}-\d{1,5}|v\d+\.\d+(?:\.\d+)?)\b/g;
-const LINK = /https?:\/\/[^\s)>\]"'`]+/g;
 const TICKED = /`([^`\n]{2,120})`/g;
 const DEFINITION =
   /(?:\bfunc\s+(?:\([^)]*\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|impl|fn|const|let|var|val|function|module|record|export (?:default )?(?:async )?(?:function|const|class))\s+)([A-Za-z_]\w{3,})/g;
@@ -67,11 +66,6 @@ export function findErrorNames(text: string): string[] {
 
 export function findReferences(text: string): string[] {
   return unique(allOf(REFERENCE, text, 0));
-}
-
-export function findLinks(text: string): string[] {
-  if (!text.includes('://')) return [];
-  return unique(allOf(LINK, text, 0).map((link) => link.replace(/[.,]+$/, '')));
 }
 
 export function findTicked(text: string): string[] {

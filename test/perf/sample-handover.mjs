@@ -120,5 +120,5 @@ function makeSentence(random) {
  * @returns {T}
  */
 function pick(items, random) {
-  return items[Math.floor(random() * items.length)] ?? items[0];
+  return /** @type {T} */ (items[Math.floor(random() * items.length)]);
 }

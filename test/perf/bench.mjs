@@ -1,0 +1,51 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { isMissed } from './line.mjs';
+import {
+  measureFirstLists,
+  measureLongRuns,
+  measurePeaks,
+  measureReads,
+  measureSaves,
+} from './measurements.mjs';
+import { formatTable } from './report.mjs';
+import { makePlaces } from './stores.mjs';
+
+const FULL = { count: 100_000, rounds: 40, longRounds: 5 };
+const QUICK = { count: 10_000, rounds: 10, longRounds: 2 };
+
+const { values } = parseArgs({
+  options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+});
+const size = values.quick ? QUICK : FULL;
+const lines = measureAll(size);
+console.log(formatTable(lines));
+if (values.json !== undefined) {
+  const run = { node: process.version, platform: `${process.platform}-${process.arch}`, ...size, lines };
+  writeFileSync(values.json, `${JSON.stringify(run, null, 2)}\n`);
+}
+process.exitCode = lines.some(isMissed) ? 1 : 0;
+
+/** @param {typeof FULL} size */
+function measureAll({ count, rounds, longRounds }) {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'handover-bench-')));
+  try {
+    console.error(`writing stores of ${count} handovers`);
+    const places = makePlaces(folder, { count, now: Date.now() });
+    const step = (/** @type {string} */ name, /** @type {() => import('./line.mjs').Line[]} */ measure) => {
+      console.error(`measuring ${name}`);
+      return measure();
+    };
+    return [
+      ...step('commands that read', () => measureReads(places, { rounds, count })),
+      ...step('saves', () => measureSaves(places, { rounds, count })),
+      ...step('lists after a save', () => measureFirstLists(places, { rounds, count })),
+      ...step('long runs', () => measureLongRuns(places, { rounds: longRounds, count })),
+      ...step('memory', () => measurePeaks(places, { count, folder })),
+    ];
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
