@@ -1,7 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { sealHandover } from '../../src/handover/seal.ts';
 import { type Catalog, type CatalogRow, type Filter, takeRows } from '../../src/store/catalog.ts';
-import { forgetHandover } from '../../src/store/handovers.ts';
+import { forgetHandover, keepExistingHandover } from '../../src/store/handovers.ts';
 import type { Store } from '../../src/store/store.ts';
 import { openStore, pathOfHandover } from '../../src/store/store.ts';
 import { keepOne, makeClock, makeFolder, makeMachine, NOON } from '../support/temp-store.ts';
@@ -80,6 +81,23 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
       clock.set(NOON - DAY);
       keepOne(store, 'older');
       expect(await titles(store)).toHaveLength(2);
+    });
+
+    it('sees an older one appear and a newer one go at the same time', async () => {
+      const { store, clock } = makeCase();
+      keepOne(store, 'a');
+      clock.set(NOON + MINUTE);
+      const gone = keepOne(store, 'b');
+      expect(await titles(store)).toEqual(['b', 'a']);
+      const { checksum: _, ...draft } = keepOne(makeCase().store, 'older');
+      const early = sealHandover({
+        ...draft,
+        id: '20260131-110000-aaaa',
+        created_at: '2026-01-31T11:00:00.000Z',
+      });
+      expect(keepExistingHandover(store, early)).not.toBeNull();
+      forgetHandover(store, gone.id);
+      expect(await titles(store)).toEqual(['a', 'older']);
     });
 
     it('filters by id, agent, project, text and time, each alone and together', async () => {

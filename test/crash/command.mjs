@@ -8,6 +8,9 @@ export const PROGRAM = fileURLToPath(new URL('../../bin/handover.cjs', import.me
 /** @typedef {import('./sandbox.mjs').Box} Box */
 /** @typedef {{ status: number | null, signal: string | null, stdout: string, stderr: string }} Ended */
 
+/** No command needs nearly as long: what is not done by then hangs. */
+const LONGEST_RUN_MS = 8_000;
+
 /**
  * The surroundings of a command: nothing of the user's own, no io_uring and no compile cache, so that every run makes
  * the same system calls and strace can see them.
@@ -26,6 +29,7 @@ export function environmentOf(box) {
 }
 
 /**
+ * Runs a program to its end. One that hangs is killed with all that it started, and its signal then is `TIMEOUT`.
  * @param {string} file
  * @param {readonly string[]} args
  * @param {{ cwd?: string, env?: Record<string, string | undefined> }} [options]
@@ -33,7 +37,12 @@ export function environmentOf(box) {
  */
 export function runProgram(file, args, options = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(file, args, { ...options, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      if (child.pid !== undefined) process.kill(-child.pid, 'SIGKILL');
+    }, LONGEST_RUN_MS);
     /** @type {Buffer[]} */
     const out = [];
     /** @type {Buffer[]} */
@@ -42,9 +51,10 @@ export function runProgram(file, args, options = {}) {
     child.stderr.on('data', (chunk) => err.push(chunk));
     child.on('error', reject);
     child.on('close', (status, signal) => {
+      clearTimeout(timer);
       resolve({
         status,
-        signal,
+        signal: timedOut ? 'TIMEOUT' : signal,
         stdout: Buffer.concat(out).toString(),
         stderr: Buffer.concat(err).toString(),
       });

@@ -7,6 +7,7 @@
  * @property {number} nth
  * @property {string} line As strace printed it.
  * @property {string} likeness The same in every run of the command: what is done to which file.
+ * @property {number} round Counts the calls of one likeness, from 1.
  * @property {'store' | 'answer'} target A file of the store, or the answer on standard output.
  */
 
@@ -22,15 +23,21 @@ const CALL = /^(\w+)\((.*)/s;
 export function findPoints(lines, box) {
   /** @type {Map<string, number>} */
   const counts = new Map();
+  const count = (/** @type {string} */ key) => {
+    const next = (counts.get(key) ?? 0) + 1;
+    counts.set(key, next);
+    return next;
+  };
   /** @type {Point[]} */
   const points = [];
   for (const line of lines) {
     const syscall = CALL.exec(line)?.[1];
     if (syscall === undefined) continue;
-    const nth = (counts.get(syscall) ?? 0) + 1;
-    counts.set(syscall, nth);
+    const nth = count(syscall);
     const target = findTarget(line, box);
-    if (target !== null) points.push({ syscall, nth, line, likeness: describeLikeness(line, box), target });
+    if (target === null) continue;
+    const likeness = describeLikeness(line, box);
+    points.push({ syscall, nth, line, likeness, round: count(likeness), target });
   }
   return points;
 }
@@ -58,7 +65,7 @@ function isOfStore(path, box) {
  * Paths that a call names: quoted ones, and those that strace shows for descriptors. Written data is left out.
  * @param {string} line
  */
-export function findPaths(line) {
+function findPaths(line) {
   const call = line.replace(/AT_FDCWD<[^>]*>/g, '');
   const descriptor = /^(?:p?write(?:64|v)?)\(\d+<([^>]*)>/.exec(call);
   if (descriptor !== null) return [descriptor[1] ?? ''];
@@ -69,7 +76,7 @@ export function findPaths(line) {
  * @param {string} line
  * @param {Box} box
  */
-export function describeLikeness(line, box) {
+function describeLikeness(line, box) {
   const syscall = CALL.exec(line)?.[1] ?? '';
   const paths = findPaths(line.replace(/\)\s+= .*$/s, ''));
   return `${syscall} ${paths.map((path) => generalize(path, box)).join(' ')}`;

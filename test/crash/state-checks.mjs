@@ -16,7 +16,7 @@ import { surveyTree } from './sandbox.mjs';
  */
 export async function findComplaints(box, prepared, ended) {
   try {
-    const complaints = prepared.damaged ? [] : findOpenPaths(box);
+    const complaints = prepared.open ? [] : findOpenPaths(box);
     const listed = await listIds(box);
     complaints.push(...prepared.judge({ ended, listed }));
     complaints.push(...(await checkShown(box, listed)));
@@ -41,17 +41,18 @@ async function checkShown(box, ids) {
 }
 
 /**
- * A disturbed command leaves no damage. Where damage was there before, it may still be, unless all was fixed.
+ * A disturbed command leaves no damage but what is tolerated.
  * @param {Box} box
  * @param {Prepared} prepared
  * @param {Ended} ended
  */
 async function checkDoctor(box, prepared, ended) {
   const run = await handover(box, ['doctor', '--json']);
-  if (prepared.damaged && run.status === 65) {
-    return ended.status === 0 ? [`doctor --fix ended well, then: ${describeFindings(run, 'damage')}`] : [];
-  }
-  return run.status === 0 ? [] : [`doctor: status ${run.status}: ${describeFindings(run, 'damage')}`];
+  if (run.status !== 0 && run.status !== 65) return [`doctor: ${describeEnd(run)}`];
+  const tolerated = prepared.tolerate?.(ended) ?? [];
+  return readFindings(run)
+    .filter(({ code, level }) => level === 'damage' && !tolerated.includes(code))
+    .map(({ code, message }) => `doctor: ${code}: ${message}`);
 }
 
 /** @param {Box} box */
@@ -84,10 +85,10 @@ function readFindings(ended) {
   return JSON.parse(ended.stdout).findings;
 }
 
-/** @param {Ended} ended @param {string} [level] */
-function describeFindings(ended, level) {
+/** @param {Ended} ended */
+function describeFindings(ended) {
   return readFindings(ended)
-    .filter((finding) => !finding.fixed && (level === undefined || finding.level === level))
+    .filter((finding) => !finding.fixed)
     .map((finding) => `${finding.code}: ${finding.message}`)
     .join('; ');
 }
