@@ -20,9 +20,9 @@ const COARSEST_STEP_MS = 2000;
  */
 export function readFolderState(path: string): string | null {
   try {
-    const { mtimeNs, mtimeMs, ino } = statSync(path, { bigint: true });
-    const settled = Date.now() - Number(mtimeMs) > COARSEST_STEP_MS;
-    return settled ? `${ino}:${mtimeNs}` : null;
+    const { mtimeMs, ino } = statSync(path);
+    const settled = Date.now() - mtimeMs > COARSEST_STEP_MS;
+    return settled ? `${ino}:${mtimeMs}` : null;
   } catch (error) {
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;

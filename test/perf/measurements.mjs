@@ -173,7 +173,7 @@ export function measurePeaks({ few, fewInGit, some, many, crowded }, { count, fo
     peak(`list --json --limit 0 ${of}`, handover(many, WHOLE_LIST)),
     peak(`show latest ${of}`, handover(many, ['show', 'latest'])),
     peak(`save to ${spell(count)}, all in one month`, save(crowded)),
-    peak(`list --limit 20 ${of}, all in one month, first after a save`, handover(crowded, SHORT_LIST)),
+    peak(`list --limit 20 ${of}, all in one month, first after a save`, handover(crowded, SHORT_LIST), null),
     peak('save to 10, in a git repository', save(fewInGit)),
   ];
   deleteIndex(some);
@@ -181,6 +181,6 @@ export function measurePeaks({ few, fewInGit, some, many, crowded }, { count, fo
   return [
     ...lines,
     peak(`index rebuild of ${spell(SOME)}`, handover(some, FIRST_ONE)),
-    peak(`index rebuild ${of}`, handover(many, FIRST_ONE)),
+    peak(`index rebuild ${of}`, handover(many, FIRST_ONE), null),
   ];
 }
