@@ -233,11 +233,14 @@ function printFrame(handover: Handover, reader: Reader): Frame {
     `# The user and ${reader.instructions} come first. Keep open steps in ${reader.planning}.`,
   ];
   const origin = `${QUOTE}from ${cleanLine(handover.session.agent)}, ${handover.created_at}, project ${cutToBytes(cleanLine(handover.project.name), 60)}`;
-  const title = handover.facts.some((fact) => fact.detail?.role === 'current')
-    ? []
-    : [`${QUOTE}${cutToBytes(cleanLine(handover.title), 150)}`];
+  const title = isToldBelow(handover) ? [] : [`${QUOTE}${cutToBytes(cleanLine(handover.title), 150)}`];
   const [open, close] = reader.fence === 'tag' ? [['<handover>'], ['</handover>']] : [[], []];
   return { head: [...head, ...open, ...title, origin], foot: close };
+}
+
+/** A title that was taken from the request or from the summary stands there in full. */
+function isToldBelow({ title, summary, facts }: Handover): boolean {
+  return summary.split('\n', 1)[0] === title || facts.some((fact) => fact.detail?.role === 'current');
 }
 
 const LONGEST_LEFT_OUT = 110;

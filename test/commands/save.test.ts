@@ -80,7 +80,7 @@ describe('handover save', () => {
     ]);
     const all = await saveAndRead('--summary', 'x', '--next', 'step', '--pin');
     expect(all.facts.map((fact) => [fact.text, fact.pinned ?? false])).toEqual([['step', true]]);
-    expect(await desk.ok(['render', all.id])).toContain('| Pinned\n| - next: step');
+    expect(await desk.ok(['render', all.id])).toContain('## Pinned\n> - next: step');
   });
 
   it('notes a file relative to the project, with the digest of its content', async () => {

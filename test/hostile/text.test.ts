@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { READER_NAMES } from '../../src/brief/reader.ts';
+import { HEADINGS } from '../../src/brief/sections.ts';
 import { DECLARABLE_KINDS } from '../../src/handover/declare.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { cleanText } from '../../src/model/text.ts';
@@ -101,15 +102,19 @@ describe('hostile text that was saved', () => {
     await expectPrintable([...targets, ...ids.map((id) => ['render', id, '--json'])]);
   });
 
-  it('stands behind bars in a brief, and nowhere else', async () => {
+  it('stands on quoted lines in a brief, and nowhere else', async () => {
+    const own = new Set(['', ...Object.values(HEADINGS).map((heading) => `## ${heading}`)]);
     for (const text of await inPairs(ids, (id) => desk.ok(['render', id, '--budget', '20000']))) {
-      const lines = text.split('\n');
-      const [, mark = ''] = /^--- ([0-9a-f]{12}) begin$/m.exec(text) ?? [];
-      const begin = lines.indexOf(`--- ${mark} begin`);
-      const end = lines.indexOf(`--- ${mark} end`);
-      expect(begin).toBe(5);
-      expect(lines.slice(begin + 1, end).every((line) => line.startsWith('|'))).toBe(true);
-      expect(lines.slice(end + 1).join('\n')).toMatch(/^$|^\nLeft out for space: [^\n]+\n$/);
+      const [id, use, rank, ...rest] = text.split('\n');
+      expect([id, use, rank].join('\n')).toMatch(
+        /^# Handover \S+\n# For any agent\. [^\n]+\n# The user and [^\n]+$/,
+      );
+      const strange = rest.filter((line) => !line.startsWith('> ') && !own.has(line));
+      expect(
+        strange.filter(
+          (line) => !/^# Left out: \d+ facts? \([-f0-9a-z …]+\)\. All: handover show \S+$/.test(line),
+        ),
+      ).toEqual([]);
     }
   });
 
