@@ -79,7 +79,7 @@ function layOut(page: Page, handover: Handover, { facts, budget }: Material): Se
   const options = {
     floor: FLOOR,
     maxFiles: Math.max(10, Math.floor(budget / 160)),
-    maxSymbolsPerFile: 7 * clamp(Math.floor(budget / 400), 3, 7),
+    maxSymbolsPerFile: 7 * clamp(Math.floor(budget / 280), 3, 7),
   };
   const standing = files.map(({ entry, weight }) => ({ entry, symbols: [...weight.names.keys()] }));
   const taken = fillPage(page, { candidates, standing }, market, options);
@@ -90,7 +90,7 @@ function layOut(page: Page, handover: Handover, { facts, budget }: Material): Se
 }
 
 /** Points for a byte below which a line is noise. */
-const FLOOR = 1.5;
+const FLOOR = 1;
 
 type Put = (section: Section, lines: string[], order?: number) => Entry | null;
 

@@ -88,11 +88,11 @@ const WEIGHTS = {
 /** What meeting a name of the class is worth when it is needed, in points. */
 const WORTH = {
   file: 20_510,
-  symbol: 5240,
+  symbol: 7500,
   qualified: 1600,
-  stem: 10_420,
+  stem: 20_000,
   namedStem: 8000,
-  reference: 8030,
+  reference: 16_000,
   error: 16_670,
 } as const;
 
