@@ -1,9 +1,10 @@
 import { HandoverError } from '../errors.ts';
+import { baseName } from '../model/base-name.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { cleanLine, countUtf8Bytes, cutAtWord, cutToBytes } from '../model/text.ts';
 import { findContentWords } from '../model/words.ts';
-import { oneLine, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
+import { countLineBytes, oneLine, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
 import { type Entry, openPage, type Page } from './page.ts';
 import { absorb, fillPage, type LineCandidate, type Market } from './pool.ts';
 import type { Reader } from './reader.ts';
@@ -44,7 +45,7 @@ export function compileBrief(handover: Handover, reader: Reader, budget: number 
   }
   const limit = Math.min(budget * BYTES_PER_TOKEN, reader.maxCharacters ?? Number.POSITIVE_INFINITY);
   const frame = printFrame(handover, reader);
-  const page = openPage(limit - sizeOf(frame.head) - sizeOf(frame.foot) - LONGEST_LEFT_OUT);
+  const page = openPage(limit - countLineBytes(frame.head) - countLineBytes(frame.foot) - LONGEST_LEFT_OUT);
   const facts = handover.facts.map((fact): Weighed => {
     const weight = weighFact(fact);
     return { fact, weight, section: sectionOf(fact, weight) };
@@ -110,8 +111,7 @@ function placeFixed(
   const { git } = handover.workspace;
   const tree = git === null ? null : printTree(git);
   if (tree !== null) put('tree', [tree.head], -1);
-  const current = of('current');
-  for (const item of current) {
+  for (const item of of('current')) {
     const bytes =
       item.weight.role === 'current' ? Math.max(820, Math.min(1400, Math.floor(budget * 0.7))) : 120;
     place(item, [`${QUOTE}${cutAtWord(oneLine(item.fact.text), bytes)}`]);
@@ -133,8 +133,8 @@ function placeFixed(
     entry.file = baseName(item.fact.text);
     return [{ entry, weight: item.weight }];
   });
-  for (const line of tree?.files.slice(0, MAX_TREE_FILES) ?? [])
-    if (changed.length === 0) put('tree', [line]);
+  const uncaptured = changed.length === 0 ? (tree?.files ?? []) : [];
+  for (const line of uncaptured.slice(0, MAX_TREE_FILES)) put('tree', [line]);
   return placed;
 }
 
@@ -162,7 +162,7 @@ function placeTasks(
   for (const item of tasks) {
     if (item.fact.status !== 'pending' && item.fact.status !== 'in_progress') continue;
     const lines = [`${QUOTE}[${item.fact.status}] ${cutAtWord(oneLine(item.fact.text), 240)}`];
-    room -= sizeOf(lines);
+    room -= countLineBytes(lines);
     if (room < 0) return;
     place(item, lines);
   }
@@ -209,16 +209,8 @@ function coverText(market: Market, text: string): void {
   });
 }
 
-function baseName(path: string): string {
-  return path.split('/').at(-1) ?? path;
-}
-
 function clamp(value: number, low: number, high: number): number {
   return Math.max(low, Math.min(high, value));
-}
-
-function sizeOf(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
 }
 
 interface Frame {

@@ -1,5 +1,5 @@
 import type { Fact } from '../model/fact.ts';
-import { cleanText, cutAtWord, revealControls } from '../model/text.ts';
+import { cleanText, countUtf8Bytes, cutAtWord, revealControls } from '../model/text.ts';
 import type { GitFacts } from '../model/workspace.ts';
 import type { FactWeight } from './weight.ts';
 
@@ -13,6 +13,11 @@ export function quoteLines(text: string): string[] {
     .map((line) => line.trimEnd())
     .filter((line) => line.trim() !== '')
     .map((line) => `${QUOTE}${line}`);
+}
+
+/** The bytes of lines with their line ends. */
+export function countLineBytes(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
 }
 
 export function oneLine(text: string): string {

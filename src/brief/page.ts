@@ -1,4 +1,5 @@
 import { countUtf8Bytes } from '../model/text.ts';
+import { countLineBytes } from './lines.ts';
 import { HEADINGS, SECTIONS, type Section } from './sections.ts';
 
 /** An entry of the page: lines that stand together, and names appended to the first of them. */
@@ -14,7 +15,6 @@ const SYMBOLS_PER_LINE = 7;
 
 /** A page that is filled within a limit and always knows its size. */
 export interface Page {
-  left(): number;
   /** Null when it does not fit. */
   add(section: Section, entry: Omit<Entry, 'symbols'>): Entry | null;
   addSymbol(entry: Entry, symbol: string): boolean;
@@ -26,12 +26,11 @@ export function openPage(limit: number): Page {
   const entries = new Map<Section, Entry[]>();
   let left = limit;
   return {
-    left: () => left,
     count: (section) => entries.get(section)?.length ?? 0,
     add: (section, parts) => {
       const own = entries.get(section) ?? [];
       const heading = own.length === 0 ? countUtf8Bytes(`\n## ${HEADINGS[section]}\n`) : 0;
-      const size = heading + parts.lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
+      const size = heading + countLineBytes(parts.lines);
       if (size > left) return null;
       left -= size;
       const entry = { ...parts, symbols: [] };
@@ -39,8 +38,8 @@ export function openPage(limit: number): Page {
       return entry;
     },
     addSymbol: (entry, symbol) => {
-      const before = sizeOf(printEntry(entry));
-      const after = sizeOf(printEntry({ ...entry, symbols: [...entry.symbols, symbol] }));
+      const before = countLineBytes(printEntry(entry));
+      const after = countLineBytes(printEntry({ ...entry, symbols: [...entry.symbols, symbol] }));
       if (after - before > left) return false;
       left -= after - before;
       entry.symbols.push(symbol);
@@ -68,8 +67,4 @@ function printEntry(entry: Entry): string[] {
     more.push(`>   also in ${file}: ${symbols.slice(at, at + SYMBOLS_PER_LINE).join(', ')}`);
   }
   return [`${first}: ${symbols.slice(0, SYMBOLS_PER_LINE).join(', ')}`, ...more, ...rest];
-}
-
-function sizeOf(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
 }

@@ -1,4 +1,4 @@
-import { countUtf8Bytes } from '../model/text.ts';
+import { countLineBytes } from './lines.ts';
 import type { Entry, Page } from './page.ts';
 import type { Section } from './sections.ts';
 
@@ -103,7 +103,7 @@ function rateOf(candidate: Candidate, page: Page, market: Market, options: PoolO
   }
   const fresh =
     candidate.wordPoints === 0 ? 0 : candidate.words.filter((word) => !market.words.has(word)).length;
-  const bytes = candidate.lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
+  const bytes = countLineBytes(candidate.lines);
   return (
     (ownPoints(candidate, page, options) + nameGain(candidate.names, market) + fresh * candidate.wordPoints) /
     bytes

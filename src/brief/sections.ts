@@ -4,7 +4,6 @@ import { type FactWeight, weighFact } from './weight.ts';
 /** A heading of the brief: what stands below it and whose word it is. The order is the one of the page. */
 export const SECTIONS = [
   'pinned',
-  'state',
   'current',
   'first',
   'goal',
@@ -32,7 +31,6 @@ export type Section = (typeof SECTIONS)[number];
 
 export const HEADINGS: Record<Section, string> = {
   pinned: 'Pinned',
-  state: 'State',
   current: "The user's last message",
   first: "The user's first request",
   goal: 'Goal',

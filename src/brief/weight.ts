@@ -9,7 +9,6 @@ export interface FactWeight {
   lasting: number;
   /** Points for each word that nothing else in the brief has. */
   wordPoints: number;
-  relevance: number;
   edits: number;
   role: string | null;
 }
@@ -24,7 +23,6 @@ export function weighFact(fact: Fact): FactWeight {
     names: readNames(detail.names),
     lasting: numberOr(detail.lasting, 0),
     wordPoints: numberOr(detail.word, 0),
-    relevance: numberOr(detail.relevance, 1000),
     edits: numberOr(detail.edits, 0),
     role: typeof detail.role === 'string' ? detail.role : null,
   };

@@ -1,5 +1,5 @@
 import { type Agent, type FoundSession, type Reading, startReading } from '../agents/agent.ts';
-import { type Distilled, distilEvents } from '../distil/distil.ts';
+import { distilEvents } from '../distil/distil.ts';
 import { HANDOVER_SCHEMA, type HandoverDraft } from '../model/handover.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { isFolder } from '../platform/folders.ts';
@@ -9,7 +9,6 @@ import { abbreviateHome, describePlace, type Place } from '../workspace/place.ts
 export interface Captured {
   draft: Omit<HandoverDraft, 'id' | 'created_at'>;
   reading: Reading;
-  distilled: Distilled;
 }
 
 /** Makes a handover of a session, from nothing but what the agent wrote to disk. */
@@ -38,7 +37,7 @@ export function captureSession(agent: Agent, session: FoundSession, machine: Mac
     quality: null,
     redactions: [],
   };
-  return { draft, reading, distilled };
+  return { draft, reading };
 }
 
 /** A folder that is gone, or that was never on this machine, still names the project. */

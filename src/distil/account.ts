@@ -19,6 +19,11 @@ export interface TouchedFile {
   line: number;
 }
 
+/** A file of which nothing has happened yet. */
+export function describeUntouched(path: string, line = 0): TouchedFile {
+  return { path, edits: 0, created: false, deleted: false, reads: 0, lastEdit: 0, lastRead: 0, line };
+}
+
 export interface RanCommand {
   call: number;
   command: string;
@@ -37,8 +42,6 @@ export interface Account {
   replies: Said[];
   summaries: Said[];
   proposals: Said[];
-  questions: Said[];
-  links: Map<string, Said>;
   plan: PlanItem[];
   planLine: number;
   files: Map<string, TouchedFile>;
@@ -61,9 +64,7 @@ export interface Account {
   cwd: string | null;
   branch: string | null;
   model: string | null;
-  limit: Said | null;
   firstAt: string | null;
-  lastAt: string | null;
 }
 
 export function openAccount(): Account {
@@ -73,8 +74,6 @@ export function openAccount(): Account {
     replies: [],
     summaries: [],
     proposals: [],
-    questions: [],
-    links: new Map(),
     plan: [],
     planLine: 0,
     files: new Map(),
@@ -85,9 +84,7 @@ export function openAccount(): Account {
     cwd: null,
     branch: null,
     model: null,
-    limit: null,
     firstAt: null,
-    lastAt: null,
   };
 }
 
@@ -102,7 +99,6 @@ export function enterEvent(account: Account, event: Event): void {
   if (event.branch !== undefined) account.branch = event.branch;
   if (event.model !== undefined) account.model = event.model;
   account.firstAt ??= event.at;
-  account.lastAt = event.at ?? account.lastAt;
   const { calls: call } = account;
   const said = (text: string): Said => ({ call, text, line: event.ref.line });
   switch (event.type) {
@@ -128,15 +124,13 @@ export function enterEvent(account: Account, event: Event): void {
         call,
       });
       break;
-    case 'limit':
-      account.limit = said(event.text);
-      break;
     case 'call':
       enterCall(account, event);
       break;
     case 'result':
       enterResult(account, event);
       break;
+    case 'limit':
     case 'injected':
       break;
   }
@@ -185,7 +179,6 @@ function enterCall(account: Account, event: CallEvent): void {
       open(action.pattern, 'hits');
       break;
     case 'fetch':
-      account.links.set(action.url, { call, text: action.url, line });
       open(action.url, 'other');
       break;
     case 'delegate':
@@ -193,7 +186,6 @@ function enterCall(account: Account, event: CallEvent): void {
       open(action.task, 'other');
       break;
     case 'ask':
-      account.questions.push({ call, text: action.question, line });
       noteText(ledger, action.question, { voice: 'plan', call });
       open(action.question, 'other');
       break;
@@ -227,7 +219,7 @@ function enterEdit(account: Account, edit: FileEdit, line: number): void {
 function touchFile(account: Account, path: string, line: number): TouchedFile {
   const known = account.files.get(path);
   if (known !== undefined) return known;
-  const file = { path, edits: 0, created: false, deleted: false, reads: 0, lastEdit: 0, lastRead: 0, line };
+  const file = describeUntouched(path, line);
   account.files.set(path, file);
   return file;
 }
@@ -257,4 +249,12 @@ function keepLast<T>(items: T[], item: T, count: number): void {
 export function closeAccount(account: Account): void {
   for (const { voice, call, text } of account.results.slice(-KEPT_RESULTS))
     noteText(account.ledger, text, { voice, call });
+}
+
+const SUBSTANTIVE = 25;
+
+/** The position of the request that is being worked on: the last one that says something, else the last one; -1 without any. */
+export function findCurrentPrompt({ prompts }: Account): number {
+  const substantive = prompts.findLastIndex((prompt) => prompt.text.length > SUBSTANTIVE);
+  return substantive === -1 ? prompts.length - 1 : substantive;
 }

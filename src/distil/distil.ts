@@ -1,7 +1,7 @@
 import type { Event } from '../model/event.ts';
 import type { Fact } from '../model/fact.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
-import { type Account, closeAccount, enterEvent, openAccount } from './account.ts';
+import { type Account, closeAccount, enterEvent, findCurrentPrompt, openAccount } from './account.ts';
 import { findCommandFacts, findRunningFacts } from './commands.ts';
 import { draftFact } from './draft-fact.ts';
 import { findFileFacts } from './files.ts';
@@ -15,12 +15,8 @@ export interface Distilled {
   title: string;
   facts: Fact[];
   cwd: string | null;
-  branch: string | null;
   model: string | null;
   startedAt: string | null;
-  endedAt: string | null;
-  calls: number;
-  prompts: number;
 }
 
 /** Everything worth carrying over from a session. The same events give the same facts, byte for byte. */
@@ -47,21 +43,15 @@ export function distilAccount(account: Account): Distilled {
     title: findTitle(account),
     facts: [...new Map(facts.map((fact) => [fact.id, fact])).values()],
     cwd: account.cwd,
-    branch: account.branch,
     model: account.model,
     startedAt: account.firstAt,
-    endedAt: account.lastAt,
-    calls: account.calls,
-    prompts: account.prompts.length,
   };
 }
 
 const MAX_TITLE_BYTES = 100;
-const SUBSTANTIVE = 25;
 
 function findTitle(account: Account): string {
-  const current =
-    account.prompts.findLast((prompt) => prompt.text.length > SUBSTANTIVE) ?? account.prompts.at(-1);
+  const current = account.prompts[findCurrentPrompt(account)];
   const [line = ''] = cleanLine(current?.text ?? '').split('\n');
   return cutToBytes(line, MAX_TITLE_BYTES) || 'a session without a request';
 }

@@ -1,7 +1,8 @@
+import { baseName } from '../model/base-name.ts';
 import type { Fact } from '../model/fact.ts';
-import type { Account, TouchedFile } from './account.ts';
+import { type Account, describeUntouched, type TouchedFile } from './account.ts';
 import { draftFact } from './draft-fact.ts';
-import { baseName, findSymbols } from './names.ts';
+import { findSymbols } from './names.ts';
 import { netFilePoints, type Valuation } from './value.ts';
 
 const MAX_SYMBOLS = 49;
@@ -13,13 +14,10 @@ const SMALLEST_RELEVANCE = 120;
 export function findFileFacts(account: Account, valuation: Valuation): Fact[] {
   const touched = newestByName(account);
   const symbols = assignSymbols(account, valuation, touched);
-  const changed = [...account.files.values()].filter((file) => file.edits > 0);
-  const others = rankOthers(account, valuation, new Set(changed.map((file) => baseName(file.path))));
-  const facts = [
-    ...changed.map((file) => makeFact(account, valuation, { file, symbols })),
-    ...others.map((file) => makeFact(account, valuation, { file, symbols })),
-  ];
-  return facts.filter((fact) => fact !== null);
+  const others = rankOthers(account, valuation, touched);
+  return [...changedFiles(account), ...others]
+    .map((file) => makeFact(account, valuation, { file, symbols }))
+    .filter((fact) => fact !== null);
 }
 
 function newestByName(account: Account): Map<string, TouchedFile> {
@@ -36,13 +34,21 @@ function lastTouch(file: TouchedFile): number {
   return Math.max(file.lastEdit, file.lastRead);
 }
 
-function rankOthers(account: Account, valuation: Valuation, changed: ReadonlySet<string>): TouchedFile[] {
-  const touched = newestByName(account);
+function rankOthers(
+  account: Account,
+  valuation: Valuation,
+  touched: ReadonlyMap<string, TouchedFile>,
+): TouchedFile[] {
+  const changed = new Set(changedFiles(account).map((file) => baseName(file.path)));
   return [...valuation.relevance]
     .filter(([name, relevance]) => !changed.has(name) && relevance >= SMALLEST_RELEVANCE)
     .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
     .slice(0, MAX_OTHER_FILES)
     .map(([name]) => touched.get(name) ?? describeMention(account, name));
+}
+
+function changedFiles(account: Account): TouchedFile[] {
+  return [...account.files.values()].filter((file) => file.edits > 0);
 }
 
 /** A file that nobody opened, by its most frequent spelling. */
@@ -51,16 +57,7 @@ function describeMention(account: Account, name: string): TouchedFile {
   const [best] = spellings.sort(
     ([a, left], [b, right]) => right - left || a.length - b.length || (a < b ? -1 : 1),
   );
-  return {
-    path: best?.[0] ?? name,
-    edits: 0,
-    created: false,
-    deleted: false,
-    reads: 0,
-    lastEdit: 0,
-    lastRead: 0,
-    line: 0,
-  };
+  return describeUntouched(best?.[0] ?? name);
 }
 
 interface FileParts {
@@ -93,7 +90,7 @@ function statusOf(file: TouchedFile): string {
   return file.reads > 0 ? 'read' : 'mentioned';
 }
 
-export function toRelative(path: string, cwd: string | null): string {
+function toRelative(path: string, cwd: string | null): string {
   return cwd !== null && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }
 
@@ -134,31 +131,15 @@ function chooseHome(
   assigned: ReadonlyMap<string, ReadonlyMap<string, number>>,
   touched: ReadonlyMap<string, TouchedFile>,
 ): string | null {
-  const open = [...candidates]
-    .map(([file, weight]) => ({
-      file,
-      weight,
-      taken: assigned.get(file)?.size ?? 0,
-      touched: touched.get(file),
-    }))
-    .filter((home) => home.taken < MAX_SYMBOLS && home.touched !== undefined);
+  const open = [...candidates].flatMap(([file, weight]) => {
+    const known = touched.get(file);
+    const taken = assigned.get(file)?.size ?? 0;
+    return known === undefined || taken >= MAX_SYMBOLS
+      ? []
+      : [{ file, weight, taken, last: lastTouch(known) }];
+  });
   open.sort(
-    (a, b) =>
-      b.weight - a.weight ||
-      a.taken - b.taken ||
-      lastTouch(b.touched ?? NEVER) - lastTouch(a.touched ?? NEVER) ||
-      (a.file < b.file ? -1 : 1),
+    (a, b) => b.weight - a.weight || a.taken - b.taken || b.last - a.last || (a.file < b.file ? -1 : 1),
   );
   return open[0]?.file ?? null;
 }
-
-const NEVER: TouchedFile = {
-  path: '',
-  edits: 0,
-  created: false,
-  deleted: false,
-  reads: 0,
-  lastEdit: 0,
-  lastRead: 0,
-  line: 0,
-};

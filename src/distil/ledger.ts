@@ -1,5 +1,5 @@
+import { baseName } from '../model/base-name.ts';
 import {
-  baseName,
   findDefinitions,
   findErrorNames,
   findPaths,
@@ -52,8 +52,9 @@ export interface Ledger {
   crowds: Map<string, number>;
 }
 
-export function openLedger(): Ledger {
-  const names = {
+/** An empty map for each class of names. */
+export function openNameMaps<T>(): Record<NameClass, Map<string, T>> {
+  return {
     file: new Map(),
     symbol: new Map(),
     qualified: new Map(),
@@ -61,6 +62,10 @@ export function openLedger(): Ledger {
     reference: new Map(),
     stem: new Map(),
   };
+}
+
+export function openLedger(): Ledger {
+  const names = openNameMaps<Mentions>();
   return {
     names,
     ticked: new Set(),

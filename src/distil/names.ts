@@ -28,10 +28,6 @@ const TICKED = /`([^`\n]{2,120})`/g;
 const DEFINITION =
   /(?:\bfunc\s+(?:\([^)]*\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|impl|fn|const|let|var|val|function|module|record|export (?:default )?(?:async )?(?:function|const|class))\s+)([A-Za-z_]\w{3,})/g;
 
-export function baseName(path: string): string {
-  return path.replace(/\/+$/, '').split('/').at(-1) ?? path;
-}
-
 export function findPaths(text: string): string[] {
   if (!text.includes('.')) return [];
   return unique(allOf(PATH, text, 1).filter((path) => !path.startsWith('//')));

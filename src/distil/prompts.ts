@@ -1,8 +1,7 @@
 import type { Fact } from '../model/fact.ts';
-import type { Account, Said } from './account.ts';
+import { type Account, findCurrentPrompt, type Said } from './account.ts';
 import { draftFact } from './draft-fact.ts';
 
-const SUBSTANTIVE = 25;
 const RECENT = 15;
 const RECENT_POINTS = 4667;
 const OLDER_POINTS = 400;
@@ -15,13 +14,9 @@ const RULE =
  */
 export function findPromptFacts(account: Account): Fact[] {
   const { prompts, calls } = account;
-  const current = Math.max(
-    prompts.findLastIndex((prompt) => prompt.text.length > SUBSTANTIVE),
-    prompts.length === 0 ? -1 : 0,
-  );
-  const latest = prompts.some((prompt) => prompt.text.length > SUBSTANTIVE) ? current : prompts.length - 1;
+  const latest = findCurrentPrompt(account);
   return prompts.flatMap((prompt, index) => {
-    const role = roleOf(index, latest, prompts.length);
+    const role = roleOf(index, latest);
     const recent = index >= prompts.length - RECENT;
     const fact = draftFact(role === 'message' ? kindOf(prompt) : 'goal', {
       text: prompt.text,
@@ -35,9 +30,9 @@ export function findPromptFacts(account: Account): Fact[] {
   });
 }
 
-function roleOf(index: number, latest: number, count: number): 'current' | 'after' | 'first' | 'message' {
+function roleOf(index: number, latest: number): 'current' | 'after' | 'first' | 'message' {
   if (index === latest) return 'current';
-  if (index > latest && index < count) return 'after';
+  if (index > latest) return 'after';
   return index === 0 ? 'first' : 'message';
 }
 

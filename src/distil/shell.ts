@@ -1,4 +1,4 @@
-import { baseName } from './names.ts';
+import { baseName } from '../model/base-name.ts';
 
 /** Programs that look around or move things: seeing that they ran tells nobody anything. */
 const TRIVIAL = words(

@@ -1,6 +1,6 @@
-import type { Account } from './account.ts';
-import type { Mentions, NameClass } from './ledger.ts';
-import { baseName } from './names.ts';
+import { baseName } from '../model/base-name.ts';
+import { type Account, findCurrentPrompt } from './account.ts';
+import { type Mentions, type NameClass, openNameMaps } from './ledger.ts';
 
 /**
  * How much a later session is likely to gain from meeting a name: a small, explainable model. A name's score is the sum of
@@ -113,14 +113,7 @@ export function netFilePoints(valuation: Valuation, name: string): number {
 
 export function valueNames(account: Account, surroundings: Surroundings): Valuation {
   const { ledger } = account;
-  const values: Valuation['values'] = {
-    file: new Map(),
-    symbol: new Map(),
-    qualified: new Map(),
-    error: new Map(),
-    reference: new Map(),
-    stem: new Map(),
-  };
+  const values = openNameMaps<number>();
   const relevance = new Map<string, number>();
   for (const kind of ['symbol', 'qualified', 'error', 'reference', 'file'] as const) {
     for (const [name, mentions] of ledger.names[kind]) {
@@ -162,12 +155,9 @@ export interface Surroundings {
   siblings: ReadonlySet<string>;
 }
 
-const SUBSTANTIVE = 25;
-
 export function describeSurroundings(account: Account): Surroundings {
   const { calls } = account;
-  const last =
-    account.prompts.findLast((prompt) => prompt.text.length > SUBSTANTIVE) ?? account.prompts.at(-1);
+  const last = account.prompts[findCurrentPrompt(account)];
   const open = account.plan.filter((item) => item.status === 'pending' || item.status === 'in_progress');
   const siblings = new Set<string>();
   for (const file of account.files.values()) {

@@ -1,5 +1,5 @@
+import { baseName } from '../model/base-name.ts';
 import {
-  baseName,
   findErrorNames,
   findPaths,
   findQualified,

@@ -2,7 +2,7 @@ import { realpathSync, type Stats, statSync } from 'node:fs';
 import { HandoverError, hasErrno } from '../errors.ts';
 
 /** Nothing is there, or nothing that this user can get to. The last one is a path with a NUL in it. */
-const OUT_OF_REACH = [
+export const OUT_OF_REACH: readonly string[] = [
   'ENOENT',
   'ENOTDIR',
   'EACCES',

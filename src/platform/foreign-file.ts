@@ -1,18 +1,9 @@
 import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { hasErrno } from '../errors.ts';
+import { OUT_OF_REACH } from './folders.ts';
 
 /** What other programs keep is read as far as it can be had: what is out of reach counts as not being there. */
-const OUT_OF_REACH = [
-  'ENOENT',
-  'ENOTDIR',
-  'EACCES',
-  'EPERM',
-  'ELOOP',
-  'ENAMETOOLONG',
-  'ENXIO',
-  'EISDIR',
-  'ERR_INVALID_ARG_VALUE',
-];
+const NOT_TO_BE_HAD = [...OUT_OF_REACH, 'ENXIO', 'EISDIR'];
 
 export interface FileHead {
   bytes: Buffer;
@@ -27,7 +18,7 @@ export function readHead(path: string, maxBytes: number): FileHead | null {
   try {
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    if (hasErrno(error, ...OUT_OF_REACH)) return null;
+    if (hasErrno(error, ...NOT_TO_BE_HAD)) return null;
     throw error;
   }
   try {
@@ -55,7 +46,7 @@ export function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (hasErrno(error, ...OUT_OF_REACH)) return [];
+    if (hasErrno(error, ...NOT_TO_BE_HAD)) return [];
     throw error;
   }
 }
