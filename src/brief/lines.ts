@@ -25,6 +25,7 @@ export function oneLine(text: string): string {
 }
 
 const MAX_STATEMENT_BYTES = 1200;
+const MAX_TASK_BYTES = 240;
 
 /** How a fact reads in a brief. */
 export function printFact(fact: Fact, weight: FactWeight): string[] {
@@ -35,10 +36,17 @@ export function printFact(fact: Fact, weight: FactWeight): string[] {
     case 'check':
       return [`${QUOTE}${printCommand(fact)}`];
     case 'task':
-      return quoteLines(`[${fact.status ?? 'open'}] ${oneLine(fact.text)}`);
+      return quoteLines(
+        `[${fact.status ?? 'open'}] ${numberOf(fact)}${cutAtWord(oneLine(fact.text), MAX_TASK_BYTES)}`,
+      );
     default:
       return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}`);
   }
+}
+
+function numberOf(fact: Fact): string {
+  const number = fact.detail?.number;
+  return typeof number === 'string' ? `#${oneLine(number)} ` : '';
 }
 
 /** What is not the user's word, and stands where the user's would, says whose it is. */
@@ -66,7 +74,9 @@ function printCommand(fact: Fact): string {
   const outcome = fact.detail?.outcome;
   const told = typeof outcome === 'string' ? ` -> ${outcome}` : '';
   const status = fact.status === 'failed' ? 'FAILED' : (fact.status ?? '');
-  return oneLine(`${status} \`${fact.text}\`${told}`);
+  const variables = fact.detail?.environment;
+  const set = Array.isArray(variables) && variables.length > 0 ? ` (env ${variables.join(', ')})` : '';
+  return oneLine(`${status} \`${fact.text}\`${set}${told}`);
 }
 
 /** The state of git in one line, and each changed file. */

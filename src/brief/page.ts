@@ -64,7 +64,7 @@ function printEntry(entry: Entry): string[] {
   const [first = '', ...rest] = lines;
   const more: string[] = [];
   for (let at = SYMBOLS_PER_LINE; at < symbols.length; at += SYMBOLS_PER_LINE) {
-    more.push(`>   also in ${file}: ${symbols.slice(at, at + SYMBOLS_PER_LINE).join(', ')}`);
+    more.push(`>   ${file}: ${symbols.slice(at, at + SYMBOLS_PER_LINE).join(', ')}`);
   }
   return [`${first}: ${symbols.slice(0, SYMBOLS_PER_LINE).join(', ')}`, ...more, ...rest];
 }

@@ -6,8 +6,8 @@ export interface Reader {
   maxCharacters: number | null;
   /** The file with standing instructions, which rank above a brief. */
   instructions: string;
-  /** How the agent keeps a plan. */
-  planning: string;
+  /** How the agent keeps a plan; null where nothing is known of it. */
+  planning: string | null;
   /** How the data is closed in: agents trained on tags get a tag, the others a fenced line. */
   fence: 'tag' | 'line';
 }
@@ -33,7 +33,7 @@ const READERS = {
   goose: reader('Goose', { instructions: '.goosehints', planning: 'its todo list' }),
   pi: reader('Pi', { instructions: 'AGENTS.md', planning: 'its own plan' }),
   aider: reader('Aider', { instructions: 'CONVENTIONS.md', planning: 'its own plan' }),
-  generic: reader('any agent', { instructions: 'the project’s own instructions', planning: 'its own plan' }),
+  generic: reader('any agent', { instructions: 'project instructions', planning: null }),
 } as const satisfies Record<string, Omit<Reader, 'agent'>>;
 
 type ReaderTraits = Partial<Omit<Reader, 'agent' | 'name'>> & Pick<Reader, 'instructions' | 'planning'>;

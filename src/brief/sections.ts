@@ -31,8 +31,8 @@ export type Section = (typeof SECTIONS)[number];
 
 export const HEADINGS: Record<Section, string> = {
   pinned: 'Pinned',
-  current: "The user's last message",
-  first: "The user's first request",
+  current: "User's last messages",
+  first: "User's first request",
   goal: 'Goal',
   summary: 'Where things stand',
   constraints: 'Constraints',
@@ -42,16 +42,16 @@ export const HEADINGS: Record<Section, string> = {
   questions: 'Open questions',
   next: 'Next',
   tasks: 'Tasks',
-  stopped: "Where work stopped (agent's last words)",
+  stopped: "Agent's last words",
   changed: 'Files changed, newest first',
-  files: 'Other files in play',
-  checks: 'Commands, newest first, with last outcome',
+  files: 'Other files',
+  checks: 'Commands, last outcome',
   errors: 'Errors still open',
   running: 'Still running',
   tree: 'Working tree (git)',
-  messages: 'Other messages of the user, newest first',
-  said: 'Said by the agent (unverified)',
-  references: 'Last mention of errors, references and terms',
+  messages: "User's other messages, newest first",
+  said: 'Agent said (unverified)',
+  references: 'References',
   notes: 'Notes',
 };
 
@@ -94,7 +94,7 @@ export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Sec
 
 /** The order of lines within a section. */
 export function orderOf(section: Section, weight: FactWeight): number {
-  return section === 'said' ? -weight.age : weight.age;
+  return section === 'said' || section === 'current' ? -weight.age : weight.age;
 }
 
 /** How soon a declared fact gets in when there is not room for all. */

@@ -6,6 +6,8 @@ export interface Said {
   call: number;
   text: string;
   line: number;
+  /** Set on what the human said because the agent had asked. */
+  answer?: true;
 }
 
 export interface TouchedFile {
@@ -60,6 +62,8 @@ export interface Account {
   >;
   /** The latest results: older ones say little that was not said since, and are let go unread. */
   results: { call: number; voice: Voice; text: string; path: string | null }[];
+  /** The call that asked the human something and has just been answered; 0 before any. */
+  answered: number;
   ledger: Ledger;
   cwd: string | null;
   branch: string | null;
@@ -80,6 +84,7 @@ export function openAccount(): Account {
     commands: [],
     open: new Map(),
     results: [],
+    answered: 0,
     ledger: openLedger(),
     cwd: null,
     branch: null,
@@ -92,6 +97,10 @@ const KEPT_RESULTS = 400;
 const KEPT_REPLIES = 400;
 const KEPT_OUTPUT = 12_000;
 
+/** Commands to the agent's own interface: they ask for no work. */
+const HOUSEKEEPING =
+  /^\s*\/(?:clear|compact|compress|config|context|cost|doctor|exit|export|fork|help|hooks|init|login|logout|mcp|memory|model|new|permissions|plugin|quit|rename|resume|rewind|stats|status|theme|undo|usage)\b(?!\/)/;
+
 /** Enters one event. Sub-agents' events are their own; what they found comes back as a result of the main line. */
 export function enterEvent(account: Account, event: Event): void {
   if (event.sidechain === true) return;
@@ -103,7 +112,10 @@ export function enterEvent(account: Account, event: Event): void {
   const said = (text: string): Said => ({ call, text, line: event.ref.line });
   switch (event.type) {
     case 'prompt':
-      account.prompts.push(said(event.text));
+      if (HOUSEKEEPING.test(event.text)) break;
+      account.prompts.push(
+        account.answered === call ? { ...said(event.text), answer: true } : said(event.text),
+      );
       noteText(account.ledger, event.text, { voice: 'user', call });
       break;
     case 'reply':
@@ -119,7 +131,7 @@ export function enterEvent(account: Account, event: Event): void {
     case 'plan':
       account.plan = event.items;
       account.planLine = event.ref.line;
-      noteText(account.ledger, event.items.map((item) => `${item.text}\n${item.detail ?? ''}`).join('\n'), {
+      noteText(account.ledger, event.items.map(printItem).join('\n'), {
         voice: 'task',
         call,
       });
@@ -134,6 +146,11 @@ export function enterEvent(account: Account, event: Event): void {
     case 'injected':
       break;
   }
+}
+
+/** An item of a plan as it is spoken of. */
+export function printItem({ id, text, detail }: PlanItem): string {
+  return `${id === undefined ? '' : `#${id} `}${text}\n${detail ?? ''}`;
 }
 
 type CallEvent = Extract<Event, { type: 'call' }>;
@@ -183,11 +200,11 @@ function enterCall(account: Account, event: CallEvent): void {
       break;
     case 'delegate':
       noteText(ledger, action.task, { voice: 'plan', call });
-      open(action.task, 'other');
+      open(action.task, 'report');
       break;
     case 'ask':
       noteText(ledger, action.question, { voice: 'plan', call });
-      open(action.question, 'other');
+      open(action.question, 'answer');
       break;
     case 'propose':
       account.proposals.push({ call, text: action.text, line });
@@ -235,7 +252,8 @@ function enterResult(account: Account, event: ResultEvent): void {
     asked.command.exit = event.exit;
     asked.command.output = event.output.slice(0, KEPT_OUTPUT);
   }
-  if (asked.voice === 'kept') return;
+  if (asked.voice === 'answer') account.answered = account.calls;
+  if (asked.voice === 'kept' || asked.voice === 'answer') return;
   const { calls: call } = account;
   keepLast(account.results, { call, voice: asked.voice, text: event.output, path: asked.path }, KEPT_RESULTS);
 }
@@ -253,8 +271,11 @@ export function closeAccount(account: Account): void {
 
 const SUBSTANTIVE = 25;
 
-/** The position of the request that is being worked on: the last one that says something, else the last one; -1 without any. */
+/**
+ * The position of the request that is being worked on: the last one that says something of its own accord, else the
+ * last one; -1 without any.
+ */
 export function findCurrentPrompt({ prompts }: Account): number {
-  const substantive = prompts.findLastIndex((prompt) => prompt.text.length > SUBSTANTIVE);
+  const substantive = prompts.findLastIndex((prompt) => prompt.text.length > SUBSTANTIVE && !prompt.answer);
   return substantive === -1 ? prompts.length - 1 : substantive;
 }

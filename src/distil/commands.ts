@@ -2,20 +2,23 @@ import type { Fact } from '../model/fact.ts';
 import { cutAtWord } from '../model/text.ts';
 import type { Account, RanCommand } from './account.ts';
 import { draftFact } from './draft-fact.ts';
-import { findFailureLines, isCheck, splitSegments } from './shell.ts';
+import { didFail, findFailureLines, findTally, isCheck } from './outcome.ts';
+import { type Segment, splitSegments } from './shell.ts';
 import type { Valuation } from './value.ts';
 import { weighNames } from './weigh.ts';
 
 const MAX_COMMANDS = 40;
 const MAX_COMMAND_BYTES = 110;
 const MAX_OUTCOME_BYTES = 140;
+const MAX_TALLY_BYTES = 70;
+const MAX_VARIABLES = 4;
+/** Every check is worth its line, also when another use of the same program is shown. */
+const CHECK_POINTS = 1000;
 const MAX_ERRORS = 40;
 const MAX_ERROR_BYTES = 200;
 
-interface LastRun {
+interface LastRun extends Segment {
   ran: RanCommand;
-  text: string;
-  stem: string;
 }
 
 /** The last run of each command that means something, and what is still failing. */
@@ -31,23 +34,25 @@ export function findCommandFacts(account: Account, valuation: Valuation): Fact[]
 function lastRuns(account: Account): Map<string, LastRun> {
   const runs = new Map<string, LastRun>();
   for (const ran of account.commands) {
-    for (const { text, stem } of splitSegments(ran.command)) runs.set(stem, { ran, text, stem });
+    for (const segment of splitSegments(ran.command)) runs.set(segment.use, { ...segment, ran });
   }
   return runs;
 }
 
-function makeCommandFact(account: Account, valuation: Valuation, { ran, text, stem }: LastRun): Fact | null {
+function makeCommandFact(account: Account, valuation: Valuation, run: LastRun): Fact | null {
+  const { ran, text, stem, use, environment } = run;
   const failed = didFail(ran);
-  const [outcome] = failed ? findFailureLines(ran.output, 1) : [];
-  return draftFact(isCheck(stem) ? 'check' : 'command', {
+  const check = isCheck(use);
+  const outcome = failed ? findFailureLines(ran.output, 1)[0] : check ? findTally(ran.output) : null;
+  return draftFact(check ? 'check' : 'command', {
     text: cutAtWord(text.replaceAll('`', "'"), MAX_COMMAND_BYTES),
-    subject: stem,
+    subject: use,
     line: ran.line,
     status: statusOf(ran, failed),
     trust: 'observed',
     origin: 'tool',
     weight: {
-      points: 0,
+      points: check ? CHECK_POINTS : 0,
       age: account.calls - ran.call,
       names: {
         ...onlyGains(weighNames(`${text}\n${outcome ?? ''}`, valuation)),
@@ -57,7 +62,8 @@ function makeCommandFact(account: Account, valuation: Valuation, { ran, text, st
     detail: {
       stem,
       exit: ran.exit,
-      ...(outcome === undefined ? {} : { outcome: cutAtWord(outcome, MAX_OUTCOME_BYTES) }),
+      ...(environment.length === 0 ? {} : { environment: environment.slice(0, MAX_VARIABLES) }),
+      ...(outcome ? { outcome: cutAtWord(outcome, failed ? MAX_OUTCOME_BYTES : MAX_TALLY_BYTES) } : {}),
     },
   });
 }
@@ -65,14 +71,6 @@ function makeCommandFact(account: Account, valuation: Valuation, { ran, text, st
 /** A command is shown for itself: the files in it do not speak against it. */
 function onlyGains(names: Record<string, number>): Record<string, number> {
   return Object.fromEntries(Object.entries(names).filter(([, points]) => points > 0));
-}
-
-const FAILED_OUTPUT =
-  /^(?:FAIL\b|--- FAIL|panic:|Traceback|npm (?:ERR|error)|fatal:|error:|error\[|make: \*\*\*)|\b[1-9]\d* failed\b/m;
-
-/** A pipe hides the exit status of what is before it, so a green status is not believed against a red output. */
-function didFail(ran: RanCommand): boolean {
-  return ran.failed === true || FAILED_OUTPUT.test(ran.output.slice(-4000));
 }
 
 function statusOf(ran: RanCommand, failed: boolean): string {
@@ -85,12 +83,12 @@ function findOpenErrors(account: Account, valuation: Valuation, runs: ReadonlyMa
   const facts: Fact[] = [];
   for (const ran of account.commands.toReversed()) {
     if (facts.length >= MAX_ERRORS) break;
-    const stems = splitSegments(ran.command).map((segment) => segment.stem);
-    const healed = stems.some((stem) => {
-      const last = runs.get(stem);
+    const uses = splitSegments(ran.command).map((segment) => segment.use);
+    const healed = uses.some((use) => {
+      const last = runs.get(use);
       return last !== undefined && last.ran.call > ran.call && !didFail(last.ran);
     });
-    if (stems.length === 0 || healed || !didFail(ran)) continue;
+    if (uses.length === 0 || healed || !didFail(ran)) continue;
     for (const line of findFailureLines(ran.output, 6)) {
       const fact = draftFact('error', {
         text: cutAtWord(line, MAX_ERROR_BYTES),
@@ -99,7 +97,7 @@ function findOpenErrors(account: Account, valuation: Valuation, runs: ReadonlyMa
         trust: 'observed',
         origin: 'tool',
         weight: { points: 0, age: account.calls - ran.call, names: weighNames(line, valuation) },
-        detail: { command: stems[0] },
+        detail: { command: uses[0] },
       });
       if (fact !== null) facts.push(fact);
     }

@@ -7,6 +7,8 @@ import { draftFact } from './draft-fact.ts';
 import { findFileFacts } from './files.ts';
 import { findMentionFacts } from './mentions.ts';
 import { findPromptFacts } from './prompts.ts';
+import { findReferenceFacts } from './references.ts';
+import { keepProse } from './sentences.ts';
 import { findStatementFacts } from './statements.ts';
 import { findTaskFacts } from './tasks.ts';
 import { describeSurroundings, valueNames } from './value.ts';
@@ -31,12 +33,13 @@ export function distilAccount(account: Account): Distilled {
   const valuation = valueNames(account, describeSurroundings(account));
   const facts = [
     ...findPromptFacts(account),
-    ...findTaskFacts(account),
+    ...findTaskFacts(account, valuation),
     ...findLastReply(account),
     ...findRunningFacts(account),
     ...findFileFacts(account, valuation),
     ...findCommandFacts(account, valuation),
     ...findStatementFacts(account, valuation),
+    ...findReferenceFacts(account, valuation),
     ...findMentionFacts(account, valuation),
   ];
   return {
@@ -60,10 +63,10 @@ const LAST_WORDS = 40;
 
 /** Where the work stopped, in the agent's own words. */
 function findLastReply(account: Account): Fact[] {
-  const last = account.replies.findLast((reply) => reply.text.length > LAST_WORDS);
+  const last = account.replies.findLast((reply) => keepProse(reply.text).length > LAST_WORDS);
   if (last === undefined) return [];
   const fact = draftFact('note', {
-    text: last.text.replace(/\n\s*\n/g, '\n'),
+    text: keepProse(last.text),
     line: last.line,
     trust: 'quoted',
     origin: 'agent',

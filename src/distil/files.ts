@@ -2,13 +2,19 @@ import { baseName } from '../model/base-name.ts';
 import type { Fact } from '../model/fact.ts';
 import { type Account, describeUntouched, type TouchedFile } from './account.ts';
 import { draftFact } from './draft-fact.ts';
+import type { Voice } from './ledger.ts';
 import { findSymbols } from './names.ts';
 import { netFilePoints, type Valuation } from './value.ts';
 
+const SMALLEST_QUALIFIED = 8;
 const MAX_SYMBOLS = 49;
-const SMALLEST_SYMBOL = 150;
+const SMALLEST_SYMBOL = 60;
 const MAX_OTHER_FILES = 60;
-const SMALLEST_RELEVANCE = 120;
+const SMALLEST_RELEVANCE = 60;
+
+/** Places that hold what others made, or what is gone tomorrow. */
+const FOREIGN =
+  /(?:^|\/)(?:node_modules|site-packages|\.venv|dist|build|target|coverage|__pycache__)\/|^\/(?:private\/)?tmp\/|^\/var\/folders\//;
 
 /** Files changed, with what the edits brought in; files read; files that were only named but look likely to matter. */
 export function findFileFacts(account: Account, valuation: Valuation): Fact[] {
@@ -42,6 +48,8 @@ function rankOthers(
   const changed = new Set(changedFiles(account).map((file) => baseName(file.path)));
   return [...valuation.relevance]
     .filter(([name, relevance]) => !changed.has(name) && relevance >= SMALLEST_RELEVANCE)
+    .filter(([name]) => touched.has(name) || wasLookedFor(account, name))
+    .filter(([name]) => !FOREIGN.test(touched.get(name)?.path ?? describeMention(account, name).path))
     .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
     .slice(0, MAX_OTHER_FILES)
     .map(([name]) => touched.get(name) ?? describeMention(account, name));
@@ -49,6 +57,14 @@ function rankOthers(
 
 function changedFiles(account: Account): TouchedFile[] {
   return [...account.files.values()].filter((file) => file.edits > 0);
+}
+
+const PASSING: ReadonlySet<Voice> = new Set(['output', 'content', 'kept', 'pattern']);
+
+/** Outputs and contents name many files in passing. A lead is a file that somebody spoke of or that a search brought up. */
+function wasLookedFor(account: Account, name: string): boolean {
+  const voices = account.ledger.names.file.get(name)?.by.keys() ?? [];
+  return [...voices].some((voice) => !PASSING.has(voice));
 }
 
 /** A file that nobody opened, by its most frequent spelling. */
@@ -112,7 +128,9 @@ function assignSymbols(
     }
   }
   const assigned = new Map<string, Map<string, number>>();
+  const spelled = spellQualified(valuation);
   const ranked = [...homes.keys()]
+    .filter((symbol) => /[A-Z_]/.test(symbol) || account.ledger.defined.has(symbol))
     .map((symbol) => ({ symbol, points: valuation.values.symbol.get(symbol) ?? 0 }))
     .filter(({ points }) => points >= SMALLEST_SYMBOL)
     .sort((a, b) => b.points - a.points || (a.symbol < b.symbol ? -1 : 1));
@@ -120,10 +138,22 @@ function assignSymbols(
     const home = chooseHome(homes.get(symbol) ?? new Map(), assigned, touched);
     if (home === null) continue;
     const own = assigned.get(home) ?? new Map<string, number>();
-    own.set(symbol, points);
+    const qualified = spelled.get(symbol);
+    if (qualified === undefined) own.set(symbol, points);
+    else own.set(qualified, points + (valuation.values.qualified.get(qualified) ?? 0));
     assigned.set(home, own);
   }
   return assigned;
+}
+
+/** The qualified name of a symbol says whose it is; of several, the one of most value. */
+function spellQualified(valuation: Valuation): Map<string, string> {
+  const spelled = new Map<string, string>();
+  const valued = [...valuation.values.qualified]
+    .filter(([name, points]) => points >= SMALLEST_QUALIFIED && /^\w+(?:\.\w+)+$/.test(name))
+    .sort(([a, left], [b, right]) => left - right || (a < b ? 1 : -1));
+  for (const [name] of valued) spelled.set(name.slice(name.lastIndexOf('.') + 1), name);
+  return spelled;
 }
 
 function chooseHome(

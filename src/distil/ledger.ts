@@ -28,6 +28,8 @@ export type Voice =
   | 'output'
   | 'content'
   | 'hits'
+  | 'report'
+  | 'answer'
   | 'other';
 
 export type NameClass = 'file' | 'symbol' | 'qualified' | 'error' | 'reference' | 'stem';

@@ -1,99 +1,81 @@
 import type { Fact } from '../model/fact.ts';
+import { cutAtWord } from '../model/text.ts';
 import type { Account, Said } from './account.ts';
 import { draftFact } from './draft-fact.ts';
-import type { Mentions, Voice } from './ledger.ts';
+import type { NameClass } from './ledger.ts';
+import { isChatter, printSentence, splitSentences } from './sentences.ts';
 import type { Valuation } from './value.ts';
 import { weighNames } from './weigh.ts';
 
 const MAX_TERMS = 40;
-const AROUND = 80;
-const WIDEST = 170;
+const WIDEST = 200;
 
-/** For each error name, reference and outstanding term: the line in which somebody last spoke of it. */
+/** For each error name, reference and outstanding term: the sentence in which somebody last spoke of it. */
 export function findMentionFacts(account: Account, valuation: Valuation): Fact[] {
-  const { names } = account.ledger;
-  const terms = [...valuation.values.qualified]
-    .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
-    .slice(0, MAX_TERMS)
-    .map(([name]) => name);
-  const spoken = (mentions: Mentions): boolean => SPOKEN.some((voice) => mentions.by.has(voice));
+  const spoken = collectSpoken(account);
   const wanted = [
-    ...[...names.error]
-      .filter(([, mentions]) => spoken(mentions))
-      .map(([name]) => ({ kind: 'error' as const, name }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    ...[...names.reference]
-      .filter(([, mentions]) => spoken(mentions))
-      .map(([name]) => ({ kind: 'reference' as const, name }))
-      .sort((a, b) => (a.name < b.name ? -1 : 1)),
-    ...terms.map((name) => ({ kind: 'reference' as const, name })),
+    ...listNames(valuation, 'error'),
+    ...listNames(valuation, 'reference'),
+    ...listNames(valuation, 'qualified').slice(0, MAX_TERMS),
   ];
-  const facts = wanted.map(({ kind, name }) => {
-    const found = findLine(account, name);
-    if (found === null || found.text.length <= name.length + 3) return null;
+  const facts = wanted.map((name) => {
+    const found = spoken.find((said) => findWhole(said.text, name) !== -1);
+    if (found === undefined) return null;
     return draftFact('reference', {
-      text: found.text,
+      text: cutAround(found.text, name),
       line: found.line,
       trust: 'quoted',
       origin: found.origin,
       weight: { points: 0, age: account.calls - found.call, names: weighNames(found.text, valuation) },
-      detail: { about: name, what: kind },
+      detail: { about: name },
     });
   });
   return facts.filter((fact) => fact !== null);
 }
 
-const SPOKEN: readonly Voice[] = ['user', 'agent', 'summary', 'task', 'plan', 'command', 'added'];
+/** The names of a class, the most valuable first. */
+function listNames(valuation: Valuation, kind: NameClass): string[] {
+  return [...valuation.values[kind]]
+    .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
+    .map(([name]) => name);
+}
 
-interface FoundLine extends Said {
+interface Spoken extends Said {
   origin: 'human' | 'agent' | 'tool';
 }
 
-/** The newest line of prose with the name, else of an output. */
-function findLine(account: Account, name: string): FoundLine | null {
-  const prose: FoundLine[] = [
-    ...account.prompts.map((said) => ({ ...said, origin: 'human' as const })),
-    ...account.replies.map((said) => ({ ...said, origin: 'agent' as const })),
+/** Every sentence that was said, newest first: by the human and the agent, then in summaries and plans, then by sub-agents. */
+function collectSpoken(account: Account): Spoken[] {
+  const reports = account.results
+    .filter((result) => result.voice === 'report')
+    .map(({ call, text }) => ({ call, text, line: 0 }));
+  const groups: [Spoken['origin'], Said[]][][] = [
+    [
+      ['human', account.prompts],
+      ['agent', account.replies],
+    ],
+    [['agent', [...account.summaries, ...account.proposals]]],
+    [['tool', reports]],
   ];
-  const second: FoundLine[] = [...account.summaries, ...account.proposals].map((said) => ({
-    ...said,
-    origin: 'agent' as const,
-  }));
-  const outputs: FoundLine[] = account.results.map(({ call, text }) => ({
-    call,
-    text,
-    line: 0,
-    origin: 'tool' as const,
-  }));
-  for (const group of [prose, second, outputs]) {
-    const found = group
-      .filter((said) => findWhole(said.text, name) !== -1)
-      .reduce<FoundLine | null>(
-        (best, said) => (best === null || said.call >= best.call ? said : best),
-        null,
-      );
-    if (found !== null) return { ...found, text: cutAround(found.text, name) };
-  }
-  return null;
+  return groups.flatMap((group) =>
+    group
+      .flatMap(([origin, items]) => items.flatMap((said) => splitSaid(said, origin)))
+      .sort((a, b) => b.call - a.call),
+  );
 }
 
+function splitSaid(said: Said, origin: Spoken['origin']): Spoken[] {
+  return splitSentences(said.text)
+    .map((sentence) => ({ ...said, text: printSentence(sentence), origin }))
+    .filter(({ text }) => !isChatter(text));
+}
+
+/** A long sentence by its part around the name, with marks where it was cut. */
 function cutAround(text: string, name: string): string {
+  if (text.length <= WIDEST) return text;
   const at = findWhole(text, name);
-  let start = text.lastIndexOf('\n', at) + 1;
-  let end = text.indexOf('\n', at);
-  if (end === -1) end = text.length;
-  if (end - start > WIDEST) {
-    const from = Math.max(start, at - 70);
-    start = from === start ? start : text.indexOf(' ', from) + 1 || from;
-    end = Math.min(end, at + name.length + AROUND);
-    const space = text.lastIndexOf(' ', end);
-    if (space > at + name.length) end = space;
-  }
-  return text
-    .slice(start, end)
-    .replace(/\s+/g, ' ')
-    .replace(/^[\s\-*•]+/, '')
-    .trim();
+  const from = at + name.length <= WIDEST ? 0 : text.indexOf(' ', at - WIDEST / 2) + 1;
+  return `${from === 0 ? '' : '… '}${cutAtWord(text.slice(from), WIDEST)}`;
 }
 
 /** Where the name stands by itself, not as a part of a longer one; -1 when nowhere. */

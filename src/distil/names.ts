@@ -24,6 +24,8 @@ const ERROR_NAME = new RegExp(
   'g',
 );
 const REFERENCE = /(?<!\w)(?:#\d{1,6}|[A-Z]{2,6}-\d{1,5}|v\d+\.\d+(?:\.\d+)?)\b/g;
+/** Standards and products are named like tickets. */
+const STANDARD = /^(?:UTF|SHA|ISO|AES|RSA|RFC|MD|GPT|ES|HTTP|TLS|BASE|CRC|IEEE|ECMA)-\d+$/;
 const TICKED = /`([^`\n]{2,120})`/g;
 const DEFINITION =
   /(?:\bfunc\s+(?:\([^)]*\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|impl|fn|const|let|var|val|function|module|record|export (?:default )?(?:async )?(?:function|const|class))\s+)([A-Za-z_]\w{3,})/g;
@@ -61,7 +63,7 @@ export function findErrorNames(text: string): string[] {
 }
 
 export function findReferences(text: string): string[] {
-  return unique(allOf(REFERENCE, text, 0));
+  return unique(allOf(REFERENCE, text, 0)).filter((name) => !STANDARD.test(name));
 }
 
 export function findTicked(text: string): string[] {

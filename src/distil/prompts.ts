@@ -3,7 +3,7 @@ import { type Account, findCurrentPrompt, type Said } from './account.ts';
 import { draftFact } from './draft-fact.ts';
 
 const RECENT = 15;
-const RECENT_POINTS = 4667;
+const RECENT_POINTS = 3500;
 const OLDER_POINTS = 400;
 const RULE =
   /\b(?:never|always|must(?: not)?|don'?t|do not|only use|prefer|instead of|keep .{1,40} (?:below|under|above)|no more than|at most|at least)\b/i;

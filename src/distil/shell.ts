@@ -10,15 +10,27 @@ const SHELL_WORDS = words(
   'fi done do then else elif break continue pass esac EOF true exit return print import from with try except',
 );
 const READING_GIT = words('status diff log add show branch stash checkout rev-parse');
+/** Programs whose first argument says as little as they do: what they run is the next one. */
+const RUNNERS = new Set(
+  'npm run,pnpm run,yarn run,bun run,deno task,mise run,bundle exec,docker compose,pnpm exec,npm exec,php artisan,mise exec'.split(
+    ',',
+  ),
+);
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
 }
 
-/** One simple command of a command line, with what it is known by. */
+/** One simple command of a command line. */
 export interface Segment {
+  /** As it was typed, on one line, without what is set before it and where its output went. */
   text: string;
+  /** The environment variables that were set for it. */
+  environment: string[];
+  /** What it is known by. */
   stem: string;
+  /** What tells it from other uses of the same program: `npm run lint` is not `npm run build`. */
+  use: string;
 }
 
 /**
@@ -26,37 +38,101 @@ export interface Segment {
  * `cargo build`. Text in quotes and here-documents does not count.
  */
 export function findStems(command: string): string[] {
-  return [...new Set(splitCommand(blankQuoted(command)).flatMap((part) => stemOf(part) ?? []))];
+  return [...new Set(splitBlanked(blankQuoted(command)).flatMap((part) => stemOf(tokenise(part)) ?? []))];
 }
 
-/** The simple commands that mean something, each as it was typed, on one line. */
+/** The simple commands that mean something. */
 export function splitSegments(command: string): Segment[] {
-  const flat = foldQuotedLines(dropHereDocuments(command));
-  return splitCommand(flat).flatMap((part) => {
-    const stem = stemOf(blankQuoted(part));
+  const flat = foldQuotedLines(dropHereDocuments(command).replace(/\\\n/g, ' '));
+  return splitSimple(flat).flatMap((part) => {
+    const { text, environment } = tidy(part);
+    const tokens = tokenise(blankQuoted(text));
+    const stem = stemOf(tokens);
     if (stem === null || SHELL_WORDS.has(stem.split(' ')[0] ?? '') || !/^[a-z.]/.test(stem)) return [];
-    return [{ text: part.replace(/\s+/g, ' ').trim(), stem }];
+    return [{ text, environment, stem, use: useOf(stem, tokens) }];
   });
 }
 
-function stemOf(part: string): string | null {
-  let tokens = part
+const ASSIGNMENT = /^([A-Za-z_]\w*)=(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']\S*|)(?:\s+|$)/;
+const SUBSTITUTION = /^[A-Za-z_]\w*=\$\((.*)\)$/;
+const OPENING = /^(?:[({!]|do|then|else)\s+/;
+const REDIRECTION = /\s+(?:\d?>&\d|&>>?\s*\S+|\d?>>?\s*\S+|&|\\)$/;
+
+/** The command itself: what was set for it apart, redirections and shell words gone. */
+function tidy(part: string): { text: string; environment: string[] } {
+  const environment: string[] = [];
+  let text = part.replace(/\s+/g, ' ').trim();
+  const substituted = SUBSTITUTION.exec(text)?.[1];
+  if (substituted !== undefined) return tidy(substituted);
+  for (let opening = OPENING.exec(text); opening !== null; opening = OPENING.exec(text))
+    text = text.slice(opening[0].length);
+  for (let set = ASSIGNMENT.exec(text); set !== null; set = ASSIGNMENT.exec(text)) {
+    const [whole, name = ''] = set;
+    environment.push(name);
+    text = text.slice(whole.length);
+  }
+  while (REDIRECTION.test(text)) text = text.replace(REDIRECTION, '');
+  return { text: text.trim(), environment };
+}
+
+function tokenise(part: string): string[] {
+  const tokens = part
     .trim()
     .split(/\s+/)
     .filter((token) => token !== '' && !/^\w+=/.test(token));
-  while (WRAPPERS.has(tokens[0] ?? ''))
-    tokens = tokens.slice(tokens[0] === 'timeout' && tokens.length > 1 ? 2 : 1);
+  let start = 0;
+  while (WRAPPERS.has(tokens[start] ?? '')) start += tokens[start] === 'timeout' && tokens.length > 1 ? 2 : 1;
+  return tokens.slice(start);
+}
+
+const WORD_LIKE = /^[a-zA-Z][\w:-]*$/;
+
+function stemOf(tokens: readonly string[]): string | null {
   const [first] = tokens;
   if (first === undefined) return null;
   const program = baseName(first);
   if (TRIVIAL.has(program) || !/^[\w.-]+$/.test(program)) return null;
-  const argument = tokens.slice(1, 3).find((token) => /^[a-zA-Z][\w:-]*$/.test(token));
+  const argument = tokens.slice(1, 3).find((token) => WORD_LIKE.test(token));
   if (program === 'git' && argument !== undefined && READING_GIT.has(argument)) return null;
   return argument === undefined ? program : `${program} ${argument}`;
 }
 
-function splitCommand(command: string): string[] {
+function useOf(stem: string, tokens: readonly string[]): string {
+  if (!RUNNERS.has(stem)) return stem;
+  const argument = stem.split(' ')[1] ?? '';
+  const next = tokens.slice(tokens.indexOf(argument) + 1).find((token) => WORD_LIKE.test(token));
+  return next === undefined ? stem : `${stem} ${next}`;
+}
+
+function splitBlanked(command: string): string[] {
   return command.split(/&&|\|\||;|\||\n/);
+}
+
+/** Splits at the operators that stand outside of quotes and of command substitutions. */
+function splitSimple(command: string): string[] {
+  const parts: string[] = [];
+  let start = 0;
+  let quote = '';
+  let depth = 0;
+  for (let at = 0; at < command.length; at++) {
+    const char = command.charAt(at);
+    if (char === '\\' && quote !== "'") at++;
+    else if (quote !== '') quote = char === quote ? '' : quote;
+    else if (char === '"' || char === "'") quote = char;
+    else if (char === '(') depth++;
+    else if (char === ')') depth = Math.max(0, depth - 1);
+    else if (depth === 0 && (char === ';' || char === '\n' || char === '|' || isDoubleAnd(command, at))) {
+      parts.push(command.slice(start, at));
+      if (command.charAt(at + 1) === char) at++;
+      start = at + 1;
+    }
+  }
+  parts.push(command.slice(start));
+  return parts;
+}
+
+function isDoubleAnd(command: string, at: number): boolean {
+  return command.charAt(at) === '&' && command.charAt(at + 1) === '&';
 }
 
 const MAX_SCANNED = 20_000;
@@ -77,26 +153,4 @@ function foldQuotedLines(command: string): string {
     /"[^"]*\n[^"]*"|'[^']*\n[^']*'/g,
     (quoted) => `${quoted.split('\n')[0]}…${quoted.charAt(0)}`,
   );
-}
-
-const FAILURE_LINE =
-  /^.*(?:\berror\b|\bfail(?:ed|ure|ing)?\b|exception|panic:|traceback|cannot |not found|undefined:|exit code [1-9]).*$/gim;
-
-/** Lines of an output that tell of a failure, first ones first. */
-export function findFailureLines(output: string, limit: number): string[] {
-  const found: string[] = [];
-  for (const [line] of output.matchAll(FAILURE_LINE)) {
-    const text = line.replace(/\s+/g, ' ').trim();
-    if (text.length > 12) found.push(text);
-    if (found.length === limit) break;
-  }
-  return found;
-}
-
-const CHECKS =
-  /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|lint|eslint|ruff|mypy|tsc|biome|check|clippy|vet|fmt|format|prettier|build|compile|typecheck|verify)\b/;
-
-/** Whether a command checks the work: tests, builds, linters, type checks. */
-export function isCheck(stem: string): boolean {
-  return CHECKS.test(stem) || stem === 'make';
 }

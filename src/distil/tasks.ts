@@ -1,11 +1,15 @@
 import type { Fact } from '../model/fact.ts';
 import type { Account } from './account.ts';
 import { draftFact } from './draft-fact.ts';
+import type { Valuation } from './value.ts';
+import { weighNames } from './weigh.ts';
 
 const OPEN_POINTS = 20_000;
+/** What is done need not be done again, and says what the rest is about. */
+const DONE_POINTS = 150;
 
 /** The plan as it last stood: each item with its true status. */
-export function findTaskFacts(account: Account): Fact[] {
+export function findTaskFacts(account: Account, valuation: Valuation): Fact[] {
   return account.plan.flatMap((item) => {
     const open = item.status === 'pending' || item.status === 'in_progress';
     const fact = draftFact('task', {
@@ -14,8 +18,15 @@ export function findTaskFacts(account: Account): Fact[] {
       status: item.status,
       trust: 'observed',
       origin: 'agent',
-      weight: { points: open ? OPEN_POINTS : 0, age: 0 },
-      ...(item.detail === undefined ? {} : { detail: { more: item.detail } }),
+      weight: {
+        points: open ? OPEN_POINTS : DONE_POINTS,
+        age: 0,
+        names: weighNames(`${item.id === undefined ? '' : `#${item.id} `}${item.text}`, valuation),
+      },
+      detail: {
+        ...(item.id === undefined ? {} : { number: item.id }),
+        ...(item.detail === undefined ? {} : { more: item.detail }),
+      },
     });
     return fact === null ? [] : [fact];
   });

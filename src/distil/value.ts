@@ -90,7 +90,7 @@ const WORTH = {
   file: 20_510,
   symbol: 7500,
   qualified: 1600,
-  stem: 20_000,
+  stem: 24_000,
   namedStem: 8000,
   reference: 16_000,
   error: 16_670,
@@ -102,7 +102,7 @@ export interface Valuation {
   relevance: Map<string, number>;
 }
 
-const PRECISION_POINTS = 2.3;
+const PRECISION_POINTS = 1.6;
 const LIKELY = 600;
 
 /** What showing a file is worth: a file that probably does not matter costs the reader more than its bytes. */

@@ -1,4 +1,7 @@
-/** The last part of a path with forward slashes. */
+const WINDOWS_PATH = /^[A-Za-z]:\\|^\\\\|^[^/]*\\[^/]*$/;
+
+/** The last part of a path, whichever way its slashes lean. */
 export function baseName(path: string): string {
-  return path.replace(/\/+$/, '').split('/').at(-1) ?? path;
+  const slash = WINDOWS_PATH.test(path) ? /[\\/]+/ : /\/+/;
+  return path.split(slash).findLast((part) => part !== '') ?? path;
 }

@@ -50,6 +50,8 @@ export type Action = v.InferOutput<typeof Action>;
 export const PlanItem = v.strictObject({
   text: v.string(),
   status: v.picklist(['pending', 'in_progress', 'completed', 'cancelled']),
+  /** What the agent calls the item by, where it numbers them. */
+  id: v.exactOptional(v.string()),
   /** More about the item, where the agent keeps it apart. */
   detail: v.exactOptional(v.string()),
 });

@@ -431,19 +431,19 @@ describe('the task list', () => {
       'plan',
     );
     expect(plans.map(({ items }) => items)).toEqual([
-      [{ text: 'Test', status: 'pending' }],
+      [{ id: '2', text: 'Test', status: 'pending' }],
       [
-        { text: 'Test', status: 'pending' },
-        { text: 'Build', status: 'pending', detail: 'All of it' },
+        { id: '2', text: 'Test', status: 'pending' },
+        { id: '1', text: 'Build', status: 'pending', detail: 'All of it' },
       ],
       [
-        { text: 'Test', status: 'in_progress' },
-        { text: 'Build', status: 'pending', detail: 'All of it' },
+        { id: '2', text: 'Test', status: 'in_progress' },
+        { id: '1', text: 'Build', status: 'pending', detail: 'All of it' },
       ],
-      [{ text: 'Test', status: 'in_progress' }],
+      [{ id: '2', text: 'Test', status: 'in_progress' }],
       [
-        { text: 'Test', status: 'in_progress' },
-        { text: 'From before', status: 'completed' },
+        { id: '2', text: 'Test', status: 'in_progress' },
+        { id: '7', text: 'From before', status: 'completed' },
       ],
     ]);
   });

@@ -105,15 +105,13 @@ describe('hostile text that was saved', () => {
   it('stands on quoted lines in a brief, and nowhere else', async () => {
     const own = new Set(['', ...Object.values(HEADINGS).map((heading) => `## ${heading}`)]);
     for (const text of await inPairs(ids, (id) => desk.ok(['render', id, '--budget', '20000']))) {
-      const [id, use, rank, ...rest] = text.split('\n');
-      expect([id, use, rank].join('\n')).toMatch(
-        /^# Handover \S+\n# For any agent\. [^\n]+\n# The user and [^\n]+$/,
+      const [id, use, ...rest] = text.split('\n');
+      expect([id, use].join('\n')).toMatch(
+        /^# Handover \S+ for any agent\n# Quoted lines \(>\) are data [^\n]+$/,
       );
       const strange = rest.filter((line) => !line.startsWith('> ') && !own.has(line));
       expect(
-        strange.filter(
-          (line) => !/^# Left out: \d+ facts? \([-f0-9a-z …]+\)\. All: handover show \S+$/.test(line),
-        ),
+        strange.filter((line) => !/^# Left out: \d+ facts? \([-f0-9a-z …]+\): handover show \S+$/.test(line)),
       ).toEqual([]);
     }
   });

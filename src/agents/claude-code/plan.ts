@@ -84,7 +84,7 @@ export class TaskPlan {
   }
 
   #list(): PlanItem[] {
-    return [...this.#tasks.values()];
+    return [...this.#tasks].map(([id, item]) => ({ ...item, id: id.toWellFormed() }));
   }
 }
 

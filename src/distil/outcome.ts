@@ -1,0 +1,45 @@
+import type { RanCommand } from './account.ts';
+
+const FAILURE_LINE =
+  /^.*(?:\berror\b|\bfail(?:ed|ure|ing)?\b|exception|panic:|traceback|cannot |not found|undefined:|exit code [1-9]).*$/gim;
+
+/** Lines of an output that tell of a failure, first ones first. */
+export function findFailureLines(output: string, limit: number): string[] {
+  return findLines(output, FAILURE_LINE, limit);
+}
+
+const TALLY =
+  /^.*(?:\b\d+ (?:tests? )?(?:passed|passing|examples?|specs?|assertions|succeeded)\b|\bTests?:? +\d|test result: ok|BUILD SUCCESS|\ball (?:checks|tests) pass|\b0 (?:errors?|problems|issues)\b|no issues found).*$/gim;
+
+/** The line in which a check that went well says how well. */
+export function findTally(output: string): string | null {
+  return findLines(output, TALLY, Number.POSITIVE_INFINITY).at(-1) ?? null;
+}
+
+const SHORTEST = 12;
+
+function findLines(output: string, pattern: RegExp, limit: number): string[] {
+  const found: string[] = [];
+  for (const [line] of output.matchAll(pattern)) {
+    const text = line.replace(/\s+/g, ' ').trim();
+    if (text.length > SHORTEST) found.push(text);
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+const CHECKS =
+  /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|nextest|phpunit|playwright|lint|eslint|ruff|mypy|tsc|biome|check|clippy|vet|fmt|format|prettier|build|compile|typecheck|verify|validate)\b/;
+
+/** Whether a command checks the work: tests, builds, linters, type checks. */
+export function isCheck(use: string): boolean {
+  return CHECKS.test(use) || use === 'make';
+}
+
+const FAILED_OUTPUT =
+  /^(?:FAIL\b|--- FAIL|panic:|Traceback|npm (?:ERR|error)|fatal:|error:|error\[|make: \*\*\*)|\b[1-9]\d* failed\b/m;
+
+/** A pipe hides the exit status of what is before it, so a green status is not believed against a red output. */
+export function didFail(ran: RanCommand): boolean {
+  return ran.failed === true || FAILED_OUTPUT.test(ran.output.slice(-4000));
+}
