@@ -20,6 +20,7 @@ export const SECTIONS = [
   'files',
   'checks',
   'errors',
+  'fixed',
   'running',
   'tree',
   'messages',
@@ -31,8 +32,8 @@ export type Section = (typeof SECTIONS)[number];
 
 export const HEADINGS: Record<Section, string> = {
   pinned: 'Pinned',
-  current: "User's last messages",
-  first: "User's first request",
+  current: 'User: last messages',
+  first: 'User: first request',
   goal: 'Goal',
   summary: 'Where things stand',
   constraints: 'Constraints',
@@ -42,15 +43,16 @@ export const HEADINGS: Record<Section, string> = {
   questions: 'Open questions',
   next: 'Next',
   tasks: 'Tasks',
-  stopped: "Agent's last words",
+  stopped: 'Agent: last words',
   changed: 'Files changed, newest first',
   files: 'Other files',
   checks: 'Commands, last outcome',
   errors: 'Errors still open',
+  fixed: 'Errors met, gone since',
   running: 'Still running',
   tree: 'Working tree (git)',
-  messages: "User's other messages, newest first",
-  said: 'Agent said (unverified)',
+  messages: 'User: other messages, newest first',
+  said: 'Agent: statements (unverified)',
   references: 'References',
   notes: 'Notes',
 };
@@ -87,6 +89,7 @@ export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Sec
   const byRole = weight.role === null ? undefined : BY_ROLE[weight.role];
   if (byRole !== undefined) return byRole;
   if (fact.kind === 'file' && weight.edits > 0) return 'changed';
+  if (fact.kind === 'error' && fact.status === 'closed') return 'fixed';
   const quotedAgent = fact.trust === 'quoted' && fact.origin === 'agent';
   if (quotedAgent && fact.kind !== 'reference' && fact.kind !== 'task') return 'said';
   return BY_KIND[fact.kind];

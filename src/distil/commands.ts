@@ -28,7 +28,7 @@ export function findCommandFacts(account: Account, valuation: Valuation): Fact[]
     .sort((a, b) => b.ran.call - a.ran.call)
     .slice(0, MAX_COMMANDS)
     .map((run) => makeCommandFact(account, valuation, run));
-  return [...facts, ...findOpenErrors(account, valuation, runs)].filter((fact) => fact !== null);
+  return [...facts, ...findErrors(account, valuation, runs)].filter((fact) => fact !== null);
 }
 
 function lastRuns(account: Account): Map<string, LastRun> {
@@ -78,22 +78,25 @@ function statusOf(ran: RanCommand, failed: boolean): string {
   return failed ? 'failed' : 'ok';
 }
 
-/** An error is open until a later run of the same command succeeds. */
-function findOpenErrors(account: Account, valuation: Valuation, runs: ReadonlyMap<string, LastRun>): Fact[] {
+const LINES_OF_OPEN = 6;
+const LINES_OF_CLOSED = 1;
+
+/** What commands failed with. An error is open until a later run of the same command succeeds. */
+function findErrors(account: Account, valuation: Valuation, runs: ReadonlyMap<string, LastRun>): Fact[] {
   const facts: Fact[] = [];
   for (const ran of account.commands.toReversed()) {
     if (facts.length >= MAX_ERRORS) break;
     const uses = splitSegments(ran.command).map((segment) => segment.use);
-    const healed = uses.some((use) => {
+    if (uses.length === 0 || !didFail(ran)) continue;
+    const closed = uses.some((use) => {
       const last = runs.get(use);
       return last !== undefined && last.ran.call > ran.call && !didFail(last.ran);
     });
-    if (uses.length === 0 || healed || !didFail(ran)) continue;
-    for (const line of findFailureLines(ran.output, 6)) {
+    for (const line of findFailureLines(ran.output, closed ? LINES_OF_CLOSED : LINES_OF_OPEN)) {
       const fact = draftFact('error', {
         text: cutAtWord(line, MAX_ERROR_BYTES),
         line: ran.line,
-        status: 'open',
+        status: closed ? 'closed' : 'open',
         trust: 'observed',
         origin: 'tool',
         weight: { points: 0, age: account.calls - ran.call, names: weighNames(line, valuation) },

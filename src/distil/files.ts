@@ -150,9 +150,9 @@ function assignSymbols(
 function spellQualified(valuation: Valuation): Map<string, string> {
   const spelled = new Map<string, string>();
   const valued = [...valuation.values.qualified]
-    .filter(([name, points]) => points >= SMALLEST_QUALIFIED && /^\w+(?:\.\w+)+$/.test(name))
+    .filter(([name, points]) => points >= SMALLEST_QUALIFIED && /^\w+(?:(?:\.|::)\w+)+$/.test(name))
     .sort(([a, left], [b, right]) => left - right || (a < b ? 1 : -1));
-  for (const [name] of valued) spelled.set(name.slice(name.lastIndexOf('.') + 1), name);
+  for (const [name] of valued) spelled.set(lastPart(name), name);
   return spelled;
 }
 
@@ -172,4 +172,8 @@ function chooseHome(
     (a, b) => b.weight - a.weight || a.taken - b.taken || b.last - a.last || (a.file < b.file ? -1 : 1),
   );
   return open[0]?.file ?? null;
+}
+
+function lastPart(qualified: string): string {
+  return qualified.slice(Math.max(qualified.lastIndexOf('.'), qualified.lastIndexOf(':')) + 1);
 }

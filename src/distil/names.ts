@@ -4,7 +4,7 @@
  */
 
 const EXTENSIONS =
-  'tsx?|jsx?|mjs|cjs|mts|cts|py|pyi|go|rs|java|kt|kts|swift|rb|erb|php|c|h|cc|cpp|hpp|cs|fs|m|mm|scala|clj|ex|exs|erl|hs|ml|sh|bash|zsh|fish|ps1|bat|sql|md|mdx|rst|txt|json|jsonl|json5|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|css|scss|sass|less|vue|svelte|astro|dart|lua|zig|proto|graphql|tf|tfvars|hcl|gradle|mod|sum|work|Dockerfile|ipynb|csv|arb|plist|service|nix|cmake|mk|snap|tmpl|template';
+  'tsx?|jsx?|mjs|cjs|mts|cts|py|pyi|go|rs|java|kt|kts|swift|rb|erb|rake|gemspec|php|c|h|cc|cpp|hpp|cs|fs|m|mm|scala|clj|ex|exs|erl|hs|ml|sh|bash|zsh|fish|ps1|bat|sql|md|mdx|rst|txt|json|jsonl|json5|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|css|scss|sass|less|vue|svelte|astro|dart|lua|zig|proto|graphql|prisma|sol|jl|pl|pm|groovy|jsonnet|tf|tfvars|hcl|gradle|mod|sum|work|Dockerfile|ipynb|csv|arb|plist|service|nix|cmake|mk|snap|tmpl|template';
 const PATH = new RegExp(
   `(?<![\\w@:/.\\-])((?:~|\\.{1,2})?/?(?:[\\w.@+\\-[\\]()]+/)*[\\w.@+\\-[\\]]+\\.(?:${EXTENSIONS}))(?![\\w/])`,
   'g',
@@ -13,7 +13,7 @@ const PATH = new RegExp(
 const WORD = /[A-Za-z_]\w{4,79}/g;
 const INNER_HUMP = /[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|[A-Z][a-z0-9]+[A-Z]/;
 const CALL = /\b([A-Za-z_]\w{4,40})\(\)/g;
-const QUALIFIED = /(?<![\w./])[A-Za-z_]\w*(?:\.[A-Za-z_]\w*){1,2}(?![\w/])/g;
+const QUALIFIED = /(?<![\w./:])[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*){1,3}(?![\w/])/g;
 const ERRNO = [
   'EACCES|EADDRINUSE|EADDRNOTAVAIL|EAGAIN|EBADF|EBUSY|ECONNABORTED|ECONNREFUSED|ECONNRESET|EEXIST|EFAULT|EFBIG',
   'EHOSTUNREACH|EINTR|EINVAL|EISDIR|ELOOP|EMFILE|EMSGSIZE|ENAMETOOLONG|ENETUNREACH|ENFILE|ENODEV|ENOENT|ENOEXEC',
@@ -54,7 +54,7 @@ function isMixed(word: string): boolean {
 }
 
 export function findQualified(text: string): string[] {
-  if (!text.includes('.')) return [];
+  if (!text.includes('.') && !text.includes('::')) return [];
   return unique(allOf(QUALIFIED, text, 0).filter((name) => !isPath(name)));
 }
 

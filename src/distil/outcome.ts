@@ -1,12 +1,20 @@
 import type { RanCommand } from './account.ts';
 
 const FAILURE_LINE =
-  /^.*(?:\berror\b|\bfail(?:ed|ure|ing)?\b|exception|panic:|traceback|cannot |not found|undefined:|exit code [1-9]).*$/gim;
+  /^.*(?:\berror\b|[a-z](?:Error|Exception)\b|\bfail(?:ed|ure|ing)?\b|exception|panic:|cannot |not found|undefined:|exit code [1-9]).*$/gim;
+/** Names what went wrong, not only that something did. */
+const TELLING = /\b[A-Z]\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bTS\d{4}\b|panic:|undefined:/;
 
-/** Lines of an output that tell of a failure, first ones first. */
+/** Lines of an output that tell of a failure: those that name it first, then the others, in their order. */
 export function findFailureLines(output: string, limit: number): string[] {
-  return findLines(output, FAILURE_LINE, limit);
+  const lines = findLines(output, FAILURE_LINE, MAX_LINES);
+  return [
+    ...lines.filter((line) => TELLING.test(line)),
+    ...lines.filter((line) => !TELLING.test(line)),
+  ].slice(0, limit);
 }
+
+const MAX_LINES = 40;
 
 const TALLY =
   /^.*(?:\b\d+ (?:tests? )?(?:passed|passing|examples?|specs?|assertions|succeeded)\b|\bTests?:? +\d|test result: ok|BUILD SUCCESS|\ball (?:checks|tests) pass|\b0 (?:errors?|problems|issues)\b|no issues found).*$/gim;
@@ -21,7 +29,7 @@ const SHORTEST = 12;
 function findLines(output: string, pattern: RegExp, limit: number): string[] {
   const found: string[] = [];
   for (const [line] of output.matchAll(pattern)) {
-    const text = line.replace(/\s+/g, ' ').trim();
+    const text = line.replace(/[\s\u2500-\u257f]+/g, ' ').trim();
     if (text.length > SHORTEST) found.push(text);
     if (found.length === limit) break;
   }
