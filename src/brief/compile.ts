@@ -78,7 +78,6 @@ function layOut(page: Page, handover: Handover, { facts, budget }: Material): Se
   const options = {
     floor: floorOf(budget),
     maxFiles: Math.max(10, Math.floor(budget / 160)),
-    maxSymbolsPerFile: 7 * clamp(Math.floor(budget / 280), 3, 7),
   };
   const standing = files.map(({ entry, weight }) => ({ entry, symbols: [...weight.names.keys()] }));
   const taken = fillPage(page, { candidates, standing }, market, options);
@@ -90,7 +89,7 @@ function layOut(page: Page, handover: Handover, { facts, budget }: Material): Se
 
 /** Points for a byte below which a line is noise. Who asks for more than the usual takes lines of less value too. */
 function floorOf(budget: number): number {
-  return Math.min(1, DEFAULT_BUDGET / budget);
+  return Math.min(1, (DEFAULT_BUDGET / budget) ** 2);
 }
 
 type Put = (section: Section, lines: string[], order?: number) => Entry | null;
@@ -113,17 +112,17 @@ function placeFixed(
   if (tree !== null) put('tree', [tree.head], -1);
   for (const item of of('current')) {
     const bytes =
-      item.weight.role === 'current' ? Math.max(820, Math.min(1400, Math.floor(budget * 0.7))) : 300;
+      item.weight.role === 'current' ? clamp(Math.floor(budget * 0.7), 820, 1400) : 300;
     place(item, [`${QUOTE}${cutAtWord(oneLine(item.fact.text), bytes)}`]);
   }
   for (const item of of('first'))
-    place(item, [`${QUOTE}${cutAtWord(oneLine(item.fact.text), Math.min(830, Math.floor(budget * 0.44)))}`]);
+    place(item, [`${QUOTE}${cutAtWord(oneLine(item.fact.text), Math.min(830, Math.floor(budget * 0.42)))}`]);
   for (const item of facts.filter(isDeclared).sort((a, b) => rankOf(a.fact.kind) - rankOf(b.fact.kind)))
     if (!shown.has(item.fact.id)) place(item, printFact(item.fact, item.weight));
   if (handover.summary !== '') placeProse(put, handover.summary, budget);
   placeTasks(of('tasks'), place, budget);
   for (const item of of('stopped'))
-    place(item, quoteLines(cutAtWord(item.fact.text, Math.floor(budget * 0.3))));
+    place(item, quoteLines(cutAtWord(item.fact.text, Math.floor(budget * 0.25))));
   const changed = of('changed')
     .sort((a, b) => a.weight.age - b.weight.age)
     .slice(0, 60);

@@ -65,7 +65,7 @@ function describeFile(fact: Fact, weight: FactWeight): string {
     ...(fact.status === 'deleted' ? ['deleted'] : []),
     ...(weight.edits > 0 ? [weight.edits === 1 ? '1 edit' : `${weight.edits} edits`] : []),
     ...(fact.status === 'read' ? ['read'] : []),
-    ...(fact.status === 'mentioned' ? ['named only'] : []),
+    ...(fact.status === 'mentioned' ? ['named'] : []),
   ];
   return marks.length === 0 ? '' : ` (${marks.join(', ')})`;
 }

@@ -46,7 +46,6 @@ export interface PoolOptions {
   floor: number;
   /** Other files beyond this many must be likely to matter. */
   maxFiles: number;
-  maxSymbolsPerFile: number;
 }
 
 const NAMES_PER_LINE = 8;
@@ -97,10 +96,8 @@ export function absorb(market: Market, line: Pick<LineCandidate, 'names' | 'word
 }
 
 function rateOf(candidate: Candidate, page: Page, market: Market, options: PoolOptions): number {
-  if (candidate.kind === 'symbol') {
-    if (candidate.entry.symbols.length >= options.maxSymbolsPerFile) return 0;
+  if (candidate.kind === 'symbol')
     return (market.names.get(candidate.symbol) ?? 0) / (candidate.symbol.length + 2.5);
-  }
   const fresh =
     candidate.wordPoints === 0 ? 0 : candidate.words.filter((word) => !market.words.has(word)).length;
   const bytes = countLineBytes(candidate.lines);

@@ -7,7 +7,7 @@ import { findSymbols } from './names.ts';
 import { netFilePoints, type Valuation } from './value.ts';
 
 const SMALLEST_QUALIFIED = 8;
-const MAX_SYMBOLS = 49;
+const MAX_SYMBOLS = 100;
 const SMALLEST_SYMBOL = 60;
 const MAX_OTHER_FILES = 60;
 const SMALLEST_RELEVANCE = 60;

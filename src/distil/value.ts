@@ -89,11 +89,11 @@ const WEIGHTS = {
 const WORTH = {
   file: 20_510,
   symbol: 7500,
-  qualified: 1600,
+  qualified: 2200,
   stem: 24_000,
   namedStem: 8000,
   reference: 16_000,
-  error: 16_670,
+  error: 25_000,
 } as const;
 
 export interface Valuation {
