@@ -34,14 +34,20 @@ export function printFact(fact: Fact, weight: FactWeight): string[] {
       return [`${QUOTE}${revealControls(fact.text)}${describeFile(fact, weight)}`];
     case 'command':
     case 'check':
-      return [`${QUOTE}${printCommand(fact)}`];
+      return [`${QUOTE}${printCommand(fact)}${sourceOf(fact)}`];
     case 'task':
       return quoteLines(
         `[${fact.status ?? 'open'}] ${numberOf(fact)}${cutAtWord(oneLine(fact.text), MAX_TASK_BYTES)}`,
       );
     default:
-      return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}`);
+      return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}${sourceOf(fact)}`);
   }
+}
+
+/** The line of the transcript that a fact was seen on; nothing where there is none. */
+export function sourceOf(fact: Fact): string {
+  const line = fact.sources[0]?.line;
+  return line === undefined || line === 0 ? '' : ` @${line}`;
 }
 
 function numberOf(fact: Fact): string {
@@ -52,7 +58,8 @@ function numberOf(fact: Fact): string {
 /** What is not the user's word, and stands where the user's would, says whose it is. */
 function markOf(fact: Fact): string {
   const pinned = fact.pinned === true && fact.kind !== 'note' ? `${fact.kind}: ` : '';
-  const status = fact.status === undefined || fact.kind === 'error' ? '' : `[${fact.status}] `;
+  const status =
+    fact.status === undefined || fact.status === 'open' || fact.kind === 'error' ? '' : `[${fact.status}] `;
   if (fact.trust === 'imported') return `- (imported, unverified) ${pinned}${status}`;
   if (fact.trust === 'declared' && fact.origin === 'agent')
     return `- (by the agent, unverified) ${pinned}${status}`;

@@ -19,6 +19,8 @@ export interface Page {
   add(section: Section, entry: Omit<Entry, 'symbols'>): Entry | null;
   addSymbol(entry: Entry, symbol: string): boolean;
   count(section: Section): number;
+  /** What stands in a section so far. */
+  textOf(section: Section): string;
   print(): string[];
 }
 
@@ -27,6 +29,7 @@ export function openPage(limit: number): Page {
   let left = limit;
   return {
     count: (section) => entries.get(section)?.length ?? 0,
+    textOf: (section) => (entries.get(section) ?? []).flatMap((entry) => entry.lines).join('\n'),
     add: (section, parts) => {
       const own = entries.get(section) ?? [];
       const heading = own.length === 0 ? countUtf8Bytes(`\n## ${HEADINGS[section]}\n`) : 0;

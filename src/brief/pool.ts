@@ -77,7 +77,8 @@ export function fillPage(
     }
     if (top.candidate.kind === 'symbol') {
       const { entry, symbol } = top.candidate;
-      if (page.addSymbol(entry, symbol)) absorb(market, { names: [symbol, ...symbol.split(/\.|::/)], words: [] });
+      if (page.addSymbol(entry, symbol))
+        absorb(market, { names: [symbol, ...symbol.split(/\.|::/)], words: [] });
       continue;
     }
     const entry = page.add(top.candidate.section, top.candidate);

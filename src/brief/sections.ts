@@ -3,10 +3,10 @@ import { type FactWeight, weighFact } from './weight.ts';
 
 /** A heading of the brief: what stands below it and whose word it is. The order is the one of the page. */
 export const SECTIONS = [
+  'goal',
   'pinned',
   'current',
   'first',
-  'goal',
   'summary',
   'constraints',
   'decisions',
@@ -90,6 +90,7 @@ export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Sec
   if (byRole !== undefined) return byRole;
   if (fact.kind === 'file' && weight.edits > 0) return 'changed';
   if (fact.kind === 'error' && fact.status === 'closed') return 'fixed';
+  if (fact.kind === 'question' && fact.status === 'open') return 'questions';
   const quotedAgent = fact.trust === 'quoted' && fact.origin === 'agent';
   if (quotedAgent && fact.kind !== 'reference' && fact.kind !== 'task') return 'said';
   return BY_KIND[fact.kind];

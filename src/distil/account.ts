@@ -64,6 +64,10 @@ export interface Account {
   results: { call: number; voice: Voice; text: string; path: string | null }[];
   /** The call that asked the human something and has just been answered; 0 before any. */
   answered: number;
+  /** Who spoke last; calls and results are no speech. */
+  lastSpeaker: 'human' | 'agent' | null;
+  /** The limit or error of the provider that the session ended with; null once it went on. */
+  stop: Said | null;
   ledger: Ledger;
   cwd: string | null;
   branch: string | null;
@@ -85,6 +89,8 @@ export function openAccount(): Account {
     open: new Map(),
     results: [],
     answered: 0,
+    lastSpeaker: null,
+    stop: null,
     ledger: openLedger(),
     cwd: null,
     branch: null,
@@ -113,6 +119,7 @@ export function enterEvent(account: Account, event: Event): void {
   switch (event.type) {
     case 'prompt':
       if (HOUSEKEEPING.test(event.text)) break;
+      account.lastSpeaker = 'human';
       account.prompts.push(
         account.answered === call ? { ...said(event.text), answer: true } : said(event.text),
       );
@@ -120,6 +127,8 @@ export function enterEvent(account: Account, event: Event): void {
       break;
     case 'reply':
       if (event.text.trim() === '') break;
+      account.lastSpeaker = 'agent';
+      account.stop = null;
       keepLast(account.replies, said(event.text), KEPT_REPLIES);
       noteText(account.ledger, event.text, { voice: 'agent', call });
       break;
@@ -143,6 +152,8 @@ export function enterEvent(account: Account, event: Event): void {
       enterResult(account, event);
       break;
     case 'limit':
+      account.stop = said(event.text);
+      break;
     case 'injected':
       break;
   }
@@ -157,6 +168,7 @@ type CallEvent = Extract<Event, { type: 'call' }>;
 
 function enterCall(account: Account, event: CallEvent): void {
   account.calls++;
+  account.stop = null;
   const { calls: call, ledger } = account;
   const { action } = event;
   const line = event.ref.line;

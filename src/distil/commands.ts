@@ -110,15 +110,17 @@ function findErrors(account: Account, valuation: Valuation, runs: ReadonlyMap<st
 
 /** What was started and has not come back. */
 export function findRunningFacts(account: Account): Fact[] {
-  const facts = [...account.open.values()].map(({ what, line, call }) =>
-    draftFact('running', {
-      text: cutAtWord(what.replace(/\s+/g, ' '), MAX_ERROR_BYTES),
-      line,
-      status: 'unfinished',
-      trust: 'observed',
-      origin: 'tool',
-      weight: { points: 3000, age: account.calls - call },
-    }),
-  );
+  const facts = [...account.open.values()]
+    .filter((call) => call.voice !== 'answer')
+    .map(({ what, line, call }) =>
+      draftFact('running', {
+        text: cutAtWord(what.replace(/\s+/g, ' '), MAX_ERROR_BYTES),
+        line,
+        status: 'unfinished',
+        trust: 'observed',
+        origin: 'tool',
+        weight: { points: 3000, age: account.calls - call },
+      }),
+    );
   return facts.filter((fact) => fact !== null).slice(-5);
 }

@@ -5,6 +5,7 @@ import { type Account, closeAccount, enterEvent, findCurrentPrompt, openAccount 
 import { findCommandFacts, findRunningFacts } from './commands.ts';
 import { draftFact } from './draft-fact.ts';
 import { findFileFacts } from './files.ts';
+import { findHaltFacts } from './halts.ts';
 import { findMentionFacts } from './mentions.ts';
 import { findPromptFacts } from './prompts.ts';
 import { findReferenceFacts } from './references.ts';
@@ -34,6 +35,7 @@ export function distilAccount(account: Account): Distilled {
   const facts = [
     ...findPromptFacts(account),
     ...findTaskFacts(account, valuation),
+    ...findHaltFacts(account),
     ...findLastReply(account),
     ...findRunningFacts(account),
     ...findFileFacts(account, valuation),

@@ -1,5 +1,4 @@
 import type { Fact } from '../model/fact.ts';
-import { cutAtWord } from '../model/text.ts';
 import type { Account, Said } from './account.ts';
 import { draftFact } from './draft-fact.ts';
 import type { NameClass } from './ledger.ts';
@@ -8,7 +7,6 @@ import type { Valuation } from './value.ts';
 import { weighNames } from './weigh.ts';
 
 const MAX_TERMS = 40;
-const WIDEST = 200;
 
 /** For each error name, reference and outstanding term: the sentence in which somebody last spoke of it. */
 export function findMentionFacts(account: Account, valuation: Valuation): Fact[] {
@@ -22,7 +20,7 @@ export function findMentionFacts(account: Account, valuation: Valuation): Fact[]
     const found = spoken.find((said) => findWhole(said.text, name) !== -1);
     if (found === undefined) return null;
     return draftFact('reference', {
-      text: cutAround(found.text, name),
+      text: found.text,
       line: found.line,
       trust: 'quoted',
       origin: found.origin,
@@ -68,14 +66,6 @@ function splitSaid(said: Said, origin: Spoken['origin']): Spoken[] {
   return splitSentences(said.text)
     .map((sentence) => ({ ...said, text: printSentence(sentence), origin }))
     .filter(({ text }) => !isChatter(text));
-}
-
-/** A long sentence by its part around the name, with marks where it was cut. */
-function cutAround(text: string, name: string): string {
-  if (text.length <= WIDEST) return text;
-  const at = findWhole(text, name);
-  const from = at + name.length <= WIDEST ? 0 : text.indexOf(' ', at - WIDEST / 2) + 1;
-  return `${from === 0 ? '' : '… '}${cutAtWord(text.slice(from), WIDEST)}`;
 }
 
 /** Where the name stands by itself, not as a part of a longer one; -1 when nowhere. */

@@ -5,8 +5,18 @@ import { draftFact } from './draft-fact.ts';
 const RECENT = 15;
 const RECENT_POINTS = 3500;
 const OLDER_POINTS = 400;
-const RULE =
-  /\b(?:never|always|must(?: not)?|don'?t|do not|only use|prefer|instead of|keep .{1,40} (?:below|under|above)|no more than|at most|at least)\b/i;
+/** A rule holds until it is taken back, however long ago it was given. */
+const RULE_POINTS = 2500;
+const RULE = new RegExp(
+  [
+    "\\b(?:never|always|must(?: not)?|don'?t|do not|only use|prefer|instead of|no more than|at most|at least|keep .{1,40} (?:below|under|above))\\b",
+    '\\b(?:nie(?:mals)?|immer|muss|darf|statt|höchstens|mindestens)\\b',
+    '\\b(?:nunca|jamás|siempre|debe|en (?:lugar|vez) de|no uses|como máximo|al menos)\\b',
+    '\\b(?:jamais|toujours|doit|au lieu de|plutôt que|au plus|au moins)\\b',
+    '必ず|絶対|しないで|ではなく|以下|以上|不要|必须|必須|一定要|而不是|至少|最多',
+  ].join('|'),
+  'i',
+);
 
 /**
  * What the human said, word for word: the first request, the current one, what came after it, and the rest. A message
@@ -18,12 +28,16 @@ export function findPromptFacts(account: Account): Fact[] {
   return prompts.flatMap((prompt, index) => {
     const role = roleOf(index, latest);
     const recent = index >= prompts.length - RECENT;
-    const fact = draftFact(role === 'message' ? kindOf(prompt) : 'goal', {
+    const kind = role === 'message' ? kindOf(prompt) : 'goal';
+    const fact = draftFact(kind, {
       text: prompt.text,
       line: prompt.line,
       trust: 'quoted',
       origin: 'human',
-      weight: { points: recent ? RECENT_POINTS : OLDER_POINTS, age: calls - prompt.call },
+      weight: {
+        points: recent ? RECENT_POINTS : kind === 'constraint' ? RULE_POINTS : OLDER_POINTS,
+        age: calls - prompt.call,
+      },
       detail: { role, message: index + 1 },
     });
     return fact === null ? [] : [fact];

@@ -12,15 +12,20 @@ const MAX_STATEMENTS = 220;
 const SIGNS: readonly (readonly [FactKind, RegExp])[] = [
   [
     'rejected',
-    /\b(?:instead of|rather than|won'?t work|does(?:n'?t| not) work|didn'?t work|rejected|ruled out|not worth|abandon\w*|revert(?:ed)?)\b/i,
+    /\b(?:instead of|rather than|won'?t work|does(?:n'?t| not) work|didn'?t work|rejected|ruled out|not worth|abandon\w*|revert(?:ed)?|statt|verworfen|en (?:lugar|vez) de|descart\w+|au lieu de|écart\w+)\b|却下|ではなく|代わりに|而不是|放弃/i,
   ],
   [
     'decision',
-    /\b(?:decid\w+|we (?:will|use|chose)|going with|chose|settled on|the approach|approach:|agreed)\b/i,
+    /\b(?:decid\w+|we (?:will|use|chose)|going with|chose|settled on|the approach|approach:|agreed|entschieden|beschlossen|decidi\w+|acordado|décidé\w*|convenu)\b|決定|決め|决定/i,
   ],
-  ['blocker', /\b(?:blocked|waiting for|can'?t proceed|cannot proceed|needs? your|requires? your)\b/i],
-  ['next', /\b(?:next step|next,|remaining|still need|needs? to|todo|to do next|will then|left to do)\b/i],
-  ['question', /\?\s*$/],
+  [
+    'blocker',
+    /\b(?:blocked|waiting for|can'?t proceed|cannot proceed|needs? your|requires? your|blockiert|bloquead\w+|bloqué\w*)\b|待ち|阻塞/i,
+  ],
+  [
+    'next',
+    /\b(?:next step|next,|remaining|still need|needs? to|todo|to do next|will then|left to do|nächster schritt|noch offen|siguiente paso|falta|prochaine étape|reste à)\b|次に|残り|下一步|待办/i,
+  ],
 ];
 
 const CUE =

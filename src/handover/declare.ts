@@ -116,7 +116,8 @@ interface FactMarks {
   pinned: boolean;
 }
 
-function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
+/** A fact that somebody told us on purpose. */
+export function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
   const cleaned = limitBytes(cleanText(text).trim(), MAX_FACT_TEXT_BYTES, `a ${kind}`);
   if (cleaned === '')
     throw new HandoverError('HANDOVER_USAGE', `a ${kind} is empty`, { hint: `Give --${kind} some text.` });

@@ -2,9 +2,10 @@ import { resolve } from 'node:path';
 import type { Agent, FoundSession, Reading } from '../../../agents/agent.ts';
 import { loadAgent } from '../../../agents/table.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../brief/compile.ts';
-import { captureSession } from '../../../capture/capture.ts';
+import { type Captured, captureSession } from '../../../capture/capture.ts';
 import { findSessions, inspectTranscript } from '../../../capture/find-session.ts';
 import { HandoverError } from '../../../errors.ts';
+import { makeFact } from '../../../handover/declare.ts';
 import { sealHandover } from '../../../handover/seal.ts';
 import { makeHandoverId } from '../../../model/id.ts';
 import { cleanLine } from '../../../model/text.ts';
@@ -22,14 +23,25 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
   const reader = requireReader(flags.target ?? 'generic');
   const budget = flags.budget === undefined ? DEFAULT_BUDGET : parseCount(flags.budget, 1);
   const { agent, session } = await chooseSession(this, flags);
-  const { draft, reading } = captureSession(agent, session, this.machine);
+  const { draft: captured, reading } = captureSession(agent, session, this.machine);
+  const draft = flags.goal === undefined ? captured : addGoal(captured, flags.goal);
   const seal = (stamp: Stamp) => sealHandover({ ...draft, ...stamp });
   const handover = flags.dryRun ? seal(stampNow(this)) : keepNewHandover(findStore(this), seal).handover;
   reportOddRows(this, reading);
   const print = flags.json ? 'json' : flags.print;
   if (print === 'json') this.out.json(handover);
-  if (print === 'brief') this.out.block(compileBrief(handover, reader, budget).text);
+  if (print === 'brief')
+    this.out.block(
+      compileBrief(handover, reader, { budget, ...(flags.goal === undefined ? {} : { goal: flags.goal }) })
+        .text,
+    );
   if (!flags.dryRun) this.err.line(dim(`saved handover ${handover.id}`));
+}
+
+/** What the human wants of the next session is a fact like any other, and stands first. */
+function addGoal(draft: Captured['draft'], goal: string): Captured['draft'] {
+  const given = makeFact('goal', goal, { by: 'human', pinned: false });
+  return { ...draft, facts: [given, ...draft.facts.filter((fact) => fact.id !== given.id)] };
 }
 
 async function chooseSession(

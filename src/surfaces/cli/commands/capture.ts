@@ -8,6 +8,7 @@ export interface CaptureFlags {
   latest: boolean;
   budget?: string;
   target?: string;
+  goal?: string;
   print: 'brief' | 'json' | 'none';
   dryRun: boolean;
   json: boolean;
@@ -59,6 +60,13 @@ export const capture: Command<CliContext> = buildCommand<CaptureFlags, [], CliCo
         optional: true,
         brief: 'The agent that will read the brief',
         placeholder: 'agent',
+      },
+      goal: {
+        kind: 'parsed',
+        parse: text,
+        optional: true,
+        brief: 'What the next session is to do; steers the choice of facts',
+        placeholder: 'text',
       },
       print: { kind: 'enum', values: ['brief', 'json', 'none'], default: 'brief', brief: 'What to print' },
       dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Keep nothing' },

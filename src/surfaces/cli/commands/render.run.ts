@@ -9,7 +9,10 @@ export async function runRender(this: CliContext, flags: RenderFlags, id?: strin
   const reader = requireReader(flags.target);
   const budget = flags.budget === undefined ? DEFAULT_BUDGET : parseCount(flags.budget, 1);
   const handover = await pickHandover(this, id ?? flags.id);
-  const brief = compileBrief(handover, reader, budget);
+  const brief = compileBrief(handover, reader, {
+    budget,
+    ...(flags.goal === undefined ? {} : { goal: flags.goal }),
+  });
   if (!flags.json) {
     this.out.block(brief.text);
     return;

@@ -6,6 +6,7 @@ export interface RenderFlags {
   id?: string;
   target: string;
   budget?: string;
+  goal?: string;
   json: boolean;
 }
 
@@ -30,6 +31,13 @@ export const render: Command<CliContext> = buildCommand<RenderFlags, [string?], 
         optional: true,
         brief: 'Tokens at most (2000)',
         placeholder: 'tokens',
+      },
+      goal: {
+        kind: 'parsed',
+        parse: text,
+        optional: true,
+        brief: 'What the next session is to do; steers the choice of facts',
+        placeholder: 'text',
       },
       json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
     },
