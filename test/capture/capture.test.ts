@@ -51,7 +51,7 @@ describe('handover capture', () => {
     expect(brief).toContain('## User: first request\n> Make the upload retry when the server is busy\n');
     expect(brief).toMatch(/> \[in_progress\] Test the retry\n/);
     expect(brief).toMatch(/> src\/retry\.ts \(new, 1 edit\)/);
-    expect(brief).toMatch(/> ok `npm test`\n/);
+    expect(brief).toMatch(/> ok `npm test` @\d+\n/);
     expect(brief).toContain('> - We use exponential backoff instead of a queue.');
     const [row] = await desk.json<{ agent: string; title: string }[]>(['list']);
     expect(row).toMatchObject({
