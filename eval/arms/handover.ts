@@ -1,0 +1,58 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { compileBrief } from '../../src/brief/compile.ts';
+import { captureSession } from '../../src/capture/capture.ts';
+import { inspectTranscript } from '../../src/capture/find-session.ts';
+import { sealHandover } from '../../src/handover/seal.ts';
+import { shortHash } from '../../src/model/checksum.ts';
+import { makeHandoverId } from '../../src/model/id.ts';
+import { formatTimestamp } from '../../src/model/time.ts';
+import type { Machine } from '../../src/platform/machine.ts';
+import { requireReader } from '../../src/surfaces/cli/readers.ts';
+import type { Cut } from '../cuts.ts';
+import type { Arm, WriteBrief } from './arm.ts';
+
+const NOW = Date.UTC(2026, 0, 31, 12);
+
+/**
+ * The product: what `handover capture --transcript FILE --print brief --dry-run` prints of the transcript as it was at
+ * the cut. The transcripts are written below `folder`.
+ */
+export function makeHandoverArm(folder: string): Arm {
+  return {
+    name: 'handover',
+    about: 'the brief of this project',
+    meaningless: [],
+    isWhole: false,
+    prepare: (cut) => capture(cut, folder),
+  };
+}
+
+async function capture(cut: Cut, folder: string): Promise<WriteBrief> {
+  const cwd = join(folder, shortHash(`${cut.sessionId} ${cut.index}`, 12));
+  const path = join(cwd, `${cut.sessionId.replace(/[^\w-]/g, '_')}.jsonl`);
+  mkdirSync(cwd, { recursive: true });
+  writeFileSync(path, `${cut.lines.join('\n')}\n`);
+  const machine = imagineMachine(cwd);
+  const { agent, session } = await inspectTranscript(path, 'claude-code');
+  const { draft } = captureSession(agent, session, machine);
+  const id = makeHandoverId(NOW, machine.random.bytes(3));
+  const handover = sealHandover({ ...draft, id, created_at: formatTimestamp(NOW) });
+  const reader = requireReader('generic');
+  return (budget) => compileBrief(handover, reader, budget).text;
+}
+
+/**
+ * The same anywhere and at any time. Git is not on its path: what git says today is not what it said at the cut, and
+ * would give away what came after.
+ */
+function imagineMachine(cwd: string): Machine {
+  return {
+    clock: { now: () => NOW },
+    random: { bytes: (count) => new Uint8Array(count) },
+    env: { PATH: cwd },
+    platform: 'linux',
+    home: undefined,
+    cwd,
+  };
+}

@@ -1,0 +1,58 @@
+import { getText, type Row } from '../src/agents/row.ts';
+import { findToolCalls, isCompaction, readBlocks, readBlockText, type TranscriptRow } from './transcript.ts';
+
+/** A moment at which a session was compacted: what was known, what came next, and what the agent itself kept. */
+export interface Cut {
+  /** The row of the summary, counted from 0. */
+  index: number;
+  /** The first compaction of its session. */
+  isFirst: boolean;
+  sessionId: string;
+  before: readonly Row[];
+  /** Up to the next compaction. */
+  after: readonly Row[];
+  summary: string;
+  /** The transcript as it was at the moment. */
+  lines: readonly string[];
+}
+
+/** A compaction tells something only with enough work on both sides of it. */
+const FEWEST_CALLS = { before: 20, after: 10 };
+
+/** Where the sessions of a corpus may be cut, when nobody chose. */
+export function chooseCuts(rows: readonly TranscriptRow[]): number[] {
+  const compactions = listCompactions(rows);
+  return compactions.filter((cut, order) => {
+    const last = compactions[order - 1] ?? 0;
+    return (
+      countCalls(rows.slice(last, cut)) >= FEWEST_CALLS.before &&
+      countCalls(rows.slice(cut, compactions[order + 1])) >= FEWEST_CALLS.after
+    );
+  });
+}
+
+export function listCompactions(rows: readonly TranscriptRow[]): number[] {
+  return rows.flatMap(({ row }, index) => (isCompaction(row) ? [index] : []));
+}
+
+/** Null where there is no compaction at that row. */
+export function cutTranscript(rows: readonly TranscriptRow[], index: number): Cut | null {
+  const compactions = listCompactions(rows);
+  const order = compactions.indexOf(index);
+  const compaction = rows[index];
+  if (order === -1 || compaction === undefined) return null;
+  const before = rows.slice(0, index);
+  return {
+    index,
+    isFirst: order === 0,
+    sessionId: before.map(({ row }) => getText(row, 'sessionId')).find((id) => id) ?? 'session',
+    before: before.map(({ row }) => row),
+    after: rows.slice(index + 1, compactions[order + 1]).map(({ row }) => row),
+    summary: readBlocks(compaction.row).map(readBlockText).join(''),
+    lines: before.map(({ line }) => line),
+  };
+}
+
+function countCalls(rows: readonly TranscriptRow[]): number {
+  return [...findToolCalls(rows.map(({ row }) => row))].length;
+}

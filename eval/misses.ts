@@ -1,0 +1,55 @@
+import { compareCodeUnits } from '../src/model/canonical.ts';
+import { cleanLine, cutToBytes } from '../src/model/text.ts';
+import { groupBy } from './aggregate.ts';
+import { nameCut, type Result } from './evaluate.ts';
+import { METRICS, type Metric } from './metrics.ts';
+
+/** Something that a metric missed, and where. */
+export interface Miss {
+  item: string;
+  /** As `session:cut`. */
+  cuts: string[];
+}
+
+/** For each metric what was missed, most often first. */
+export function gatherMisses(results: readonly Result[]): Map<Metric, Miss[]> {
+  const gathered = new Map<Metric, Miss[]>();
+  for (const metric of METRICS) {
+    const missed = results.flatMap((result) =>
+      (result.misses.get(metric) ?? []).map((item) => ({ item, cut: nameCut(result) })),
+    );
+    const misses = [...groupBy(missed, ({ item }) => item)]
+      .map(([item, places]) => ({ item, cuts: places.map(({ cut }) => cut) }))
+      .sort((a, b) => b.cuts.length - a.cuts.length || compareCodeUnits(a.item, b.item));
+    if (misses.length > 0) gathered.set(metric, misses);
+  }
+  return gathered;
+}
+
+/** What a miss is, where the name of the metric does not say it. */
+const MEANINGS: ReadonlyMap<Metric, string> = new Map([
+  ['filePrec', 'files that were named and did not matter'],
+  ['ground', 'names that never came up'],
+  ['useful', 'lines that told nothing that mattered'],
+]);
+const ITEM_BYTES = 100;
+const MOST_CUTS = 4;
+
+export function printMisses(results: readonly Result[], top: number): string[] {
+  return [...gatherMisses(results)].flatMap(([metric, misses]) => {
+    const count = misses.reduce((sum, { cuts }) => sum + cuts.length, 0);
+    const cuts = new Set(misses.flatMap(({ cuts }) => cuts)).size;
+    const meaning = MEANINGS.get(metric) ?? 'missed';
+    return [
+      '',
+      `${metric}: ${count} ${meaning}, in ${cuts} cuts`,
+      ...misses.slice(0, top).map(printMiss),
+      ...(misses.length > top ? [`      … ${misses.length - top} more`] : []),
+    ];
+  });
+}
+
+function printMiss({ item, cuts }: Miss): string {
+  const places = cuts.length > MOST_CUTS ? [...cuts.slice(0, MOST_CUTS), '…'] : cuts;
+  return `${String(cuts.length).padStart(5)} ${cutToBytes(cleanLine(item), ITEM_BYTES)}  (${places.join(' ')})`;
+}
