@@ -37,6 +37,27 @@ export function aggregate(results: readonly Result[]): Standing[] {
   });
 }
 
+/**
+ * How early a metric is reached: the area under it over budgets from the smallest to the largest, each doubling counting
+ * the same, as a share of what would be all of it. Null with fewer than two budgets.
+ */
+export function measureReach(standings: readonly Standing[], arm: string, metric: Metric): number | null {
+  const points = standings
+    .filter((standing) => standing.arm === arm)
+    .flatMap(({ budget, mean }) => {
+      const value = mean.get(metric);
+      return value === undefined ? [] : [{ at: Math.log2(budget), value }];
+    })
+    .sort((a, b) => a.at - b.at);
+  const [first, last] = [points[0], points.at(-1)];
+  if (first === undefined || last === undefined || first === last) return null;
+  const area = points.slice(1).reduce((sum, { at, value }, index) => {
+    const before = points[index] ?? first;
+    return sum + ((before.value + value) / 2) * (at - before.at);
+  }, 0);
+  return area / (last.at - first.at);
+}
+
 function averageScores(scores: readonly Score[]): Score {
   const means = new Map<Metric, number>();
   for (const metric of METRICS) {

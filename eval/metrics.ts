@@ -51,9 +51,12 @@ export const METRICS = [
   'firstUser',
   'todo',
   'editedAll',
+  'rules',
+  'openErr',
   'filePrec',
   'useful',
   'ground',
+  'stale',
 ] as const;
 export type Metric = (typeof METRICS)[number];
 

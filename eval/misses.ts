@@ -3,6 +3,7 @@ import { cleanLine, cutToBytes } from '../src/model/text.ts';
 import { groupBy } from './aggregate.ts';
 import { nameCut, type Result } from './evaluate.ts';
 import { METRICS, type Metric } from './metrics.ts';
+import { countOf } from './table.ts';
 
 /** Something that a metric missed, and where. */
 export interface Miss {
@@ -31,6 +32,7 @@ const MEANINGS: ReadonlyMap<Metric, string> = new Map([
   ['filePrec', 'files that were named and did not matter'],
   ['ground', 'names that never came up'],
   ['useful', 'lines that told nothing that mattered'],
+  ['stale', 'tasks and files shown that are so no more'],
 ]);
 const ITEM_BYTES = 100;
 const MOST_CUTS = 4;
@@ -42,7 +44,7 @@ export function printMisses(results: readonly Result[], top: number): string[] {
     const meaning = MEANINGS.get(metric) ?? 'missed';
     return [
       '',
-      `${metric}: ${count} ${meaning}, in ${cuts} cuts`,
+      `${metric}: ${count} ${meaning}, in ${countOf(cuts, 'cut')}`,
       ...misses.slice(0, top).map(printMiss),
       ...(misses.length > top ? [`      … ${misses.length - top} more`] : []),
     ];

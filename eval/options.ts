@@ -32,7 +32,7 @@ export const HELP = `Measures briefs on real sessions, at the moments at which t
   --only TEXT    only sessions whose file name has this in it
   --misses       what was missed, by metric, with counts and the cuts
   --top N        so many misses of each metric (25)
-  --json         the figures as JSON, with the misses if they are asked for
+  --json         the figures in JSON, and the misses if they are asked for
   --rows FILE    what was measured at each cut, as JSON
   --briefs DIR   every brief as a file of its own
   --jobs N       so many sessions at a time (as many as there are processors)

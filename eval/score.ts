@@ -14,6 +14,7 @@ import {
   SUM_PARTS,
 } from './metrics.ts';
 import { baseName, findPaths } from './paths.ts';
+import { measureStaleness } from './stale.ts';
 import type { Truth } from './truth.ts';
 import { measureUse } from './useful.ts';
 import { findContentWords, Quoter } from './words.ts';
@@ -28,6 +29,7 @@ const FEWEST_PROSE_WORDS = 4;
 /** How much of a message, in characters, is looked for, and what share of it must be found. */
 const MESSAGE = { characters: 600, share: 0.6 };
 const LONG_MESSAGE = 800;
+const ERROR = { characters: 160, run: 3, share: 0.6 };
 const TASK = { run: 2, share: 0.7 };
 
 interface Measured {
@@ -80,6 +82,10 @@ function scoreQuotes(sheet: Sheet, text: string, truth: Truth): void {
     const value = quoter.measureQuote(takeCharacters(message, LONG_MESSAGE));
     sheet.set(metric, { value, missed: value < 1 ? [message] : [] });
   }
+  noteShare(sheet, 'rules', truth.rules, (rule) => quoter.measureQuote(rule) >= MESSAGE.share);
+  noteShare(sheet, 'openErr', truth.openErrors, (line) => {
+    return quoter.measureQuote(takeCharacters(line, ERROR.characters), ERROR.run) >= ERROR.share;
+  });
   noteShare(sheet, 'todo', truth.openTasks, (task) => quoter.measureQuote(task, TASK.run) >= TASK.share);
 }
 
@@ -91,6 +97,8 @@ function scorePrecision(sheet: Sheet, text: string, truth: Truth): void {
   noteShare(sheet, 'ground', [...file, ...ident, ...error], (name) => truth.known.names(name));
   const { share, noise } = measureUse(text, truth);
   if (share !== null) sheet.set('useful', { value: share, missed: noise });
+  const staleness = measureStaleness(text, truth.past);
+  if (staleness.share !== null) sheet.set('stale', { value: staleness.share, missed: staleness.stale });
 }
 
 function noteShare(

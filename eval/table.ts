@@ -1,23 +1,43 @@
-import { groupBy, type Standing } from './aggregate.ts';
+import { groupBy, measureReach, type Standing } from './aggregate.ts';
 import { METRICS, type Metric, type Score } from './metrics.ts';
 
 const LABEL_WIDTH = 14;
 const COLUMN_WIDTH = 10;
 const NOTHING = '–';
 
-/** A table for each budget, an arm a column. */
+/** A table for each budget, an arm a column, and over several budgets what their size brings. */
 export function printTables(standings: readonly Standing[]): string[] {
-  return [...groupBy(standings, ({ budget }) => String(budget)).values()].flatMap((columns, index) => [
-    ...(index === 0 ? [] : ['']),
-    ...printTable(columns),
-  ]);
+  const tables = [...groupBy(standings, ({ budget }) => String(budget)).values()].map(printTable);
+  return [...tables, printReach(standings)]
+    .filter((table) => table.length > 0)
+    .flatMap((table, index) => (index === 0 ? table : ['', ...table]));
+}
+
+function printReach(standings: readonly Standing[]): string[] {
+  const arms = [...new Set(standings.map(({ arm }) => arm))];
+  const budgets = [...new Set(standings.map(({ budget }) => budget))].sort((a, b) => a - b);
+  if (budgets.length < 2) return [];
+  return [
+    `area under FUT and SUM from ${budgets[0]} to ${budgets.at(-1)} tokens`,
+    printCells('', arms),
+    ...(['FUT', 'SUM'] as const).map((metric) =>
+      printCells(
+        `eff ${metric}`,
+        arms.map((arm) => formatValue(metric, measureReach(standings, arm, metric))),
+      ),
+    ),
+  ];
+}
+
+function printCells(label: string, cells: readonly string[]): string {
+  return `${label.padEnd(LABEL_WIDTH)}${cells.map((cell) => cell.padStart(COLUMN_WIDTH)).join('')}`;
 }
 
 function printTable(columns: readonly Standing[]): string[] {
   const [one] = columns;
   if (one === undefined) return [];
   const cells = (label: string, cellOf: (standing: Standing) => string): string =>
-    `${label.padEnd(LABEL_WIDTH)}${columns.map((column) => cellOf(column).padStart(COLUMN_WIDTH)).join('')}`;
+    printCells(label, columns.map(cellOf));
   const numbers = (label: string, metric: Metric, scoreOf: (standing: Standing) => Score): string[] =>
     columns.some((column) => scoreOf(column).has(metric))
       ? [cells(label, (column) => formatValue(metric, scoreOf(column).get(metric)))]
@@ -37,8 +57,8 @@ function printTable(columns: readonly Standing[]): string[] {
   ];
 }
 
-function formatValue(metric: Metric, value: number | undefined): string {
-  if (value === undefined) return NOTHING;
+function formatValue(metric: Metric, value: number | null | undefined): string {
+  if (value === undefined || value === null) return NOTHING;
   return metric === 'tokens' ? value.toFixed(0) : value.toFixed(3);
 }
 

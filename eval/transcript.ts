@@ -115,11 +115,9 @@ function addText(list: string[], text: string | null): void {
   if (text !== null && text !== '') list.push(text);
 }
 
-/** What the last plan still leaves to do. */
-export function listOpenTasks(calls: Iterable<ToolCall>): string[] {
+/** The items of the last plan. */
+export function listTasks(calls: Iterable<ToolCall>): Row[] {
   let todos: unknown = null;
   for (const { tool, input } of calls) if (tool === 'TodoWrite') todos = input.todos;
-  return toRows(todos)
-    .filter((todo) => todo.status !== 'completed')
-    .flatMap((todo) => getText(todo, 'content') || []);
+  return toRows(todos);
 }

@@ -1,20 +1,24 @@
-import type { Row } from '../src/agents/row.ts';
+import { getText, type Row } from '../src/agents/row.ts';
 import { isLongerThan } from './characters.ts';
 import { findStems, programOf } from './commands.ts';
 import type { Cut } from './cuts.ts';
 import { type Entities, findEntities } from './entities.ts';
 import { KnownText } from './known-text.ts';
 import type { CommandMetric, NameMetric, ProseMetric } from './metrics.ts';
+import { findOpenErrors } from './open-errors.ts';
 import { baseName, findPaths } from './paths.ts';
+import { findRules } from './rules.ts';
+import { gatherPast, type Past } from './stale.ts';
 import { findSection, parseSummary, type Summary } from './summary.ts';
 import {
   findToolCalls,
   isOwnReply,
-  listOpenTasks,
+  listTasks,
   listTouched,
   readBlocks,
   readBlockText,
   readHumanMessage,
+  type ToolCall,
 } from './transcript.ts';
 import { findContentWords } from './words.ts';
 
@@ -29,6 +33,9 @@ export interface Truth {
   lastMessage: string;
   firstMessage: string;
   openTasks: readonly string[];
+  rules: ReadonlySet<string>;
+  openErrors: ReadonlySet<string>;
+  past: Past;
   /** Files that were edited before, touched after, or named by the summary: any other one is noise. */
   relevantFiles: ReadonlySet<string>;
   /** All that could be known at the cut. */
@@ -45,7 +52,8 @@ export function gatherTruth({ before, after, summary: text }: Cut): Truth {
   const known = new KnownText(before.flatMap(readBlocks).map(readBlockText).join('\n'));
   const summary = parseSummary(text);
   const kept = findEntities(summary.body);
-  const past = listTouched(findToolCalls(before));
+  const pastCalls = [...findToolCalls(before)];
+  const past = listTouched(pastCalls);
   const calls = [...findToolCalls(after)];
   const next = listTouched(calls.slice(0, WINDOW));
   const later = listTouched(calls);
@@ -73,10 +81,18 @@ export function gatherTruth({ before, after, summary: text }: Cut): Truth {
     messages: messages.slice(-MESSAGES),
     lastMessage: messages.findLast((message) => isLongerThan(message, LONGEST_NOD)) ?? messages.at(-1) ?? '',
     firstMessage: messages[0] ?? '',
-    openTasks: listOpenTasks(findToolCalls(before)),
+    openTasks: listOpenTasks(pastCalls),
+    rules: findRules(messages),
+    openErrors: findOpenErrors(before),
+    past: gatherPast(pastCalls),
     relevantFiles: new Set([...toBaseNames([...later.edited, ...later.read]), ...edited, ...kept.file]),
     known,
   };
+}
+
+function listOpenTasks(calls: readonly ToolCall[]): string[] {
+  const open = listTasks(calls).filter((task) => task.status !== 'completed');
+  return open.flatMap((task) => getText(task, 'content') || []);
 }
 
 function gatherCommands(run: {
