@@ -1,11 +1,11 @@
 import { HandoverError } from '../src/errors.ts';
 import type { Arm } from './arms/arm.ts';
-import { takeFirstTokens } from './budget.ts';
-import { type CorpusSession, listCuts, readTranscript } from './corpus.ts';
-import { type Cut, cutTranscript } from './cuts.ts';
-import { baseName } from './paths.ts';
-import { type Scored, scoreBrief } from './score.ts';
-import { gatherTruth, type Truth } from './truth.ts';
+import { type CorpusSession, listCuts, readTranscript } from './corpus/corpus.ts';
+import { type Cut, cutTranscript } from './corpus/cuts.ts';
+import { baseName } from './names/paths.ts';
+import { takeFirstTokens } from './score/budget.ts';
+import { type Scored, scoreBrief } from './score/score.ts';
+import { gatherTruth, type Truth } from './truth/truth.ts';
 
 /** What one arm made of one cut within one budget. */
 export interface Result extends Scored {

@@ -5,13 +5,13 @@ import { EXIT, type ExitStatus, HandoverError } from '../src/errors.ts';
 import type { Machine } from '../src/platform/machine.ts';
 import { reportFailure } from '../src/surfaces/cli/failure.ts';
 import { dim, type Output, yellow } from '../src/surfaces/cli/output.ts';
-import { aggregate, groupBy } from './aggregate.ts';
-import { type CorpusSession, openCorpus } from './corpus.ts';
+import { type CorpusSession, openCorpus } from './corpus/corpus.ts';
 import { nameCut, type Result } from './evaluate.ts';
-import { printMisses } from './misses.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
-import { toDocument, toRow } from './report.ts';
-import { countOf, printTables } from './table.ts';
+import { aggregate, groupBy } from './report/aggregate.ts';
+import { toDocument, toRow } from './report/document.ts';
+import { printMisses } from './report/misses.ts';
+import { countOf, printTables } from './report/table.ts';
 import { evaluateTogether } from './together.ts';
 
 export interface Surroundings {

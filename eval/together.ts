@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, HandoverError } from '../src/errors.ts';
 import { type ArmName, makeArms } from './arms/table.ts';
-import type { CorpusSession } from './corpus.ts';
+import type { CorpusSession } from './corpus/corpus.ts';
 import { evaluateSession, type Result } from './evaluate.ts';
 
 /** What to do with sessions, in a form that can be sent to a thread. */

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { HandoverError } from '../src/errors.ts';
-import type { CorpusSession } from './corpus.ts';
+import type { CorpusSession } from './corpus/corpus.ts';
 import { type Answer, evaluateOne, type Task } from './together.ts';
 
 /** A thread that evaluates the sessions that it is sent, one after the other. */

@@ -1,5 +1,5 @@
-import type { Cut } from '../cuts.ts';
-import type { Metric } from '../metrics.ts';
+import type { Cut } from '../corpus/cuts.ts';
+import type { Metric } from '../score/metrics.ts';
 
 /** A way to tell the next session what it needs. */
 export interface Arm {

@@ -9,7 +9,7 @@ import { makeHandoverId } from '../../src/model/id.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { requireReader } from '../../src/surfaces/cli/readers.ts';
-import type { Cut } from '../cuts.ts';
+import type { Cut } from '../corpus/cuts.ts';
 import type { Arm, WriteBrief } from './arm.ts';
 
 const NOW = Date.UTC(2026, 0, 31, 12);

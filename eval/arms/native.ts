@@ -1,5 +1,5 @@
-import { PROSE_METRICS, SUM_PARTS } from '../metrics.ts';
-import { parseSummary } from '../summary.ts';
+import { parseSummary } from '../corpus/summary.ts';
+import { PROSE_METRICS, SUM_PARTS } from '../score/metrics.ts';
 import type { Arm } from './arm.ts';
 
 /**

@@ -1,6 +1,6 @@
-import { takeFirstTokens } from '../budget.ts';
-import type { Cut } from '../cuts.ts';
-import { findToolCalls, listTouched, readHumanMessage } from '../transcript.ts';
+import type { Cut } from '../corpus/cuts.ts';
+import { findToolCalls, listTouched, readHumanMessage } from '../corpus/transcript.ts';
+import { takeFirstTokens } from '../score/budget.ts';
 import type { Arm } from './arm.ts';
 
 /** What a plain script would give: four lists without any judgement. The rest is what judgement adds. */

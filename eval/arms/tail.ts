@@ -1,7 +1,7 @@
 import { getText, type Row } from '../../src/agents/row.ts';
-import { takeLastTokens } from '../budget.ts';
-import type { Cut } from '../cuts.ts';
-import { isCompaction, readBlocks, readBlockText } from '../transcript.ts';
+import type { Cut } from '../corpus/cuts.ts';
+import { isCompaction, readBlocks, readBlockText } from '../corpus/transcript.ts';
+import { takeLastTokens } from '../score/budget.ts';
 import type { Arm } from './arm.ts';
 
 /** What whoever has no better idea would give: the end of everything, as much as fits. */

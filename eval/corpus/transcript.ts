@@ -1,4 +1,4 @@
-import { asRow, getText, parseRow, type Row, toRows } from '../src/agents/row.ts';
+import { asRow, getText, parseRow, type Row, toRows } from '../../src/agents/row.ts';
 
 /**
  * A Claude Code transcript, read by the evaluation's own few rules. The product's reader is not used: what it overlooks

@@ -1,5 +1,5 @@
+import { METRICS, type Metric, type Score } from '../score/metrics.ts';
 import { groupBy, measureReach, type Standing } from './aggregate.ts';
-import { METRICS, type Metric, type Score } from './metrics.ts';
 
 const LABEL_WIDTH = 14;
 const COLUMN_WIDTH = 10;

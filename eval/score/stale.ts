@@ -1,8 +1,8 @@
-import { getText } from '../src/agents/row.ts';
-import { isNamedIn } from './known-text.ts';
-import { baseName, findPaths } from './paths.ts';
-import { listTasks, listTouched, type ToolCall } from './transcript.ts';
-import { Quoter } from './words.ts';
+import { getText } from '../../src/agents/row.ts';
+import { listTasks, listTouched, type ToolCall } from '../corpus/transcript.ts';
+import { isNamedIn } from '../names/known-text.ts';
+import { baseName, findPaths } from '../names/paths.ts';
+import { Quoter } from '../names/words.ts';
 
 /** What was so once and is not any more. */
 export interface Past {

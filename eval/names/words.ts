@@ -1,9 +1,14 @@
 import { WORD } from './characters.ts';
 
 const STOP_WORDS = new Set(
-  'the a an and or of to in on for with is are was were be been this that it as at by from not but have has had will would should can could do does did done i we you they he she its their our your which what when where who how if then than so also into out up down over under only just any all each more most some such no yes using used use new now'.split(
-    ' ',
-  ),
+  `
+    the a an and or of to in on for with is are was were be been this that it as at by from not but have has
+    had will would should can could do does did done i we you they he she its their our your which what when
+    where who how if then than so also into out up down over under only just any all each more most some
+    such no yes using used use new now
+  `
+    .trim()
+    .split(/\s+/),
 );
 const CONTENT_WORD = /[a-z][a-z0-9_\-']{2,}/g;
 const ANY_WORD = new RegExp(`[${WORD}]+`, 'gu');

@@ -1,6 +1,6 @@
+import type { Result } from '../evaluate.ts';
+import { METRICS, type Metric, type Score } from '../score/metrics.ts';
 import { groupBy, type Standing } from './aggregate.ts';
-import type { Result } from './evaluate.ts';
-import { METRICS, type Metric, type Score } from './metrics.ts';
 import { gatherMisses, type Miss } from './misses.ts';
 
 type Numbers = Readonly<Record<string, number | null>>;

@@ -1,4 +1,4 @@
-import { DIGIT, LINE_END, LINE_START } from './characters.ts';
+import { DIGIT, LINE_END, LINE_START } from '../names/characters.ts';
 
 /** The summary that the agent itself wrote at a compaction, and its numbered sections by name, in lower case. */
 export interface Summary {

@@ -3,9 +3,12 @@ import { baseName } from './paths.ts';
 
 /** Programs that any session runs and that tell nothing about this one. */
 const TRIVIAL = new Set(
-  'ls cat cd grep rg head tail echo find wc pwd sed awk sleep mkdir rm cp mv true which sort tree touch chmod export source for if while set test'.split(
-    ' ',
-  ),
+  `
+    ls cat cd grep rg head tail echo find wc pwd sed awk sleep mkdir rm cp mv true which sort tree touch
+    chmod export source for if while set test
+  `
+    .trim()
+    .split(/\s+/),
 );
 const LOOKING_GIT = new Set('status diff log add show branch stash checkout rev-parse'.split(' '));
 /** Programs that only run another one. */

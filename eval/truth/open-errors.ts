@@ -1,6 +1,6 @@
-import { asRow, getText, type Row } from '../src/agents/row.ts';
-import { findStems } from './commands.ts';
-import { readBlocks, readBlockText } from './transcript.ts';
+import { asRow, getText, type Row } from '../../src/agents/row.ts';
+import { readBlocks, readBlockText } from '../corpus/transcript.ts';
+import { findStems } from '../names/commands.ts';
 
 const FAILING =
   /\berror\b|\bfail(?:ed|ure|s)?\b|exception|panic|traceback|cannot |can't |not found|undefined|denied|refused/i;

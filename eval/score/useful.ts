@@ -1,7 +1,7 @@
-import { isNamedIn } from './known-text.ts';
+import { isNamedIn } from '../names/known-text.ts';
+import { findContentWords, findRuns } from '../names/words.ts';
+import type { Truth } from '../truth/truth.ts';
 import { NAME_METRICS } from './metrics.ts';
-import type { Truth } from './truth.ts';
-import { findContentWords, findRuns } from './words.ts';
 
 const ENOUGH_WORDS = 4;
 const RUN = 3;

@@ -1,5 +1,5 @@
-import { WORD } from './characters.ts';
-import { findEntities } from './entities.ts';
+import { WORD } from '../names/characters.ts';
+import { findEntities } from '../names/entities.ts';
 
 const MOST_NAMES = 8;
 const FEWEST_OTHER_WORDS = 4;

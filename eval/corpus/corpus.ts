@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as v from 'valibot';
-import { HandoverError } from '../src/errors.ts';
-import { compareCodeUnits } from '../src/model/canonical.ts';
-import { parseJson } from '../src/model/json.ts';
-import { isFolder, pathExists } from '../src/platform/folders.ts';
+import { HandoverError } from '../../src/errors.ts';
+import { compareCodeUnits } from '../../src/model/canonical.ts';
+import { parseJson } from '../../src/model/json.ts';
+import { isFolder, pathExists } from '../../src/platform/folders.ts';
 import { chooseCuts, listCompactions } from './cuts.ts';
 import { parseTranscript, type TranscriptRow } from './transcript.ts';
 

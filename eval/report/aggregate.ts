@@ -1,5 +1,5 @@
-import type { Result } from './evaluate.ts';
-import { METRICS, type Metric, type Score } from './metrics.ts';
+import type { Result } from '../evaluate.ts';
+import { METRICS, type Metric, type Score } from '../score/metrics.ts';
 
 /** What an arm reaches within a budget over all cuts. */
 export interface Standing {

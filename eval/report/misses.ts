@@ -1,8 +1,8 @@
-import { compareCodeUnits } from '../src/model/canonical.ts';
-import { cleanLine, cutToBytes } from '../src/model/text.ts';
+import { compareCodeUnits } from '../../src/model/canonical.ts';
+import { cleanLine, cutToBytes } from '../../src/model/text.ts';
+import { nameCut, type Result } from '../evaluate.ts';
+import { METRICS, type Metric } from '../score/metrics.ts';
 import { groupBy } from './aggregate.ts';
-import { nameCut, type Result } from './evaluate.ts';
-import { METRICS, type Metric } from './metrics.ts';
 import { countOf } from './table.ts';
 
 /** Something that a metric missed, and where. */

@@ -1,9 +1,12 @@
+import { takeCharacters } from '../names/characters.ts';
+import { findStems } from '../names/commands.ts';
+import { findEntities } from '../names/entities.ts';
+import { isNamedIn } from '../names/known-text.ts';
+import { baseName, findPaths } from '../names/paths.ts';
+import { findContentWords, Quoter } from '../names/words.ts';
+import type { Truth } from '../truth/truth.ts';
 import { countTokens } from './budget.ts';
-import { takeCharacters } from './characters.ts';
-import { findStems } from './commands.ts';
 import { keepCredited } from './credit.ts';
-import { findEntities } from './entities.ts';
-import { isNamedIn } from './known-text.ts';
 import {
   COMMAND_METRICS,
   FUT_PARTS,
@@ -13,11 +16,8 @@ import {
   type Score,
   SUM_PARTS,
 } from './metrics.ts';
-import { baseName, findPaths } from './paths.ts';
 import { measureStaleness } from './stale.ts';
-import type { Truth } from './truth.ts';
 import { measureUse } from './useful.ts';
-import { findContentWords, Quoter } from './words.ts';
 
 export interface Scored {
   score: Score;

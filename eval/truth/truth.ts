@@ -1,15 +1,6 @@
-import { getText, type Row } from '../src/agents/row.ts';
-import { isLongerThan } from './characters.ts';
-import { findStems, programOf } from './commands.ts';
-import type { Cut } from './cuts.ts';
-import { type Entities, findEntities } from './entities.ts';
-import { KnownText } from './known-text.ts';
-import type { CommandMetric, NameMetric, ProseMetric } from './metrics.ts';
-import { findOpenErrors } from './open-errors.ts';
-import { baseName, findPaths } from './paths.ts';
-import { findRules } from './rules.ts';
-import { gatherPast, type Past } from './stale.ts';
-import { findSection, parseSummary, type Summary } from './summary.ts';
+import { getText, type Row } from '../../src/agents/row.ts';
+import type { Cut } from '../corpus/cuts.ts';
+import { findSection, parseSummary, type Summary } from '../corpus/summary.ts';
 import {
   findToolCalls,
   isOwnReply,
@@ -19,8 +10,17 @@ import {
   readBlockText,
   readHumanMessage,
   type ToolCall,
-} from './transcript.ts';
-import { findContentWords } from './words.ts';
+} from '../corpus/transcript.ts';
+import { isLongerThan } from '../names/characters.ts';
+import { findStems, programOf } from '../names/commands.ts';
+import { type Entities, findEntities } from '../names/entities.ts';
+import { KnownText } from '../names/known-text.ts';
+import { baseName, findPaths } from '../names/paths.ts';
+import { findContentWords } from '../names/words.ts';
+import type { CommandMetric, NameMetric, ProseMetric } from '../score/metrics.ts';
+import { gatherPast, type Past } from '../score/stale.ts';
+import { findOpenErrors } from './open-errors.ts';
+import { findRules } from './rules.ts';
 
 /** What a brief at a cut should have told, judged by what came next and by the summary that the agent wrote. */
 export interface Truth {
