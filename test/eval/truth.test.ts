@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { chooseCuts } from '../../eval/corpus/cuts.ts';
+import { findSection, parseSummary } from '../../eval/corpus/summary.ts';
+import { parseTranscript } from '../../eval/corpus/transcript.ts';
+import { findOpenErrors } from '../../eval/truth/open-errors.ts';
+import { findRules } from '../../eval/truth/rules.ts';
+import { gatherTruth } from '../../eval/truth/truth.ts';
+import { Transcript } from '../fixtures/agents/claude-code.ts';
+import { addSummary, cutAt, SUMMARY, tellCompactedStory } from './compacted-story.ts';
+
+const truth = gatherTruth(cutAt(tellCompactedStory()));
+
+describe('what a brief should have told', () => {
+  it('is what was touched next, as far as it was known', () => {
+    expect(truth.names.nextEdit).toEqual(new Set(['retry.ts']));
+    expect(truth.names.nextRead).toEqual(new Set(['upload.ts']));
+    expect(truth.commands.nextCmd).toEqual(new Set(['npm test']));
+    expect(truth.names.futEnt).toEqual(new Set(['TypeError']));
+  });
+
+  it('is what the summary kept, without its analysis and the words to the model', () => {
+    expect(truth.names['sum.file']).toEqual(new Set(['upload.ts', 'retry.ts']));
+    expect(truth.names['sum.error']).toEqual(new Set(['TypeError']));
+    expect(truth.names['sum.ident']).toEqual(new Set(['TypeError']));
+    expect(truth.commands['sum.cmd']).toEqual(new Set(['npm test']));
+    expect(truth.names.secErr).toEqual(new Set(['TypeError']));
+    expect(truth.prose.secPending).toEqual(new Set(['test', 'retry', 'busy', 'server']));
+  });
+
+  it('is what the human said and what is left to do', () => {
+    expect(truth.firstMessage).toBe('Make the upload retry when the server is busy');
+    expect(truth.lastMessage).toBe('Never retry on 404, and keep the delay below 2000 ms');
+    expect(truth.messages).toHaveLength(2);
+    expect(truth.openTasks).toEqual(['Test the retry']);
+    expect(truth.past.doneTasks).toEqual(['Add a retry to the upload']);
+    expect(truth.rules).toEqual(new Set(['Never retry on 404, and keep the delay below 2000 ms']));
+    expect(truth.names.editedAll).toEqual(new Set(['upload.ts', 'retry.ts']));
+    expect(truth.relevantFiles).toEqual(new Set(['upload.ts', 'retry.ts', 'unknown.ts']));
+  });
+
+  it('is found in the first thirty calls after the cut', () => {
+    const t = new Transcript();
+    t.human('Look at late.ts and early.ts');
+    addSummary(t);
+    for (let n = 1; n <= 30; n++) t.call(`toolu_${n}`, 'Read', { file_path: '/x/early.ts' });
+    t.call('toolu_31', 'Read', { file_path: '/x/late.ts' });
+    const { names, relevantFiles } = gatherTruth(cutAt(t));
+    expect(names.nextRead).toEqual(new Set(['early.ts']));
+    expect(relevantFiles).toContain('late.ts');
+  });
+
+  it('leaves out what sub-agents did and what the agent thought', () => {
+    const t = new Transcript();
+    t.human('Look at known.ts');
+    t.assistant([{ type: 'thinking', thinking: 'secretName in thought.ts' }]);
+    addSummary(t);
+    t.call('toolu_1', 'Read', { file_path: '/x/known.ts' }, { isSidechain: true });
+    t.call('toolu_2', 'Read', { file_path: '/x/thought.ts' });
+    t.say('Now secretName is on.');
+    const { names } = gatherTruth(cutAt(t));
+    expect(names.nextRead).toEqual(new Set());
+    expect(names.futEnt).toEqual(new Set());
+  });
+
+  it('does not take the agent’s own words in the human’s place for a message', () => {
+    const t = new Transcript();
+    t.human('<command-name>/clear</command-name>');
+    t.human('Caveat: the messages below were generated');
+    t.human('meta', { isMeta: true });
+    t.human('The first real one <system-reminder>not\nthis</system-reminder>');
+    t.human('ok');
+    addSummary(t);
+    const { messages, lastMessage } = gatherTruth(cutAt(t));
+    expect(messages).toEqual(['The first real one', 'ok']);
+    expect(lastMessage).toBe('ok');
+  });
+});
+
+describe('a cut', () => {
+  it('ends at the next compaction, and remembers whether it is the first', () => {
+    const t = tellCompactedStory();
+    addSummary(t, 'Summary two');
+    t.say('After the second.');
+    const [first, second] = [cutAt(t, 0), cutAt(t, 1)];
+    expect([first.isFirst, second.isFirst]).toEqual([true, false]);
+    expect(JSON.stringify(first.after)).not.toContain('After the second.');
+    expect(second.summary).toBe('Summary two');
+    expect(second.lines.join('\n')).toContain('brandNewName');
+    expect(first.lines.join('\n')).not.toContain('Primary Request');
+  });
+
+  it('is chosen where twenty calls stand before it and ten after it', () => {
+    const tell = (before: number, after: number): number[] => {
+      const t = new Transcript();
+      for (let n = 0; n < before; n++) t.call(`a${n}`, 'Read', { file_path: '/x/a.ts' });
+      addSummary(t);
+      for (let n = 0; n < after; n++) t.call(`b${n}`, 'Read', { file_path: '/x/a.ts' });
+      return chooseCuts(parseTranscript(t.text));
+    };
+    expect([tell(20, 10), tell(19, 10), tell(20, 9)]).toEqual([[21], [], []]);
+  });
+
+  it('counts only rows that are JSON objects', () => {
+    const rows = parseTranscript('\n{"a":1}\nnot json\n[1]\r\n  {"b":2}  \n"x"\n');
+    expect(rows.map(({ line }) => line)).toEqual(['{"a":1}', '{"b":2}']);
+  });
+});
+
+describe('a summary', () => {
+  it('is parted by its numbered headings, in any of their looks', () => {
+    const summary = parseSummary(
+      '\nSummary:\n## 1. Primary Request:\nA\n**2. Pending Tasks**\nB\n3. Current Work: C\n',
+    );
+    expect([...summary.sections.keys()]).toEqual(['primary request', 'pending tasks', 'current work']);
+    expect(findSection(summary, 'current').trim()).toBe('C');
+    expect(findSection(summary, 'errors')).toBe('');
+  });
+
+  it('has no words to the model in it', () => {
+    const { body } = parseSummary(SUMMARY);
+    expect(body).not.toContain('neverCounted');
+    expect(body).not.toContain('afterTheEnd_name');
+  });
+});
+
+describe('rules', () => {
+  it('are sentences that say how work is to be done', () => {
+    expect([
+      ...findRules([
+        'Please fix it. Never push to main without asking!\nUse pnpm instead, as npm is broken. Why don’t you look there?',
+        'Don’t!',
+      ]),
+    ]).toEqual(['Never push to main without asking!', 'Use pnpm instead, as npm is broken.']);
+  });
+});
+
+describe('open errors', () => {
+  it('are the reasons of commands that failed and have not succeeded since', () => {
+    const t = new Transcript();
+    const run = (id: string, command: string, output: string, isError: boolean): void => {
+      t.call(id, 'Bash', { command });
+      t.result(id, output, { isError });
+    };
+    run('1', 'npm test', 'Exit code 1\nrunning\nTypeError: no error here', true);
+    run('2', 'npm run lint', 'Exit code 2\nlint failed: 3 problems', true);
+    run('3', 'npm test', '2 passed', false);
+    run('4', 'cargo build', 'Exit code 101\nwarning\nerror[E0425]: cannot find value', true);
+    run('5', 'cargo build', "The user doesn't want to proceed with this tool use.", true);
+    const rows = parseTranscript(t.text).map(({ row }) => row);
+    expect([...findOpenErrors(rows)]).toEqual(['lint failed: 3 problems', 'error[E0425]: cannot find value']);
+  });
+});
