@@ -1,11 +1,15 @@
-// Builds the evaluation into .cache/eval and runs it: npm run eval -- --corpus DIR
-import { rm } from 'node:fs/promises';
-import { resolve } from 'node:path';
+// Builds the evaluation into a folder below .cache/eval and runs it there: npm run eval -- --corpus DIR
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 
-const dir = resolve('.cache/eval');
-await rm(dir, { recursive: true, force: true });
+const cache = resolve('.cache/eval');
+mkdirSync(cache, { recursive: true });
+// A folder of its own, so that runs side by side do not pull the ground from under each other.
+const dir = mkdtempSync(join(cache, 'run-'));
+process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
+
 await build({
   input: { main: 'eval/main.ts', worker: 'eval/worker.ts' },
   platform: 'node',
@@ -13,4 +17,4 @@ await build({
   logLevel: 'silent',
   output: { dir, format: 'esm' },
 });
-await import(pathToFileURL(resolve(dir, 'main.js')).href);
+await import(pathToFileURL(join(dir, 'main.js')).href);

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { chooseCuts } from '../../eval/corpus/cuts.ts';
 import { findSection, parseSummary } from '../../eval/corpus/summary.ts';
 import { parseTranscript } from '../../eval/corpus/transcript.ts';
+import { gatherPast } from '../../eval/score/stale.ts';
 import { findOpenErrors } from '../../eval/truth/open-errors.ts';
 import { findRules } from '../../eval/truth/rules.ts';
 import { gatherTruth } from '../../eval/truth/truth.ts';
@@ -131,6 +132,17 @@ describe('rules', () => {
         'Don’t!',
       ]),
     ]).toEqual(['Never push to main without asking!', 'Use pnpm instead, as npm is broken.']);
+  });
+});
+
+describe('what is past', () => {
+  it('are files that were removed and not touched again', () => {
+    const calls = ['rm -f src/a.ts src/b.ts', 'npm test && git rm c.md; rm -rf build'].map((command) => ({
+      tool: 'Bash',
+      input: { command },
+    }));
+    const again = { tool: 'Write', input: { file_path: '/x/src/b.ts' } };
+    expect(gatherPast([...calls, again]).removedFiles).toEqual(new Set(['a.ts', 'c.md']));
   });
 });
 

@@ -1,0 +1,274 @@
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, it } from 'vitest';
+import { runEvaluation, type Surroundings } from '../../eval/run.ts';
+import { createOutput } from '../../src/surfaces/cli/output.ts';
+import { Transcript } from '../fixtures/agents/claude-code.ts';
+import { makeDesk, runProcess } from '../support/cli.ts';
+import { makeFolder, makeMachine } from '../support/temp-store.ts';
+import { addSummary, cutAt, tellCompactedStory } from './compacted-story.ts';
+
+interface Ran {
+  status: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs an evaluation in this process, in one thread. */
+async function evaluate(folder: string, ...args: readonly string[]): Promise<Ran> {
+  const written = { stdout: '', stderr: '' };
+  const open = (name: keyof typeof written): Surroundings['out'] =>
+    createOutput(
+      {
+        isTerminal: false,
+        write: (text) => {
+          written[name] += text;
+          return true;
+        },
+      },
+      false,
+    );
+  const status = await runEvaluation(['--jobs', '1', ...args], {
+    machine: makeMachine(folder),
+    processors: 1,
+    out: open('stdout'),
+    err: open('stderr'),
+  });
+  return { status, ...written };
+}
+
+function put(folder: string, name: string, content: string | Uint8Array): void {
+  const path = join(folder, name);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, content);
+}
+
+/** A corpus of the story with an index, and a session that nothing happened in. */
+function makeCorpus(): string {
+  const folder = makeFolder();
+  put(folder, 'told/story.jsonl', tellCompactedStory().text);
+  put(folder, 'index.json', JSON.stringify({ sessions: [{ file: 'told/story.jsonl', repo: 'ann/shop' }] }));
+  return folder;
+}
+
+function busySession(): string {
+  const t = new Transcript();
+  t.human('Look at early.ts');
+  for (let n = 0; n < 20; n++) t.call(`a${n}`, 'Read', { file_path: '/x/early.ts' });
+  addSummary(t);
+  for (let n = 0; n < 10; n++) t.call(`b${n}`, 'Read', { file_path: '/x/early.ts' });
+  return t.text;
+}
+
+describe('npm run eval', () => {
+  it('prints a table with an arm a column and a metric a row', async () => {
+    const { status, stdout, stderr } = await evaluate('.', '--corpus', makeCorpus());
+    expect(status).toBe(0);
+    const [title, head, ...rows] = stdout.trimEnd().split('\n');
+    expect(title).toBe('2000 tokens, 1 cut of 1 repository');
+    expect(head?.trim().split(/\s+/)).toEqual(['handover', 'sections', 'dialogue', 'tail', 'native']);
+    expect(rows.find((row) => row.startsWith('lastUser'))).toBe(
+      'lastUser           1.000     1.000     1.000     1.000     0.125',
+    );
+    expect(rows.find((row) => row.startsWith('SUM'))).toMatch(/^SUM( +\d\.\d{3}){4} +–$/);
+    expect(stderr).toMatch(/^5 briefs from 1 session in [\d.]+ s\n$/);
+  });
+
+  it('prints a table for each budget, and the area over them', async () => {
+    const args = ['--corpus', makeCorpus(), '--budget', '512', '--budget', '1000', '--arm', 'sections'];
+    const { stdout } = await evaluate('.', ...args);
+    expect(stdout.match(/^\d+ tokens, .*$/gm)).toEqual([
+      '512 tokens, 1 cut of 1 repository',
+      '1000 tokens, 1 cut of 1 repository',
+    ]);
+    expect(stdout).toMatch(/^eff FUT +\d\.\d{3}$/m);
+  });
+
+  it('gives the same figures every time', async () => {
+    const corpus = makeCorpus();
+    const [one, two] = [await evaluate('.', '--corpus', corpus), await evaluate('.', '--corpus', corpus)];
+    expect(one?.stdout).toBe(two?.stdout);
+  });
+
+  it('gives the figures as JSON, and what was missed with the cut that it comes from', async () => {
+    const args = ['--corpus', makeCorpus(), '--arm', 'tail', '--budget', '256', '--json', '--misses'];
+    const { stdout } = await evaluate('.', ...args);
+    const document: unknown = JSON.parse(stdout);
+    expect(document).toMatchObject({
+      standings: [
+        { arm: 'tail', budget: 256, cuts: 1, repositories: 1, mean: { tokens: expect.any(Number) } },
+      ],
+      misses: expect.arrayContaining([
+        {
+          arm: 'tail',
+          budget: 256,
+          metric: 'firstUser',
+          missed: [
+            {
+              item: 'Make the upload retry when the server is busy',
+              cuts: [expect.stringMatching(/^story:\d+$/)],
+            },
+          ],
+        },
+      ]),
+    });
+  });
+
+  it('prints what was missed by metric, the most frequent first', async () => {
+    const { stdout } = await evaluate(
+      '.',
+      '--corpus',
+      makeCorpus(),
+      '--arm',
+      'dialogue',
+      '--misses',
+      '--top',
+      '1',
+    );
+    expect(stdout).toMatch(/\nwhat dialogue at 2000 tokens missed\n/);
+    expect(stdout).toMatch(
+      /\neditedAll: 2 missed, in 1 cut\n {4}1 retry\.ts {2}\(story:\d+\)\n {6}… 1 more\n/,
+    );
+  });
+
+  it('writes what was measured at each cut, and the briefs', async () => {
+    const corpus = makeCorpus();
+    const folder = makeFolder();
+    const args = ['--corpus', corpus, '--rows', 'rows.json', '--briefs', 'briefs', '--arm', 'handover'];
+    expect((await evaluate(folder, ...args)).status).toBe(0);
+    const rows: unknown = JSON.parse(readFileSync(join(folder, 'rows.json'), 'utf8'));
+    expect(rows).toEqual([
+      expect.objectContaining({
+        file: 'told/story.jsonl',
+        repository: 'ann/shop',
+        arm: 'handover',
+        budget: 2000,
+        isFirst: true,
+        failure: null,
+        score: expect.objectContaining({ FUT: expect.any(Number), 'sum.ref': null }),
+      }),
+    ]);
+    const [name = '', ...others] = readdirSync(join(folder, 'briefs'));
+    expect([name, others]).toEqual([expect.stringMatching(/^story-\d+\.handover\.2000\.md$/), []]);
+    expect(readFileSync(join(folder, 'briefs', name), 'utf8')).toContain('> Never retry on 404');
+  });
+
+  it('explains itself', async () => {
+    const { status, stdout } = await evaluate('.', '--help');
+    expect([status, stdout]).toEqual([0, expect.stringContaining('--corpus DIR')]);
+  });
+
+  it('runs as a command, on several threads, with the same figures as in one', async () => {
+    const folder = makeFolder();
+    put(folder, 'a/one.jsonl', busySession());
+    put(folder, 'b/two.jsonl.gz', gzipSync(busySession()));
+    put(folder, 'b/not-compacted.jsonl', new Transcript().text);
+    const script = ['run', '--silent', 'eval', '--', '--corpus', folder, '--jobs', '3'];
+    const ran = await runProcess(['npm', ...script], { cwd: resolve('.'), timeoutMs: 50_000 });
+    expect(ran.stdout).toBe((await evaluate('.', '--corpus', folder)).stdout);
+    expect(ran.stdout).toContain('2 cuts of 2 repositories');
+    expect(ran.status).toBe(0);
+  });
+
+  it('tells of a thread’s failure as of any other', async () => {
+    const folder = makeFolder();
+    put(folder, 'index.json', '{"sessions":[{"file":"gone.jsonl"}]}');
+    const script = ['run', '--silent', 'eval', '--', '--corpus', folder, '--jobs', '2'];
+    const ran = await runProcess(['npm', ...script], { cwd: resolve('.'), timeoutMs: 50_000 });
+    expect(ran.stderr).toContain('gone.jsonl, which index.json names');
+    expect(ran.status).toBe(66);
+  });
+});
+
+describe('a corpus', () => {
+  it('without an index is every transcript with enough work around a compaction', async () => {
+    const folder = makeFolder();
+    put(folder, 'shop/busy.jsonl', busySession());
+    put(folder, 'top.jsonl.gz', gzipSync(busySession()));
+    put(folder, 'shop/calm.jsonl', tellCompactedStory().text);
+    const { stdout } = await evaluate(
+      folder,
+      '--corpus',
+      '.',
+      '--rows',
+      'rows.json',
+      '--arm',
+      'native',
+      '--json',
+    );
+    expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 2, repositories: 2 }] });
+    const rows: { repository: string }[] = JSON.parse(readFileSync(join(folder, 'rows.json'), 'utf8'));
+    expect(rows.map(({ repository }) => repository)).toEqual(['shop', 'unnamed']);
+  });
+
+  it('may list single cuts', async () => {
+    const folder = makeFolder();
+    const t = tellCompactedStory();
+    addSummary(t);
+    t.say('More.');
+    put(folder, 'x.jsonl', t.text);
+    const { index: cut } = cutAt(t, 1);
+    put(folder, 'index.json', JSON.stringify({ claude_code: [{ file: 'x.jsonl', cut }] }));
+    const { stdout } = await evaluate('.', '--corpus', folder, '--arm', 'tail', '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 1, first: { FUT: null } }] });
+  });
+
+  it('may be looked at in part', async () => {
+    const folder = makeFolder();
+    put(folder, 'one.jsonl', busySession());
+    put(folder, 'two.jsonl', busySession());
+    const { stdout } = await evaluate('.', '--corpus', folder, '--arm', 'tail', '--only', 'two');
+    expect(stdout).toContain('1 cut of 1 repository');
+  });
+});
+
+describe('bad input', () => {
+  it.each([
+    ['no corpus', [], 64, 'npm run eval -- --corpus DIR'],
+    ['no such folder', ['--corpus', 'nowhere'], 66, '--corpus DIR'],
+    ['an empty folder', ['--corpus', 'empty'], 66, '*.jsonl'],
+    ['sessions without a cut', ['--corpus', 'calm'], 66, 'index.json'],
+    ['an index of something else', ['--corpus', 'odd'], 65, '{"sessions":'],
+    ['an index that is not JSON', ['--corpus', 'broken'], 65, 'index.json'],
+    ['a cut that is no compaction', ['--corpus', 'wrong'], 65, 'Correct the cut'],
+    ['a name that no session has', ['--corpus', 'calm', '--only', 'zzz'], 66, '--only'],
+    ['a budget that is no number', ['--corpus', 'calm', '--budget', 'many'], 64, 'Give a number'],
+    ['a budget that is too small', ['--corpus', 'calm', '--budget', '10'], 64, 'Give a number'],
+    ['an arm that is not there', ['--corpus', 'calm', '--arm', 'oracle'], 64, 'handover, sections'],
+    ['a flag that is not there', ['--corpus', 'calm', '--fast'], 64, 'npm run eval -- --help'],
+  ])('such as %s is told with what to do next', async (_, args, status, hint) => {
+    const folder = makeFolder();
+    mkdirSync(join(folder, 'empty'));
+    put(folder, 'calm/a.jsonl', new Transcript().text);
+    put(folder, 'odd/index.json', '{"sessions":[{"name":"a"}]}');
+    put(folder, 'broken/index.json', '{');
+    put(folder, 'wrong/a.jsonl', tellCompactedStory().text);
+    put(folder, 'wrong/index.json', '{"claude_code":[{"file":"a.jsonl","cut":0}]}');
+    const ran = await evaluate(folder, ...args);
+    expect(ran.status).toBe(status);
+    expect(ran.stderr).toContain(hint);
+    expect(ran.stdout).toBe('');
+  });
+});
+
+describe('the arm of the product', () => {
+  it('writes what the command prints', async () => {
+    const story = tellCompactedStory();
+    const corpus = makeCorpus();
+    const folder = makeFolder();
+    await evaluate(folder, '--corpus', corpus, '--arm', 'handover', '--budget', '600', '--briefs', '.');
+    const [name = ''] = readdirSync(folder);
+    const desk = makeDesk();
+    put(desk.project, 'at-cut.jsonl', `${cutAt(story).lines.join('\n')}\n`);
+    const flags = ['--agent', 'claude-code', '--budget', '600', '--print', 'brief', '--dry-run'];
+    const printed = await desk.ok(['capture', '--transcript', 'at-cut.jsonl', ...flags]);
+    expect(withoutStamp(readFileSync(join(folder, name), 'utf8'))).toBe(withoutStamp(printed));
+    expect(printed).toContain('src/retry.ts (new, 1 edit)');
+  });
+});
+
+/** Without what is different each time: id, time and the name of the folder. */
+function withoutStamp(brief: string): string {
+  return brief.replace(/\d{8}-\d{6}-\w{4}/g, 'ID').replace(/^(> from [\w-]+,) .*$/m, '$1');
+}
