@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileBrief } from '../../src/brief/compile.ts';
 import { captureSession } from '../../src/capture/capture.ts';
@@ -31,11 +31,12 @@ export function makeHandoverArm(folder: string): Arm {
 async function capture(cut: Cut, folder: string): Promise<WriteBrief> {
   const cwd = join(folder, shortHash(`${cut.sessionId} ${cut.index}`, 12));
   const path = join(cwd, `${cut.sessionId.replace(/[^\w-]/g, '_')}.jsonl`);
+  const machine = imagineMachine(cwd);
   mkdirSync(cwd, { recursive: true });
   writeFileSync(path, `${cut.lines.join('\n')}\n`);
-  const machine = imagineMachine(cwd);
   const { agent, session } = await inspectTranscript(path, 'claude-code');
   const { draft } = captureSession(agent, session, machine);
+  rmSync(cwd, { recursive: true });
   const id = makeHandoverId(NOW, machine.random.bytes(3));
   const handover = sealHandover({ ...draft, id, created_at: formatTimestamp(NOW) });
   const reader = requireReader('generic');
