@@ -30,10 +30,10 @@ export interface Plan {
 /** Every arm on every cut of a session within every budget, in that order. */
 export async function evaluateSession(session: CorpusSession, plan: Plan): Promise<Result[]> {
   const { file, repository } = session;
-  const rows = readTranscript(plan.corpus, session);
+  const transcript = readTranscript(plan.corpus, session);
   const results: Result[] = [];
-  for (const index of listCuts(session, rows)) {
-    const cut = cutTranscript(rows, index);
+  for (const index of listCuts(session, transcript)) {
+    const cut = cutTranscript(transcript, index);
     if (cut === null) throw describeWrongCut(session, index);
     const truth = gatherTruth(cut);
     const place = { file, repository, cut: index, isFirst: cut.isFirst };

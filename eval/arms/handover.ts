@@ -33,7 +33,7 @@ async function capture(cut: Cut, folder: string): Promise<WriteBrief> {
   const path = join(cwd, `${cut.sessionId.replace(/[^\w-]/g, '_')}.jsonl`);
   const machine = imagineMachine(cwd);
   mkdirSync(cwd, { recursive: true });
-  writeFileSync(path, `${cut.lines.join('\n')}\n`);
+  writeFileSync(path, cut.bytes);
   const { agent, session } = await inspectTranscript(path, 'claude-code');
   const { draft } = captureSession(agent, session, machine);
   rmSync(cwd, { recursive: true });

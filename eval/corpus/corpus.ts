@@ -7,7 +7,7 @@ import { compareCodeUnits } from '../../src/model/canonical.ts';
 import { parseJson } from '../../src/model/json.ts';
 import { isFolder, pathExists } from '../../src/platform/folders.ts';
 import { chooseCuts, listCompactions } from './cuts.ts';
-import { parseTranscript, type TranscriptRow } from './transcript.ts';
+import { parseTranscript, type Transcript } from './transcript.ts';
 
 /** A session to measure on. */
 export interface CorpusSession {
@@ -74,7 +74,7 @@ function nameRepository(file: string): string {
   return folder === '.' || folder === '' ? 'unnamed' : folder;
 }
 
-export function readTranscript(folder: string, { file }: CorpusSession): TranscriptRow[] {
+export function readTranscript(folder: string, { file }: CorpusSession): Transcript {
   const path = join(folder, file);
   if (!pathExists(path)) {
     throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}, which index.json names`, {
@@ -82,10 +82,10 @@ export function readTranscript(folder: string, { file }: CorpusSession): Transcr
     });
   }
   const bytes = readFileSync(path);
-  return parseTranscript((file.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString('utf8'));
+  return parseTranscript(file.endsWith('.gz') ? gunzipSync(bytes) : bytes);
 }
 
-export function listCuts(session: CorpusSession, rows: readonly TranscriptRow[]): readonly number[] {
-  if (session.cuts === 'all') return listCompactions(rows);
-  return session.cuts === 'busy' ? chooseCuts(rows) : session.cuts;
+export function listCuts(session: CorpusSession, transcript: Transcript): readonly number[] {
+  if (session.cuts === 'all') return listCompactions(transcript);
+  return session.cuts === 'busy' ? chooseCuts(transcript) : session.cuts;
 }

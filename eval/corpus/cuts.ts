@@ -1,5 +1,5 @@
 import { getText, type Row } from '../../src/agents/row.ts';
-import { findToolCalls, isCompaction, readBlocks, readBlockText, type TranscriptRow } from './transcript.ts';
+import { findToolCalls, isCompaction, readBlocks, readBlockText, type Transcript } from './transcript.ts';
 
 /** A moment at which a session was compacted: what was known, what came next, and what the agent itself kept. */
 export interface Cut {
@@ -13,15 +13,15 @@ export interface Cut {
   after: readonly Row[];
   summary: string;
   /** The transcript as it was at the moment. */
-  lines: readonly string[];
+  bytes: Uint8Array;
 }
 
 /** A compaction tells something only with enough work on both sides of it. */
 const FEWEST_CALLS = { before: 20, after: 10 };
 
 /** Where the sessions of a corpus may be cut, when nobody chose. */
-export function chooseCuts(rows: readonly TranscriptRow[]): number[] {
-  const compactions = listCompactions(rows);
+export function chooseCuts({ rows }: Transcript): number[] {
+  const compactions = listCompactions({ rows });
   return compactions.filter((cut, order) => {
     const last = compactions[order - 1] ?? 0;
     return (
@@ -31,13 +31,13 @@ export function chooseCuts(rows: readonly TranscriptRow[]): number[] {
   });
 }
 
-export function listCompactions(rows: readonly TranscriptRow[]): number[] {
-  return rows.flatMap(({ row }, index) => (isCompaction(row) ? [index] : []));
+export function listCompactions({ rows }: Pick<Transcript, 'rows'>): number[] {
+  return rows.flatMap((row, index) => (isCompaction(row) ? [index] : []));
 }
 
 /** Null where there is no compaction at that row. */
-export function cutTranscript(rows: readonly TranscriptRow[], index: number): Cut | null {
-  const compactions = listCompactions(rows);
+export function cutTranscript({ rows, offsets, bytes }: Transcript, index: number): Cut | null {
+  const compactions = listCompactions({ rows });
   const order = compactions.indexOf(index);
   const compaction = rows[index];
   if (order === -1 || compaction === undefined) return null;
@@ -45,14 +45,14 @@ export function cutTranscript(rows: readonly TranscriptRow[], index: number): Cu
   return {
     index,
     isFirst: order === 0,
-    sessionId: before.map(({ row }) => getText(row, 'sessionId')).find((id) => id) ?? 'session',
-    before: before.map(({ row }) => row),
-    after: rows.slice(index + 1, compactions[order + 1]).map(({ row }) => row),
-    summary: readBlocks(compaction.row).map(readBlockText).join(''),
-    lines: before.map(({ line }) => line),
+    sessionId: before.map((row) => getText(row, 'sessionId')).find((id) => id) ?? 'session',
+    before,
+    after: rows.slice(index + 1, compactions[order + 1]),
+    summary: readBlocks(compaction).map(readBlockText).join(''),
+    bytes: bytes.subarray(0, offsets[index]),
   };
 }
 
-function countCalls(rows: readonly TranscriptRow[]): number {
-  return [...findToolCalls(rows.map(({ row }) => row))].length;
+function countCalls(rows: readonly Row[]): number {
+  return [...findToolCalls(rows)].length;
 }

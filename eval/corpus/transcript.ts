@@ -1,21 +1,37 @@
+import { isAscii } from 'node:buffer';
 import { asRow, getText, parseRow, type Row, toRows } from '../../src/agents/row.ts';
 
 /**
  * A Claude Code transcript, read by the evaluation's own few rules. The product's reader is not used: what it overlooks
  * must show as a loss.
  */
-export interface TranscriptRow {
-  row: Row;
-  line: string;
+export interface Transcript {
+  bytes: Buffer;
+  /** The rows that are JSON objects; cuts are counted in them. */
+  rows: readonly Row[];
+  /** Where each of them begins. */
+  offsets: readonly number[];
 }
 
-/** The rows that are JSON objects; cuts are counted in them. */
-export function parseTranscript(text: string): TranscriptRow[] {
-  return text.split(/\r\n|\r|\n/).flatMap((text) => {
-    const line = text.trim();
-    const row = line === '' ? null : parseRow(line);
-    return row === null ? [] : [{ row, line }];
-  });
+export function parseTranscript(bytes: Buffer): Transcript {
+  const rows: Row[] = [];
+  const offsets: number[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf('\n', start);
+    const end = newline === -1 ? bytes.length : newline;
+    const row = start === end ? null : parseRow(decode(bytes.subarray(start, end)));
+    if (row !== null) {
+      rows.push(row);
+      offsets.push(start);
+    }
+    start = end + 1;
+  }
+  return { bytes, rows, offsets };
+}
+
+/** Most lines are ASCII, and that is several times cheaper to take over than to decode. */
+function decode(line: Buffer): string {
+  return line.toString(isAscii(line) ? 'latin1' : 'utf8');
 }
 
 export function isCompaction(row: Row): boolean {

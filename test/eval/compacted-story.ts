@@ -51,8 +51,8 @@ export function tellCompactedStory(): Transcript {
 
 /** The transcript at its nth compaction. */
 export function cutAt(transcript: Transcript, order = 0): Cut {
-  const rows = parseTranscript(transcript.text);
-  const cut = cutTranscript(rows, listCompactions(rows)[order] ?? -1);
+  const parsed = parseTranscript(Buffer.from(transcript.text));
+  const cut = cutTranscript(parsed, listCompactions(parsed)[order] ?? -1);
   if (cut === null) throw new Error(`there is no compaction ${order}`);
   return cut;
 }

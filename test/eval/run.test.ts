@@ -260,7 +260,7 @@ describe('the arm of the product', () => {
     await evaluate(folder, '--corpus', corpus, '--arm', 'handover', '--budget', '600', '--briefs', '.');
     const [name = ''] = readdirSync(folder);
     const desk = makeDesk();
-    put(desk.project, 'at-cut.jsonl', `${cutAt(story).lines.join('\n')}\n`);
+    put(desk.project, 'at-cut.jsonl', cutAt(story).bytes);
     const flags = ['--agent', 'claude-code', '--budget', '600', '--print', 'brief', '--dry-run'];
     const printed = await desk.ok(['capture', '--transcript', 'at-cut.jsonl', ...flags]);
     expect(withoutStamp(readFileSync(join(folder, name), 'utf8'))).toBe(withoutStamp(printed));

@@ -86,8 +86,8 @@ describe('a cut', () => {
     expect([first.isFirst, second.isFirst]).toEqual([true, false]);
     expect(JSON.stringify(first.after)).not.toContain('After the second.');
     expect(second.summary).toBe('Summary two');
-    expect(second.lines.join('\n')).toContain('brandNewName');
-    expect(first.lines.join('\n')).not.toContain('Primary Request');
+    expect(Buffer.from(second.bytes).toString()).toContain('brandNewName');
+    expect(Buffer.from(first.bytes).toString()).not.toContain('Primary Request');
   });
 
   it('is chosen where twenty calls stand before it and ten after it', () => {
@@ -96,14 +96,17 @@ describe('a cut', () => {
       for (let n = 0; n < before; n++) t.call(`a${n}`, 'Read', { file_path: '/x/a.ts' });
       addSummary(t);
       for (let n = 0; n < after; n++) t.call(`b${n}`, 'Read', { file_path: '/x/a.ts' });
-      return chooseCuts(parseTranscript(t.text));
+      return chooseCuts(parseTranscript(Buffer.from(t.text)));
     };
     expect([tell(20, 10), tell(19, 10), tell(20, 9)]).toEqual([[21], [], []]);
   });
 
   it('counts only rows that are JSON objects', () => {
-    const rows = parseTranscript('\n{"a":1}\nnot json\n[1]\r\n  {"b":2}  \n"x"\n');
-    expect(rows.map(({ line }) => line)).toEqual(['{"a":1}', '{"b":2}']);
+    const { rows, offsets } = parseTranscript(
+      Buffer.from('\n{"a":1}\nnot json\n[1]\r\n  {"b":"é"}  \r\n\n"x"\n{"c":3}'),
+    );
+    expect(rows).toEqual([{ a: 1 }, { b: 'é' }, { c: 3 }]);
+    expect(offsets).toEqual([1, 23, 44]);
   });
 });
 
@@ -158,7 +161,7 @@ describe('open errors', () => {
     run('3', 'npm test', '2 passed', false);
     run('4', 'cargo build', 'Exit code 101\nwarning\nerror[E0425]: cannot find value', true);
     run('5', 'cargo build', "The user doesn't want to proceed with this tool use.", true);
-    const rows = parseTranscript(t.text).map(({ row }) => row);
+    const { rows } = parseTranscript(Buffer.from(t.text));
     expect([...findOpenErrors(rows)]).toEqual(['lint failed: 3 problems', 'error[E0425]: cannot find value']);
   });
 });
