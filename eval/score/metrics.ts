@@ -62,3 +62,9 @@ export type Metric = (typeof METRICS)[number];
 
 /** A metric for which a cut has nothing to measure is not there, as `todo` where no task was open. */
 export type Score = ReadonlyMap<Metric, number>;
+
+/** A value, and what speaks against a better one: what is missing or, for precision, what is too much. */
+export interface Measured {
+  value: number;
+  missed: readonly string[];
+}

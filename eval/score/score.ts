@@ -10,6 +10,7 @@ import { keepCredited } from './credit.ts';
 import {
   COMMAND_METRICS,
   FUT_PARTS,
+  type Measured,
   type Metric,
   NAME_METRICS,
   PROSE_METRICS,
@@ -26,16 +27,17 @@ export interface Scored {
 }
 
 const FEWEST_PROSE_WORDS = 4;
-/** How much of a message, in characters, is looked for, and what share of it must be found. */
-const MESSAGE = { characters: 600, share: 0.6 };
-const LONG_MESSAGE = 800;
-const ERROR = { characters: 160, run: 3, share: 0.6 };
-const TASK = { run: 2, share: 0.7 };
-
-interface Measured {
-  value: number;
-  missed: readonly string[];
+/** How much of a quote is looked for, in runs of how many words, and what share of them must be found. */
+interface Quoting {
+  characters: number;
+  run: number;
+  share: number;
 }
+const MESSAGE: Quoting = { characters: 600, run: 4, share: 0.6 };
+const ERROR: Quoting = { characters: 160, run: 3, share: 0.6 };
+const TASK: Quoting = { characters: Number.POSITIVE_INFINITY, run: 2, share: 0.7 };
+const LONG_MESSAGE = 800;
+
 type Sheet = Map<Metric, Measured>;
 
 export function scoreBrief(text: string, truth: Truth): Scored {
@@ -44,8 +46,8 @@ export function scoreBrief(text: string, truth: Truth): Scored {
   scoreProse(sheet, text, truth);
   scoreQuotes(sheet, text, truth);
   scorePrecision(sheet, text, truth);
-  average(sheet, 'FUT', FUT_PARTS);
-  average(sheet, 'SUM', SUM_PARTS);
+  note(sheet, 'FUT', average(sheet, FUT_PARTS));
+  note(sheet, 'SUM', average(sheet, SUM_PARTS));
   return {
     score: new Map([...sheet].map(([metric, { value }]) => [metric, value])),
     misses: new Map([...sheet].map(([metric, { missed }]) => [metric, missed])),
@@ -55,66 +57,80 @@ export function scoreBrief(text: string, truth: Truth): Scored {
 function scoreNames(sheet: Sheet, text: string, { names, commands }: Truth): void {
   const credited = keepCredited(text);
   for (const metric of NAME_METRICS)
-    noteShare(sheet, metric, names[metric], (name) => isNamedIn(name, credited));
+    note(
+      sheet,
+      metric,
+      measureShare(names[metric], (name) => isNamedIn(name, credited)),
+    );
   const stems = findStems(credited.replaceAll('`', ' ; '));
-  for (const metric of COMMAND_METRICS)
-    noteShare(sheet, metric, commands[metric], (stem) => credited.includes(stem) || stems.has(stem));
+  const isRun = (stem: string): boolean => credited.includes(stem) || stems.has(stem);
+  for (const metric of COMMAND_METRICS) note(sheet, metric, measureShare(commands[metric], isRun));
 }
 
 function scoreProse(sheet: Sheet, text: string, { prose }: Truth): void {
   const words = findContentWords(text);
   for (const metric of PROSE_METRICS) {
-    if (prose[metric].size >= FEWEST_PROSE_WORDS)
-      noteShare(sheet, metric, prose[metric], (word) => words.has(word));
+    if (prose[metric].size < FEWEST_PROSE_WORDS) continue;
+    note(
+      sheet,
+      metric,
+      measureShare(prose[metric], (word) => words.has(word)),
+    );
   }
 }
 
 function scoreQuotes(sheet: Sheet, text: string, truth: Truth): void {
   const quoter = new Quoter(text);
-  noteShare(sheet, 'userMsg', truth.messages, (message) => {
-    return quoter.measureQuote(takeCharacters(message, MESSAGE.characters)) >= MESSAGE.share;
-  });
-  for (const [metric, message] of [
-    ['lastUser', truth.lastMessage],
-    ['firstUser', truth.firstMessage],
-  ] as const) {
-    if (message === '') continue;
-    const value = quoter.measureQuote(takeCharacters(message, LONG_MESSAGE));
-    sheet.set(metric, { value, missed: value < 1 ? [message] : [] });
-  }
-  noteShare(sheet, 'rules', truth.rules, (rule) => quoter.measureQuote(rule) >= MESSAGE.share);
-  noteShare(sheet, 'openErr', truth.openErrors, (line) => {
-    return quoter.measureQuote(takeCharacters(line, ERROR.characters), ERROR.run) >= ERROR.share;
-  });
-  noteShare(sheet, 'todo', truth.openTasks, (task) => quoter.measureQuote(task, TASK.run) >= TASK.share);
+  const has = (quote: string, { characters, run, share }: Quoting): boolean =>
+    quoter.measureQuote(takeCharacters(quote, characters), run) >= share;
+  const measure = (quotes: Iterable<string>, quoting: Quoting): Measured | null =>
+    measureShare(quotes, (quote) => has(quote, quoting));
+  note(sheet, 'userMsg', measure(truth.messages, MESSAGE));
+  note(sheet, 'rules', measure(truth.rules, MESSAGE));
+  note(sheet, 'openErr', measure(truth.openErrors, ERROR));
+  note(sheet, 'todo', measure(truth.openTasks, TASK));
+  note(sheet, 'lastUser', measureMessage(truth.lastMessage, quoter));
+  note(sheet, 'firstUser', measureMessage(truth.firstMessage, quoter));
+}
+
+function measureMessage(message: string, quoter: Quoter): Measured | null {
+  if (message === '') return null;
+  const value = quoter.measureQuote(takeCharacters(message, LONG_MESSAGE));
+  return { value, missed: value < 1 ? [message] : [] };
 }
 
 /** Of what the brief names, how much matters and how much is true. */
 function scorePrecision(sheet: Sheet, text: string, truth: Truth): void {
   const files = new Set([...findPaths(text)].map(baseName));
-  noteShare(sheet, 'filePrec', files, (file) => truth.relevantFiles.has(file));
   const { file, ident, error } = findEntities(text);
-  noteShare(sheet, 'ground', [...file, ...ident, ...error], (name) => truth.known.names(name));
-  const { share, noise } = measureUse(text, truth);
-  if (share !== null) sheet.set('useful', { value: share, missed: noise });
-  const staleness = measureStaleness(text, truth.past);
-  if (staleness.share !== null) sheet.set('stale', { value: staleness.share, missed: staleness.stale });
+  const named = [...file, ...ident, ...error];
+  note(
+    sheet,
+    'filePrec',
+    measureShare(files, (name) => truth.relevantFiles.has(name)),
+  );
+  note(
+    sheet,
+    'ground',
+    measureShare(named, (name) => truth.known.names(name)),
+  );
+  note(sheet, 'useful', measureUse(text, truth));
+  note(sheet, 'stale', measureStaleness(text, truth.past));
 }
 
-function noteShare(
-  sheet: Sheet,
-  metric: Metric,
-  wanted: Iterable<string>,
-  isThere: (item: string) => boolean,
-): void {
+function note(sheet: Sheet, metric: Metric, measured: Measured | null): void {
+  if (measured !== null) sheet.set(metric, measured);
+}
+
+function measureShare(wanted: Iterable<string>, isThere: (item: string) => boolean): Measured | null {
   const items = [...wanted];
-  if (items.length === 0) return;
+  if (items.length === 0) return null;
   const missed = items.filter((item) => !isThere(item));
-  sheet.set(metric, { value: (items.length - missed.length) / items.length, missed });
+  return { value: (items.length - missed.length) / items.length, missed };
 }
 
-function average(sheet: Sheet, metric: Metric, parts: readonly Metric[]): void {
+function average(sheet: Sheet, parts: readonly Metric[]): Measured | null {
   const values = parts.flatMap((part) => sheet.get(part)?.value ?? []);
-  if (values.length === 0) return;
-  sheet.set(metric, { value: values.reduce((sum, value) => sum + value, 0) / values.length, missed: [] });
+  if (values.length === 0) return null;
+  return { value: values.reduce((sum, value) => sum + value, 0) / values.length, missed: [] };
 }

@@ -3,6 +3,7 @@ import { listTasks, listTouched, type ToolCall } from '../corpus/transcript.ts';
 import { isNamedIn } from '../names/known-text.ts';
 import { baseName, findPaths } from '../names/paths.ts';
 import { Quoter } from '../names/words.ts';
+import type { Measured } from './metrics.ts';
 
 /** What was so once and is not any more. */
 export interface Past {
@@ -29,17 +30,12 @@ function findRemoved(command: string): string[] {
   return [...command.matchAll(REMOVAL)].flatMap(([, words = '']) => [...findPaths(words)]);
 }
 
-export interface Staleness {
-  /** Of the tasks shown as open and the files named, the share that is so no more; null when there are none. */
-  share: number | null;
-  stale: string[];
-}
-
 const SHOWN_OPEN = /\[(?:pending|in_progress| )\]/;
 const SAYS_REMOVED = /delet|remov|\brm\b/i;
 const ENOUGH = 0.7;
 
-export function measureStaleness(text: string, { doneTasks, removedFiles }: Past): Staleness {
+/** Of the tasks shown as open and the files named, the share that is so no more. */
+export function measureStaleness(text: string, { doneTasks, removedFiles }: Past): Measured | null {
   const lines = text.split('\n');
   const open = lines.filter((line) => SHOWN_OPEN.test(line));
   const files = new Set([...findPaths(text)].map(baseName));
@@ -54,5 +50,5 @@ export function measureStaleness(text: string, { doneTasks, removedFiles }: Past
     ),
   ];
   const count = open.length + files.size;
-  return { share: count === 0 ? null : stale.length / count, stale };
+  return count === 0 ? null : { value: stale.length / count, missed: stale };
 }

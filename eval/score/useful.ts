@@ -1,24 +1,16 @@
 import { isNamedIn } from '../names/known-text.ts';
 import { findContentWords, findRuns } from '../names/words.ts';
 import type { Truth } from '../truth/truth.ts';
-import { NAME_METRICS } from './metrics.ts';
+import { type Measured, NAME_METRICS } from './metrics.ts';
 
 const ENOUGH_WORDS = 4;
 const RUN = 3;
 
-/** How much of a brief is worth reading. */
-export interface Usefulness {
-  /** The share of bytes on lines that tell something; null for a brief without lines. */
-  share: number | null;
-  /** The lines that do not. */
-  noise: string[];
-}
-
 /**
- * A line is useful when it has something that the next session used or that the summary kept, a human's words, or an
+ * The share of bytes on lines that tell something. A line is useful when it has something that the next session used or that the summary kept, a human's words, or an
  * open task. Headings are not counted at all.
  */
-export function measureUse(text: string, truth: Truth): Usefulness {
+export function measureUse(text: string, truth: Truth): Measured | null {
   const isUseful = makeJudge(truth);
   const noise: string[] = [];
   let good = 0;
@@ -30,7 +22,7 @@ export function measureUse(text: string, truth: Truth): Usefulness {
     if (isUseful(line)) good += bytes;
     else noise.push(line);
   }
-  return { share: all === 0 ? null : good / all, noise };
+  return all === 0 ? null : { value: good / all, missed: noise };
 }
 
 function makeJudge({ names, commands, prose, ...truth }: Truth): (line: string) => boolean {
