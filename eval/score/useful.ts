@@ -7,8 +7,8 @@ const ENOUGH_WORDS = 4;
 const RUN = 3;
 
 /**
- * The share of bytes on lines that tell something. A line is useful when it has something that the next session used or that the summary kept, a human's words, or an
- * open task. Headings are not counted at all.
+ * The share of bytes on lines that tell something: what the next session used or the summary kept, a human's words, or
+ * an open task. Headings are not counted at all.
  */
 export function measureUse(text: string, truth: Truth): Measured | null {
   const isUseful = makeJudge(truth);
