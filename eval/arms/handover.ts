@@ -40,7 +40,7 @@ async function capture(cut: Cut, folder: string): Promise<WriteBrief> {
   const id = makeHandoverId(NOW, machine.random.bytes(3));
   const handover = sealHandover({ ...draft, id, created_at: formatTimestamp(NOW) });
   const reader = requireReader('generic');
-  return (budget) => compileBrief(handover, reader, budget).text;
+  return (budget) => compileBrief(handover, reader, { budget }).text;
 }
 
 /**
