@@ -78,6 +78,9 @@ function statusOf(ran: RanCommand, failed: boolean): string {
   return failed ? 'failed' : 'ok';
 }
 
+/** An open error is worth its line, less so the longer nobody came back to it. */
+const OPEN_POINTS = 1500;
+const FRESH = 20;
 const LINES_OF_OPEN = 6;
 const LINES_OF_CLOSED = 1;
 
@@ -92,14 +95,20 @@ function findErrors(account: Account, valuation: Valuation, runs: ReadonlyMap<st
       const last = runs.get(use);
       return last !== undefined && last.ran.call > ran.call && !didFail(last.ran);
     });
-    for (const line of findFailureLines(ran.output, closed ? LINES_OF_CLOSED : LINES_OF_OPEN)) {
+    const age = account.calls - ran.call;
+    const lines = findFailureLines(ran.output, closed ? LINES_OF_CLOSED : LINES_OF_OPEN);
+    for (const [index, line] of lines.entries()) {
       const fact = draftFact('error', {
         text: cutAtWord(line, MAX_ERROR_BYTES),
         line: ran.line,
         status: closed ? 'closed' : 'open',
         trust: 'observed',
         origin: 'tool',
-        weight: { points: 0, age: account.calls - ran.call, names: weighNames(line, valuation) },
+        weight: {
+          points: closed || index > 0 ? 0 : Math.round((OPEN_POINTS * FRESH) / (FRESH + age)),
+          age,
+          names: weighNames(line, valuation),
+        },
         detail: { command: uses[0] },
       });
       if (fact !== null) facts.push(fact);

@@ -38,14 +38,23 @@ export function findPaths(text: string): string[] {
 /** Words that only code uses: an inner capital, an underscore, or a call. */
 export function findSymbols(text: string): string[] {
   const humped = allOf(WORD, text, 0).filter(
-    (word) => INNER_HUMP.test(word) && !isMixed(word) && !isEncoded(word),
+    (word) => INNER_HUMP.test(word) && !word.endsWith('_') && !isMixed(word) && !isEncoded(word),
   );
   return unique([...humped, ...allOf(CALL, text, 1)]).filter((word) => word !== '__proto__');
 }
 
-/** Too long for a name, with digits: a hash, a key, a piece of encoded data. */
+const LONGEST_WITH_DIGITS = 30;
+const SHORTEST_ENCODED = 12;
+const LETTERS_PER_HUMP = 2.5;
+
+/** A hash, a key, a piece of encoded data: too long for a name with digits, or capitals strewn in as no one writes them. */
 function isEncoded(word: string): boolean {
-  return word.length > 30 && /\d/.test(word);
+  if (!/\d/.test(word)) return false;
+  const humps = word.match(/[A-Z]+[a-z]*|[a-z]+/g)?.length ?? 0;
+  return (
+    word.length > LONGEST_WITH_DIGITS ||
+    (word.length >= SHORTEST_ENCODED && !word.includes('_') && word.length / humps < LETTERS_PER_HUMP)
+  );
 }
 
 /** Both capitals inside and underscores, as test cases are called: long, and named after what they test. */

@@ -1,19 +1,21 @@
 import type { RanCommand } from './account.ts';
 
 const FAILURE_LINE =
-  /^.*(?:\berror\b|[a-z](?:Error|Exception)\b|\bfail(?:ed|ure|ing)?\b|exception|panic:|cannot |not found|undefined:|exit code [1-9]).*$/gim;
+  /^.*(?:\berror\b|[a-z](?:Error|Exception)\b|\bfail(?:ed|ure|ing)?\b|exception|panic:|cannot |unable to|not found|no such file|fatal:|denied|refused|undefined:|exit code [1-9]).*$/gim;
 /** Names what went wrong, not only that something did. */
 const TELLING = /\b[A-Z]\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bTS\d{4}\b|panic:|undefined:/;
 
 /** Lines of an output that tell of a failure: those that name it first, then the others, in their order. */
 export function findFailureLines(output: string, limit: number): string[] {
-  const lines = findLines(output, FAILURE_LINE, MAX_LINES);
+  const found = findLines(output, FAILURE_LINE, MAX_LINES);
+  const lines = found.length > 0 ? found : findLines(output.trimEnd(), LAST_LINE, 1);
   return [
     ...lines.filter((line) => TELLING.test(line)),
     ...lines.filter((line) => !TELLING.test(line)),
   ].slice(0, limit);
 }
 
+const LAST_LINE = /.+(?![\s\S])/g;
 const MAX_LINES = 40;
 
 const TALLY =

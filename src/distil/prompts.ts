@@ -1,6 +1,7 @@
 import type { Fact } from '../model/fact.ts';
 import { type Account, findCurrentPrompt, type Said } from './account.ts';
 import { draftFact } from './draft-fact.ts';
+import { printSentence, splitSentences } from './sentences.ts';
 
 const RECENT = 15;
 const RECENT_POINTS = 3500;
@@ -18,6 +19,14 @@ const RULE = new RegExp(
   'i',
 );
 
+const LONG = 600;
+const LONGEST_RULE = 240;
+const RULE_SENTENCE_POINTS = 600;
+const MAX_RULES = 12;
+/** In plans much should and must be done; a rule forbids or prescribes for good. */
+const STRICT_RULE =
+  /\b(?:never|always|do not|don'?t|must not|no (?:new|external|more)|only use|niemals?|immer|nunca|siempre|jamais|toujours)\b|必ず|絶対|しないで|不要|必须/i;
+
 /**
  * What the human said, word for word: the first request, the current one, what came after it, and the rest. A message
  * that lays down a rule is a constraint wherever it stands.
@@ -25,7 +34,7 @@ const RULE = new RegExp(
 export function findPromptFacts(account: Account): Fact[] {
   const { prompts, calls } = account;
   const latest = findCurrentPrompt(account);
-  return prompts.flatMap((prompt, index) => {
+  const said = prompts.flatMap((prompt, index) => {
     const role = roleOf(index, latest);
     const recent = index >= prompts.length - RECENT;
     const kind = role === 'message' ? kindOf(prompt) : 'goal';
@@ -42,6 +51,26 @@ export function findPromptFacts(account: Account): Fact[] {
     });
     return fact === null ? [] : [fact];
   });
+  return [...said, ...prompts.flatMap((prompt) => findRules(account, prompt))];
+}
+
+/** A long message is shown by its beginning; the rules in the rest of it are kept by themselves. */
+function findRules(account: Account, prompt: Said): Fact[] {
+  if (prompt.text.length < LONG) return [];
+  return splitSentences(prompt.text)
+    .map(printSentence)
+    .filter((text) => text.length <= LONGEST_RULE && STRICT_RULE.test(text))
+    .slice(0, MAX_RULES)
+    .map((text) =>
+      draftFact('constraint', {
+        text,
+        line: prompt.line,
+        trust: 'quoted',
+        origin: 'human',
+        weight: { points: RULE_SENTENCE_POINTS, age: account.calls - prompt.call },
+      }),
+    )
+    .filter((fact) => fact !== null);
 }
 
 function roleOf(index: number, latest: number): 'current' | 'after' | 'first' | 'message' {
@@ -51,5 +80,5 @@ function roleOf(index: number, latest: number): 'current' | 'after' | 'first' | 
 }
 
 function kindOf(prompt: Said): 'constraint' | 'note' {
-  return prompt.text.length < 600 && RULE.test(prompt.text) ? 'constraint' : 'note';
+  return prompt.text.length < LONG && RULE.test(prompt.text) ? 'constraint' : 'note';
 }

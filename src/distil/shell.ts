@@ -43,7 +43,7 @@ export function findStems(command: string): string[] {
 
 /** The simple commands that mean something. */
 export function splitSegments(command: string): Segment[] {
-  const flat = foldQuotedLines(dropHereDocuments(command).replace(/\\\n/g, ' '));
+  const flat = foldQuotedLines(dropHereDocuments(inlineMessages(command)).replace(/\\\n/g, ' '));
   return splitSimple(flat).flatMap((part) => {
     const { text, environment } = tidy(part);
     const tokens = tokenise(blankQuoted(text));
@@ -141,6 +141,13 @@ function dropHereDocuments(command: string): string {
   return command
     .slice(0, MAX_SCANNED)
     .replace(/<<-?\s*(['"]?)(\w+)\1[\s\S]*?(?:^\s*\2\s*$|(?![\s\S]))/gm, '<<$2 ');
+}
+
+/** A message that is passed through a here-document is shown by its first line. */
+function inlineMessages(command: string): string {
+  return command
+    .slice(0, MAX_SCANNED)
+    .replace(/\$\(cat <<-?\s*(['"]?)(\w+)\1\n([^\n"]*)[^\n]*\n[\s\S]*?^\s*\2\s*\)/gm, '$3…');
 }
 
 function blankQuoted(command: string): string {
