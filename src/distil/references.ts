@@ -10,6 +10,8 @@ const MAX_LINKS = 8;
 const MAX_MESSAGE_BYTES = 120;
 const POINTS = 300;
 
+/** Branches that everybody expects. */
+const MAIN_LINE = /^(?:main|master|trunk|develop|HEAD)$/;
 /** What git calls a new commit in its output: branch, hash, first line of the message. */
 const COMMITTED = /^\[([^\]\n]{1,200}?) ([0-9a-f]{7,40})\] (.+)$/gm;
 const CHANGE_LINK = /https?:\/\/[^\s)>\]"'`]{3,100}\/(?:pull|issues?|merge_requests|browse)\/[\w-]{1,20}/g;
@@ -25,7 +27,7 @@ export function findReferenceFacts(account: Account, valuation: Valuation): Fact
 }
 
 function findBranch(account: Account, valuation: Valuation): Fact | null {
-  if (account.branch === null || account.branch === 'HEAD') return null;
+  if (account.branch === null || MAIN_LINE.test(account.branch)) return null;
   return draftFact('reference', {
     text: `branch ${account.branch}`,
     line: 0,

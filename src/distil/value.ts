@@ -90,7 +90,7 @@ const WORTH = {
   file: 20_510,
   symbol: 7500,
   qualified: 2200,
-  stem: 24_000,
+  stem: 30_000,
   namedStem: 8000,
   reference: 16_000,
   error: 25_000,
