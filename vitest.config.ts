@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    globalSetup: ['test/support/build.ts'],
+    globalSetup: ['test/support/build.ts', 'test/support/sessions.ts'],
     testTimeout: 60_000,
     hookTimeout: 120_000,
     env: { NODE_EXTRA_CA_CERTS: '' },
