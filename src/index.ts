@@ -1,5 +1,7 @@
 export { type Brief, compileBrief, countTokens, DEFAULT_BUDGET } from './brief/compile.ts';
 export { findReader, READER_NAMES, type Reader } from './brief/reader.ts';
+export { type Captured, captureSession } from './capture/capture.ts';
+export { inspectTranscript } from './capture/find-session.ts';
 export { type ErrorCode, EXIT, type ExitStatus, HandoverError } from './errors.ts';
 export { type Declaration, declareHandover } from './handover/declare.ts';
 export { formatHandover, openHandover, sealHandover } from './handover/seal.ts';
