@@ -14,7 +14,7 @@ import {
 
 const PAGE = 'docs/briefs.md';
 /** A fenced block that names a told session and a budget. */
-const BLOCK = /^```text (\S+) (\d+)\n[^]*?^```$/gm;
+const BLOCK = /^```text (\S+) (\d+)\n[\s\S]*?^```$/gm;
 
 const folder = mkdtempSync(join(tmpdir(), 'handover-briefs-'));
 try {
@@ -22,7 +22,10 @@ try {
   const page = readFileSync(PAGE, 'utf8');
   const briefs = [];
   for (const [, name, budget] of page.matchAll(BLOCK)) briefs.push(await writeBrief(name, Number(budget)));
-  const written = page.replace(BLOCK, (_, name, budget) => `\`\`\`text ${name} ${budget}\n${briefs.shift()}\`\`\``);
+  const written = page.replace(
+    BLOCK,
+    (_, name, budget) => `\`\`\`text ${name} ${budget}\n${briefs.shift()}\`\`\``,
+  );
   writeFileSync(process.argv[2] ?? PAGE, written);
 } finally {
   rmSync(folder, { recursive: true, force: true });
