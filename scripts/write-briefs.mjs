@@ -37,7 +37,7 @@ async function writeBrief(name, budget) {
   const { draft } = captureSession(agent, session, pretendMachine(repo));
   const id = `${cutAt.replace(/[-:]/g, '').replace('T', '-').slice(0, 15)}-b13f`;
   const handover = sealHandover({ ...draft, id, created_at: cutAt });
-  return compileBrief(handover, findReader('claude-code'), budget).text;
+  return compileBrief(handover, findReader('claude-code'), { budget }).text;
 }
 
 /** The session as it was when its first compaction came. */
