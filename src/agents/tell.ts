@@ -62,11 +62,13 @@ export interface Outcome {
   ok: boolean | null;
   exit: number | null;
   output: string;
+  refused?: true;
 }
 
-export function tellResult(stamp: Stamp, { id, ok, exit, output }: Outcome): Event {
+export function tellResult(stamp: Stamp, { id, ok, exit, output, refused }: Outcome): Event {
   const shown = limitOutput(dropReminders(output).toWellFormed());
-  return { type: 'result', ...stamp, call: id.toWellFormed(), ok, exit, output: shown };
+  const result = { type: 'result', ...stamp, call: id.toWellFormed(), ok, exit, output: shown } as const;
+  return refused === undefined ? result : { ...result, refused };
 }
 
 export function tellPlan(stamp: Stamp, items: PlanItem[]): Event {

@@ -88,7 +88,7 @@ export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Sec
   if (fact.pinned === true) return 'pinned';
   const byRole = weight.role === null ? undefined : BY_ROLE[weight.role];
   if (byRole !== undefined) return byRole;
-  if (fact.kind === 'file' && weight.edits > 0) return 'changed';
+  if (fact.kind === 'file' && weight.edits + weight.failures > 0) return 'changed';
   if (fact.kind === 'error' && fact.status === 'closed') return 'fixed';
   if (fact.kind === 'question' && fact.status === 'open') return 'questions';
   const quotedAgent = fact.trust === 'quoted' && fact.origin === 'agent';
@@ -96,9 +96,11 @@ export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Sec
   return BY_KIND[fact.kind];
 }
 
-/** The order of lines within a section. */
-export function orderOf(section: Section, weight: FactWeight): number {
-  return section === 'said' || section === 'current' ? -weight.age : weight.age;
+/** The order of lines within a section: newest first, but what was said reads as it was said. */
+export function orderOf(section: Section, fact: Fact, weight: FactWeight): number {
+  const line = fact.sources[0]?.line ?? 0;
+  const recency = line === 0 ? -weight.age : line;
+  return section === 'said' || section === 'current' ? recency : -recency;
 }
 
 /** How soon a declared fact gets in when there is not room for all. */

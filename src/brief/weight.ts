@@ -10,6 +10,8 @@ export interface FactWeight {
   /** Points for each word that nothing else in the brief has. */
   wordPoints: number;
   edits: number;
+  /** Edits that did not happen. */
+  failures: number;
   role: string | null;
 }
 
@@ -24,6 +26,7 @@ export function weighFact(fact: Fact): FactWeight {
     lasting: numberOr(detail.lasting, 0),
     wordPoints: numberOr(detail.word, 0),
     edits: numberOr(detail.edits, 0),
+    failures: numberOr(detail.failures, 0),
     role: typeof detail.role === 'string' ? detail.role : null,
   };
 }

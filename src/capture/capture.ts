@@ -5,6 +5,7 @@ import { formatTimestamp } from '../model/time.ts';
 import { isFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { abbreviateHome, describePlace, type Place } from '../workspace/place.ts';
+import { nameLostProject } from '../workspace/project.ts';
 
 export interface Captured {
   draft: Omit<HandoverDraft, 'id' | 'created_at'>;
@@ -42,11 +43,10 @@ export function captureSession(agent: Agent, session: FoundSession, machine: Mac
 
 /** A folder that is gone, or that was never on this machine, still names the project. */
 function locate(cwd: string | null, machine: Machine): Pick<Place, 'project' | 'workspace'> {
-  if (cwd !== null && isFolder(cwd)) return describePlace(cwd, machine);
-  const place = describePlace(machine.cwd, machine);
-  if (cwd === null) return place;
+  if (cwd === null) return describePlace(machine.cwd, machine);
+  if (isFolder(cwd)) return describePlace(cwd, machine);
   return {
-    project: place.project,
+    project: nameLostProject(cwd),
     workspace: { root: abbreviateHome(cwd, machine), folder: '', worktree: null, git: null },
   };
 }

@@ -13,6 +13,8 @@ export interface Said {
 export interface TouchedFile {
   path: string;
   edits: number;
+  /** Edits that were tried and did not happen. */
+  failures: number;
   created: boolean;
   deleted: boolean;
   reads: number;
@@ -23,7 +25,28 @@ export interface TouchedFile {
 
 /** A file of which nothing has happened yet. */
 export function describeUntouched(path: string, line = 0): TouchedFile {
-  return { path, edits: 0, created: false, deleted: false, reads: 0, lastEdit: 0, lastRead: 0, line };
+  return {
+    path,
+    edits: 0,
+    failures: 0,
+    created: false,
+    deleted: false,
+    reads: 0,
+    lastEdit: 0,
+    lastRead: 0,
+    line,
+  };
+}
+
+/** A call that has had no result yet. */
+export interface OpenCall {
+  call: number;
+  what: string;
+  line: number;
+  voice: Voice;
+  command: RanCommand | null;
+  path: string | null;
+  edits: readonly FileEdit[];
 }
 
 export interface RanCommand {
@@ -31,6 +54,8 @@ export interface RanCommand {
   command: string;
   background: boolean;
   line: number;
+  /** What was said when it went into the background; null otherwise. */
+  started: string | null;
   /** Null until the result is seen. */
   failed: boolean | null;
   exit: number | null;
@@ -49,17 +74,7 @@ export interface Account {
   files: Map<string, TouchedFile>;
   commands: RanCommand[];
   /** Calls without a result yet, by the agent's id of the call. */
-  open: Map<
-    string,
-    {
-      call: number;
-      what: string;
-      line: number;
-      voice: Voice;
-      command: RanCommand | null;
-      path: string | null;
-    }
-  >;
+  open: Map<string, OpenCall>;
   /** The latest results: older ones say little that was not said since, and are let go unread. */
   results: { call: number; voice: Voice; text: string; path: string | null }[];
   /** The call that asked the human something and has just been answered; 0 before any. */
@@ -172,20 +187,13 @@ function enterCall(account: Account, event: CallEvent): void {
   const { calls: call, ledger } = account;
   const { action } = event;
   const line = event.ref.line;
-  const open = (what: string, voice: Voice, more: { command?: RanCommand; path?: string } = {}): void => {
-    account.open.set(event.call, {
-      call,
-      what,
-      line,
-      voice,
-      command: more.command ?? null,
-      path: more.path ?? null,
-    });
+  const open = (what: string, voice: Voice, more: Partial<OpenCall> = {}): void => {
+    account.open.set(event.call, { call, what, line, voice, command: null, path: null, edits: [], ...more });
   };
   switch (action.kind) {
     case 'edit':
       for (const edit of action.edits) enterEdit(account, edit, line);
-      open(action.edits.map((edit) => edit.path).join(', '), 'kept');
+      open(action.edits.map((edit) => edit.path).join(', '), 'kept', { edits: action.edits });
       break;
     case 'read': {
       const file = touchFile(account, action.path, line);
@@ -197,7 +205,16 @@ function enterCall(account: Account, event: CallEvent): void {
     }
     case 'command': {
       const { command, background } = action;
-      const ran: RanCommand = { call, command, background, line, failed: null, exit: null, output: '' };
+      const ran: RanCommand = {
+        call,
+        command,
+        background,
+        line,
+        started: null,
+        failed: null,
+        exit: null,
+        output: '',
+      };
       account.commands.push(ran);
       noteText(ledger, command, { voice: 'command', call });
       open(command, 'output', { command: ran });
@@ -221,9 +238,10 @@ function enterCall(account: Account, event: CallEvent): void {
     case 'propose':
       account.proposals.push({ call, text: action.text, line });
       noteText(ledger, action.text, { voice: 'plan', call });
-      open('a plan', 'other');
+      open('a plan', 'plan');
       break;
     case 'other':
+      if (STOPPING.test(event.tool)) endBackground(account, action.texts);
       noteText(ledger, action.texts.join('\n'), { voice: 'plan', call });
       open(event.tool, 'other');
       break;
@@ -258,16 +276,61 @@ type ResultEvent = Extract<Event, { type: 'result' }>;
 function enterResult(account: Account, event: ResultEvent): void {
   const asked = account.open.get(event.call);
   if (asked === undefined) return;
+  const { calls: call } = account;
+  if (asked.command?.background === true && asked.command.started === null && STARTED.test(event.output)) {
+    asked.command.started = event.output.slice(0, KEPT_START);
+    return;
+  }
   account.open.delete(event.call);
+  if (event.refused === true) {
+    takeBack(account, asked);
+    return;
+  }
+  const failed = event.ok === false || (event.exit !== null && event.exit !== 0);
+  if (failed) for (const edit of asked.edits) undoEdit(account, edit);
   if (asked.command !== null) {
-    asked.command.failed = event.ok === false || (event.exit !== null && event.exit !== 0);
+    asked.command.failed = failed;
     asked.command.exit = event.exit;
     asked.command.output = event.output.slice(0, KEPT_OUTPUT);
   }
-  if (asked.voice === 'answer') account.answered = account.calls;
-  if (asked.voice === 'kept' || asked.voice === 'answer') return;
-  const { calls: call } = account;
+  if (asked.voice === 'answer') account.answered = call;
+  if (UNREAD.has(asked.voice)) return;
   keepLast(account.results, { call, voice: asked.voice, text: event.output, path: asked.path }, KEPT_RESULTS);
+}
+
+/** Results that say nothing which is not known from the call or told by the human. */
+const UNREAD: ReadonlySet<Voice> = new Set(['kept', 'answer', 'plan']);
+const KEPT_START = 200;
+/** How agents say that a command goes on by itself. */
+const STARTED = /\bbackground\b/i;
+const STOPPING = /kill|stop|cancel/i;
+
+/** The human did not allow it: it has not happened, and a plan that was laid before the human is none. */
+function takeBack(account: Account, asked: OpenCall): void {
+  for (const edit of asked.edits) undoEdit(account, edit);
+  if (asked.command !== null) account.commands = account.commands.filter((ran) => ran !== asked.command);
+  if (asked.voice === 'plan')
+    account.proposals = account.proposals.filter((proposal) => proposal.call !== asked.call);
+}
+
+function undoEdit(account: Account, edit: FileEdit): void {
+  for (const path of edit.to === undefined ? [edit.path] : [edit.path, edit.to]) {
+    const file = account.files.get(path);
+    if (file === undefined) continue;
+    file.edits--;
+    file.failures++;
+    file.created &&= file.edits > 0;
+    file.deleted = false;
+  }
+}
+
+/** A command in the background ends when it is stopped by the name that its start gave it. */
+function endBackground(account: Account, names: readonly string[]): void {
+  for (const [id, { command }] of account.open) {
+    const started = command?.started ?? null;
+    if (started !== null && names.some((name) => name !== '' && started.includes(name)))
+      account.open.delete(id);
+  }
 }
 
 function keepLast<T>(items: T[], item: T, count: number): void {

@@ -2,7 +2,7 @@ import type { Fact } from '../model/fact.ts';
 import { cutAtWord } from '../model/text.ts';
 import type { Account, RanCommand } from './account.ts';
 import { draftFact } from './draft-fact.ts';
-import { didFail, findFailureLines, findTally, isCheck } from './outcome.ts';
+import { covers, didFail, findFailureLines, findTally, isCheck } from './outcome.ts';
 import { type Segment, splitSegments } from './shell.ts';
 import type { Valuation } from './value.ts';
 import { weighNames } from './weigh.ts';
@@ -87,14 +87,14 @@ const LINES_OF_CLOSED = 1;
 /** What commands failed with. An error is open until a later run of the same command succeeds. */
 function findErrors(account: Account, valuation: Valuation, runs: ReadonlyMap<string, LastRun>): Fact[] {
   const facts: Fact[] = [];
+  const greens = [...runs.values()]
+    .filter(({ ran }) => ran.failed === false && !didFail(ran))
+    .map(({ use, ran }) => ({ use, call: ran.call }));
   for (const ran of account.commands.toReversed()) {
     if (facts.length >= MAX_ERRORS) break;
     const uses = splitSegments(ran.command).map((segment) => segment.use);
     if (uses.length === 0 || !didFail(ran)) continue;
-    const closed = uses.some((use) => {
-      const last = runs.get(use);
-      return last !== undefined && last.ran.call > ran.call && !didFail(last.ran);
-    });
+    const closed = greens.some(({ use, call }) => call > ran.call && uses.some((own) => covers(use, own)));
     const age = account.calls - ran.call;
     const lines = findFailureLines(ran.output, closed ? LINES_OF_CLOSED : LINES_OF_OPEN);
     for (const [index, line] of lines.entries()) {

@@ -56,7 +56,7 @@ function rankOthers(
 }
 
 function changedFiles(account: Account): TouchedFile[] {
-  return [...account.files.values()].filter((file) => file.edits > 0);
+  return [...account.files.values()].filter((file) => file.edits + file.failures > 0);
 }
 
 const PASSING: ReadonlySet<Voice> = new Set(['output', 'content', 'kept', 'pattern']);
@@ -95,7 +95,12 @@ function makeFact(account: Account, valuation: Valuation, { file, symbols }: Fil
       age: account.calls - (lastTouch(file) || last),
       names: Object.fromEntries(symbols.get(name) ?? []),
     },
-    detail: { edits: file.edits, reads: file.reads, relevance: valuation.relevance.get(name) ?? 0 },
+    detail: {
+      edits: file.edits,
+      ...(file.failures === 0 ? {} : { failures: file.failures }),
+      reads: file.reads,
+      relevance: valuation.relevance.get(name) ?? 0,
+    },
   });
 }
 

@@ -41,13 +41,26 @@ function findLines(output: string, pattern: RegExp, limit: number): string[] {
 const CHECKS =
   /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|nextest|phpunit|playwright|lint|eslint|ruff|mypy|tsc|biome|check|clippy|vet|fmt|format|prettier|build|compile|typecheck|verify|validate)\b/;
 
+/** Programs that run whatever they are told: what one of their tasks says, says nothing of another. */
+const RUNNING_OTHERS =
+  /^(?:npm|pnpm|yarn|bun|deno|make|just|task|mise|rake|docker|python\d?|bundle|conda|php|node|sh|bash)\b/;
+const WHOLE = /\b(?:test|tests|verify|ci|all|spec)\b|^gradlew? check\b|^\.?\/?gradlew check\b/;
+
+/** Whether the success of one check shows that what failed in another is gone: the same check, or a wider one of the same tool. */
+export function covers(later: string, failed: string): boolean {
+  if (later === failed) return true;
+  const [tool = ''] = later.split(' ');
+  if (tool !== failed.split(' ')[0] || RUNNING_OTHERS.test(tool)) return false;
+  return WHOLE.test(later) || (isCheck(later) && !WHOLE.test(failed) && later.split(' ')[1] === undefined);
+}
+
 /** Whether a command checks the work: tests, builds, linters, type checks. */
 export function isCheck(use: string): boolean {
   return CHECKS.test(use) || use === 'make';
 }
 
 const FAILED_OUTPUT =
-  /^(?:FAIL\b|--- FAIL|panic:|Traceback|npm (?:ERR|error)|fatal:|error:|error\[|make: \*\*\*)|\b[1-9]\d* failed\b/m;
+  /^(?:FAIL\b|--- FAIL|panic:|Traceback|npm (?:ERR|error)|fatal:|error:|error\[|make: \*\*\*)|\b[1-9]\d* (?:tests? |examples?,? )?(?:failed|failures?)\b/m;
 
 /** A pipe hides the exit status of what is before it, so a green status is not believed against a red output. */
 export function didFail(ran: RanCommand): boolean {

@@ -46,13 +46,21 @@ export function splitSegments(command: string): Segment[] {
   const flat = foldQuotedLines(dropHereDocuments(inlineMessages(command)).replace(/\\\n/g, ' '));
   return splitSimple(flat).flatMap((part) => {
     const { text, environment } = tidy(part);
+    if (SCRIPT.test(text)) return [];
     const tokens = tokenise(blankQuoted(text));
     const stem = stemOf(tokens);
-    if (stem === null || SHELL_WORDS.has(stem.split(' ')[0] ?? '') || !/^[a-z.]/.test(stem)) return [];
+    if (
+      stem === null ||
+      SHELL_WORDS.has(stem.split(' ')[0] ?? '') ||
+      !/^[a-z.]|^[A-Z][a-z]+-[A-Z]/.test(stem)
+    )
+      return [];
     return [{ text, environment, stem, use: useOf(stem, tokens) }];
   });
 }
 
+/** An interpreter that was fed a script by hand: the script is gone, and its name alone tells nothing. */
+const SCRIPT = /^[\w./]+(?: -)? <<\w+/;
 const ASSIGNMENT = /^([A-Za-z_]\w*)=(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']\S*|)(?:\s+|$)/;
 const SUBSTITUTION = /^[A-Za-z_]\w*=\$\((.*)\)$/;
 const OPENING = /^(?:[({!]|do|then|else)\s+/;
@@ -108,12 +116,13 @@ function splitBlanked(command: string): string[] {
   return command.split(/&&|\|\||;|\||\n/);
 }
 
-/** Splits at the operators that stand outside of quotes and of command substitutions. */
+/** Splits at the operators that stand outside of quotes and of command substitutions. Of a pipe only its head is kept. */
 function splitSimple(command: string): string[] {
   const parts: string[] = [];
   let start = 0;
   let quote = '';
   let depth = 0;
+  let isFilter = false;
   for (let at = 0; at < command.length; at++) {
     const char = command.charAt(at);
     if (char === '\\' && quote !== "'") at++;
@@ -122,12 +131,14 @@ function splitSimple(command: string): string[] {
     else if (char === '(') depth++;
     else if (char === ')') depth = Math.max(0, depth - 1);
     else if (depth === 0 && (char === ';' || char === '\n' || char === '|' || isDoubleAnd(command, at))) {
-      parts.push(command.slice(start, at));
-      if (command.charAt(at + 1) === char) at++;
+      if (!isFilter) parts.push(command.slice(start, at));
+      const isDouble = command.charAt(at + 1) === char;
+      isFilter = char === '|' && !isDouble;
+      if (isDouble) at++;
       start = at + 1;
     }
   }
-  parts.push(command.slice(start));
+  if (!isFilter) parts.push(command.slice(start));
   return parts;
 }
 

@@ -62,9 +62,17 @@ function collectStatements(account: Account): Statement[] {
   return [
     ...from('reply', account.replies),
     ...from('proposal', account.proposals.slice(-2)),
-    ...from('summary', account.summaries.slice(-1)),
+    ...from('summary', account.summaries.slice(-1).map(dropPassing)),
     ...from('task', tasks),
   ].filter(({ text }) => !isChatter(text));
+}
+
+/** The parts of a summary that tell how things stood then: they have gone on since. */
+const PASSING =
+  /^\s*\d{1,2}\.\s*\**(?:all user messages|pending tasks|current work|optional next step|key technical concepts)[\s\S]*?(?=^\s*\d{1,2}\.\s*\**[A-Z]|(?![\s\S]))/gim;
+
+function dropPassing(summary: Said): Said {
+  return { ...summary, text: summary.text.replace(PASSING, '\n') };
 }
 
 function weigh(account: Account, valuation: Valuation, sentence: Statement): Fact | null {

@@ -70,6 +70,8 @@ export const Event = v.variant('type', [
     ok: v.nullable(v.boolean()),
     exit: v.nullable(v.number()),
     output: v.string(),
+    /** The human did not let it happen. What the human said to it comes as a prompt. */
+    refused: v.exactOptional(v.literal(true)),
   }),
   /** The whole plan as it stands after a change to it. */
   v.strictObject({ type: v.literal('plan'), ...common, items: v.array(PlanItem) }),

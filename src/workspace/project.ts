@@ -1,5 +1,6 @@
 import { basename, resolve, sep } from 'node:path';
 import { HandoverError } from '../errors.ts';
+import { baseName } from '../model/base-name.ts';
 import { compareCodeUnits } from '../model/canonical.ts';
 import { shortHash } from '../model/checksum.ts';
 import { cleanLine } from '../model/text.ts';
@@ -35,6 +36,11 @@ export function identifyProject(folder: string, machine: Machine): IdentifiedPro
     worktree: `w-${shortHash(repository.gitDir, 8)}`,
     git: 'present',
   };
+}
+
+/** A project by a folder that is not there: gone since, or on another machine. */
+export function nameLostProject(folder: string): Pick<IdentifiedProject, 'id' | 'name' | 'remote'> {
+  return { id: `p-${shortHash(`path:${folder}`, 16)}`, name: nameProject(baseName(folder)), remote: null };
 }
 
 function describeFolder(real: string, git: GitState): IdentifiedProject {

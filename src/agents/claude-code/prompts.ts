@@ -99,6 +99,11 @@ const REJECTED = /^The user doesn't want to [^\n]{1,600} the user said:\n/;
 const CLARIFIES = 'The user wants to clarify these questions.';
 const ADVICE = "\n\nNote: The user's next message may contain a correction or preference.";
 
+/** Whether the human turned a tool call down, with or without a word. */
+export function isRejection(text: string): boolean {
+  return text.startsWith("The user doesn't want to ");
+}
+
 /** What the human said when turning a tool call down. */
 export function readRejection(text: string): string | null {
   const head = REJECTED.exec(text)?.[0];

@@ -1,9 +1,11 @@
 import { getNumber, getRow, getText, type Row, toRows } from '../row.ts';
+import { isRejection } from './prompts.ts';
 
 export interface ToolOutcome {
   ok: boolean;
   exit: number | null;
   output: string;
+  refused?: true;
 }
 
 /** The text of a result's content, which is a text or a list of blocks. */
@@ -20,6 +22,7 @@ export function readContentText(content: unknown): string {
  */
 export function readOutcome(block: Row, text: string, data: Row): ToolOutcome {
   const ok = block.is_error !== true && data.interrupted !== true;
+  if (!ok && isRejection(text)) return { ok, exit: null, output: '', refused: true };
   return { ok, exit: readExit(ok, text, data), output: readFullText(data) ?? unwrapError(text) };
 }
 
