@@ -24,53 +24,24 @@ export function oneLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();
 }
 
-const LONG = 800;
-const PASTED = '[pasted text]';
-const FENCED = /```[\s\S]*?(?:```|$)/g;
-/** A line of a log, a listing or a stack. */
-const LOGGED =
-  /^\s*(?:#\d+ +0x|at \S+ ?\(|\d{2,4}[-:/.]\d{2}|==+ ?\d|\[\d|\S+:\d+:\d+|File "|[│├└⎿⏺]|\{"|\d+ [|│+-])/;
-const SHORTEST_LOG = 3;
-
-/** What somebody wrote, on one line. What was pasted into a long message makes way for what was said around it. */
-export function readMessage(message: string): string {
-  if (countUtf8Bytes(message) <= LONG) return oneLine(message);
-  const lines = message.replace(FENCED, (block) => (isLog(block) ? `\n${PASTED}\n` : block)).split('\n');
-  const kept = lines.filter((_, index) => !isInLog(lines, index));
-  return oneLine(kept.join('\n')).replace(/(?:\[pasted text\] ?){2,}/g, `${PASTED} `);
-}
-
-function isLog(block: string): boolean {
-  const lines = block.split('\n');
-  return lines.filter((line) => LOGGED.test(line)).length * 2 > lines.length;
-}
-
-function isInLog(lines: readonly string[], index: number): boolean {
-  const isLogged = (at: number): boolean => LOGGED.test(lines[at] ?? '');
-  if (!isLogged(index)) return false;
-  let first = index;
-  while (isLogged(first - 1)) first--;
-  for (let at = first; at < first + SHORTEST_LOG; at++) if (!isLogged(at)) return false;
-  return true;
-}
-
 const MAX_STATEMENT_BYTES = 1200;
 const MAX_TASK_BYTES = 240;
 
-/** How a fact reads in a brief. */
-export function printFact(fact: Fact, weight: FactWeight): string[] {
+/** How a fact reads in a brief; with `cite`, what can be looked up tells where. */
+export function printFact(fact: Fact, weight: FactWeight, cite = true): string[] {
+  const source = cite ? sourceOf(fact) : '';
   switch (fact.kind) {
     case 'file':
       return [`${QUOTE}${revealControls(fact.text)}${describeFile(fact, weight)}`];
     case 'command':
     case 'check':
-      return [`${QUOTE}${printCommand(fact)}${sourceOf(fact)}`];
+      return [`${QUOTE}${printCommand(fact)}${source}`];
     case 'task':
       return quoteLines(
         `[${fact.status ?? 'open'}] ${numberOf(fact)}${cutAtWord(oneLine(fact.text), MAX_TASK_BYTES)}`,
       );
     default:
-      return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}${sourceOf(fact)}`);
+      return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}${source}`);
   }
 }
 

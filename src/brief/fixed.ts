@@ -1,0 +1,94 @@
+import { baseName } from '../model/base-name.ts';
+import type { Handover } from '../model/handover.ts';
+import { cutAtWord } from '../model/text.ts';
+import { countLineBytes, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
+import { readMessage } from './messages.ts';
+import type { Entry } from './page.ts';
+import { orderOf, rankOf, type Section } from './sections.ts';
+import { BYTES_PER_TOKEN, type Material, type Weighed } from './weighed.ts';
+import type { FactWeight } from './weight.ts';
+
+/** Puts lines on the page; null when they do not fit. */
+export type Put = (section: Section, lines: string[], order?: number) => Entry | null;
+
+/** What must be there, before anything competes. The changed files, with the entries that symbols may be added to. */
+export function placeFixed(
+  put: Put,
+  handover: Handover,
+  { facts, budget, goal }: Material,
+  shown: Set<string>,
+): { entry: Entry; weight: FactWeight }[] {
+  const place = ({ fact, section, weight }: Weighed, lines: string[]): Entry | null => {
+    const entry = put(section, lines, orderOf(section, fact, weight));
+    if (entry !== null) shown.add(fact.id);
+    return entry;
+  };
+  const of = (section: Section): Weighed[] => facts.filter((item) => item.section === section);
+  if (goal !== null && !facts.some(({ fact }) => fact.kind === 'goal' && fact.text === goal.text))
+    put('goal', quoteLines(cutAtWord(goal.text, MAX_GOAL_BYTES)));
+  for (const item of of('pinned')) place(item, printFact(item.fact, item.weight));
+  const { git } = handover.workspace;
+  const tree = git === null ? null : printTree(git);
+  if (tree !== null) put('tree', [tree.head], -1);
+  for (const item of of('current')) {
+    const bytes = item.weight.role === 'current' ? clamp(Math.floor(budget * 0.7), 820, 1400) : 300;
+    place(item, [`${QUOTE}${cutAtWord(readMessage(item.fact.text), bytes)}`]);
+  }
+  for (const item of of('first'))
+    place(item, [
+      `${QUOTE}${cutAtWord(readMessage(item.fact.text), Math.min(830, Math.floor(budget * 0.42)))}`,
+    ]);
+  for (const item of facts.filter(isDeclared).sort((a, b) => rankOf(a.fact.kind) - rankOf(b.fact.kind)))
+    if (!shown.has(item.fact.id)) place(item, printFact(item.fact, item.weight));
+  if (handover.summary !== '') placeProse(put, handover.summary, budget);
+  placeTasks(of('tasks'), place, budget);
+  for (const item of of('stopped'))
+    place(item, quoteLines(cutAtWord(item.fact.text, Math.floor(budget * 0.25))));
+  const changed = of('changed')
+    .sort((a, b) => a.weight.age - b.weight.age)
+    .slice(0, 60);
+  const placed = changed.flatMap((item) => {
+    const entry = place(item, printFact(item.fact, item.weight));
+    if (entry === null) return [];
+    entry.file = baseName(item.fact.text);
+    return [{ entry, weight: item.weight }];
+  });
+  const uncaptured = changed.length === 0 ? (tree?.files ?? []) : [];
+  for (const line of uncaptured.slice(0, MAX_TREE_FILES)) put('tree', [line]);
+  return placed;
+}
+
+const MAX_GOAL_BYTES = 600;
+const MAX_TREE_FILES = 40;
+
+function isDeclared({ fact }: Weighed): boolean {
+  return fact.trust === 'declared' || fact.trust === 'imported';
+}
+
+function placeProse(put: Put, text: string, budget: number): void {
+  for (const share of [1, 1 / 2, 1 / 4, 1 / 8]) {
+    const lines = quoteLines(
+      share === 1 ? text : cutAtWord(text, Math.floor(budget * BYTES_PER_TOKEN * share)),
+    );
+    if (put('summary', lines) !== null) return;
+  }
+}
+
+function placeTasks(
+  tasks: readonly Weighed[],
+  place: (item: Weighed, lines: string[]) => Entry | null,
+  budget: number,
+): void {
+  let room = Math.floor((budget * BYTES_PER_TOKEN) / 8);
+  for (const item of tasks) {
+    if (item.fact.status !== 'pending' && item.fact.status !== 'in_progress') continue;
+    const lines = printFact(item.fact, item.weight);
+    room -= countLineBytes(lines);
+    if (room < 0) return;
+    place(item, lines);
+  }
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.max(low, Math.min(high, value));
+}
