@@ -49,6 +49,8 @@ export interface PoolOptions {
 }
 
 const NAMES_PER_LINE = 8;
+/** The more symbols stand with a file, the less another one tells: at so many, half. */
+const SYMBOLS_AT_EASE = 14;
 
 /** Fills the page by newly covered value per byte, best first, until nothing is worth its bytes or nothing fits. */
 export function fillPage(
@@ -97,8 +99,11 @@ export function absorb(market: Market, line: Pick<LineCandidate, 'names' | 'word
 }
 
 function rateOf(candidate: Candidate, page: Page, market: Market, options: PoolOptions): number {
-  if (candidate.kind === 'symbol')
-    return (market.names.get(candidate.symbol) ?? 0) / (candidate.symbol.length + 2.5);
+  if (candidate.kind === 'symbol') {
+    const points = market.names.get(candidate.symbol) ?? 0;
+    const crowding = SYMBOLS_AT_EASE / (SYMBOLS_AT_EASE + candidate.entry.symbols.length);
+    return (points * crowding) / (candidate.symbol.length + 2.5);
+  }
   const fresh =
     candidate.wordPoints === 0 ? 0 : candidate.words.filter((word) => !market.words.has(word)).length;
   const bytes = countLineBytes(candidate.lines);

@@ -151,11 +151,14 @@ function assignSymbols(
   return assigned;
 }
 
+/** A name behind a receiver of no name of its own, such as `s.load` or `this.load`, says no more than `load`. */
+const QUALIFIED = /^(?!(?:err|ctx|env|cmd|req|res|self|this|that)\b)\w{3,}(?:(?:\.|::)\w+)+$/;
+
 /** The qualified name of a symbol says whose it is; of several, the one of most value. */
 function spellQualified(valuation: Valuation): Map<string, string> {
   const spelled = new Map<string, string>();
   const valued = [...valuation.values.qualified]
-    .filter(([name, points]) => points >= SMALLEST_QUALIFIED && /^\w+(?:(?:\.|::)\w+)+$/.test(name))
+    .filter(([name, points]) => points >= SMALLEST_QUALIFIED && QUALIFIED.test(name))
     .sort(([a, left], [b, right]) => left - right || (a < b ? 1 : -1));
   for (const [name] of valued) spelled.set(lastPart(name), name);
   return spelled;

@@ -10,7 +10,8 @@ const PATH = new RegExp(
   'g',
 );
 
-const WORD = /[A-Za-z_]\w{4,79}/g;
+/** What follows a backslash is an escape, not the beginning of a name. */
+const WORD = /(?<!\\)[A-Za-z_]\w{4,79}/g;
 const INNER_HUMP = /[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|[A-Z][a-z0-9]+[A-Z]/;
 const CALL = /\b([A-Za-z_]\w{4,40})\(\)/g;
 const QUALIFIED = /(?<![\w./:])[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*){1,3}(?![\w/])/g;

@@ -4,7 +4,7 @@ import { draftFact } from './draft-fact.ts';
 import { printSentence, splitSentences } from './sentences.ts';
 
 const RECENT = 15;
-const RECENT_POINTS = 3500;
+const RECENT_POINTS = 3200;
 const OLDER_POINTS = 400;
 /** A rule holds until it is taken back, however long ago it was given. */
 const RULE_POINTS = 2500;
