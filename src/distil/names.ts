@@ -10,8 +10,9 @@ const PATH = new RegExp(
   'g',
 );
 
-/** What follows a backslash is an escape, not the beginning of a name. */
-const WORD = /(?<!\\)[A-Za-z_]\w{4,79}/g;
+const WORD = /\\?[A-Za-z_]\w{4,79}/g;
+/** A backslash before a name, or an escape that sticks to it: `\\nOutput` is an end of line and a word. */
+const ESCAPE = /^\\(?:[nrt](?=[A-Z]))?/;
 const INNER_HUMP = /[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|[A-Z][a-z0-9]+[A-Z]/;
 const CALL = /\b([A-Za-z_]\w{4,40})\(\)/g;
 const QUALIFIED = /(?<![\w./:])[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*){1,3}(?![\w/])/g;
@@ -38,7 +39,8 @@ export function findPaths(text: string): string[] {
 
 /** Words that only code uses: an inner capital, an underscore, or a call. */
 export function findSymbols(text: string): string[] {
-  const humped = allOf(WORD, text, 0).filter(
+  const words = allOf(WORD, text, 0).map((word) => (word.startsWith('\\') ? word.replace(ESCAPE, '') : word));
+  const humped = words.filter(
     (word) => INNER_HUMP.test(word) && !word.endsWith('_') && !isMixed(word) && !isEncoded(word),
   );
   return unique([...humped, ...allOf(CALL, text, 1)]).filter((word) => word !== '__proto__');
