@@ -23,9 +23,11 @@ export interface LineCandidate {
   symbols: readonly string[];
 }
 
+/** The symbols of one file, the best first: only the next of them competes. */
 interface SymbolCandidate {
   kind: 'symbol';
-  symbol: string;
+  symbols: readonly string[];
+  next: number;
   entry: Entry;
 }
 
@@ -63,13 +65,20 @@ export function fillPage(
   const taken = new Set<LineCandidate>();
   let serial = 0;
   const push = (candidate: Candidate): void => {
+    if (candidate.kind === 'symbol') skipCovered(candidate, market);
     const rate = rateOf(candidate, page, market, options);
     if (rate > options.floor) heap.push({ rate, serial: serial++, candidate });
   };
+  const pushSymbols = (entry: Entry, symbols: readonly string[]): void => {
+    const ranked = symbols
+      .map((symbol) => ({ symbol, rate: rateSymbol(symbol, market) }))
+      .sort((a, b) => b.rate - a.rate || (a.symbol < b.symbol ? -1 : 1));
+    push({ kind: 'symbol', symbols: ranked.map(({ symbol }) => symbol), next: 0, entry });
+  };
   for (const candidate of supply.candidates) push(candidate);
-  for (const { entry, symbols } of supply.standing)
-    for (const symbol of symbols) push({ kind: 'symbol', symbol, entry });
+  for (const { entry, symbols } of supply.standing) pushSymbols(entry, symbols);
   for (let top = heap.pop(); top !== undefined; top = heap.pop()) {
+    if (top.candidate.kind === 'symbol') skipCovered(top.candidate, market);
     const rate = rateOf(top.candidate, page, market, options);
     if (rate <= options.floor) continue;
     const next = heap.peek();
@@ -78,16 +87,18 @@ export function fillPage(
       continue;
     }
     if (top.candidate.kind === 'symbol') {
-      const { entry, symbol } = top.candidate;
+      const { entry, symbols, next: at } = top.candidate;
+      const symbol = symbols[at] ?? '';
       if (page.addSymbol(entry, symbol))
         absorb(market, { names: [symbol, ...symbol.split(/\.|::/)], words: [] });
+      push({ ...top.candidate, next: at + 1 });
       continue;
     }
     const entry = page.add(top.candidate.section, top.candidate);
     if (entry === null) continue;
     taken.add(top.candidate);
     absorb(market, top.candidate);
-    for (const symbol of top.candidate.symbols) push({ kind: 'symbol', symbol, entry });
+    pushSymbols(entry, top.candidate.symbols);
   }
   return taken;
 }
@@ -98,11 +109,20 @@ export function absorb(market: Market, line: Pick<LineCandidate, 'names' | 'word
   for (const word of line.words) market.words.add(word);
 }
 
+function skipCovered(candidate: SymbolCandidate, market: Market): void {
+  const { symbols } = candidate;
+  while (candidate.next < symbols.length && !market.names.has(symbols[candidate.next] ?? ''))
+    candidate.next++;
+}
+
+function rateSymbol(symbol: string, market: Market): number {
+  return (market.names.get(symbol) ?? 0) / (symbol.length + 2.5);
+}
+
 function rateOf(candidate: Candidate, page: Page, market: Market, options: PoolOptions): number {
   if (candidate.kind === 'symbol') {
-    const points = market.names.get(candidate.symbol) ?? 0;
     const crowding = SYMBOLS_AT_EASE / (SYMBOLS_AT_EASE + candidate.entry.symbols.length);
-    return (points * crowding) / (candidate.symbol.length + 2.5);
+    return rateSymbol(candidate.symbols[candidate.next] ?? '', market) * crowding;
   }
   const fresh =
     candidate.wordPoints === 0 ? 0 : candidate.words.filter((word) => !market.words.has(word)).length;
