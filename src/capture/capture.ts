@@ -1,6 +1,6 @@
 import { type Agent, type FoundSession, type Reading, startReading } from '../agents/agent.ts';
 import { distilEvents } from '../distil/distil.ts';
-import { HANDOVER_SCHEMA, type HandoverDraft } from '../model/handover.ts';
+import { HANDOVER_SCHEMA, type UnstampedDraft } from '../model/handover.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { isFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
@@ -8,7 +8,7 @@ import { abbreviateHome, describePlace, type Place } from '../workspace/place.ts
 import { nameLostProject } from '../workspace/project.ts';
 
 export interface Captured {
-  draft: Omit<HandoverDraft, 'id' | 'created_at'>;
+  draft: UnstampedDraft;
   reading: Reading;
 }
 
@@ -17,7 +17,7 @@ export function captureSession(agent: Agent, session: FoundSession, machine: Mac
   const reading = startReading();
   const distilled = distilEvents(agent.readEvents(session, reading));
   const { project, workspace } = locate(distilled.cwd ?? session.cwd, machine);
-  const draft: Captured['draft'] = {
+  const draft: UnstampedDraft = {
     schema: HANDOVER_SCHEMA,
     expires_at: null,
     project,
@@ -29,6 +29,7 @@ export function captureSession(agent: Agent, session: FoundSession, machine: Mac
       transcript: abbreviateHome(session.path, machine),
       started_at:
         distilled.startedAt ?? (session.startedMs === null ? null : formatTimestamp(session.startedMs)),
+      ...(distilled.lastAt === null ? {} : { last_at: distilled.lastAt }),
     },
     workspace,
     title: distilled.title,

@@ -88,6 +88,7 @@ export interface Account {
   branch: string | null;
   model: string | null;
   firstAt: string | null;
+  lastAt: string | null;
 }
 
 export function openAccount(): Account {
@@ -111,6 +112,7 @@ export function openAccount(): Account {
     branch: null,
     model: null,
     firstAt: null,
+    lastAt: null,
   };
 }
 
@@ -129,6 +131,7 @@ export function enterEvent(account: Account, event: Event): void {
   if (event.branch !== undefined) account.branch = event.branch;
   if (event.model !== undefined) account.model = event.model;
   account.firstAt ??= event.at;
+  account.lastAt = event.at ?? account.lastAt;
   const { calls: call } = account;
   const said = (text: string): Said => ({ call, text, line: event.ref.line });
   switch (event.type) {

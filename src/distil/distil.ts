@@ -20,6 +20,8 @@ export interface Distilled {
   cwd: string | null;
   model: string | null;
   startedAt: string | null;
+  /** When the last thing happened that is told. */
+  lastAt: string | null;
 }
 
 /** Everything worth carrying over from a session. The same events give the same facts, byte for byte. */
@@ -50,6 +52,7 @@ export function distilAccount(account: Account): Distilled {
     cwd: account.cwd,
     model: account.model,
     startedAt: account.firstAt,
+    lastAt: account.lastAt,
   };
 }
 

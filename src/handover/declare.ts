@@ -11,10 +11,10 @@ import {
 } from '../model/fact.ts';
 import {
   HANDOVER_SCHEMA,
-  type HandoverDraft,
   MAX_AGENT_BYTES,
   MAX_SUMMARY_BYTES,
   MAX_TITLE_BYTES,
+  type UnstampedDraft,
 } from '../model/handover.ts';
 import { cleanLine, cleanText, countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
@@ -49,10 +49,8 @@ export interface Declaration {
   pinAll: boolean;
 }
 
-export type DeclaredDraft = Omit<HandoverDraft, 'id' | 'created_at'>;
-
 /** Everything of a handover but its id and time. Throws a coded error that names the part which cannot be kept. */
-export function declareHandover(declaration: Declaration, place: Place, machine: Machine): DeclaredDraft {
+export function declareHandover(declaration: Declaration, place: Place, machine: Machine): UnstampedDraft {
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
   const title = declaration.title === undefined ? deriveTitle(summary) : cleanLine(declaration.title);
   if (title === '') {

@@ -4,6 +4,7 @@ import { computeChecksum } from '../model/checksum.ts';
 import { HANDOVER_SCHEMA, Handover, HandoverDraft } from '../model/handover.ts';
 import { formatIdTime } from '../model/id.ts';
 import { parseJson, RECORD_LIMITS } from '../model/json.ts';
+import { rateQuality } from './quality.ts';
 
 /** Checks a draft, orders its fields and gives it its checksum. A draft that the schema refuses is a bug of the caller. */
 export function sealHandover(draft: HandoverDraft): Handover {
@@ -21,6 +22,11 @@ export function sealHandover(draft: HandoverDraft): Handover {
     );
   }
   return sealed;
+}
+
+/** Seals a new handover with the quality that it has. */
+export function sealRated(draft: HandoverDraft): Handover {
+  return sealHandover({ ...draft, quality: rateQuality(draft) });
 }
 
 /** The one byte form of a sealed handover: readable, and equal for equal handovers. */

@@ -48,8 +48,10 @@ export const MAX_FACTS = 10_000;
 
 export const FACT_ID: RegExp = /^f-[0-9a-hjkmnp-tv-z]{10}$/;
 
+export const FactId = v.pipe(v.string(), v.regex(FACT_ID));
+
 export const Fact = v.strictObject({
-  id: v.pipe(v.string(), v.regex(FACT_ID)),
+  id: FactId,
   kind: FactKind,
   text: v.pipe(v.string(), v.minLength(1), v.maxBytes(MAX_FACT_TEXT_BYTES)),
   status: v.exactOptional(v.string()),

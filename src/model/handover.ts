@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import { Chain } from './chain.ts';
 import { Fact, MAX_FACTS } from './fact.ts';
+import { Quality } from './quality.ts';
 import { HandoverId, Timestamp } from './scalars.ts';
 import { Project, Workspace } from './workspace.ts';
 
@@ -15,15 +17,10 @@ export const Session = v.strictObject({
   model: v.nullable(v.string()),
   transcript: v.nullable(v.string()),
   started_at: v.nullable(Timestamp),
+  /** When the last thing happened that is told; left out where that is not known. */
+  last_at: v.exactOptional(Timestamp),
 });
 export type Session = v.InferOutput<typeof Session>;
-
-export const Quality = v.strictObject({
-  score: v.pipe(v.number(), v.minValue(0), v.maxValue(1)),
-  rating: v.string(),
-  axes: v.record(v.string(), v.number()),
-});
-export type Quality = v.InferOutput<typeof Quality>;
 
 /** What was taken out before the first write: kind of secret and how many. */
 export const Redaction = v.strictObject({
@@ -50,7 +47,9 @@ const draftEntries = {
   title: v.pipe(v.string(), v.minLength(1), v.maxBytes(MAX_TITLE_BYTES)),
   summary: v.pipe(v.string(), v.maxBytes(MAX_SUMMARY_BYTES)),
   facts: v.pipe(v.array(Fact), v.maxLength(MAX_FACTS)),
+  /** The handover that this one follows in its line of work. */
   previous: v.nullable(HandoverId),
+  chain: v.exactOptional(Chain),
   quality: v.nullable(Quality),
   redactions: v.array(Redaction),
   imported: v.exactOptional(Imported),
@@ -59,6 +58,9 @@ const draftEntries = {
 /** A handover before it is sealed. */
 export const HandoverDraft = v.strictObject(draftEntries);
 export type HandoverDraft = v.InferOutput<typeof HandoverDraft>;
+
+/** A draft that has neither id nor time yet: these it gets when it is kept. */
+export type UnstampedDraft = Omit<HandoverDraft, 'id' | 'created_at'>;
 
 /** The sealed record of a session's facts at one moment. It never changes; what happens to it later is in the journal. */
 export const Handover = v.strictObject({

@@ -11,15 +11,24 @@ export interface CatalogRow {
   root: string;
   title: string;
   next: string[];
+  /** The session that it was captured from; null when it was written by hand. */
+  session: string | null;
+  /** When the last thing happened that it tells of, as far as known. */
+  last_at: string | null;
+  /** Of its quality, where that was rated. */
+  score: number | null;
 }
 
 export function isCatalogRow(value: unknown): value is CatalogRow {
   if (typeof value !== 'object' || value === null) return false;
-  const { id, created_at, agent, project, root, title, next }: Partial<Record<keyof CatalogRow, unknown>> =
-    value;
+  const row: Partial<Record<keyof CatalogRow, unknown>> = value;
+  const { id, created_at, agent, project, root, title, next, session, last_at, score } = row;
   const texts = [id, created_at, agent, root, title].every((text) => typeof text === 'string');
   const steps = Array.isArray(next) && next.every((text) => typeof text === 'string');
-  return texts && steps && isProjectName(project);
+  const marks =
+    [session, last_at].every((text) => text === null || typeof text === 'string') &&
+    (score === null || typeof score === 'number');
+  return texts && steps && marks && isProjectName(project);
 }
 
 function isProjectName(value: unknown): boolean {
@@ -77,6 +86,9 @@ export function describeRow(handover: Handover): CatalogRow {
     next: textsOf(handover, 'next')
       .slice(0, MAX_NEXT_ITEMS)
       .map((text) => cutToBytes(text, MAX_NEXT_BYTES)),
+    session: handover.session.id,
+    last_at: handover.session.last_at ?? null,
+    score: handover.quality?.score ?? null,
   };
 }
 

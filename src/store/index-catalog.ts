@@ -8,6 +8,7 @@ import {
   endOfPrefix,
   type Filter,
   isCatalogRow,
+  type ProjectMatch,
 } from './catalog.ts';
 import { isIndexDamage, isIndexReplaced, openIndexFile } from './index-file.ts';
 import { findChangedMonths, isComplete } from './index-freshness.ts';
@@ -103,17 +104,23 @@ interface Page {
   size: number;
 }
 
-async function* readRows(read: (page: Page) => Promise<IndexRow[]>): AsyncIterable<CatalogRow> {
+/** A row of the index and what is shown of it. */
+interface Read {
+  row: IndexRow;
+  shown: CatalogRow;
+}
+
+async function* readRows(read: (page: Page) => Promise<Read[]>): AsyncIterable<CatalogRow> {
   let page: Page = { after: null, size: FIRST_PAGE_ROWS };
   for (;;) {
     const rows = await read(page);
-    for (const row of rows) yield parseShown(row);
+    for (const { shown } of rows) yield shown;
     if (rows.length < page.size) return;
-    page = { after: rows.at(-1) ?? null, size: PAGE_ROWS };
+    page = { after: rows.at(-1)?.row ?? null, size: PAGE_ROWS };
   }
 }
 
-function readPage(database: SqlDatabase, filter: Filter, page: Page): IndexRow[] {
+function readPage(database: SqlDatabase, filter: Filter, page: Page): Read[] {
   const { where, values } = translate(filter, page.after);
   const columns = COLUMNS.map((column) => `h.${column}`).join(', ');
   const texts = filter.query === undefined ? '' : 'JOIN texts t ON t.id = h.id';
@@ -124,7 +131,7 @@ function readPage(database: SqlDatabase, filter: Filter, page: Page): IndexRow[]
     .all(...values)
     .map((row) => {
       if (!isIndexRow(row)) throw new RowDamage();
-      return row;
+      return { row, shown: parseShown(row) };
     });
 }
 
@@ -142,16 +149,22 @@ function translate(filter: Filter, after: IndexRow | null): { where: string; val
   if (filter.untilMs !== undefined) add('h.created_ms <= ?', filter.untilMs);
   if (filter.agent !== undefined) add('h.agent = ?', filter.agent.toLowerCase());
   if (filter.project !== undefined) {
-    const { id, name, root } = filter.project;
-    add(
-      '(h.project_id = ? OR h.project_name = ? OR h.root = ?)',
-      id ?? null,
-      name?.toLowerCase() ?? null,
-      root ?? null,
-    );
+    const marks = markColumns(filter.project);
+    const any = marks.map(([column]) => `h.${column} = ?`).join(' OR ');
+    add(any === '' ? '0' : `(${any})`, ...marks.map(([, value]) => value));
   }
   if (filter.query !== undefined) add('instr(t.body, ?) > 0', filter.query.toLowerCase());
   return { where: terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`, values };
+}
+
+/** Only the marks that are given: a project's id alone is looked up, anything else is searched for. */
+function markColumns({ id, name, root }: ProjectMatch): [column: string, value: string][] {
+  const marks: [string, string | undefined][] = [
+    ['project_id', id],
+    ['project_name', name?.toLowerCase()],
+    ['root', root],
+  ];
+  return marks.flatMap(([column, value]) => (value === undefined ? [] : [[column, value]]));
 }
 
 function parseShown(row: IndexRow): CatalogRow {

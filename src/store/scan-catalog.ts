@@ -4,7 +4,6 @@ import { formatIdTime } from '../model/id.ts';
 import { LATEST_TIME } from '../model/time.ts';
 import {
   type Catalog,
-  type CatalogRow,
   type DamagedFile,
   describeRow,
   endOfPrefix,
@@ -21,23 +20,26 @@ export function openScanCatalog(store: Store): Catalog {
   const damaged = new Map<string, string>();
   return {
     driver: 'scan',
-    rows: (filter) => scanRows(store, filter, damaged),
+    rows: async function* (filter) {
+      for (const handover of scanHandovers(store, filter, damaged)) yield describeRow(handover);
+    },
     damaged: async () => [...damaged].map(([path, reason]): DamagedFile => ({ path, reason })),
     close: () => undefined,
   };
 }
 
-async function* scanRows(
+/** Reads handovers newest first, each only when it is asked for. Files that are damaged are noted and passed over. */
+export function* scanHandovers(
   store: Store,
   filter: Filter,
   damaged: Map<string, string>,
-): AsyncIterable<CatalogRow> {
+): Iterable<Handover> {
   for (const ids of groupsOfOneSecond(store, filter)) {
     const handovers = ids
       .map((id) => readOrNote(store, id, damaged))
       .filter((handover) => handover !== null)
       .filter((handover) => matches(handover, filter));
-    yield* handovers.sort(compareNewestFirst).map(describeRow);
+    yield* handovers.sort(compareNewestFirst);
   }
 }
 

@@ -5,7 +5,7 @@ import { makeDesk } from '../support/cli.ts';
 const desk = makeDesk();
 
 describe('handover', () => {
-  it.each([[['--help']], [['save', '--help']], [['render', '--help']]])(
+  it.each([[['--help']], [['save', '--help']], [['render', '--help']], [['diff', '--help']]])(
     'explains itself with %j',
     async (args) => {
       expect(await desk.ok(args)).toMatchSnapshot();

@@ -68,7 +68,18 @@ describe('handover list', () => {
       '  next: Write tests',
     ]);
     const [row = {}] = await desk.json<Record<string, unknown>[]>(['list']);
-    expect(Object.keys(row)).toEqual(['id', 'created_at', 'agent', 'project', 'root', 'title', 'next']);
+    expect(Object.keys(row)).toEqual([
+      'id',
+      'created_at',
+      'agent',
+      'project',
+      'root',
+      'title',
+      'next',
+      'session',
+      'last_at',
+      'score',
+    ]);
     expect(Object.keys(row.project ?? {})).toEqual(['id', 'name']);
     expect(row).toMatchObject({ id: ids.now, agent: 'manual', title: 'Just now', root: app });
   });

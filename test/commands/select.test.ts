@@ -17,7 +17,18 @@ describe('handover select', () => {
     expect(await desk.ok(['select', '--print-id', '--query', 'pars'])).toBe(`${ids[0]}\n`);
     expect(await desk.ok(['select', '--print-id', '--agent', 'codex'])).toBe(`${ids[1]}\n`);
     const row = await desk.json(['select', '--print-id']);
-    expect(Object.keys(row)).toEqual(['id', 'created_at', 'agent', 'project', 'root', 'title', 'next']);
+    expect(Object.keys(row)).toEqual([
+      'id',
+      'created_at',
+      'agent',
+      'project',
+      'root',
+      'title',
+      'next',
+      'session',
+      'last_at',
+      'score',
+    ]);
   });
 
   it('is a coded error without a terminal, and when nothing matches', async () => {

@@ -65,8 +65,21 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
           root: handover.workspace.root,
           title: 'the parser',
           next: ['continue the parser'],
+          session: null,
+          last_at: null,
+          score: null,
         },
       ]);
+    });
+
+    it('tells the session of what was captured, and the score of what was rated', async () => {
+      const { store } = makeCase();
+      const last_at = '2026-01-31T11:59:00.000Z';
+      keepOne(store, 'captured', {
+        session: { ...session, id: 's-1', last_at },
+        quality: { score: 0.75, rating: 'Good', axes: { goal: 0.75 } },
+      });
+      expect(await ask(store)).toMatchObject([{ session: 's-1', last_at, score: 0.75 }]);
     });
 
     it('follows what is saved and forgotten after it was first asked', async () => {
@@ -116,6 +129,8 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
         [{ agent: 'CLAUDE-code' }, ['Fix the Parser']],
         [{ project: { id: b.project.id } }, ['Write docs']],
         [{ project: { name: 'dOCS' } }, ['Write docs']],
+        [{ project: { id: b.project.id, root: 'nowhere' } }, ['Write docs']],
+        [{ project: {} }, []],
         [{ project: { root: a.workspace.root } }, ['ÜBERSICHT bauen', 'Write docs', 'Fix the Parser']],
         [{ query: 'PARSER' }, ['Fix the Parser']],
         [{ query: 'all about write' }, ['Write docs']],

@@ -56,6 +56,7 @@ export const SCENARIOS = [
     inject: ['?link:error=EPERM', '?linkat:error=EPERM'],
     prepare: prepareSave,
   },
+  { name: 'capture', shortWrites: true, prepare: prepareCapture },
   { name: 'forget', prepare: prepareForget },
   { name: 'migrate', prepare: prepareMigrate },
   { name: 'doctor-fix', prepare: prepareDoctorFix },
@@ -91,6 +92,46 @@ export async function saveSome(box, count) {
 async function prepareSave(box) {
   const before = await saveIndexed(box);
   return { args: SAVE, judge: (outcome) => judgeSave(before, outcome) };
+}
+
+/**
+ * What it might follow is not among the newest, and the index is behind, so that it is brought up to date first.
+ * @param {Box} box
+ * @returns {Promise<Prepared>}
+ */
+async function prepareCapture(box) {
+  const before = [...(await saveIndexed(box)), ...(await saveSome(box, 4))];
+  writeFileSync(join(box.folder, 'session.jsonl'), makeTranscript());
+  letSettle(box);
+  return {
+    args: ['capture', '--agent', 'claude-code', '--transcript', '../session.jsonl', '--json'],
+    judge: (outcome) => judgeSave(before, outcome),
+  };
+}
+
+function makeTranscript() {
+  const common = {
+    isSidechain: false,
+    cwd: '/nowhere/app',
+    sessionId: 'aaaaaaaa-0000-4000-8000-000000000001',
+  };
+  const rows = [
+    { type: 'user', message: { role: 'user', content: 'Make the upload retry when it is busy' } },
+    {
+      type: 'assistant',
+      message: { role: 'assistant', content: [{ type: 'text', text: 'We use backoff.' }] },
+    },
+  ];
+  return rows
+    .map((row, at) => ({
+      parentUuid: at === 0 ? null : `row-${at - 1}`,
+      ...row,
+      uuid: `row-${at}`,
+      timestamp: `2026-01-31T09:00:0${at}.000Z`,
+      ...common,
+    }))
+    .map((row) => `${JSON.stringify(row)}\n`)
+    .join('');
 }
 
 /** @param {Box} box */

@@ -51,7 +51,7 @@ beforeAll(async () => {
 
 const isCache = (path: string): boolean => /^(index\.|locks|leaving)/.test(relative(desk.store, path));
 
-describe.each(['show', 'render', 'forget', 'list --id', 'show --id', 'select --print-id --id'])(
+describe.each(['show', 'render', 'diff', 'forget', 'list --id', 'show --id', 'select --print-id --id'])(
   'an id that is none, given to %s',
   (command) => {
     it('is a coded error, and nothing outside the store is read or written', async () => {

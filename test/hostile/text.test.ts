@@ -85,6 +85,8 @@ describe('hostile text that was saved', () => {
       ids.flatMap((id) => [
         ['show', id],
         ['show', id, '--json'],
+        ['diff', id, ids.at(-1) ?? id, '--all'],
+        ['diff', id, ids[0] ?? id, '--json'],
       ]),
     );
   });

@@ -168,7 +168,7 @@ function express(): { handover: Handover; journal: JournalDraft[] } {
       }),
     ],
     previous: null,
-    quality: { score: s.quality_score, rating: 'Excellent', axes: { progress: s.progress_percent / 100 } },
+    quality: { score: s.quality_score, rating: 'Excellent', axes: {} },
     redactions: [],
     imported: {
       format: 'handoff-v2',
@@ -176,6 +176,7 @@ function express(): { handover: Handover; journal: JournalDraft[] } {
       detail: {
         checksum,
         environment: environment_context,
+        progress_percent: s.progress_percent,
         progress_state: s.progress_state,
         previous_transcript: s.n_2_transcript_path,
         session_chain: s.session_chain,
@@ -209,8 +210,7 @@ describe('a V2 envelope', () => {
       openHandover(Buffer.from(formatHandover(handover)), handover.id, 'it'),
       journal,
     ]);
-    const lost = listLeaves(envelope, 'envelope').filter(({ path, value }) => {
-      if (path.endsWith('progress_percent')) return handover.quality?.axes.progress !== 0.65;
+    const lost = listLeaves(envelope, 'envelope').filter(({ value }) => {
       const text = String(value).replace(/^sha256:/, '');
       return !kept.includes(JSON.stringify(value)) && !kept.includes(JSON.stringify(text));
     });

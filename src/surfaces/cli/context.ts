@@ -2,6 +2,8 @@ import type { StricliProcess } from '@stricli/core';
 import { HandoverError } from '../../errors.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Catalog } from '../../store/catalog.ts';
+import type { Kept } from '../../store/handovers.ts';
+import type { CatalogOpener } from '../../store/resolve.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { dim, type Output, yellow } from './output.ts';
 
@@ -41,11 +43,38 @@ export async function withCatalog<T>(
   }
 }
 
+/** For work that may need the catalog: it is opened when it is asked for, and closed after use. */
+export async function withCatalogOpener<T>(
+  store: Store,
+  work: (open: CatalogOpener) => Promise<T>,
+): Promise<T> {
+  const opened: Catalog[] = [];
+  try {
+    return await work(async () => {
+      const { openCatalog } = await import('../../store/open-catalog.ts');
+      const { catalog } = await openCatalog(store);
+      opened.push(catalog);
+      return catalog;
+    });
+  } finally {
+    for (const catalog of opened) catalog.close();
+  }
+}
+
 async function warnOfDamage(context: CliContext, catalog: Catalog): Promise<void> {
   const damaged = await catalog.damaged();
   if (damaged.length === 0) return;
   const what = damaged.length === 1 ? '1 damaged file was' : `${damaged.length} damaged files were`;
   context.err.line(yellow('note: '), `${what} passed over; see: handover doctor`);
+}
+
+export function noteJournalFailure(context: CliContext, { journalFailure }: Kept): void {
+  if (journalFailure === null) return;
+  context.err.line(
+    yellow('note: '),
+    `it is kept, but the journal could not be written (${journalFailure.message})`,
+  );
+  context.err.line(dim('  next: '), 'when the disk is in order again: handover doctor --fix');
 }
 
 const DRAW_EVERY = 500;

@@ -4,7 +4,7 @@ import type { Catalog } from '../../store/catalog.ts';
 import { findLatest, requireHandover, resolveId } from '../../store/resolve.ts';
 import type { Store } from '../../store/store.ts';
 import { identifyProject } from '../../workspace/project.ts';
-import { type CliContext, findStore, withCatalog } from './context.ts';
+import { type CliContext, findStore, withCatalog, withCatalogOpener } from './context.ts';
 import { yellow } from './output.ts';
 
 const BRIEF = 'An id, the beginning of one, or latest';
@@ -31,17 +31,7 @@ export async function pickHandover(context: CliContext, words: string | undefine
 }
 
 export async function pickNamed(store: Store, words: string): Promise<string> {
-  const opened: Catalog[] = [];
-  try {
-    return await resolveId(store, words, async () => {
-      const { openCatalog } = await import('../../store/open-catalog.ts');
-      const { catalog } = await openCatalog(store);
-      opened.push(catalog);
-      return catalog;
-    });
-  } finally {
-    for (const catalog of opened) catalog.close();
-  }
+  return await withCatalogOpener(store, (open) => resolveId(store, words, open));
 }
 
 async function pickNewest(context: CliContext, store: Store): Promise<string> {

@@ -2,18 +2,21 @@ import { resolve } from 'node:path';
 import type { Agent, FoundSession, Reading } from '../../../agents/agent.ts';
 import { loadAgent } from '../../../agents/table.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../brief/compile.ts';
-import { type Captured, captureSession } from '../../../capture/capture.ts';
+import { captureSession } from '../../../capture/capture.ts';
 import { findSessions, inspectTranscript } from '../../../capture/find-session.ts';
 import { HandoverError } from '../../../errors.ts';
+import { type Line, linkHandover, tellsNothingNew } from '../../../handover/chain.ts';
 import { makeFact } from '../../../handover/declare.ts';
-import { sealHandover } from '../../../handover/seal.ts';
+import { sealRated } from '../../../handover/seal.ts';
+import type { Handover, UnstampedDraft } from '../../../model/handover.ts';
 import { makeHandoverId } from '../../../model/id.ts';
 import { cleanLine } from '../../../model/text.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { keepNewHandover, type Stamp } from '../../../store/handovers.ts';
+import { findLine } from '../../../store/line.ts';
 import { identifyProject } from '../../../workspace/project.ts';
 import { requireAgent } from '../agents.ts';
-import { type CliContext, findStore, refuseBoth } from '../context.ts';
+import { type CliContext, findStore, noteJournalFailure, refuseBoth, withCatalogOpener } from '../context.ts';
 import { dim, yellow } from '../output.ts';
 import { requireReader } from '../readers.ts';
 import { parseCount } from '../words.ts';
@@ -25,8 +28,11 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
   const { agent, session } = await chooseSession(this, flags);
   const { draft: captured, reading } = captureSession(agent, session, this.machine);
   const draft = flags.goal === undefined ? captured : addGoal(captured, flags.goal);
-  const seal = (stamp: Stamp) => sealHandover({ ...draft, ...stamp });
-  const handover = flags.dryRun ? seal(stampNow(this)) : keepNewHandover(findStore(this), seal).handover;
+  const line = await findEarlier(this, draft, flags);
+  const linked = linkHandover(draft, line);
+  const known = line !== null && tellsNothingNew(linked, line) ? line.previous : null;
+  const seal = (stamp: Stamp): Handover => sealRated({ ...linked, ...stamp });
+  const handover = known ?? (flags.dryRun ? seal(stampNow(this)) : keep(this, seal));
   reportOddRows(this, reading);
   const print = flags.json ? 'json' : flags.print;
   if (print === 'json') this.out.json(handover);
@@ -35,11 +41,33 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
       compileBrief(handover, reader, { budget, ...(flags.goal === undefined ? {} : { goal: flags.goal }) })
         .text,
     );
-  if (!flags.dryRun) this.err.line(dim(`saved handover ${handover.id}`));
+  if (known !== null) this.err.line(dim(`nothing is new since handover ${known.id}: nothing was saved`));
+  else if (!flags.dryRun) this.err.line(dim(`saved handover ${handover.id}`));
+}
+
+/** A dry run needs no store, so it also runs where no place for one is known. */
+async function findEarlier(
+  context: CliContext,
+  draft: UnstampedDraft,
+  { dryRun }: CaptureFlags,
+): Promise<Line | null> {
+  try {
+    const store = findStore(context);
+    return await withCatalogOpener(store, (open) => findLine(store, draft, open));
+  } catch (error) {
+    if (dryRun && error instanceof HandoverError && error.code === 'HANDOVER_HOME_UNKNOWN') return null;
+    throw error;
+  }
+}
+
+function keep(context: CliContext, seal: (stamp: Stamp) => Handover): Handover {
+  const kept = keepNewHandover(findStore(context), seal);
+  noteJournalFailure(context, kept);
+  return kept.handover;
 }
 
 /** What the human wants of the next session is a fact like any other, and stands first. */
-function addGoal(draft: Captured['draft'], goal: string): Captured['draft'] {
+function addGoal(draft: UnstampedDraft, goal: string): UnstampedDraft {
   const given = makeFact('goal', goal, { by: 'human', pinned: false });
   return { ...draft, facts: [given, ...draft.facts.filter((fact) => fact.id !== given.id)] };
 }

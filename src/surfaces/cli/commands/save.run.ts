@@ -1,11 +1,11 @@
 import { HandoverError } from '../../../errors.ts';
 import { DECLARABLE_KINDS, type Declaration, declareHandover } from '../../../handover/declare.ts';
-import { sealHandover } from '../../../handover/seal.ts';
+import { sealRated } from '../../../handover/seal.ts';
 import type { Env } from '../../../platform/machine.ts';
 import { keepNewHandover } from '../../../store/handovers.ts';
 import { describePlace } from '../../../workspace/place.ts';
-import { type CliContext, findStore, refuseBoth } from '../context.ts';
-import { bold, dim, yellow } from '../output.ts';
+import { type CliContext, findStore, noteJournalFailure, refuseBoth } from '../context.ts';
+import { bold } from '../output.ts';
 import type { SaveFlags } from './save.ts';
 
 const MAX_INPUT_BYTES = 2 * 1024 * 1024;
@@ -15,16 +15,9 @@ export function runSave(this: CliContext, flags: SaveFlags): void {
   const place = describePlace(flags.project ?? '.', this.machine);
   const draft = declareHandover(declaration, place, this.machine);
   const store = findStore(this);
-  const { handover, path, journalFailure } = keepNewHandover(store, (stamp) =>
-    sealHandover({ ...draft, ...stamp }),
-  );
-  if (journalFailure !== null) {
-    this.err.line(
-      yellow('note: '),
-      `it is kept, but the journal could not be written (${journalFailure.message})`,
-    );
-    this.err.line(dim('  next: '), 'when the disk is in order again: handover doctor --fix');
-  }
+  const kept = keepNewHandover(store, (stamp) => sealRated({ ...draft, ...stamp }));
+  const { handover, path } = kept;
+  noteJournalFailure(this, kept);
   if (flags.json)
     this.out.json({ id: handover.id, created_at: handover.created_at, path, facts: handover.facts.length });
   else this.out.line('saved handover ', bold(handover.id));

@@ -1,5 +1,7 @@
+import type { Chain, Parted } from '../../../model/chain.ts';
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
+import type { Quality } from '../../../model/quality.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
 import type { CliContext } from '../context.ts';
 import { bold, dim, type Output } from '../output.ts';
@@ -26,6 +28,9 @@ function printHandover(out: Output, handover: Handover): void {
   if (handover.imported !== undefined) {
     out.line(dim('imported '), `${handover.imported.format}, where its id was ${handover.imported.id}`);
   }
+  if (handover.previous !== null)
+    out.line(dim('follows  '), handover.previous, describeChain(handover.chain));
+  if (handover.quality !== null) printQuality(out, handover.quality);
   if (handover.summary !== '') {
     out.line();
     out.block(`${handover.summary}\n`);
@@ -38,6 +43,24 @@ function printHandover(out: Output, handover: Handover): void {
     );
   }
   if (handover.workspace.git !== null) printGit(out, handover.workspace.git);
+}
+
+function describeChain(chain: Chain | undefined): string {
+  if (chain === undefined) return '';
+  const count = (parted: readonly Parted[]): number => parted.reduce((sum, { ids }) => sum + ids.length, 0);
+  const parts = [
+    `${chain.carried} carried`,
+    `${count(chain.resolved)} resolved`,
+    `${chain.superseded.length} superseded`,
+    `${count(chain.dropped)} dropped`,
+  ];
+  return `, of its facts ${parts.join(', ')}`;
+}
+
+function printQuality(out: Output, { score, rating, axes }: Quality): void {
+  out.line(dim('quality  '), `${score.toFixed(2)}, ${rating}`);
+  const parts = Object.entries(axes).map(([axis, value]) => `${axis} ${value.toFixed(2)}`);
+  if (parts.length > 0) out.line('         ', dim(parts.join(', ')));
 }
 
 function printFacts(out: Output, kind: string, facts: readonly Fact[]): void {

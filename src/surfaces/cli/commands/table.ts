@@ -9,6 +9,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<Command<CliContext>
   list: async () => (await import('./list.ts')).list,
   show: async () => (await import('./show.ts')).show,
   select: async () => (await import('./select.ts')).select,
+  diff: async () => (await import('./diff.ts')).diff,
   render: async () => (await import('./render.ts')).render,
   forget: async () => (await import('./forget.ts')).forget,
   doctor: async () => (await import('./doctor.ts')).doctor,

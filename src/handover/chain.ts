@@ -1,0 +1,162 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { Chain, Parted } from '../model/chain.ts';
+import { type Fact, MAX_FACTS, type Source } from '../model/fact.ts';
+import type { Handover, UnstampedDraft } from '../model/handover.ts';
+import { countUtf8Bytes } from '../model/text.ts';
+import { type Fate, judgeFates } from './fate.ts';
+
+/** What a new handover follows. */
+export interface Line {
+  previous: Handover;
+  /** Written by hand after the previous one was captured. */
+  byHand: Handover | null;
+}
+
+/**
+ * Links a draft to what it follows: what still stands of it joins the facts of the draft, and what became of the rest is
+ * recorded. Linking to a handover of the same reading changes nothing.
+ */
+export function linkHandover(draft: UnstampedDraft, line: Line | null): UnstampedDraft {
+  if (line === null) return draft;
+  const { previous, byHand } = line;
+  const fates = new Map<string, Fate>();
+  let seen = draft.facts;
+  let standing: Fact[] = [];
+  // What was written by hand came after the previous handover, and has the better word.
+  for (const earlier of byHand === null ? [previous] : [byHand, previous]) {
+    seen = keepWord(seen, earlier);
+    const judged = judgeFates(earlier, { ...draft, facts: joinFacts(seen, standing) });
+    for (const [id, fate] of judged) if (fates.get(id)?.end !== 'standing') fates.set(id, fate);
+    const stays = earlier.facts.filter((fact) => judged.get(fact.id)?.end === 'standing');
+    standing = joinFacts(
+      standing,
+      stays.map((fact) => takeOver(fact, earlier)),
+    );
+  }
+  const facts = joinFacts(seen, chooseTaken(standing, seen.length));
+  const chain = recordChain(fates, new Set(facts.map((fact) => fact.id)));
+  const joined = byHand === null ? {} : { joined: byHand.id };
+  return { ...draft, facts, previous: previous.id, chain: { ...chain, ...joined } };
+}
+
+/** Whether a linked draft tells nothing that the handover before it does not tell: the same session, read again. */
+export function tellsNothingNew(linked: UnstampedDraft, { previous, byHand }: Line): boolean {
+  return byHand === null && isDeepStrictEqual(contentOf(linked), contentOf(previous));
+}
+
+/** What a handover says, without when it was made and how it stands to others. */
+function contentOf({
+  project,
+  session,
+  workspace,
+  title,
+  summary,
+  facts,
+  redactions,
+}: UnstampedDraft): object {
+  return { project, session, workspace, title, summary, facts, redactions };
+}
+
+function joinFacts(first: readonly Fact[], second: readonly Fact[]): Fact[] {
+  const ids = new Set(first.map((fact) => fact.id));
+  return [...first, ...second.filter((fact) => !ids.has(fact.id))];
+}
+
+/** A pin stays with its fact, and what was declared is not weakened by an agent that says it too in passing. */
+function keepWord(facts: readonly Fact[], earlier: Handover): Fact[] {
+  const known = new Map(earlier.facts.map((fact) => [fact.id, fact]));
+  return facts.map((fact) => {
+    const before = known.get(fact.id);
+    if (before?.trust === 'declared' && fact.trust === 'quoted' && fact.origin === 'agent')
+      return takeOver(before, earlier);
+    return before?.pinned === true ? { ...fact, pinned: true } : fact;
+  });
+}
+
+const MAX_TAKEN = 100;
+const MAX_TAKEN_FROM_AGENT = 30;
+const MAX_TAKEN_BYTES = 256 * 1024;
+
+/**
+ * Handovers of a long line must not grow without end: what was handed over on purpose comes first, then the user's words,
+ * then the agent's, and of equals those of the previous session before those that it had taken over itself.
+ */
+function chooseTaken(candidates: readonly Fact[], seen: number): Fact[] {
+  const ranked = candidates
+    .map((fact, index) => ({ fact, index, rank: rankOf(fact) }))
+    .sort((a, b) => a.rank - b.rank || a.index - b.index);
+  const room = Math.min(MAX_TAKEN, MAX_FACTS - seen);
+  const taken: Fact[] = [];
+  let bytes = 0;
+  let passing = 0;
+  for (const { fact, rank } of ranked) {
+    const size = countUtf8Bytes(fact.text);
+    if (taken.length >= room || bytes + size > MAX_TAKEN_BYTES) continue;
+    if (rank === PASSING && ++passing > MAX_TAKEN_FROM_AGENT) continue;
+    bytes += size;
+    taken.push(fact);
+  }
+  return taken;
+}
+
+/** The rank of what was only said in passing. */
+const PASSING = 4;
+
+function rankOf(fact: Fact): number {
+  if (fact.pinned === true) return 0;
+  if (fact.trust === 'declared') return fact.origin === 'human' ? 1 : 3;
+  return fact.origin === 'human' ? 2 : PASSING;
+}
+
+/** What tells of a fact's place and weight in its own session means nothing in another. */
+const OF_ITS_SESSION: ReadonlySet<string> = new Set(['role', 'message', 'names']);
+
+/** The fact as it was, with where it comes from. Taking it over again changes nothing. */
+function takeOver(fact: Fact, from: Handover): Fact {
+  const { detail, ...rest } = fact;
+  const kept = Object.entries(detail ?? {}).filter(([name]) => !OF_ITS_SESSION.has(name));
+  return {
+    ...rest,
+    sources: nameSources(fact.sources, from),
+    ...(kept.length === 0 ? {} : { detail: Object.fromEntries(kept) }),
+  };
+}
+
+/** A line means nothing without its session. */
+function nameSources(sources: readonly Source[], { id, session }: Handover): Source[] {
+  if (sources.length === 0) return [{ ref: id }];
+  return sources.map((source) => {
+    if (source.line === undefined || source.session !== undefined) return source;
+    return session.id === null ? { ref: source.ref ?? id } : { session: session.id, ...source };
+  });
+}
+
+const NO_ROOM = 'no room among what is taken over';
+
+function recordChain(fates: ReadonlyMap<string, Fate>, kept: ReadonlySet<string>): Chain {
+  const chain: Chain = { carried: 0, resolved: [], superseded: [], dropped: [] };
+  for (const [id, fate] of fates) {
+    if (fate.end === 'superseded' && kept.has(fate.by))
+      chain.superseded.push({ id, by: fate.by, reason: fate.reason });
+    else if (fate.end === 'resolved') part(chain.resolved, id, fate.reason);
+    else if (fate.end === 'dropped') part(chain.dropped, id, fate.reason);
+    else if (kept.has(id)) chain.carried++;
+    else part(chain.dropped, id, NO_ROOM);
+  }
+  return chain;
+}
+
+function part(groups: Parted[], id: string, reason: string): void {
+  const group = groups.find((one) => one.reason === reason);
+  if (group === undefined) groups.push({ reason, ids: [id] });
+  else group.ids.push(id);
+}
+
+/** The fates that a handover records of the facts of its previous one. Those that are not named were carried. */
+export function readFates({ resolved, superseded, dropped }: Chain): Map<string, Fate> {
+  const fates = new Map<string, Fate>();
+  for (const { reason, ids } of resolved) for (const id of ids) fates.set(id, { end: 'resolved', reason });
+  for (const { id, by, reason } of superseded) fates.set(id, { end: 'superseded', by, reason });
+  for (const { reason, ids } of dropped) for (const id of ids) fates.set(id, { end: 'dropped', reason });
+  return fates;
+}

@@ -1,0 +1,116 @@
+import { compareCodeUnits } from '../model/canonical.ts';
+import type { Fact } from '../model/fact.ts';
+import type { Handover } from '../model/handover.ts';
+import { readFates } from './chain.ts';
+import { listChanged } from './changed-files.ts';
+import { type Fate, judgeFates } from './fate.ts';
+
+/** How the second of two handovers stands to the first. */
+export type Relation = 'same' | 'follows' | 'later' | 'earlier' | 'another project';
+
+export interface Change<T> {
+  before: T;
+  after: T;
+}
+
+export interface Parting {
+  fact: Fact;
+  reason: string;
+}
+
+/** Two handovers compared. Each fact of the first is in exactly one of the lists but `added`. */
+export interface HandoverDiff {
+  relation: Relation;
+  added: Fact[];
+  carried: Fact[];
+  changed: Change<Fact>[];
+  /** `now` is the fact as the second has it, if it has it. */
+  resolved: (Parting & { now: Fact | null })[];
+  superseded: (Parting & { by: Fact | null })[];
+  dropped: Parting[];
+  /** Null when git told nothing of one of them. */
+  git: GitDiff | null;
+}
+
+/** The branch and the commit of each, and the files that differed from the commit in one of them only. */
+export interface GitDiff {
+  branch: Change<string | null>;
+  head: Change<string | null>;
+  files: { added: string[]; gone: string[] };
+}
+
+/**
+ * Compares by fact id. What became of a fact is read from the second handover where it follows the first, and judged by
+ * the same rules where it does not.
+ */
+export function diffHandovers(first: Handover, second: Handover): HandoverDiff {
+  const relation = relate(first, second);
+  const fates = findFates(first, second, relation);
+  const now = new Map(second.facts.map((fact) => [fact.id, fact]));
+  const known = new Set(first.facts.map((fact) => fact.id));
+  const diff: HandoverDiff = {
+    relation,
+    added: second.facts.filter((fact) => !known.has(fact.id)),
+    carried: [],
+    changed: [],
+    resolved: [],
+    superseded: [],
+    dropped: [],
+    git: diffGit(first, second),
+  };
+  for (const fact of first.facts) enter(diff, fact, { fate: fates.get(fact.id), now });
+  return diff;
+}
+
+function relate(first: Handover, second: Handover): Relation {
+  if (first.id === second.id) return 'same';
+  if (first.project.id !== second.project.id) return 'another project';
+  if (second.previous === first.id) return 'follows';
+  return second.created_at < first.created_at ? 'earlier' : 'later';
+}
+
+/** Going back in time, or over to another project, nothing becomes of a fact. */
+function findFates(first: Handover, second: Handover, relation: Relation): Map<string, Fate> {
+  if (relation === 'earlier' || relation === 'another project' || relation === 'same') return new Map();
+  const recorded = relation === 'follows' ? second.chain : undefined;
+  return recorded === undefined ? judgeFates(first, second) : readFates(recorded);
+}
+
+const ABSENCE: Record<Relation, string> = {
+  same: 'not there',
+  follows: 'not taken over',
+  later: 'not taken over',
+  earlier: 'not known yet',
+  'another project': 'of the other project',
+};
+
+function enter(
+  diff: HandoverDiff,
+  fact: Fact,
+  { fate, now }: { fate: Fate | undefined; now: ReadonlyMap<string, Fact> },
+): void {
+  const after = now.get(fact.id) ?? null;
+  if (fate?.end === 'resolved') diff.resolved.push({ fact, reason: fate.reason, now: after });
+  else if (after !== null) {
+    if (after.status === fact.status && after.text === fact.text) diff.carried.push(fact);
+    else diff.changed.push({ before: fact, after });
+  } else if (fate?.end === 'superseded')
+    diff.superseded.push({ fact, reason: fate.reason, by: now.get(fate.by) ?? null });
+  else diff.dropped.push({ fact, reason: fate?.end === 'dropped' ? fate.reason : ABSENCE[diff.relation] });
+}
+
+function diffGit(first: Handover, second: Handover): GitDiff | null {
+  const { git: before } = first.workspace;
+  const { git: after } = second.workspace;
+  if (before === null || after === null) return null;
+  const [then, now] = [listChanged(before), listChanged(after)];
+  return {
+    branch: { before: before.branch, after: after.branch },
+    head: { before: before.head, after: after.head },
+    files: { added: without(now, then), gone: without(then, now) },
+  };
+}
+
+function without(paths: ReadonlySet<string>, others: ReadonlySet<string>): string[] {
+  return [...paths].filter((path) => !others.has(path)).sort(compareCodeUnits);
+}

@@ -1,0 +1,237 @@
+import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
+import type { Handover, HandoverDraft } from '../model/handover.ts';
+import type { GitFacts } from '../model/workspace.ts';
+import { isChangedFile, listChanged } from './changed-files.ts';
+import { isLasting } from './standing.ts';
+
+/**
+ * What became of a fact in a later handover. `carried`: the same fact is there again. `standing`: the later reading does
+ * not see it, but it holds until somebody says otherwise.
+ */
+export type Fate =
+  | { end: 'carried' }
+  | { end: 'standing' }
+  | { end: 'resolved'; reason: string }
+  | { end: 'superseded'; by: string; reason: string }
+  | { end: 'dropped'; reason: string };
+
+export type Later = Pick<HandoverDraft, 'facts' | 'session' | 'workspace'>;
+
+/** The fate of every fact of the earlier handover, by id and in its order. */
+export function judgeFates(earlier: Handover, later: Later): Map<string, Fate> {
+  const scene = describeScene(earlier, later);
+  return new Map(earlier.facts.map((fact) => [fact.id, judge(fact, scene)]));
+}
+
+interface Scene {
+  known: ReadonlyMap<string, Fact>;
+  now: ReadonlyMap<string, Fact>;
+  isSameSession: boolean;
+  git: GitFacts | null;
+  /** The folder worked in, from the root of the worktree. */
+  folder: string;
+  /** The first line that the user took back; null when none. */
+  rewoundFrom: number | null;
+}
+
+function describeScene(earlier: Handover, later: Later): Scene {
+  const scene: Scene = {
+    known: new Map(earlier.facts.map((fact) => [fact.id, fact])),
+    now: new Map(later.facts.map((fact) => [fact.id, fact])),
+    isSameSession: earlier.session.id !== null && earlier.session.id === later.session.id,
+    git: later.workspace.git,
+    folder: later.workspace.folder,
+    rewoundFrom: null,
+  };
+  return scene.isSameSession ? { ...scene, rewoundFrom: findRewound(scene) } : scene;
+}
+
+function judge(fact: Fact, scene: Scene): Fate {
+  const now = scene.now.get(fact.id);
+  if (now !== undefined) return judgePresent(fact, now);
+  if (isLasting(fact, scene.isSameSession)) return judgeLasting(fact, scene) ?? { end: 'standing' };
+  return judgePassing(fact, scene) ?? dropped(scene.isSameSession ? NOT_KEPT : EARLIER_SESSION);
+}
+
+const NOT_KEPT = 'not among the facts kept any more';
+const EARLIER_SESSION = 'of an earlier session';
+const SUCCEEDED = 'the command succeeded later';
+const REWOUND = 'rewound by the user';
+
+function dropped(reason: string): Fate {
+  return { end: 'dropped', reason };
+}
+
+function judgePresent(before: Fact, now: Fact): Fate {
+  if (before.status === now.status) return { end: 'carried' };
+  if (before.kind === 'error' && now.status === 'closed') return { end: 'resolved', reason: SUCCEEDED };
+  const isDone = before.kind === 'task' && (now.status === 'completed' || now.status === 'cancelled');
+  if (isDone && before.status !== 'completed' && before.status !== 'cancelled')
+    return { end: 'resolved', reason: now.status ?? '' };
+  const reason = `${before.status ?? 'without status'}, now ${now.status ?? 'without status'}`;
+  return { end: 'superseded', by: now.id, reason };
+}
+
+function judgeLasting(fact: Fact, scene: Scene): Fate | null {
+  if (scene.now.get(computeFactId('task', fact.text))?.status === 'completed')
+    return { end: 'resolved', reason: 'completed as a task' };
+  if (fact.pinned === true) return null;
+  if (fact.trust !== 'declared')
+    return judgeRetold(fact, scene) ?? (isRewound(fact, scene) ? dropped(REWOUND) : null);
+  if (fact.kind === 'file') return isDeleted(fact, scene) ? dropped('deleted') : null;
+  if (fact.kind !== 'goal' && fact.kind !== 'next') return null;
+  const newer = findNew(scene, (other) => other.kind === fact.kind && other.trust === 'declared');
+  return newer === null ? null : { end: 'superseded', by: newer.id, reason: `a newer ${fact.kind}` };
+}
+
+/** What a session says in passing ends with it, if nothing ended it before. Null when nothing is known to have done so. */
+function judgePassing(fact: Fact, scene: Scene): Fate | null {
+  if (isRewound(fact, scene)) return dropped(REWOUND);
+  switch (fact.kind) {
+    case 'goal':
+      return judgeGoal(scene);
+    case 'next':
+      return supersede(
+        findNew(scene, (other) => other.kind === 'next'),
+        'a newer next step',
+      );
+    case 'task':
+      return dropped(scene.isSameSession ? 'taken out of the plan' : 'planned in an earlier session');
+    case 'error':
+      return judgeError(fact, scene);
+    case 'blocker':
+      if (fact.trust === 'observed' && scene.isSameSession)
+        return { end: 'resolved', reason: 'the session went on' };
+      return judgeWaiting(fact, scene);
+    case 'question':
+      return judgeWaiting(fact, scene);
+    case 'running':
+      return scene.isSameSession ? { end: 'resolved', reason: 'ended' } : null;
+    case 'file':
+      return judgeFile(fact, scene);
+    case 'reference':
+      return supersede(
+        findNew(scene, (other) => other.kind === 'reference' && isAbout(other, fact)),
+        'a newer mention',
+      );
+    case 'note':
+      return judgeNote(fact, scene);
+    default:
+      return null;
+  }
+}
+
+function supersede(by: Fact | null, reason: string): Fate | null {
+  return by === null ? null : { end: 'superseded', by: by.id, reason };
+}
+
+/** The first fact that was not known before. */
+function findNew(scene: Scene, fits: (fact: Fact) => boolean): Fact | null {
+  for (const fact of scene.now.values()) if (!scene.known.has(fact.id) && fits(fact)) return fact;
+  return null;
+}
+
+/** A request stands until there is another. */
+function judgeGoal(scene: Scene): Fate {
+  const goals = [...scene.now.values()].filter((fact) => fact.kind === 'goal' && fact.origin === 'human');
+  const current = goals.find((fact) => fact.detail?.role === 'current') ?? goals[0];
+  return supersede(current ?? null, 'a newer request') ?? { end: 'standing' };
+}
+
+function judgeError(fact: Fact, { now }: Scene): Fate | null {
+  const command = fact.detail?.command;
+  if (typeof command !== 'string') return null;
+  const run = now.get(computeFactId('check', command)) ?? now.get(computeFactId('command', command));
+  if (run?.status === 'ok') return { end: 'resolved', reason: SUCCEEDED };
+  return run?.status === 'failed' ? supersede(run, 'the command fails in another way') : null;
+}
+
+function judgeNote(fact: Fact, scene: Scene): Fate | null {
+  if (fact.detail?.role === 'stopped')
+    return supersede(
+      findNew(scene, (other) => other.detail?.role === 'stopped'),
+      'later words',
+    );
+  return judgeRetold(fact, scene);
+}
+
+/** Of these a session has many, and a newer one says nothing of an older. */
+const MANY: ReadonlySet<unknown> = new Set([undefined, 'commit', 'link']);
+
+function isAbout(a: Fact, b: Fact): boolean {
+  return !MANY.has(a.detail?.about) && a.detail?.about === b.detail?.about;
+}
+
+function judgeFile(fact: Fact, scene: Scene): Fate | null {
+  if (isDeleted(fact, scene)) return dropped('deleted');
+  const { git } = scene;
+  const isTold = git !== null && git.changed_total !== null && !git.changed_cut;
+  if (!isTold || !isChangedFile(fact) || listChanged(git).has(pathOf(fact, scene))) return null;
+  return dropped('no longer changed in the working tree');
+}
+
+function isDeleted(fact: Fact, { git, folder }: Scene): boolean {
+  const path = pathOf(fact, { folder });
+  return [...(git?.staged ?? []), ...(git?.unstaged ?? [])].some(
+    (file) => file.change === 'deleted' && file.path === path,
+  );
+}
+
+function pathOf(fact: Fact, { folder }: Pick<Scene, 'folder'>): string {
+  return folder === '' ? fact.text : `${folder}/${fact.text}`;
+}
+
+const MESSAGE_KINDS: readonly FactKind[] = ['goal', 'constraint', 'note'];
+
+/** A message of the user is a goal while it is the current one, and a rule or a note after that: the same words all the time. */
+function findRetold(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
+  if (typeof fact.detail?.message !== 'number') return null;
+  for (const kind of MESSAGE_KINDS) {
+    const other = now.get(computeFactId(kind, fact.text));
+    if (other?.origin === fact.origin) return other;
+  }
+  return null;
+}
+
+function judgeRetold(fact: Fact, scene: Scene): Fate | null {
+  const retold = findRetold(fact, scene.now);
+  return retold === null ? null : supersede(retold, `now told as a ${retold.kind}`);
+}
+
+/**
+ * The earliest message of the user that is gone from a transcript in which an earlier one still stands: the user went
+ * back to before it. Where all earlier ones are gone too, the transcript begins later now, and nothing was taken back.
+ */
+function findRewound({ known, now }: Scene): number | null {
+  const messages = [...known.values()]
+    .filter((fact) => typeof fact.detail?.message === 'number' && isOwn(fact))
+    .map((fact) => ({ line: lineOf(fact), isThere: findRetold(fact, now) !== null }))
+    .sort((a, b) => a.line - b.line);
+  const first = messages.findIndex(({ isThere }) => isThere);
+  const gone = first === -1 ? undefined : messages.slice(first).find(({ isThere }) => !isThere);
+  return gone?.line ?? null;
+}
+
+function isRewound(fact: Fact, scene: Scene): boolean {
+  const { rewoundFrom } = scene;
+  if (rewoundFrom === null || !isOwn(fact) || findRetold(fact, scene.now) !== null) return false;
+  return lineOf(fact) >= rewoundFrom;
+}
+
+/** Seen in the session of its handover, not taken over from an earlier one. */
+function isOwn(fact: Fact): boolean {
+  return fact.sources.some((source) => source.line !== undefined && source.session === undefined);
+}
+
+function lineOf(fact: Fact): number {
+  return fact.sources[0]?.line ?? 0;
+}
+
+/** What waits for the user waits no more when the user has spoken. */
+function judgeWaiting(fact: Fact, scene: Scene): Fate | null {
+  if (!scene.isSameSession) return null;
+  const isAnswered = [...scene.now.values()].some(
+    (other) => typeof other.detail?.message === 'number' && isOwn(other) && lineOf(other) > lineOf(fact),
+  );
+  return isAnswered ? { end: 'resolved', reason: 'the user has spoken since' } : null;
+}

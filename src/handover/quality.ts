@@ -1,0 +1,199 @@
+import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
+import type { HandoverDraft } from '../model/handover.ts';
+import type { Quality, QualityAxes, QualityAxis, Rating } from '../model/quality.ts';
+import { countUtf8Bytes } from '../model/text.ts';
+import { findContentWords } from '../model/words.ts';
+import { isChangedFile } from './changed-files.ts';
+
+type Rated = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>;
+
+/**
+ * How far the next session can count on a handover. The score is computed from the axes, and the axes from the facts that
+ * count: no number of messages, commands, mentions or error lines raises any of them.
+ */
+export function rateQuality(draft: Rated): Quality {
+  const axes = measureAxes(draft);
+  const score = weighAxes(axes);
+  return { score, rating: rate(score), axes };
+}
+
+/** Weights in hundredths. Within a group the axes that apply count alike. */
+const GROUPS: readonly { weight: number; axes: readonly QualityAxis[] }[] = [
+  { weight: 30, axes: ['goal', 'tasks'] },
+  { weight: 25, axes: ['evidence'] },
+  { weight: 20, axes: ['decisions'] },
+  { weight: 15, axes: ['blockers'] },
+  { weight: 10, axes: ['freshness', 'verified'] },
+];
+
+/** A group without an axis that applies is left out, and the others count for the whole: it neither punishes nor rewards. */
+function weighAxes(axes: QualityAxes): number {
+  let sum = 0;
+  let total = 0;
+  for (const group of GROUPS) {
+    const values = group.axes.map((axis) => axes[axis]).filter((value) => value !== undefined);
+    if (values.length === 0) continue;
+    sum += (group.weight * values.reduce((a, b) => a + b, 0)) / values.length;
+    total += group.weight;
+  }
+  return total === 0 ? 0 : round(sum / total);
+}
+
+function rate(score: number): Rating {
+  if (score >= 0.9) return 'Excellent';
+  if (score >= 0.7) return 'Good';
+  return score >= 0.5 ? 'Acceptable' : 'Needs Improvement';
+}
+
+function measureAxes(draft: Rated): QualityAxes {
+  const facts = draft.facts.filter((fact) => !isPassing(fact) || !isTakenOver(fact));
+  const counted = facts.filter(counts);
+  const measured: Record<QualityAxis, number | null> = {
+    goal: measureGoal(draft),
+    tasks: measureTasks(facts),
+    decisions: measureDecisions(facts),
+    evidence: measureEvidence(counted),
+    blockers: counted.length === 0 ? null : measureBlockers(facts),
+    freshness: counted.length === 0 ? null : measureFreshness(draft),
+    verified: shareOf(counted, (fact) => !isHearsay(fact)),
+  };
+  const axes: QualityAxes = {};
+  for (const axis of GROUPS.flatMap((group) => group.axes)) {
+    const value = measured[axis];
+    if (value !== null) axes[axis] = round(value);
+  }
+  return axes;
+}
+
+/**
+ * Always applies. Full for a human's own words; half where only an agent or an import names a goal, where the human's
+ * words are too few to say one ("go on"), or where only prose may tell it.
+ */
+function measureGoal({ facts, summary }: Rated): number {
+  const goals = facts.filter((fact) => fact.kind === 'goal');
+  if (goals.some((fact) => fact.origin === 'human' && saysSomething(fact.text))) return 1;
+  return goals.length > 0 || summary !== '' ? 0.5 : 0;
+}
+
+const TELLING_BYTES = 12;
+
+/** Two words, or one long one: some scripts do not part their words. */
+function saysSomething(text: string): boolean {
+  const words = findContentWords(text);
+  return words.length >= 2 || countUtf8Bytes(words.join('')) >= TELLING_BYTES;
+}
+
+/** Applies where there is a plan. */
+function measureTasks(facts: readonly Fact[]): number | null {
+  const tasks = facts.filter((fact) => fact.kind === 'task');
+  return shareOf(tasks, (task) => task.status !== undefined && task.status !== 'unknown');
+}
+
+const COUNTED: ReadonlySet<FactKind> = new Set([
+  'goal',
+  'task',
+  'decision',
+  'constraint',
+  'rejected',
+  'blocker',
+  'next',
+  'check',
+]);
+
+/** What the next session will build on, as against what was only met on the way. */
+function counts(fact: Fact): boolean {
+  return fact.trust === 'declared' || COUNTED.has(fact.kind) || isChangedFile(fact);
+}
+
+const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'constraint', 'rejected']);
+const MOST_EXPECTED = 3;
+
+/**
+ * Applies where something was changed or settled. One settled matter is expected for each changed file, three at most.
+ * What an agent said in passing counts half, so that talk alone never gives full marks.
+ */
+function measureDecisions(facts: readonly Fact[]): number | null {
+  const settled = facts.filter((fact) => SETTLED.has(fact.kind));
+  const changed = facts.filter(isChangedFile);
+  if (settled.length === 0 && changed.length === 0) return null;
+  const expected = Math.min(Math.max(1, changed.length), MOST_EXPECTED);
+  const firm = Math.min(settled.filter((fact) => !isHearsay(fact)).length, expected);
+  const loose = Math.min(settled.length - firm, expected - firm);
+  return (firm + loose / 2) / expected;
+}
+
+/**
+ * Applies to what can have evidence: what a human declares is its own, and an agent's passing words prove nothing
+ * by being quoted. A fact is linked when it names a line, a row or a file's digest; a check besides needs an outcome.
+ */
+function measureEvidence(counted: readonly Fact[]): number | null {
+  const provable = counted.filter((fact) => {
+    if (fact.trust === 'declared') return fact.origin !== 'human' || fact.probe !== undefined;
+    return !isPassing(fact);
+  });
+  return shareOf(provable, isLinked);
+}
+
+function isPassing({ trust, origin }: Fact): boolean {
+  return trust === 'quoted' && origin === 'agent';
+}
+
+/** What an agent said in passing in an earlier session does not tell how well this one is told. */
+function isTakenOver({ sources }: Fact): boolean {
+  return sources.some((source) => source.session !== undefined);
+}
+
+function isLinked(fact: Fact): boolean {
+  if (fact.kind === 'check') return isSeen(fact) && (fact.status === 'ok' || fact.status === 'failed');
+  return isSeen(fact) || typeof fact.probe?.sha256 === 'string';
+}
+
+function isSeen(fact: Fact): boolean {
+  return fact.sources.some(({ line = 0, ref }) => line > 0 || ref !== undefined);
+}
+
+/**
+ * Applies as soon as anything counts. Full when no check fails and nobody named a blocker. Each that is open counts half
+ * when it is told what is wrong, and nothing when not. An agent's passing words ("blocked by the firewall rule") are not
+ * taken for a blocker.
+ */
+function measureBlockers(facts: readonly Fact[]): number {
+  const failing = facts.filter((fact) => fact.kind === 'check' && fact.status === 'failed');
+  const named = facts.filter((fact) => fact.kind === 'blocker' && !isPassing(fact));
+  const open = failing.length + named.length;
+  if (open === 0) return 1;
+  const explained = new Set(
+    facts
+      .filter((fact) => fact.kind === 'error' && fact.status !== 'closed')
+      .map((fact) => computeFactId('check', String(fact.detail?.command))),
+  );
+  const told = failing.filter((fact) => fact.detail?.outcome !== undefined || explained.has(fact.id));
+  return (told.length + named.length) / (2 * open);
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const STALE_DAYS = 30;
+
+/**
+ * Applies where it is known when the last thing happened that is told: how long before sealing that was. Full for a day,
+ * then falling evenly to nothing after a month.
+ */
+function measureFreshness({ session, created_at }: Rated): number | null {
+  if (session.last_at === undefined) return null;
+  const ageMs = Date.parse(created_at) - Date.parse(session.last_at);
+  return Math.min(1, Math.max(0, (STALE_DAYS * DAY_MS - ageMs) / ((STALE_DAYS - 1) * DAY_MS)));
+}
+
+/** Resting on nothing but the word of an agent or of another store. */
+function isHearsay({ trust, origin }: Fact): boolean {
+  if (trust === 'observed') return false;
+  return trust === 'inferred' || trust === 'imported' || origin === 'agent' || origin === 'import';
+}
+
+function shareOf(facts: readonly Fact[], fits: (fact: Fact) => boolean): number | null {
+  return facts.length === 0 ? null : facts.filter(fits).length / facts.length;
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
