@@ -47,6 +47,22 @@ describe('a session that is captured again', () => {
     expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
   });
 
+  it('keeps the goal that was given, until another is', async () => {
+    const desk = makeDesk();
+    lay(desk, tellStory(), SESSION_ID);
+    const given = async (...args: string[]): Promise<[string, string[]]> => {
+      const { id, facts } = await capture(desk, SESSION_ID, ...args);
+      return [id, facts.filter((fact) => fact.trust === 'declared').map((fact) => fact.text)];
+    };
+    const [first, goals] = await given('--goal', 'Release it this week');
+    expect(goals).toEqual(['Release it this week']);
+    expect(await given('--goal', 'Release it this week')).toEqual([first, goals]);
+    const [second, kept] = await given();
+    expect(kept).toEqual(goals);
+    expect(await given()).toEqual([second, goals]);
+    expect((await given('--goal', 'Write the documentation'))[1]).toEqual(['Write the documentation']);
+  });
+
   it('and went on follows the first, with an account of every fact', async () => {
     const desk = makeDesk();
     const story = tellStory();
