@@ -1,7 +1,7 @@
 import type { Fact } from '../model/fact.ts';
 import { cleanText, countUtf8Bytes, cutAtWord, revealControls } from '../model/text.ts';
 import type { GitFacts } from '../model/workspace.ts';
-import type { FactWeight } from './weight.ts';
+import { type FactWeight, lineOf } from './weight.ts';
 
 /** The mark before every line that is not the brief's own. */
 export const QUOTE = '> ';
@@ -45,10 +45,11 @@ export function printFact(fact: Fact, weight: FactWeight, cite = true): string[]
   }
 }
 
-/** The line of the transcript that a fact was seen on; nothing where there is none. */
+/** Where a fact was seen: its line in the transcript, or that it is older; nothing where neither is known. */
 export function sourceOf(fact: Fact): string {
-  const line = fact.sources[0]?.line;
-  return line === undefined || line === 0 ? '' : ` @${line}`;
+  if (fact.sources[0]?.session !== undefined) return ' (of an earlier session)';
+  const line = lineOf(fact);
+  return line === 0 ? '' : ` @${line}`;
 }
 
 function numberOf(fact: Fact): string {

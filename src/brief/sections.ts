@@ -1,5 +1,5 @@
 import type { Fact, FactKind } from '../model/fact.ts';
-import { type FactWeight, weighFact } from './weight.ts';
+import { type FactWeight, lineOf, weighFact } from './weight.ts';
 
 /** A heading of the brief: what stands below it and whose word it is. The order is the one of the page. */
 export const SECTIONS = [
@@ -98,7 +98,7 @@ export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Sec
 
 /** The order of lines within a section: newest first, but what was said reads as it was said. */
 export function orderOf(section: Section, fact: Fact, weight: FactWeight): number {
-  const line = fact.sources[0]?.line ?? 0;
+  const line = lineOf(fact);
   const recency = line === 0 ? -weight.age : line;
   return section === 'said' || section === 'current' ? recency : -recency;
 }

@@ -31,6 +31,11 @@ export function weighFact(fact: Fact): FactWeight {
   };
 }
 
+/** The line of the session's transcript on which a fact was seen; 0 for what is of another session, or of none. */
+export function lineOf({ sources: [source] }: Fact): number {
+  return source?.session === undefined ? (source?.line ?? 0) : 0;
+}
+
 function numberOr(value: unknown, otherwise: number): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : otherwise;
 }

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Chain, Parted } from '../model/chain.ts';
-import { type Fact, MAX_FACTS, type Source } from '../model/fact.ts';
+import { computeFactId, type Fact, MAX_FACTS, type Source } from '../model/fact.ts';
 import type { Handover, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes } from '../model/text.ts';
 import { type Fate, judgeFates } from './fate.ts';
+import { isRuleGiven } from './standing.ts';
 
 /** What a new handover follows. */
 export interface Line {
@@ -25,6 +26,7 @@ export function linkHandover(draft: UnstampedDraft, line: Line | null): Unstampe
   // What was written by hand came after the previous handover, and has the better word.
   for (const earlier of byHand === null ? [previous] : [byHand, previous]) {
     seen = keepWord(seen, earlier);
+    if (earlier.session.id !== draft.session.id) standing = addUnseen(standing, seen, tellRules(earlier));
     const judged = judgeFates(earlier, { ...draft, facts: joinFacts(seen, standing) });
     for (const [id, fate] of judged) if (fates.get(id)?.end !== 'standing') fates.set(id, fate);
     const stays = earlier.facts.filter((fact) => judged.get(fact.id)?.end === 'standing');
@@ -55,6 +57,23 @@ function contentOf({
   redactions,
 }: UnstampedDraft): object {
   return { project, session, workspace, title, summary, facts, redactions };
+}
+
+/** Requests that are rules besides, as the rules that they are. */
+function tellRules(earlier: Handover): Fact[] {
+  return earlier.facts.filter(isRuleGiven).map((fact) => ({
+    ...takeOver(fact, earlier),
+    id: computeFactId('constraint', fact.text),
+    kind: 'constraint',
+  }));
+}
+
+function addUnseen(facts: readonly Fact[], seen: readonly Fact[], more: readonly Fact[]): Fact[] {
+  const ids = new Set(seen.map((fact) => fact.id));
+  return joinFacts(
+    facts,
+    more.filter((fact) => !ids.has(fact.id)),
+  );
 }
 
 function joinFacts(first: readonly Fact[], second: readonly Fact[]): Fact[] {

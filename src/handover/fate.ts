@@ -89,7 +89,7 @@ function judgePassing(fact: Fact, scene: Scene): Fate | null {
   if (isRewound(fact, scene)) return dropped(REWOUND);
   switch (fact.kind) {
     case 'goal':
-      return judgeGoal(scene);
+      return judgeGoal(fact, scene);
     case 'next':
       return supersede(
         findNew(scene, (other) => other.kind === 'next'),
@@ -131,8 +131,10 @@ function findNew(scene: Scene, fits: (fact: Fact) => boolean): Fact | null {
   return null;
 }
 
-/** A request stands until there is another. */
-function judgeGoal(scene: Scene): Fate {
+/** A request stands until there is another; the rule in it stands beyond its session. */
+function judgeGoal(fact: Fact, scene: Scene): Fate {
+  const rule = scene.isSameSession ? undefined : scene.now.get(computeFactId('constraint', fact.text));
+  if (rule !== undefined) return { end: 'superseded', by: rule.id, reason: 'now told as a constraint' };
   const goals = [...scene.now.values()].filter((fact) => fact.kind === 'goal' && fact.origin === 'human');
   const current = goals.find((fact) => fact.detail?.role === 'current') ?? goals[0];
   return supersede(current ?? null, 'a newer request') ?? { end: 'standing' };

@@ -12,6 +12,14 @@ export function isLasting(fact: Fact, isSameSession: boolean): boolean {
   return isSameSession || fact.origin !== 'human' || laysDownRule(fact.text);
 }
 
+const LONGEST_RULE = 600;
+
+/** Whether a request of the user is a rule besides, which holds when there is another request. */
+export function isRuleGiven(fact: Fact): boolean {
+  const isRequest = fact.kind === 'goal' && fact.trust === 'quoted' && fact.origin === 'human';
+  return isRequest && fact.pinned !== true && fact.text.length < LONGEST_RULE && laysDownRule(fact.text);
+}
+
 /** An order that begins a sentence or a clause; in other languages a word that is said of nothing else. */
 const RULES: readonly RegExp[] = [
   /(?:^|[,;:(]\s*|\b(?:and|but|also|please|you|we|it|they|this|that)\s+)(?:never|always|must(?: not|n't)?|do not|don'?t ever)\b|^(?:please )?don'?t\b|^(?:from now on|going forward|in (?:the )?future|make sure|remember (?:to|that)|no (?:new|more than)|only use)\b/i,

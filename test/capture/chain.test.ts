@@ -118,6 +118,9 @@ describe('the next session', () => {
     lay(desk, tellMore(), OTHER_ID);
     const second = await capture(desk, OTHER_ID);
     expect(second.previous).toBe(first.id);
+    expect(second.facts).toContainEqual(
+      expect.objectContaining({ kind: 'constraint', text: expect.stringMatching(/^Never retry on 404/) }),
+    );
     const backoff = second.facts.find((fact) => fact.text.includes('exponential backoff'));
     expect(backoff?.sources).toEqual([{ session: SESSION_ID, line: expect.any(Number) }]);
     expect(second.facts.filter((fact) => fact.detail?.role === 'current')).toMatchObject([

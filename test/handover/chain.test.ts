@@ -237,6 +237,21 @@ describe('what stands is taken over', () => {
     expect(linked.chain).toEqual({ carried: 1, resolved: [], superseded: [], dropped: [] });
   });
 
+  it('also a rule that was the last request, as the rule that it is', () => {
+    const asked = request('Never retry on 404, and log the rest', 2);
+    const newer = request('Now write the tests');
+    const linked = follow(sealDraft(makeDraft([asked])), makeDraft([newer], SECOND));
+    expect(linked.facts.map(({ kind, text }) => [kind, text])).toEqual([
+      ['goal', newer.text],
+      ['constraint', asked.text],
+    ]);
+    expect(fateOf(linked.chain, asked)).toEqual([
+      'superseded',
+      'now told as a constraint',
+      linked.facts[1]?.id,
+    ]);
+  });
+
   it('V2-14: from the first session into the third and beyond, link by link', () => {
     const line = [sealDraft(makeDraft([rule]))];
     for (const id of ['s-2', 's-3', 's-4', 's-5']) {
@@ -348,7 +363,7 @@ describe('what stands is taken over', () => {
 const anyFact: fc.Arbitrary<Fact> = fc
   .record({
     kind: fc.constantFrom(...FACT_KINDS),
-    text: fc.constantFrom('a', 'b', 'c', 'npm test', 'A', 'Fix the parser'),
+    text: fc.constantFrom('a', 'b', 'c', 'npm test', 'A', 'Fix the parser', 'Never retry'),
     status: fc.constantFrom(undefined, 'pending', 'completed', 'ok', 'failed', 'edited', 'read'),
     trust: fc.constantFrom('observed', 'quoted', 'declared', 'inferred', 'imported'),
     origin: fc.constantFrom('human', 'agent', 'tool'),
