@@ -1,5 +1,6 @@
 import type { Event, FileEdit, PlanItem } from '../model/event.ts';
 import { type Ledger, noteEdit, noteFile, noteText, openLedger, type Voice } from './ledger.ts';
+import { findShownFiles } from './shell.ts';
 
 /** Something said, with how many calls had been made by then and where it stands. */
 export interface Said {
@@ -198,14 +199,10 @@ function enterCall(account: Account, event: CallEvent): void {
       for (const edit of action.edits) enterEdit(account, edit, line);
       open(action.edits.map((edit) => edit.path).join(', '), 'kept', { edits: action.edits });
       break;
-    case 'read': {
-      const file = touchFile(account, action.path, line);
-      file.reads++;
-      file.lastRead = call;
-      noteFile(ledger, action.path, { voice: 'opened', call });
+    case 'read':
+      enterRead(account, action.path, line);
       open(action.path, 'content', { path: action.path });
       break;
-    }
     case 'command': {
       const { command, background } = action;
       const ran: RanCommand = {
@@ -220,7 +217,9 @@ function enterCall(account: Account, event: CallEvent): void {
       };
       account.commands.push(ran);
       noteText(ledger, command, { voice: 'command', call });
-      open(command, 'output', { command: ran });
+      const shown = findShownFiles(command).map((path) => locate(path, account.cwd));
+      for (const path of shown) enterRead(account, path, line);
+      open(command, 'output', { command: ran, path: shown.length === 1 ? (shown[0] ?? null) : null });
       break;
     }
     case 'search':
@@ -249,6 +248,18 @@ function enterCall(account: Account, event: CallEvent): void {
       open(event.tool, 'other');
       break;
   }
+}
+
+function enterRead(account: Account, path: string, line: number): void {
+  const file = touchFile(account, path, line);
+  file.reads++;
+  file.lastRead = account.calls;
+  noteFile(account.ledger, path, { voice: 'opened', call: account.calls });
+}
+
+/** A path in a command counts from the folder that the agent works in. */
+function locate(path: string, cwd: string | null): string {
+  return cwd === null || /^(?:[/~\\]|[A-Za-z]:)/.test(path) ? path : `${cwd}/${path.replace(/^\.\//, '')}`;
 }
 
 function enterEdit(account: Account, edit: FileEdit, line: number): void {

@@ -1,4 +1,5 @@
 import { baseName } from '../model/base-name.ts';
+import { findPaths } from './names.ts';
 
 /** Programs that look around or move things: seeing that they ran tells nobody anything. */
 const TRIVIAL = words(
@@ -81,6 +82,16 @@ function tidy(part: string): { text: string; environment: string[] } {
   }
   while (REDIRECTION.test(text)) text = text.replace(REDIRECTION, '');
   return { text: text.trim(), environment };
+}
+
+const SHOWING = /^(?:cat|bat|nl|less|more|head|tail|sed -n|type|Get-Content|gc)\s/;
+
+/** The files that a command shows, as it names them. */
+export function findShownFiles(command: string): string[] {
+  const parts = command.slice(0, MAX_SCANNED).split(/&&|\|\||;|\||\n/);
+  return parts
+    .map((part) => part.trim())
+    .flatMap((part) => (SHOWING.test(part) && !/<<|>/.test(part) ? findPaths(part) : []));
 }
 
 function tokenise(part: string): string[] {
