@@ -86,6 +86,27 @@ describe('compaction', () => {
     expect(events[1]).toMatchObject({ ref: { line: 2 }, summary: expect.stringContaining('All of it') });
   });
 
+  it('is told in the words of the summary alone, without those that pass it on', () => {
+    const t = new Transcript();
+    t.human(
+      [
+        'This session is being continued from a previous conversation that ran out of context. The summary …',
+        '',
+        '<system-reminder>\n<tools-used-before-summary>Bash</tools-used-before-summary>\n</system-reminder>',
+        'Summary:',
+        'Continue the conversation from where you like, said the user.',
+        '',
+        'If you need specific details from before compaction (like exact code snippets), read: /t/a.jsonl',
+        'Continue the conversation from where it left off without asking the user any further questions.',
+      ].join('\n'),
+      { isCompactSummary: true },
+    );
+    const { events } = read(t.text);
+    expect(events).toMatchObject([
+      { summary: 'Summary:\nContinue the conversation from where you like, said the user.' },
+    ]);
+  });
+
   it('may be all that is left of the time before it, and may have no summary', () => {
     const t = new Transcript();
     t.raw({ type: 'custom-title', customTitle: 'Retry work', sessionId: SESSION_ID });

@@ -134,15 +134,21 @@ describe('codex events', () => {
     ]);
   });
 
-  it('tell searches and pages of the web', () => {
+  it('tell searches and pages of the web, and that they are over', () => {
     const events = read(
       response('web_search_call', { id: 'w1', action: { type: 'search', query: 'retry-after header' } }),
       event('web_search_end', { call_id: 'w1', query: 'retry-after header' }),
-      response('web_search_call', { id: 'w2', action: { type: 'open_page', url: 'https://example.org' } }),
+      response('web_search_call', {
+        id: 'w2',
+        status: 'failed',
+        action: { type: 'open_page', url: 'https://example.org' },
+      }),
     );
     expect(events).toMatchObject([
-      { action: { kind: 'search', pattern: 'retry-after header', path: null } },
-      { action: { kind: 'fetch', url: 'https://example.org' } },
+      { type: 'call', call: 'w1', action: { kind: 'search', pattern: 'retry-after header', path: null } },
+      { type: 'result', call: 'w1', ok: true },
+      { type: 'call', call: 'w2', action: { kind: 'fetch', url: 'https://example.org' } },
+      { type: 'result', call: 'w2', ok: false },
     ]);
   });
 });

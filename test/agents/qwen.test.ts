@@ -111,7 +111,8 @@ describe('what happened in Qwen Code', () => {
       };
       chat.system('ui_telemetry', { uiEvent });
       chat.system('ui_telemetry', { uiEvent });
-      const compressedHistory = [{ role: 'user', parts: [{ text: '<summary>All of it</summary>' }] }];
+      const told = '<summary>All of it</summary>\n\nResume the prior task using the summary above. Go on.';
+      const compressedHistory = [{ role: 'user', parts: [{ text: told }] }];
       chat.system('chat_compression', { info: {}, compressedHistory });
       chat.model([{ text: 'Found it' }], { isSidechain: true, agentId: 'x' });
     });

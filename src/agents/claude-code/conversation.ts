@@ -31,6 +31,7 @@ import {
 import { PromptQueue } from './queue.ts';
 import { readContentText, readNotification, readOutcome } from './results.ts';
 import { isKnownType } from './rows.ts';
+import { readSummaryText } from './summary.ts';
 
 interface OpenCall {
   tool: string;
@@ -110,7 +111,7 @@ export class Conversation {
   #readUser(row: Row, stamp: Stamp): void {
     const { content } = getRow(row, 'message');
     if (isSummaryRow(row)) {
-      this.#summarise(stamp, readContentText(content) || null);
+      this.#summarise(stamp, readSummaryText(readContentText(content)) || null);
       return;
     }
     const results = toRows(content).filter((block) => block.type === 'tool_result');

@@ -180,6 +180,10 @@ export class ToolCalls {
           ? { kind: 'search', pattern: keepSpoken(pattern), path: null }
           : { kind: 'fetch', url: keepSpoken(url) },
     });
+    // The row is written when the search is over; what it found goes to the model alone.
+    const status = getText(payload, 'status') ?? 'completed';
+    if (status !== 'in_progress')
+      yield tellResult(stamp, { id, ok: status === 'completed', exit: null, output: '' });
   }
 }
 

@@ -212,8 +212,11 @@ function readOutcome({ call, response, detail }: FoundResult): {
 function readSummary(payload: Row): string | null {
   const [first] = getRows(payload, 'compressedHistory');
   const texts = getRows(first ?? EMPTY_ROW, 'parts').flatMap((part) => getText(part, 'text') ?? []);
-  return texts.length === 0 ? null : texts.join('\n');
+  return texts.length === 0 ? null : texts.join('\n').replace(CLOSING, '');
 }
+
+/** What Qwen Code says to the next model after a summary. */
+const CLOSING = /\n+Resume the prior task using the summary above\.[^\n]*\s*$/;
 
 function readApiError(event: Row): string | null {
   if (event['event.name'] !== 'qwen-code.api_error') return null;
