@@ -1,4 +1,4 @@
-import { relative, resolve, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import type { Project, Workspace } from '../model/workspace.ts';
 import { requireFolder, resolveRealPath } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
@@ -36,6 +36,12 @@ export function abbreviateHome(path: string, machine: Machine): string {
       return `~/${toSlashes(path.slice(home.length + 1))}`;
   }
   return path;
+}
+
+/** Undoes `abbreviateHome` on the machine where it is asked. */
+export function expandHome(path: string, machine: Machine): string {
+  if (machine.home === undefined || !/^~(?:\/|$)/.test(path)) return path;
+  return join(machine.home, path.slice(1));
 }
 
 /** From `root` to `path` with forward slashes; begins with `..` when it leads out. */

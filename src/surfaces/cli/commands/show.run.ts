@@ -6,12 +6,30 @@ import type { GitFacts } from '../../../model/workspace.ts';
 import type { CliContext } from '../context.ts';
 import { bold, dim, type Output } from '../output.ts';
 import { pickHandover } from '../pick.ts';
+import { requireFact } from '../pick-fact.ts';
 import type { ShowFlags } from './show.ts';
 
 export async function runShow(this: CliContext, flags: ShowFlags, id?: string): Promise<void> {
+  if (flags.events !== undefined) {
+    await showEvents(this, flags, id);
+    return;
+  }
   const handover = await pickHandover(this, id ?? flags.id);
   if (flags.json) this.out.json(handover);
   else printHandover(this.out, handover);
+}
+
+/** A word behind the flag is a fact; one that cannot be, where no handover was named, is the handover. */
+async function showEvents(context: CliContext, flags: ShowFlags, id: string | undefined): Promise<void> {
+  const word = (flags.events ?? '').trim().toLowerCase();
+  const isHandover = id === undefined && flags.id === undefined && word !== '' && !word.startsWith('f');
+  const handover = await pickHandover(context, isHandover ? word : (id ?? flags.id));
+  const facts = isHandover || word === '' ? handover.facts : [requireFact(handover, word)];
+  const { traceFacts } = await import('../../../capture/trace.ts');
+  const { printTrace, traceToJson } = await import('../print-trace.ts');
+  const trace = await traceFacts(handover, facts, context.machine);
+  if (flags.json) context.out.json(traceToJson(handover, trace));
+  else printTrace(context.out, handover, trace);
 }
 
 function printHandover(out: Output, handover: Handover): void {

@@ -4,6 +4,7 @@ import { idFlag, idPositional } from '../pick.ts';
 
 export interface ShowFlags {
   id?: string;
+  events?: string;
   json: boolean;
 }
 
@@ -13,7 +14,20 @@ export const show: Command<CliContext> = buildCommand<ShowFlags, [string?], CliC
     positional: idPositional,
     flags: {
       id: idFlag,
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print the sealed record as JSON' },
+      events: {
+        kind: 'parsed',
+        parse: (input: string): string => input,
+        optional: true,
+        inferEmpty: true,
+        brief: 'Walk back from the facts, or from the one with this id, to the events they came from',
+        placeholder: 'fact',
+      },
+      json: {
+        kind: 'boolean',
+        default: false,
+        withNegated: false,
+        brief: 'Print JSON: the sealed record, or the events',
+      },
     },
   },
   docs: { brief: 'Show all of a handover' },

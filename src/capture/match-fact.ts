@@ -1,0 +1,78 @@
+import type { Action, Event } from '../model/event.ts';
+import type { Fact } from '../model/fact.ts';
+
+const FEWEST_WORDS = 5;
+const SAME_WORDS = 0.75;
+
+/**
+ * Whether an event says what a fact says. Facts are cleaned, cut and put on one line, so only letters and digits are
+ * compared. What was not quoted may also have lost something in the middle, as a command does its here-document: then
+ * most of the words have to be there.
+ */
+export function saysFact(event: Event, fact: Fact): boolean {
+  const said = listTexts(event).join('\n');
+  const subject = keepLetters(fact.text);
+  if (subject === '' || keepLetters(said).includes(subject)) return true;
+  const words = findWords(fact.text);
+  if (fact.trust === 'quoted' || words.size < FEWEST_WORDS) return false;
+  const known = findWords(said);
+  return [...words].filter((word) => known.has(word)).length >= words.size * SAME_WORDS;
+}
+
+function keepLetters(text: string): string {
+  return text
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+function findWords(text: string): Set<string> {
+  return new Set(
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]{2,}/gu),
+  );
+}
+
+function listTexts(event: Event): string[] {
+  switch (event.type) {
+    case 'prompt':
+    case 'reply':
+    case 'injected':
+    case 'limit':
+      return [event.text];
+    case 'call':
+      return [event.tool, ...listActionTexts(event.action)];
+    case 'result':
+      return [event.output];
+    case 'plan':
+      return event.items.flatMap((item) => [item.text, item.detail ?? '']);
+    case 'compaction':
+      return [event.summary ?? ''];
+  }
+}
+
+/** The texts by which a call is known: not what an edit took out and put in. */
+function listActionTexts(action: Action): string[] {
+  switch (action.kind) {
+    case 'edit':
+      return action.edits.flatMap((edit) => [edit.path, edit.to ?? '']);
+    case 'read':
+      return [action.path];
+    case 'command':
+      return [action.command];
+    case 'search':
+      return [action.pattern, action.path ?? ''];
+    case 'fetch':
+      return [action.url];
+    case 'delegate':
+      return [action.task];
+    case 'ask':
+      return [action.question];
+    case 'propose':
+      return [action.text];
+    case 'other':
+      return action.texts;
+  }
+}
