@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { computeV2Checksum } from '../../src/handover/v2-envelope.ts';
 import { SESSION_ID, tellStory } from '../fixtures/agents/claude-code.ts';
 import { makeDesk } from '../support/cli.ts';
 
@@ -66,6 +67,21 @@ describe('handover capture', () => {
     const handover = await desk.json<{ facts: unknown[] }>(['capture', '--transcript', path, '--dry-run']);
     expect(handover.facts.length).toBeGreaterThan(8);
     expect(await desk.json(['list'])).toEqual([]);
+  });
+
+  it('prints the envelope of handoff V2, with its checksum', async () => {
+    const desk = makeDesk();
+    const path = layOutStory(desk);
+    const printed = await desk.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run']);
+    const envelope: { checksum: string; resume_snapshot: object } = JSON.parse(printed);
+    expect(envelope.checksum).toBe(computeV2Checksum(envelope));
+    expect(envelope.resume_snapshot).toMatchObject({
+      schema_version: 2,
+      source_session_id: SESSION_ID,
+      goal: 'Never retry on 404, and keep the delay below 2000 ms',
+      n_1_transcript_path: path,
+      next_step: '(advisory) Task in progress: Test the retry',
+    });
   });
 
   it.each([

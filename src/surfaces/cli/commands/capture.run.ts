@@ -8,10 +8,12 @@ import { HandoverError } from '../../../errors.ts';
 import { type Line, linkHandover, tellsNothingNew } from '../../../handover/chain.ts';
 import { makeFact } from '../../../handover/declare.ts';
 import { sealRated } from '../../../handover/seal.ts';
+import { writeV2Envelope } from '../../../handover/v2-view.ts';
 import type { Handover, UnstampedDraft } from '../../../model/handover.ts';
 import { makeHandoverId } from '../../../model/id.ts';
 import { cleanLine } from '../../../model/text.ts';
 import { formatTimestamp } from '../../../model/time.ts';
+import { readEarlier } from '../../../store/chain.ts';
 import { keepNewHandover, type Stamp } from '../../../store/handovers.ts';
 import { findLine } from '../../../store/line.ts';
 import { identifyProject } from '../../../workspace/project.ts';
@@ -36,6 +38,10 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
   reportOddRows(this, reading);
   const print = flags.json ? 'json' : flags.print;
   if (print === 'json') this.out.json(handover);
+  if (print === 'v2') {
+    const earlier = readEarlier(findStore(this), handover);
+    this.out.json(writeV2Envelope(handover, { machine: this.machine, earlier }));
+  }
   if (print === 'brief')
     this.out.block(
       compileBrief(handover, reader, { budget, ...(flags.goal === undefined ? {} : { goal: flags.goal }) })

@@ -9,7 +9,7 @@ export interface CaptureFlags {
   budget?: string;
   target?: string;
   goal?: string;
-  print: 'brief' | 'json' | 'none';
+  print: 'brief' | 'json' | 'v2' | 'none';
   dryRun: boolean;
   json: boolean;
 }
@@ -68,7 +68,12 @@ export const capture: Command<CliContext> = buildCommand<CaptureFlags, [], CliCo
         brief: 'What the next session is to do; steers the choice of facts',
         placeholder: 'text',
       },
-      print: { kind: 'enum', values: ['brief', 'json', 'none'], default: 'brief', brief: 'What to print' },
+      print: {
+        kind: 'enum',
+        values: ['brief', 'json', 'v2', 'none'],
+        default: 'brief',
+        brief: 'What to print; v2 is the envelope of handoff V2',
+      },
       dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Keep nothing' },
       json: { kind: 'boolean', default: false, withNegated: false, brief: 'The same as --print json' },
     },

@@ -1,0 +1,27 @@
+import { describe, expect, it } from 'vitest';
+import type { Handover } from '../../src/model/handover.ts';
+import { readEarlier } from '../../src/store/chain.ts';
+import { forgetHandover } from '../../src/store/handovers.ts';
+import { keepOne, makeStore } from '../support/temp-store.ts';
+
+describe('the handovers before one', () => {
+  it('are read back, the oldest first, up to one that was forgotten', () => {
+    const store = makeStore();
+    const chain: Handover[] = [];
+    for (const title of ['a', 'b', 'c', 'd']) {
+      chain.push(keepOne(store, title, { previous: chain.at(-1)?.id ?? null }));
+    }
+    const last = chain.at(-1);
+    if (last === undefined) throw new Error('nothing was kept');
+    const titles = (): string[] => readEarlier(store, last).map(({ title }) => title);
+    expect(titles()).toEqual(['a', 'b', 'c']);
+    forgetHandover(store, chain[1]?.id ?? '');
+    expect(titles()).toEqual(['c']);
+  });
+
+  it('are none where a handover names itself', () => {
+    const store = makeStore();
+    const kept = keepOne(store, 'a');
+    expect(readEarlier(store, { ...kept, previous: kept.id })).toEqual([]);
+  });
+});
