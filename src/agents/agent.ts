@@ -55,6 +55,8 @@ export interface Agent {
   name: AgentName;
   /** All sessions of this agent on the machine, in no order. Costs a listing and the head of each file at most. */
   findSessions(machine: Machine): Iterable<FoundSession>;
+  /** Where this agent's transcripts lie on the machine, also those that cannot be read: by them drift shows. */
+  listTranscripts(machine: Machine): Iterable<string>;
   /** The session that a transcript file holds; null when the file is not one of this agent's. */
   inspectFile(path: string): FoundSession | null;
   /** What happened, in order, without what was rewound or superseded. */

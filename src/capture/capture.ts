@@ -1,4 +1,4 @@
-import { type Agent, type FoundSession, type Reading, startReading } from '../agents/agent.ts';
+import { type Agent, type FoundSession, startReading } from '../agents/agent.ts';
 import { distilEvents } from '../distil/distil.ts';
 import { HANDOVER_SCHEMA, type UnstampedDraft } from '../model/handover.ts';
 import { formatTimestamp } from '../model/time.ts';
@@ -6,16 +6,18 @@ import { isFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { abbreviateHome, describePlace, type Place } from '../workspace/place.ts';
 import { nameLostProject } from '../workspace/project.ts';
+import { type Judgement, judgeReading, startTally, tallyEvents } from './judge-reading.ts';
 
 export interface Captured {
   draft: UnstampedDraft;
-  reading: Reading;
+  judgement: Judgement;
 }
 
 /** Makes a handover of a session, from nothing but what the agent wrote to disk. */
 export function captureSession(agent: Agent, session: FoundSession, machine: Machine): Captured {
   const reading = startReading();
-  const distilled = distilEvents(agent.readEvents(session, reading));
+  const tally = startTally();
+  const distilled = distilEvents(tallyEvents(agent.readEvents(session, reading), tally));
   const { project, workspace } = locate(distilled.cwd ?? session.cwd, machine);
   const draft: UnstampedDraft = {
     schema: HANDOVER_SCHEMA,
@@ -39,7 +41,7 @@ export function captureSession(agent: Agent, session: FoundSession, machine: Mac
     quality: null,
     redactions: [],
   };
-  return { draft, reading };
+  return { draft, judgement: judgeReading(reading, tally, session.bytes) };
 }
 
 /** A folder that is gone, or that was never on this machine, still names the project. */

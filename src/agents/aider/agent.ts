@@ -12,6 +12,9 @@ const OPENING = /^\s*# aider chat started at \d{4}-/;
 export const aiderAgent: Agent = {
   name: 'aider',
   findSessions,
+  listTranscripts(machine) {
+    return findHistories(machine).map(({ path }) => path);
+  },
   /** The newest session of the file: aider appends all to one. */
   inspectFile(path) {
     const isOwn = basename(path) === HISTORY_NAME;

@@ -4,10 +4,17 @@ import { readJsonLines } from '../json-lines.ts';
 import { getText, type Row } from '../row.ts';
 import { Conversation } from './conversation.ts';
 import { findSessions, inspectFile } from './find.ts';
+import { listTranscripts } from './paths.ts';
 import { findRewoundPrompts } from './rewound.ts';
 import { isNeedlessRow } from './rows.ts';
 
-export const claudeCodeAgent: Agent = { name: 'claude-code', findSessions, inspectFile, readEvents };
+export const claudeCodeAgent: Agent = {
+  name: 'claude-code',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents,
+};
 
 function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
   const dead = findRewoundPrompts(session.path);

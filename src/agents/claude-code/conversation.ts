@@ -30,7 +30,7 @@ import {
 } from './prompts.ts';
 import { PromptQueue } from './queue.ts';
 import { readContentText, readNotification, readOutcome } from './results.ts';
-import { isKnownType } from './rows.ts';
+import { isKnownType, isSilentBlock } from './rows.ts';
 import { readSummaryText } from './summary.ts';
 
 interface OpenCall {
@@ -170,8 +170,13 @@ export class Conversation {
         const text = getText(block, 'text') ?? '';
         if (row.isApiErrorMessage === true) this.#tell(tellLimit(stamp, text));
         else if (!isSynthetic && this.#isNewText(text)) this.#tell(...tellReply(stamp, text));
-      }
+      } else this.#countBlock(block);
     }
+  }
+
+  #countBlock(block: Row): void {
+    const type = getText(block, 'type') ?? '(no type)';
+    if (!isSilentBlock(type)) countUnknown(this.#reading.unknown, `assistant/${type}`);
   }
 
   /** One message comes in several rows, a block each, and a block may come twice. */

@@ -55,6 +55,25 @@ export function isKnownType(type: string): boolean {
   return KNOWN.has(type);
 }
 
+/** Blocks of the agent's messages in which nothing is said and no tool of Claude Code's is called. */
+const SILENT_BLOCKS = new Set([
+  'thinking',
+  'redacted_thinking',
+  'image',
+  'document',
+  'server_tool_use',
+  'web_search_tool_result',
+  'web_fetch_tool_result',
+  'code_execution_tool_result',
+  'mcp_tool_use',
+  'mcp_tool_result',
+  'container_upload',
+]);
+
+export function isSilentBlock(type: string): boolean {
+  return SILENT_BLOCKS.has(type);
+}
+
 const TYPE = toKey('type');
 const ATTACHMENT = '"attachment":{';
 const THINKING = Buffer.from('"content":[{"type":"thinking"');

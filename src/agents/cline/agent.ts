@@ -18,6 +18,11 @@ import {
 export const clineAgent: Agent = {
   name: 'cline',
   findSessions,
+  *listTranscripts(machine) {
+    const data = findDataFolder(machine);
+    if (data !== null) yield* listTranscripts(data);
+    for (const home of listTaskHomes(machine)) yield* listTasks(home);
+  },
   inspectFile,
   readEvents,
 };

@@ -14,6 +14,10 @@ import { surveyHistory } from './survey.ts';
 export const codexAgent: Agent = {
   name: 'codex',
   findSessions,
+  listTranscripts(machine) {
+    const home = findCodexHome(machine);
+    return home === null ? [] : listRollouts(home);
+  },
   inspectFile: inspectRollout,
   readEvents,
 };

@@ -12,6 +12,10 @@ import { isIdle, isNeedless } from './rows.ts';
 export const copilotAgent: Agent = {
   name: 'copilot',
   findSessions,
+  listTranscripts(machine) {
+    const home = findCopilotHome(machine);
+    return home === null ? [] : listTranscripts(home);
+  },
   inspectFile: inspectTranscript,
   readEvents,
 };

@@ -5,9 +5,18 @@ import { readJsonLines } from '../json-lines.ts';
 import { countUnknown, getRow, getRows, getText, parseRow, type Row } from '../row.ts';
 import { Conversation } from './conversation.ts';
 import { findSessions, inspectFile } from './find.ts';
+import { listTranscripts } from './places.ts';
 import { findRewoundMessages } from './rewound.ts';
 
-export const geminiAgent: Agent = { name: 'gemini', findSessions, inspectFile, readEvents };
+export const geminiAgent: Agent = {
+  name: 'gemini',
+  findSessions,
+  *listTranscripts(machine) {
+    for (const { path } of listTranscripts(machine)) yield path;
+  },
+  inspectFile,
+  readEvents,
+};
 
 function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
   const conversation = new Conversation(session, reading);

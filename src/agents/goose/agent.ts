@@ -14,6 +14,12 @@ import { DATABASE_NAME, findSessionsFolder } from './places.ts';
 export const gooseAgent: Agent = {
   name: 'goose',
   findSessions,
+  *listTranscripts(machine) {
+    const folder = findSessionsFolder(machine);
+    for (const name of folder === null ? [] : listNames(folder)) {
+      if (folder !== null && (name === DATABASE_NAME || name.endsWith('.jsonl'))) yield join(folder, name);
+    }
+  },
   inspectFile(path) {
     return isDatabase(path) ? pickNewest(readDatabase(path)) : describeFile(path);
   },

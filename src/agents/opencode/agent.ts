@@ -13,6 +13,7 @@ import { findDatabases } from './places.ts';
 export const opencodeAgent: Agent = {
   name: 'opencode',
   findSessions,
+  listTranscripts: findDatabases,
   inspectFile(path) {
     if (!isDatabase(path)) return describeExport(path);
     return pickNewest(readDatabase(path));

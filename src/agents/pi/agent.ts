@@ -11,6 +11,7 @@ import { findLiveEntries } from './tree.ts';
 export const piAgent: Agent = {
   name: 'pi',
   findSessions,
+  listTranscripts: findFiles,
   inspectFile: describeFile,
   readEvents,
 };

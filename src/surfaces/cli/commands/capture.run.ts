@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { Agent, FoundSession, Reading } from '../../../agents/agent.ts';
+import type { Agent, FoundSession } from '../../../agents/agent.ts';
 import { loadAgent } from '../../../agents/table.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../brief/compile.ts';
 import { captureSession } from '../../../capture/capture.ts';
@@ -19,7 +19,8 @@ import { findLine } from '../../../store/line.ts';
 import { identifyProject } from '../../../workspace/project.ts';
 import { requireAgent } from '../agents.ts';
 import { type CliContext, findStore, noteJournalFailure, refuseBoth, withCatalogOpener } from '../context.ts';
-import { dim, yellow } from '../output.ts';
+import { refuseDrifted, reportOddRows } from '../drift.ts';
+import { dim } from '../output.ts';
 import { requireReader } from '../readers.ts';
 import { parseCount } from '../words.ts';
 import type { CaptureFlags } from './capture.ts';
@@ -28,14 +29,15 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
   const reader = requireReader(flags.target ?? 'generic');
   const budget = flags.budget === undefined ? DEFAULT_BUDGET : parseCount(flags.budget, 1);
   const { agent, session } = await chooseSession(this, flags);
-  const { draft: captured, reading } = captureSession(agent, session, this.machine);
+  const { draft: captured, judgement } = captureSession(agent, session, this.machine);
+  if (judgement.understanding === 'nothing') throw refuseDrifted(session, judgement);
   const draft = flags.goal === undefined ? captured : addGoal(captured, flags.goal);
   const line = await findEarlier(this, draft, flags);
   const linked = linkHandover(draft, line);
   const known = line !== null && tellsNothingNew(linked, line) ? line.previous : null;
   const seal = (stamp: Stamp): Handover => sealRated({ ...linked, ...stamp });
   const handover = known ?? (flags.dryRun ? seal(stampNow(this)) : keep(this, seal));
-  reportOddRows(this, reading);
+  reportOddRows(this.err, agent.name, judgement);
   const print = flags.json ? 'json' : flags.print;
   if (print === 'json') this.out.json(handover);
   if (print === 'v2') {
@@ -117,15 +119,4 @@ function pickById(sessions: readonly FoundSession[], words: string): FoundSessio
 function stampNow(context: CliContext): Stamp {
   const now = context.machine.clock.now();
   return { id: makeHandoverId(now, context.machine.random.bytes(3)), created_at: formatTimestamp(now) };
-}
-
-/** Formats change with the agents' versions: what is not understood is said, loudly when it is much. */
-function reportOddRows(context: CliContext, reading: Reading): void {
-  const unknown = Object.entries(reading.unknown);
-  const odd = reading.unreadable + unknown.reduce((sum, [, count]) => sum + count, 0);
-  if (odd === 0) return;
-  const version = reading.agentVersion === null ? '' : ` (version ${reading.agentVersion})`;
-  const kinds =
-    unknown.length === 0 ? '' : `; kinds not known here: ${unknown.map(([kind]) => kind).join(', ')}`;
-  context.err.line(yellow('note: '), `${odd} of ${reading.rows} rows${version} were passed over${kinds}`);
 }

@@ -1,7 +1,9 @@
+import { findDrift } from '../../../capture/find-drift.ts';
 import { EXIT } from '../../../errors.ts';
 import { type Examination, examineStore, fixFindings } from '../../../store/doctor/doctor.ts';
 import type { FixedFinding, Level } from '../../../store/doctor/finding.ts';
 import { type CliContext, findStore, progressOf } from '../context.ts';
+import { toFinding } from '../drift.ts';
 import { bold, dim, green, type Output, red, type Styled, yellow } from '../output.ts';
 import type { DoctorFlags } from './doctor.ts';
 
@@ -9,32 +11,41 @@ import type { DoctorFlags } from './doctor.ts';
 export async function runDoctor(this: CliContext, flags: DoctorFlags): Promise<void> {
   const store = findStore(this);
   const examination = await examineStore(store, progressOf(this, 'checking'));
+  const drift = await findDrift(this.machine);
+  const found = [...examination.findings, ...drift.drifted.map(toFinding)];
   const findings = flags.fix
-    ? fixFindings(store, examination.findings)
-    : examination.findings.map((finding) => ({ ...finding, fixed: false }));
-  if (flags.json) this.out.json(toJson(examination, findings));
-  else print(this.out, examination, findings);
+    ? fixFindings(store, found)
+    : found.map((finding) => ({ ...finding, fixed: false }));
+  const seen = { ...examination, transcripts: drift.looked };
+  if (flags.json) this.out.json(toJson(seen, findings));
+  else print(this.out, seen, findings);
   const open = findings.some((finding) => finding.level === 'damage' && !finding.fixed);
   this.process.exitCode = open ? EXIT.data : EXIT.done;
 }
 
-function toJson(examination: Examination, findings: readonly FixedFinding[]): unknown {
+interface Seen extends Examination {
+  /** Of agents, that were read to see whether they still are understood. */
+  transcripts: number;
+}
+
+function toJson(seen: Seen, findings: readonly FixedFinding[]): unknown {
   return {
-    ...examination,
+    ...seen,
     findings: findings.map(({ remedy, ...finding }) => ({ ...finding, remedy: remedy?.description ?? null })),
   };
 }
 
 const LOOKS: Record<Level, (text: string) => Styled> = { damage: red, warning: yellow, notice: dim };
 
-function print(out: Output, examination: Examination, findings: readonly FixedFinding[]): void {
-  const { root, handovers, intact, journalEntries, sqlite } = examination;
+function print(out: Output, seen: Seen, findings: readonly FixedFinding[]): void {
+  const { root, handovers, intact, journalEntries, sqlite, transcripts } = seen;
   out.line(dim('store    '), root);
   out.line(
     dim('kept     '),
     `${intact} of ${handovers} handovers are whole, ${journalEntries} journal entries`,
   );
   out.line(dim('index    '), sqlite === 'none' ? 'none (no SQLite)' : `SQLite by ${sqlite}`);
+  out.line(dim('agents   '), `${transcripts} of their newest transcripts were read`);
   for (const finding of findings) {
     out.line(LOOKS[finding.level](`${finding.level.padEnd(8)} `), finding.message);
     if (finding.fixed) out.line(green('         fixed: '), finding.remedy?.description ?? '');
