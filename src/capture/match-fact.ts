@@ -5,19 +5,23 @@ const FEWEST_WORDS = 5;
 const SAME_WORDS = 0.75;
 
 /**
- * Whether an event says what a fact says. Facts are cleaned, cut and put on one line, so only letters and digits are
- * compared. What was not quoted may also have lost something in the middle, as a command does its here-document: then
- * most of the words have to be there.
+ * Whether an event says what a fact says. Facts are cleaned, cut and put on one line, and an item of a list carries the
+ * words that led to it, so letters and digits are compared, piece by piece. What was not quoted may also have lost
+ * something in the middle, as a command does its here-document: then most of the words have to be there.
  */
 export function saysFact(event: Event, fact: Fact): boolean {
   const said = listTexts(event).join('\n');
-  const subject = keepLetters(fact.text);
-  if (subject === '' || keepLetters(said).includes(subject)) return true;
+  const letters = keepLetters(said);
+  if (letters.includes(keepLetters(fact.text))) return true;
+  const pieces = fact.text.split(PIECES).map(keepLetters);
+  if (pieces.length > 1 && pieces.every((piece) => letters.includes(piece))) return true;
   const words = findWords(fact.text);
   if (fact.trust === 'quoted' || words.size < FEWEST_WORDS) return false;
   const known = findWords(said);
   return [...words].filter((word) => known.has(word)).length >= words.size * SAME_WORDS;
 }
+
+const PIECES = /:\s+|\n|…/;
 
 function keepLetters(text: string): string {
   return text

@@ -86,6 +86,16 @@ describe('tracing', () => {
     expect(traceEvents([ran(1, 'a', command)], [fact], null).facts[0]?.sources[0]?.state).toBe('told');
   });
 
+  it('knows an item of a list again that carries the words that led to it', () => {
+    const reply: Event = { type: 'reply', ...at(1), text: '**Still to do:**\n\n- write it\n- `test` it\n' };
+    const fact = (text: string): Fact =>
+      makeFact('next', text, { trust: 'quoted', origin: 'agent', sources: [{ line: 1 }] });
+    const states = ['Still to do: `test` it', 'Still to do: burn it'].map(
+      (text) => traceEvents([reply], [fact(text)], null).facts[0]?.sources[0]?.state,
+    );
+    expect(states).toEqual(['told', 'changed']);
+  });
+
   it('does not take a few common words for the same text', () => {
     const fact = makeFact('command', 'npm test', { status: 'unknown', sources: [{ line: 1 }] });
     const traced = traceEvents([ran(1, 'a', 'npm run build; then test it')], [fact], null);

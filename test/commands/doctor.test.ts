@@ -49,6 +49,7 @@ describe('handover doctor', () => {
       'journalEntries',
       'sqlite',
       'findings',
+      'transcripts',
     ]);
     expect(report).toMatchObject({
       root: desk.store,
