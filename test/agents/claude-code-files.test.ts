@@ -309,6 +309,16 @@ describe('any bytes', () => {
     expect(JSON.stringify(events)).not.toMatch(/\\ud[89a-f]/i);
   });
 
+  it('is known by a first row that is longer than what is looked at first', () => {
+    const t = new Transcript();
+    t.raw({ type: 'mode', mode: 'normal', sessionId: SESSION_ID });
+    t.human(`Read this: ${'word '.repeat(20_000)}`);
+    expect(claudeCodeAgent.inspectFile(layOut(t.text).path)).toMatchObject({
+      id: SESSION_ID,
+      cwd: STORY_CWD,
+    });
+  });
+
   it('counts what it does not know and what is broken, and goes on', () => {
     const t = tellStory();
     const broken = `\ufeff{"type":"brand-new","x":1}\n{"type":"__proto__"}\n{"no":"type"}\nnot json\n[]\n\n${t.text}`;

@@ -66,7 +66,7 @@ describe('what counts as said by the human', () => {
     expect(said).toEqual(['Fix it', 'Look here', 'Explain this']);
   });
 
-  it('is a slash command with arguments, never a bare one', () => {
+  it('is a slash command with arguments, or one that stands for a prompt', () => {
     const said = prompts((t) => {
       t.human(
         '<command-name>/exit</command-name>\n  <command-message>exit</command-message>\n  <command-args></command-args>',
@@ -76,7 +76,7 @@ describe('what counts as said by the human', () => {
         '<command-message>plan</command-message>\n<command-name>/plan</command-name>\n<command-args>the <b>new</b> page</command-args>',
       );
     });
-    expect(said).toEqual(['/plan the <b>new</b> page']);
+    expect(said).toEqual(['/review', '/plan the <b>new</b> page']);
   });
 
   it('may start with a tag of the human’s own', () => {

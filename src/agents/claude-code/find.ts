@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import { cleanLine, cutToBytes } from '../../model/text.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { type FileHead, readHead } from '../../platform/foreign-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { getText, parseAny, parseRow, type Row } from '../row.ts';
@@ -10,6 +10,8 @@ import { readHumanRow } from './prompts.ts';
 import { isConversationRow, isNeedlessRow } from './rows.ts';
 
 const HEAD_BYTES = 64 * 1024;
+/** A row says whose it is behind its message, and the first message may be long. */
+const LONG_HEAD_BYTES = 16 * 1024 * 1024;
 
 export function* findSessions(machine: Machine): Generator<FoundSession> {
   for (const path of listTranscripts(machine)) {
@@ -21,6 +23,21 @@ export function* findSessions(machine: Machine): Generator<FoundSession> {
 export function inspectFile(path: string): FoundSession | null {
   const file = readHead(path, HEAD_BYTES);
   if (file === null) return null;
+  const session = describe(path, file);
+  if (session !== null || !endsInRow(file)) return session;
+  const more = readHead(path, LONG_HEAD_BYTES);
+  return more === null ? null : describe(path, more);
+}
+
+const ROW = Buffer.from('{"parentUuid":');
+
+/** Whether the head ends within a row of a conversation. */
+function endsInRow({ bytes, size }: FileHead): boolean {
+  const start = bytes.lastIndexOf(0x0a) + 1;
+  return size > bytes.length && bytes.subarray(start, start + ROW.length).equals(ROW);
+}
+
+function describe(path: string, file: FileHead): FoundSession | null {
   const head = readSessionHead(file.bytes);
   if (head.sessionId === null) return null;
   return {

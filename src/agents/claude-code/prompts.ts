@@ -79,12 +79,16 @@ function dropContext(text: string): string {
   return rest;
 }
 
-/** A slash command says something only when it has arguments. */
+/**
+ * A slash command that puts a prompt of its own in the human's place is a request, also without arguments: its message
+ * stands before its name. One that Claude Code carries out itself says something only by its arguments.
+ */
 function readCommand(text: string): string | null {
   const name = between(text, 'command-name');
   const args = between(text, 'command-args');
-  if (name === null || args === null) return null;
-  return `${name.startsWith('/') ? name : `/${name}`} ${args}`;
+  if (name === null || (args === null && !text.startsWith('<command-message>'))) return null;
+  const command = name.startsWith('/') ? name : `/${name}`;
+  return args === null ? command : `${command} ${args}`;
 }
 
 function between(text: string, tag: string): string | null {
