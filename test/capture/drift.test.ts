@@ -1,92 +1,13 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { AGENT_NAMES, type AgentName } from '../../src/agents/agent.ts';
+import { AGENT_NAMES } from '../../src/agents/agent.ts';
 import { loadAgent } from '../../src/agents/table.ts';
 import { findDrift } from '../../src/capture/find-drift.ts';
-import * as claudeCode from '../fixtures/agents/claude-code.ts';
-import * as codex from '../fixtures/agents/codex.ts';
-import * as copilot from '../fixtures/agents/copilot.ts';
-import * as gemini from '../fixtures/agents/gemini.ts';
-import * as goose from '../fixtures/agents/goose.ts';
-import * as pi from '../fixtures/agents/pi.ts';
-import * as qwen from '../fixtures/agents/qwen.ts';
+import { STORIES, type Story } from '../fixtures/agents/stories.ts';
 import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
 import { toJsonLines, writeText } from '../support/transcripts.ts';
 
 type Row = Record<string, unknown>;
-
-interface Story {
-  agent: AgentName;
-  /** Below the home folder. */
-  place: string;
-  text: string;
-  /** As the fixture tells it; null where the agent's transcripts do not. */
-  version: string | null;
-  /** The key that says what a row is. */
-  key: 'type' | 'role';
-  /** How many rows at the beginning say which agent's they are. */
-  head: number;
-}
-
-/** The agents whose transcripts have a row a line. */
-const STORIES: readonly Story[] = [
-  {
-    agent: 'claude-code',
-    place: `.claude/projects/-home-ann-shop/${claudeCode.SESSION_ID}.jsonl`,
-    text: claudeCode.tellStory().text,
-    version: '2.1.325',
-    key: 'type',
-    head: 0,
-  },
-  {
-    agent: 'codex',
-    place: `.codex/sessions/2026/01/31/rollout-2026-01-31T12-00-00-${codex.THREAD}.jsonl`,
-    text: toJsonLines(codex.paginatedStory()),
-    version: '0.146.0',
-    key: 'type',
-    head: 1,
-  },
-  {
-    agent: 'gemini',
-    place: '.gemini/tmp/shop/chats/session-2026-01-31T12-00-4811c0de.jsonl',
-    text: gemini.tellStory().text,
-    version: null,
-    key: 'type',
-    head: 1,
-  },
-  {
-    agent: 'qwen',
-    place: `.qwen/projects/-home-ann-shop/chats/${qwen.SESSION_ID}.jsonl`,
-    text: qwen.tellStory().text,
-    version: '0.24.4',
-    key: 'type',
-    head: 0,
-  },
-  {
-    agent: 'copilot',
-    place: `.copilot/session-state/${copilot.SESSION}/events.jsonl`,
-    text: toJsonLines(copilot.story()),
-    version: '1.0.102',
-    key: 'type',
-    head: 1,
-  },
-  {
-    agent: 'pi',
-    place: `.pi/agent/sessions/--home-ann-shop--/${pi.SESSION_ID}.jsonl`,
-    text: pi.writeRows(),
-    version: null,
-    key: 'type',
-    head: 1,
-  },
-  {
-    agent: 'goose',
-    place: `.local/share/goose/sessions/${goose.SESSION_ID}.jsonl`,
-    text: goose.writeLines(),
-    version: null,
-    key: 'role',
-    head: 1,
-  },
-];
 
 /** What a later version might write: from a row on, every row is of a kind that nobody has seen. The head stays. */
 function writeFuture({ text, key, head }: Story, from: number): string {

@@ -17,24 +17,27 @@ export const claudeCodeAgent: Agent = {
 };
 
 function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
-  const dead = findRewoundPrompts(session.path);
+  const rewound = findRewoundPrompts(session.path);
+  const dead = new Set<string>();
   const conversation = new Conversation(session, reading);
   // Rows that tell nothing still link others to what is dead.
-  const isNeedless = dead.size === 0 ? isNeedlessRow : undefined;
+  const isNeedless = rewound.size === 0 ? isNeedlessRow : undefined;
   for (const numbered of readJsonLines(session.path, reading, isNeedless)) {
-    if (dead.size > 0 && isDead(numbered.row, dead)) continue;
+    if (rewound.size > 0 && isDead(numbered.row, rewound, dead)) continue;
     yield* conversation.read(numbered);
   }
   yield* conversation.finish();
 }
 
-/** A row hangs on the row before it, a compaction on the last row that it covers. */
-function isDead(row: Row, dead: Set<string>): boolean {
+/**
+ * A row hangs on a row before it, a compaction on the last row that it covers. `dead` are the dead rows so far: one that
+ * claims to hang on a later row does not die with it, or a cycle could take everything along.
+ */
+function isDead(row: Row, rewound: ReadonlySet<string>, dead: Set<string>): boolean {
   const uuid = getText(row, 'uuid');
   if (uuid === null) return false;
-  if (dead.has(uuid)) return true;
   const parent = getText(row, 'parentUuid') ?? getText(row, 'logicalParentUuid');
-  if (parent === null || !dead.has(parent)) return false;
+  if (!rewound.has(uuid) && (parent === null || !dead.has(parent))) return false;
   dead.add(uuid);
   return true;
 }

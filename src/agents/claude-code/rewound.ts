@@ -20,7 +20,7 @@ export function findRewoundPrompts(path: string): Set<string> {
     const row = parseRow(bytes.toString('utf8'));
     if (row === null || row.isSidechain === true || readHumanRow(row) === null) continue;
     const { uuid, parentUuid } = row;
-    if (typeof uuid !== 'string' || typeof parentUuid !== 'string') continue;
+    if (typeof uuid !== 'string' || typeof parentUuid !== 'string' || uuid === parentUuid) continue;
     const earlier = latest.get(parentUuid);
     if (earlier !== undefined && earlier !== uuid) rewound.add(earlier);
     latest.set(parentUuid, uuid);

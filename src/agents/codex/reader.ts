@@ -21,6 +21,9 @@ import { findCallId, ToolCalls } from './tool-calls.ts';
 
 const SUMMARY_PREAMBLE = /^Another language model started to solve this problem[^\n]*\n/;
 
+/** Kinds of rows that tell something, by a payload. */
+const TELLING = new Set(['session_meta', 'turn_context', 'compacted', 'response_item', 'event_msg']);
+
 /** Turns the rows of one session into events. */
 export class RolloutReader {
   readonly #survey: Survey;
@@ -43,7 +46,8 @@ export class RolloutReader {
     this.#line = line;
     const payload = asRow(row.payload);
     if (payload === null) {
-      this.#reading.unreadable++;
+      if (kind.type === '' || TELLING.has(kind.type)) this.#reading.unreadable++;
+      else countUnknown(this.#reading.unknown, kind.type);
       return;
     }
     switch (kind.type) {

@@ -1,0 +1,280 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, truncateSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Agent, startReading } from '../../src/agents/agent.ts';
+import { loadAgent } from '../../src/agents/table.ts';
+import { compileBrief } from '../../src/brief/compile.ts';
+import { findReader } from '../../src/brief/reader.ts';
+import { captureSession } from '../../src/capture/capture.ts';
+import { formatHandover, openHandover, sealHandover } from '../../src/handover/seal.ts';
+import { Transcript } from '../fixtures/agents/claude-code.ts';
+import {
+  call,
+  event,
+  message,
+  meta,
+  number,
+  output,
+  paginatedStory,
+  THREAD,
+} from '../fixtures/agents/codex.ts';
+import { STORIES, type Story } from '../fixtures/agents/stories.ts';
+import { type Desk, makeDesk, type RunResult } from '../support/cli.ts';
+import { makeFolder, makeMachine } from '../support/temp-store.ts';
+import { toJsonLines, writeText } from '../support/transcripts.ts';
+
+/* Transcripts that nobody would write, through the whole way to a brief. The readers have tests of their own. */
+
+const BOTH = STORIES.filter(({ agent }) => agent === 'claude-code' || agent === 'codex');
+
+const layOut = (desk: Desk, story: Story, content: string | Buffer): string =>
+  writeText(join(desk.home, story.place), content);
+
+function capture(desk: Desk, path: string, ...args: string[]): Promise<RunResult> {
+  return desk.run(['capture', '--transcript', path, '--print', 'none', ...args], { timeoutMs: 30_000 });
+}
+
+/** All that `capture` does, in this process. Returns the length of the brief; null when the file is none of the agent's. */
+function captureHere(agent: Agent, path: string): number | null {
+  const session = agent.inspectFile(path);
+  if (session === null) return null;
+  const { draft } = captureSession(agent, session, makeMachine(makeFolder()));
+  const stamp = { id: '20260131-120000-aaaa', created_at: '2026-01-31T12:00:00.000Z' };
+  const handover = sealHandover({ ...draft, ...stamp });
+  openHandover(Buffer.from(formatHandover(handover)), stamp.id, 'it');
+  const reader = findReader('generic');
+  if (reader === null) throw new Error('there is no reader');
+  return compileBrief(handover, reader, 2000).text.length;
+}
+
+describe('a transcript that is cut', () => {
+  it.each(STORIES)('anywhere: of $agent, gives a handover that can be sealed', async (story) => {
+    const agent = await loadAgent(story.agent);
+    const content = Buffer.from(story.text);
+    const path = layOut(makeDesk(), story, content);
+    expect(captureHere(agent, path)).toBeGreaterThan(500);
+    const cuts = BOTH.includes(story) ? 300 : 60;
+    for (let left = cuts; left >= 0; left--) {
+      truncateSync(path, Math.floor((content.length * left) / cuts));
+      expect(captureHere(agent, path) ?? 0).toBeLessThanOrEqual(8000);
+    }
+  });
+
+  it.each(BOTH)('within its last row: of $agent, is kept without a word about that row', async (story) => {
+    const desk = makeDesk();
+    const path = layOut(desk, story, story.text.slice(0, -20));
+    expect(await capture(desk, path)).toMatchObject({
+      status: 0,
+      stderr: expect.stringMatching(/^saved handover \S+\n$/),
+    });
+  });
+
+  it.each(BOTH)('at its first byte: of $agent, is refused', async (story) => {
+    const desk = makeDesk();
+    expect((await capture(desk, layOut(desk, story, ''))).status).toBe(65);
+    expect((await capture(desk, layOut(desk, story, '{'))).status).toBe(65);
+  });
+});
+
+describe('rows that are none', () => {
+  it.each(BOTH)('in a transcript of $agent are passed over and counted', async (story) => {
+    const desk = makeDesk();
+    const [first = '', ...rows] = story.text.trim().split('\n');
+    const odd = [
+      'not json',
+      '[1,2,3]',
+      '"text"',
+      '{"type":"__proto__","isSidechain":false}',
+      '{"type":"constructor"}',
+      '{"type":"\\u001b[2Jmood\\ud800"}',
+      '\u0000\u0000\u0000',
+    ];
+    const mixed = rows.flatMap((row, index) => (odd[index] === undefined ? [row] : [odd[index], row]));
+    const path = layOut(desk, story, `${[first, ...mixed].join('\r\n')}\r\n`);
+    const { status, stderr } = await capture(desk, path);
+    expect(status).toBe(0);
+    expect(stderr).toContain('__proto__ (1)');
+    expect(stderr).toContain('constructor (1)');
+    expect(stderr).toMatch(/mood\S? \(1\)/);
+    expect(stderr).toContain('unreadable: 4');
+    expect(stderr).toContain(`7 odd of ${rows.length + 8} rows`);
+    expect(stderr).not.toContain('\u001b');
+    const [row] = await desk.json<{ title: string }[]>(['list']);
+    expect(row?.title).toBe('Never retry on 404, and keep the delay below 2000 ms');
+  });
+
+  it('of thousands of kinds are told apart up to a limit, and named up to a smaller one', async () => {
+    const desk = makeDesk();
+    const [story] = BOTH;
+    if (story === undefined) throw new Error('there is no story');
+    const many = Array.from({ length: 5000 }, (_, at) => `{"type":"kind-${at}"}\n`).join('');
+    const { status, stderr } = await capture(desk, layOut(desk, story, `${story.text}${many}`));
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/other \(4900\), kind-0 \(1\).*, 93 more/);
+    expect(stderr.length).toBeLessThan(1000);
+  });
+
+  it.each(BOTH)('nested 200,000 deep: of $agent, do no harm', async (story) => {
+    const desk = makeDesk();
+    const deep = `${'{"a":['.repeat(100_000)}1${']}'.repeat(100_000)}`;
+    const rows =
+      story.agent === 'codex'
+        ? toJsonLines([call('deep', 'exec_command', { cmd: 'DEEP' }), event('DEEP')])
+        : `{"type":"assistant","isSidechain":false,"sessionId":"s","uuid":"d","message":{"content":[{"type":"tool_use","id":"x","name":"Other","input":{"v":"DEEP"}}]}}\n`;
+    const path = layOut(desk, story, `${story.text}${rows.replaceAll('"DEEP"', deep)}`);
+    expect((await capture(desk, path)).status).toBe(0);
+  });
+});
+
+describe('a row of 10 MB', () => {
+  const words = 'The upload is slow. '.repeat(530_000);
+
+  it.each(BOTH)('of $agent is read, and one of 80 MB is passed over and counted', async (story) => {
+    const desk = makeDesk();
+    const long =
+      story.agent === 'codex' ? toJsonLines([event('agent_message', { message: words })]) : sayLong(words);
+    expect(long.length).toBeGreaterThan(10 * 1024 * 1024);
+    const path = layOut(desk, story, `${story.text}${long}`);
+    const file = openSync(path, 'a');
+    writeSync(file, '{"type":"user","x":"');
+    const block = 'y'.repeat(8 * 1024 * 1024);
+    for (let at = 0; at < 10; at++) writeSync(file, block);
+    writeSync(file, '"}\n');
+    closeSync(file);
+    const { status, stderr } = await capture(desk, path);
+    expect(status).toBe(0);
+    expect(stderr).toContain('unreadable: 1');
+    expect((await desk.json<{ handovers: number; intact: number }>(['doctor'])).intact).toBe(1);
+  });
+
+  function sayLong(text: string): string {
+    const t = new Transcript();
+    t.say(text);
+    return t.text.replace('00000000-0000-4000-8000-000000000001', 'long');
+  }
+});
+
+describe('lone surrogates', () => {
+  it('everywhere in a transcript of Claude Code are not kept', async () => {
+    const t = new Transcript({ cwd: '/home/ann/\ud800shop', gitBranch: 'fix/\udc00' });
+    t.human('Rename the file \ud83d to something');
+    t.call('a\ud800', 'Write', {
+      file_path: '/home/ann/\ud800shop/\udfff.ts',
+      content: 'const a\ud800 = 1;',
+    });
+    t.result('a\ud800', 'ok \ud800');
+    t.call('b', 'Bash', { command: 'echo \ud800 && make test' });
+    t.result('b', 'error: \udc00 failed badly', { isError: true });
+    t.call('c', 'TodoWrite', { todos: [{ content: 'Mend \ud800', status: 'pending', activeForm: 'x' }] });
+    await expectWellFormed(BOTH[0], t.text);
+  });
+
+  it('everywhere in a rollout of Codex are not kept', async () => {
+    const rows = [
+      meta({ cwd: '/home/ann/\ud800shop' }),
+      event('user_message', { message: 'Rename the file \ud83d to something' }),
+      call('a\ud800', 'exec_command', { cmd: 'make \ud800 test' }),
+      output('a\ud800', 'Process exited with code 1\nOutput:\nerror: \udc00 failed badly'),
+      call('p', 'update_plan', { plan: [{ step: 'Mend \ud800', status: 'pending' }] }),
+      message('assistant', 'We decided to use \udfff instead of the other one.'),
+    ];
+    await expectWellFormed(BOTH[1], toJsonLines(rows));
+  });
+
+  async function expectWellFormed(story: Story | undefined, text: string): Promise<void> {
+    if (story === undefined) throw new Error('there is no story');
+    const desk = makeDesk();
+    expect(text).toMatch(/\\ud[89a-f]/);
+    const { status } = await capture(desk, layOut(desk, story, text));
+    expect(status).toBe(0);
+    const record = await desk.ok(['show', '--json']);
+    expect(JSON.stringify(JSON.parse(record))).not.toMatch(/\\ud[89a-f][0-9a-f]{2}/i);
+    expect(record).toContain('\ufffd');
+    for (const args of [['render'], ['show', '--events'], ['show', '--events', '--json']])
+      expect((await desk.ok(args)).isWellFormed()).toBe(true);
+  }
+});
+
+describe('parents', () => {
+  const rowsOf = (t: Transcript, parents: (string | null)[]): string =>
+    toJsonLines(t.rows.map((row, index) => ({ ...row, parentUuid: parents[index] ?? null })));
+
+  it('that are missing, that form a cycle, or that are the row itself end nothing', async () => {
+    const desk = makeDesk();
+    const [story] = BOTH;
+    if (story === undefined) throw new Error('there is no story');
+    const t = new Transcript();
+    const ids = ['one', 'two', 'three', 'four'].map((word) => t.human(`Say ${word} and go on with the work`));
+    t.say('All four of them were said.');
+    const [a = '', b = '', c = '', d = ''] = ids;
+    const cycles = [
+      [b, a, d, c, a],
+      [a, a, a, a, a],
+      ['gone', 'gone', 'gone too', null, 'nowhere'],
+      [d, a, b, c, 'gone'],
+    ];
+    for (const parents of cycles) {
+      const { status, stderr } = await capture(desk, layOut(desk, story, rowsOf(t, parents)));
+      expect([status, stderr]).toEqual([0, expect.stringMatching(/^saved handover \S+\n$/)]);
+      const { title } = await desk.json<{ title: string }>(['show', 'latest']);
+      expect(title).toBe('Say four and go on with the work');
+    }
+  });
+
+  it('of rollouts that continue each other are followed once, and a missing one is counted', async () => {
+    const desk = makeDesk();
+    const other = '01a1dd0d-0a21-7122-8074-002f98a99098';
+    const place = (id: string): string =>
+      join(desk.home, `.codex/sessions/2026/01/31/rollout-2026-01-31T12-00-00-${id}.jsonl`);
+    const continuing = (id: string, base: string): string => {
+      const [, ...rows] = paginatedStory();
+      const head = meta({ id, history_base: { thread_id: base, end_ordinal_exclusive: 5 } });
+      return toJsonLines(number([head, ...rows], 0));
+    };
+    writeText(place(THREAD), continuing(THREAD, other));
+    writeText(place(other), continuing(other, THREAD));
+    const { status, stderr } = await capture(desk, place(THREAD));
+    expect([status, stderr]).toEqual([0, expect.stringContaining('history_base (1)')]);
+    writeText(place(THREAD), continuing(THREAD, 'ffffffff-0a21-7122-8074-002f98a99098'));
+    expect((await capture(desk, place(THREAD))).stderr).toContain('history_base (1)');
+  });
+});
+
+describe('what is no file of rows', () => {
+  it('is refused, and not waited for', async () => {
+    const desk = makeDesk();
+    const folder = join(desk.home, 'folder.jsonl');
+    mkdirSync(folder);
+    expect((await capture(desk, folder)).status).toBe(65);
+    const pipe = join(desk.home, 'pipe.jsonl');
+    execFileSync('mkfifo', [pipe]);
+    expect((await capture(desk, pipe)).status).toBe(65);
+    const noise = writeText(
+      join(desk.home, 'noise.jsonl'),
+      Buffer.from(Array.from({ length: 9999 }, (_, at) => (at * 7919) % 256)),
+    );
+    expect((await capture(desk, noise)).status).toBe(65);
+    const wide = writeText(join(desk.home, 'wide.jsonl'), Buffer.from(STORIES[0]?.text ?? '', 'utf16le'));
+    expect((await capture(desk, wide)).status).toBe(65);
+  });
+
+  it('counts as nothing, not as an error, to whoever reads on', async () => {
+    const agent = await loadAgent('codex');
+    const path = writeText(join(makeDesk().home, 'x.jsonl'), '\n\n\r\n \t\n');
+    const session = {
+      agent: 'codex',
+      id: 'x',
+      path,
+      cwd: null,
+      title: null,
+      startedMs: null,
+      changedMs: 0,
+      bytes: 0,
+      parent: null,
+    } as const;
+    const reading = startReading();
+    expect([...agent.readEvents(session, reading)]).toEqual([]);
+    expect(reading).toMatchObject({ rows: 0, unreadable: 0 });
+  });
+});
