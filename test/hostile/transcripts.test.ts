@@ -39,7 +39,8 @@ function capture(desk: Desk, path: string, ...args: string[]): Promise<RunResult
 function captureHere(agent: Agent, path: string): number | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
-  const { draft } = captureSession(agent, session, makeMachine(makeFolder()));
+  // Without a PATH no git is asked, which would take most of the time.
+  const { draft } = captureSession(agent, session, makeMachine(makeFolder(), { env: {} }));
   const stamp = { id: '20260131-120000-aaaa', created_at: '2026-01-31T12:00:00.000Z' };
   const handover = sealHandover({ ...draft, ...stamp });
   openHandover(Buffer.from(formatHandover(handover)), stamp.id, 'it');
