@@ -1,0 +1,37 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { AGENT_NAMES } from '../../src/agents/agent.ts';
+
+/** The rows of each table of a document in Markdown, cell by cell, without its head. */
+function readTables(text: string): string[][][] {
+  return text
+    .split(/\n(?!\|)/)
+    .map((block) => block.split('\n').filter((line) => line.startsWith('|')))
+    .filter((lines) => lines.length > 2)
+    .map((lines) =>
+      lines.slice(2).map((line) =>
+        line
+          .slice(1, -1)
+          .split('|')
+          .map((cell) => cell.trim()),
+      ),
+    );
+}
+
+const [capabilities = [], sources = []] = readTables(readFileSync('docs/agents.md', 'utf8'));
+const names = (rows: readonly string[][]): string[] => rows.map(([name = '']) => name.replaceAll('`', ''));
+
+describe('docs/agents.md', () => {
+  it('has a row for each agent that can be read, and for no other', () => {
+    expect(names(capabilities)).toEqual([...AGENT_NAMES]);
+    expect(names(sources)).toEqual([...AGENT_NAMES]);
+  });
+
+  it('says of every capability whether it is there, and of every agent which version was looked at', () => {
+    const word = /^(?:built|not built|not seen live|the agent cannot)(?:$|[:;] |, )/;
+    for (const [name, version, read, hooked, injected] of capabilities) {
+      expect(version, name).toMatch(/\d/);
+      for (const cell of [read, hooked, injected]) expect(cell, name).toMatch(word);
+    }
+  });
+});
