@@ -4,6 +4,7 @@ import { HANDOVER_SCHEMA, type UnstampedDraft } from '../model/handover.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { isFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
+import { Redactor } from '../redact/redact.ts';
 import { abbreviateHome, describePlace, type Place } from '../workspace/place.ts';
 import { nameLostProject } from '../workspace/project.ts';
 import { type Judgement, judgeReading, startTally, tallyEvents } from './judge-reading.ts';
@@ -18,6 +19,9 @@ export function captureSession(agent: Agent, session: FoundSession, machine: Mac
   const reading = startReading();
   const tally = startTally();
   const distilled = distilEvents(tallyEvents(agent.readEvents(session, reading), tally));
+  const redactor = new Redactor();
+  const facts = distilled.facts.map((fact) => redactor.redactFact(fact));
+  const title = redactor.redactText(distilled.title);
   const { project, workspace } = locate(distilled.cwd ?? session.cwd, machine);
   const draft: UnstampedDraft = {
     schema: HANDOVER_SCHEMA,
@@ -34,12 +38,12 @@ export function captureSession(agent: Agent, session: FoundSession, machine: Mac
       ...(distilled.lastAt === null ? {} : { last_at: distilled.lastAt }),
     },
     workspace,
-    title: distilled.title,
+    title,
     summary: '',
-    facts: distilled.facts,
+    facts,
     previous: null,
     quality: null,
-    redactions: [],
+    redactions: redactor.redactions,
   };
   return { draft, judgement: judgeReading(reading, tally, session.bytes) };
 }

@@ -1,5 +1,6 @@
 import type { Action, Event } from '../model/event.ts';
 import type { Fact } from '../model/fact.ts';
+import { hasRedactions, Redactor } from '../redact/redact.ts';
 
 const FEWEST_WORDS = 5;
 const SAME_WORDS = 0.75;
@@ -10,7 +11,8 @@ const SAME_WORDS = 0.75;
  * something in the middle, as a command does its here-document: then most of the words have to be there.
  */
 export function saysFact(event: Event, fact: Fact): boolean {
-  const said = listTexts(event).join('\n');
+  const texts = listTexts(event).join('\n');
+  const said = hasRedactions(fact.text) ? new Redactor().redactText(texts) : texts;
   const letters = keepLetters(said);
   if (letters.includes(keepLetters(fact.text))) return true;
   const pieces = fact.text.split(PIECES).map(keepLetters);

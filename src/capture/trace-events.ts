@@ -1,5 +1,7 @@
-import type { Event } from '../model/event.ts';
+import * as v from 'valibot';
+import { Event } from '../model/event.ts';
 import type { Fact, Source } from '../model/fact.ts';
+import { Redactor } from '../redact/redact.ts';
 import { saysFact } from './match-fact.ts';
 
 /**
@@ -11,7 +13,7 @@ export type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhe
 
 export interface TracedSource extends Source {
   state: SourceState;
-  /** In the order of the transcript; what a call gave back comes with it. */
+  /** In the order of the transcript, without secrets; what a call gave back comes with it. */
   events: Event[];
 }
 
@@ -123,11 +125,8 @@ class Search {
   }
 
   conclude(wasRead: boolean): TracedSource {
-    return {
-      ...this.#source,
-      state: this.#judge(wasRead),
-      events: this.#isTold ? this.#pick() : this.#events,
-    };
+    const events = this.#isTold ? this.#pick() : this.#events;
+    return { ...this.#source, state: this.#judge(wasRead), events: events.map(redactEvent) };
   }
 
   #judge(wasRead: boolean): SourceState {
@@ -152,4 +151,8 @@ class Search {
 function tellsOutcome({ kind, status }: Fact): boolean {
   const isRun = kind === 'command' || kind === 'check' || kind === 'error';
   return isRun && status !== 'unknown' && status !== 'running';
+}
+
+function redactEvent(event: Event): Event {
+  return v.parse(Event, new Redactor().redactValue(event));
 }

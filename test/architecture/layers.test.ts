@@ -41,9 +41,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   handover: ['errors.ts', 'model', 'platform', 'workspace'],
   agents: ['errors.ts', 'model', 'platform'],
   distil: ['errors.ts', 'model'],
+  redact: ['errors.ts', 'model'],
   brief: ['errors.ts', 'model'],
   store: ['errors.ts', 'model', 'platform', 'handover'],
-  capture: ['errors.ts', 'model', 'platform', 'workspace', 'agents', 'distil'],
+  capture: ['errors.ts', 'model', 'platform', 'workspace', 'agents', 'distil', 'redact'],
   migrate: ['errors.ts', 'model', 'platform', 'workspace', 'handover', 'store'],
   surfaces: [
     'errors.ts',
