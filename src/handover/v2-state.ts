@@ -26,11 +26,12 @@ export function textIn(fact: Fact, key: string): string | null {
   return typeof value === 'string' ? value : null;
 }
 
-/** What the work is for: what is being worked on, else what was asked first. */
+/** What the work is for: what was given on purpose, else what is being worked on, else what was asked for. */
 export function findGoal(handover: Handover): string | null {
   const goals = listLatest(handover, 'goal');
+  const given = goals.find((fact) => fact.trust === 'declared');
   const current = goals.find((fact) => textIn(fact, 'role') === 'current');
-  return (current ?? goals[0])?.text ?? null;
+  return (given ?? current ?? goals[0])?.text ?? null;
 }
 
 /** The last thing that the human said; null where nobody wrote down what was said. */

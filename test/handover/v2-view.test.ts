@@ -268,6 +268,12 @@ describe('little to tell', () => {
     expect(resume_snapshot).toMatchObject({ message_intent: intent, goal_origin: origin, goal: text });
   });
 
+  it('takes a goal that was given for the next session before one of the last', () => {
+    const asked = fact('goal', 'Port it', { origin: 'human', detail: { role: 'current', age: 0 } });
+    const given = fact('goal', 'Ship it', { origin: 'human', trust: 'declared' });
+    expect(view(makeHandover([asked, given])).resume_snapshot.goal).toBe('Ship it');
+  });
+
   it.each<[Fact[], string]>([
     [[fact('next', 'Write the test', { detail: { age: 2 } })], '(advisory) Next step: Write the test'],
     [

@@ -46,7 +46,7 @@ function captureHere(agent: Agent, path: string): number | null {
   openHandover(Buffer.from(formatHandover(handover)), stamp.id, 'it');
   const reader = findReader('generic');
   if (reader === null) throw new Error('there is no reader');
-  return compileBrief(handover, reader, 2000).text.length;
+  return compileBrief(handover, reader, { budget: 2000 }).text.length;
 }
 
 describe('a transcript that is cut', () => {
