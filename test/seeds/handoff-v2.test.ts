@@ -5,7 +5,7 @@ import type { V2Envelope } from '../../src/handover/v2-envelope.ts';
 import { writeV2Envelope } from '../../src/handover/v2-view.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import type { Handover } from '../../src/model/handover.ts';
-import { readEarlier } from '../../src/store/chain.ts';
+import { readEarlier } from '../../src/store/earlier.ts';
 import { STORY_CWD } from '../conformance/agents.ts';
 import { SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
 import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';

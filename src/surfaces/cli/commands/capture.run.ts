@@ -13,7 +13,7 @@ import type { Handover, UnstampedDraft } from '../../../model/handover.ts';
 import { makeHandoverId } from '../../../model/id.ts';
 import { cleanLine } from '../../../model/text.ts';
 import { formatTimestamp } from '../../../model/time.ts';
-import { readEarlier } from '../../../store/chain.ts';
+import { readEarlier } from '../../../store/earlier.ts';
 import { keepNewHandover, type Stamp } from '../../../store/handovers.ts';
 import { findLine } from '../../../store/line.ts';
 import { identifyProject } from '../../../workspace/project.ts';

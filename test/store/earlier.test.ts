@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../src/model/handover.ts';
-import { readEarlier } from '../../src/store/chain.ts';
+import { readEarlier } from '../../src/store/earlier.ts';
 import { forgetHandover } from '../../src/store/handovers.ts';
 import { keepOne, makeStore } from '../support/temp-store.ts';
 
