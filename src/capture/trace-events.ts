@@ -1,13 +1,14 @@
 import * as v from 'valibot';
 import { Event } from '../model/event.ts';
 import type { Fact, Source } from '../model/fact.ts';
+import { isHandoverId } from '../model/id.ts';
 import { Redactor } from '../redact/redact.ts';
 import { saysFact } from './match-fact.ts';
 
 /**
  * What stands at the place that a source names: `told`, what the fact says; `changed`, something else; `missing`,
- * nothing; `unplaced`, the source names no place; `elsewhere`, it is of another session; `unread`, the transcript
- * cannot be read.
+ * nothing; `unplaced`, the source names no place; `elsewhere`, it is of another session or handover; `unread`, the
+ * transcript cannot be read.
  */
 export type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhere' | 'unread';
 
@@ -15,6 +16,8 @@ export interface TracedSource extends Source {
   state: SourceState;
   /** In the order of the transcript, without secrets; what a call gave back comes with it. */
   events: Event[];
+  /** Where they stand, if that is not the handover's own transcript. */
+  transcript?: string | null;
 }
 
 export interface TracedFact {
@@ -98,7 +101,8 @@ class Search {
   constructor(fact: Fact, source: Source, session: string | null) {
     this.#fact = fact;
     this.#source = source;
-    this.#isElsewhere = source.session !== undefined && source.session !== session;
+    const isOfHandover = source.ref !== undefined && isHandoverId(source.ref);
+    this.#isElsewhere = isOfHandover || (source.session !== undefined && source.session !== session);
   }
 
   get line(): number {

@@ -4,7 +4,7 @@ import type { Handover } from '../model/handover.ts';
 import type { Machine } from '../platform/machine.ts';
 import { abbreviateHome } from '../workspace/place.ts';
 import { type Reopened, reopenTranscript } from './reopen.ts';
-import { type TracedEvents, traceEvents } from './trace-events.ts';
+import { type TracedEvents, type TracedSource, traceEvents } from './trace-events.ts';
 
 export interface Trace extends TracedEvents {
   transcript: Reopened;
@@ -12,19 +12,32 @@ export interface Trace extends TracedEvents {
   path: string | null;
 }
 
-/** Walks back from facts of a handover to the events that they came from, by reading the transcript again. */
+export interface TraceSurroundings {
+  machine: Machine;
+  /** The handovers that this one goes back to, the oldest first: facts that were taken over came from their sessions. */
+  earlier: readonly Handover[];
+}
+
+/** Walks back from facts of a handover to the events that they came from, by reading the transcripts again. */
 export async function traceFacts(
   handover: Handover,
   facts: readonly Fact[],
-  machine: Machine,
+  { machine, earlier }: TraceSurroundings,
 ): Promise<Trace> {
+  const trace = await traceSession(handover, facts, machine);
+  const others = new Map(earlier.map((one) => [one.session.id, one]));
+  others.delete(handover.session.id);
+  for (const [session, other] of others) {
+    if (session !== null) await traceElsewhere(trace, { handover: other, session, machine });
+  }
+  return trace;
+}
+
+async function traceSession(handover: Handover, facts: readonly Fact[], machine: Machine): Promise<Trace> {
   const transcript = await reopenTranscript(handover.session, machine);
   if (transcript.state !== 'open') {
-    return {
-      ...traceEvents(null, facts, handover.session.id),
-      transcript,
-      path: handover.session.transcript,
-    };
+    const path = handover.session.transcript;
+    return { ...traceEvents(null, facts, handover.session.id), transcript, path };
   }
   const { agent, session } = transcript;
   return {
@@ -32,4 +45,26 @@ export async function traceFacts(
     transcript,
     path: abbreviateHome(session.path, machine),
   };
+}
+
+interface Elsewhere {
+  handover: Handover;
+  session: string;
+  machine: Machine;
+}
+
+/** Completes what was seen in one other session. */
+async function traceElsewhere(trace: Trace, { handover, session, machine }: Elsewhere): Promise<void> {
+  const isOf = (source: TracedSource): boolean => source.state === 'elsewhere' && source.session === session;
+  const taken = trace.facts.filter(({ sources }) => sources.some(isOf));
+  if (taken.length === 0) return;
+  const asked = taken.map(({ fact }) => ({
+    ...fact,
+    sources: fact.sources.filter((source) => source.session === session),
+  }));
+  const { facts, path } = await traceSession(handover, asked, machine);
+  for (const [index, traced] of taken.entries()) {
+    const found = (facts[index]?.sources ?? []).map((source) => ({ ...source, transcript: path }));
+    traced.sources = traced.sources.map((source) => (isOf(source) ? (found.shift() ?? source) : source));
+  }
 }

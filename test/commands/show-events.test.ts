@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Event } from '../../src/model/event.ts';
 import { computeFactId, type Fact } from '../../src/model/fact.ts';
 import { openStore } from '../../src/store/store.ts';
-import { SESSION_ID, tellStory } from '../fixtures/agents/claude-code.ts';
+import { SESSION_ID, Transcript, tellStory } from '../fixtures/agents/claude-code.ts';
 import { makeDatabase } from '../fixtures/agents/database.ts';
 import { createSchema, insertSession, SESSION_ID as OPENCODE_ID } from '../fixtures/agents/opencode.ts';
 import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
@@ -174,7 +174,13 @@ describe('handover show --events', () => {
       text: request,
       trust: 'quoted',
       origin: 'human',
-      sources: [{ line: 3 }, { line: 4, session: SESSION_ID }, { line: 9, session: 'earlier' }, {}],
+      sources: [
+        { line: 3 },
+        { line: 4, session: SESSION_ID },
+        { line: 9, session: 'earlier' },
+        { ref: '20260131-120000-abcd' },
+        {},
+      ],
     };
     const session = {
       agent: 'claude-code',
@@ -190,10 +196,32 @@ describe('handover show --events', () => {
       'told',
       'missing',
       'elsewhere',
+      'elsewhere',
       'unplaced',
     ]);
-    expect(await desk.ok(['show', '--events'])).toContain(
-      'line 9 of the session earlier, which this transcript does not hold',
-    );
+    const text = await desk.ok(['show', '--events']);
+    expect(text).toContain('line 9 of the session earlier, which this transcript does not hold');
+    expect(text).toContain('told in the handover 20260131-120000-abcd');
+  });
+
+  it('follows a fact that was taken over into the transcript of its own session', async () => {
+    const { desk } = await captureStory();
+    const other = 'aaaaaaaa-4b5e-4f0a-9d57-0c1f7c2a9e11';
+    const later = new Transcript({ sessionId: other, timestamp: '2026-02-01T09:00:00.000Z' });
+    later.human('Now write the documentation of the upload, please');
+    const place = join(desk.home, '.claude', 'projects', '-home-ann-shop', `${other}.jsonl`);
+    await desk.ok(['capture', '--transcript', writeText(place, later.text), '--print', 'none']);
+    const rule = 'Never retry on 404, and keep the delay below 2000 ms';
+    const { facts } = await trace(desk);
+    expect(facts.find((fact) => fact.text === rule)?.sources).toMatchObject([
+      {
+        session: SESSION_ID,
+        transcript: `~/.claude/projects/-home-ann-shop/${SESSION_ID}.jsonl`,
+        state: 'told',
+        events: [{ type: 'prompt', text: rule }],
+      },
+    ]);
+    const text = await desk.ok(['show', '--events']);
+    expect(text).toContain(`  in the session ${SESSION_ID}, ~/.claude/`);
   });
 });

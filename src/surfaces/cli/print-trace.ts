@@ -65,6 +65,10 @@ class TracePrinter {
   }
 
   #printSource(source: TracedSource): void {
+    if (source.transcript !== undefined)
+      this.#out.line(
+        dim(`  in the session ${source.session}, ${source.transcript ?? 'without a transcript'}:`),
+      );
     const verdict = this.#judge(source);
     if (verdict !== null) this.#out.line('  ', verdict);
     for (const event of source.events) this.#printEvent(event);
@@ -82,7 +86,11 @@ class TracePrinter {
       case 'unplaced':
         return dim('no place is kept: it was met in outputs or in several places');
       case 'elsewhere':
-        return dim(`${place} of the session ${source.session}, which this transcript does not hold`);
+        return dim(
+          source.session === undefined
+            ? `told in the handover ${source.ref}`
+            : `${place} of the session ${source.session}, which this transcript does not hold`,
+        );
       case 'unread':
         return dim(place);
     }

@@ -3,7 +3,8 @@ import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import type { Quality } from '../../../model/quality.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
-import type { CliContext } from '../context.ts';
+import { readEarlier } from '../../../store/earlier.ts';
+import { type CliContext, findStore } from '../context.ts';
 import { bold, dim, type Output } from '../output.ts';
 import { pickHandover } from '../pick.ts';
 import { requireFact } from '../pick-fact.ts';
@@ -27,7 +28,8 @@ async function showEvents(context: CliContext, flags: ShowFlags, id: string | un
   const facts = isHandover || word === '' ? handover.facts : [requireFact(handover, word)];
   const { traceFacts } = await import('../../../capture/trace.ts');
   const { printTrace, traceToJson } = await import('../print-trace.ts');
-  const trace = await traceFacts(handover, facts, context.machine);
+  const earlier = readEarlier(findStore(context), handover);
+  const trace = await traceFacts(handover, facts, { machine: context.machine, earlier });
   if (flags.json) context.out.json(traceToJson(handover, trace));
   else printTrace(context.out, handover, trace);
 }
