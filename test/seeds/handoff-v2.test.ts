@@ -2,14 +2,11 @@ import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync }
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { V2Envelope } from '../../src/handover/v2-envelope.ts';
-import { writeV2Envelope } from '../../src/handover/v2-view.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import type { Handover } from '../../src/model/handover.ts';
-import { readEarlier } from '../../src/store/earlier.ts';
 import { STORY_CWD } from '../conformance/agents.ts';
 import { SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
 import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
-import { keepOne, makeStore } from '../support/temp-store.ts';
 import { writeText } from '../support/transcripts.ts';
 import { listFiles } from '../support/tree.ts';
 
@@ -88,16 +85,19 @@ describe('what a session is', () => {
     expect(handover.title).toBe('Asked in this session, which goes on from it');
   });
 
-  it('V2-14: the chain of sessions has as many as there were', () => {
-    const store = makeStore();
-    let last = keepOne(store, 'session 1');
-    for (const title of ['session 2', 'session 3', 'session 4']) {
-      const session = { ...last.session, id: title };
-      last = keepOne(store, title, { previous: last.id, session });
+  it('V2-14: the chain of sessions has as many as there were', async () => {
+    const desk = makeDesk();
+    const sessions = [1, 2, 3, 4].map((day) => `${day}0000000-4b5e-4f0a-9d57-0c1f7c2a9e11`);
+    let printed = '';
+    for (const [index, sessionId] of sessions.entries()) {
+      const t = new Transcript({ sessionId, timestamp: `2026-02-0${index + 1}T09:00:00.000Z` });
+      t.human(`Write part ${index + 1} of the documentation, please`);
+      const path = join(desk.home, '.claude/projects/-home-ann-shop', `${sessionId}.jsonl`);
+      printed = await desk.ok(['capture', '--transcript', writeText(path, t.text), '--print', 'v2']);
     }
-    const envelope = writeV2Envelope(last, { machine: store.machine, earlier: readEarlier(store, last) });
-    expect(envelope.resume_snapshot.session_chain).toHaveLength(4);
-    expect(envelope.resume_snapshot.session_chain.slice(1)).toEqual(['session 2', 'session 3', 'session 4']);
+    const { resume_snapshot }: V2Envelope = JSON.parse(printed);
+    expect(resume_snapshot.session_chain).toEqual(sessions);
+    expect(resume_snapshot.n_2_transcript_path).toContain(sessions[2]);
   });
 });
 
