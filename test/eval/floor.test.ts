@@ -15,11 +15,11 @@ const FLOORS: ReadonlyMap<number, readonly (readonly [Metric, number])[]> = new 
   [
     1000,
     [
-      ['FUT', 0.75],
-      ['SUM', 0.8],
-      ['nextCmd', 0.93],
+      ['FUT', 0.74],
+      ['SUM', 0.78],
+      ['nextCmd', 0.89],
       ['filePrec', 0.77],
-      ['userMsg', 0.95],
+      ['userMsg', 0.86],
       ['lastUser', 0.98],
       ['todo', 1],
       ['editedAll', 1],
@@ -30,11 +30,11 @@ const FLOORS: ReadonlyMap<number, readonly (readonly [Metric, number])[]> = new 
   [
     2000,
     [
-      ['FUT', 0.8],
-      ['SUM', 0.86],
-      ['nextCmd', 0.93],
-      ['filePrec', 0.75],
-      ['userMsg', 0.98],
+      ['FUT', 0.79],
+      ['SUM', 0.85],
+      ['nextCmd', 0.9],
+      ['filePrec', 0.73],
+      ['userMsg', 0.94],
       ['lastUser', 0.98],
       ['todo', 1],
       ['editedAll', 1],
