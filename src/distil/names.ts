@@ -30,7 +30,7 @@ const REFERENCE = /(?<!\w)(?:#\d{1,6}|[A-Z]{2,6}-\d{1,5}|v\d+\.\d+(?:\.\d+)?)\b/
 const STANDARD = /^(?:UTF|SHA|ISO|AES|RSA|RFC|MD|GPT|ES|HTTP|TLS|BASE|CRC|IEEE|ECMA)-\d+$/;
 const TICKED = /`([^`\n]{2,120})`/g;
 const DEFINITION =
-  /(?:\bfunc\s+(?:\([^)]*\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|impl|fn|const|let|var|val|function|module|record|export (?:default )?(?:async )?(?:function|const|class))\s+)([A-Za-z_]\w{3,})/g;
+  /(?:\bfunc\s+(?:\([^()\n]{0,200}\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|impl|fn|const|let|var|val|function|module|record|export (?:default )?(?:async )?(?:function|const|class))\s+)([A-Za-z_]\w{3,})/g;
 
 export function findPaths(text: string): string[] {
   if (!text.includes('.')) return [];

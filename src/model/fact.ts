@@ -74,8 +74,14 @@ export function computeFactId(kind: FactKind, subject: string): string {
 function normaliseSubject(kind: FactKind, subject: string): string {
   const text = subject.normalize('NFC').trim();
   if (EXACT_SUBJECT.has(kind)) return text;
-  return text
-    .toLowerCase()
-    .replace(/\s+/g, ' ')
-    .replace(/[\s.!,;:。！]+$/u, '');
+  return dropEndMarks(text.toLowerCase().replace(/\s+/g, ' '));
+}
+
+const END_MARKS = ' .!,;:。！';
+
+/** By hand, because a pattern would look at every run of marks in the text again and again. */
+function dropEndMarks(text: string): string {
+  let end = text.length;
+  while (end > 0 && END_MARKS.includes(text.charAt(end - 1))) end--;
+  return text.slice(0, end);
 }

@@ -1,0 +1,36 @@
+import { type Brief, type BriefOptions, compileBrief } from '../../src/brief/compile.ts';
+import { findReader, type Reader } from '../../src/brief/reader.ts';
+import { distilEvents } from '../../src/distil/distil.ts';
+import { sealHandover } from '../../src/handover/seal.ts';
+import type { Event } from '../../src/model/event.ts';
+import type { Handover } from '../../src/model/handover.ts';
+
+export function requireReader(name: string): Reader {
+  const reader = findReader(name);
+  if (reader === null) throw new Error(`${name} is no reader`);
+  return reader;
+}
+
+/** The handover of a told session, made at a fixed moment. */
+export function sealSession(events: readonly Event[]): Handover {
+  const { title, facts } = distilEvents(events);
+  return sealHandover({
+    schema: 'handover/1',
+    id: '20260131-120000-abcd',
+    created_at: '2026-01-31T12:00:00.000Z',
+    expires_at: null,
+    project: { id: 'p-0123456789abcdef', name: 'shop', remote: null },
+    session: { agent: 'codex', id: null, terminal: null, model: null, transcript: null, started_at: null },
+    workspace: { root: '~/shop', folder: '', worktree: null, git: null },
+    title,
+    summary: '',
+    facts,
+    previous: null,
+    quality: null,
+    redactions: [],
+  });
+}
+
+export function renderSession(events: readonly Event[], options: BriefOptions = {}): Brief {
+  return compileBrief(sealSession(events), requireReader('generic'), options);
+}
