@@ -1,22 +1,60 @@
 import { baseName } from '../model/base-name.ts';
+import { type SimpleCommand, splitCommands } from './command-line.ts';
 import { findPaths } from './names.ts';
 
 /** Programs that look around or move things: seeing that they ran tells nobody anything. */
 const TRIVIAL = words(
-  'ls cat cd grep rg head tail echo find wc pwd sed awk sleep mkdir rm cp mv true which sort tree touch chmod export source for if while set test',
+  'ls cat cd grep rg head tail echo find wc pwd sed awk sleep mkdir rm cp mv true which sort tree touch chmod export source . for set test read shift trap unset local wait cut',
 );
-/** Programs that only start another one. */
-const WRAPPERS = words('sudo time timeout env nohup npx bunx uv run poetry');
+/** Verbs of PowerShell that do the same. */
+const TRIVIAL_VERB =
+  /^(?:Add|Clear|ConvertFrom|ConvertTo|Copy|ForEach|Format|Get|Join|Measure|Move|New|Out|Pop|Push|Read|Remove|Resolve|Select|Set|Sort|Split|Tee|Test|Where|Write)-/;
 const SHELL_WORDS = words(
-  'fi done do then else elif break continue pass esac EOF true exit return print import from with try except',
+  'fi done do then else elif break continue pass esac case function select end EOF true exit return print import from with try except',
 );
+/** What stands before a command and leaves it one. */
+const OPENINGS = words('do then else elif if while until ! { and or not begin');
 const READING_GIT = words('status diff log add show branch stash checkout rev-parse');
 /** Programs whose first argument says as little as they do: what they run is the next one. */
 const RUNNERS = new Set(
-  'npm run,pnpm run,yarn run,bun run,deno task,mise run,bundle exec,docker compose,pnpm exec,npm exec,php artisan,mise exec'.split(
+  'npm run,pnpm run,yarn run,bun run,deno task,mise run,bundle exec,docker compose,pnpm exec,npm exec,php artisan,mise exec,yarn workspace'.split(
     ',',
   ),
 );
+/** Programs that only start another one, with those of their flags that take a value. */
+const WRAPPERS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['sudo', words('-u -g -C -h')],
+  ['doas', words('-u')],
+  ['time', words('-f -o')],
+  ['timeout', words('-k -s')],
+  ['env', words('-u -C')],
+  ['nice', words('-n')],
+  ['xargs', words('-n -I -P -L -d')],
+  ['npx', words('-p --package')],
+  ['nohup', words('')],
+  ['bunx', words('')],
+  ['uvx', words('--from --with')],
+  ['command', words('')],
+  ['exec', words('')],
+  ['run', words('')],
+  ['uv', words('--project --directory')],
+  ['poetry', words('-C')],
+]);
+/** Flags with a value that stand between a program and what it is told to do. */
+const LEADING_FLAGS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['git', words('-C -c')],
+  ['npm', words('--prefix -w --workspace -C')],
+  ['pnpm', words('--filter -F -C --dir')],
+  ['yarn', words('--cwd')],
+  ['make', words('-C -f')],
+  ['mvn', words('-pl -f')],
+  ['go', words('-C')],
+  ['kubectl', words('-n --namespace --context')],
+  ['docker', words('--context')],
+]);
+/** What only reads on in a pipe what something else has written. */
+const FILTERS = words('jq yq tee less more column uniq tr rev nl base64 xxd python python3 node ruby perl');
+const SHELLS = words('bash sh zsh dash ksh fish pwsh powershell');
 
 function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
@@ -39,147 +77,161 @@ export interface Segment {
  * `cargo build`. Text in quotes and here-documents does not count.
  */
 export function findStems(command: string): string[] {
-  return [...new Set(splitBlanked(blankQuoted(command)).flatMap((part) => stemOf(tokenise(part)) ?? []))];
+  return [...new Set(splitSegments(command).map((segment) => segment.stem))];
 }
 
-/** The simple commands that mean something. */
+/** The simple commands that mean something. A pipe is known by its head, or by the first that does more than read on. */
 export function splitSegments(command: string): Segment[] {
-  const flat = foldQuotedLines(dropHereDocuments(inlineMessages(command)).replace(/\\\n/g, ' '));
-  return splitSimple(flat).flatMap((part) => {
-    const { text, environment } = tidy(part);
-    if (SCRIPT.test(text)) return [];
-    const tokens = tokenise(blankQuoted(text));
-    const stem = stemOf(tokens);
-    if (
-      stem === null ||
-      SHELL_WORDS.has(stem.split(' ')[0] ?? '') ||
-      !/^[a-z.]|^[A-Z][a-z]+-[A-Z]/.test(stem)
-    )
-      return [];
-    return [{ text, environment, stem, use: useOf(stem, tokens) }];
+  const segments: Segment[] = [];
+  const exported: string[] = [];
+  let isTold = false;
+  for (const { words: typed, piped } of unfold(splitCommands(command), 0)) {
+    exported.push(...findExports(typed));
+    if (!piped) isTold = false;
+    const segment = isTold ? null : readSegment(typed, exported);
+    if (segment === null || (piped && FILTERS.has(segment.stem.split(' ', 1)[0] ?? ''))) continue;
+    segments.push(segment);
+    isTold = true;
+  }
+  return segments;
+}
+
+function readSegment(typed: readonly string[], exported: readonly string[]): Segment | null {
+  const { own, environment } = takeAssignments(typed);
+  const tokens = unwrap(own);
+  const stem = stemOf(tokens);
+  const text = own.join(' ').replace(GIT_PLACE, 'git ');
+  if (stem === null || SHELL_WORDS.has(stem.split(' ', 1)[0] ?? '') || SCRIPT.test(text)) return null;
+  return {
+    text,
+    environment: [...new Set([...exported, ...environment])],
+    stem,
+    use: useOf(stem, tokens),
+  };
+}
+
+/** Where git is told to work says as little as the `cd` before a command. */
+const GIT_PLACE = /^git -C \S+ /;
+/** An interpreter that was fed a script by hand: the script is gone, and its name alone tells nothing. */
+const SCRIPT = /^[\w./]+(?: -)? <<\w+/;
+const DEEPEST = 3;
+const SUBSTITUTION = /^[A-Za-z_]\w*="?\$\((.*)\)"?$/s;
+const COMMAND_FLAG = /^-(?:\w*c|command)$/i;
+
+/** Commands that are only there to run what they are given as a text give way to it. */
+function unfold(commands: readonly SimpleCommand[], depth: number): SimpleCommand[] {
+  return commands.flatMap(({ words: typed, piped }) => {
+    const own = dropOpenings(typed);
+    const text = depth < DEEPEST ? findGiven(own) : null;
+    return text === null ? [{ words: own, piped }] : unfold(splitCommands(text), depth + 1);
   });
 }
 
-/** An interpreter that was fed a script by hand: the script is gone, and its name alone tells nothing. */
-const SCRIPT = /^[\w./]+(?: -)? <<\w+/;
-const ASSIGNMENT = /^([A-Za-z_]\w*)=(?:"(?:[^"\\]|\\.)*"|'[^']*'|[^\s"']\S*|)(?:\s+|$)/;
-const SUBSTITUTION = /^[A-Za-z_]\w*=\$\((.*)\)$/;
-const OPENING = /^(?:[({!]|do|then|else)\s+/;
-const REDIRECTION = /\s+(?:\d?>&\d|&>>?\s*\S+|\d?>>?\s*\S+|&|\\)$/;
+/** The text that a command is only there to run. */
+function findGiven([program = '', flag = '', ...rest]: readonly string[]): string | null {
+  const [text] = rest;
+  if (SHELLS.has(programOf(program)) && COMMAND_FLAG.test(flag) && text !== undefined) return unquote(text);
+  if (programOf(program) === 'cmd' && flag.toLowerCase() === '/c') return rest.join(' ');
+  return flag === '' ? (SUBSTITUTION.exec(program)?.[1] ?? null) : null;
+}
 
-/** The command itself: what was set for it apart, redirections and shell words gone. */
-function tidy(part: string): { text: string; environment: string[] } {
+function dropOpenings(typed: readonly string[]): string[] {
+  let start = 0;
+  if (/^[\w-]+\(\)$/.test(typed[0] ?? '')) start = 1;
+  else if (typed[0] === 'function') start = 2;
+  while (OPENINGS.has(typed[start] ?? '')) start++;
+  return typed.slice(start).filter((word) => word !== '}');
+}
+
+function unquote(word: string): string {
+  return /^(["']).*\1$/s.test(word) ? word.slice(1, -1) : word;
+}
+
+/** A program by its name alone. */
+function programOf(word: string): string {
+  return baseName(unquote(word)).replace(/\.exe$/i, '');
+}
+
+const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
+
+function takeAssignments(typed: readonly string[]): { own: string[]; environment: string[] } {
   const environment: string[] = [];
-  let text = part.replace(/\s+/g, ' ').trim();
-  const substituted = SUBSTITUTION.exec(text)?.[1];
-  if (substituted !== undefined) return tidy(substituted);
-  for (let opening = OPENING.exec(text); opening !== null; opening = OPENING.exec(text))
-    text = text.slice(opening[0].length);
-  for (let set = ASSIGNMENT.exec(text); set !== null; set = ASSIGNMENT.exec(text)) {
-    const [whole, name = ''] = set;
+  for (const word of typed) {
+    const name = ASSIGNMENT.exec(word)?.[1];
+    if (name === undefined) break;
     environment.push(name);
-    text = text.slice(whole.length);
   }
-  while (REDIRECTION.test(text)) text = text.replace(REDIRECTION, '');
-  return { text: text.trim(), environment };
+  return { own: typed.slice(environment.length), environment };
+}
+
+const FISH_EXPORT = /^(?:-\w*x\w*|--export)$/;
+
+/** The variables that a command sets for those after it, in any of the usual shells. */
+function findExports([program = '', ...rest]: readonly string[]): string[] {
+  const inPowerShell = /^\$env:(\w+)/i.exec(program)?.[1];
+  if (inPowerShell !== undefined) return [inPowerShell];
+  if (program === 'export') return rest.flatMap((word) => /^([A-Za-z_]\w*)(?:=|$)/.exec(word)?.[1] ?? []);
+  if (program !== 'set') return [];
+  const inFish = rest.some((word) => FISH_EXPORT.test(word))
+    ? rest.find((word) => /^[A-Za-z_]\w*$/.test(word))
+    : undefined;
+  return [inFish ?? ASSIGNMENT.exec(rest[0] ?? '')?.[1]].filter((name) => name !== undefined);
+}
+
+/** The words of the program that is meant, without those that only start it. */
+function unwrap(own: readonly string[]): string[] {
+  let start = 0;
+  for (;;) {
+    const wrapper = programOf(own[start] ?? '');
+    const flags = WRAPPERS.get(wrapper);
+    if (flags === undefined) return own.slice(start);
+    start = skipFlags(own, start + 1, flags);
+    while (ASSIGNMENT.test(own[start] ?? '')) start++;
+    if (wrapper === 'timeout') start++;
+  }
+}
+
+/** The position of the first word that is neither a flag nor the value of one. */
+function skipFlags(own: readonly string[], from: number, withValue: ReadonlySet<string>): number {
+  let start = from;
+  while (own[start]?.startsWith('-')) start += withValue.has(own[start] ?? '') ? 2 : 1;
+  return start;
+}
+
+/** A task of Gradle may begin with a colon. */
+const WORD_LIKE = /^:?[a-zA-Z][\w:-]*$/;
+
+/** Programs are written small, but for the commands of PowerShell. */
+const PROGRAM = /^(?:[a-z.][\w.-]*|[A-Z][a-z]+-[A-Z]\w*)$/;
+
+function stemOf(tokens: readonly string[]): string | null {
+  const [first, ...rest] = tokens;
+  if (first === undefined) return null;
+  const program = programOf(first);
+  if (TRIVIAL.has(program) || TRIVIAL_VERB.test(program) || !PROGRAM.test(program)) return null;
+  const argument = findArgument(program, rest);
+  if (program === 'git' && argument !== undefined && READING_GIT.has(argument)) return null;
+  return argument === undefined ? program : `${program} ${argument}`;
+}
+
+function findArgument(program: string, rest: readonly string[]): string | undefined {
+  const flags = LEADING_FLAGS.get(program);
+  const start = flags === undefined ? 0 : skipFlags(rest, 0, flags);
+  return rest.slice(start, start + 2).find((token) => WORD_LIKE.test(token));
+}
+
+function useOf(stem: string, tokens: readonly string[]): string {
+  if (!RUNNERS.has(stem)) return stem;
+  const argument = stem.split(' ')[1] ?? '';
+  const next = tokens.slice(tokens.indexOf(argument) + 1).filter((token) => WORD_LIKE.test(token));
+  return [stem, ...next.slice(0, stem === 'yarn workspace' ? 2 : 1)].join(' ');
 }
 
 const SHOWING = /^(?:cat|bat|nl|less|more|head|tail|sed -n|type|Get-Content|gc)\s/;
 
 /** The files that a command shows, as it names them. */
 export function findShownFiles(command: string): string[] {
-  const parts = command.slice(0, MAX_SCANNED).split(/&&|\|\||;|\||\n/);
-  return parts
-    .map((part) => part.trim())
-    .flatMap((part) => (SHOWING.test(part) && !/<<|>/.test(part) ? findPaths(part) : []));
-}
-
-function tokenise(part: string): string[] {
-  const tokens = part
-    .trim()
-    .split(/\s+/)
-    .filter((token) => token !== '' && !/^\w+=/.test(token));
-  let start = 0;
-  while (WRAPPERS.has(tokens[start] ?? '')) start += tokens[start] === 'timeout' && tokens.length > 1 ? 2 : 1;
-  return tokens.slice(start);
-}
-
-const WORD_LIKE = /^[a-zA-Z][\w:-]*$/;
-
-function stemOf(tokens: readonly string[]): string | null {
-  const [first] = tokens;
-  if (first === undefined) return null;
-  const program = baseName(first);
-  if (TRIVIAL.has(program) || !/^[\w.-]+$/.test(program)) return null;
-  const argument = tokens.slice(1, 3).find((token) => WORD_LIKE.test(token));
-  if (program === 'git' && argument !== undefined && READING_GIT.has(argument)) return null;
-  return argument === undefined ? program : `${program} ${argument}`;
-}
-
-function useOf(stem: string, tokens: readonly string[]): string {
-  if (!RUNNERS.has(stem)) return stem;
-  const argument = stem.split(' ')[1] ?? '';
-  const next = tokens.slice(tokens.indexOf(argument) + 1).find((token) => WORD_LIKE.test(token));
-  return next === undefined ? stem : `${stem} ${next}`;
-}
-
-function splitBlanked(command: string): string[] {
-  return command.split(/&&|\|\||;|\||\n/);
-}
-
-/** Splits at the operators that stand outside of quotes and of command substitutions. Of a pipe only its head is kept. */
-function splitSimple(command: string): string[] {
-  const parts: string[] = [];
-  let start = 0;
-  let quote = '';
-  let depth = 0;
-  let isFilter = false;
-  for (let at = 0; at < command.length; at++) {
-    const char = command.charAt(at);
-    if (char === '\\' && quote !== "'") at++;
-    else if (quote !== '') quote = char === quote ? '' : quote;
-    else if (char === '"' || char === "'") quote = char;
-    else if (char === '(') depth++;
-    else if (char === ')') depth = Math.max(0, depth - 1);
-    else if (depth === 0 && (char === ';' || char === '\n' || char === '|' || isDoubleAnd(command, at))) {
-      if (!isFilter) parts.push(command.slice(start, at));
-      const isDouble = command.charAt(at + 1) === char;
-      isFilter = char === '|' && !isDouble;
-      if (isDouble) at++;
-      start = at + 1;
-    }
-  }
-  if (!isFilter) parts.push(command.slice(start));
-  return parts;
-}
-
-function isDoubleAnd(command: string, at: number): boolean {
-  return command.charAt(at) === '&' && command.charAt(at + 1) === '&';
-}
-
-const MAX_SCANNED = 20_000;
-
-function dropHereDocuments(command: string): string {
-  return command
-    .slice(0, MAX_SCANNED)
-    .replace(/<<-?\s*(['"]?)(\w+)\1[\s\S]*?(?:^\s*\2\s*$|(?![\s\S]))/gm, '<<$2 ');
-}
-
-/** A message that is passed through a here-document is shown by its first line. */
-function inlineMessages(command: string): string {
-  return command
-    .slice(0, MAX_SCANNED)
-    .replace(/\$\(cat <<-?\s*(['"]?)(\w+)\1\n([^\n"]*)[^\n]*\n[\s\S]*?^\s*\2\s*\)/gm, '$3…');
-}
-
-function blankQuoted(command: string): string {
-  return dropHereDocuments(command).replace(/"(?:[^"\\]|\\.)*"|'[^']*'/g, ' "" ');
-}
-
-/** A quoted text of several lines is shown by its first. */
-function foldQuotedLines(command: string): string {
-  return command.replace(
-    /"[^"]*\n[^"]*"|'[^']*\n[^']*'/g,
-    (quoted) => `${quoted.split('\n')[0]}…${quoted.charAt(0)}`,
-  );
+  return splitCommands(command)
+    .map(({ words: typed }) => typed.join(' '))
+    .flatMap((text) => (SHOWING.test(text) && !text.includes('<<') ? findPaths(text) : []));
 }

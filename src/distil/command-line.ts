@@ -1,0 +1,157 @@
+/**
+ * Command lines read by their form, without running anything: as a POSIX shell would, and leniently enough for what is
+ * typed into fish, PowerShell and cmd.exe. Nothing fails: what is never closed reaches to the end.
+ */
+
+const MAX_SCANNED = 20_000;
+
+/** A simple command: its words as they were typed, without redirected output and comments. */
+export interface SimpleCommand {
+  words: string[];
+  /** Whether it reads what the command before it wrote. */
+  piped: boolean;
+}
+
+export function splitCommands(line: string): SimpleCommand[] {
+  const text = dropHereDocuments(line.slice(0, MAX_SCANNED).replaceAll('\r\n', '\n'));
+  const commands: SimpleCommand[] = [];
+  let words: string[] = [];
+  let piped = false;
+  let word = '';
+  const endWord = (): void => {
+    if (word !== '') words.push(foldLines(word));
+    word = '';
+  };
+  const endCommand = (): void => {
+    endWord();
+    const kept = dropRedirections(words);
+    if (kept.length > 0) commands.push({ words: kept, piped });
+    words = [];
+    piped = false;
+  };
+  for (let at = 0; at < text.length; at++) {
+    const char = text.charAt(at);
+    const next = text.charAt(at + 1);
+    const take = (end: number): void => {
+      word += text.slice(at, end);
+      at = end - 1;
+    };
+    if (next === '\n' && (char === '\\' || char === '`' || char === '^')) at++;
+    else if (char === '\\') take(at + 2);
+    else if (char === '"' || char === "'" || char === '`') take(findEnd(text, at));
+    else if (char === '{' && word.endsWith('$')) take(findEnd(text, at));
+    else if (char === '(' && word !== '') take(findEnd(text, at));
+    else if (char === '#' && word === '') at = endOfLine(text, at) - 1;
+    else if (char === '>' || char === '<') {
+      if (word.length >= LONGEST_OPERATOR || !OPERATOR.test(word)) endWord();
+      word += char;
+    } else if (char === '|' && word.endsWith('>')) word += char;
+    else if (char === '&' && (word.endsWith('>') || next === '>')) {
+      if (next === '>') endWord();
+      word += char;
+    } else if (SEPARATORS.includes(char)) {
+      endCommand();
+      piped = char === '|' && next !== '|' && text.charAt(at - 1) !== '|';
+    } else if (/\s/.test(char)) endWord();
+    else word += char;
+  }
+  endCommand();
+  return commands;
+}
+
+const SEPARATORS = '\n;|&()';
+/** What may stand before the sign of a redirection and belong to it. */
+const OPERATOR = /^(?:\d?|&)[<>]*$/;
+const LONGEST_OPERATOR = 3;
+
+function endOfLine(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end;
+}
+
+const CLOSERS: ReadonlyMap<string, string> = new Map([
+  ['"', '"'],
+  ["'", "'"],
+  ['`', '`'],
+  ['(', ')'],
+  ['{', '}'],
+]);
+
+/** Where what is opened at a place is closed again, quotes and substitutions inside of it included. */
+function findEnd(text: string, at: number): number {
+  const open = [CLOSERS.get(text.charAt(at))];
+  for (let i = at + 1; i < text.length; i++) {
+    const char = text.charAt(i);
+    const closer = open.at(-1);
+    if (char === '\\' && closer !== "'") i++;
+    else if (char === closer) {
+      open.pop();
+      if (open.length === 0) return i + 1;
+    } else if (closer === '"' ? char === '(' && text.charAt(i - 1) === '$' : closer === ')' && opens(char))
+      open.push(CLOSERS.get(char));
+  }
+  return text.length;
+}
+
+function opens(char: string): boolean {
+  return char === '"' || char === "'" || char === '(';
+}
+
+const OUTPUT = /^(?:\d?|&)>[>|]?(?!\()(.*)$/s;
+
+function dropRedirections(words: readonly string[]): string[] {
+  const kept: string[] = [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? '';
+    const target = OUTPUT.exec(word)?.[1];
+    if (target === undefined) kept.push(word);
+    else if (target === '' || target === '&') at++;
+  }
+  return kept;
+}
+
+/** A quoted text of several lines is shown by its first. */
+function foldLines(word: string): string {
+  const end = word.indexOf('\n');
+  if (end === -1) return word;
+  const quote = /["'`]/.exec(word)?.[0] ?? '';
+  return `${word.slice(0, end).trimEnd()}…${quote}`;
+}
+
+const HERE_DOCUMENT = /(?<!<)<<-?[ \t]*(?:(['"])(\w+)\1|\\?([A-Za-z_]\w*))/g;
+/** A text that is handed over as a here-document. */
+const HANDED_OVER = /\$\(cat <<-?[ \t]*['"]?\w+['"]?[ \t]*$/;
+
+/** Takes the bodies of here-documents out; a text that is handed over as one is shown by its first line. */
+function dropHereDocuments(text: string): string {
+  if (!text.includes('<<')) return text;
+  const lines = text.split('\n');
+  const lastLine = new Map(lines.map((line, index) => [line.trim(), index]));
+  const kept: string[] = [];
+  for (let at = 0; at < lines.length; at++) {
+    const opening = lines[at] ?? '';
+    const body = at + 1;
+    const told = opening.replace(HERE_DOCUMENT, (whole, _quote, quoted, plain) => {
+      const mark = quoted ?? plain;
+      if ((lastLine.get(mark) ?? -1) <= at) return whole;
+      at = findLine(lines, mark, at + 1);
+      return `<<${mark}`;
+    });
+    if (at >= body && HANDED_OVER.test(opening)) {
+      const first = lines.slice(body, at).find((line) => line.trim() !== '') ?? '';
+      const rest = (lines[++at] ?? '').replace(/^\s*\)/, '');
+      kept.push(`${opening.replace(HANDED_OVER, '')}${showInQuotes(first.trim())}…${rest}`);
+    } else kept.push(told);
+  }
+  return kept.join('\n');
+}
+
+function showInQuotes(text: string): string {
+  return text.replace(/["`]/g, "'").replace(/[$\\]/g, '');
+}
+
+function findLine(lines: readonly string[], mark: string, from: number): number {
+  let at = from;
+  while (lines[at]?.trim() !== mark) at++;
+  return at;
+}
