@@ -43,17 +43,16 @@ const WRAPPERS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
 /** Flags with a value that stand between a program and what it is told to do. */
 const LEADING_FLAGS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
   ['git', words('-C -c')],
-  ['npm', words('--prefix -w --workspace -C')],
-  ['pnpm', words('--filter -F -C --dir')],
-  ['yarn', words('--cwd')],
   ['make', words('-C -f')],
-  ['mvn', words('-pl -f')],
+  ['mvn', words('-f')],
   ['go', words('-C')],
   ['kubectl', words('-n --namespace --context')],
   ['docker', words('--context')],
 ]);
 /** What only reads on in a pipe what something else has written. */
 const FILTERS = words('jq yq tee less more column uniq tr rev nl base64 xxd python python3 node ruby perl');
+/** Flags that name a part of a project: what is done in it comes after. */
+const PART_FLAGS = words('--filter -F --workspace -w --prefix --cwd -pl');
 const SHELLS = words('bash sh zsh dash ksh fish pwsh powershell');
 
 function words(text: string): ReadonlySet<string> {
@@ -221,9 +220,9 @@ function findArgument(program: string, rest: readonly string[]): string | undefi
 }
 
 function useOf(stem: string, tokens: readonly string[]): string {
-  if (!RUNNERS.has(stem)) return stem;
-  const argument = stem.split(' ')[1] ?? '';
-  const next = tokens.slice(tokens.indexOf(argument) + 1).filter((token) => WORD_LIKE.test(token));
+  const at = tokens.indexOf(stem.split(' ')[1] ?? '');
+  if (at === -1 || !(RUNNERS.has(stem) || PART_FLAGS.has(tokens[at - 1] ?? ''))) return stem;
+  const next = tokens.slice(at + 1).filter((token) => WORD_LIKE.test(token));
   return [stem, ...next.slice(0, stem === 'yarn workspace' ? 2 : 1)].join(' ');
 }
 

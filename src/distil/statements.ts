@@ -69,7 +69,7 @@ function collectStatements(account: Account): Statement[] {
 
 /** The parts of a summary that tell how things stood then: they have gone on since. */
 const PASSING =
-  /^\s*\d{1,2}\.\s*\**(?:all user messages|pending tasks|current work|optional next step|key technical concepts)[\s\S]*?(?=^\s*\d{1,2}\.\s*\**[A-Z]|(?![\s\S]))/gim;
+  /^[ \t]*\d{1,2}\.[ \t]*\**(?:all user messages|pending tasks|current work|optional next step|key technical concepts)[\s\S]*?(?=^[ \t]*\d{1,2}\.[ \t]*\**[A-Z]|(?![\s\S]))/gim;
 
 function dropPassing(summary: Said): Said {
   return { ...summary, text: summary.text.replace(PASSING, '\n') };

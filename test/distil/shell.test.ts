@@ -18,8 +18,6 @@ describe('what a command line is known by', () => {
     ['sudo -u postgres psql -c "select 1"', ['psql']],
     ['uv run pytest tests/', ['pytest']],
     ['find . -name "*.ts" | xargs -n 1 npx eslint', ['eslint']],
-    ['pnpm --filter web test', ['pnpm test']],
-    ['mvn -pl core verify', ['mvn verify']],
     ['git -C ../api push', ['git push']],
   ])('%s', (command, stems) => {
     expect(findStems(command)).toEqual(stems);
@@ -43,6 +41,11 @@ describe('what a command line is known by', () => {
       'bundle exec rspec',
       'bundle exec rubocop',
     ]);
+    expect(usesOf('pnpm --filter web test; pnpm --filter web build; pnpm --filter api test')).toEqual([
+      'pnpm web test',
+      'pnpm web build',
+      'pnpm api test',
+    ]);
     expect(usesOf('docker compose -f dev.yml up -d')).toEqual(['docker compose up']);
     expect(usesOf('yarn workspace web test; yarn workspace web lint')).toEqual([
       'yarn workspace web test',
@@ -60,6 +63,13 @@ describe('operators in quotes', () => {
     'git tag -m "$(date; echo "a; b")" v1',
   ])('split nothing: %s', (command) => {
     expect(textsOf(command)).toEqual([command]);
+  });
+
+  it('leave a pipe its head, or the first that does more than read on', () => {
+    expect(textsOf('npm test 2>&1 | grep -v ok | python3 -m json.tool')).toEqual(['npm test']);
+    expect(textsOf('cat dump.sql | psql shop | tee out.log; make')).toEqual(['psql shop', 'make']);
+    expect(textsOf('cat package.json | jq .scripts')).toEqual([]);
+    expect(textsOf('npm test || npm run fix')).toEqual(['npm test', 'npm run fix']);
   });
 
   it('do not hide what comes after the quotes', () => {
