@@ -1,45 +1,67 @@
 import type { RanCommand } from './account.ts';
 
 const FAILURE_LINE =
-  /^.*(?:\berror\b|[a-z](?:Error|Exception)\b|\bfail(?:ed|ure|ing)?\b|exception|panic:|cannot |unable to|not found|no such file|fatal:|denied|refused|undefined:|exit code [1-9]).*$/gim;
+  /^.*(?:\berror\b|[a-z](?:Error|Exception)\b|\bfail(?:ed|ure|ing)?\b|exception|panic:|panicked at|cannot |unable to|not found|no such file|fatal:|denied|refused|undefined:|exit code [1-9]).*$|^\s*(?:not ok |\[-\] ).*$/gim;
+/** What a compiler, a linter or a test says of a place. */
+const LOCATED = /^\s*[^\s:]{1,200}\.\w{1,8}:\d+(?::\d+)?: .*$/gm;
 /** Names what went wrong, not only that something did. */
-const TELLING = /\b[A-Z]\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bTS\d{4}\b|panic:|undefined:/;
+const TELLING =
+  /\b[A-Z]\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bTS\d{4}\b|panic:|panicked at|undefined:/;
+/** Says only that something did. */
+const GENERAL =
+  /^(?:error: (?:test failed|could not compile|aborting)|npm (?:ERR|error)|\[ERROR\] Failed to execute|Found \d+ errors?\b)/;
 
 /** Lines of an output that tell of a failure: those that name it first, then the others, in their order. */
 export function findFailureLines(output: string, limit: number): string[] {
-  const found = findLines(output, FAILURE_LINE, MAX_LINES);
-  const lines = found.length > 0 ? found : findLines(output.trimEnd(), LAST_LINE, 1);
-  return [
-    ...lines.filter((line) => TELLING.test(line)),
-    ...lines.filter((line) => !TELLING.test(line)),
-  ].slice(0, limit);
+  const ranks: string[][] = [[], [], []];
+  for (const line of findLines(output, FAILURE_LINE, MAX_LINES)) ranks[rankOf(line)]?.push(line);
+  const [, others] = ranks;
+  if (ranks[0]?.length === 0 && others?.length === 0) others.push(...findLines(output, LOCATED, limit));
+  const lines = ranks.flat();
+  return (lines.length > 0 ? lines : findLines(output.trimEnd(), LAST_LINE, 1)).slice(0, limit);
+}
+
+/** A line that ends in a colon is the heading of what is to come. */
+function rankOf(line: string): 0 | 1 | 2 {
+  if (GENERAL.test(line)) return 2;
+  if (TELLING.test(line)) return 0;
+  return line.endsWith(':') ? 2 : 1;
 }
 
 const LAST_LINE = /.+(?![\s\S])/g;
 const MAX_LINES = 40;
 
 const TALLY =
-  /^.*(?:\b\d+ (?:tests? )?(?:passed|passing|examples?|specs?|assertions|succeeded)\b|\bTests?:? +\d|test result: ok|BUILD SUCCESS|\ball (?:checks|tests) pass|\b0 (?:errors?|problems|issues)\b|no issues found).*$/gim;
+  /^(?!\s*Duration\b).*(?:\b\d+%? (?:tests? )?(?:passed|passing|examples?|specs?|assertions|succeeded)\b|\bTests?:? +\d|\bTests (?:Passed|run): *\d|\bRan \d+ tests?\b|\b\d+ tests?, 0 failures|test result: ok|BUILD SUCCESS|\ball (?:checks|tests) pass|\b0 (?:errors?|problems|issues)\b|no issues found|^Passed! |^Success! |^Apply complete! |^Plan: \d).*$/gim;
 
 /** The line in which a check that went well says how well. */
 export function findTally(output: string): string | null {
-  return findLines(output, TALLY, Number.POSITIVE_INFINITY).at(-1) ?? null;
+  const lines = findLines(output, TALLY, Number.POSITIVE_INFINITY);
+  return lines.findLast((line) => /\d/.test(line)) ?? lines.at(-1) ?? null;
 }
 
 const SHORTEST = 12;
+/** Rules that are drawn around a line. */
+const RULES = /^[=_\-\u23af\s]{3,}|[=_\-\u23af\s]{3,}$/g;
 
 function findLines(output: string, pattern: RegExp, limit: number): string[] {
   const found: string[] = [];
   for (const [line] of output.matchAll(pattern)) {
-    const text = line.replace(/[\s\u2500-\u257f]+/g, ' ').trim();
+    const text = line
+      .slice(0, LONGEST)
+      .replace(/[\s\u2500-\u257f]+/g, ' ')
+      .replace(RULES, '')
+      .trim();
     if (text.length > SHORTEST) found.push(text);
     if (found.length === limit) break;
   }
   return found;
 }
 
+const LONGEST = 1000;
+
 const CHECKS =
-  /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|nextest|phpunit|playwright|lint|eslint|ruff|mypy|tsc|biome|check|clippy|vet|fmt|format|prettier|build|compile|typecheck|verify|validate)\b/;
+  /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|nextest|phpunit|playwright|lint|eslint|ruff|mypy|tsc|biome|check|clippy|vet|fmt|format|prettier|build|compile|typecheck|verify|validate|Invoke-Pester)\b/;
 
 /** Programs that run whatever they are told: what one of their tasks says, says nothing of another. */
 const RUNNING_OTHERS =
@@ -59,8 +81,15 @@ export function isCheck(use: string): boolean {
   return CHECKS.test(use) || use === 'make';
 }
 
-const FAILED_OUTPUT =
-  /^(?:FAIL\b|--- FAIL|panic:|Traceback|npm (?:ERR|error)|fatal:|error:|error\[|make: \*\*\*)|\b[1-9]\d* (?:tests? |examples?,? )?(?:failed|failures?)\b/m;
+const FAILED_OUTPUT = new RegExp(
+  [
+    '^(?:FAIL\\b|--- FAIL|panic:|Traceback|npm (?:ERR|error)|fatal:|error:|error\\[|make: \\*\\*\\*|not ok )',
+    '^(?:BUILD FAIL|Build FAILED|\\[ERROR\\] |# fail [1-9]|Found [1-9]\\d* errors?\\b)',
+    '^(?:\\u2502 )?Error: |\\berror [A-Z]{2}\\d{3,5}: |^\\S{1,200}\\.\\w{1,8}:\\d+(?::\\d+)?: (?:(?:fatal )?error|undefined): ',
+    '\\b[1-9]\\d* (?:tests? |examples?,? )?(?:failed|failing|failures?)\\b|\\bFailed: +[1-9]|\\([1-9]\\d* errors?, ',
+  ].join('|'),
+  'm',
+);
 
 /** A pipe hides the exit status of what is before it, so a green status is not believed against a red output. */
 export function didFail(ran: RanCommand): boolean {
