@@ -4,8 +4,20 @@ const STOP_WORDS = new Set(
   ),
 );
 
-/** Words that carry meaning, folded, in any script. */
+/** Scripts that put no spaces between words. */
+const UNSPACED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
+
+/** Words that carry meaning, folded, in any script. Where no spaces tell words apart, every two characters stand for one. */
 export function findContentWords(text: string): string[] {
-  const words = text.toLowerCase().match(/\p{L}[\p{L}\p{N}_'-]{2,}/gu) ?? [];
-  return [...new Set(words.filter((word) => !STOP_WORDS.has(word)))];
+  const folded = text.toLowerCase();
+  const runs = folded.match(UNSPACED);
+  const spaced = runs === null ? folded : folded.replace(UNSPACED, ' ');
+  const words = spaced.match(/\p{L}[\p{L}\p{M}\p{N}_'-]{2,}/gu) ?? [];
+  return [...new Set([...words.filter((word) => !STOP_WORDS.has(word)), ...(runs ?? []).flatMap(pairUp)])];
+}
+
+function pairUp(run: string): string[] {
+  const characters = [...run];
+  return characters.slice(1).map((character, index) => `${characters[index]}${character}`);
 }
