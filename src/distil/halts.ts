@@ -2,7 +2,7 @@ import type { Fact } from '../model/fact.ts';
 import { cutAtWord } from '../model/text.ts';
 import type { Account } from './account.ts';
 import { draftFact } from './draft-fact.ts';
-import { keepProse } from './sentences.ts';
+import { keepProse } from './prose.ts';
 
 const MAX_QUESTIONS = 3;
 const MAX_BYTES = 300;
