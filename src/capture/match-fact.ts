@@ -8,7 +8,8 @@ const SAME_WORDS = 0.75;
 /**
  * Whether an event says what a fact says. Facts are cleaned, cut and put on one line, and an item of a list carries the
  * words that led to it, so letters and digits are compared, piece by piece. What was not quoted may also have lost
- * something in the middle, as a command does its here-document: then most of the words have to be there.
+ * something in the middle, as a command does its here-document or the folder it was told to run in: then all of its words
+ * have to stand in one simple command in their order, or most of many words anywhere.
  */
 export function saysFact(event: Event, fact: Fact): boolean {
   const texts = listTexts(event).join('\n');
@@ -17,10 +18,21 @@ export function saysFact(event: Event, fact: Fact): boolean {
   if (letters.includes(keepLetters(fact.text))) return true;
   const pieces = fact.text.split(PIECES).map(keepLetters);
   if (pieces.length > 1 && pieces.every((piece) => letters.includes(piece))) return true;
-  const words = findWords(fact.text);
-  if (fact.trust === 'quoted' || words.size < FEWEST_WORDS) return false;
-  const known = findWords(said);
+  if (fact.trust === 'quoted') return false;
+  if (said.split(COMMAND_END).some((part) => standInOrder(listWords(fact.text), listWords(part))))
+    return true;
+  const words = new Set(listWords(fact.text));
+  if (words.size < FEWEST_WORDS) return false;
+  const known = new Set(listWords(said));
   return [...words].filter((word) => known.has(word)).length >= words.size * SAME_WORDS;
+}
+
+const COMMAND_END = /[;&|\n]+/;
+
+function standInOrder(words: readonly string[], among: readonly string[]): boolean {
+  let met = 0;
+  for (const word of among) if (word === words[met]) met++;
+  return words.length > 0 && met === words.length;
 }
 
 const PIECES = /:\s+|\n|…/;
@@ -32,13 +44,9 @@ function keepLetters(text: string): string {
     .replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
-function findWords(text: string): Set<string> {
-  return new Set(
-    text
-      .normalize('NFC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}_]{2,}/gu),
-  );
+function listWords(text: string): string[] {
+  const folded = text.normalize('NFC').toLowerCase();
+  return folded.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
 }
 
 function listTexts(event: Event): string[] {

@@ -80,6 +80,11 @@ describe('tracing', () => {
       'cat > notes.md <<EOF …" then run the build and the tests',
       'cat > notes.md <<EOF\nsecret words\nEOF\nthen run the build\nand the tests',
     ],
+    [
+      'told to run elsewhere',
+      'git read-tree HEAD',
+      'cd /a; GIT_INDEX_FILE=x git -C "$dir" read-tree HEAD 2>&1 | tail -5',
+    ],
     ['in another script', '最多五次', '上传失败时请重试，最多五次'],
   ])('knows a text again that was %s', (_, text, command) => {
     const fact = makeFact('command', text, { status: 'unknown', sources: [{ line: 1 }] });
