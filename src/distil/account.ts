@@ -1,6 +1,8 @@
 import type { Event, FileEdit, PlanItem } from '../model/event.ts';
 import { type Ledger, noteEdit, noteFile, noteText, openLedger, type Voice } from './ledger.ts';
+import { enterRemovals, findRemovals } from './removals.ts';
 import { findShownFiles } from './shell.ts';
+import { describeUntouched, locatePath, type TouchedFile } from './touched-file.ts';
 
 /** Something said, with how many calls had been made by then and where it stands. */
 export interface Said {
@@ -9,34 +11,6 @@ export interface Said {
   line: number;
   /** Set on what the human said because the agent had asked. */
   answer?: true;
-}
-
-export interface TouchedFile {
-  path: string;
-  edits: number;
-  /** Edits that were tried and did not happen. */
-  failures: number;
-  created: boolean;
-  deleted: boolean;
-  reads: number;
-  lastEdit: number;
-  lastRead: number;
-  line: number;
-}
-
-/** A file of which nothing has happened yet. */
-export function describeUntouched(path: string, line = 0): TouchedFile {
-  return {
-    path,
-    edits: 0,
-    failures: 0,
-    created: false,
-    deleted: false,
-    reads: 0,
-    lastEdit: 0,
-    lastRead: 0,
-    line,
-  };
 }
 
 /** A call that has had no result yet. */
@@ -217,7 +191,7 @@ function enterCall(account: Account, event: CallEvent): void {
       };
       account.commands.push(ran);
       noteText(ledger, command, { voice: 'command', call });
-      const shown = findShownFiles(command).map((path) => locate(path, account.cwd));
+      const shown = findShownFiles(command).map((path) => locatePath(path, account.cwd));
       for (const path of shown) enterRead(account, path, line);
       open(command, 'output', { command: ran, path: shown.length === 1 ? (shown[0] ?? null) : null });
       break;
@@ -255,11 +229,6 @@ function enterRead(account: Account, path: string, line: number): void {
   file.reads++;
   file.lastRead = account.calls;
   noteFile(account.ledger, path, { voice: 'opened', call: account.calls });
-}
-
-/** A path in a command counts from the folder that the agent works in. */
-function locate(path: string, cwd: string | null): string {
-  return cwd === null || /^(?:[/~\\]|[A-Za-z]:)/.test(path) ? path : `${cwd}/${path.replace(/^\.\//, '')}`;
 }
 
 function enterEdit(account: Account, edit: FileEdit, line: number): void {
@@ -306,6 +275,7 @@ function enterResult(account: Account, event: ResultEvent): void {
     asked.command.failed = failed;
     asked.command.exit = event.exit;
     asked.command.output = event.output.slice(0, KEPT_OUTPUT);
+    if (!failed) enterRemovals(account.files, findRemovals(asked.command.command, account.cwd), asked);
   }
   if (asked.voice === 'answer') account.answered = call;
   if (UNREAD.has(asked.voice)) return;

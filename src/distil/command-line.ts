@@ -10,13 +10,15 @@ export interface SimpleCommand {
   words: string[];
   /** Whether it reads what the command before it wrote. */
   piped: boolean;
+  /** Whether it runs only if the command before it fails. */
+  otherwise: boolean;
 }
 
 export function splitCommands(line: string): SimpleCommand[] {
   const text = dropHereDocuments(line.slice(0, MAX_SCANNED).replaceAll('\r\n', '\n'));
   const commands: SimpleCommand[] = [];
   let words: string[] = [];
-  let piped = false;
+  let before = '';
   let word = '';
   const endWord = (): void => {
     if (word !== '') words.push(foldLines(word));
@@ -25,9 +27,9 @@ export function splitCommands(line: string): SimpleCommand[] {
   const endCommand = (): void => {
     endWord();
     const kept = dropRedirections(words);
-    if (kept.length > 0) commands.push({ words: kept, piped });
+    if (kept.length > 0) commands.push({ words: kept, piped: before === '|', otherwise: before === '||' });
     words = [];
-    piped = false;
+    before = '';
   };
   for (let at = 0; at < text.length; at++) {
     const char = text.charAt(at);
@@ -51,7 +53,7 @@ export function splitCommands(line: string): SimpleCommand[] {
       word += char;
     } else if (SEPARATORS.includes(char)) {
       endCommand();
-      piped = char === '|' && next !== '|' && text.charAt(at - 1) !== '|';
+      before = char === '|' ? (next === '|' || text.charAt(at - 1) === '|' ? '||' : '|') : '';
     } else if (/\s/.test(char)) endWord();
     else word += char;
   }

@@ -1,9 +1,10 @@
 import { baseName } from '../model/base-name.ts';
 import type { Fact } from '../model/fact.ts';
-import { type Account, describeUntouched, type TouchedFile } from './account.ts';
+import type { Account } from './account.ts';
 import { draftFact } from './draft-fact.ts';
 import type { Voice } from './ledger.ts';
 import { findSymbols } from './names.ts';
+import { describeUntouched, isChanged, isForeign, relatePath, type TouchedFile } from './touched-file.ts';
 import { netFilePoints, type Valuation } from './value.ts';
 
 const SMALLEST_QUALIFIED = 8;
@@ -11,10 +12,6 @@ const MAX_SYMBOLS = 100;
 const SMALLEST_SYMBOL = 60;
 const MAX_OTHER_FILES = 60;
 const SMALLEST_RELEVANCE = 60;
-
-/** Places that hold what others made, or what is gone tomorrow. */
-const FOREIGN =
-  /(?:^|\/)(?:node_modules|site-packages|\.venv|dist|build|target|coverage|__pycache__)\/|^\/(?:private\/)?tmp\/|^\/var\/folders\//;
 
 /** Files changed, with what the edits brought in; files read; files that were only named but look likely to matter. */
 export function findFileFacts(account: Account, valuation: Valuation): Fact[] {
@@ -49,14 +46,14 @@ function rankOthers(
   return [...valuation.relevance]
     .filter(([name, relevance]) => !changed.has(name) && relevance >= SMALLEST_RELEVANCE)
     .filter(([name]) => touched.has(name) || wasLookedFor(account, name))
-    .filter(([name]) => !FOREIGN.test(touched.get(name)?.path ?? describeMention(account, name).path))
+    .filter(([name]) => !isForeign(touched.get(name)?.path ?? describeMention(account, name).path))
     .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
     .slice(0, MAX_OTHER_FILES)
     .map(([name]) => touched.get(name) ?? describeMention(account, name));
 }
 
 function changedFiles(account: Account): TouchedFile[] {
-  return [...account.files.values()].filter((file) => file.edits + file.failures > 0);
+  return [...account.files.values()].filter(isChanged);
 }
 
 const PASSING: ReadonlySet<Voice> = new Set(['output', 'content', 'kept', 'pattern']);
@@ -85,10 +82,10 @@ function makeFact(account: Account, valuation: Valuation, { file, symbols }: Fil
   const name = baseName(file.path);
   const last = account.ledger.names.file.get(name)?.last ?? lastTouch(file);
   return draftFact('file', {
-    text: toRelative(file.path, account.cwd),
+    text: relatePath(file.path, account.cwd),
     line: file.line,
     status: statusOf(file),
-    trust: file.edits + file.reads > 0 ? 'observed' : 'inferred',
+    trust: file.reads > 0 || isChanged(file) ? 'observed' : 'inferred',
     origin: 'tool',
     weight: {
       points: netFilePoints(valuation, name),
@@ -109,10 +106,6 @@ function statusOf(file: TouchedFile): string {
   if (file.created) return 'created';
   if (file.edits > 0) return 'edited';
   return file.reads > 0 ? 'read' : 'mentioned';
-}
-
-function toRelative(path: string, cwd: string | null): string {
-  return cwd !== null && path.startsWith(`${cwd}/`) ? path.slice(cwd.length + 1) : path;
 }
 
 /** Each symbol is listed with the one file where it was worked on most. */

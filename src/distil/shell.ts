@@ -119,10 +119,10 @@ const COMMAND_FLAG = /^-(?:\w*c|command)$/i;
 
 /** Commands that are only there to run what they are given as a text give way to it. */
 function unfold(commands: readonly SimpleCommand[], depth: number): SimpleCommand[] {
-  return commands.flatMap(({ words: typed, piped }) => {
-    const own = dropOpenings(typed);
+  return commands.flatMap((command) => {
+    const own = dropOpenings(command.words);
     const text = depth < DEEPEST ? findGiven(own) : null;
-    return text === null ? [{ words: own, piped }] : unfold(splitCommands(text), depth + 1);
+    return text === null ? [{ ...command, words: own }] : unfold(splitCommands(text), depth + 1);
   });
 }
 
