@@ -6,7 +6,7 @@
 const EXTENSIONS =
   'tsx?|jsx?|mjs|cjs|mts|cts|py|pyi|go|rs|java|kt|kts|swift|rb|erb|rake|gemspec|php|c|h|cc|cpp|hpp|cs|fs|m|mm|scala|clj|ex|exs|erl|hs|ml|sh|bash|zsh|fish|ps1|bat|sql|md|mdx|rst|txt|json|jsonl|json5|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|css|scss|sass|less|vue|svelte|astro|dart|lua|zig|proto|graphql|prisma|sol|jl|pl|pm|groovy|jsonnet|tf|tfvars|hcl|gradle|mod|sum|work|Dockerfile|ipynb|csv|arb|plist|service|nix|cmake|mk|snap|tmpl|template';
 const PATH = new RegExp(
-  `(?<![\\w@:/.\\-])((?:~|\\.{1,2})?/?(?:[\\w.@+\\-[\\]()]+/)*[\\w.@+\\-[\\]]+\\.(?:${EXTENSIONS}))(?![\\w/])`,
+  `(?<![\\w@:/.\\-])(?:~|\\.{1,2})?/?(?:[\\w.@+\\-[\\]()]+/)*[\\w.@+\\-[\\]]+\\.(?:${EXTENSIONS})(?![\\w/])`,
   'g',
 );
 
@@ -14,7 +14,7 @@ const WORD = /\\?[A-Za-z_]\w{4,79}/g;
 /** A backslash before a name, or an escape that sticks to it: `\\nOutput` is an end of line and a word. */
 const ESCAPE = /^\\(?:[nrt](?=[A-Z]))?/;
 const INNER_HUMP = /[a-z][A-Z]|[A-Za-z0-9]_[A-Za-z0-9]|[A-Z][a-z0-9]+[A-Z]/;
-const CALL = /\b([A-Za-z_]\w{4,40})\(\)/g;
+const CALL = /\b[A-Za-z_]\w{4,40}\(\)/g;
 const QUALIFIED = /(?<![\w./:])[A-Za-z_]\w*(?:(?:\.|::)[A-Za-z_]\w*){1,3}(?![\w/])/g;
 const ERRNO = [
   'EACCES|EADDRINUSE|EADDRNOTAVAIL|EAGAIN|EBADF|EBUSY|ECONNABORTED|ECONNREFUSED|ECONNRESET|EEXIST|EFAULT|EFBIG',
@@ -28,22 +28,24 @@ const ERROR_NAME = new RegExp(
 const REFERENCE = /(?<!\w)(?:#\d{1,6}|[A-Z]{2,6}-\d{1,5}|v\d+\.\d+(?:\.\d+)?)\b/g;
 /** Standards and products are named like tickets. */
 const STANDARD = /^(?:UTF|SHA|ISO|AES|RSA|RFC|MD|GPT|ES|HTTP|TLS|BASE|CRC|IEEE|ECMA)-\d+$/;
-const TICKED = /`([^`\n]{2,120})`/g;
+const TICKED = /`[^`\n]{2,120}`/g;
 const DEFINITION =
-  /(?:\bfunc\s+(?:\([^()\n]{0,200}\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|impl|fn|const|let|var|val|function|module|record|export (?:default )?(?:async )?(?:function|const|class))\s+)([A-Za-z_]\w{3,})/g;
+  /(?:\bfunc\s+(?:\([^()\n]{0,200}\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|impl|fn|const|let|var|val|function|module|record|export (?:default )?(?:async )?(?:function|const|class))\s+)[A-Za-z_]\w{3,}/g;
 
 export function findPaths(text: string): string[] {
   if (!text.includes('.')) return [];
-  return unique(allOf(PATH, text, 1).filter((path) => !path.startsWith('//')));
+  return unique(allOf(PATH, text).filter((path) => !path.startsWith('//')));
 }
 
 /** Words that only code uses: an inner capital, an underscore, or a call. */
 export function findSymbols(text: string): string[] {
-  const words = allOf(WORD, text, 0).map((word) => (word.startsWith('\\') ? word.replace(ESCAPE, '') : word));
+  const words = allOf(WORD, text).map((word) => (word.startsWith('\\') ? word.replace(ESCAPE, '') : word));
   const humped = words.filter(
     (word) => INNER_HUMP.test(word) && !word.endsWith('_') && !isMixed(word) && !isEncoded(word),
   );
-  return unique([...humped, ...allOf(CALL, text, 1)]).filter((word) => word !== '__proto__');
+  return unique([...humped, ...allOf(CALL, text).map((call) => call.slice(0, -2))]).filter(
+    (word) => word !== '__proto__',
+  );
 }
 
 const LONGEST_WITH_DIGITS = 30;
@@ -67,24 +69,30 @@ function isMixed(word: string): boolean {
 
 export function findQualified(text: string): string[] {
   if (!text.includes('.') && !text.includes('::')) return [];
-  return unique(allOf(QUALIFIED, text, 0).filter((name) => !isPath(name)));
+  return unique(allOf(QUALIFIED, text).filter((name) => !isPath(name)));
 }
 
 export function findErrorNames(text: string): string[] {
-  return unique(allOf(ERROR_NAME, text, 0));
+  return unique(allOf(ERROR_NAME, text));
 }
 
 export function findReferences(text: string): string[] {
-  return unique(allOf(REFERENCE, text, 0)).filter((name) => !STANDARD.test(name));
+  return unique(allOf(REFERENCE, text)).filter((name) => !STANDARD.test(name));
 }
 
 export function findTicked(text: string): string[] {
   if (!text.includes('`')) return [];
-  return unique(allOf(TICKED, text, 1).map((ticked) => ticked.trim()));
+  return unique(allOf(TICKED, text).map((ticked) => ticked.slice(1, -1).trim()));
 }
 
 export function findDefinitions(text: string): string[] {
-  return unique(allOf(DEFINITION, text, 1));
+  return unique(allOf(DEFINITION, text).map(lastWord));
+}
+
+function lastWord(text: string): string {
+  let start = text.length;
+  while (start > 0 && /\w/.test(text.charAt(start - 1))) start--;
+  return text.slice(start);
 }
 
 const DULL = new Set([
@@ -112,18 +120,12 @@ export function isSymbol(word: string): boolean {
 }
 
 function isPath(text: string): boolean {
-  PATH.lastIndex = 0;
-  const match = PATH.exec(text);
-  return match !== null && match[0].length === text.length;
+  return text.match(PATH)?.[0] === text;
 }
 
-function allOf(pattern: RegExp, text: string, group: number): string[] {
-  const found: string[] = [];
-  for (const match of text.matchAll(pattern)) {
-    const value = match[group];
-    if (value !== undefined) found.push(value);
-  }
-  return found;
+/** Leaves nothing behind in the pattern, as `exec` and `test` would: all of them are looked for everywhere. */
+function allOf(pattern: RegExp, text: string): readonly string[] {
+  return text.match(pattern) ?? [];
 }
 
 function unique(items: readonly string[]): string[] {

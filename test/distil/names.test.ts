@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import {
+  findDefinitions,
+  findPaths,
+  findQualified,
+  findSymbols,
+  findTicked,
+} from '../../src/distil/names.ts';
+
+describe('names in a text', () => {
+  it('are found from the beginning of a text, whatever was looked for before', () => {
+    const text = 'hooks.go and docs/guide.md';
+    expect(findPaths(text)).toEqual(['hooks.go', 'docs/guide.md']);
+    expect(findQualified('os.path.join reads settings.json')).toEqual(['os.path.join']);
+    expect(findPaths(text)).toEqual(['hooks.go', 'docs/guide.md']);
+  });
+
+  it('are given without the marks around them', () => {
+    expect(findSymbols('call retry_upload, then flush() and startOver()')).toEqual([
+      'retry_upload',
+      'startOver',
+      'flush',
+    ]);
+    expect(findTicked('use `npm test` or ` make `')).toEqual(['npm test', 'make']);
+    expect(
+      findDefinitions('func (s *Server) Listen() {}\nexport default async function loadAll() {}'),
+    ).toEqual(['Listen', 'loadAll']);
+  });
+});
