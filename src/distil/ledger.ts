@@ -1,15 +1,6 @@
 import { baseName } from '../model/base-name.ts';
-import {
-  findDefinitions,
-  findErrorNames,
-  findPaths,
-  findQualified,
-  findReferences,
-  findSymbols,
-  findTicked,
-  isSymbol,
-  isTerm,
-} from './names.ts';
+import { findNames } from './find-names.ts';
+import { findDefinitions, findSymbols, findTicked, isSymbol, isTerm } from './names.ts';
 import { findStems } from './shell.ts';
 
 /** Where a name was met. What an edit brings in, keeps and takes out are three different things. */
@@ -111,12 +102,12 @@ const PROSE: ReadonlySet<Voice> = new Set(['user', 'agent', 'summary', 'plan', '
 
 /** Notes every name in a text. In prose a back-ticked name was put there on purpose. */
 export function noteText(ledger: Ledger, text: string, place: Place): void {
-  const paths = findPaths(text);
+  const { paths, symbols, qualified, errors, references } = findNames(text);
   for (const path of paths) noteFile(ledger, path, place, paths.length);
-  for (const name of findSymbols(text)) note(ledger, 'symbol', name, place);
-  for (const name of findQualified(text)) note(ledger, 'qualified', name, place);
-  for (const name of findErrorNames(text)) note(ledger, 'error', name, place);
-  for (const name of findReferences(text)) note(ledger, 'reference', name, place);
+  for (const name of symbols) note(ledger, 'symbol', name, place);
+  for (const name of qualified) note(ledger, 'qualified', name, place);
+  for (const name of errors) note(ledger, 'error', name, place);
+  for (const name of references) note(ledger, 'reference', name, place);
   if (place.voice === 'command') {
     for (const stem of findStems(text)) note(ledger, 'stem', stem, place);
   }
@@ -144,24 +135,16 @@ export function noteEdit(
   call: number,
 ): void {
   const home = baseName(edit.path);
+  const before = findNames(edit.before);
+  const after = findNames(edit.after);
   noteFile(ledger, edit.path, { voice: 'added', call });
-  noteDifference(ledger, 'symbol', {
-    before: findSymbols(edit.before),
-    after: findSymbols(edit.after),
-    call,
-  });
-  noteDifference(ledger, 'qualified', {
-    before: findQualified(edit.before),
-    after: findQualified(edit.after),
-    call,
-  });
+  noteDifference(ledger, 'symbol', { before: before.symbols, after: after.symbols, call });
+  noteDifference(ledger, 'qualified', { before: before.qualified, after: after.qualified, call });
   for (const name of findDefinitions(edit.after)) ledger.defined.add(name);
-  for (const name of findErrorNames(edit.after)) note(ledger, 'error', name, { voice: 'added', call });
-  for (const name of findReferences(edit.after)) note(ledger, 'reference', name, { voice: 'added', call });
-  for (const path of findPaths(edit.after))
-    noteFile(ledger, path, { voice: 'kept', call }, NAMED_IN_EDIT_CROWD);
-  for (const name of new Set([...findSymbols(edit.before), ...findSymbols(edit.after)]))
-    addTo(ledger.homes, name, home);
+  for (const name of after.errors) note(ledger, 'error', name, { voice: 'added', call });
+  for (const name of after.references) note(ledger, 'reference', name, { voice: 'added', call });
+  for (const path of after.paths) noteFile(ledger, path, { voice: 'kept', call }, NAMED_IN_EDIT_CROWD);
+  for (const name of new Set([...before.symbols, ...after.symbols])) addTo(ledger.homes, name, home);
 }
 
 function noteDifference(

@@ -43,9 +43,8 @@ export function findSymbols(text: string): string[] {
   const humped = words.filter(
     (word) => INNER_HUMP.test(word) && !word.endsWith('_') && !isMixed(word) && !isEncoded(word),
   );
-  return unique([...humped, ...allOf(CALL, text).map((call) => call.slice(0, -2))]).filter(
-    (word) => word !== '__proto__',
-  );
+  const called = allOf(CALL, text).map((call) => call.slice(0, -2));
+  return unique([...humped, ...called]).filter((word) => word !== '__proto__');
 }
 
 const LONGEST_WITH_DIGITS = 30;

@@ -1,12 +1,6 @@
 import { baseName } from '../model/base-name.ts';
-import {
-  findErrorNames,
-  findPaths,
-  findQualified,
-  findReferences,
-  findSymbols,
-  findTicked,
-} from './names.ts';
+import { findNames } from './find-names.ts';
+import { findTicked } from './names.ts';
 import { findStems } from './shell.ts';
 import { netFilePoints, type Valuation } from './value.ts';
 
@@ -17,11 +11,12 @@ export function weighNames(text: string, valuation: Valuation): Record<string, n
   const add = (name: string, points: number | undefined): void => {
     if (points !== undefined && points > 0) weighed.set(name, Math.max(points, weighed.get(name) ?? 0));
   };
-  for (const name of findSymbols(text)) add(name, values.symbol.get(name));
-  for (const name of findQualified(text)) add(name, values.qualified.get(name));
-  for (const name of findErrorNames(text)) add(name, values.error.get(name));
-  for (const name of findReferences(text)) add(name, values.reference.get(name));
-  for (const path of findPaths(text)) {
+  const { paths, symbols, qualified, errors, references } = findNames(text);
+  for (const name of symbols) add(name, values.symbol.get(name));
+  for (const name of qualified) add(name, values.qualified.get(name));
+  for (const name of errors) add(name, values.error.get(name));
+  for (const name of references) add(name, values.reference.get(name));
+  for (const path of paths) {
     const name = baseName(path);
     if (values.file.has(name)) weighed.set(name, netFilePoints(valuation, name));
   }
