@@ -1,5 +1,6 @@
 import type { Event } from '../model/event.ts';
 import type { Machine } from '../platform/machine.ts';
+import type { Opening, Transcript } from './transcript.ts';
 
 export const AGENT_NAMES = [
   'claude-code',
@@ -61,4 +62,9 @@ export interface Agent {
   inspectFile(path: string): FoundSession | null;
   /** What happened, in order, without what was rewound or superseded. */
   readEvents(session: FoundSession, reading: Reading): Iterable<Event>;
+  /**
+   * The same events, by a reading that can be gone on with when the transcript has grown. Only for agents that add to
+   * their transcripts and change nothing in them; null for a session, or a bookmark, for which it cannot be done.
+   */
+  openTranscript?(opening: Opening): Transcript | null;
 }

@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import { readLines } from '../platform/lines.ts';
+import { type Position, readLines, startOfFile } from '../platform/lines.ts';
 import type { Reading } from './agent.ts';
 import { parseRow, type Row } from './row.ts';
 
@@ -9,40 +9,74 @@ export interface NumberedRow {
   line: number;
 }
 
+/** How to get at the rows of a format without parsing all of its bytes. */
+export interface Shortcuts {
+  /** Whether the bytes of a line say that it tells nothing. */
+  isNeedless?(bytes: Buffer): boolean;
+  /** The text of a row, where it can do without some of its bytes. */
+  decode?(bytes: Buffer): string;
+}
+
+/** The part of a file that is read. */
+export interface Extent {
+  position: Position;
+  until: number;
+}
+
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const OPEN_OBJECT = 0x7b;
 
-/**
- * The rows of a transcript that keeps one JSON object a line, one after the other. `isNeedless` may look at the bytes
- * of a line to save the cost of parsing it. A last line without its end may still be being written: it is a row once
- * it parses, and until then nobody's mistake.
- */
+/** The rows of a transcript that keeps one JSON object a line, one after the other. */
 export function* readJsonLines(
   path: string,
   reading: Reading,
-  isNeedless: (bytes: Buffer) => boolean = () => false,
+  shortcuts: Shortcuts = {},
+): Generator<NumberedRow> {
+  const extent = { position: startOfFile(), until: Number.POSITIVE_INFINITY };
+  yield* readClosedRows(path, reading, { ...shortcuts, ...extent });
+  yield* readOpenRow(path, reading, extent);
+}
+
+/** The rows in lines that have an end. The position moves along. */
+export function* readClosedRows(
+  path: string,
+  reading: Reading,
+  { position, until, isNeedless = () => false, decode = decodeText }: Extent & Shortcuts,
 ): Generator<NumberedRow> {
   const onLongLine = (): void => {
     reading.rows++;
     reading.unreadable++;
   };
-  for (const { bytes, number, closed } of readLines(path, { onLongLine })) {
+  for (const { bytes, number, closed } of readLines(path, { position, until, onLongLine })) {
     const content = number === 1 ? skipByteOrderMark(bytes) : bytes;
-    if (isBlank(content)) continue;
-    if (closed && isNeedless(content)) {
-      reading.rows++;
-      continue;
-    }
-    const row = parseRow(decode(content));
-    if (row === null && !closed) continue;
+    if (!closed || isBlank(content)) continue;
     reading.rows++;
+    if (isNeedless(content)) continue;
+    const row = parseRow(decode(content));
     if (row === null) reading.unreadable++;
     else yield { row, line: number };
   }
 }
 
+/**
+ * The row in a last line without an end, to be asked for when all others are read. Somebody may still be writing it: it
+ * is a row once it parses, and until then nobody's mistake.
+ */
+export function* readOpenRow(
+  path: string,
+  reading: Reading,
+  { position, until }: Extent,
+): Generator<NumberedRow> {
+  for (const { bytes, number } of readLines(path, { position: { ...position }, until })) {
+    const row = parseRow(decodeText(number === 1 ? skipByteOrderMark(bytes) : bytes));
+    if (row === null) continue;
+    reading.rows++;
+    yield { row, line: number };
+  }
+}
+
 /** Most rows are ASCII, and that is several times cheaper to take over than to decode. */
-function decode(bytes: Buffer): string {
+export function decodeText(bytes: Buffer): string {
   return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }
 

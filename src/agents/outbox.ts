@@ -10,42 +10,55 @@ interface Entry {
 /** Results come within a few rows. A call that has had none after so many events will get none. */
 const MAX_HELD = 256;
 
+/** What an outbox holds. The entries that wait are in both. */
+export interface Held {
+  entries: Entry[];
+  waiting: Map<string, Entry & { event: CallEvent }>;
+}
+
+export function holdNothing(): Held {
+  return { entries: [], waiting: new Map() };
+}
+
 /** Holds events back, in their order, while one before them waits for its result to say what it did. */
 export class Outbox {
-  #entries: Entry[] = [];
-  readonly #waiting = new Map<string, Entry & { event: CallEvent }>();
+  readonly #held: Held;
+
+  constructor(held: Held) {
+    this.#held = held;
+  }
 
   add(event: Event): void {
-    this.#entries.push({ event, waits: false });
+    this.#held.entries.push({ event, waits: false });
   }
 
   addWaiting(event: CallEvent): void {
     const entry = { event, waits: true };
-    this.#entries.push(entry);
-    this.#waiting.set(event.call, entry);
+    this.#held.entries.push(entry);
+    this.#held.waiting.set(event.call, entry);
   }
 
   /** The result of a call is there. */
   settle(call: string, refine: (action: Action) => Action): void {
-    const entry = this.#waiting.get(call);
+    const entry = this.#held.waiting.get(call);
     if (entry === undefined) return;
-    this.#waiting.delete(call);
+    this.#held.waiting.delete(call);
     entry.event = { ...entry.event, action: refine(entry.event.action) };
     entry.waits = false;
   }
 
   /** Nothing that is held waits any longer: the agent has been stopped, or told something new. */
   release(): void {
-    for (const entry of this.#waiting.values()) entry.waits = false;
-    this.#waiting.clear();
+    for (const entry of this.#held.waiting.values()) entry.waits = false;
+    this.#held.waiting.clear();
   }
 
   take(): Event[] {
-    if (this.#entries.length === 0) return [];
-    if (this.#entries.length > MAX_HELD) this.release();
-    const first = this.#entries.findIndex((entry) => entry.waits);
-    const ready = first === -1 ? this.#entries : this.#entries.slice(0, first);
-    this.#entries = first === -1 ? [] : this.#entries.slice(first);
+    if (this.#held.entries.length === 0) return [];
+    if (this.#held.entries.length > MAX_HELD) this.release();
+    const first = this.#held.entries.findIndex((entry) => entry.waits);
+    const ready = first === -1 ? this.#held.entries : this.#held.entries.slice(0, first);
+    this.#held.entries = first === -1 ? [] : this.#held.entries.slice(first);
     return ready.map((entry) => entry.event);
   }
 }

@@ -24,7 +24,11 @@ export function resolveFilePath(path: string, cwd: string | null): string {
  * say which: a file that the session has met before was there.
  */
 export class TouchedFiles {
-  readonly #paths = new Set<string>();
+  readonly #paths: Set<string>;
+
+  constructor(paths: Set<string> = new Set()) {
+    this.#paths = paths;
+  }
 
   meet(path: string): void {
     this.#paths.add(path);

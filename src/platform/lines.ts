@@ -12,9 +12,22 @@ export interface Line {
   closed: boolean;
 }
 
+/** Where the next line begins. */
+export interface Position {
+  offset: number;
+  /** Of that line, from 1. */
+  number: number;
+}
+
+export function startOfFile(): Position {
+  return { offset: 0, number: 1 };
+}
+
 export interface LineOptions {
-  /** Where to begin, with the number of the line that begins there. */
-  from?: { offset: number; number: number };
+  /** Where to begin. Moves behind each line with an end, as it is read or passed over. */
+  position?: Position;
+  /** What is written behind this offset is not looked at. */
+  until?: number;
   /** Called for a line that is longer than `maxLineBytes`; such a line is passed over. */
   onLongLine?: (number: number) => void;
   maxLineBytes?: number;
@@ -34,14 +47,16 @@ export function* readLines(path: string, options: LineOptions = {}): Generator<L
 }
 
 function* splitLines(fd: number, options: LineOptions): Generator<Line> {
-  const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, onLongLine } = options;
-  let { offset, number } = options.from ?? { offset: 0, number: 1 };
-  let buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, onLongLine, position = startOfFile() } = options;
+  const until = options.until ?? Number.POSITIVE_INFINITY;
+  let { offset } = position;
+  let buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, until - offset)));
   let filled = 0;
   let skipping = false;
   for (;;) {
     if (filled === buffer.length) buffer = Buffer.concat([buffer], buffer.length * 2);
-    const read = readSync(fd, buffer, filled, buffer.length - filled, offset + filled);
+    const wanted = Math.min(buffer.length - filled, until - offset - filled);
+    const read = wanted <= 0 ? 0 : readSync(fd, buffer, filled, wanted, offset + filled);
     filled += read;
     let start = 0;
     for (
@@ -49,14 +64,19 @@ function* splitLines(fd: number, options: LineOptions): Generator<Line> {
       end !== -1 && end < filled;
       end = buffer.indexOf(0x0a, start)
     ) {
-      if (!skipping && end - start > maxLineBytes) onLongLine?.(number);
-      else if (!skipping)
-        yield { bytes: buffer.subarray(start, end), number, offset: offset + start, closed: true };
-      skipping = false;
-      number++;
+      const isLong = skipping || end - start > maxLineBytes;
+      const { number } = position;
+      const bytes = buffer.subarray(start, end);
+      const line = { bytes, number, offset: offset + start, closed: true };
       start = end + 1;
+      skipping = false;
+      position.number = number + 1;
+      position.offset = offset + start;
+      if (isLong) onLongLine?.(number);
+      else yield line;
     }
     if (read === 0) {
+      const { number } = position;
       if (start < filled && !skipping)
         yield { bytes: buffer.subarray(start, filled), number, offset: offset + start, closed: false };
       return;
@@ -65,7 +85,6 @@ function* splitLines(fd: number, options: LineOptions): Generator<Line> {
     filled -= start;
     offset += start;
     if (filled > maxLineBytes) {
-      if (!skipping) onLongLine?.(number);
       skipping = true;
       offset += filled;
       filled = 0;

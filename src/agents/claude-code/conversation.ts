@@ -1,5 +1,5 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { FoundSession, Reading } from '../agent.ts';
+import type { Reading } from '../agent.ts';
 import type { NumberedRow } from '../json-lines.ts';
 import { Outbox } from '../outbox.ts';
 import { asRow, countUnknown, EMPTY_ROW, getNumber, getRow, getText, type Row, toRows } from '../row.ts';
@@ -17,6 +17,7 @@ import {
   toTimestamp,
 } from '../tell.ts';
 import { TouchedFiles } from '../touched-files.ts';
+import type { ReaderOptions, RowReader } from '../transcript.ts';
 import { describeCall, isToldByResult, refineAction } from './actions.ts';
 import { isPlanTool, readTodos, TaskPlan } from './plan.ts';
 import {
@@ -30,43 +31,50 @@ import {
 } from './prompts.ts';
 import { PromptQueue } from './queue.ts';
 import { readContentText, readNotification, readOutcome } from './results.ts';
+import { isDead, meetPrompt } from './rewound.ts';
 import { isKnownType, isSilentBlock } from './rows.ts';
+import { meetRow, packSeen } from './seen-rows.ts';
+import type { ConversationState } from './state.ts';
 import { readSummaryText } from './summary.ts';
 
-interface OpenCall {
-  tool: string;
-  input: Row;
-}
-
-/** A conversation as its rows are read, one after the other. What is kept of them is ids and what is still open. */
-export class Conversation {
+/** A conversation as its rows are read, one after the other. */
+export class Conversation implements RowReader {
+  readonly #state: ConversationState;
   readonly #reading: Reading;
+  readonly #knowsAll: boolean;
   /** In a sub-agent's own file its rows are the main line. */
   readonly #isSubAgent: boolean;
-  readonly #outbox = new Outbox();
-  readonly #queue = new PromptQueue();
-  readonly #tasks = new TaskPlan();
-  readonly #files = new TouchedFiles();
-  readonly #seen = new Set<string>();
-  readonly #calls = new Map<string, OpenCall>();
-  #message: { id: string | null; texts: Set<string> } = { id: null, texts: new Set() };
-  #cwd: string | null;
-  #branch: string | null = null;
-  #boundary: Stamp | null = null;
+  readonly #outbox: Outbox;
+  readonly #queue: PromptQueue;
+  readonly #tasks: TaskPlan;
+  readonly #files: TouchedFiles;
 
-  constructor(session: FoundSession, reading: Reading) {
+  constructor({ state, session, reading, knowsAll }: ReaderOptions<ConversationState>) {
+    this.#state = state;
     this.#reading = reading;
+    this.#knowsAll = knowsAll;
     this.#isSubAgent = session.parent !== null;
-    this.#cwd = session.cwd;
+    this.#outbox = new Outbox(state.outbox);
+    this.#queue = new PromptQueue(state.queue);
+    this.#tasks = new TaskPlan(state.tasks);
+    this.#files = new TouchedFiles(state.files);
   }
 
-  read({ row, line }: NumberedRow): Event[] {
+  read({ row, line }: NumberedRow): Event[] | null {
+    const { rewound, seen } = this.#state;
+    const taken = this.#knowsAll ? null : meetPrompt(row, rewound);
+    if (taken !== null && !rewound.taken.has(taken)) return null;
+    if (isDead(row, rewound)) return [];
     const uuid = getText(row, 'uuid');
-    if (uuid !== null && this.#seen.has(uuid)) return [];
-    if (uuid !== null) this.#seen.add(uuid);
+    const isSeen = uuid !== null && meetRow(seen, uuid);
+    if (isSeen !== false) return isSeen === true ? [] : null;
     this.#note(row);
     this.#readRow(row, this.#stamp(row, line));
     return this.#outbox.take();
+  }
+
+  keep(): ConversationState {
+    return { ...this.#state, seen: packSeen(this.#state.seen) };
   }
 
   finish(): Event[] {
@@ -77,8 +85,8 @@ export class Conversation {
   }
 
   #note(row: Row): void {
-    this.#cwd = getText(row, 'cwd') || getText(row, 'relocatedCwd') || this.#cwd;
-    this.#branch = getText(row, 'gitBranch') ?? this.#branch;
+    this.#state.cwd = getText(row, 'cwd') || getText(row, 'relocatedCwd') || this.#state.cwd;
+    this.#state.branch = getText(row, 'gitBranch') ?? this.#state.branch;
     this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
     this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
   }
@@ -88,8 +96,8 @@ export class Conversation {
     return {
       at: readTime(row.timestamp),
       ref: { line, id: id === null ? null : id.toWellFormed() },
-      ...(this.#cwd ? { cwd: this.#cwd.toWellFormed() } : {}),
-      ...(this.#branch ? { branch: this.#branch.toWellFormed() } : {}),
+      ...(this.#state.cwd ? { cwd: this.#state.cwd.toWellFormed() } : {}),
+      ...(this.#state.branch ? { branch: this.#state.branch.toWellFormed() } : {}),
       ...(this.#isSideline(row) ? { sidechain: true } : {}),
     };
   }
@@ -133,8 +141,8 @@ export class Conversation {
     const id = getText(block, 'tool_use_id');
     if (id === null) return;
     const text = readContentText(block.content);
-    const call = this.#calls.get(id);
-    this.#calls.delete(id);
+    const call = this.#state.calls.get(id);
+    this.#state.calls.delete(id);
     if (call !== undefined && isPlanTool(call.tool)) {
       const plan = block.is_error === true ? null : this.#tasks.apply(call.tool, call.input, { text, data });
       this.#tellPlan(plan, stamp);
@@ -181,24 +189,24 @@ export class Conversation {
 
   /** One message comes in several rows, a block each, and a block may come twice. */
   #enterMessage(id: string | null): void {
-    if (id === null || id !== this.#message.id) this.#message = { id, texts: new Set() };
+    if (id === null || id !== this.#state.message.id) this.#state.message = { id, texts: new Set() };
   }
 
   #isNewText(text: string): boolean {
-    const isNew = !this.#message.texts.has(text);
-    this.#message.texts.add(text);
+    const isNew = !this.#state.message.texts.has(text);
+    this.#state.message.texts.add(text);
     return isNew;
   }
 
   #readCall(block: Row, stamp: Stamp): void {
     const id = getText(block, 'id');
     const tool = getText(block, 'name');
-    if (id === null || tool === null || this.#calls.has(id)) return;
+    if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(block, 'input');
-    this.#calls.set(id, { tool, input: isPlanTool(tool) ? input : EMPTY_ROW });
+    this.#state.calls.set(id, { tool, input: isPlanTool(tool) ? input : EMPTY_ROW });
     if (tool === 'TodoWrite') this.#tell(tellPlan(stamp, readTodos(input)));
     if (isPlanTool(tool)) return;
-    const action = describeCall({ tool, input, cwd: this.#cwd }, this.#files);
+    const action = describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);
     const event = tellCall(stamp, { id, tool, action });
     this.#closeBoundary();
     if (event.type === 'call' && isToldByResult(tool)) this.#outbox.addWaiting(event);
@@ -208,7 +216,7 @@ export class Conversation {
   #readSystem(row: Row, stamp: Stamp): void {
     if (row.subtype === 'compact_boundary') {
       this.#closeBoundary();
-      this.#boundary = stamp;
+      this.#state.boundary = stamp;
     } else if (row.subtype === 'api_error' && !isRetried(row)) {
       this.#tell(tellLimit(stamp, describeApiError(row)));
     }
@@ -257,14 +265,14 @@ export class Conversation {
 
   #summarise(stamp: Stamp, summary: string | null): void {
     this.#outbox.release();
-    const place = this.#boundary ?? stamp;
-    this.#boundary = null;
+    const place = this.#state.boundary ?? stamp;
+    this.#state.boundary = null;
     this.#outbox.add(tellCompaction(place, summary));
   }
 
   /** The summary stands right behind the boundary, if there is one. */
   #closeBoundary(): void {
-    if (this.#boundary !== null) this.#summarise(this.#boundary, null);
+    if (this.#state.boundary !== null) this.#summarise(this.#state.boundary, null);
   }
 
   #tellPlan(plan: PlanItem[] | null, stamp: Stamp): void {

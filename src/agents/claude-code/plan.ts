@@ -24,7 +24,11 @@ const MAX_TASKS = 1000;
 
 /** The plan that the task tools build up piece by piece. A task is known by the number that its creation gave it. */
 export class TaskPlan {
-  readonly #tasks = new Map<string, PlanItem>();
+  readonly #tasks: Map<string, PlanItem>;
+
+  constructor(tasks: Map<string, PlanItem>) {
+    this.#tasks = tasks;
+  }
 
   /** What a finished call to a task tool changed: the whole plan, or null when it is as it was. */
   apply(tool: string, input: Row, outcome: { text: string; data: Row }): PlanItem[] | null {

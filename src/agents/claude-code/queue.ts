@@ -16,6 +16,16 @@ interface Entry {
   told: boolean;
 }
 
+export interface Queued {
+  waiting: Entry[];
+  /** What was told on being taken out, until it is certain that no row of its own follows. */
+  delivered: string[];
+}
+
+export function queueNothing(): Queued {
+  return { waiting: [], delivered: [] };
+}
+
 const MAX_WAITING = 1000;
 const MAX_DELIVERED = 20;
 const TASK_RECORD = /^\{"task_id":/;
@@ -27,23 +37,29 @@ const BARE_COMMAND = /^\/[\w:.-]+$/;
  * rows: put in, taken out.
  */
 export class PromptQueue {
-  #waiting: Entry[] = [];
-  /** What was told on being taken out, until it is certain that no row of its own follows. */
-  #delivered: string[] = [];
+  readonly #queued: Queued;
+
+  constructor(queued: Queued) {
+    this.#queued = queued;
+  }
 
   enter(typed: string, stamp: Stamp): void {
     if (TASK_RECORD.test(typed)) return;
     const text = BARE_COMMAND.test(typed.trim()) ? null : readHumanText(typed);
-    this.#waiting.push({ typed: typed.trim(), prompt: text === null ? null : { text, stamp }, told: false });
-    if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
+    this.#queued.waiting.push({
+      typed: typed.trim(),
+      prompt: text === null ? null : { text, stamp },
+      told: false,
+    });
+    if (this.#queued.waiting.length > MAX_WAITING) this.#queued.waiting.shift();
   }
 
   /** Taken out in the midst of work: the prompt, unless it was told already. */
   deliver(typed: string | null): QueuedPrompt | null {
     const entry = this.#take(typed);
     if (entry === null || entry.told || entry.prompt === null) return null;
-    this.#delivered.push(entry.typed);
-    if (this.#delivered.length > MAX_DELIVERED) this.#delivered.shift();
+    this.#queued.delivered.push(entry.typed);
+    if (this.#queued.delivered.length > MAX_DELIVERED) this.#queued.delivered.shift();
     return entry.prompt;
   }
 
@@ -54,27 +70,27 @@ export class PromptQueue {
 
   /** Taken back by the human. */
   clear(): void {
-    this.#waiting = [];
+    this.#queued.waiting = [];
   }
 
   /** A prompt has come in a row of its own. True when it was told before. */
   meet(typed: string): boolean {
     const text = typed.trim();
-    const known = this.#delivered.indexOf(text);
-    this.#delivered = known === -1 ? [] : this.#delivered.toSpliced(known, 1);
-    const entry = this.#waiting.find((candidate) => !candidate.told && candidate.typed === text);
+    const known = this.#queued.delivered.indexOf(text);
+    this.#queued.delivered = known === -1 ? [] : this.#queued.delivered.toSpliced(known, 1);
+    const entry = this.#queued.waiting.find((candidate) => !candidate.told && candidate.typed === text);
     if (entry !== undefined) entry.told = true;
     return known !== -1;
   }
 
   /** What still waits at the end: said, but never taken up. */
   listWaiting(): QueuedPrompt[] {
-    return this.#waiting.flatMap(({ prompt, told }) => (told || prompt === null ? [] : [prompt]));
+    return this.#queued.waiting.flatMap(({ prompt, told }) => (told || prompt === null ? [] : [prompt]));
   }
 
   #take(typed: string | null): Entry | null {
     const text = typed?.trim();
-    const index = text === undefined ? 0 : this.#waiting.findIndex((entry) => entry.typed === text);
-    return index === -1 ? null : (this.#waiting.splice(index, 1)[0] ?? null);
+    const index = text === undefined ? 0 : this.#queued.waiting.findIndex((entry) => entry.typed === text);
+    return index === -1 ? null : (this.#queued.waiting.splice(index, 1)[0] ?? null);
   }
 }

@@ -1,29 +1,59 @@
 import { readLines } from '../../platform/lines.ts';
-import { parseRow } from '../row.ts';
+import { getText, parseRow, type Row } from '../row.ts';
 import { readHumanRow } from './prompts.ts';
 import { peekType } from './rows.ts';
 
-const PARENT = Buffer.from('{"parentUuid":"');
+/**
+ * Going back in a conversation and saying something else leaves two prompts after the same row, and only the later one
+ * counts. What hangs on the earlier one is dead with it.
+ */
+export interface Rewound {
+  /** The latest prompt after each row that has one. */
+  latest: Map<string, string>;
+  /** The prompts that were taken back. */
+  taken: Set<string>;
+  /** The dead rows so far, by their ids. */
+  dead: Set<string>;
+}
+
+export function startRewound(): Rewound {
+  return { latest: new Map(), taken: new Set(), dead: new Set() };
+}
+
 const TOOL_RESULT = Buffer.from('"type":"tool_result"');
 
-/**
- * The prompts that were taken back: going back in a conversation and saying something else leaves two prompts after the
- * same row, and only the later one counts. What hangs on the earlier one is dead with it. Looks at bytes; only the
- * rows that may be prompts are parsed.
- */
-export function findRewoundPrompts(path: string): Set<string> {
-  const latest = new Map<string, string>();
-  const rewound = new Set<string>();
-  for (const { bytes } of readLines(path)) {
-    if (!bytes.subarray(0, PARENT.length).equals(PARENT)) continue;
+/** Looks through a transcript for prompts that were taken back. Looks at bytes; only what may be a prompt is parsed. */
+export function findRewound(path: string, until: number): Rewound {
+  const rewound = startRewound();
+  for (const { bytes } of readLines(path, { until })) {
     if (peekType(bytes) !== 'user' || bytes.includes(TOOL_RESULT)) continue;
     const row = parseRow(bytes.toString('utf8'));
-    if (row === null || row.isSidechain === true || readHumanRow(row) === null) continue;
-    const { uuid, parentUuid } = row;
-    if (typeof uuid !== 'string' || typeof parentUuid !== 'string' || uuid === parentUuid) continue;
-    const earlier = latest.get(parentUuid);
-    if (earlier !== undefined && earlier !== uuid) rewound.add(earlier);
-    latest.set(parentUuid, uuid);
+    const taken = row === null ? null : meetPrompt(row, rewound);
+    if (taken !== null) rewound.taken.add(taken);
   }
   return rewound;
+}
+
+/** The prompt that a row takes back, if it is a prompt and takes one back. */
+export function meetPrompt(row: Row, { latest }: Rewound): string | null {
+  const { type, uuid, parentUuid } = row;
+  if (type !== 'user' || typeof uuid !== 'string' || typeof parentUuid !== 'string') return null;
+  if (uuid === parentUuid) return null;
+  if (row.isSidechain === true || readHumanRow(row) === null) return null;
+  const earlier = latest.get(parentUuid);
+  latest.set(parentUuid, uuid);
+  return earlier === undefined || earlier === uuid ? null : earlier;
+}
+
+/**
+ * A row hangs on a row before it, a compaction on the last row that it covers. One that claims to hang on a later row does
+ * not die with it, or a cycle could take everything along.
+ */
+export function isDead(row: Row, { taken, dead }: Rewound): boolean {
+  const uuid = taken.size === 0 ? null : getText(row, 'uuid');
+  if (uuid === null) return false;
+  const parent = getText(row, 'parentUuid') ?? getText(row, 'logicalParentUuid');
+  if (!taken.has(uuid) && (parent === null || !dead.has(parent))) return false;
+  dead.add(uuid);
+  return true;
 }

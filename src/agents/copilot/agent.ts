@@ -32,7 +32,7 @@ function* findSessions(machine: Machine): Generator<FoundSession> {
 function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
   const rewound = findRewound(session.path);
   const reader = new TranscriptReader(reading);
-  for (const { row, line } of readJsonLines(session.path, reading, isNeedless)) {
+  for (const { row, line } of readJsonLines(session.path, reading, { isNeedless })) {
     if (isIdle(getText(row, 'type') ?? '') || rewound.isDead(line, getText(row, 'id'))) continue;
     yield* reader.read(row, line);
   }

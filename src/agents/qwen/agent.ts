@@ -12,7 +12,7 @@ export const qwenAgent: Agent = { name: 'qwen', findSessions, listTranscripts, i
 function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
   const dead = findDeadLines(session.path);
   const conversation = new Conversation(session, reading);
-  for (const numbered of readJsonLines(session.path, reading, isNeedlessRow)) {
+  for (const numbered of readJsonLines(session.path, reading, { isNeedless: isNeedlessRow })) {
     const { line } = numbered;
     if (!dead.some(({ after, before }) => line > after && line < before)) yield* conversation.read(numbered);
   }

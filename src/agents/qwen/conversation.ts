@@ -9,7 +9,7 @@ import {
   refineWrite,
 } from '../gemini-tools.ts';
 import type { NumberedRow } from '../json-lines.ts';
-import { Outbox } from '../outbox.ts';
+import { holdNothing, Outbox } from '../outbox.ts';
 import { countUnknown, EMPTY_ROW, getNumber, getRow, getRows, getText, type Row } from '../row.ts';
 import { isOurBrief } from '../spoken-text.ts';
 import {
@@ -38,7 +38,7 @@ interface OpenCall {
 export class Conversation {
   readonly #reading: Reading;
   readonly #isSubAgent: boolean;
-  readonly #outbox = new Outbox();
+  readonly #outbox = new Outbox(holdNothing());
   readonly #files = new TouchedFiles();
   readonly #calls = new Map<string, OpenCall>();
   #cwd: string | null;

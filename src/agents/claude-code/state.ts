@@ -1,0 +1,59 @@
+import type { PlanItem } from '../../model/event.ts';
+import { type Held, holdNothing } from '../outbox.ts';
+import { asRow, getRow, type Row } from '../row.ts';
+import type { Stamp } from '../tell.ts';
+import { type Queued, queueNothing } from './queue.ts';
+import type { Rewound } from './rewound.ts';
+import { type SeenRows, seeNothing } from './seen-rows.ts';
+
+interface OpenCall {
+  tool: string;
+  input: Row;
+}
+
+/** All that is remembered of the rows of a conversation: ids, and what is still open. */
+export interface ConversationState {
+  outbox: Held;
+  queue: Queued;
+  tasks: Map<string, PlanItem>;
+  files: Set<string>;
+  seen: SeenRows;
+  rewound: Rewound;
+  calls: Map<string, OpenCall>;
+  message: { id: string | null; texts: Set<string> };
+  cwd: string | null;
+  branch: string | null;
+  boundary: Stamp | null;
+}
+
+export function startConversation(cwd: string | null, rewound: Rewound): ConversationState {
+  return {
+    outbox: holdNothing(),
+    queue: queueNothing(),
+    tasks: new Map(),
+    files: new Set(),
+    seen: seeNothing(),
+    rewound,
+    calls: new Map(),
+    message: { id: null, texts: new Set() },
+    cwd,
+    branch: null,
+    boundary: null,
+  };
+}
+
+const isMap = (value: unknown): boolean => value instanceof Map;
+const isSet = (value: unknown): boolean => value instanceof Set;
+
+/** Only the outside is looked at: what is kept is known by its checksum to be what was put in. */
+export function isConversationState(value: unknown): value is ConversationState {
+  const state = asRow(value);
+  if (state === null) return false;
+  const rewound = getRow(state, 'rewound');
+  return (
+    [state.tasks, state.calls, rewound.latest, getRow(state, 'outbox').waiting].every(isMap) &&
+    [state.files, rewound.taken, rewound.dead, getRow(state, 'message').texts].every(isSet) &&
+    [getRow(state, 'outbox').entries, getRow(state, 'queue').waiting].every(Array.isArray) &&
+    getRow(state, 'seen').earlier instanceof Uint32Array
+  );
+}

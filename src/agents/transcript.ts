@@ -1,0 +1,119 @@
+import type { Event } from '../model/event.ts';
+import { type Position, startOfFile } from '../platform/lines.ts';
+import type { FoundSession, Reading } from './agent.ts';
+import {
+  type NumberedRow,
+  readClosedRows,
+  readJsonLines,
+  readOpenRow,
+  type Shortcuts,
+} from './json-lines.ts';
+
+/** How far a transcript was read, and what has to be known to go on from there. Plain data, so that it can be kept. */
+export interface Bookmark {
+  position: Position;
+  /** The reader's own. */
+  state: unknown;
+}
+
+export type Tell = (event: Event) => void;
+
+/** A transcript that only grows, so that reading it can be left off and gone on with. */
+export interface Transcript {
+  /**
+   * Tells what all whole lines say. False when one of them takes back what an earlier one told: then nothing that was
+   * told holds, and the transcript has to be read with a look ahead.
+   */
+  read(tell: Tell): boolean;
+  /** Where it stands now, to be asked for between `read` and `finish`. */
+  mark(): Bookmark;
+  /** Tells what can be told only at the end: of a last line without an end, of what still waits. False as above. */
+  finish(tell: Tell): boolean;
+}
+
+export interface Opening {
+  session: FoundSession;
+  /** Filled while the transcript is read. */
+  reading: Reading;
+  /** What is written behind this offset is not looked at. */
+  until: number;
+  /** Where to go on; without it, the beginning. */
+  from?: Bookmark;
+  /** First looks for what later lines take back. Such a reading never fails. */
+  lookAhead?: boolean;
+}
+
+/** Reads the rows of one transcript, one after the other. */
+export interface RowReader {
+  /** What a row tells; null when it takes back what an earlier row told and this was not known before. */
+  read(numbered: NumberedRow): Iterable<Event> | null;
+  finish(): Iterable<Event>;
+  /** All that is remembered of the rows so far. What is read later may change it. */
+  keep(): unknown;
+}
+
+export interface ReaderOptions<State> extends Pick<Opening, 'session' | 'reading'> {
+  state: State;
+  /** Whether all that is taken back is in the state already. */
+  knowsAll: boolean;
+}
+
+/** How an agent writes transcripts of one JSON object a line, to which it only adds. */
+export interface RowFormat<State> {
+  /** What is known before the first row. */
+  start(session: FoundSession): State;
+  /** The same, with what is taken back later. */
+  lookAhead(session: FoundSession, until: number): State;
+  isState(value: unknown): value is State;
+  openReader(options: ReaderOptions<State>): RowReader;
+  shortcuts?(state: State): Shortcuts;
+}
+
+/** Everything that a transcript tells. */
+export function* readRows<State>(
+  format: RowFormat<State>,
+  session: FoundSession,
+  reading: Reading,
+): Generator<Event> {
+  const state = format.lookAhead(session, Number.POSITIVE_INFINITY);
+  const reader = format.openReader({ state, session, reading, knowsAll: true });
+  for (const row of readJsonLines(session.path, reading, format.shortcuts?.(state))) {
+    yield* reader.read(row) ?? [];
+  }
+  yield* reader.finish();
+}
+
+/** Null when what was kept is not of this format. */
+export function openRows<State>(format: RowFormat<State>, opening: Opening): Transcript | null {
+  const { session, reading, until, from, lookAhead = false } = opening;
+  const state = findState(format, opening);
+  if (state === null) return null;
+  const reader = format.openReader({ state, session, reading, knowsAll: lookAhead });
+  const extent = { position: from === undefined ? startOfFile() : { ...from.position }, until };
+  const tellRows = (rows: Iterable<NumberedRow>, tell: Tell): boolean => {
+    for (const row of rows) {
+      const events = reader.read(row);
+      if (events === null) return false;
+      for (const event of events) tell(event);
+    }
+    return true;
+  };
+  return {
+    read: (tell) =>
+      tellRows(readClosedRows(session.path, reading, { ...format.shortcuts?.(state), ...extent }), tell),
+    mark: () => ({ position: { ...extent.position }, state: reader.keep() }),
+    finish: (tell) => {
+      if (!tellRows(readOpenRow(session.path, reading, extent), tell)) return false;
+      for (const event of reader.finish()) tell(event);
+      return true;
+    },
+  };
+}
+
+function findState<State>(
+  format: RowFormat<State>,
+  { session, until, from, lookAhead }: Opening,
+): State | null {
+  if (from !== undefined) return format.isState(from.state) ? from.state : null;
+  return lookAhead ? format.lookAhead(session, until) : format.start(session);
+}
