@@ -1,4 +1,5 @@
 import type { Event } from '../model/event.ts';
+import { isShapedLike } from '../model/shape.ts';
 import { type Position, startOfFile } from '../platform/lines.ts';
 import type { FoundSession, Reading } from './agent.ts';
 import {
@@ -59,18 +60,17 @@ export interface ReaderOptions<State> extends Pick<Opening, 'session' | 'reading
 }
 
 /** How an agent writes transcripts of one JSON object a line, to which it only adds. */
-export interface RowFormat<State> {
+export interface RowFormat<State extends object> {
   /** What is known before the first row. */
   start(session: FoundSession): State;
   /** The same, with what is taken back later. */
   lookAhead(session: FoundSession, until: number): State;
-  isState(value: unknown): value is State;
   openReader(options: ReaderOptions<State>): RowReader;
   shortcuts?(state: State): Shortcuts;
 }
 
 /** Everything that a transcript tells. */
-export function* readRows<State>(
+export function* readRows<State extends object>(
   format: RowFormat<State>,
   session: FoundSession,
   reading: Reading,
@@ -84,7 +84,10 @@ export function* readRows<State>(
 }
 
 /** Null when what was kept is not of this format. */
-export function openRows<State>(format: RowFormat<State>, opening: Opening): Transcript | null {
+export function openRows<State extends object>(
+  format: RowFormat<State>,
+  opening: Opening,
+): Transcript | null {
   const { session, reading, until, from, lookAhead = false } = opening;
   const state = findState(format, opening);
   if (state === null) return null;
@@ -110,10 +113,12 @@ export function openRows<State>(format: RowFormat<State>, opening: Opening): Tra
   };
 }
 
-function findState<State>(
+function findState<State extends object>(
   format: RowFormat<State>,
   { session, until, from, lookAhead }: Opening,
 ): State | null {
-  if (from !== undefined) return format.isState(from.state) ? from.state : null;
-  return lookAhead ? format.lookAhead(session, until) : format.start(session);
+  if (lookAhead) return format.lookAhead(session, until);
+  const state = format.start(session);
+  if (from === undefined) return state;
+  return isShapedLike(from.state, state) ? from.state : null;
 }

@@ -1,5 +1,4 @@
-import { type Agent, type FoundSession, startReading } from '../agents/agent.ts';
-import { distilEvents } from '../distil/distil.ts';
+import type { Agent, FoundSession } from '../agents/agent.ts';
 import { HANDOVER_SCHEMA, type UnstampedDraft } from '../model/handover.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { isFolder } from '../platform/folders.ts';
@@ -7,18 +6,27 @@ import type { Machine } from '../platform/machine.ts';
 import { Redactor } from '../redact/redact.ts';
 import { abbreviateHome, describePlace, type Place } from '../workspace/place.ts';
 import { nameLostProject } from '../workspace/project.ts';
-import { type Judgement, judgeReading, startTally, tallyEvents } from './judge-reading.ts';
+import { type Judgement, judgeReading } from './judge-reading.ts';
+import { readSession } from './read-session.ts';
 
 export interface Captured {
   draft: UnstampedDraft;
   judgement: Judgement;
 }
 
+export interface CaptureOptions {
+  /** Whether to keep what was read, so that the next capture of the session reads only what is new. */
+  keepsReading?: boolean;
+}
+
 /** Makes a handover of a session, from nothing but what the agent wrote to disk. */
-export function captureSession(agent: Agent, session: FoundSession, machine: Machine): Captured {
-  const reading = startReading();
-  const tally = startTally();
-  const distilled = distilEvents(tallyEvents(agent.readEvents(session, reading), tally));
+export function captureSession(
+  agent: Agent,
+  session: FoundSession,
+  machine: Machine,
+  { keepsReading = false }: CaptureOptions = {},
+): Captured {
+  const { distilled, reading, tally } = readSession(agent, session, { machine, keeps: keepsReading });
   const redactor = new Redactor();
   const facts = distilled.facts.map((fact) => redactor.redactFact(fact));
   const title = redactor.redactText(distilled.title);

@@ -26,7 +26,7 @@ export function countEvents(events: Iterable<Event>): Tally {
   return tally;
 }
 
-function countEvent(tally: Tally, event: Event): void {
+export function countEvent(tally: Tally, event: Event): void {
   if (event.type === 'injected' || (event.type === 'compaction' && event.summary === null)) return;
   tally.told++;
   if (event.type !== 'prompt') tally.byAgent++;

@@ -6,6 +6,13 @@ export function sha256Hex(data: string | Uint8Array): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
+/** Over the parts as if they were one. */
+export function sha256Bytes(...parts: readonly (string | Uint8Array)[]): Buffer {
+  const hash = createHash('sha256');
+  for (const part of parts) hash.update(part);
+  return hash.digest();
+}
+
 /** SHA-256 over the canonical form of a record without its own `checksum`. */
 export function computeChecksum(record: object): string {
   return sha256Hex(canonicalize({ ...record, checksum: undefined }));

@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { hasErrno } from '../errors.ts';
 import { OUT_OF_REACH } from './folders.ts';
 
@@ -14,6 +14,36 @@ export interface FileHead {
 
 /** The first bytes of a regular file; links are followed, pipes are not waited for. */
 export function readHead(path: string, maxBytes: number): FileHead | null {
+  return withFile(path, (fd, { size, mtimeMs }) => ({
+    bytes: fill(fd, Buffer.allocUnsafe(Math.min(Number(size), maxBytes)), 0),
+    size: Number(size),
+    changedMs: Number(mtimeMs),
+  }));
+}
+
+export interface FileSight {
+  /** The same as long as no other file is put in its place. */
+  identity: string;
+  size: number;
+}
+
+/** Null where there is no regular file. */
+export function sightFile(path: string): FileSight | null {
+  return withFile(path, (_, { dev, ino, size }) => ({ identity: `${dev}:${ino}`, size: Number(size) }));
+}
+
+const END_BYTES = 64 * 1024;
+
+/** The first and the last bytes of the first `length` bytes of a file: all of them where the two would meet. */
+export function readEnds(path: string, length: number): Buffer | null {
+  return withFile(path, (fd) => {
+    if (length <= 2 * END_BYTES) return fill(fd, Buffer.allocUnsafe(length), 0);
+    const first = fill(fd, Buffer.allocUnsafe(END_BYTES), 0);
+    return Buffer.concat([first, fill(fd, Buffer.allocUnsafe(END_BYTES), length - END_BYTES)]);
+  });
+}
+
+function withFile<T>(path: string, work: (fd: number, stat: BigIntStats) => T): T | null {
   let fd: number;
   try {
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
@@ -22,19 +52,17 @@ export function readHead(path: string, maxBytes: number): FileHead | null {
     throw error;
   }
   try {
-    const stat = fstatSync(fd);
-    if (!stat.isFile()) return null;
-    const buffer = Buffer.allocUnsafe(Math.min(stat.size, maxBytes));
-    return { bytes: fill(fd, buffer), size: stat.size, changedMs: Math.trunc(stat.mtimeMs) };
+    const stat = fstatSync(fd, { bigint: true });
+    return stat.isFile() ? work(fd, stat) : null;
   } finally {
     closeSync(fd);
   }
 }
 
-function fill(fd: number, buffer: Buffer): Buffer {
+function fill(fd: number, buffer: Buffer, from: number): Buffer {
   let filled = 0;
   while (filled < buffer.length) {
-    const read = readSync(fd, buffer, filled, buffer.length - filled, filled);
+    const read = readSync(fd, buffer, filled, buffer.length - filled, from + filled);
     if (read === 0) break;
     filled += read;
   }

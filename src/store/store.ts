@@ -15,6 +15,7 @@ export const JOURNAL = 'journal';
 export const QUARANTINE = 'quarantine';
 export const LEAVING = 'leaving';
 export const LOCKS = 'locks';
+export const READINGS = 'readings';
 
 export function openStore(machine: Machine): Store {
   return { root: findDataFolder(machine), machine };

@@ -5,12 +5,11 @@ import { findSessions, inspectFile } from './find.ts';
 import { listTranscripts } from './paths.ts';
 import { findRewound, startRewound } from './rewound.ts';
 import { isNeedlessRow } from './rows.ts';
-import { type ConversationState, isConversationState, startConversation } from './state.ts';
+import { type ConversationState, startConversation } from './state.ts';
 
 const format: RowFormat<ConversationState> = {
   start: ({ cwd }) => startConversation(cwd, startRewound()),
   lookAhead: ({ cwd, path }, until) => startConversation(cwd, findRewound(path, until)),
-  isState: isConversationState,
   openReader: (options) => new Conversation(options),
   // Rows that tell nothing still link others to what is dead.
   shortcuts: ({ rewound }) => (rewound.taken.size === 0 ? { isNeedless: isNeedlessRow } : {}),

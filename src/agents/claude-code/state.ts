@@ -1,6 +1,6 @@
 import type { PlanItem } from '../../model/event.ts';
 import { type Held, holdNothing } from '../outbox.ts';
-import { asRow, getRow, type Row } from '../row.ts';
+import type { Row } from '../row.ts';
 import type { Stamp } from '../tell.ts';
 import { type Queued, queueNothing } from './queue.ts';
 import type { Rewound } from './rewound.ts';
@@ -40,20 +40,4 @@ export function startConversation(cwd: string | null, rewound: Rewound): Convers
     branch: null,
     boundary: null,
   };
-}
-
-const isMap = (value: unknown): boolean => value instanceof Map;
-const isSet = (value: unknown): boolean => value instanceof Set;
-
-/** Only the outside is looked at: what is kept is known by its checksum to be what was put in. */
-export function isConversationState(value: unknown): value is ConversationState {
-  const state = asRow(value);
-  if (state === null) return false;
-  const rewound = getRow(state, 'rewound');
-  return (
-    [state.tasks, state.calls, rewound.latest, getRow(state, 'outbox').waiting].every(isMap) &&
-    [state.files, rewound.taken, rewound.dead, getRow(state, 'message').texts].every(isSet) &&
-    [getRow(state, 'outbox').entries, getRow(state, 'queue').waiting].every(Array.isArray) &&
-    getRow(state, 'seen').earlier instanceof Uint32Array
-  );
 }

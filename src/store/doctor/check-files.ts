@@ -8,7 +8,17 @@ import { finishLeaving, readHandover } from '../handovers.ts';
 import { pathOfIndex } from '../index-schema.ts';
 import { appendEntry } from '../journal.ts';
 import { latestBelievable, nextMoment } from '../moment.ts';
-import { HANDOVERS, idOfName, JOURNAL, LEAVING, LOCKS, monthOf, QUARANTINE, type Store } from '../store.ts';
+import {
+  HANDOVERS,
+  idOfName,
+  JOURNAL,
+  LEAVING,
+  LOCKS,
+  monthOf,
+  QUARANTINE,
+  READINGS,
+  type Store,
+} from '../store.ts';
 import type { Finding, Remedy } from './finding.ts';
 
 /** Sealed handovers that passed every check: id and checksum. */
@@ -68,7 +78,7 @@ function checkAccess(entry: Entry): Finding[] {
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${QUARANTINE}(?:/.*)?)$`,
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${QUARANTINE}(?:/.*)?)$`,
   's',
 );
 
@@ -89,7 +99,7 @@ function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (area === HANDOVERS) return checkHandoverFile(store, entry, check);
   if (area === LEAVING && idOfName(entry.name) !== null) return [describeLeaving(entry)];
   if (area === QUARANTINE) return [describeQuarantined(entry)];
-  if (parts.length > 1 && (area === JOURNAL || area === LOCKS)) return [];
+  if (parts.length > 1 && (area === JOURNAL || area === LOCKS || area === READINGS)) return [];
   if (entry.path.startsWith(pathOfIndex(store)) || entry.name === 'index.sum') return [];
   return [describeStranger(entry)];
 }

@@ -29,7 +29,9 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
   const reader = requireReader(flags.target ?? 'generic');
   const budget = flags.budget === undefined ? DEFAULT_BUDGET : parseCount(flags.budget, 1);
   const { agent, session } = await chooseSession(this, flags);
-  const { draft: captured, judgement } = captureSession(agent, session, this.machine);
+  const { draft: captured, judgement } = captureSession(agent, session, this.machine, {
+    keepsReading: !flags.dryRun,
+  });
   if (judgement.understanding === 'nothing') throw refuseDrifted(session, judgement);
   const draft = flags.goal === undefined ? captured : addGoal(captured, flags.goal);
   const line = await findEarlier(this, draft, flags);

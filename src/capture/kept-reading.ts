@@ -1,0 +1,92 @@
+import { type Agent, type FoundSession, type Reading, startReading } from '../agents/agent.ts';
+import type { Bookmark } from '../agents/transcript.ts';
+import { type Account, openAccount } from '../distil/account.ts';
+import { sha256Bytes, sha256Hex, shortHash } from '../model/checksum.ts';
+import { isShapedLike } from '../model/shape.ts';
+import { type FileSight, readEnds } from '../platform/foreign-file.ts';
+import { startOfFile } from '../platform/lines.ts';
+import { decodePlainData, encodePlainData, RUNTIME } from '../platform/plain-data.ts';
+import { findReading, keepReading } from '../store/readings.ts';
+import type { Store } from '../store/store.ts';
+import { BUILD, VERSION } from '../version.ts';
+import { startTally, type Tally } from './judge-reading.ts';
+
+/** What a transcript has told so far: how far it was read, what was met on the way, and what happened. */
+export interface TranscriptReading {
+  bookmark: Bookmark;
+  reading: Reading;
+  account: Account;
+  tally: Tally;
+}
+
+/** A transcript, and the file that it is in now. */
+export interface TranscriptFile {
+  agent: Agent;
+  session: FoundSession;
+  sight: FileSight;
+}
+
+interface KeptReading extends TranscriptReading {
+  prefix: string;
+}
+
+const EXAMPLE: KeptReading = {
+  bookmark: { position: startOfFile(), state: null },
+  reading: startReading(),
+  account: openAccount(),
+  tally: startTally(),
+  prefix: '',
+};
+
+const CHECKSUM_BYTES = 32;
+
+/**
+ * What is known of a transcript from the last time, if it is still good: made by this very program, from this very file,
+ * which has not been written anew since.
+ */
+export function findTranscriptReading(store: Store, file: TranscriptFile): TranscriptReading | null {
+  const bytes = findReading(store, nameReading(file));
+  if (bytes === null) return null;
+  const data = bytes.subarray(CHECKSUM_BYTES);
+  if (!bytes.subarray(0, CHECKSUM_BYTES).equals(computeChecksum(file, data))) return null;
+  const kept = decodePlainData(data);
+  if (!isShapedLike(kept, EXAMPLE)) return null;
+  return kept.prefix === hashPrefix(file, kept.bookmark.position.offset) ? kept : null;
+}
+
+/**
+ * A reading as bytes that can be kept: the reading itself may be changed afterwards. Null when the file is no longer what
+ * was read.
+ */
+export function packTranscriptReading(
+  file: TranscriptFile,
+  { bookmark, reading, account, tally }: TranscriptReading,
+): Buffer | null {
+  const prefix = hashPrefix(file, bookmark.position.offset);
+  return prefix === null ? null : encodePlainData({ bookmark, reading, account, tally, prefix });
+}
+
+export function keepTranscriptReading(store: Store, file: TranscriptFile, data: Buffer): void {
+  keepReading(store, nameReading(file), [computeChecksum(file, data), data]);
+}
+
+function nameReading({ agent, session }: TranscriptFile): string {
+  return shortHash(`${agent.name}\n${session.path}`, 32);
+}
+
+/** Over all that a reading depends on besides what was read, so that it is not even decoded where that is different. */
+function computeChecksum({ agent, session, sight }: TranscriptFile, data: Uint8Array): Buffer {
+  const { path, id, cwd, parent } = session;
+  const origin = [VERSION, BUILD, RUNTIME, agent.name, path, id, cwd, parent, sight.identity];
+  return sha256Bytes(JSON.stringify(origin), data);
+}
+
+/**
+ * Tells whether a file still begins with what was read. Only the ends of that are looked at: agents add to a file, or write
+ * it anew, and a new one does not end in the same 64 KB at the same place. A change in the middle alone would not be seen.
+ */
+function hashPrefix({ session, sight }: TranscriptFile, length: number): string | null {
+  if (length > sight.size) return null;
+  const ends = readEnds(session.path, length);
+  return ends === null ? null : sha256Hex(ends);
+}

@@ -1,0 +1,88 @@
+import { type Agent, type FoundSession, type Reading, startReading } from '../agents/agent.ts';
+import type { Opening } from '../agents/transcript.ts';
+import { type Account, closeAccount, enterEvent, openAccount } from '../distil/account.ts';
+import { type Distilled, distilAccount, distilEvents } from '../distil/distil.ts';
+import { HandoverError } from '../errors.ts';
+import type { Event } from '../model/event.ts';
+import { sightFile } from '../platform/foreign-file.ts';
+import type { Machine } from '../platform/machine.ts';
+import { openStore, type Store } from '../store/store.ts';
+import { countEvent, startTally, type Tally, tallyEvents } from './judge-reading.ts';
+import {
+  findTranscriptReading,
+  keepTranscriptReading,
+  packTranscriptReading,
+  type TranscriptFile,
+  type TranscriptReading,
+} from './kept-reading.ts';
+
+export interface SessionRead {
+  distilled: Distilled;
+  reading: Reading;
+  tally: Tally;
+}
+
+/**
+ * Reads a session and distils it. Of a transcript that has grown since the last time only what is new is read, with the
+ * same outcome; with `keeps`, that next time is prepared for.
+ */
+export function readSession(
+  agent: Agent,
+  session: FoundSession,
+  { machine, keeps }: { machine: Machine; keeps: boolean },
+): SessionRead {
+  const store = openStoreOrNull(machine);
+  const sight = agent.openTranscript === undefined || store === null ? null : sightFile(session.path);
+  if (store === null || sight === null) return readWhole(agent, session);
+  const file = { agent, session, sight };
+  const known = findTranscriptReading(store, file);
+  const keep = keeps ? (data: Buffer) => keepTranscriptReading(store, file, data) : null;
+  return (
+    (known === null ? null : readFrom(file, { known, keep })) ??
+    readFrom(file, { keep }) ??
+    readFrom(file, { keep, lookAhead: true }) ??
+    readWhole(agent, session)
+  );
+}
+
+/** Readings are kept beside handovers. Who only looks may do so without a place for them. */
+function openStoreOrNull(machine: Machine): Store | null {
+  try {
+    return openStore(machine);
+  } catch (error) {
+    if (error instanceof HandoverError) return null;
+    throw error;
+  }
+}
+
+function readWhole(agent: Agent, session: FoundSession): SessionRead {
+  const reading = startReading();
+  const tally = startTally();
+  return { distilled: distilEvents(tallyEvents(agent.readEvents(session, reading), tally)), reading, tally };
+}
+
+interface Beginning extends Pick<Opening, 'lookAhead'> {
+  known?: TranscriptReading;
+  keep: ((data: Buffer) => void) | null;
+}
+
+/** Null when it cannot be done from there. */
+function readFrom(file: TranscriptFile, { known, keep, lookAhead = false }: Beginning): SessionRead | null {
+  const { agent, session, sight } = file;
+  const reading = known?.reading ?? startReading();
+  const account: Account = known?.account ?? openAccount();
+  const tally = known?.tally ?? startTally();
+  const from = known === undefined ? {} : { from: known.bookmark };
+  const transcript = agent.openTranscript?.({ session, reading, until: sight.size, lookAhead, ...from });
+  const tell = (event: Event): void => {
+    countEvent(tally, event);
+    enterEvent(account, event);
+  };
+  if (!transcript?.read(tell)) return null;
+  const packed =
+    keep === null ? null : packTranscriptReading(file, { bookmark: transcript.mark(), reading, account });
+  if (!transcript.finish(tell)) return null;
+  if (packed !== null) keep?.(packed);
+  closeAccount(account);
+  return { distilled: distilAccount(account), reading, tally };
+}

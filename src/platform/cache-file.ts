@@ -1,0 +1,66 @@
+import { closeSync, constants, fchmodSync, lstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { isAbandonedTemp, isTempName, makeTempPath, removeFile } from './durable-file.ts';
+import { listFolder } from './folder-listing.ts';
+
+const PRIVATE_FILE = 0o600;
+
+/**
+ * Replaces a file that can be made again at any time. Nothing is flushed: readers see the old content or the new one, but
+ * after a power cut it may be anything, so they must be able to tell.
+ */
+export function writeCacheFile(path: string, parts: readonly Uint8Array[]): void {
+  const temp = makeTempPath(path);
+  try {
+    writeParts(temp, parts);
+    renameSync(temp, path);
+  } catch (error) {
+    removeFile(temp);
+    throw error;
+  }
+}
+
+function writeParts(path: string, parts: readonly Uint8Array[]): void {
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
+  const fd = openSync(path, flags, PRIVATE_FILE);
+  try {
+    fchmodSync(fd, PRIVATE_FILE);
+    for (const part of parts) {
+      for (let done = 0; done < part.length; ) done += writeSync(fd, part, done);
+    }
+  } finally {
+    closeSync(fd);
+  }
+}
+
+export interface CacheLimits {
+  files: number;
+  bytes: number;
+}
+
+interface CacheFile {
+  path: string;
+  bytes: number;
+  changedMs: number;
+}
+
+/** Removes the files of a folder that were not written for the longest time, until it keeps within its limits. */
+export function trimCacheFolder(folder: string, limits: CacheLimits): void {
+  const files = listFolder(folder)
+    .map((name) => join(folder, name))
+    .flatMap(describeCacheFile)
+    .sort((a, b) => b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1));
+  let bytes = 0;
+  for (const [index, file] of files.entries()) {
+    bytes += file.bytes;
+    if (index >= limits.files || bytes > limits.bytes) removeFile(file.path);
+  }
+}
+
+/** Another process may be writing a temp file, or have removed what was listed. */
+function describeCacheFile(path: string): CacheFile[] {
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined || !stat.isFile()) return [];
+  if (isTempName(basename(path)) && !isAbandonedTemp(path)) return [];
+  return [{ path, bytes: stat.size, changedMs: stat.mtimeMs }];
+}
