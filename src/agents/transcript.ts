@@ -26,8 +26,11 @@ export interface Transcript {
    * told holds, and the transcript has to be read with a look ahead.
    */
   read(tell: Tell): boolean;
-  /** Where it stands now, to be asked for between `read` and `finish`. */
-  mark(): Bookmark;
+  /**
+   * Where it stands now, to be asked for between `read` and `finish`. Null when what was told rests on a look ahead at a
+   * line that has no end yet, and may still become another.
+   */
+  mark(): Bookmark | null;
   /** Tells what can be told only at the end: of a last line without an end, of what still waits. False as above. */
   finish(tell: Tell): boolean;
 }
@@ -63,8 +66,10 @@ export interface ReaderOptions<State> extends Pick<Opening, 'session' | 'reading
 export interface RowFormat<State extends object> {
   /** What is known before the first row. */
   start(session: FoundSession): State;
-  /** The same, with what is taken back later. */
+  /** The same, with what is taken back later, and whatever else only later rows say. */
   lookAhead(session: FoundSession, until: number): State;
+  /** Whether no row can be told without a look ahead. */
+  needsLookAhead?: boolean;
   openReader(options: ReaderOptions<State>): RowReader;
   shortcuts?(state: State): Shortcuts;
 }
@@ -88,10 +93,11 @@ export function openRows<State extends object>(
   format: RowFormat<State>,
   opening: Opening,
 ): Transcript | null {
-  const { session, reading, until, from, lookAhead = false } = opening;
-  const state = findState(format, opening);
+  const { session, reading, until, from } = opening;
+  const knowsAll = from === undefined && (opening.lookAhead === true || format.needsLookAhead === true);
+  const state = knowsAll ? format.lookAhead(session, until) : findState(format, opening);
   if (state === null) return null;
-  const reader = format.openReader({ state, session, reading, knowsAll: lookAhead });
+  const reader = format.openReader({ state, session, reading, knowsAll });
   const extent = { position: from === undefined ? startOfFile() : { ...from.position }, until };
   const tellRows = (rows: Iterable<NumberedRow>, tell: Tell): boolean => {
     for (const row of rows) {
@@ -104,7 +110,10 @@ export function openRows<State extends object>(
   return {
     read: (tell) =>
       tellRows(readClosedRows(session.path, reading, { ...format.shortcuts?.(state), ...extent }), tell),
-    mark: () => ({ position: { ...extent.position }, state: reader.keep() }),
+    mark: () => {
+      const position = { ...extent.position };
+      return knowsAll && position.offset < until ? null : { position, state: reader.keep() };
+    },
     finish: (tell) => {
       if (!tellRows(readOpenRow(session.path, reading, extent), tell)) return false;
       for (const event of reader.finish()) tell(event);
@@ -113,11 +122,7 @@ export function openRows<State extends object>(
   };
 }
 
-function findState<State extends object>(
-  format: RowFormat<State>,
-  { session, until, from, lookAhead }: Opening,
-): State | null {
-  if (lookAhead) return format.lookAhead(session, until);
+function findState<State extends object>(format: RowFormat<State>, { session, from }: Opening): State | null {
   const state = format.start(session);
   if (from === undefined) return state;
   return isShapedLike(from.state, state) ? from.state : null;

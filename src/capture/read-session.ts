@@ -79,8 +79,8 @@ function readFrom(file: TranscriptFile, { known, keep, lookAhead = false }: Begi
     enterEvent(account, event);
   };
   if (!transcript?.read(tell)) return null;
-  const packed =
-    keep === null ? null : packTranscriptReading(file, { bookmark: transcript.mark(), reading, account });
+  const bookmark = keep === null ? null : transcript.mark();
+  const packed = bookmark === null ? null : packTranscriptReading(file, { bookmark, reading, account, tally });
   if (!transcript.finish(tell)) return null;
   if (packed !== null) keep?.(packed);
   closeAccount(account);

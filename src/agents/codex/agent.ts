@@ -1,15 +1,24 @@
 import { join } from 'node:path';
 import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/foreign-file.ts';
+import { readLines } from '../../platform/lines.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { countUnknown, getText, parseRow } from '../row.ts';
+import { type Opening, openRows, type RowFormat, type Transcript } from '../transcript.ts';
 import { inspectRollout } from './head.ts';
 import { findCodexHome, listRollouts } from './paths.ts';
-import { RolloutReader } from './reader.ts';
+import { RolloutReader, type RolloutState, startRollout } from './reader.ts';
 import { isIdle, parseLine, peekKind, type RowKind, readKind } from './rows.ts';
 import { findHistory, readHistory } from './segments.ts';
-import { surveyHistory } from './survey.ts';
+import {
+  isNews,
+  isRollback,
+  makeRangeTest,
+  type SurveyedLine,
+  surveyLines,
+  surveyNothing,
+} from './survey.ts';
 
 export const codexAgent: Agent = {
   name: 'codex',
@@ -20,6 +29,7 @@ export const codexAgent: Agent = {
   },
   inspectFile: inspectRollout,
   readEvents,
+  openTranscript,
 };
 
 /** A session that was taken back goes on in a file of its own, under the same id: the last one written to is told. */
@@ -59,12 +69,13 @@ function readNames(home: string): Map<string, string> {
 const REACHED_LIMIT = Buffer.from('"rate_limit_reached_type":"');
 const BLANK = /^\s*$/;
 
+/** A session can lie in several files, and in compressed ones. */
 function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
   const history = findHistory(session.path);
-  reading.sessionId = session.id;
+  const survey = surveyLines(readHistory(history, () => undefined));
+  const reader = new RolloutReader(startRollout(survey), session, reading);
+  const isDead = makeRangeTest(survey.dead);
   if (history.incomplete) countUnknown(reading.unknown, 'history_base');
-  const survey = surveyHistory(history);
-  const reader = new RolloutReader(survey, reading, session.parent !== null);
   const onUnreadable = (): void => {
     reading.rows++;
     reading.unreadable++;
@@ -76,7 +87,7 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
     if (row === null && !closed) continue;
     reading.rows++;
     if (row === null) reading.unreadable++;
-    if (row === null || row === undefined || survey.isDead(index)) continue;
+    if (row === null || row === undefined || isDead(index)) continue;
     const kind = peeked ?? readKind(row);
     if (!isIdle(kind)) yield* reader.read(row, kind, number);
   }
@@ -84,4 +95,41 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
 
 function canSkip(kind: RowKind, bytes: Buffer): boolean {
   return isIdle(kind) || (kind.kind === 'token_count' && !bytes.includes(REACHED_LIMIT));
+}
+
+/** A session that lies in one file. */
+const format: RowFormat<RolloutState> = {
+  start: () => startRollout(surveyNothing()),
+  lookAhead: ({ path }, until) => startRollout(surveyLines(numberLines(path, until))),
+  needsLookAhead: true,
+  openReader: ({ state, session, reading, knowsAll }) => {
+    const reader = new RolloutReader(state, session, reading);
+    const isDead = makeRangeTest(state.survey.dead);
+    return {
+      read: ({ row, line }) => {
+        const kind = readKind(row);
+        if (!knowsAll && isNews(kind, state.survey)) return null;
+        return isIdle(kind) || isDead(line) ? [] : reader.read(row, kind, line);
+      },
+      finish: () => [],
+      keep: () => state,
+    };
+  },
+  shortcuts: () => ({ isNeedless }),
+};
+
+function* numberLines(path: string, until: number): Generator<SurveyedLine> {
+  for (const { bytes, number } of readLines(path, { until })) yield { bytes, index: number };
+}
+
+function isNeedless(bytes: Buffer): boolean {
+  const kind = peekKind(bytes);
+  return kind !== null && canSkip(kind, bytes) && !isRollback(kind);
+}
+
+function openTranscript(opening: Opening): Transcript | null {
+  const { path } = opening.session;
+  const { segments, incomplete } = findHistory(path);
+  const isOneFile = segments.length === 1 && !incomplete && !path.endsWith('.zst');
+  return isOneFile ? openRows(format, opening) : null;
 }

@@ -9,11 +9,21 @@ export interface OpenCall {
   ok: boolean | null;
 }
 
+export interface CallsState {
+  open: Map<string, OpenCall>;
+  /** Processes and scripts that were left running, by the name that they are asked for under. */
+  running: Map<string, string>;
+}
+
 /** The calls of a session that still matter: few, however long the session is. */
 export class OpenCalls {
-  readonly #open = new Map<string, OpenCall>();
-  /** Processes and scripts that were left running, by the name that they are asked for under. */
-  readonly #running = new Map<string, string>();
+  readonly #open: Map<string, OpenCall>;
+  readonly #running: Map<string, string>;
+
+  constructor({ open, running }: CallsState) {
+    this.#open = open;
+    this.#running = running;
+  }
 
   open(id: string, call: Partial<OpenCall> = {}): void {
     this.#open.set(id, {

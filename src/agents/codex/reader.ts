@@ -1,5 +1,5 @@
 import type { Event } from '../../model/event.ts';
-import type { Reading } from '../agent.ts';
+import type { FoundSession, Reading } from '../agent.ts';
 import { asRow, countUnknown, getRow, getText, type Row } from '../row.ts';
 import { isOurBrief, keepSpoken } from '../spoken-text.ts';
 import {
@@ -15,6 +15,7 @@ import {
 } from '../tell.ts';
 import { toMeta } from './head.ts';
 import { findHumanText, joinTexts, listTexts } from './human-text.ts';
+import type { CallsState } from './open-calls.ts';
 import type { RowKind } from './rows.ts';
 import type { Survey } from './survey.ts';
 import { findCallId, ToolCalls } from './tool-calls.ts';
@@ -24,22 +25,41 @@ const SUMMARY_PREAMBLE = /^Another language model started to solve this problem[
 /** Kinds of rows that tell something, by a payload. */
 const TELLING = new Set(['session_meta', 'turn_context', 'compacted', 'response_item', 'event_msg']);
 
+/** All that is remembered of the rows of a session. */
+export interface RolloutState extends CallsState {
+  survey: Survey;
+  cwd: string | null;
+  branch: string | null;
+  model: string | null;
+  lastLimit: string | null;
+}
+
+export function startRollout(survey: Survey): RolloutState {
+  return {
+    open: new Map(),
+    running: new Map(),
+    survey,
+    cwd: null,
+    branch: null,
+    model: null,
+    lastLimit: null,
+  };
+}
+
 /** Turns the rows of one session into events. */
 export class RolloutReader {
-  readonly #survey: Survey;
+  readonly #state: RolloutState;
   readonly #reading: Reading;
   readonly #isSubAgent: boolean;
-  readonly #calls = new ToolCalls();
-  #cwd: string | null = null;
-  #branch: string | null = null;
-  #model: string | null = null;
-  #lastLimit: string | null = null;
+  readonly #calls: ToolCalls;
   #line = 0;
 
-  constructor(survey: Survey, reading: Reading, isSubAgent: boolean) {
-    this.#survey = survey;
+  constructor(state: RolloutState, session: FoundSession, reading: Reading) {
+    this.#state = state;
     this.#reading = reading;
-    this.#isSubAgent = isSubAgent;
+    this.#isSubAgent = session.parent !== null;
+    this.#calls = new ToolCalls(state);
+    reading.sessionId = session.id;
   }
 
   *read(row: Row, kind: RowKind, line: number): Generator<Event> {
@@ -55,8 +75,8 @@ export class RolloutReader {
         this.#readMeta(payload);
         return;
       case 'turn_context':
-        this.#cwd = getText(payload, 'cwd') ?? this.#cwd;
-        this.#model = getText(payload, 'model') ?? this.#model;
+        this.#state.cwd = getText(payload, 'cwd') ?? this.#state.cwd;
+        this.#state.model = getText(payload, 'model') ?? this.#state.model;
         return;
       case 'compacted':
         yield tellCompaction(
@@ -80,15 +100,15 @@ export class RolloutReader {
   #readMeta(payload: Row): void {
     if (this.#line !== 1) return;
     const meta = toMeta(payload);
-    this.#cwd = meta.cwd ?? this.#cwd;
-    this.#branch = meta.branch ?? this.#branch;
+    this.#state.cwd = meta.cwd ?? this.#state.cwd;
+    this.#state.branch = meta.branch ?? this.#state.branch;
     this.#reading.agentVersion = meta.version ?? this.#reading.agentVersion;
   }
 
   #stamp(row: Row, id: string | null): Stamp {
     const at = toTimestamp(row.timestamp);
-    const stamp = makeStamp({ at, line: this.#line, id, cwd: this.#cwd, model: this.#model });
-    return this.#branch ? { ...stamp, branch: this.#branch.toWellFormed() } : stamp;
+    const stamp = makeStamp({ at, line: this.#line, id, cwd: this.#state.cwd, model: this.#state.model });
+    return this.#state.branch ? { ...stamp, branch: this.#state.branch.toWellFormed() } : stamp;
   }
 
   *#readEvent(row: Row, payload: Row, kind: string): Generator<Event> {
@@ -177,8 +197,8 @@ export class RolloutReader {
     if (payload.role === 'developer') {
       for (const text of texts) yield* tellAdded(stamp, text);
     } else if (payload.role === 'assistant') {
-      if (!this.#survey.hasReplies) yield* tellReply(stamp, texts.join('\n'));
-    } else if (payload.role === 'user' && !this.#survey.hasPrompts) {
+      if (!this.#state.survey.hasReplies) yield* tellReply(stamp, texts.join('\n'));
+    } else if (payload.role === 'user' && !this.#state.survey.hasPrompts) {
       const kinds = getRow(payload, 'internal_chat_message_metadata_passthrough').content_item_kinds;
       const said = texts.filter((_, index) => !Array.isArray(kinds) || kinds[index] === 'user.text');
       for (const text of said) yield* this.#tellHuman(stamp, text);
@@ -194,8 +214,8 @@ export class RolloutReader {
   /** The same limit is reported with every answer while it lasts. */
   *#tellReachedLimit(stamp: Stamp, limits: Row): Generator<Event> {
     const reached = getText(limits, 'rate_limit_reached_type');
-    if (reached !== null && reached !== this.#lastLimit) yield tellLimit(stamp, reached);
-    this.#lastLimit = reached;
+    if (reached !== null && reached !== this.#state.lastLimit) yield tellLimit(stamp, reached);
+    this.#state.lastLimit = reached;
   }
 }
 

@@ -1,14 +1,13 @@
 import { getNumber, getRow } from '../row.ts';
 import { parseLine, peekKind, type RowKind, readKind } from './rows.ts';
-import { type History, readHistory } from './segments.ts';
 
 /** What has to be known of a session before its rows can be told. */
 export interface Survey {
   /** Whether the program noted apart what the human typed, and what the model said. */
   hasPrompts: boolean;
   hasReplies: boolean;
-  /** Whether a line belongs to turns that were taken back. */
-  isDead(index: number): boolean;
+  /** Lines that belong to turns that were taken back, from one to another. */
+  dead: [number, number][];
 }
 
 interface Turn {
@@ -16,31 +15,49 @@ interface Turn {
   human: boolean;
 }
 
-export function surveyHistory(history: History): Survey {
-  let hasPrompts = false;
-  let hasReplies = false;
+/** A line, and what it is known by among the others: rising numbers. */
+export interface SurveyedLine {
+  bytes: Buffer;
+  index: number;
+}
+
+export function surveyNothing(): Survey {
+  return { hasPrompts: false, hasReplies: false, dead: [] };
+}
+
+export function surveyLines(lines: Iterable<SurveyedLine>): Survey {
+  const survey = surveyNothing();
   let marked = false;
   const turns: Turn[] = [];
-  const dead: [number, number][] = [];
-  for (const { bytes, index } of readHistory(history, () => undefined)) {
+  for (const { bytes, index } of lines) {
     const kind = peekKind(bytes) ?? readKind(parseLine(bytes) ?? {});
     if (kind.type !== 'event_msg') continue;
-    if (isReply(kind)) hasReplies = true;
+    if (isReply(kind)) survey.hasReplies = true;
     else if (kind.kind === 'task_started' || kind.kind === 'turn_started') {
       marked = true;
       turns.push({ start: index, human: false });
     } else if (isPrompt(kind)) {
-      hasPrompts = true;
+      survey.hasPrompts = true;
       const turn = turns.at(-1);
       if (turn === undefined || !marked) turns.push({ start: index, human: true });
       else turn.human = true;
-    } else if (kind.kind === 'thread_rolled_back') {
+    } else if (isRollback(kind)) {
       const count = getNumber(getRow(parseLine(bytes) ?? {}, 'payload'), 'num_turns') ?? 0;
       const start = takeBack(turns, count);
-      if (start !== null) dead.push([start, index]);
+      if (start !== null) survey.dead.push([start, index]);
     }
   }
-  return { hasPrompts, hasReplies, isDead: makeRangeTest(dead) };
+  return survey;
+}
+
+/** Whether a row says something of those before it that a survey of these could not know. */
+export function isNews(kind: RowKind, { hasPrompts, hasReplies }: Survey): boolean {
+  if (kind.type !== 'event_msg') return false;
+  return (isPrompt(kind) && !hasPrompts) || (isReply(kind) && !hasReplies) || isRollback(kind);
+}
+
+export function isRollback({ type, kind }: RowKind): boolean {
+  return type === 'event_msg' && kind === 'thread_rolled_back';
 }
 
 function isPrompt({ kind, item }: RowKind): boolean {
@@ -64,7 +81,7 @@ function takeBack(turns: Turn[], count: number): number | null {
 }
 
 /** For indexes that are asked for in rising order. */
-function makeRangeTest(ranges: [number, number][]): (index: number) => boolean {
+export function makeRangeTest(ranges: readonly [number, number][]): (index: number) => boolean {
   if (ranges.length === 0) return () => false;
   const sorted = [...ranges].sort(([a], [b]) => a - b);
   let next = 0;

@@ -14,12 +14,16 @@ import {
 import { findInnerCalls } from './code-mode.ts';
 import { readCommandLine } from './commands.ts';
 import { listTexts } from './human-text.ts';
-import { OpenCalls } from './open-calls.ts';
+import { type CallsState, OpenCalls } from './open-calls.ts';
 import { readToolOutput } from './tool-output.ts';
 
 /** The tool calls of a session: each is told once, whatever number of rows speak of it. */
 export class ToolCalls {
-  readonly #open = new OpenCalls();
+  readonly #open: OpenCalls;
+
+  constructor(state: CallsState) {
+    this.#open = new OpenCalls(state);
+  }
 
   *readCall(stamp: Stamp, payload: Row): Generator<Event> {
     const id = findCallId(payload) ?? `line ${stamp.ref.line}`;

@@ -1,13 +1,34 @@
-import type { Event } from '../../model/event.ts';
 import type { Machine } from '../../platform/machine.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
-import { readJsonLines } from '../json-lines.ts';
+import type { Agent, FoundSession } from '../agent.ts';
 import { getText } from '../row.ts';
+import { openRows, type RowFormat, readRows } from '../transcript.ts';
 import { inspectTranscript } from './head.ts';
 import { findCopilotHome, listTranscripts } from './paths.ts';
-import { TranscriptReader } from './reader.ts';
-import { findRewound } from './rewinds.ts';
+import { type ReaderState, startReader, TranscriptReader } from './reader.ts';
+import { findRewound, isDead, REWIND, type Rewound, rewindNothing } from './rewinds.ts';
 import { isIdle, isNeedless } from './rows.ts';
+
+interface TranscriptState extends ReaderState {
+  rewound: Rewound;
+}
+
+const format: RowFormat<TranscriptState> = {
+  start: () => ({ ...startReader(), rewound: rewindNothing() }),
+  lookAhead: ({ path }, until) => ({ ...startReader(), rewound: findRewound(path, until) }),
+  openReader: ({ state, reading, knowsAll }) => {
+    const reader = new TranscriptReader(state, reading);
+    return {
+      read: ({ row, line }) => {
+        if (!knowsAll && row.type === REWIND) return null;
+        const isSilent = isIdle(getText(row, 'type') ?? '');
+        return isSilent || isDead(state.rewound, line, getText(row, 'id')) ? [] : reader.read(row, line);
+      },
+      finish: () => [],
+      keep: () => state,
+    };
+  },
+  shortcuts: () => ({ isNeedless }),
+};
 
 export const copilotAgent: Agent = {
   name: 'copilot',
@@ -17,7 +38,8 @@ export const copilotAgent: Agent = {
     return home === null ? [] : listTranscripts(home);
   },
   inspectFile: inspectTranscript,
-  readEvents,
+  readEvents: (session, reading) => readRows(format, session, reading),
+  openTranscript: (opening) => openRows(format, opening),
 };
 
 function* findSessions(machine: Machine): Generator<FoundSession> {
@@ -26,14 +48,5 @@ function* findSessions(machine: Machine): Generator<FoundSession> {
   for (const path of listTranscripts(home)) {
     const session = inspectTranscript(path);
     if (session !== null) yield session;
-  }
-}
-
-function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
-  const rewound = findRewound(session.path);
-  const reader = new TranscriptReader(reading);
-  for (const { row, line } of readJsonLines(session.path, reading, { isNeedless })) {
-    if (isIdle(getText(row, 'type') ?? '') || rewound.isDead(line, getText(row, 'id'))) continue;
-    yield* reader.read(row, line);
   }
 }

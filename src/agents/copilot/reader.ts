@@ -1,4 +1,4 @@
-import type { Event } from '../../model/event.ts';
+import type { Event, PlanItem } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
 import { readChecklist } from '../checklist.ts';
 import { asRow, countUnknown, getNumber, getRow, getText, parseAny, type Row, toRows } from '../row.ts';
@@ -27,17 +27,29 @@ interface OpenCall {
 const EXIT_NOTE = /\n?<(?:shellId: [^<>\n]{1,60} )?(?:completed|exited) with exit code (-?\d{1,10})>\s*$/;
 const ANSWER_PREFIX = /^(?:User (?:responded|selected|answered|chose)|Answer): /i;
 
+/** All that is remembered of the rows of a session. */
+export interface ReaderState {
+  open: Map<string, OpenCall>;
+  todos: Map<string, PlanItem>;
+  cwd: string | null;
+  branch: string | null;
+  model: string | null;
+}
+
+export function startReader(): ReaderState {
+  return { open: new Map(), todos: new Map(), cwd: null, branch: null, model: null };
+}
+
 /** Turns the events of one session's file into events. */
 export class TranscriptReader {
+  readonly #state: ReaderState;
   readonly #reading: Reading;
-  readonly #open = new Map<string, OpenCall>();
-  readonly #todos = new Todos();
-  #cwd: string | null = null;
-  #branch: string | null = null;
-  #model: string | null = null;
+  readonly #todos: Todos;
 
-  constructor(reading: Reading) {
+  constructor(state: ReaderState, reading: Reading) {
+    this.#state = state;
     this.#reading = reading;
+    this.#todos = new Todos(state.todos);
   }
 
   *read(row: Row, line: number): Generator<Event> {
@@ -48,18 +60,18 @@ export class TranscriptReader {
       case 'session.start':
         this.#reading.sessionId = getText(data, 'sessionId') ?? this.#reading.sessionId;
         this.#reading.agentVersion = getText(data, 'copilotVersion') ?? this.#reading.agentVersion;
-        this.#model = getText(data, 'selectedModel') ?? this.#model;
+        this.#state.model = getText(data, 'selectedModel') ?? this.#state.model;
         this.#move(getRow(data, 'context'));
         return;
       case 'session.resume':
-        this.#model = getText(data, 'selectedModel') ?? this.#model;
+        this.#state.model = getText(data, 'selectedModel') ?? this.#state.model;
         this.#move(getRow(data, 'context'));
         return;
       case 'session.context_changed':
         this.#move(data);
         return;
       case 'session.model_change':
-        this.#model = getText(data, 'newModel') ?? this.#model;
+        this.#state.model = getText(data, 'newModel') ?? this.#state.model;
         return;
       case 'user.message':
         if (isHuman(row, data)) yield* tellPrompt(stamp, getText(data, 'content') ?? '');
@@ -89,16 +101,16 @@ export class TranscriptReader {
   }
 
   #move(context: Row): void {
-    this.#cwd = getText(context, 'cwd') ?? this.#cwd;
-    this.#branch = getText(context, 'branch') ?? this.#branch;
+    this.#state.cwd = getText(context, 'cwd') ?? this.#state.cwd;
+    this.#state.branch = getText(context, 'branch') ?? this.#state.branch;
   }
 
   #stamp(row: Row, data: Row, line: number): Stamp {
-    const model = getText(data, 'model') ?? this.#model;
+    const model = getText(data, 'model') ?? this.#state.model;
     const at = toTimestamp(row.timestamp);
     return {
-      ...makeStamp({ at, line, id: getText(row, 'id'), cwd: this.#cwd, model }),
-      ...(this.#branch ? { branch: this.#branch.toWellFormed() } : {}),
+      ...makeStamp({ at, line, id: getText(row, 'id'), cwd: this.#state.cwd, model }),
+      ...(this.#state.branch ? { branch: this.#state.branch.toWellFormed() } : {}),
       ...(isSubAgent(row, data) ? { sidechain: true } : {}),
     };
   }
@@ -112,19 +124,19 @@ export class TranscriptReader {
     const query = tool === 'sql' ? getText(fields, 'query') : null;
     const list = tool === 'update_todo' ? getText(fields, 'todos') : null;
     if (query !== null && /\btodos\b/i.test(query) && !/^\s*select\b/i.test(query)) {
-      this.#open.set(id, { kind: 'todos', text: query });
-    } else if (list !== null) this.#open.set(id, { kind: 'checklist', text: list });
+      this.#state.open.set(id, { kind: 'todos', text: query });
+    } else if (list !== null) this.#state.open.set(id, { kind: 'checklist', text: list });
     else {
-      if (tool === 'ask_user') this.#open.set(id, { kind: 'answer', text: '' });
-      yield tellCall(stamp, { id, tool, action: toAction(tool, input, this.#cwd) });
+      if (tool === 'ask_user') this.#state.open.set(id, { kind: 'answer', text: '' });
+      yield tellCall(stamp, { id, tool, action: toAction(tool, input, this.#state.cwd) });
     }
   }
 
   *#readResult(stamp: Stamp, data: Row): Generator<Event> {
     const id = getText(data, 'toolCallId');
     if (id === null) return;
-    const open = this.#open.get(id);
-    this.#open.delete(id);
+    const open = this.#state.open.get(id);
+    this.#state.open.delete(id);
     const succeeded = typeof data.success === 'boolean' ? data.success : null;
     const text = readResultText(data);
     if (open?.kind === 'answer' && succeeded !== false) {

@@ -1,3 +1,5 @@
+import { REWIND } from './rewinds.ts';
+
 const TYPE = /^\s{0,8}\{"type":"([\w.]{1,80})"/;
 
 /** The type of a row by its first bytes; null when they do not tell. */
@@ -15,6 +17,7 @@ const BRIEF = Buffer.from('# Handover ');
 /** Whether a row can be passed over unparsed. What a hook gave back may be a brief of ours. */
 export function isNeedless(bytes: Buffer): boolean {
   const type = peekType(bytes);
+  if (type === REWIND) return false;
   if (type === 'hook.end') return !bytes.includes(BRIEF);
   return type !== null && isIdle(type);
 }

@@ -17,7 +17,11 @@ const STATUSES: Readonly<Record<string, Status>> = {
  * filled it are followed, as far as they are of the kinds that the agent is taught to write.
  */
 export class Todos {
-  readonly #items = new Map<string, PlanItem>();
+  readonly #items: Map<string, PlanItem>;
+
+  constructor(items: Map<string, PlanItem>) {
+    this.#items = items;
+  }
 
   get items(): PlanItem[] {
     return [...this.#items.values()];

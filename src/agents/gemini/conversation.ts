@@ -38,37 +38,49 @@ interface OpenCall {
 
 const API_ERROR = /API Error|quota|rate.?limit|RESOURCE_EXHAUSTED|overloaded|\b(?:429|503|529)\b/i;
 
+/** All that is remembered of the messages of a conversation. */
+export interface ConversationState {
+  files: Set<string>;
+  told: Set<string>;
+  calls: Map<string, OpenCall>;
+  answered: Set<string>;
+  latest: Message | null;
+}
+
+export function startConversation(): ConversationState {
+  return { files: new Set(), told: new Set(), calls: new Map(), answered: new Set(), latest: null };
+}
+
 /**
  * A conversation as its messages are read. A message is written again, whole, when something is added to it, so the
  * latest one is held back until another follows. What is known of those before it is their ids.
  */
 export class Conversation {
+  readonly #state: ConversationState;
   readonly #reading: Reading;
   readonly #cwd: string | null;
   readonly #isSubAgent: boolean;
-  readonly #files = new TouchedFiles();
-  readonly #told = new Set<string>();
-  readonly #calls = new Map<string, OpenCall>();
-  readonly #answered = new Set<string>();
-  #latest: Message | null = null;
+  readonly #files: TouchedFiles;
 
-  constructor(session: FoundSession, reading: Reading) {
+  constructor(state: ConversationState, session: FoundSession, reading: Reading) {
+    this.#state = state;
     this.#reading = reading;
     this.#cwd = session.cwd;
     this.#isSubAgent = session.parent !== null;
+    this.#files = new TouchedFiles(state.files);
   }
 
   *read(row: Row, line: number): Generator<Event> {
     const id = getText(row, 'id');
     if (id === null) return;
-    const latest = this.#latest;
+    const latest = this.#state.latest;
     if (latest !== null && latest.row.id !== id) yield* this.finish();
-    this.#latest = { row, line: latest?.row.id === id ? latest.line : line };
+    this.#state.latest = { row, line: latest?.row.id === id ? latest.line : line };
   }
 
   *finish(): Generator<Event> {
-    const latest = this.#latest;
-    this.#latest = null;
+    const latest = this.#state.latest;
+    this.#state.latest = null;
     if (latest !== null) yield* this.#readMessage(latest);
   }
 
@@ -82,10 +94,10 @@ export class Conversation {
     const summary = rows.find((row) => row.type === 'user' && readTexts(row.content).some(isSummary));
     if (summary !== undefined) {
       const id = getText(summary, 'id') ?? '';
-      if (!this.#told.has(id))
+      if (!this.#state.told.has(id))
         yield tellCompaction(this.#stamp(summary, line), readTexts(summary.content).join('\n'));
-      this.#told.add(id);
-    } else if (this.#told.size === 0) {
+      this.#state.told.add(id);
+    } else if (this.#state.told.size === 0) {
       for (const row of rows) yield* this.#readMessage({ row, line });
     }
   }
@@ -98,7 +110,7 @@ export class Conversation {
   *#readMessage({ row, line }: Message): Generator<Event> {
     const stamp = this.#stamp(row, line);
     const id = getText(row, 'id') ?? '';
-    const isNew = !this.#told.has(id);
+    const isNew = !this.#state.told.has(id);
     if (row.type === 'user') {
       if (isNew) yield* this.#readUser(row, stamp);
     } else if (row.type === 'gemini') yield* this.#readGemini(row, stamp, isNew);
@@ -109,7 +121,8 @@ export class Conversation {
       countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
     }
     // What stands at the head of each session is no message yet.
-    if (!readTexts(row.content).some((text) => text.startsWith('<session_context>'))) this.#told.add(id);
+    if (!readTexts(row.content).some((text) => text.startsWith('<session_context>')))
+      this.#state.told.add(id);
   }
 
   *#readUser(row: Row, stamp: Stamp): Generator<Event> {
@@ -141,9 +154,9 @@ export class Conversation {
   *#readCall(call: Row, stamp: Stamp): Generator<Event> {
     const id = getText(call, 'id');
     const tool = getText(call, 'name');
-    if (id === null || tool === null || this.#calls.has(id) || this.#answered.has(id)) return;
+    if (id === null || tool === null || this.#state.calls.has(id) || this.#state.answered.has(id)) return;
     const input = getRow(call, 'args');
-    this.#calls.set(id, { tool, input: tool === 'ask_user' ? input : EMPTY_ROW });
+    this.#state.calls.set(id, { tool, input: tool === 'ask_user' ? input : EMPTY_ROW });
     if (isPlanTool(tool)) {
       const plan = readPlan(tool, input, call.resultDisplay);
       if (plan !== null) yield tellPlan(stamp, plan);
@@ -163,10 +176,10 @@ export class Conversation {
   }
 
   *#readResponse(id: string, response: Row, stamp: Stamp, isFine?: boolean): Generator<Event> {
-    const call = this.#calls.get(id);
+    const call = this.#state.calls.get(id);
     if (call === undefined) return;
-    this.#calls.delete(id);
-    this.#answered.add(id);
+    this.#state.calls.delete(id);
+    this.#state.answered.add(id);
     if (isPlanTool(call.tool)) return;
     const { ok, exit, output } = readOutcome(call, getRow(response, 'response'), isFine);
     const isBrief = isOurBrief(output);

@@ -10,10 +10,10 @@ const ID = toKey('id');
  * The ids of messages that were taken back: a rewind takes the message that it names and all after it. One that names no
  * message is passed over. Looks at bytes.
  */
-export function findRewoundMessages(path: string): Set<string> {
+export function findRewoundMessages(path: string, until: number): Set<string> {
   const live = new Set<string>();
   const dead = new Set<string>();
-  for (const { bytes } of readLines(path)) {
+  for (const { bytes } of readLines(path, { until })) {
     if (bytes.subarray(0, MESSAGE.length).equals(MESSAGE)) {
       const id = peekText(bytes, ID);
       live.add(id);

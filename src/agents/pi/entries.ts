@@ -32,27 +32,38 @@ const SILENT_CONTENT = new Set(['thinking', 'redactedThinking', 'image']);
 
 const EXIT_STATUS = /Command exited with code (\d{1,5})\s*$/;
 
+/** All that is remembered of the entries of a session. */
+export interface TellerState {
+  files: Set<string>;
+  commands: Set<string>;
+  cwd: string | null;
+  model: string | null;
+}
+
+export function startTeller(cwd: string | null): TellerState {
+  return { files: new Set(), commands: new Set(), cwd, model: null };
+}
+
 /** Tells the entries of one session file, in their order. */
 export class Teller {
+  readonly #state: TellerState;
   readonly #reading: Reading;
-  readonly #files = new TouchedFiles();
-  readonly #commands = new Set<string>();
-  #cwd: string | null;
-  #model: string | null = null;
+  readonly #files: TouchedFiles;
 
-  constructor(cwd: string | null, reading: Reading) {
-    this.#cwd = cwd;
+  constructor(state: TellerState, reading: Reading) {
+    this.#state = state;
     this.#reading = reading;
+    this.#files = new TouchedFiles(state.files);
   }
 
   *tell(entry: Row, line: number): Generator<Event> {
     const type = getText(entry, 'type') ?? '';
     switch (type) {
       case 'session':
-        this.#cwd = getText(entry, 'cwd') ?? this.#cwd;
+        this.#state.cwd = getText(entry, 'cwd') ?? this.#state.cwd;
         break;
       case 'model_change':
-        this.#model = getText(entry, 'modelId') ?? this.#model;
+        this.#state.model = getText(entry, 'modelId') ?? this.#state.model;
         break;
       case 'message':
         yield* this.#tellMessage(entry, line);
@@ -73,7 +84,7 @@ export class Teller {
   *#tellMessage(entry: Row, line: number): Generator<Event> {
     const message = getRow(entry, 'message');
     const role = getText(message, 'role') ?? '';
-    if (role === 'assistant') this.#model = getText(message, 'model') ?? this.#model;
+    if (role === 'assistant') this.#state.model = getText(message, 'model') ?? this.#state.model;
     const stamp = this.#stampOf(entry, line);
     switch (role) {
       case 'user':
@@ -114,8 +125,8 @@ export class Teller {
   #tellToolCall(stamp: Stamp, part: Row): Event {
     const id = getText(part, 'id') ?? '';
     const tool = getText(part, 'name') ?? '';
-    const action = readAction({ tool, input: getRow(part, 'arguments'), cwd: this.#cwd }, this.#files);
-    if (action.kind === 'command') this.#commands.add(id);
+    const action = readAction({ tool, input: getRow(part, 'arguments'), cwd: this.#state.cwd }, this.#files);
+    if (action.kind === 'command') this.#state.commands.add(id);
     return tellCall(stamp, { id, tool, action });
   }
 
@@ -124,7 +135,7 @@ export class Teller {
     const id = getText(message, 'toolCallId') ?? '';
     const output = joinText(message);
     const ok = message.isError !== true;
-    const isCommand = this.#commands.delete(id);
+    const isCommand = this.#state.commands.delete(id);
     const [, status] = (isCommand ? EXIT_STATUS.exec(output.slice(-200)) : null) ?? [];
     const exit = !isCommand ? null : ok ? 0 : status === undefined ? null : Number(status);
     return tellResult(stamp, { id, ok, exit, output });
@@ -132,7 +143,7 @@ export class Teller {
 
   #stampOf(entry: Row, line: number): Stamp {
     const at = toTimestamp(getRow(entry, 'message').timestamp) ?? toTimestamp(entry.timestamp);
-    return makeStamp({ at, line, id: getText(entry, 'id'), cwd: this.#cwd, model: this.#model });
+    return makeStamp({ at, line, id: getText(entry, 'id'), cwd: this.#state.cwd, model: this.#state.model });
   }
 }
 

@@ -1,8 +1,8 @@
 import { readLines } from '../../platform/lines.ts';
 import { getText, parseRow } from '../row.ts';
 
-/** Which entries of a session file are live. */
-export type IsLive = (id: string | null) => boolean;
+/** The entries of a session file that are live, by their ids; null when all are. */
+export type LiveEntries = Set<string> | null;
 
 const HEAD_BYTES = 300;
 const HEAD = /^\{"type":"[a-z_]+","id":"([^"\\]+)","parentId":(?:null|"([^"\\]*)"),/;
@@ -11,11 +11,11 @@ const HEAD = /^\{"type":"[a-z_]+","id":"([^"\\]+)","parentId":(?:null|"([^"\\]*)
  * Entries form a tree, of which the branch that ends in the last entry is live. Going back in a session is rare: a file
  * in which every entry follows the one before it is told apart without keeping the ids.
  */
-export function findLiveEntries(path: string): IsLive {
+export function findLiveEntries(path: string, until: number): LiveEntries {
   const parents = new Map<string, string | null>();
   let last: string | null = null;
   let isLine = true;
-  for (const { bytes } of readLines(path)) {
+  for (const { bytes } of readLines(path, { until })) {
     const entry = readLinks(bytes);
     if (entry === null) continue;
     // A parent that was lost with a broken line is replaced by the entry before.
@@ -25,9 +25,7 @@ export function findLiveEntries(path: string): IsLive {
     parents.set(entry.id, parent);
     last = entry.id;
   }
-  if (isLine) return () => true;
-  const live = collectBranch(parents, last);
-  return (id) => id === null || live.has(id);
+  return isLine ? null : collectBranch(parents, last);
 }
 
 function collectBranch(parents: ReadonlyMap<string, string | null>, leaf: string | null): Set<string> {

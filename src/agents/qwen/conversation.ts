@@ -9,7 +9,7 @@ import {
   refineWrite,
 } from '../gemini-tools.ts';
 import type { NumberedRow } from '../json-lines.ts';
-import { holdNothing, Outbox } from '../outbox.ts';
+import { type Held, holdNothing, Outbox } from '../outbox.ts';
 import { countUnknown, EMPTY_ROW, getNumber, getRow, getRows, getText, type Row } from '../row.ts';
 import { isOurBrief } from '../spoken-text.ts';
 import {
@@ -34,22 +34,42 @@ interface OpenCall {
   input: Row;
 }
 
+/** All that is remembered of the rows of a conversation. */
+export interface ConversationState {
+  outbox: Held;
+  files: Set<string>;
+  calls: Map<string, OpenCall>;
+  cwd: string | null;
+  /** A slash command whose expansion comes as the next row of type `user`. */
+  expanding: string | null;
+  lastLimit: string | null;
+}
+
+export function startConversation(cwd: string | null): ConversationState {
+  return {
+    outbox: holdNothing(),
+    files: new Set(),
+    calls: new Map(),
+    cwd,
+    expanding: null,
+    lastLimit: null,
+  };
+}
+
 /** A conversation as its rows are read, one after the other. */
 export class Conversation {
+  readonly #state: ConversationState;
   readonly #reading: Reading;
   readonly #isSubAgent: boolean;
-  readonly #outbox = new Outbox(holdNothing());
-  readonly #files = new TouchedFiles();
-  readonly #calls = new Map<string, OpenCall>();
-  #cwd: string | null;
-  /** A slash command whose expansion comes as the next row of type `user`. */
-  #expanding: string | null = null;
-  #lastLimit: string | null = null;
+  readonly #outbox: Outbox;
+  readonly #files: TouchedFiles;
 
-  constructor(session: FoundSession, reading: Reading) {
+  constructor(state: ConversationState, session: FoundSession, reading: Reading) {
+    this.#state = state;
     this.#reading = reading;
     this.#isSubAgent = session.parent !== null && isSubAgentFile(session.path);
-    this.#cwd = session.cwd;
+    this.#outbox = new Outbox(state.outbox);
+    this.#files = new TouchedFiles(state.files);
   }
 
   read(numbered: NumberedRow): Event[] {
@@ -67,7 +87,7 @@ export class Conversation {
   }
 
   *#readRow({ row, line }: NumberedRow): Generator<Event> {
-    this.#cwd = getText(row, 'cwd') || this.#cwd;
+    this.#state.cwd = getText(row, 'cwd') || this.#state.cwd;
     this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
     this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
     const stamp = this.#stamp(row, line);
@@ -84,7 +104,7 @@ export class Conversation {
       at: toTimestamp(row.timestamp),
       line,
       id: getText(row, 'uuid'),
-      cwd: this.#cwd,
+      cwd: this.#state.cwd,
       model: getText(row, 'model'),
     });
     const sideline = row.isSidechain === true && !this.#isSubAgent ? { sidechain: true } : {};
@@ -93,8 +113,8 @@ export class Conversation {
 
   *#readUser(row: Row, stamp: Stamp): Generator<Event> {
     for (const text of readTexts(row).slice(1)) yield* tellAdded(stamp, text);
-    const expanded = this.#expanding;
-    this.#expanding = null;
+    const expanded = this.#state.expanding;
+    this.#state.expanding = null;
     if (row.isSidechain === true || this.#isSubAgent) return;
     const text = readHumanRow(row);
     const isTold = expanded !== null && (text === expanded || !isShown(row));
@@ -114,10 +134,10 @@ export class Conversation {
   *#readCall(call: Row, stamp: Stamp): Generator<Event> {
     const id = getText(call, 'id');
     const tool = getText(call, 'name');
-    if (id === null || tool === null || this.#calls.has(id)) return;
+    if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(call, 'args');
     const isAsked = tool === 'ask_user_question';
-    this.#calls.set(id, { tool, input: isAsked ? input : EMPTY_ROW });
+    this.#state.calls.set(id, { tool, input: isAsked ? input : EMPTY_ROW });
     if (isPlanTool(tool)) {
       const plan = readPlan(tool, input, null);
       if (plan !== null) yield tellPlan(stamp, plan);
@@ -126,7 +146,7 @@ export class Conversation {
     yield tellCall(stamp, {
       id,
       tool,
-      action: describeGeminiCall({ tool, input, cwd: this.#cwd }, this.#files),
+      action: describeGeminiCall({ tool, input, cwd: this.#state.cwd }, this.#files),
     });
   }
 
@@ -136,8 +156,8 @@ export class Conversation {
       const response = getRow(part, 'functionResponse');
       const id = getText(response, 'id');
       if (id === null) continue;
-      const call = this.#calls.get(id) ?? { tool: getText(response, 'name') ?? '', input: EMPTY_ROW };
-      this.#calls.delete(id);
+      const call = this.#state.calls.get(id) ?? { tool: getText(response, 'name') ?? '', input: EMPTY_ROW };
+      this.#state.calls.delete(id);
       if (!isPlanTool(call.tool)) yield* this.#readResult({ id, call, response, detail }, stamp);
     }
   }
@@ -167,15 +187,15 @@ export class Conversation {
 
   /** Each attempt is recorded: the same error again is the same stop. */
   *#limit(text: string | null, stamp: Stamp): Generator<Event> {
-    if (text === null || text === this.#lastLimit) return;
-    this.#lastLimit = text;
+    if (text === null || text === this.#state.lastLimit) return;
+    this.#state.lastLimit = text;
     yield tellLimit(stamp, text);
   }
 
   *#readCommand(payload: Row, stamp: Stamp): Generator<Event> {
     const raw = getText(payload, 'rawCommand')?.trim() ?? '';
     if (payload.phase !== 'invocation' || payload.hiddenInvocation === true) return;
-    if (payload.sentToModel === true) this.#expanding = raw;
+    if (payload.sentToModel === true) this.#state.expanding = raw;
     if (/^\S+\s+\S/.test(raw)) yield* tellPrompt(stamp, raw);
   }
 }
