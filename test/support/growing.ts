@@ -1,0 +1,107 @@
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { expect } from 'vitest';
+import { type Agent, startReading } from '../../src/agents/agent.ts';
+import type { Bookmark, Opening, Transcript } from '../../src/agents/transcript.ts';
+import { readSession, type SessionRead } from '../../src/capture/read-session.ts';
+import { distilEvents } from '../../src/distil/distil.ts';
+import type { Event } from '../../src/model/event.ts';
+import { isShapedLike } from '../../src/model/shape.ts';
+import { startOfFile } from '../../src/platform/lines.ts';
+import type { Machine } from '../../src/platform/machine.ts';
+import { decodePlainData, encodePlainData } from '../../src/platform/plain-data.ts';
+
+/** What reading all of a transcript gives, without anything that was kept. Null for a file that is no transcript yet. */
+export function readAnew(agent: Agent, path: string): SessionRead | null {
+  const session = agent.inspectFile(path);
+  if (session === null) return null;
+  const reading = startReading();
+  return { distilled: distilEvents(agent.readEvents(session, reading)), reading };
+}
+
+/** Where readings began: 0 for a whole one. */
+export type Beginnings = number[];
+
+/** Reads a transcript as a capture does, and keeps what was read. */
+export function readKept(
+  { agent, path, machine }: Omit<Growth, 'content'>,
+  beginnings: Beginnings,
+): SessionRead | null {
+  const session = agent.inspectFile(path);
+  if (session === null) return null;
+  const watched: Agent = {
+    ...agent,
+    openTranscript: (opening) => {
+      beginnings.push(opening.from?.position.offset ?? 0);
+      return agent.openTranscript?.(opening) ?? null;
+    },
+  };
+  return readSession(watched, session, { machine, keeps: true });
+}
+
+export interface Growth {
+  agent: Agent;
+  path: string;
+  machine: Machine;
+  content: Buffer;
+}
+
+/**
+ * Writes a transcript piece by piece, and after each tells what is new from where it left off: together with what is told
+ * only at the end, these must be the events of the whole.
+ */
+export function expectToTell({ agent, path, content }: Growth, cuts: readonly number[]): void {
+  let told: Event[] = [];
+  let from: Bookmark | null = null;
+  for (const piece of growFile(path, content, cuts)) {
+    const session = agent.inspectFile(path);
+    if (session === null) continue;
+    const open = (options: Partial<Opening>): { transcript: Transcript; events: Event[] } | null => {
+      const transcript = agent.openTranscript?.({
+        session,
+        reading: startReading(),
+        until: piece,
+        ...options,
+      });
+      const events: Event[] = [];
+      return transcript?.read((event) => events.push(event)) ? { transcript, events } : null;
+    };
+    const resumed = from === null ? null : open({ from });
+    const read = resumed ?? open({ lookAhead: true });
+    if (read === null) throw new Error('a reading with a look ahead has failed');
+    told = resumed === null ? read.events : [...told, ...read.events];
+    from = copy(read.transcript.mark());
+    const ending: Event[] = [];
+    if (!read.transcript.finish((event) => ending.push(event))) from = null;
+    else
+      expect([...told, ...ending], `cut at ${piece}`).toEqual([...agent.readEvents(session, startReading())]);
+  }
+}
+
+/** As it comes back from where it was kept. */
+function copy(bookmark: Bookmark | null): Bookmark | null {
+  const copied: unknown = decodePlainData(encodePlainData(bookmark));
+  return isShapedLike(copied, { position: startOfFile(), state: null }) ? copied : null;
+}
+
+/** The sizes that a file has as its content is added to it piece by piece. */
+function* growFile(path: string, content: Buffer, cuts: readonly number[]): Generator<number> {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, '');
+  let written = 0;
+  for (const cut of [...cuts, content.length].sort((a, b) => a - b)) {
+    appendFileSync(path, content.subarray(written, cut));
+    written = cut;
+    yield cut;
+  }
+}
+
+/** Writes a transcript piece by piece and reads it after each, which must give what reading all of it gives. */
+export function expectToGrow(growth: Growth, cuts: readonly number[]): Beginnings {
+  const { agent, path, content } = growth;
+  const beginnings: Beginnings = [];
+  for (const cut of growFile(path, content, cuts)) {
+    expect(readKept(growth, beginnings), `cut at ${cut}`).toEqual(readAnew(agent, path));
+  }
+  return beginnings;
+}
