@@ -1,6 +1,7 @@
 import type { Agent } from '../agent.ts';
 import { openRows, type RowFormat, readRows } from '../transcript.ts';
 import { Conversation } from './conversation.ts';
+import { decodeWithoutCopies } from './copies.ts';
 import { findSessions, inspectFile } from './find.ts';
 import { listTranscripts } from './paths.ts';
 import { findRewound, startRewound } from './rewound.ts';
@@ -11,8 +12,11 @@ const format: RowFormat<ConversationState> = {
   start: ({ cwd }) => startConversation(cwd, startRewound()),
   lookAhead: ({ cwd, path }, until) => startConversation(cwd, findRewound(path, until)),
   openReader: (options) => new Conversation(options),
-  // Rows that tell nothing still link others to what is dead.
-  shortcuts: ({ rewound }) => (rewound.taken.size === 0 ? { isNeedless: isNeedlessRow } : {}),
+  shortcuts: ({ rewound }) => ({
+    decode: decodeWithoutCopies,
+    // Rows that tell nothing still link others to what is dead.
+    ...(rewound.taken.size === 0 && { isNeedless: isNeedlessRow }),
+  }),
 };
 
 export const claudeCodeAgent: Agent = {

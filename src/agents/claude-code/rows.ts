@@ -92,6 +92,7 @@ export function peekType(bytes: Buffer): string {
 /** Whether the bytes of a row say for certain that it tells nothing. A row that is written in another way is parsed. */
 export function isNeedlessRow(bytes: Buffer): boolean {
   const type = peekType(bytes);
+  if (type === 'user') return false;
   const at = bytes.indexOf(TYPE);
   if (bytes.toString('latin1', Math.max(0, at - ATTACHMENT.length), at) === ATTACHMENT)
     return isNeedlessAttachment(type, bytes);
