@@ -10,7 +10,7 @@ export interface Names {
 }
 
 /** What the finders of `names.ts` take for part of a name, or look at beside one. Whatever else stands in a text parts it into chunks. */
-const PART = String.raw`\w.@+\-[\]()/~:#`;
+const PART = String.raw`\w.@+\-[\]()/~:#\\`;
 /** What every name has in it: an inner capital, capitals in a row, an underscore, a dot or colons before a letter, a call, a number. */
 const SIGN = String.raw`[a-z\d][A-Z]|[A-Z]{2}|_|(?:\.|::)[A-Za-z_]|\(\)|[^\W\dA-Z]\d|[^\w.]\d`;
 const CHUNK_WITH_SIGN = new RegExp(`(?<![${PART}])[${PART}]*?(?:${SIGN})[${PART}]*`, 'g');

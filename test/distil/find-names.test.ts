@@ -43,6 +43,8 @@ const NAMES = [
   'os.path.join',
   'a.b.c.d',
   'std::io::Error',
+  '\\nFooBar',
+  '\\retry_all',
   'UTF-8',
   'config.json',
   'TypeError',
