@@ -80,7 +80,8 @@ function readFrom(file: TranscriptFile, { known, keep, lookAhead = false }: Begi
   };
   if (!transcript?.read(tell)) return null;
   const bookmark = keep === null ? null : transcript.mark();
-  const packed = bookmark === null ? null : packTranscriptReading(file, { bookmark, reading, account, tally });
+  const packed =
+    bookmark === null ? null : packTranscriptReading(file, { bookmark, reading, account, tally });
   if (!transcript.finish(tell)) return null;
   if (packed !== null) keep?.(packed);
   closeAccount(account);

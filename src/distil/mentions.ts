@@ -2,6 +2,7 @@ import type { Fact } from '../model/fact.ts';
 import type { Account, Said } from './account.ts';
 import { draftFact } from './draft-fact.ts';
 import type { NameClass } from './ledger.ts';
+import { dropEmphasis } from './prose.ts';
 import { isChatter, printSentence, splitSentences } from './sentences.ts';
 import type { Valuation } from './value.ts';
 import { weighNames } from './weigh.ts';
@@ -17,8 +18,8 @@ export function findMentionFacts(account: Account, valuation: Valuation): Fact[]
     ...listNames(valuation, 'qualified').slice(0, MAX_TERMS),
   ];
   const facts = wanted.map((name) => {
-    const found = spoken.find((said) => findWhole(said.text, name) !== -1);
-    if (found === undefined) return null;
+    const found = findSpoken(spoken, name);
+    if (found === null) return null;
     return draftFact('reference', {
       text: found.text,
       line: found.line,
@@ -40,9 +41,13 @@ function listNames(valuation: Valuation, kind: NameClass): string[] {
 
 interface Spoken extends Said {
   origin: 'human' | 'agent' | 'tool';
+  /** Without emphasis, as sentences are. */
+  plain: string;
+  /** Split up only when a name is looked for that stands there. */
+  sentences: readonly string[] | null;
 }
 
-/** Every sentence that was said, newest first: by the human and the agent, then in summaries and plans, then by sub-agents. */
+/** Everything that was said, newest first: by the human and the agent, then in summaries and plans, then by sub-agents. */
 function collectSpoken(account: Account): Spoken[] {
   const reports = account.results
     .filter((result) => result.voice === 'report')
@@ -57,15 +62,24 @@ function collectSpoken(account: Account): Spoken[] {
   ];
   return groups.flatMap((group) =>
     group
-      .flatMap(([origin, items]) => items.flatMap((said) => splitSaid(said, origin)))
+      .flatMap(([origin, items]) =>
+        items.map((said) => ({ ...said, origin, plain: dropEmphasis(said.text), sentences: null })),
+      )
       .sort((a, b) => b.call - a.call),
   );
 }
 
-function splitSaid(said: Said, origin: Spoken['origin']): Spoken[] {
-  return splitSentences(said.text)
-    .map((sentence) => ({ ...said, text: printSentence(sentence), origin }))
-    .filter(({ text }) => !isChatter(text));
+/** The first sentence with the name. */
+function findSpoken(spoken: readonly Spoken[], name: string): Spoken | null {
+  for (const said of spoken) {
+    if (!said.plain.includes(name)) continue;
+    said.sentences ??= splitSentences(said.text)
+      .map(printSentence)
+      .filter((text) => !isChatter(text));
+    const text = said.sentences.find((sentence) => findWhole(sentence, name) !== -1);
+    if (text !== undefined) return { ...said, text };
+  }
+  return null;
 }
 
 /** Where the name stands by itself, not as a part of a longer one; -1 when nowhere. */

@@ -44,7 +44,17 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   redact: ['errors.ts', 'model'],
   brief: ['errors.ts', 'model'],
   store: ['errors.ts', 'model', 'platform', 'handover'],
-  capture: ['errors.ts', 'version.ts', 'model', 'platform', 'workspace', 'agents', 'distil', 'redact', 'store'],
+  capture: [
+    'errors.ts',
+    'version.ts',
+    'model',
+    'platform',
+    'workspace',
+    'agents',
+    'distil',
+    'redact',
+    'store',
+  ],
   migrate: ['errors.ts', 'model', 'platform', 'workspace', 'handover', 'store'],
   surfaces: [
     'errors.ts',

@@ -74,29 +74,39 @@ export function isSilentBlock(type: string): boolean {
   return SILENT_BLOCKS.has(type);
 }
 
-const TYPE = toKey('type');
+const TYPE = '"type":"';
+const TYPE_BYTES = toKey('type');
 const ATTACHMENT = '"attachment":{';
-const THINKING = Buffer.from('"content":[{"type":"thinking"');
+const THINKING = '"content":[{"type":"thinking"';
 const TEXT_BLOCK = Buffer.from('"type":"text"');
 const TOOL_USE_BLOCK = Buffer.from('"type":"tool_use"');
 const BRIEF = Buffer.from('# Handover ');
+
+/** What a row is stands near its beginning: a short text is looked through faster than a long row. */
+const HEAD_BYTES = 700;
+
+function peekHead(bytes: Buffer): { head: string; at: number; type: string } {
+  const head = bytes.toString('latin1', 0, HEAD_BYTES);
+  const at = head.indexOf(TYPE);
+  if (at === -1) return { head, at, type: peekText(bytes, TYPE_BYTES) };
+  const start = at + TYPE.length;
+  return { head, at, type: head.slice(start, head.indexOf('"', start)) };
+}
 
 /**
  * The first value that a key `type` has in a row. It may be the row's own, or that of what stands before it: of the
  * message in an assistant row, of the attachment in an attachment row.
  */
 export function peekType(bytes: Buffer): string {
-  return peekText(bytes, TYPE);
+  return peekHead(bytes).type;
 }
 
 /** Whether the bytes of a row say for certain that it tells nothing. A row that is written in another way is parsed. */
 export function isNeedlessRow(bytes: Buffer): boolean {
-  const type = peekType(bytes);
+  const { head, at, type } = peekHead(bytes);
   if (type === 'user') return false;
-  const at = bytes.indexOf(TYPE);
-  if (bytes.toString('latin1', Math.max(0, at - ATTACHMENT.length), at) === ATTACHMENT)
-    return isNeedlessAttachment(type, bytes);
-  return NEEDLESS.has(type) || isThinkingOnly(bytes);
+  if (at !== -1 && head.endsWith(ATTACHMENT, at)) return isNeedlessAttachment(type, bytes);
+  return NEEDLESS.has(type) || (head.includes(THINKING) && isThinkingOnly(bytes));
 }
 
 function isNeedlessAttachment(type: string, bytes: Buffer): boolean {
@@ -106,7 +116,7 @@ function isNeedlessAttachment(type: string, bytes: Buffer): boolean {
 
 /** Most rows hold one block of a message. */
 function isThinkingOnly(bytes: Buffer): boolean {
-  return bytes.includes(THINKING) && !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
+  return !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
 }
 
 /** A row of a conversation, as opposed to one of the many without a place in it. Qwen Code's are made of parts. */
