@@ -2,7 +2,7 @@ import { HandoverError } from '../errors.ts';
 import { baseName } from '../model/base-name.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
-import { countUtf8Bytes } from '../model/text.ts';
+import { countUtf8Bytes, revealControls } from '../model/text.ts';
 import { findContentWords } from '../model/words.ts';
 import { type Put, placeFixed } from './fixed.ts';
 import { LONGEST_LEFT_OUT, printFrame, printLeftOut } from './frame.ts';
@@ -126,7 +126,7 @@ function toCandidate({ fact, weight, section }: Weighed, cite: boolean): LineCan
     names: isFile ? [] : [...weight.names.keys()],
     words: isFile ? [] : findContentWords(fact.text),
     wordPoints: weight.wordPoints,
-    file: isFile ? baseName(fact.text) : null,
+    file: isFile ? revealControls(baseName(fact.text)) : null,
     symbols: isFile ? [...weight.names.keys()] : [],
   };
 }

@@ -1,6 +1,6 @@
 import { baseName } from '../model/base-name.ts';
 import type { Handover } from '../model/handover.ts';
-import { cutAtWord } from '../model/text.ts';
+import { cutAtWord, revealControls } from '../model/text.ts';
 import { countLineBytes, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
 import { readMessage } from './messages.ts';
 import type { Entry } from './page.ts';
@@ -50,7 +50,7 @@ export function placeFixed(
   const placed = changed.flatMap((item) => {
     const entry = place(item, printFact(item.fact, item.weight));
     if (entry === null) return [];
-    entry.file = baseName(item.fact.text);
+    entry.file = revealControls(baseName(item.fact.text));
     return [{ entry, weight: item.weight }];
   });
   const uncaptured = changed.length === 0 ? (tree?.files ?? []) : [];

@@ -41,10 +41,9 @@ export function openPage(limit: number): Page {
       return entry;
     },
     addSymbol: (entry, symbol) => {
-      const before = countLineBytes(printEntry(entry));
-      const after = countLineBytes(printEntry({ ...entry, symbols: [...entry.symbols, symbol] }));
-      if (after - before > left) return false;
-      left -= after - before;
+      const size = countUtf8Bytes(leadTo(entry)) + countUtf8Bytes(symbol);
+      if (size > left) return false;
+      left -= size;
       entry.symbols.push(symbol);
       return true;
     },
@@ -60,9 +59,13 @@ export function openPage(limit: number): Page {
   };
 }
 
-/** Symbols follow their file on its line, and on lines of their own that name it again. */
-function printEntry(entry: Entry): string[] {
-  const { lines, symbols, file } = entry;
+/** What stands between what is there and the next symbol: symbols follow their file on its line, and on lines of their own. */
+function leadTo({ symbols, file }: Entry): string {
+  if (symbols.length === 0) return ': ';
+  return symbols.length % SYMBOLS_PER_LINE === 0 ? `\n>   ${file}: ` : ', ';
+}
+
+function printEntry({ lines, symbols, file }: Entry): string[] {
   if (symbols.length === 0) return lines;
   const [first = '', ...rest] = lines;
   const more: string[] = [];

@@ -91,7 +91,7 @@ export function openAccount(): Account {
   };
 }
 
-const KEPT_RESULTS = 400;
+const KEPT_RESULTS = 150;
 const KEPT_REPLIES = 400;
 const KEPT_OUTPUT = 12_000;
 

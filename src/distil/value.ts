@@ -102,7 +102,7 @@ export interface Valuation {
   relevance: Map<string, number>;
 }
 
-const PRECISION_POINTS = 1.75;
+const PRECISION_POINTS = 1.85;
 const LIKELY = 600;
 
 /** What showing a file is worth: a file that probably does not matter costs the reader more than its bytes. */
