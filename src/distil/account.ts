@@ -1,7 +1,7 @@
 import type { Event, FileEdit, PlanItem } from '../model/event.ts';
+import { countUtf8Bytes } from '../model/text.ts';
+import { enterRemovals, findRemovals, findShownFiles } from './command-files.ts';
 import { type Ledger, noteEdit, noteFile, noteText, openLedger, type Voice } from './ledger.ts';
-import { enterRemovals, findRemovals } from './removals.ts';
-import { findShownFiles } from './shell.ts';
 import { describeUntouched, locatePath, type TouchedFile } from './touched-file.ts';
 
 /** Something said, with how many calls had been made by then and where it stands. */
@@ -52,8 +52,8 @@ export interface Account {
   open: Map<string, OpenCall>;
   /** The latest results: older ones say little that was not said since, and are let go unread. */
   results: { call: number; voice: Voice; text: string; path: string | null }[];
-  /** The call that asked the human something and has just been answered; 0 before any. */
-  answered: number;
+  /** Whether the agent has asked the human by a call, and what comes next is the answer. */
+  answering: boolean;
   /** Who spoke last; calls and results are no speech. */
   lastSpeaker: 'human' | 'agent' | null;
   /** The limit or error of the provider that the session ended with; null once it went on. */
@@ -79,7 +79,7 @@ export function openAccount(): Account {
     commands: [],
     open: new Map(),
     results: [],
-    answered: 0,
+    answering: false,
     lastSpeaker: null,
     stop: null,
     ledger: openLedger(),
@@ -97,7 +97,7 @@ const KEPT_OUTPUT = 12_000;
 
 /** Commands to the agent's own interface: they ask for no work. */
 const HOUSEKEEPING =
-  /^\s*\/(?:clear|compact|compress|config|context|cost|doctor|exit|export|fork|help|hooks|init|login|logout|mcp|memory|model|new|permissions|plugin|quit|rename|resume|rewind|stats|status|theme|undo|usage)\b(?!\/)/;
+  /^\s*\/(?:clear|compact|compress|config|context|cost|doctor|exit|export|fork|help|hooks|init|login|logout|mcp|memory|model|new|permissions|plugin|quit|rename|resume|rewind|stats|status|theme|undo|usage)(?=\s|$)/;
 
 /** Enters one event. Sub-agents' events are their own; what they found comes back as a result of the main line. */
 export function enterEvent(account: Account, event: Event): void {
@@ -113,9 +113,8 @@ export function enterEvent(account: Account, event: Event): void {
     case 'prompt':
       if (HOUSEKEEPING.test(event.text)) break;
       account.lastSpeaker = 'human';
-      account.prompts.push(
-        account.answered === call ? { ...said(event.text), answer: true } : said(event.text),
-      );
+      account.prompts.push(account.answering ? { ...said(event.text), answer: true } : said(event.text));
+      account.answering = false;
       noteText(account.ledger, event.text, { voice: 'user', call });
       break;
     case 'reply':
@@ -162,6 +161,7 @@ type CallEvent = Extract<Event, { type: 'call' }>;
 function enterCall(account: Account, event: CallEvent): void {
   account.calls++;
   account.stop = null;
+  account.answering = false;
   const { calls: call, ledger } = account;
   const { action } = event;
   const line = event.ref.line;
@@ -277,7 +277,7 @@ function enterResult(account: Account, event: ResultEvent): void {
     asked.command.output = event.output.slice(0, KEPT_OUTPUT);
     if (!failed) enterRemovals(account.files, findRemovals(asked.command.command, account.cwd), asked);
   }
-  if (asked.voice === 'answer') account.answered = call;
+  if (asked.voice === 'answer') account.answering = true;
   if (UNREAD.has(asked.voice)) return;
   keepLast(account.results, { call, voice: asked.voice, text: event.output, path: asked.path }, KEPT_RESULTS);
 }
@@ -328,6 +328,7 @@ export function closeAccount(account: Account): void {
     noteText(account.ledger, text, { voice, call });
 }
 
+/** In bytes: what is short in one script is a sentence in another. */
 const SUBSTANTIVE = 25;
 
 /**
@@ -335,6 +336,8 @@ const SUBSTANTIVE = 25;
  * last one; -1 without any.
  */
 export function findCurrentPrompt({ prompts }: Account): number {
-  const substantive = prompts.findLastIndex((prompt) => prompt.text.length > SUBSTANTIVE && !prompt.answer);
+  const substantive = prompts.findLastIndex(
+    (prompt) => !prompt.answer && countUtf8Bytes(prompt.text) > SUBSTANTIVE,
+  );
   return substantive === -1 ? prompts.length - 1 : substantive;
 }

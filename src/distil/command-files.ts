@@ -3,6 +3,29 @@ import { splitCommands } from './command-line.ts';
 import { findPaths } from './names.ts';
 import { describeUntouched, isForeign, locatePath, type TouchedFile } from './touched-file.ts';
 
+const SHOWING = new Set([
+  'cat',
+  'bat',
+  'nl',
+  'less',
+  'more',
+  'head',
+  'tail',
+  'sed',
+  'type',
+  'Get-Content',
+  'gc',
+]);
+
+/** The files that a command shows, as it names them. */
+export function findShownFiles(command: string): string[] {
+  return splitCommands(command).flatMap(({ words: [program = '', ...rest] }) => {
+    if (!SHOWING.has(program) || rest.some((word) => word.startsWith('<<'))) return [];
+    if (program === 'sed' && rest[0] !== '-n') return [];
+    return rest.map(unquote).filter((word) => !word.startsWith('-') && isFileName(baseName(word)));
+  });
+}
+
 /** A file or a folder that a command takes away, or gives back. */
 export interface Removal {
   path: string;
@@ -106,5 +129,9 @@ function isWithin(path: string, named: string): boolean {
 
 /** A file of the work itself, by its name. */
 function isFilePath(path: string): boolean {
-  return !path.includes('*') && !isForeign(path) && findPaths(baseName(path)).length === 1;
+  return !isForeign(path) && isFileName(baseName(path));
+}
+
+function isFileName(name: string): boolean {
+  return findPaths(name)[0] === name;
 }

@@ -2,7 +2,7 @@ import type { Fact } from '../model/fact.ts';
 import { cutAtWord } from '../model/text.ts';
 import type { Account } from './account.ts';
 import { draftFact } from './draft-fact.ts';
-import { keepProse } from './prose.ts';
+import { dropEmphasis, HEADING, joinLines, proseLines } from './prose.ts';
 
 const MAX_QUESTIONS = 3;
 const MAX_BYTES = 300;
@@ -28,13 +28,8 @@ export function findHaltFacts(account: Account): Fact[] {
 function findQuestions(account: Account): (Fact | null)[] {
   const last = account.replies.at(-1);
   const asked = [...account.open.values()].filter((call) => call.voice === 'answer');
-  const spoken =
-    last === undefined || account.lastSpeaker !== 'agent'
-      ? []
-      : keepProse(last.text)
-          .split(/(?<=[.!?？。！])\s+|\n/)
-          .filter((sentence) => /[?？]$/.test(sentence.trim()))
-          .slice(-MAX_QUESTIONS);
+  const waits = account.lastSpeaker === 'agent' && last?.call === account.calls;
+  const spoken = waits ? findSpoken(last.text) : [];
   return [
     ...asked.map(({ what, line }) => ({ text: what, line })),
     ...spoken.map((text) => ({ text, line: last?.line ?? 0 })),
@@ -48,4 +43,12 @@ function findQuestions(account: Account): (Fact | null)[] {
       weight: { points: POINTS, age: 0 },
     }),
   );
+}
+
+/** The questions at the end of what was said. Who goes on working does not wait for an answer. */
+function findSpoken(text: string): string[] {
+  return joinLines(proseLines(text))
+    .flatMap((line) => dropEmphasis(line.replace(HEADING, '')).split(/(?<=[.!?؟]["')]?)\s+|(?<=[？。！])/))
+    .filter((sentence) => /[?？؟]["')]?$/.test(sentence.trim()))
+    .slice(-MAX_QUESTIONS);
 }

@@ -65,7 +65,7 @@ function collectSpoken(account: Account): Spoken[] {
       .flatMap(([origin, items]) =>
         items.map((said) => ({ ...said, origin, plain: dropEmphasis(said.text), sentences: null })),
       )
-      .sort((a, b) => b.call - a.call),
+      .sort((a, b) => b.call - a.call || b.line - a.line),
   );
 }
 

@@ -14,7 +14,9 @@ const RULE = new RegExp(
     '\\b(?:nie(?:mals)?|immer|muss|darf|statt|höchstens|mindestens)\\b',
     '\\b(?:nunca|jamás|siempre|debe|en (?:lugar|vez) de|no uses|como máximo|al menos)\\b',
     '\\b(?:jamais|toujours|doit|au lieu de|plutôt que|au plus|au moins)\\b',
-    '必ず|絶対|しないで|ではなく|以下|以上|不要|必须|必須|一定要|而不是|至少|最多',
+    '\\b(?:mai|nunca|sempre|deve|dovrebbe|invece di|em vez de|ao menos|pelo menos|al massimo|almeno)\\b',
+    'никогда|всегда|нельзя|обязательно|должен|должна|должны|вместо|не более|не менее|не используй',
+    '必ず|絶対|しないで|ではなく|以下|以上|不要|必须|必須|一定要|而不是|至少|最多|절대|항상|반드시|하지 ?마|대신',
   ].join('|'),
   'i',
 );
@@ -25,7 +27,7 @@ const RULE_SENTENCE_POINTS = 600;
 const MAX_RULES = 12;
 /** In plans much should and must be done; a rule forbids or prescribes for good. */
 const STRICT_RULE =
-  /\b(?:never|always|do not|don'?t|must not|no (?:new|external|more)|only use|niemals?|immer|nunca|siempre|jamais|toujours)\b|必ず|絶対|しないで|不要|必须/i;
+  /\b(?:never|always|do not|don'?t|must not|no (?:new|external|more)|only use|niemals?|immer|nunca|siempre|sempre|jamais|toujours)\b|никогда|всегда|нельзя|必ず|絶対|しないで|不要|必须|절대|항상|반드시/i;
 
 /**
  * What the human said, word for word: the first request, the current one, what came after it, and the rest. A message

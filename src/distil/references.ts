@@ -13,7 +13,7 @@ const POINTS = 300;
 /** Branches that everybody expects. */
 const MAIN_LINE = /^(?:main|master|trunk|develop|HEAD)$/;
 /** What git calls a new commit in its output: branch, hash, first line of the message. */
-const COMMITTED = /^\[([^\]\n]{1,200}?) ([0-9a-f]{7,40})\] (.+)$/gm;
+const COMMITTED = /^\[([^\]\n]{1,200}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$/gm;
 const CHANGE_LINK = /https?:\/\/[^\s)>\]"'`]{3,100}\/(?:pull|issues?|merge_requests|browse)\/[\w-]{1,20}/g;
 
 /** Where the work can be found outside of the session: the branch, the commits that were made, pull requests and issues. */

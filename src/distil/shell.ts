@@ -1,6 +1,5 @@
 import { baseName } from '../model/base-name.ts';
 import { type SimpleCommand, splitCommands } from './command-line.ts';
-import { findPaths } from './names.ts';
 
 /** Programs that look around or move things: seeing that they ran tells nobody anything. */
 const TRIVIAL = words(
@@ -224,13 +223,4 @@ function useOf(stem: string, tokens: readonly string[]): string {
   if (at === -1 || !(RUNNERS.has(stem) || PART_FLAGS.has(tokens[at - 1] ?? ''))) return stem;
   const next = tokens.slice(at + 1).filter((token) => WORD_LIKE.test(token));
   return [stem, ...next.slice(0, stem === 'yarn workspace' ? 2 : 1)].join(' ');
-}
-
-const SHOWING = /^(?:cat|bat|nl|less|more|head|tail|sed -n|type|Get-Content|gc)\s/;
-
-/** The files that a command shows, as it names them. */
-export function findShownFiles(command: string): string[] {
-  return splitCommands(command)
-    .map(({ words: typed }) => typed.join(' '))
-    .flatMap((text) => (SHOWING.test(text) && !text.includes('<<') ? findPaths(text) : []));
 }
