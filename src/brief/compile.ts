@@ -44,7 +44,7 @@ export interface BriefOptions {
  */
 export function compileBrief(handover: Handover, reader: Reader, options: BriefOptions = {}): Brief {
   const { budget = DEFAULT_BUDGET } = options;
-  const goal = options.goal === undefined ? null : readGoal(options.goal);
+  const goal = readGoal(options.goal ?? '');
   if (budget < SMALLEST_BUDGET) {
     throw new HandoverError('HANDOVER_BUDGET_TOO_SMALL', `a brief needs at least ${SMALLEST_BUDGET} tokens`, {
       hint: `Give --budget ${SMALLEST_BUDGET} or more.`,

@@ -1,5 +1,6 @@
 import type { Fact } from '../model/fact.ts';
 import { findContentWords } from '../model/words.ts';
+import { oneLine } from './lines.ts';
 import type { FactWeight } from './weight.ts';
 
 /** What the next session is to do, as far as it decides what is worth telling it. */
@@ -13,8 +14,9 @@ const LINE_POINTS = 3000;
 const MOST_WORDS = 3;
 const NAME_FACTOR = 4;
 
-export function readGoal(text: string): Goal {
-  return { text, words: new Set(splitWords(text)) };
+/** Null where nothing is said. */
+export function readGoal(text: string): Goal | null {
+  return oneLine(text) === '' ? null : { text, words: new Set(splitWords(text)) };
 }
 
 /** The weight of a fact once it is known what the reader is about to do. */

@@ -18,7 +18,7 @@ const SHORTEST_LOG = 3;
 export function readMessage(message: string): string {
   if (countUtf8Bytes(message) <= LONG) return oneLine(message);
   const lines = message.replace(FENCED, (block) => (isLog(block) ? `\n${PASTED}\n` : block)).split('\n');
-  const kept = lines.filter((_, index) => !isInLog(lines, index));
+  const kept = dropLogs(lines);
   return oneLine(kept.join('\n')).replace(/(?:\[pasted text\] ?){2,}/g, `${PASTED} `);
 }
 
@@ -27,13 +27,20 @@ function isLog(block: string): boolean {
   return lines.filter((line) => LOGGED.test(line)).length * 2 > lines.length;
 }
 
-function isInLog(lines: readonly string[], index: number): boolean {
-  const isLogged = (at: number): boolean => LOGGED.test(lines[at] ?? '');
-  if (!isLogged(index)) return false;
-  let first = index;
-  while (isLogged(first - 1)) first--;
-  for (let at = first; at < first + SHORTEST_LOG; at++) if (!isLogged(at)) return false;
-  return true;
+/** Takes out what was logged: a few such lines in a row, for one by itself may be meant. */
+function dropLogs(lines: readonly string[]): string[] {
+  const kept: string[] = [];
+  let logged: string[] = [];
+  for (const line of lines) {
+    if (LOGGED.test(line)) {
+      logged.push(line);
+      continue;
+    }
+    if (logged.length < SHORTEST_LOG) kept.push(...logged);
+    logged = [];
+    kept.push(line);
+  }
+  return logged.length < SHORTEST_LOG ? [...kept, ...logged] : kept;
 }
 
 /** Of a long message the first part says what it is about. */
@@ -41,8 +48,7 @@ export function shortenMessage(message: string): string {
   const text = oneLine(message);
   const seen = Math.min(text.length, 600);
   if (seen <= 320) return text;
-  const cut = text.slice(0, Math.max(320, Math.floor(seen * 0.75)));
-  return `${cut.slice(0, Math.max(cut.lastIndexOf(' '), 1))} …`;
+  return cutAtWord(text, Math.max(320, Math.floor(seen * 0.75)));
 }
 
 const MOST_CONTINUED = 1600;
