@@ -11,14 +11,25 @@ const TELLING =
 const GENERAL =
   /^(?:error: (?:test failed|could not compile|aborting)|npm (?:ERR|error)|\[ERROR\] Failed to execute|Found \d+ errors?\b)/;
 
+/** A line of the program itself, as traces show it. */
+const QUOTED_CODE =
+  /^(?:>? ?(?:raise|throw|except|catch|rescue|import|from|return|def|class|if|elif|try|with|const|let|var|for|while)\b|[}@#])/;
+
 /** Lines of an output that tell of a failure: those that name it first, then the others, in their order. */
 export function findFailureLines(output: string, limit: number): string[] {
   const ranks: string[][] = [[], [], []];
-  for (const line of findLines(output, FAILURE_LINE, MAX_LINES)) ranks[rankOf(line)]?.push(line);
+  for (const line of findLines(output, FAILURE_LINE, MAX_LINES))
+    if (!QUOTED_CODE.test(line)) ranks[rankOf(line)]?.push(line);
   const [, others] = ranks;
   if (ranks[0]?.length === 0 && others?.length === 0) others.push(...findLines(output, LOCATED, limit));
-  const lines = ranks.flat();
+  const lines = dropContained(ranks.flat());
   return (lines.length > 0 ? lines : findLines(output.trimEnd(), LAST_LINE, 1)).slice(0, limit);
+}
+
+/** Without those that another one tells in full. */
+function dropContained(lines: readonly string[]): string[] {
+  const unique = [...new Set(lines)];
+  return unique.filter((line) => !unique.some((other) => other.length > line.length && other.includes(line)));
 }
 
 /** A line that ends in a colon is the heading of what is to come. */
@@ -51,6 +62,7 @@ function findLines(output: string, pattern: RegExp, limit: number): string[] {
       .slice(0, LONGEST)
       .replace(/[\s\u2500-\u257f]+/g, ' ')
       .replace(RULES, '')
+      .replace(/^ ?E (?=\S)/, '')
       .trim();
     if (text.length > SHORTEST) found.push(text);
     if (found.length === limit) break;
