@@ -1,6 +1,6 @@
 import { HandoverError } from '../errors.ts';
 import { baseName } from '../model/base-name.ts';
-import type { Fact } from '../model/fact.ts';
+import type { Fact, FactKind } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { countUtf8Bytes, revealControls } from '../model/text.ts';
 import { findContentWords } from '../model/words.ts';
@@ -75,7 +75,7 @@ function layOut(page: Page, handover: Handover, material: Material): Set<string>
   const shown = new Set<string>();
   const market: Market = { names: collectNames(facts), words: new Set() };
   const put: Put = (section, lines, order = 0) => {
-    const entry = page.add(section, { lines, order, file: null });
+    const entry = page.add(section, { lines, order, file: null, told: null });
     if (entry !== null) coverText(market, lines.join('\n'));
     return entry;
   };
@@ -127,9 +127,13 @@ function toCandidate({ fact, weight, section }: Weighed, cite: boolean): LineCan
     words: isFile ? [] : findContentWords(fact.text),
     wordPoints: weight.wordPoints,
     file: isFile ? revealControls(baseName(fact.text)) : null,
+    told: STANDING.has(fact.kind) ? null : (text ?? oneLine(fact.text)).replace(/…$/, ''),
     symbols: isFile ? [...weight.names.keys()] : [],
   };
 }
+
+/** What is listed for itself, whatever else names it. */
+const STANDING: ReadonlySet<FactKind> = new Set(['file', 'command', 'check', 'task', 'running']);
 
 function collectNames(facts: readonly Weighed[]): Map<string, number> {
   const names = new Map<string, number>();

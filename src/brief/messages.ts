@@ -72,7 +72,7 @@ export function continueRequests(page: Page, facts: readonly Weighed[]): LineCan
   });
 }
 
-const BARE_LINE = { kind: 'line', names: [], wordPoints: 0, file: null, symbols: [] } as const;
+const BARE_LINE = { kind: 'line', names: [], wordPoints: 0, file: null, told: null, symbols: [] } as const;
 
 function isCutOf(line: string, text: string): boolean {
   return line.endsWith('…') && text.startsWith(line.slice(QUOTE.length, -1));

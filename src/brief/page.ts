@@ -8,6 +8,8 @@ export interface Entry {
   order: number;
   /** Set for files: what continuation lines call it. */
   file: string | null;
+  /** What it says, where it may give way to a line that says the same and more; null where it stays in any case. */
+  told: string | null;
   symbols: string[];
 }
 
@@ -15,8 +17,10 @@ const SYMBOLS_PER_LINE = 7;
 
 /** A page that is filled within a limit and always knows its size. */
 export interface Page {
-  /** Null when it does not fit. */
+  /** Null when it does not fit. What says less of the same makes way for it. */
   add(section: Section, entry: Omit<Entry, 'symbols'>): Entry | null;
+  /** Whether a line says this already. */
+  tells(section: Section, told: string): boolean;
   addSymbol(entry: Entry, symbol: string): boolean;
   count(section: Section): number;
   /** What stands in a section so far. */
@@ -27,19 +31,35 @@ export interface Page {
 export function openPage(limit: number): Page {
   const entries = new Map<Section, Entry[]>();
   let left = limit;
+  const dropTold = (section: Section, entry: Entry): void => {
+    for (const [other, own] of entries) {
+      const kept = own.filter(
+        (older) =>
+          older === entry || older.told === null || !speaksFor(section, other) || !says(entry, older.told),
+      );
+      if (kept.length === own.length) continue;
+      left += sizeOf(other, own) - sizeOf(other, kept);
+      if (kept.length === 0) entries.delete(other);
+      else entries.set(other, kept);
+    }
+  };
   return {
     count: (section) => entries.get(section)?.length ?? 0,
     textOf: (section) => (entries.get(section) ?? []).flatMap((entry) => entry.lines).join('\n'),
     add: (section, parts) => {
       const own = entries.get(section) ?? [];
-      const heading = own.length === 0 ? countUtf8Bytes(`\n## ${HEADINGS[section]}\n`) : 0;
-      const size = heading + countLineBytes(parts.lines);
+      const size = countLineBytes(parts.lines) + (own.length === 0 ? sizeOfHeading(section) : 0);
       if (size > left) return null;
       left -= size;
       const entry = { ...parts, symbols: [] };
       entries.set(section, [...own, entry]);
+      dropTold(section, entry);
       return entry;
     },
+    tells: (section, told) =>
+      [...entries].some(
+        ([other, own]) => speaksFor(other, section) && own.some((entry) => says(entry, told)),
+      ),
     addSymbol: (entry, symbol) => {
       const size = countUtf8Bytes(leadTo(entry)) + countUtf8Bytes(symbol);
       if (size > left) return false;
@@ -57,6 +77,36 @@ export function openPage(limit: number): Page {
         return ['', `## ${HEADINGS[section]}`, ...sorted.flatMap(({ entry }) => printEntry(entry))];
       }),
   };
+}
+
+function sizeOfHeading(section: Section): number {
+  return countUtf8Bytes(`\n## ${HEADINGS[section]}\n`);
+}
+
+function sizeOf(section: Section, entries: readonly Entry[]): number {
+  const lines = entries.flatMap(printEntry);
+  return lines.length === 0 ? 0 : sizeOfHeading(section) + countLineBytes(lines);
+}
+
+function says(entry: Entry, told: string): boolean {
+  return entry.lines.some((line) => line.includes(told));
+}
+
+/** Where the words of the human stand as their own. */
+const HUMAN: ReadonlySet<Section> = new Set([
+  'goal',
+  'pinned',
+  'current',
+  'first',
+  'messages',
+  'constraints',
+]);
+/** Names of files that are listed are no speech. */
+const SILENT: ReadonlySet<Section> = new Set(['changed', 'files', 'tree']);
+
+/** Whether a line of one section may stand for one of another: what the human said is not left to others to tell. */
+function speaksFor(section: Section, other: Section): boolean {
+  return HUMAN.has(other) ? HUMAN.has(section) : !SILENT.has(section);
 }
 
 /** What stands between what is there and the next symbol: symbols follow their file on its line, and on lines of their own. */

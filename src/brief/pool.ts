@@ -19,6 +19,8 @@ export interface LineCandidate {
   wordPoints: number;
   /** Set when the line is that of a file. */
   file: string | null;
+  /** What the line says, where it is nothing to say it twice. */
+  told: string | null;
   /** Symbols that may be appended once the line stands. */
   symbols: readonly string[];
 }
@@ -94,7 +96,12 @@ export function fillPage(
       push({ ...top.candidate, next: at + 1 });
       continue;
     }
-    const entry = page.add(top.candidate.section, top.candidate);
+    const { section, told } = top.candidate;
+    if (told !== null && page.tells(section, told)) {
+      taken.add(top.candidate);
+      continue;
+    }
+    const entry = page.add(section, top.candidate);
     if (entry === null) continue;
     taken.add(top.candidate);
     absorb(market, top.candidate);
