@@ -233,17 +233,20 @@ function enterRead(account: Account, path: string, line: number): void {
 
 function enterEdit(account: Account, edit: FileEdit, line: number): void {
   const file = touchFile(account, edit.path, line);
-  file.edits++;
-  file.lastEdit = account.calls;
+  countEdit(account, file);
   file.line = line;
   if (edit.change === 'created' && file.reads === 0 && file.edits === 1) file.created = true;
   file.deleted = edit.change === 'deleted' || edit.change === 'moved';
   if (edit.to !== undefined) {
-    const moved = touchFile(account, edit.to, line);
-    moved.edits++;
-    moved.lastEdit = account.calls;
+    countEdit(account, touchFile(account, edit.to, line));
   }
   noteEdit(account.ledger, edit, account.calls);
+}
+
+/** However many places of a file a call changes, it is one edit. */
+function countEdit({ calls }: Account, file: TouchedFile): void {
+  if (file.lastEdit !== calls) file.edits++;
+  file.lastEdit = calls;
 }
 
 function touchFile(account: Account, path: string, line: number): TouchedFile {
@@ -270,7 +273,7 @@ function enterResult(account: Account, event: ResultEvent): void {
     return;
   }
   const failed = event.ok === false || (event.exit !== null && event.exit !== 0);
-  if (failed) for (const edit of asked.edits) undoEdit(account, edit);
+  if (failed) undoEdits(account, asked.edits);
   if (asked.command !== null) {
     asked.command.failed = failed;
     asked.command.exit = event.exit;
@@ -291,14 +294,16 @@ const STOPPING = /kill|stop|cancel/i;
 
 /** The human did not allow it: it has not happened, and a plan that was laid before the human is none. */
 function takeBack(account: Account, asked: OpenCall): void {
-  for (const edit of asked.edits) undoEdit(account, edit);
+  undoEdits(account, asked.edits);
   if (asked.command !== null) account.commands = account.commands.filter((ran) => ran !== asked.command);
   if (asked.voice === 'plan')
     account.proposals = account.proposals.filter((proposal) => proposal.call !== asked.call);
 }
 
-function undoEdit(account: Account, edit: FileEdit): void {
-  for (const path of edit.to === undefined ? [edit.path] : [edit.path, edit.to]) {
+function undoEdits(account: Account, edits: readonly FileEdit[]): void {
+  for (const path of new Set(
+    edits.flatMap((edit) => (edit.to === undefined ? [edit.path] : [edit.path, edit.to])),
+  )) {
     const file = account.files.get(path);
     if (file === undefined) continue;
     file.edits--;

@@ -23,7 +23,7 @@ export function findFailureLines(output: string, limit: number): string[] {
   const [, others] = ranks;
   if (ranks[0]?.length === 0 && others?.length === 0) others.push(...findLines(output, LOCATED, limit));
   const lines = dropContained(ranks.flat());
-  return (lines.length > 0 ? lines : findLines(output.trimEnd(), LAST_LINE, 1)).slice(0, limit);
+  return (lines.length > 0 ? lines : findLines(lastLineOf(output), FULL_LINE, 1)).slice(0, limit);
 }
 
 /** Without those that another one tells in full. */
@@ -39,7 +39,13 @@ function rankOf(line: string): 0 | 1 | 2 {
   return line.endsWith(':') ? 2 : 1;
 }
 
-const LAST_LINE = /.+(?![\s\S])/g;
+const FULL_LINE = /^.+$/gm;
+
+function lastLineOf(output: string): string {
+  const text = output.trimEnd();
+  return text.slice(text.lastIndexOf('\n') + 1);
+}
+
 const MAX_LINES = 40;
 
 const TALLY =

@@ -80,7 +80,7 @@ let thread: Worker | null = null;
 beforeAll(async () => {
   folder = makeTempFolder();
   await build({
-    input: 'test/support/distil-thread.ts',
+    input: 'test/distil/workers/distil-thread.ts',
     platform: 'node',
     logLevel: 'silent',
     output: { file: join(folder, 'thread.mjs'), format: 'esm' },

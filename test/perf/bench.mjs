@@ -2,6 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureCaptures } from './captures.mjs';
 import { isMissed } from './line.mjs';
 import {
   measureFirstLists,
@@ -13,8 +14,8 @@ import {
 import { formatTable } from './report.mjs';
 import { makePlaces } from './stores.mjs';
 
-const FULL = { count: 100_000, rounds: 40, longRounds: 5 };
-const QUICK = { count: 10_000, rounds: 10, longRounds: 2 };
+const FULL = { count: 100_000, rounds: 40, longRounds: 5, megabytes: 100 };
+const QUICK = { count: 10_000, rounds: 10, longRounds: 2, megabytes: 20 };
 
 const { values } = parseArgs({
   options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
@@ -29,7 +30,7 @@ if (values.json !== undefined) {
 process.exitCode = lines.some(isMissed) ? 1 : 0;
 
 /** @param {typeof FULL} size */
-function measureAll({ count, rounds, longRounds }) {
+function measureAll({ count, rounds, longRounds, megabytes }) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'handover-bench-')));
   try {
     console.error(`writing stores of ${count} handovers`);
@@ -43,6 +44,7 @@ function measureAll({ count, rounds, longRounds }) {
       ...step('saves', () => measureSaves(places, { rounds, count })),
       ...step('lists after a save', () => measureFirstLists(places, { rounds, count })),
       ...step('long runs', () => measureLongRuns(places, { rounds: longRounds, count })),
+      ...step('captures', () => measureCaptures(folder, { rounds: 10, longRounds, megabytes })),
       ...step('memory', () => measurePeaks(places, { count, folder })),
     ];
   } finally {

@@ -1,6 +1,6 @@
 import { parentPort } from 'node:worker_threads';
-import { renderSession } from './rendered.ts';
-import { agent, compaction, edit, fail, plan, run, tellSession, user } from './told-session.ts';
+import { renderSession } from '../../support/rendered.ts';
+import { agent, compaction, edit, fail, plan, run, tellSession, user } from '../../support/told-session.ts';
 
 /** Renders the brief of a session in which the same text stands wherever a text can stand. */
 function renderEverywhere(text: string): string {
