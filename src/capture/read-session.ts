@@ -1,6 +1,6 @@
 import { type Agent, type FoundSession, type Reading, startReading } from '../agents/agent.ts';
 import type { Opening } from '../agents/transcript.ts';
-import { type Account, closeAccount, enterEvent, openAccount } from '../distil/account.ts';
+import { type Account, closeAccount, enterEvent, openAccount, settleAccount } from '../distil/account.ts';
 import { type Distilled, distilAccount, distilEvents } from '../distil/distil.ts';
 import { HandoverError } from '../errors.ts';
 import type { Event } from '../model/event.ts';
@@ -79,6 +79,7 @@ function readFrom(file: TranscriptFile, { known, keep, lookAhead = false }: Begi
     enterEvent(account, event);
   };
   if (!transcript?.read(tell)) return null;
+  settleAccount(account);
   const bookmark = keep === null ? null : transcript.mark();
   const packed =
     bookmark === null ? null : packTranscriptReading(file, { bookmark, reading, account, tally });

@@ -1,7 +1,8 @@
 import type { Event, FileEdit, PlanItem } from '../model/event.ts';
 import { countUtf8Bytes } from '../model/text.ts';
 import { enterRemovals, findRemovals, findShownFiles } from './command-files.ts';
-import { type Ledger, noteEdit, noteFile, noteText, openLedger, type Voice } from './ledger.ts';
+import { findNames, type Names } from './find-names.ts';
+import { type Ledger, noteEdit, noteFile, noteNames, noteText, openLedger, type Voice } from './ledger.ts';
 import { describeUntouched, locatePath, type TouchedFile } from './touched-file.ts';
 
 /** Something said, with how many calls had been made by then and where it stands. */
@@ -37,6 +38,16 @@ export interface RanCommand {
   output: string;
 }
 
+export interface KeptResult {
+  call: number;
+  voice: Voice;
+  path: string | null;
+  /** Empty once it has been read, unless somebody tells something in it. */
+  text: string;
+  /** Null until it has been read. */
+  names: Names | null;
+}
+
 /** What happened in a session, as far as facts are made of it. Grows with what was said and touched, not with outputs. */
 export interface Account {
   calls: number;
@@ -51,7 +62,7 @@ export interface Account {
   /** Calls without a result yet, by the agent's id of the call. */
   open: Map<string, OpenCall>;
   /** The latest results: older ones say little that was not said since, and are let go unread. */
-  results: { call: number; voice: Voice; text: string; path: string | null }[];
+  results: KeptResult[];
   /** Whether the agent has asked the human by a call, and what comes next is the answer. */
   answering: boolean;
   /** Who spoke last; calls and results are no speech. */
@@ -282,7 +293,8 @@ function enterResult(account: Account, event: ResultEvent): void {
   }
   if (asked.voice === 'answer') account.answering = true;
   if (UNREAD.has(asked.voice)) return;
-  keepLast(account.results, { call, voice: asked.voice, text: event.output, path: asked.path }, KEPT_RESULTS);
+  const { voice, path } = asked;
+  keepLast(account.results, { call, voice, path, text: event.output, names: null }, KEPT_RESULTS);
 }
 
 /** Results that say nothing which is not known from the call or told by the human. */
@@ -327,13 +339,26 @@ function keepLast<T>(items: T[], item: T, count: number): void {
   if (items.length > count * 2) items.splice(0, items.length - count);
 }
 
-/** Reads the results that were kept. To be called once, at the end. */
-export function closeAccount(account: Account): void {
-  for (const { voice, call, text } of account.results.slice(-KEPT_RESULTS))
-    noteText(account.ledger, text, { voice, call });
+/**
+ * Reads the results that are kept by now, and lets go of their texts: an account that is put aside gets much smaller. More
+ * may be entered afterwards.
+ */
+export function settleAccount({ results }: Account): void {
+  for (const [index, result] of results.entries()) {
+    if (result.names !== null) continue;
+    const isWanted = index >= results.length - KEPT_RESULTS || result.path !== null;
+    result.names = findNames(isWanted ? result.text : '');
+    if (result.voice !== 'report') result.text = '';
+  }
 }
 
-/** In bytes: what is short in one script is a sentence in another. */
+/** Notes what the latest results name. To be called once, at the end. */
+export function closeAccount(account: Account): void {
+  settleAccount(account);
+  for (const { names, voice, call } of account.results.slice(-KEPT_RESULTS))
+    if (names !== null) noteNames(account.ledger, names, { voice, call });
+}
+
 const SUBSTANTIVE = 25;
 
 /**

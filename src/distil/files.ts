@@ -2,7 +2,6 @@ import { baseName } from '../model/base-name.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Account } from './account.ts';
 import { draftFact } from './draft-fact.ts';
-import { findNames } from './find-names.ts';
 import type { Voice } from './ledger.ts';
 import { describeUntouched, isChanged, isForeign, relatePath, type TouchedFile } from './touched-file.ts';
 import { netFilePoints, type Valuation } from './value.ts';
@@ -117,9 +116,9 @@ function assignSymbols(
   const homes = new Map<string, Map<string, number>>();
   for (const [symbol, files] of account.ledger.homes)
     homes.set(symbol, new Map([...files].map(([file, edits]) => [file, 2 + edits])));
-  for (const { path, text } of account.results) {
+  for (const { path, names } of account.results) {
     if (path === null) continue;
-    for (const symbol of findNames(text).symbols) {
+    for (const symbol of names?.symbols ?? []) {
       const own = homes.get(symbol) ?? new Map<string, number>();
       if (!own.has(baseName(path))) own.set(baseName(path), 1);
       homes.set(symbol, own);

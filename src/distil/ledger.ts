@@ -1,5 +1,5 @@
 import { baseName } from '../model/base-name.ts';
-import { findNames } from './find-names.ts';
+import { findNames, type Names } from './find-names.ts';
 import { findDefinitions, findSymbols, findTicked, isSymbol, isTerm } from './names.ts';
 import { findStems } from './shell.ts';
 
@@ -102,16 +102,20 @@ const PROSE: ReadonlySet<Voice> = new Set(['user', 'agent', 'summary', 'plan', '
 
 /** Notes every name in a text. In prose a back-ticked name was put there on purpose. */
 export function noteText(ledger: Ledger, text: string, place: Place): void {
-  const { paths, symbols, qualified, errors, references } = findNames(text);
+  noteNames(ledger, findNames(text), place);
+  if (place.voice === 'command') {
+    for (const stem of findStems(text)) note(ledger, 'stem', stem, place);
+  }
+  if (PROSE.has(place.voice)) noteTicked(ledger, text, place);
+}
+
+export function noteNames(ledger: Ledger, names: Names, place: Place): void {
+  const { paths, symbols, qualified, errors, references } = names;
   for (const path of paths) noteFile(ledger, path, place, paths.length);
   for (const name of symbols) note(ledger, 'symbol', name, place);
   for (const name of qualified) note(ledger, 'qualified', name, place);
   for (const name of errors) note(ledger, 'error', name, place);
   for (const name of references) note(ledger, 'reference', name, place);
-  if (place.voice === 'command') {
-    for (const stem of findStems(text)) note(ledger, 'stem', stem, place);
-  }
-  if (PROSE.has(place.voice)) noteTicked(ledger, text, place);
 }
 
 function noteTicked(ledger: Ledger, text: string, place: Place): void {

@@ -30,10 +30,14 @@ export function surveyLines(lines: Iterable<SurveyedLine>): Survey {
   let marked = false;
   const turns: Turn[] = [];
   for (const { bytes, index } of lines) {
-    const kind = peekKind(bytes) ?? readKind(parseLine(bytes) ?? {});
-    if (kind.type !== 'event_msg') continue;
+    const peeked = peekKind(bytes);
+    if (peeked !== null && !matters(peeked)) continue;
+    // What cannot be read as a row, as a line that is still being written, says nothing.
+    const row = parseLine(bytes);
+    const kind = row === null ? null : (peeked ?? readKind(row));
+    if (row === null || kind === null || kind.type !== 'event_msg') continue;
     if (isReply(kind)) survey.hasReplies = true;
-    else if (kind.kind === 'task_started' || kind.kind === 'turn_started') {
+    else if (isTurnStart(kind)) {
       marked = true;
       turns.push({ start: index, human: false });
     } else if (isPrompt(kind)) {
@@ -42,8 +46,7 @@ export function surveyLines(lines: Iterable<SurveyedLine>): Survey {
       if (turn === undefined || !marked) turns.push({ start: index, human: true });
       else turn.human = true;
     } else if (isRollback(kind)) {
-      const count = getNumber(getRow(parseLine(bytes) ?? {}, 'payload'), 'num_turns') ?? 0;
-      const start = takeBack(turns, count);
+      const start = takeBack(turns, getNumber(getRow(row, 'payload'), 'num_turns') ?? 0);
       if (start !== null) survey.dead.push([start, index]);
     }
   }
@@ -58,6 +61,15 @@ export function isNews(kind: RowKind, { hasPrompts, hasReplies }: Survey): boole
 
 export function isRollback({ type, kind }: RowKind): boolean {
   return type === 'event_msg' && kind === 'thread_rolled_back';
+}
+
+function matters(kind: RowKind): boolean {
+  if (kind.type !== 'event_msg') return false;
+  return isReply(kind) || isPrompt(kind) || isTurnStart(kind) || isRollback(kind);
+}
+
+function isTurnStart({ kind }: RowKind): boolean {
+  return kind === 'task_started' || kind === 'turn_started';
 }
 
 function isPrompt({ kind, item }: RowKind): boolean {

@@ -16,6 +16,7 @@ export function findRewoundMessages(path: string, until: number): Set<string> {
   for (const { bytes } of readLines(path, { until })) {
     if (bytes.subarray(0, MESSAGE.length).equals(MESSAGE)) {
       const id = peekText(bytes, ID);
+      if (dead.has(id) && parseRow(bytes.toString('utf8')) === null) continue;
       live.add(id);
       dead.delete(id);
     } else if (bytes.subarray(0, REWIND.length).equals(REWIND)) {

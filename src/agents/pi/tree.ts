@@ -19,9 +19,13 @@ export function findLiveEntries(path: string, until: number): LiveEntries {
     const entry = readLinks(bytes);
     if (entry === null) continue;
     // A parent that was lost with a broken line is replaced by the entry before.
-    const isLost = entry.parent !== null && entry.parent !== last && !parents.has(entry.parent);
-    const parent = isLost ? last : entry.parent;
-    if (parent !== last) isLine = false;
+    const isLost: boolean = entry.parent !== null && entry.parent !== last && !parents.has(entry.parent);
+    const parent: string | null = isLost ? last : entry.parent;
+    if (parent !== last) {
+      // A line that is broken, or still being written, leads nowhere.
+      if (parseRow(bytes.toString('utf8')) === null) continue;
+      isLine = false;
+    }
     parents.set(entry.id, parent);
     last = entry.id;
   }
