@@ -14,41 +14,45 @@ const SMALLEST_RELEVANCE = 60;
 
 /** Files changed, with what the edits brought in; files read; files that were only named but look likely to matter. */
 export function findFileFacts(account: Account, valuation: Valuation): Fact[] {
-  const touched = newestByName(account);
-  const symbols = assignSymbols(account, valuation, touched);
-  const others = rankOthers(account, valuation, touched);
-  return [...changedFiles(account), ...others]
-    .map((file) => makeFact(account, valuation, { file, symbols }))
+  const symbols = assignSymbols(account, valuation);
+  const changed = changedFiles(account).map((file) => ({ file, isFirst: true }));
+  return [...changed, ...rankOthers(account, valuation)]
+    .map((ranked) => makeFact(account, valuation, { ...ranked, symbols }))
     .filter((fact) => fact !== null);
 }
 
-function newestByName(account: Account): Map<string, TouchedFile> {
-  const byName = new Map<string, TouchedFile>();
+function groupByName(account: Account): Map<string, TouchedFile[]> {
+  const groups = new Map<string, TouchedFile[]>();
   for (const file of account.files.values()) {
     const name = baseName(file.path);
-    const known = byName.get(name);
-    if (known === undefined || lastTouch(file) >= lastTouch(known)) byName.set(name, file);
+    groups.set(name, [...(groups.get(name) ?? []), file]);
   }
-  return byName;
+  return groups;
 }
 
 function lastTouch(file: TouchedFile): number {
   return Math.max(file.lastEdit, file.lastRead);
 }
 
-function rankOthers(
-  account: Account,
-  valuation: Valuation,
-  touched: ReadonlyMap<string, TouchedFile>,
-): TouchedFile[] {
-  const changed = new Set(changedFiles(account).map((file) => baseName(file.path)));
+const MAX_OF_A_NAME = 8;
+
+/** Of the files of one name the newest is worth what the name is; the others are there for who asks for them. */
+function rankOthers(account: Account, valuation: Valuation): { file: TouchedFile; isFirst: boolean }[] {
+  const touched = groupByName(account);
   return [...valuation.relevance]
-    .filter(([name, relevance]) => !changed.has(name) && relevance >= SMALLEST_RELEVANCE)
-    .filter(([name]) => touched.has(name) || wasLookedFor(account, name))
-    .filter(([name]) => !isForeign(touched.get(name)?.path ?? describeMention(account, name).path))
+    .filter(([, relevance]) => relevance >= SMALLEST_RELEVANCE)
     .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
-    .slice(0, MAX_OTHER_FILES)
-    .map(([name]) => touched.get(name) ?? describeMention(account, name));
+    .flatMap(([name]) => {
+      const known =
+        touched.get(name) ?? (wasLookedFor(account, name) ? [describeMention(account, name)] : []);
+      const isTold = known.some(isChanged);
+      return known
+        .filter((file) => !isChanged(file) && !isForeign(file.path))
+        .sort((a, b) => lastTouch(b) - lastTouch(a))
+        .slice(0, MAX_OF_A_NAME)
+        .map((file, index) => ({ file, isFirst: index === 0 && !isTold }));
+    })
+    .slice(0, MAX_OTHER_FILES);
 }
 
 function changedFiles(account: Account): TouchedFile[] {
@@ -74,10 +78,15 @@ function describeMention(account: Account, name: string): TouchedFile {
 
 interface FileParts {
   file: TouchedFile;
+  isFirst: boolean;
   symbols: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
-function makeFact(account: Account, valuation: Valuation, { file, symbols }: FileParts): Fact | null {
+function makeFact(
+  account: Account,
+  valuation: Valuation,
+  { file, isFirst, symbols }: FileParts,
+): Fact | null {
   const name = baseName(file.path);
   const last = account.ledger.names.file.get(name)?.last ?? lastTouch(file);
   return draftFact('file', {
@@ -87,9 +96,9 @@ function makeFact(account: Account, valuation: Valuation, { file, symbols }: Fil
     trust: file.reads > 0 || isChanged(file) ? 'observed' : 'inferred',
     origin: 'tool',
     weight: {
-      points: netFilePoints(valuation, name),
+      points: isFirst ? netFilePoints(valuation, name) : 0,
       age: account.calls - (lastTouch(file) || last),
-      names: Object.fromEntries(symbols.get(name) ?? []),
+      names: Object.fromEntries(symbols.get(file.path) ?? []),
     },
     detail: {
       edits: file.edits,
@@ -108,11 +117,7 @@ function statusOf(file: TouchedFile): string {
 }
 
 /** Each symbol is listed with the one file where it was worked on most. */
-function assignSymbols(
-  account: Account,
-  valuation: Valuation,
-  touched: ReadonlyMap<string, TouchedFile>,
-): Map<string, Map<string, number>> {
+function assignSymbols(account: Account, valuation: Valuation): Map<string, Map<string, number>> {
   const homes = new Map<string, Map<string, number>>();
   for (const [symbol, files] of account.ledger.homes)
     homes.set(symbol, new Map([...files].map(([file, edits]) => [file, 2 + edits])));
@@ -120,7 +125,7 @@ function assignSymbols(
     if (path === null) continue;
     for (const symbol of names?.symbols ?? []) {
       const own = homes.get(symbol) ?? new Map<string, number>();
-      if (!own.has(baseName(path))) own.set(baseName(path), 1);
+      if (!own.has(path)) own.set(path, 1);
       homes.set(symbol, own);
     }
   }
@@ -132,7 +137,7 @@ function assignSymbols(
     .filter(({ points }) => points >= SMALLEST_SYMBOL)
     .sort((a, b) => b.points - a.points || (a.symbol < b.symbol ? -1 : 1));
   for (const { symbol, points } of ranked) {
-    const home = chooseHome(homes.get(symbol) ?? new Map(), assigned, touched);
+    const home = chooseHome(homes.get(symbol) ?? new Map(), assigned, account.files);
     if (home === null) continue;
     const own = assigned.get(home) ?? new Map<string, number>();
     const qualified = spelled.get(symbol);

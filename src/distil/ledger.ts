@@ -37,7 +37,7 @@ export interface Ledger {
   names: Record<NameClass, Map<string, Mentions>>;
   ticked: Set<string>;
   defined: Set<string>;
-  /** The files, by base name, whose edits contain a symbol, and how many edits. */
+  /** The files, by path, whose edits contain a symbol, and how many edits. */
   homes: Map<string, Map<string, number>>;
   /** Paths that were seen for a base name, with how often. */
   spellings: Map<string, Map<string, number>>;
@@ -138,7 +138,6 @@ export function noteEdit(
   edit: { path: string; before: string; after: string },
   call: number,
 ): void {
-  const home = baseName(edit.path);
   const before = findNames(edit.before);
   const after = findNames(edit.after);
   noteFile(ledger, edit.path, { voice: 'added', call });
@@ -148,7 +147,7 @@ export function noteEdit(
   for (const name of after.errors) note(ledger, 'error', name, { voice: 'added', call });
   for (const name of after.references) note(ledger, 'reference', name, { voice: 'added', call });
   for (const path of after.paths) noteFile(ledger, path, { voice: 'kept', call }, NAMED_IN_EDIT_CROWD);
-  for (const name of new Set([...before.symbols, ...after.symbols])) addTo(ledger.homes, name, home);
+  for (const name of new Set([...before.symbols, ...after.symbols])) addTo(ledger.homes, name, edit.path);
 }
 
 function noteDifference(

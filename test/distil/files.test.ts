@@ -76,6 +76,21 @@ describe('files', () => {
     ]);
   });
 
+  it('of one name are told apart, each with its own symbols', () => {
+    const facts = distilSession(
+      edit('src/cart/index.ts', 'export function openCart() {}'),
+      edit('src/user/index.ts', 'export function openUser() {}'),
+      read('src/cart/limits.ts', 'export const cartLimit = 5;'),
+      read('src/user/limits.ts', 'export const userLimit = 5;'),
+      agent('Both `openCart` and `openUser` are there; `cartLimit` and `userLimit` hold.'),
+    );
+    const symbols = ofKind(facts, 'file').map(({ text, detail }) => [text, Object.keys(detail?.names ?? {})]);
+    expect(symbols).toContainEqual(['src/cart/index.ts', ['openCart']]);
+    expect(symbols).toContainEqual(['src/user/index.ts', ['openUser']]);
+    expect(symbols).toContainEqual(['src/cart/limits.ts', ['cartLimit']]);
+    expect(symbols).toContainEqual(['src/user/limits.ts', ['userLimit']]);
+  });
+
   it('list their symbols by the name that says whose they are', () => {
     const facts = distilSession(
       edit('src/cart.ts', 'export class Cart {\n  addItem() {}\n}\nCart.addItem();'),
