@@ -25,7 +25,9 @@ function groupByName(account: Account): Map<string, TouchedFile[]> {
   const groups = new Map<string, TouchedFile[]>();
   for (const file of account.files.values()) {
     const name = baseName(file.path);
-    groups.set(name, [...(groups.get(name) ?? []), file]);
+    const own = groups.get(name);
+    if (own === undefined) groups.set(name, [file]);
+    else own.push(file);
   }
   return groups;
 }
