@@ -1,72 +1,43 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { distilEvents } from '../../src/distil/distil.ts';
-import type { Action, Event } from '../../src/model/event.ts';
-import type { Fact, FactKind } from '../../src/model/fact.ts';
-import { STORY, STORY_CWD, type Told } from '../conformance/agents.ts';
+import type { Event } from '../../src/model/event.ts';
+import { STORY, type Told } from '../conformance/agents.ts';
+import {
+  agent,
+  distilSession,
+  edit,
+  fail,
+  ofKind,
+  open,
+  run,
+  type Step,
+  tellSession,
+  user,
+} from '../support/told-session.ts';
 
-let line = 0;
-const base = (): Pick<Event, 'at' | 'ref' | 'cwd'> => ({
-  at: null,
-  ref: { line: ++line, id: null },
-  cwd: STORY_CWD,
-});
-const prompt = (text: string): Event => ({ type: 'prompt', ...base(), text });
-const reply = (text: string): Event => ({ type: 'reply', ...base(), text });
-const call = (id: string, action: Action): Event => ({
-  type: 'call',
-  ...base(),
-  call: id,
-  tool: 't',
-  action,
-});
-const result = (id: string, ok: boolean, output: string): Event => ({
-  type: 'result',
-  ...base(),
-  call: id,
-  ok,
-  exit: ok ? 0 : 1,
-  output,
-});
-const run = (id: string, command: string, ok: boolean, output = ''): Event[] => [
-  call(id, { kind: 'command', command, background: false }),
-  result(id, ok, output),
-];
-const edit = (id: string, path: string, after: string, before = ''): Event[] => [
-  call(id, { kind: 'edit', edits: [{ path: `${STORY_CWD}/${path}`, change: 'edited', before, after }] }),
-  result(id, true, ''),
-];
-
-function ofKind(facts: readonly Fact[], kind: FactKind): Fact[] {
-  return facts.filter((fact) => fact.kind === kind);
-}
-
-/** The story of the conformance suite as a stream of events. */
+/** The story of the conformance suite as a stream of events: a result belongs to the call before it. */
 function playStory(): Event[] {
-  const ids: string[] = [];
-  return STORY.map((told: Told, index): Event => {
-    switch (told.type) {
-      case 'prompt':
-      case 'reply':
-        return { type: told.type, ...base(), text: told.text };
-      case 'call':
-        ids.push(`c${index}`);
-        return { type: 'call', ...base(), call: `c${index}`, tool: 't', action: told.action };
-      case 'result':
-        return {
-          type: 'result',
-          ...base(),
-          call: ids.at(-1) ?? '',
-          ok: told.ok,
-          exit: told.exit,
-          output: told.output,
-        };
-      case 'plan':
-        return { type: 'plan', ...base(), items: told.items };
-      default:
-        throw new Error(told.type);
-    }
-  });
+  let call = '';
+  const steps = STORY.map(
+    (told: Told): Step =>
+      (id) => {
+        switch (told.type) {
+          case 'prompt':
+          case 'reply':
+          case 'plan':
+            return [told];
+          case 'call':
+            call = id;
+            return [{ ...told, call, tool: 'tool' }];
+          case 'result':
+            return [{ ...told, call }];
+          default:
+            throw new Error(told.type);
+        }
+      },
+  );
+  return tellSession(...steps);
 }
 
 describe('distilling a session', () => {
@@ -118,29 +89,27 @@ describe('distilling a session', () => {
 
 describe('weaknesses of handoff V2 that distilling does not share', () => {
   it('V2-3: a call with its result is finished, one without is still running', () => {
-    const events = [
-      ...run('a', 'make all', true),
-      call('b', { kind: 'command', command: 'make deploy', background: true }),
-    ];
-    expect(ofKind(distilEvents(events).facts, 'running').map((fact) => fact.text)).toEqual(['make deploy']);
+    const facts = distilSession(
+      run('make all'),
+      open({ kind: 'command', command: 'make deploy', background: true }),
+    );
+    expect(ofKind(facts, 'running').map((fact) => fact.text)).toEqual(['make deploy']);
   });
 
   it('V2-5: the newest files are kept, however many there were before', () => {
-    const events = Array.from({ length: 40 }, (_, i) =>
-      edit(`e${i}`, `src/file${i}.ts`, `const value${i} = 1;`),
-    ).flat();
-    const files = ofKind(distilEvents(events).facts, 'file').map((file) => file.text);
+    const edits = Array.from({ length: 40 }, (_, i) => edit(`src/file${i}.ts`, `const value${i} = 1;`));
+    const files = ofKind(distilSession(...edits), 'file').map((file) => file.text);
     expect(files).toContain('src/file39.ts');
     expect(files).toHaveLength(40);
   });
 
   it('V2-6: the newest of very many entries decides', () => {
-    const old = Array.from({ length: 20_000 }, (_, i) => reply(`Step ${i} is done.`));
-    const { facts } = distilEvents([
-      prompt('Begin with the parser, please'),
+    const old = Array.from({ length: 20_000 }, (_, i) => agent(`Step ${i} is done.`));
+    const facts = distilSession(
+      user('Begin with the parser, please'),
       ...old,
-      prompt('Now port it to Windows, too'),
-    ]);
+      user('Now port it to Windows, too'),
+    );
     expect(ofKind(facts, 'goal').at(-1)?.text).toBe('Now port it to Windows, too');
   });
 
@@ -150,13 +119,13 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
     'fix it',
     '/review src/upload.ts',
   ])('V2-7, V2-8: %j is a request like any other', (text) => {
-    expect(ofKind(distilEvents([prompt(text)]).facts, 'goal').map((goal) => goal.text)).toEqual([text]);
+    expect(ofKind(distilSession(user(text)), 'goal').map((goal) => goal.text)).toEqual([text]);
   });
 
   it('V2-9: an explanation is no plan that waits for approval', () => {
-    expect(
-      ofKind(distilEvents([prompt('Give me an explanation of the airplane module')]).facts, 'blocker'),
-    ).toEqual([]);
+    expect(ofKind(distilSession(user('Give me an explanation of the airplane module')), 'blocker')).toEqual(
+      [],
+    );
   });
 
   it.each([
@@ -164,15 +133,14 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
     'Загрузка должна повторяться',
     'Bitte die Übertragung wiederholen 🙏',
   ])('V2-10: %j is kept as it is', (text) => {
-    expect(ofKind(distilEvents([prompt(text)]).facts, 'goal')[0]?.text).toBe(text);
+    expect(ofKind(distilSession(user(text)), 'goal')[0]?.text).toBe(text);
   });
 
   it('V2-12: lone surrogates and hostile names are kept from doing harm', () => {
-    const events = [
-      prompt('broken \ud800 text'),
-      reply('`__proto__` and constructor and toString() and hasOwnProperty()'),
-    ];
-    const { facts } = distilEvents(events);
+    const facts = distilSession(
+      user('broken \ud800 text'),
+      agent('`__proto__` and constructor and toString() and hasOwnProperty()'),
+    );
     expect(JSON.stringify(facts).isWellFormed()).toBe(true);
     expect(facts.every((fact) => !Object.hasOwn(fact.detail ?? {}, '__proto__'))).toBe(true);
   });
@@ -180,18 +148,18 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
 
 describe('errors', () => {
   it('stay open until the same command succeeds', () => {
-    const failing = run('a', 'cargo test', false, 'error[E0308]: mismatched types in src/lib.rs');
-    const open = distilEvents([...failing, ...run('b', 'cargo fmt', true)]).facts;
-    expect(ofKind(open, 'error').map((error) => [error.text, error.status])).toEqual([
+    const failing = fail('cargo test', 'error[E0308]: mismatched types in src/lib.rs');
+    const failed = distilSession(failing, run('cargo fmt'));
+    expect(ofKind(failed, 'error').map((error) => [error.text, error.status])).toEqual([
       ['error[E0308]: mismatched types in src/lib.rs', 'open'],
     ]);
-    const healed = distilEvents([...failing, ...run('b', 'cargo test', true, 'ok')]).facts;
+    const healed = distilSession(failing, run('cargo test', 'ok'));
     expect(ofKind(healed, 'error').map((error) => error.status)).toEqual(['closed']);
   });
 
   it('show through a pipe that hides the exit status', () => {
-    const { facts } = distilEvents(
-      run('a', 'pytest 2>&1 | tail -5', true, 'FAILED tests/test_a.py::test_b\n1 failed, 3 passed'),
+    const facts = distilSession(
+      run('pytest 2>&1 | tail -5', 'FAILED tests/test_a.py::test_b\n1 failed, 3 passed'),
     );
     expect(ofKind(facts, 'check').map((check) => check.status)).toEqual(['failed']);
   });
@@ -199,24 +167,25 @@ describe('errors', () => {
 
 describe('any events', () => {
   const text = fc.string({ unit: 'binary', maxLength: 80 });
-  const anyEvent: fc.Arbitrary<Event> = fc.oneof(
-    text.map(prompt),
-    text.map(reply),
-    fc
-      .tuple(fc.constantFrom('a', 'b'), text)
-      .map(([id, command]) => call(id, { kind: 'command', command, background: false })),
-    fc.tuple(fc.constantFrom('a', 'b'), fc.boolean(), text).map(([id, ok, output]) => result(id, ok, output)),
-    fc
-      .tuple(text, text)
-      .map(([path, after]) =>
-        call('e', { kind: 'edit', edits: [{ path, change: 'edited', before: '', after }] }),
-      ),
+  const calls = fc.constantFrom('a', 'b');
+  const anyStep: fc.Arbitrary<Step> = fc.oneof(
+    text.map(user),
+    text.map(agent),
+    fc.tuple(calls, text).map(
+      ([id, command]) =>
+        () =>
+          open({ kind: 'command', command, background: false })(id),
+    ),
+    fc.tuple(calls, fc.boolean(), text).map(([call, ok, output]) => () => [
+      { type: 'result' as const, call, ok, exit: ok ? 0 : 1, output },
+    ]),
+    fc.tuple(text, text).map(([path, after]) => edit(path, after)),
   );
 
   it('give facts that can be sealed', () => {
     fc.assert(
-      fc.property(fc.array(anyEvent, { maxLength: 12 }), (events) => {
-        const { facts } = distilEvents(events);
+      fc.property(fc.array(anyStep, { maxLength: 12 }), (steps) => {
+        const facts = distilSession(...steps);
         expect(JSON.stringify(facts).isWellFormed()).toBe(true);
         expect(new Set(facts.map((fact) => fact.id)).size).toBe(facts.length);
         expect(facts.every((fact) => fact.text.trim() !== '')).toBe(true);
