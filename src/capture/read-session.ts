@@ -6,6 +6,7 @@ import { HandoverError } from '../errors.ts';
 import type { Event } from '../model/event.ts';
 import { sightFile } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
+import { holdsSecret } from '../redact/redact.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { countEvent, startTally, type Tally, tallyEvents } from './judge-reading.ts';
 import {
@@ -80,7 +81,9 @@ function readFrom(file: TranscriptFile, { known, keep, lookAhead = false }: Begi
   };
   if (!transcript?.read(tell)) return null;
   settleAccount(account);
-  const bookmark = keep === null ? null : transcript.mark();
+  const mark = keep === null ? null : transcript.mark();
+  // A secret is not written: such a session is read anew each time.
+  const bookmark = mark === null || holdsSecret([mark.state, account]) ? null : mark;
   const packed =
     bookmark === null ? null : packTranscriptReading(file, { bookmark, reading, account, tally });
   if (!transcript.finish(tell)) return null;

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeFactId, type Fact } from '../../src/model/fact.ts';
-import { Redactor } from '../../src/redact/redact.ts';
+import { holdsSecret, Redactor } from '../../src/redact/redact.ts';
 import { RULES } from '../../src/redact/rules.ts';
 
 /** Put together here, so that no file of this project looks as if a secret were in it. */
@@ -41,6 +41,14 @@ describe('a secret', () => {
     const around = AROUND[kind] ?? ((inner: string): string => `use ${inner} for it`);
     expect(redactor.redactText(around(text))).toBe(around(`[redacted: ${kind}]`));
     expect(redactor.redactions).toEqual([{ kind, count: 1 }]);
+  });
+
+  it.each(SECRETS)('of the kind %s is noticed wherever it stands in a value', (kind, text) => {
+    const around = AROUND[kind] ?? ((inner: string): string => `use ${inner} for it`);
+    const value = new Map([['results', [{ texts: new Set(['nothing', around(text)]) }]]]);
+    expect(holdsSecret(value)).toBe(true);
+    expect(holdsSecret(new Map([[around(text), 1]]))).toBe(true);
+    expect(holdsSecret(['nothing', { like: 'a secret' }, new Uint8Array(3), null])).toBe(false);
   });
 
   it('is taken out where it was cut off', () => {
