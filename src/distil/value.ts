@@ -89,7 +89,7 @@ const WEIGHTS = {
 const WORTH = {
   file: 20_510,
   symbol: 7500,
-  qualified: 2200,
+  qualified: 2600,
   stem: 30_000,
   namedStem: 8000,
   reference: 16_000,
