@@ -49,5 +49,5 @@ export function decodeWithoutCopies(bytes: Buffer): string {
 }
 
 function startsWith(bytes: Buffer, start: Buffer, at: number): boolean {
-  return bytes.compare(start, 0, start.length, at, at + start.length) === 0;
+  return bytes.subarray(at, at + start.length).equals(start);
 }
