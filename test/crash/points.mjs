@@ -89,6 +89,7 @@ function generalize(path, box) {
     .replace(box.folder, '')
     .replace(/\.[0-9a-v]{8}-\d+-\d+\.\d+\.tmp/g, '.TEMP')
     .replace(/\d{8}-\d{6}-[0-9a-z]+/g, 'ID')
+    .replace(/\/readings\/[0-9a-z]{32}/g, '/readings/NAME')
     .replace(/\d{4}-\d\d-\d\dT\d+Z/g, 'TIME');
 }
 
