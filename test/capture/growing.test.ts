@@ -17,6 +17,7 @@ import * as pi from '../fixtures/agents/pi.ts';
 import * as qwen from '../fixtures/agents/qwen.ts';
 import { expectToGrow, expectToTell, type Growth } from '../support/growing.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
+import { tornBytes } from '../support/torn-bytes.ts';
 import { toJsonLines } from '../support/transcripts.ts';
 
 interface Case {
@@ -138,6 +139,16 @@ const CASES: readonly Case[] = [
   },
 ];
 
+/** Where each line ends, and places within it. */
+function findPlaces(text: string): { ends: number[]; within: number[] } {
+  const ends = [...Buffer.from(text).entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
+  const within = ends.flatMap((end, index) => {
+    const start = ends[index - 1] ?? 0;
+    return [0.2, 0.5, 0.8].map((share) => start + Math.floor(share * (end - start))).concat(end - 1);
+  });
+  return { ends, within };
+}
+
 describe.each(CASES)('a transcript of $agent.name that grows', ({ agent, name, story, ending, more }) => {
   const prepare = (text: string): Growth => {
     const machine = makeMachine(makeFolder());
@@ -146,22 +157,30 @@ describe.each(CASES)('a transcript of $agent.name that grows', ({ agent, name, s
   const grow = (text: string, cuts: readonly number[]): number[] => expectToGrow(prepare(text), cuts);
 
   it('is read on from the last whole line', () => {
-    const ends = [...Buffer.from(story).entries()].flatMap(([at, byte]) => (byte === 0x0a ? [at + 1] : []));
-    const cuts = ends.slice(-6, -1);
+    const cuts = findPlaces(story).ends.slice(-6, -1);
     const beginnings = grow(story, cuts);
     expect(beginnings).toEqual([0, ...cuts]);
   });
 
-  it('gives what a whole reading gives, wherever it was cut and whatever it takes back', () => {
-    const content = story + ending + more;
-    const cut = fc.noBias(fc.nat({ max: Buffer.byteLength(content) }));
+  it('gives what a whole reading gives, wherever it was cut and whatever bytes are in it', () => {
+    const whole = Buffer.from(story + ending + more);
+    const content = fc.oneof(fc.constant(whole), tornBytes(whole));
+    const cuts = fc.array(fc.noBias(fc.nat({ max: whole.length })), { maxLength: 5 });
     fc.assert(
-      fc.property(fc.array(cut, { maxLength: 5 }), (cuts) => {
-        grow(content, cuts);
-        expectToTell(prepare(content), cuts);
+      fc.property(content, cuts, (bytes, places) => {
+        const within = places.filter((place) => place < bytes.length);
+        expectToGrow({ ...prepare(''), content: bytes }, within);
+        expectToTell({ ...prepare(''), content: bytes }, within);
       }),
       { numRuns: 40 },
     );
+  });
+
+  it('may be read while any of its lines is being written', () => {
+    const content = story + ending + more;
+    const { ends, within } = findPlaces(content);
+    grow(content, [...ends, ...within]);
+    expectToTell(prepare(content), [...ends, ...within]);
   });
 
   it('is read on after something was taken back', () => {

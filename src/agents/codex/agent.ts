@@ -9,7 +9,7 @@ import { type Opening, openRows, type RowFormat, type Transcript } from '../tran
 import { inspectRollout } from './head.ts';
 import { findCodexHome, listRollouts } from './paths.ts';
 import { RolloutReader, type RolloutState, startRollout } from './reader.ts';
-import { isIdle, parseLine, peekKind, type RowKind, readKind } from './rows.ts';
+import { isIdle, parseLine, peekKind, readKind } from './rows.ts';
 import { findHistory, readHistory } from './segments.ts';
 import {
   isNews,
@@ -82,18 +82,19 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
   };
   for (const { bytes, number, closed, index } of readHistory(history, onUnreadable)) {
     if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
-    const peeked = peekKind(bytes);
-    const row = peeked !== null && closed && canSkip(peeked, bytes) ? undefined : parseLine(bytes);
+    const row = closed && isNeedless(bytes) ? undefined : parseLine(bytes);
     if (row === null && !closed) continue;
     reading.rows++;
     if (row === null) reading.unreadable++;
     if (row === null || row === undefined || isDead(index)) continue;
-    const kind = peeked ?? readKind(row);
+    const kind = readKind(row);
     if (!isIdle(kind)) yield* reader.read(row, kind, number);
   }
 }
 
-function canSkip(kind: RowKind, bytes: Buffer): boolean {
+function isNeedless(bytes: Buffer): boolean {
+  const kind = peekKind(bytes);
+  if (kind === null || isRollback(kind)) return false;
   return isIdle(kind) || (kind.kind === 'token_count' && !bytes.includes(REACHED_LIMIT));
 }
 
@@ -120,11 +121,6 @@ const format: RowFormat<RolloutState> = {
 
 function* numberLines(path: string, until: number): Generator<SurveyedLine> {
   for (const { bytes, number } of readLines(path, { until })) yield { bytes, index: number };
-}
-
-function isNeedless(bytes: Buffer): boolean {
-  const kind = peekKind(bytes);
-  return kind !== null && canSkip(kind, bytes) && !isRollback(kind);
 }
 
 function openTranscript(opening: Opening): Transcript | null {
