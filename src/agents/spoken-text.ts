@@ -13,7 +13,9 @@ const MAX_WRAPPERS = 5;
 
 /** Whether a text is a brief that this product put into the session, bare or in what an agent wraps such text in. */
 export function isOurBrief(text: string): boolean {
-  let rest = text.slice(0, 4000).trimStart();
+  const head = text.slice(0, 4000);
+  if (!head.includes('# Handover ')) return false;
+  let rest = head.trimStart();
   for (let i = 0; i < MAX_WRAPPERS; i++) {
     const wrapper = WRAPPER.exec(rest) ?? CUT_NOTICE.exec(rest);
     if (wrapper === null) break;

@@ -1,3 +1,5 @@
+import { remember } from '../model/remember.ts';
+
 /**
  * Command lines read by their form, without running anything: as a POSIX shell would, and leniently enough for what is
  * typed into fish, PowerShell and cmd.exe. Nothing fails: what is never closed reaches to the end.
@@ -14,7 +16,15 @@ export interface SimpleCommand {
   otherwise: boolean;
 }
 
-export function splitCommands(line: string): SimpleCommand[] {
+const MANY_COMMANDS = 1000;
+
+/** The simple commands of a command line. Agents run the same ones again and again, and each is looked at from several sides. */
+export const splitCommands: (line: string) => readonly SimpleCommand[] = remember(
+  readCommands,
+  MANY_COMMANDS,
+);
+
+function readCommands(line: string): SimpleCommand[] {
   const text = dropHereDocuments(line.slice(0, MAX_SCANNED).replaceAll('\r\n', '\n'));
   const commands: SimpleCommand[] = [];
   let words: string[] = [];
@@ -31,13 +41,19 @@ export function splitCommands(line: string): SimpleCommand[] {
     words = [];
     before = '';
   };
-  for (let at = 0; at < text.length; at++) {
+  let at = 0;
+  const take = (end: number): void => {
+    word += text.slice(at, end);
+    at = end - 1;
+  };
+  for (; at < text.length; at++) {
+    PLAIN.lastIndex = at;
+    if (PLAIN.test(text)) {
+      take(PLAIN.lastIndex);
+      continue;
+    }
     const char = text.charAt(at);
     const next = text.charAt(at + 1);
-    const take = (end: number): void => {
-      word += text.slice(at, end);
-      at = end - 1;
-    };
     if (next === '\n' && (char === '\\' || char === '`' || char === '^')) at++;
     else if (char === '\\') take(at + 2);
     else if (char === '"' || char === "'" || char === '`') take(findEnd(text, at));
@@ -61,6 +77,8 @@ export function splitCommands(line: string): SimpleCommand[] {
   return commands;
 }
 
+/** Characters that mean nothing but themselves, wherever they stand. */
+const PLAIN = /[\w./:=,@%+~-]+/y;
 const SEPARATORS = '\n;|&()';
 /** What may stand before the sign of a redirection and belong to it. */
 const OPERATOR = /^(?:\d?|&)[<>]*$/;

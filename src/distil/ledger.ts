@@ -1,6 +1,6 @@
 import { baseName } from '../model/base-name.ts';
-import { findNames, type Names } from './find-names.ts';
-import { findDefinitions, findSymbols, findTicked, isSymbol, isTerm } from './names.ts';
+import { findNames, keepTelling, type Names } from './find-names.ts';
+import { findDefinitions, findQualified, findSymbols, findTicked, isSymbol, isTerm } from './names.ts';
 import { findStems } from './shell.ts';
 
 /** Where a name was met. What an edit brings in, keeps and takes out are three different things. */
@@ -138,16 +138,17 @@ export function noteEdit(
   edit: { path: string; before: string; after: string },
   call: number,
 ): void {
-  const before = findNames(edit.before);
+  const before = keepTelling(edit.before);
+  const symbols = findSymbols(before);
   const after = findNames(edit.after);
   noteFile(ledger, edit.path, { voice: 'added', call });
-  noteDifference(ledger, 'symbol', { before: before.symbols, after: after.symbols, call });
-  noteDifference(ledger, 'qualified', { before: before.qualified, after: after.qualified, call });
+  noteDifference(ledger, 'symbol', { before: symbols, after: after.symbols, call });
+  noteDifference(ledger, 'qualified', { before: findQualified(before), after: after.qualified, call });
   for (const name of findDefinitions(edit.after)) ledger.defined.add(name);
   for (const name of after.errors) note(ledger, 'error', name, { voice: 'added', call });
   for (const name of after.references) note(ledger, 'reference', name, { voice: 'added', call });
   for (const path of after.paths) noteFile(ledger, path, { voice: 'kept', call }, NAMED_IN_EDIT_CROWD);
-  for (const name of new Set([...before.symbols, ...after.symbols])) addTo(ledger.homes, name, edit.path);
+  for (const name of new Set([...symbols, ...after.symbols])) addTo(ledger.homes, name, edit.path);
 }
 
 function noteDifference(

@@ -1,4 +1,5 @@
 import { baseName } from '../model/base-name.ts';
+import { remember } from '../model/remember.ts';
 import { type SimpleCommand, splitCommands } from './command-line.ts';
 
 /** Programs that look around or move things: seeing that they ran tells nobody anything. */
@@ -78,8 +79,12 @@ export function findStems(command: string): string[] {
   return [...new Set(splitSegments(command).map((segment) => segment.stem))];
 }
 
+const MANY_COMMANDS = 1000;
+
 /** The simple commands that mean something. A pipe is known by its head, or by the first that does more than read on. */
-export function splitSegments(command: string): Segment[] {
+export const splitSegments: (command: string) => readonly Segment[] = remember(readSegments, MANY_COMMANDS);
+
+function readSegments(command: string): Segment[] {
   const segments: Segment[] = [];
   const exported: string[] = [];
   let isTold = false;
