@@ -2,7 +2,8 @@ import type { Event, FileEdit, PlanItem } from '../model/event.ts';
 import { countUtf8Bytes } from '../model/text.ts';
 import { enterRemovals, findRemovals, findShownFiles } from './command-files.ts';
 import { findNames, type Names } from './find-names.ts';
-import { type Ledger, noteEdit, noteFile, noteNames, noteText, openLedger, type Voice } from './ledger.ts';
+import { type Ledger, noteNames, openLedger, type Voice } from './ledger.ts';
+import { countCall, hold, joinStretches, openStretches, type Stretch, settleStretch } from './stretch.ts';
 import { describeUntouched, locatePath, type TouchedFile } from './touched-file.ts';
 
 /** Something said, with how many calls had been made by then and where it stands. */
@@ -69,6 +70,9 @@ export interface Account {
   lastSpeaker: 'human' | 'agent' | null;
   /** The limit or error of the provider that the session ended with; null once it went on. */
   stop: Said | null;
+  /** What is looked through for names, part by part. */
+  stretches: Stretch[];
+  /** All names, once the account is closed. */
   ledger: Ledger;
   cwd: string | null;
   branch: string | null;
@@ -93,6 +97,7 @@ export function openAccount(): Account {
     answering: false,
     lastSpeaker: null,
     stop: null,
+    stretches: openStretches(),
     ledger: openLedger(),
     cwd: null,
     branch: null,
@@ -126,27 +131,24 @@ export function enterEvent(account: Account, event: Event): void {
       account.lastSpeaker = 'human';
       account.prompts.push(account.answering ? { ...said(event.text), answer: true } : said(event.text));
       account.answering = false;
-      noteText(account.ledger, event.text, { voice: 'user', call });
+      holdText(account, event.text, 'user');
       break;
     case 'reply':
       if (event.text.trim() === '') break;
       account.lastSpeaker = 'agent';
       account.stop = null;
       keepLast(account.replies, said(event.text), KEPT_REPLIES);
-      noteText(account.ledger, event.text, { voice: 'agent', call });
+      holdText(account, event.text, 'agent');
       break;
     case 'compaction':
       if (event.summary === null) break;
       account.summaries.push(said(event.summary));
-      noteText(account.ledger, event.summary, { voice: 'summary', call });
+      holdText(account, event.summary, 'summary');
       break;
     case 'plan':
       account.plan = event.items;
       account.planLine = event.ref.line;
-      noteText(account.ledger, event.items.map(printItem).join('\n'), {
-        voice: 'task',
-        call,
-      });
+      holdText(account, event.items.map(printItem).join('\n'), 'task');
       break;
     case 'call':
       enterCall(account, event);
@@ -167,13 +169,18 @@ export function printItem({ id, text, detail }: PlanItem): string {
   return `${id === undefined ? '' : `#${id} `}${text}\n${detail ?? ''}`;
 }
 
+function holdText({ stretches, calls: call }: Account, text: string, voice: Voice): void {
+  hold(stretches, { kind: 'text', text, place: { voice, call } });
+}
+
 type CallEvent = Extract<Event, { type: 'call' }>;
 
 function enterCall(account: Account, event: CallEvent): void {
   account.calls++;
   account.stop = null;
   account.answering = false;
-  const { calls: call, ledger } = account;
+  countCall(account.stretches, account.calls);
+  const { calls: call } = account;
   const { action } = event;
   const line = event.ref.line;
   const open = (what: string, voice: Voice, more: Partial<OpenCall> = {}): void => {
@@ -201,35 +208,35 @@ function enterCall(account: Account, event: CallEvent): void {
         output: '',
       };
       account.commands.push(ran);
-      noteText(ledger, command, { voice: 'command', call });
+      holdText(account, command, 'command');
       const shown = findShownFiles(command).map((path) => locatePath(path, account.cwd));
       for (const path of shown) enterRead(account, path, line);
       open(command, 'output', { command: ran, path: shown.length === 1 ? (shown[0] ?? null) : null });
       break;
     }
     case 'search':
-      noteText(ledger, `${action.pattern} ${action.path ?? ''}`, { voice: 'pattern', call });
+      holdText(account, `${action.pattern} ${action.path ?? ''}`, 'pattern');
       open(action.pattern, 'hits');
       break;
     case 'fetch':
       open(action.url, 'other');
       break;
     case 'delegate':
-      noteText(ledger, action.task, { voice: 'plan', call });
+      holdText(account, action.task, 'plan');
       open(action.task, 'report');
       break;
     case 'ask':
-      noteText(ledger, action.question, { voice: 'plan', call });
+      holdText(account, action.question, 'plan');
       open(action.question, 'answer');
       break;
     case 'propose':
       account.proposals.push({ call, text: action.text, line });
-      noteText(ledger, action.text, { voice: 'plan', call });
+      holdText(account, action.text, 'plan');
       open('a plan', 'plan');
       break;
     case 'other':
       if (STOPPING.test(event.tool)) endBackground(account, action.texts);
-      noteText(ledger, action.texts.join('\n'), { voice: 'plan', call });
+      holdText(account, action.texts.join('\n'), 'plan');
       open(event.tool, 'other');
       break;
   }
@@ -239,7 +246,7 @@ function enterRead(account: Account, path: string, line: number): void {
   const file = touchFile(account, path, line);
   file.reads++;
   file.lastRead = account.calls;
-  noteFile(account.ledger, path, { voice: 'opened', call: account.calls });
+  hold(account.stretches, { kind: 'file', path, place: { voice: 'opened', call: account.calls } });
 }
 
 function enterEdit(account: Account, edit: FileEdit, line: number): void {
@@ -251,7 +258,7 @@ function enterEdit(account: Account, edit: FileEdit, line: number): void {
   if (edit.to !== undefined) {
     countEdit(account, touchFile(account, edit.to, line));
   }
-  noteEdit(account.ledger, edit, account.calls);
+  hold(account.stretches, { kind: 'edit', edit, call: account.calls });
 }
 
 /** However many places of a file a call changes, it is one edit. */
@@ -340,10 +347,11 @@ function keepLast<T>(items: T[], item: T, count: number): void {
 }
 
 /**
- * Reads the results that are kept by now, and lets go of their texts: an account that is put aside gets much smaller. More
+ * Looks through all that may matter by now, and lets go of the texts: an account that is put aside gets much smaller. More
  * may be entered afterwards.
  */
-export function settleAccount({ results }: Account): void {
+export function settleAccount({ results, stretches }: Account): void {
+  for (const stretch of stretches) settleStretch(stretch);
   for (const [index, result] of results.entries()) {
     if (result.names !== null) continue;
     const isWanted = index >= results.length - KEPT_RESULTS || result.path !== null;
@@ -355,6 +363,7 @@ export function settleAccount({ results }: Account): void {
 /** Notes what the latest results name. To be called once, at the end. */
 export function closeAccount(account: Account): void {
   settleAccount(account);
+  account.ledger = joinStretches(account.stretches);
   for (const { names, voice, call } of account.results.slice(-KEPT_RESULTS))
     if (names !== null) noteNames(account.ledger, names, { voice, call });
 }

@@ -167,3 +167,46 @@ function addTo(counts: Map<string, Map<string, number>>, key: string, item: stri
   own.set(item, (own.get(item) ?? 0) + 1);
   counts.set(key, own);
 }
+
+/** What several ledgers know together, as if all had been noted in one. Takes over the only one as it is. */
+export function joinLedgers(ledgers: readonly Ledger[]): Ledger {
+  const [first, ...others] = ledgers;
+  if (first !== undefined && others.length === 0) return first;
+  const joined = openLedger();
+  for (const { names, ticked, defined, homes, spellings, crowds } of ledgers) {
+    for (const kind of NAME_CLASSES) joinMentions(joined.names[kind], names[kind]);
+    for (const name of ticked) joined.ticked.add(name);
+    for (const name of defined) joined.defined.add(name);
+    joinCounts(joined.homes, homes);
+    joinCounts(joined.spellings, spellings);
+    for (const [name, crowd] of crowds)
+      joined.crowds.set(name, Math.min(crowd, joined.crowds.get(name) ?? Number.POSITIVE_INFINITY));
+  }
+  return joined;
+}
+
+const NAME_CLASSES = ['file', 'symbol', 'qualified', 'error', 'reference', 'stem'] as const;
+
+function joinMentions(joined: Map<string, Mentions>, more: ReadonlyMap<string, Mentions>): void {
+  for (const [name, { count, last, by }] of more) {
+    const known = joined.get(name) ?? { count: 0, last, by: new Map() };
+    known.count += count;
+    known.last = Math.max(known.last, last);
+    for (const [voice, own] of by) {
+      const before = known.by.get(voice) ?? { count: 0, last: own.last };
+      known.by.set(voice, { count: before.count + own.count, last: Math.max(before.last, own.last) });
+    }
+    joined.set(name, known);
+  }
+}
+
+function joinCounts(
+  joined: Map<string, Map<string, number>>,
+  more: ReadonlyMap<string, ReadonlyMap<string, number>>,
+): void {
+  for (const [key, counts] of more) {
+    const known = joined.get(key) ?? new Map<string, number>();
+    for (const [item, count] of counts) known.set(item, (known.get(item) ?? 0) + count);
+    joined.set(key, known);
+  }
+}
