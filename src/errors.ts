@@ -41,6 +41,7 @@ const STATUS_OF_CODE = {
   HANDOVER_PERMISSION: EXIT.refused,
   HANDOVER_PATH_UNSAFE: EXIT.refused,
   HANDOVER_HOME_UNKNOWN: EXIT.config,
+  HANDOVER_CONFIG_INVALID: EXIT.config,
 } as const satisfies Record<string, ExitStatus>;
 
 export type ErrorCode = keyof typeof STATUS_OF_CODE;

@@ -37,6 +37,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'version.ts': [],
   model: ['errors.ts'],
   platform: ['errors.ts'],
+  config: ['errors.ts', 'platform'],
   workspace: ['errors.ts', 'model', 'platform'],
   handover: ['errors.ts', 'model', 'platform', 'workspace'],
   agents: ['errors.ts', 'model', 'platform'],
