@@ -73,13 +73,15 @@ export function compileBrief(handover: Handover, reader: Reader, options: BriefO
 function layOut(page: Page, handover: Handover, material: Material): Set<string> {
   const { facts, budget } = material;
   const shown = new Set<string>();
-  const market: Market = { names: collectNames(facts), words: new Set() };
+  const placed: string[] = [];
   const put: Put = (section, lines, order = 0) => {
     const entry = page.add(section, { lines, order, file: null, told: null });
-    if (entry !== null) coverText(market, lines.join('\n'));
+    if (entry !== null) placed.push(...lines);
     return entry;
   };
   const files = placeFixed(put, handover, material, shown);
+  const market: Market = { names: collectNames(facts), words: new Set() };
+  coverText(market, placed.join('\n'));
   const lastWords = oneLine(page.textOf('stopped'));
   const isTold = ({ fact }: Weighed): boolean =>
     fact.trust === 'quoted' && fact.origin === 'agent' && lastWords.includes(oneLine(fact.text));
@@ -121,6 +123,7 @@ function toCandidate({ fact, weight, section }: Weighed, cite: boolean): LineCan
     kind: 'line',
     section,
     lines,
+    bytes: countLineBytes(lines),
     order: orderOf(section, fact, weight),
     points: weight.wordPoints > 0 ? weight.lasting : weight.points,
     names: isFile ? [] : [...weight.names.keys()],

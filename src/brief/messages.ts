@@ -66,9 +66,10 @@ export function continueRequests(page: Page, facts: readonly Weighed[]): LineCan
     if (shown === undefined) return [];
     const rest = cutAtWord(text.slice(shown.length - QUOTE.length - 1).trim(), MOST_CONTINUED);
     const lines = [`${QUOTE}… ${rest}`];
-    const points = countLineBytes(lines) * POINTS_PER_CONTINUED_BYTE;
+    const bytes = countLineBytes(lines);
+    const points = bytes * POINTS_PER_CONTINUED_BYTE;
     const order = orderOf(section, fact, weight) + 0.5;
-    return [{ ...BARE_LINE, section, lines, order, points, words: findContentWords(rest) }];
+    return [{ ...BARE_LINE, section, lines, bytes, order, points, words: findContentWords(rest) }];
   });
 }
 

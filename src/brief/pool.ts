@@ -1,4 +1,3 @@
-import { countLineBytes } from './lines.ts';
 import type { Entry, Page } from './page.ts';
 import type { Section } from './sections.ts';
 
@@ -9,6 +8,8 @@ export interface LineCandidate {
   kind: 'line';
   section: Section;
   lines: string[];
+  /** Of the lines. */
+  bytes: number;
   order: number;
   /** What it is worth by itself. */
   points: number;
@@ -133,10 +134,9 @@ function rateOf(candidate: Candidate, page: Page, market: Market, options: PoolO
   }
   const fresh =
     candidate.wordPoints === 0 ? 0 : candidate.words.filter((word) => !market.words.has(word)).length;
-  const bytes = countLineBytes(candidate.lines);
   return (
     (ownPoints(candidate, page, options) + nameGain(candidate.names, market) + fresh * candidate.wordPoints) /
-    bytes
+    candidate.bytes
   );
 }
 

@@ -168,17 +168,30 @@ function chooseHome(
   assigned: ReadonlyMap<string, ReadonlyMap<string, number>>,
   touched: ReadonlyMap<string, TouchedFile>,
 ): string | null {
-  const open = [...candidates].flatMap(([file, weight]) => {
+  let best: Home | null = null;
+  for (const [file, weight] of candidates) {
     const known = touched.get(file);
     const taken = assigned.get(file)?.size ?? 0;
-    return known === undefined || taken >= MAX_SYMBOLS
-      ? []
-      : [{ file, weight, taken, last: lastTouch(known) }];
-  });
-  open.sort(
-    (a, b) => b.weight - a.weight || a.taken - b.taken || b.last - a.last || (a.file < b.file ? -1 : 1),
-  );
-  return open[0]?.file ?? null;
+    if (known === undefined || taken >= MAX_SYMBOLS) continue;
+    const home = { file, weight, taken, last: lastTouch(known) };
+    if (best === null || isBetterHome(home, best)) best = home;
+  }
+  return best?.file ?? null;
+}
+
+interface Home {
+  file: string;
+  /** How much the symbol was worked on there. */
+  weight: number;
+  /** Symbols that are listed there already. */
+  taken: number;
+  last: number;
+}
+
+function isBetterHome(a: Home, b: Home): boolean {
+  if (a.weight !== b.weight) return a.weight > b.weight;
+  if (a.taken !== b.taken) return a.taken < b.taken;
+  return a.last === b.last ? a.file < b.file : a.last > b.last;
 }
 
 function lastPart(qualified: string): string {

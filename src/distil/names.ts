@@ -5,6 +5,7 @@
 
 const EXTENSIONS =
   'tsx?|jsx?|mjs|cjs|mts|cts|py|pyi|go|rs|java|kt|kts|swift|rb|erb|rake|gemspec|php|c|h|cc|cpp|hpp|cs|fs|m|mm|scala|clj|ex|exs|erl|hs|ml|sh|bash|zsh|fish|ps1|bat|sql|md|mdx|rst|txt|json|jsonl|json5|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|css|scss|sass|less|vue|svelte|astro|dart|lua|zig|proto|graphql|prisma|sol|jl|pl|pm|groovy|jsonnet|tf|tfvars|hcl|gradle|mod|sum|work|Dockerfile|ipynb|csv|arb|plist|service|nix|cmake|mk|snap|tmpl|template';
+const EXTENSION = new RegExp(`^(?:${EXTENSIONS})$`);
 const PATH = new RegExp(
   `(?<![\\w@:/.\\-])(?:~|\\.{1,2})?/?(?:[\\w.@+\\-[\\]()]+/)*[\\w.@+\\-[\\]]+\\.(?:${EXTENSIONS})(?![\\w/])`,
   'g',
@@ -68,7 +69,12 @@ function isMixed(word: string): boolean {
 
 export function findQualified(text: string): string[] {
   if (!text.includes('.') && !text.includes('::')) return [];
-  return unique(allOf(QUALIFIED, text).filter((name) => !isPath(name)));
+  return unique(allOf(QUALIFIED, text)).filter((name) => !endsAsFile(name));
+}
+
+/** For a name without slashes, whether it is the name of a file. */
+function endsAsFile(name: string): boolean {
+  return !name.includes(':') && EXTENSION.test(name.slice(name.lastIndexOf('.') + 1));
 }
 
 export function findErrorNames(text: string): string[] {

@@ -1,7 +1,7 @@
 import type { Fact, FactKind } from '../model/fact.ts';
 import { findContentWords } from '../model/words.ts';
 import type { Account, Said } from './account.ts';
-import { draftFact } from './draft-fact.ts';
+import { draftFact, type Weight } from './draft-fact.ts';
 import { isChatter, printSentence, splitSentences } from './sentences.ts';
 import type { Valuation } from './value.ts';
 import { weighNames } from './weigh.ts';
@@ -41,12 +41,16 @@ interface Statement extends Said {
 
 /** What the agent stated, sentence by sentence, with the best of an earlier summary and of proposed plans. */
 export function findStatementFacts(account: Account, valuation: Valuation): Fact[] {
-  const weighed = collectStatements(account).map((statement) => weigh(account, valuation, statement));
+  const ranked = collectStatements(account)
+    .map((statement) => weigh(account, valuation, statement))
+    .sort((a, b) => b.density - a.density || (a.statement.text < b.statement.text ? -1 : 1));
   const unique = new Map<string, Fact>();
-  for (const fact of weighed) if (fact !== null && !unique.has(fact.id)) unique.set(fact.id, fact);
-  return [...unique.values()]
-    .sort((a, b) => density(b) - density(a) || (a.text < b.text ? -1 : 1))
-    .slice(0, MAX_STATEMENTS);
+  for (const weighed of ranked) {
+    const fact = draft(weighed);
+    if (fact !== null && !unique.has(fact.id)) unique.set(fact.id, fact);
+    if (unique.size === MAX_STATEMENTS) break;
+  }
+  return [...unique.values()];
 }
 
 function collectStatements(account: Account): Statement[] {
@@ -75,38 +79,42 @@ function dropPassing(summary: Said): Said {
   return { ...summary, text: summary.text.replace(PASSING, '\n') };
 }
 
-function weigh(account: Account, valuation: Valuation, sentence: Statement): Fact | null {
-  const names = weighNames(sentence.text, valuation);
-  const age = account.calls - sentence.call;
-  const words = findContentWords(sentence.text).length;
+interface WeighedStatement {
+  statement: Statement;
+  kind: FactKind;
+  weight: Weight;
+  wordPoints: number;
+  lasting: number;
+  /** What it is worth for its length. */
+  density: number;
+}
+
+function weigh(account: Account, valuation: Valuation, statement: Statement): WeighedStatement {
+  const { text } = statement;
+  const names = weighNames(text, valuation);
+  const age = account.calls - statement.call;
   const freshness = 0.25 + 40 / (40 + age);
-  const wordPoints = 10 * freshness * (CUE.test(sentence.text) ? 1.4 : 1);
-  const kind = kindOf(sentence);
+  const wordPoints = 10 * freshness * (CUE.test(text) ? 1.4 : 1);
+  const kind = kindOf(statement);
   const lasting = LASTING.has(kind) ? Math.round(LASTING_POINTS * freshness) : 0;
+  const points = Math.round(wordPoints * findContentWords(text).length) + lasting;
+  const total = Object.values(names).reduce((sum, own) => sum + own, points);
+  const density = total / (text.length + 10);
+  return { statement, kind, weight: { points, age, names }, wordPoints, lasting, density };
+}
+
+function draft({ statement, kind, weight, wordPoints, lasting }: WeighedStatement): Fact | null {
+  const { text, line, source } = statement;
   return draftFact(kind, {
-    text: sentence.text,
-    line: sentence.line,
+    text,
+    line,
     trust: 'quoted',
     origin: 'agent',
-    weight: { points: Math.round(wordPoints * words) + lasting, age, names },
-
-    detail: {
-      word: Math.round(wordPoints * 10) / 10,
-      lasting,
-      from: sentence.source,
-    },
+    weight,
+    detail: { word: Math.round(wordPoints * 10) / 10, lasting, from: source },
   });
 }
 
 function kindOf(sentence: Statement): FactKind {
   return SIGNS.find(([, sign]) => sign.test(sentence.text))?.[0] ?? 'note';
-}
-
-function density(fact: Fact): number {
-  const names = fact.detail?.names;
-  const total =
-    typeof names === 'object' && names !== null
-      ? Object.values(names).reduce((sum: number, points) => sum + Number(points), 0)
-      : 0;
-  return (Number(fact.detail?.points) + total) / (fact.text.length + 10);
 }

@@ -8,34 +8,48 @@ import { type Mentions, type NameClass, openNameMaps } from './ledger.ts';
  * probability that the score stands for. Values are in points, so that they can be kept as integers.
  */
 
-interface Features {
-  mentions: number;
-  age: number;
-  edited: number;
-  opened: number;
-  sibling: number;
-  located: number;
-  inTask: number;
-  inLastPrompt: number;
-  inLastReplies: number;
-  inGitStatus: number;
-  document: number;
-  crowd: number;
-  defined: number;
-  ticked: number;
-  length: number;
-  files: number;
-  recentReply: number;
-  snake: number;
-  editedThisTurn: number;
-  inCommand: number;
-  runs: number;
-  byUser: number;
-  byAgent: number;
-  byTool: number;
+/** A name, with what is known of it and around it. */
+interface MetName {
+  name: string;
+  mentions: Mentions;
+  account: Account;
+  surroundings: Surroundings;
 }
 
-type Weights = Partial<Features> & { bias: number };
+const DOCUMENT = /\.(?:mdx?|txt|json|ya?ml|toml|mod|sum|lock)$/;
+const TOOL_VOICES = ['output', 'content', 'hits'] as const;
+
+const FEATURES = {
+  mentions: ({ mentions }) => log2(mentions.count),
+  age: ({ mentions, account }) => log2(account.calls - mentions.last),
+  edited: ({ mentions }) => is(mentions.by.has('added')),
+  opened: ({ mentions }) => is(mentions.by.has('opened')),
+  sibling: ({ name, surroundings }) => is(surroundings.siblings.has(stripTestMark(name))),
+  located: ({ name, account }) => is(account.ledger.spellings.has(name)),
+  inTask: ({ name, surroundings }) => is(surroundings.openTasks.includes(name)),
+  inLastPrompt: ({ name, surroundings }) => is(surroundings.lastPrompt.includes(name)),
+  inLastReplies: ({ name, surroundings }) => is(surroundings.lastReplies.includes(name)),
+  inGitStatus: ({ name, surroundings }) => is(surroundings.gitStatus.includes(name)),
+  document: ({ name }) => is(DOCUMENT.test(name)),
+  crowd: ({ name, account }) => Math.min(5, log2((account.ledger.crowds.get(name) ?? 1) - 1)),
+  defined: ({ name, account }) => is(account.ledger.defined.has(name)),
+  ticked: ({ name, account }) => is(account.ledger.ticked.has(name)),
+  length: ({ name }) => Math.floor(Math.min(name.length, 60) / 10),
+  files: ({ name, account }) => log2(account.ledger.homes.get(name)?.size ?? 0),
+  recentReply: ({ mentions, account }) =>
+    is(account.calls - (mentions.by.get('agent')?.last ?? Number.NEGATIVE_INFINITY) <= 15),
+  snake: ({ name }) => is(name.includes('_') && name === name.toLowerCase()),
+  editedThisTurn: ({ mentions, surroundings }) =>
+    is((mentions.by.get('added')?.last ?? -1) >= surroundings.turnStart),
+  inCommand: ({ mentions }) => is(mentions.by.has('command')),
+  runs: ({ mentions }) => log2(mentions.by.get('command')?.count ?? 0),
+  byUser: ({ mentions }) => is(mentions.by.has('user')),
+  byAgent: ({ mentions }) => is(mentions.by.has('agent')),
+  byTool: ({ mentions }) => is(TOOL_VOICES.some((voice) => mentions.by.has(voice))),
+} as const satisfies Record<string, (met: MetName) => number>;
+
+type Feature = keyof typeof FEATURES;
+type Weights = Partial<Record<Feature, number>> & { bias: number };
 
 const WEIGHTS = {
   file: {
@@ -85,6 +99,34 @@ const WEIGHTS = {
   error: { bias: -57, mentions: 15, byAgent: 20 },
 } as const satisfies Record<string, Weights>;
 
+/** The probability that a name is needed. */
+type Model = (met: MetName) => number;
+
+const MODELS: Record<keyof typeof WEIGHTS, Model> = {
+  file: buildModel(WEIGHTS.file),
+  relevance: buildModel(WEIGHTS.relevance),
+  symbol: buildModel(WEIGHTS.symbol),
+  qualified: buildModel(WEIGHTS.qualified),
+  stem: buildModel(WEIGHTS.stem),
+  namedStem: buildModel(WEIGHTS.namedStem),
+  reference: buildModel(WEIGHTS.reference),
+  error: buildModel(WEIGHTS.error),
+};
+
+/** Looks at no more of a name than what has a weight: there are thousands of names. */
+function buildModel({ bias, ...weights }: Weights): Model {
+  const weightOf = new Map(Object.entries(weights));
+  const terms = Object.entries(FEATURES).flatMap(([name, measure]) => {
+    const weight = weightOf.get(name);
+    return weight === undefined ? [] : [{ weight, measure }];
+  });
+  return (met) => {
+    let score = bias;
+    for (const { weight, measure } of terms) score += weight * measure(met);
+    return 1 / (1 + Math.exp(-score / 10));
+  };
+}
+
 /** What meeting a name of the class is worth when it is needed, in points. */
 const WORTH = {
   file: 20_510,
@@ -117,30 +159,19 @@ export function valueNames(account: Account, surroundings: Surroundings): Valuat
   const relevance = new Map<string, number>();
   for (const kind of ['symbol', 'qualified', 'error', 'reference', 'file'] as const) {
     for (const [name, mentions] of ledger.names[kind]) {
-      const features = describe(kind, name, { mentions, account, surroundings });
-      values[kind].set(name, Math.round(WORTH[kind] * probability(features, WEIGHTS[kind])));
-      if (kind === 'file') relevance.set(name, Math.round(1000 * probability(features, WEIGHTS.relevance)));
+      const met = { name, mentions, account, surroundings };
+      values[kind].set(name, Math.round(WORTH[kind] * MODELS[kind](met)));
+      if (kind === 'file') relevance.set(name, Math.round(1000 * MODELS.relevance(met)));
     }
   }
   for (const [name, mentions] of ledger.names.stem) {
-    const features = describe('stem', name, { mentions, account, surroundings });
-    const ran = WORTH.stem * probability(features, WEIGHTS.stem);
-    const named = WORTH.namedStem * probability(features, WEIGHTS.namedStem);
-    values.stem.set(name, Math.round(ran + named));
+    const met = { name, mentions, account, surroundings };
+    values.stem.set(
+      name,
+      Math.round(WORTH.stem * MODELS.stem(met) + WORTH.namedStem * MODELS.namedStem(met)),
+    );
   }
   return { values, relevance };
-}
-
-function probability(features: Features, weights: Weights): number {
-  let score = weights.bias;
-  for (const name of Object.keys(features)) {
-    if (isFeature(name)) score += (weights[name] ?? 0) * features[name];
-  }
-  return 1 / (1 + Math.exp(-score / 10));
-}
-
-function isFeature(name: string): name is keyof Features {
-  return name !== 'bias';
 }
 
 /** Texts against which names are held: where they stand tells what is at hand. */
@@ -187,45 +218,8 @@ function stripTestMark(name: string): string {
   return name.replace(/\.[^.]*$/, '').replace(/[_.-](?:test|spec)|^test_/, '');
 }
 
-const DOCUMENT = /\.(?:mdx?|txt|json|ya?ml|toml|mod|sum|lock)$/;
-
-interface Context {
-  mentions: Mentions;
-  account: Account;
-  surroundings: Surroundings;
-}
-
-function describe(kind: NameClass, name: string, { mentions, account, surroundings }: Context): Features {
-  const { ledger, calls } = account;
-  const is = (holds: boolean): number => (holds ? 1 : 0);
-  const by = (voice: Parameters<typeof mentions.by.get>[0]) => mentions.by.get(voice);
-  const isFile = kind === 'file';
-  return {
-    mentions: log2(mentions.count),
-    age: log2(calls - mentions.last),
-    edited: is(mentions.by.has('added')),
-    opened: is(mentions.by.has('opened')),
-    sibling: is(isFile && surroundings.siblings.has(stripTestMark(name))),
-    located: is(isFile && ledger.spellings.has(name)),
-    inTask: is(surroundings.openTasks.includes(name)),
-    inLastPrompt: is(surroundings.lastPrompt.includes(name)),
-    inLastReplies: is(isFile && surroundings.lastReplies.includes(name)),
-    inGitStatus: is(isFile && surroundings.gitStatus.includes(name)),
-    document: is(isFile && DOCUMENT.test(name)),
-    crowd: isFile ? Math.min(5, log2((ledger.crowds.get(name) ?? 1) - 1)) : 0,
-    defined: is(ledger.defined.has(name)),
-    ticked: is(ledger.ticked.has(name)),
-    length: Math.floor(Math.min(name.length, 60) / 10),
-    files: log2(ledger.homes.get(name)?.size ?? 0),
-    recentReply: is(calls - (by('agent')?.last ?? Number.NEGATIVE_INFINITY) <= 15),
-    snake: is(name.includes('_') && name === name.toLowerCase()),
-    editedThisTurn: is((by('added')?.last ?? -1) >= surroundings.turnStart),
-    inCommand: is(mentions.by.has('command')),
-    runs: log2(by('command')?.count ?? 0),
-    byUser: is(mentions.by.has('user')),
-    byAgent: is(mentions.by.has('agent')),
-    byTool: is(mentions.by.has('output') || mentions.by.has('content') || mentions.by.has('hits')),
-  };
+function is(holds: boolean): number {
+  return holds ? 1 : 0;
 }
 
 /** The whole part of the binary logarithm of n + 1. */

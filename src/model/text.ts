@@ -104,17 +104,7 @@ export function escapeUnseen(json: string): string {
 }
 
 export function countUtf8Bytes(text: string): number {
-  let bytes = 0;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    if (code < 0x80) bytes += 1;
-    else if (code < 0x800) bytes += 2;
-    else if (code >= 0xd800 && code < 0xdc00 && i + 1 < text.length) {
-      bytes += 4;
-      i++;
-    } else bytes += 3;
-  }
-  return bytes;
+  return Buffer.byteLength(text, 'utf8');
 }
 
 /** The longest prefix of whole characters within `maxBytes` of UTF-8, closed by an ellipsis when something was cut. */
