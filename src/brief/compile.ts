@@ -111,7 +111,7 @@ function citesSources(budget: number): boolean {
 
 /** Points for a byte below which a line is noise. Who asks for more than the usual takes lines of less value too. */
 function floorOf(budget: number): number {
-  return Math.min(1, (DEFAULT_BUDGET / budget) ** 2);
+  return Math.min(1, (DEFAULT_BUDGET / budget) ** 3);
 }
 
 function toCandidate({ fact, weight, section }: Weighed, cite: boolean): LineCandidate {
