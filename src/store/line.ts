@@ -2,8 +2,8 @@ import { HandoverError } from '../errors.ts';
 import type { Line } from '../handover/chain.ts';
 import type { Handover, UnstampedDraft } from '../model/handover.ts';
 import { type CatalogRow, describeRow } from './catalog.ts';
+import type { CatalogOpener } from './catalog-opener.ts';
 import { readHandover } from './handovers.ts';
-import type { CatalogOpener } from './resolve.ts';
 import { scanHandovers } from './scan-catalog.ts';
 import type { Store } from './store.ts';
 

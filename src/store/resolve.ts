@@ -3,12 +3,10 @@ import type { Handover } from '../model/handover.ts';
 import { isHandoverId, isIdPrefix } from '../model/id.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
 import { type Catalog, type CatalogRow, type ProjectMatch, takeRows } from './catalog.ts';
+import type { CatalogOpener } from './catalog-opener.ts';
 import { hasHandover, readHandover } from './handovers.ts';
 import { latestBelievable } from './moment.ts';
 import type { Store } from './store.ts';
-
-/** Called only when a name cannot be resolved by the files alone. */
-export type CatalogOpener = () => Promise<Catalog>;
 
 const MAX_CANDIDATES = 10;
 

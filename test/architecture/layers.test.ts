@@ -54,6 +54,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'agents',
     'distil',
     'redact',
+    'handover',
     'store',
   ],
   migrate: ['errors.ts', 'model', 'platform', 'workspace', 'handover', 'store'],

@@ -3,7 +3,6 @@ import { HandoverError } from '../../errors.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Catalog } from '../../store/catalog.ts';
 import type { Kept } from '../../store/handovers.ts';
-import type { CatalogOpener } from '../../store/resolve.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { dim, type Output, yellow } from './output.ts';
 
@@ -43,24 +42,6 @@ export async function withCatalog<T>(
   }
 }
 
-/** For work that may need the catalog: it is opened when it is asked for, and closed after use. */
-export async function withCatalogOpener<T>(
-  store: Store,
-  work: (open: CatalogOpener) => Promise<T>,
-): Promise<T> {
-  const opened: Catalog[] = [];
-  try {
-    return await work(async () => {
-      const { openCatalog } = await import('../../store/open-catalog.ts');
-      const { catalog } = await openCatalog(store);
-      opened.push(catalog);
-      return catalog;
-    });
-  } finally {
-    for (const catalog of opened) catalog.close();
-  }
-}
-
 async function warnOfDamage(context: CliContext, catalog: Catalog): Promise<void> {
   const damaged = await catalog.damaged();
   if (damaged.length === 0) return;
@@ -68,7 +49,10 @@ async function warnOfDamage(context: CliContext, catalog: Catalog): Promise<void
   context.err.line(yellow('note: '), `${what} passed over; see: handover doctor`);
 }
 
-export function noteJournalFailure(context: CliContext, { journalFailure }: Kept): void {
+export function noteJournalFailure(
+  context: CliContext,
+  { journalFailure }: Pick<Kept, 'journalFailure'>,
+): void {
   if (journalFailure === null) return;
   context.err.line(
     yellow('note: '),

@@ -1,10 +1,11 @@
 import { HandoverError } from '../../errors.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { Catalog } from '../../store/catalog.ts';
+import { withCatalogOpener } from '../../store/catalog-opener.ts';
 import { findLatest, requireHandover, resolveId } from '../../store/resolve.ts';
 import type { Store } from '../../store/store.ts';
 import { identifyProject } from '../../workspace/project.ts';
-import { type CliContext, findStore, withCatalog, withCatalogOpener } from './context.ts';
+import { type CliContext, findStore, withCatalog } from './context.ts';
 import { yellow } from './output.ts';
 
 const BRIEF = 'An id, the beginning of one, or latest';

@@ -1,24 +1,17 @@
 import { resolve } from 'node:path';
-import type { Agent, FoundSession } from '../../../agents/agent.ts';
+import type { FoundSession } from '../../../agents/agent.ts';
 import { loadAgent } from '../../../agents/table.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../brief/compile.ts';
-import { captureSession } from '../../../capture/capture.ts';
 import { findSessions, inspectTranscript } from '../../../capture/find-session.ts';
+import { keepSession, previewSession, type SessionOfAgent } from '../../../capture/keep-session.ts';
 import { HandoverError } from '../../../errors.ts';
-import { type Line, linkHandover, tellsNothingNew } from '../../../handover/chain.ts';
-import { makeFact } from '../../../handover/declare.ts';
-import { sealRated } from '../../../handover/seal.ts';
 import { writeV2Envelope } from '../../../handover/v2-view.ts';
-import type { Handover, UnstampedDraft } from '../../../model/handover.ts';
-import { makeHandoverId } from '../../../model/id.ts';
 import { cleanLine } from '../../../model/text.ts';
-import { formatTimestamp } from '../../../model/time.ts';
 import { readEarlier } from '../../../store/earlier.ts';
-import { keepNewHandover, type Stamp } from '../../../store/handovers.ts';
-import { findLine } from '../../../store/line.ts';
+import type { Store } from '../../../store/store.ts';
 import { identifyProject } from '../../../workspace/project.ts';
 import { requireAgent } from '../agents.ts';
-import { type CliContext, findStore, noteJournalFailure, refuseBoth, withCatalogOpener } from '../context.ts';
+import { type CliContext, findStore, noteJournalFailure, refuseBoth } from '../context.ts';
 import { refuseDrifted, reportOddRows } from '../drift.ts';
 import { dim } from '../output.ts';
 import { requireReader } from '../readers.ts';
@@ -28,64 +21,39 @@ import type { CaptureFlags } from './capture.ts';
 export async function runCapture(this: CliContext, flags: CaptureFlags): Promise<void> {
   const reader = requireReader(flags.target ?? 'generic');
   const budget = flags.budget === undefined ? DEFAULT_BUDGET : parseCount(flags.budget, 1);
-  const { agent, session } = await chooseSession(this, flags);
-  const { draft: captured, judgement } = captureSession(agent, session, this.machine, {
-    keepsReading: !flags.dryRun,
-  });
-  if (judgement.understanding === 'nothing') throw refuseDrifted(session, judgement);
-  const draft = flags.goal === undefined ? captured : addGoal(captured, flags.goal);
-  const line = await findEarlier(this, draft, flags);
-  const linked = linkHandover(draft, line);
-  const known = line !== null && tellsNothingNew(linked, line) ? line.previous : null;
-  const seal = (stamp: Stamp): Handover => sealRated({ ...linked, ...stamp });
-  const handover = known ?? (flags.dryRun ? seal(stampNow(this)) : keep(this, seal));
-  reportOddRows(this.err, agent.name, judgement);
+  const chosen = await chooseSession(this, flags);
+  const goal = flags.goal === undefined ? {} : { goal: flags.goal };
+  const { machine } = this;
+  const captured = flags.dryRun
+    ? await previewSession(chosen, { ...goal, store: findStoreOrNull(this), machine })
+    : await keepSession(findStore(this), chosen, goal);
+  if (captured.outcome === 'refused') throw refuseDrifted(chosen.session, captured.judgement);
+  const { handover } = captured;
+  if (captured.outcome === 'kept') noteJournalFailure(this, captured);
+  reportOddRows(this.err, chosen.agent.name, captured.judgement);
   const print = flags.json ? 'json' : flags.print;
   if (print === 'json') this.out.json(handover);
   if (print === 'v2') {
     const earlier = readEarlier(findStore(this), handover);
-    this.out.json(writeV2Envelope(handover, { machine: this.machine, earlier }));
+    this.out.json(writeV2Envelope(handover, { machine, earlier }));
   }
-  if (print === 'brief')
-    this.out.block(
-      compileBrief(handover, reader, { budget, ...(flags.goal === undefined ? {} : { goal: flags.goal }) })
-        .text,
-    );
-  if (known !== null) this.err.line(dim(`nothing is new since handover ${known.id}: nothing was saved`));
-  else if (!flags.dryRun) this.err.line(dim(`saved handover ${handover.id}`));
+  if (print === 'brief') this.out.block(compileBrief(handover, reader, { budget, ...goal }).text);
+  if (captured.outcome === 'known')
+    this.err.line(dim(`nothing is new since handover ${handover.id}: nothing was saved`));
+  if (captured.outcome === 'kept') this.err.line(dim(`saved handover ${handover.id}`));
 }
 
 /** A dry run needs no store, so it also runs where no place for one is known. */
-async function findEarlier(
-  context: CliContext,
-  draft: UnstampedDraft,
-  { dryRun }: CaptureFlags,
-): Promise<Line | null> {
+function findStoreOrNull(context: CliContext): Store | null {
   try {
-    const store = findStore(context);
-    return await withCatalogOpener(store, (open) => findLine(store, draft, open));
+    return findStore(context);
   } catch (error) {
-    if (dryRun && error instanceof HandoverError && error.code === 'HANDOVER_HOME_UNKNOWN') return null;
+    if (error instanceof HandoverError && error.code === 'HANDOVER_HOME_UNKNOWN') return null;
     throw error;
   }
 }
 
-function keep(context: CliContext, seal: (stamp: Stamp) => Handover): Handover {
-  const kept = keepNewHandover(findStore(context), seal);
-  noteJournalFailure(context, kept);
-  return kept.handover;
-}
-
-/** What the human wants of the next session is a fact like any other, and stands first. */
-function addGoal(draft: UnstampedDraft, goal: string): UnstampedDraft {
-  const given = makeFact('goal', goal, { by: 'human', pinned: false });
-  return { ...draft, facts: [given, ...draft.facts.filter((fact) => fact.id !== given.id)] };
-}
-
-async function chooseSession(
-  context: CliContext,
-  flags: CaptureFlags,
-): Promise<{ agent: Agent; session: FoundSession }> {
+async function chooseSession(context: CliContext, flags: CaptureFlags): Promise<SessionOfAgent> {
   const { machine } = context;
   const name = flags.agent === undefined ? undefined : requireAgent(flags.agent);
   if (flags.transcript !== undefined) {
@@ -116,9 +84,4 @@ function pickById(sessions: readonly FoundSession[], words: string): FoundSessio
       data: { candidates: matching.slice(0, 10).map((session) => session.id) },
     },
   );
-}
-
-function stampNow(context: CliContext): Stamp {
-  const now = context.machine.clock.now();
-  return { id: makeHandoverId(now, context.machine.random.bytes(3)), created_at: formatTimestamp(now) };
 }

@@ -1,0 +1,113 @@
+import type { Agent, FoundSession } from '../agents/agent.ts';
+import { type Line, linkHandover, tellsNothingNew } from '../handover/chain.ts';
+import { makeFact } from '../handover/declare.ts';
+import { sealRated } from '../handover/seal.ts';
+import type { Handover, UnstampedDraft } from '../model/handover.ts';
+import { makeHandoverId } from '../model/id.ts';
+import { formatTimestamp } from '../model/time.ts';
+import type { Machine } from '../platform/machine.ts';
+import { withCatalogOpener } from '../store/catalog-opener.ts';
+import { keepNewHandover } from '../store/handovers.ts';
+import { findLine } from '../store/line.ts';
+import type { Store } from '../store/store.ts';
+import { captureSession } from './capture.ts';
+import type { Judgement } from './judge-reading.ts';
+
+/** A session with the agent whose it is. */
+export interface SessionOfAgent {
+  agent: Agent;
+  session: FoundSession;
+}
+
+export interface KeepOptions {
+  /** What the human wants of the next session. */
+  goal?: string;
+  /** The terminal that the session ran in, where that is known. */
+  terminal?: string;
+}
+
+/**
+ * What became of a session. `kept`: a new handover of it is in the store. `known`: it tells nothing that the handover
+ * does not tell already. `refused`: nothing in it was understood, and nothing was kept.
+ */
+export type KeptSession =
+  | { outcome: 'kept'; handover: Handover; judgement: Judgement; journalFailure: Error | null }
+  | { outcome: 'known'; handover: Handover; judgement: Judgement }
+  | { outcome: 'refused'; judgement: Judgement };
+
+/** Captures a session and keeps it, as what follows the handover before it. The same session read twice is kept once. */
+export async function keepSession(
+  store: Store,
+  captured: SessionOfAgent,
+  options: KeepOptions = {},
+): Promise<KeptSession> {
+  const prepared = await prepareSession(captured, {
+    ...options,
+    store,
+    machine: store.machine,
+    keepsReading: true,
+  });
+  const { judgement, known, linked } = prepared;
+  if (judgement.understanding === 'nothing') return { outcome: 'refused', judgement };
+  if (known !== null) return { outcome: 'known', handover: known, judgement };
+  const { handover, journalFailure } = keepNewHandover(store, (stamp) => sealRated({ ...linked, ...stamp }));
+  return { outcome: 'kept', handover, judgement, journalFailure };
+}
+
+/** The same, but nothing is kept. Without a store, nothing is followed either. */
+export async function previewSession(
+  captured: SessionOfAgent,
+  { store, machine, ...options }: KeepOptions & { store: Store | null; machine: Machine },
+): Promise<
+  Exclude<KeptSession, { outcome: 'kept' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }
+> {
+  const prepared = await prepareSession(captured, { ...options, store, machine, keepsReading: false });
+  const { judgement, known, linked } = prepared;
+  if (judgement.understanding === 'nothing') return { outcome: 'refused', judgement };
+  if (known !== null) return { outcome: 'known', handover: known, judgement };
+  const now = machine.clock.now();
+  const stamp = { id: makeHandoverId(now, machine.random.bytes(3)), created_at: formatTimestamp(now) };
+  return { outcome: 'new', handover: sealRated({ ...linked, ...stamp }), judgement };
+}
+
+interface Prepared {
+  judgement: Judgement;
+  linked: UnstampedDraft;
+  /** The handover that tells all of it already. */
+  known: Handover | null;
+}
+
+interface Preparation extends KeepOptions {
+  store: Store | null;
+  machine: Machine;
+  keepsReading: boolean;
+}
+
+async function prepareSession(
+  { agent, session }: SessionOfAgent,
+  { store, machine, keepsReading, goal, terminal }: Preparation,
+): Promise<Prepared> {
+  const { draft, judgement } = captureSession(agent, session, machine, { keepsReading });
+  const told = goal === undefined ? draft : addGoal(draft, goal);
+  const line = store === null ? null : await withCatalogOpener(store, (open) => findLine(store, told, open));
+  const linked = linkHandover(placeInTerminal(told, line, terminal), line);
+  const known = line !== null && tellsNothingNew(linked, line) ? line.previous : null;
+  return { judgement, linked, known };
+}
+
+/** What the human wants of the next session is a fact like any other, and stands first. */
+function addGoal(draft: UnstampedDraft, goal: string): UnstampedDraft {
+  const given = makeFact('goal', goal, { by: 'human', pinned: false });
+  return { ...draft, facts: [given, ...draft.facts.filter((fact) => fact.id !== given.id)] };
+}
+
+/** Only a hook knows the terminal; whoever reads the same session later goes on with what the hook knew. */
+function placeInTerminal(
+  draft: UnstampedDraft,
+  line: Line | null,
+  terminal: string | undefined,
+): UnstampedDraft {
+  const before = line?.previous.session;
+  const known = before?.id === draft.session.id ? (before?.terminal ?? null) : null;
+  return { ...draft, session: { ...draft.session, terminal: terminal ?? known } };
+}
