@@ -40,6 +40,8 @@ const STATUS_OF_CODE = {
   HANDOVER_READ_ONLY: EXIT.io,
   HANDOVER_PERMISSION: EXIT.refused,
   HANDOVER_PATH_UNSAFE: EXIT.refused,
+  HANDOVER_STATUS_FINAL: EXIT.refused,
+  HANDOVER_STALE: EXIT.refused,
   HANDOVER_HOME_UNKNOWN: EXIT.config,
   HANDOVER_CONFIG_INVALID: EXIT.config,
 } as const satisfies Record<string, ExitStatus>;

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { HandoverError, hasErrno } from '../errors.ts';
 import { compareCodeUnits } from '../model/canonical.ts';
 import { computeChecksum, sha256Hex } from '../model/checksum.ts';
-import { type JournalDraft, JournalEntry } from '../model/journal-entry.ts';
+import { type JournalDraft, JournalEntry, type JournalEvent } from '../model/journal-entry.ts';
 import { parseJson } from '../model/json.ts';
 import { formatTimestamp, LATEST_TIME } from '../model/time.ts';
 import { appendLineDurably, readFileTail, readRegularFile } from '../platform/durable-file.ts';
@@ -86,6 +86,30 @@ function parseOrNull(text: string): unknown {
     if (error instanceof HandoverError) return null;
     throw error;
   }
+}
+
+const EVENT_AT = '{"schema":"journal/1","at":"2026-01-31T12:00:00.000Z","event":"'.length;
+
+/**
+ * The intact entries of these events, in the order in which they were written. Others are told by their first bytes and
+ * not parsed, so that a long journal costs little more than reading it.
+ */
+export function readEntriesOf(store: Store, events: readonly JournalEvent[]): JournalEntry[] {
+  const wanted = events.map((event) => Buffer.from(`${event}"`));
+  const entries: JournalEntry[] = [];
+  for (const path of listJournalFiles(store)) {
+    const bytes = readRegularFile(path, MAX_JOURNAL_BYTES);
+    for (let start = 0; start < bytes.length; ) {
+      const newline = bytes.indexOf(0x0a, start);
+      if (newline === -1) break;
+      const from = start + EVENT_AT;
+      const isWanted = wanted.some((word) => bytes.subarray(from, from + word.length).equals(word));
+      const entry = isWanted ? parseEntry(bytes.subarray(start, newline)) : null;
+      if (entry !== null) entries.push(entry);
+      start = newline + 1;
+    }
+  }
+  return entries;
 }
 
 const TAIL_BYTES = 16 * 1024;
