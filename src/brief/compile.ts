@@ -1,5 +1,6 @@
 import { HandoverError } from '../errors.ts';
 import { baseName } from '../model/base-name.ts';
+import type { ChangesSince } from '../model/changes-since.ts';
 import type { Fact, FactKind } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { countUtf8Bytes, revealControls } from '../model/text.ts';
@@ -35,6 +36,8 @@ export interface BriefOptions {
   budget?: number;
   /** What the next session is to do: it decides what else is worth telling. */
   goal?: string;
+  /** What happened to the work since, where somebody looked. */
+  changes?: ChangesSince;
 }
 
 /**
@@ -61,7 +64,7 @@ export function compileBrief(handover: Handover, reader: Reader, options: BriefO
       section: sectionOf(fact, weight),
     };
   });
-  const shown = layOut(page, handover, { facts, budget, goal });
+  const shown = layOut(page, handover, { facts, budget, goal, changes: options.changes ?? null });
   const leftOut = handover.facts.filter((fact) => !shown.has(fact.id));
   const text = [...frame.head, ...page.print(), ...frame.foot, ...printLeftOut(handover, leftOut), ''].join(
     '\n',

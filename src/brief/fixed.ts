@@ -1,6 +1,7 @@
 import { baseName } from '../model/base-name.ts';
 import type { Handover } from '../model/handover.ts';
 import { cutAtWord, revealControls } from '../model/text.ts';
+import { printChanges } from './changes.ts';
 import { countLineBytes, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
 import { readMessage } from './messages.ts';
 import type { Entry } from './page.ts';
@@ -15,7 +16,7 @@ export type Put = (section: Section, lines: string[], order?: number) => Entry |
 export function placeFixed(
   put: Put,
   handover: Handover,
-  { facts, budget, goal }: Material,
+  { facts, budget, goal, changes }: Material,
   shown: Set<string>,
 ): { entry: Entry; weight: FactWeight }[] {
   const place = ({ fact, section, weight }: Weighed, lines: string[]): Entry | null => {
@@ -24,6 +25,7 @@ export function placeFixed(
     return entry;
   };
   const of = (section: Section): Weighed[] => facts.filter((item) => item.section === section);
+  for (const line of changes === null ? [] : printChanges(changes)) put('since', [line]);
   if (goal !== null && !facts.some(({ fact }) => fact.kind === 'goal' && fact.text === goal.text))
     put('goal', quoteLines(cutAtWord(goal.text, MAX_GOAL_BYTES)));
   for (const item of of('pinned')) place(item, printFact(item.fact, item.weight));
@@ -62,7 +64,7 @@ const MAX_GOAL_BYTES = 600;
 const MAX_TREE_FILES = 40;
 
 function isDeclared({ fact }: Weighed): boolean {
-  return fact.trust === 'declared' || fact.trust === 'imported';
+  return fact.trust === 'declared' || fact.trust === 'imported' || fact.status === 'refuted';
 }
 
 function placeProse(put: Put, text: string, budget: number): void {

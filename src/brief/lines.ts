@@ -30,6 +30,7 @@ const MAX_TASK_BYTES = 240;
 /** How a fact reads in a brief; with `cite`, what can be looked up tells where. */
 export function printFact(fact: Fact, weight: FactWeight, cite = true): string[] {
   const source = cite ? sourceOf(fact) : '';
+  if (fact.status === 'refuted') return printRefuted(fact);
   switch (fact.kind) {
     case 'file':
       return [`${QUOTE}${revealControls(fact.text)}${describeFile(fact, weight)}`];
@@ -43,6 +44,13 @@ export function printFact(fact: Fact, weight: FactWeight, cite = true): string[]
     default:
       return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}${source}`);
   }
+}
+
+function printRefuted({ text, detail }: Fact): string[] {
+  const because = typeof detail?.because === 'string' ? `; because: ${oneLine(detail.because)}` : '';
+  return [
+    `${QUOTE}- tried, did not work: ${cutAtWord(oneLine(text), MAX_STATEMENT_BYTES)}${cutAtWord(because, MAX_STATEMENT_BYTES)}`,
+  ];
 }
 
 /** Where a fact was seen: its line in the transcript, or that it is older; nothing where neither is known. */

@@ -3,6 +3,7 @@ import { type FactWeight, lineOf, weighFact } from './weight.ts';
 
 /** A heading of the brief: what stands below it and whose word it is. The order is the one of the page. */
 export const SECTIONS = [
+  'since',
   'goal',
   'pinned',
   'current',
@@ -31,6 +32,7 @@ export const SECTIONS = [
 export type Section = (typeof SECTIONS)[number];
 
 export const HEADINGS: Record<Section, string> = {
+  since: 'Changed since this handover',
   pinned: 'Pinned',
   current: 'User: last messages',
   first: 'User: first request',
@@ -86,6 +88,7 @@ const BY_ROLE: Readonly<Record<string, Section>> = {
 
 export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Section {
   if (fact.pinned === true) return 'pinned';
+  if (fact.status === 'refuted') return 'rejected';
   const byRole = weight.role === null ? undefined : BY_ROLE[weight.role];
   if (byRole !== undefined) return byRole;
   if (fact.kind === 'file' && (weight.edits + weight.failures > 0 || fact.status === 'deleted'))

@@ -1,3 +1,4 @@
+import type { ChangesSince } from '../model/changes-since.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Goal } from './goal.ts';
 import type { Section } from './sections.ts';
@@ -16,6 +17,7 @@ export interface Material {
   /** In tokens. */
   budget: number;
   goal: Goal | null;
+  changes: ChangesSince | null;
 }
 
 export const BYTES_PER_TOKEN = 4;

@@ -3,12 +3,14 @@ import { loadAgent } from '../agents/table.ts';
 import { HandoverError } from '../errors.ts';
 import { isFolder, pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
-import { identifyProject } from '../workspace/project.ts';
+import { type IdentifiedProject, identifyProject } from '../workspace/project.ts';
 
 export interface SessionFilter {
   agent?: AgentName;
   /** Only sessions that worked in this project, known by its id. */
   project?: string;
+  /** Only sessions that worked in the worktree with this real path. */
+  root?: string;
   sinceMs?: number;
 }
 
@@ -22,22 +24,30 @@ export async function findSessions(machine: Machine, filter: SessionFilter = {})
     .flatMap((agent) => [...agent.findSessions(machine)])
     .filter((session) => session.parent === null)
     .filter((session) => filter.sinceMs === undefined || session.changedMs >= filter.sinceMs)
-    .filter(
-      (session) =>
-        filter.project === undefined || (session.cwd !== null && projectOf(session.cwd) === filter.project),
-    )
+    .filter((session) => isOfPlace(session, filter, projectOf))
     .sort((a, b) => b.changedMs - a.changedMs || (a.id < b.id ? -1 : 1));
 }
 
+function isOfPlace(
+  { cwd }: FoundSession,
+  { project, root }: SessionFilter,
+  projectOf: (cwd: string) => IdentifiedProject | null,
+): boolean {
+  if (project === undefined && root === undefined) return true;
+  const place = cwd === null ? null : projectOf(cwd);
+  if (place === null || (project !== undefined && place.id !== project)) return false;
+  return root === undefined || place.root === root;
+}
+
 /** Asking git about a folder costs a process; most sessions share a few folders. */
-function rememberProjects(machine: Machine): (cwd: string) => string | null {
-  const known = new Map<string, string | null>();
+function rememberProjects(machine: Machine): (cwd: string) => IdentifiedProject | null {
+  const known = new Map<string, IdentifiedProject | null>();
   return (cwd) => {
     const remembered = known.get(cwd);
     if (remembered !== undefined) return remembered;
-    const id = isFolder(cwd) ? identifyProject(cwd, machine).id : null;
-    known.set(cwd, id);
-    return id;
+    const project = isFolder(cwd) ? identifyProject(cwd, machine) : null;
+    known.set(cwd, project);
+    return project;
   };
 }
 

@@ -1,6 +1,7 @@
 import type { Agent, FoundSession } from '../agents/agent.ts';
 import { type Line, linkHandover, tellsNothingNew } from '../handover/chain.ts';
 import { makeFact } from '../handover/declare.ts';
+import { NO_MARKS } from '../handover/marks.ts';
 import { sealRated } from '../handover/seal.ts';
 import type { Handover, UnstampedDraft } from '../model/handover.ts';
 import { makeHandoverId } from '../model/id.ts';
@@ -9,6 +10,7 @@ import type { Machine } from '../platform/machine.ts';
 import { withCatalogOpener } from '../store/catalog-opener.ts';
 import { keepNewHandover } from '../store/handovers.ts';
 import { findLine } from '../store/line.ts';
+import { readMarks } from '../store/marks.ts';
 import type { Store } from '../store/store.ts';
 import { captureSession } from './capture.ts';
 import type { Judgement } from './judge-reading.ts';
@@ -90,7 +92,8 @@ async function prepareSession(
   const { draft, judgement } = captureSession(agent, session, machine, { keepsReading });
   const told = goal === undefined ? draft : addGoal(draft, goal);
   const line = store === null ? null : await withCatalogOpener(store, (open) => findLine(store, told, open));
-  const linked = linkHandover(placeInTerminal(told, line, terminal), line);
+  const marks = store === null ? NO_MARKS : readMarks(store, told.project.id);
+  const linked = linkHandover(placeInTerminal(told, line, terminal), line, marks);
   const known = line !== null && tellsNothingNew(linked, line) ? line.previous : null;
   return { judgement, linked, known };
 }

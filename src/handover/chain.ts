@@ -2,8 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Chain, Parted } from '../model/chain.ts';
 import { computeFactId, type Fact, MAX_FACTS, type Source } from '../model/fact.ts';
 import type { Handover, UnstampedDraft } from '../model/handover.ts';
-import { countUtf8Bytes } from '../model/text.ts';
+import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { type Fate, judgeFates } from './fate.ts';
+import { findMark, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
 import { isRuleGiven } from './standing.ts';
 
 /** What a new handover follows. */
@@ -15,16 +16,33 @@ export interface Line {
 
 /**
  * Links a draft to what it follows: what still stands of it joins the facts of the draft, and what became of the rest is
- * recorded. Linking to a handover of the same reading changes nothing.
+ * recorded. What was marked since stands as it was marked. Linking to a handover of the same reading changes nothing.
  */
-export function linkHandover(draft: UnstampedDraft, line: Line | null): UnstampedDraft {
-  if (line === null) return draft;
-  const { previous, byHand } = line;
+export function linkHandover(
+  draft: UnstampedDraft,
+  line: Line | null,
+  marks: Marks = NO_MARKS,
+): UnstampedDraft {
+  const told = { ...draft, facts: markFacts(draft.facts, draft, marks) };
+  return line === null ? told : follow(told, line, marks);
+}
+
+/** The handover as its marks have it, with what is pinned elsewhere in the project. It is for showing, and not sealed. */
+export function markHandover(handover: Handover, marks: Marks): Handover {
+  const facts = markFacts(handover.facts, handover, marks);
+  const elsewhere = listPinnedElsewhere(handover.facts, marks);
+  const pinned = elsewhere.map(({ fact, by }): Fact => ({ ...takeOver(fact, by), pinned: true }));
+  return { ...handover, facts: [...facts, ...pinned] };
+}
+
+function follow(draft: UnstampedDraft, { previous, byHand }: Line, marks: Marks): UnstampedDraft {
   const fates = new Map<string, Fate>();
   let seen = draft.facts;
   let standing: Fact[] = [];
   // What was written by hand came after the previous handover, and has the better word.
-  for (const earlier of byHand === null ? [previous] : [byHand, previous]) {
+  for (const sealed of byHand === null ? [previous] : [byHand, previous]) {
+    const earlier = { ...sealed, facts: markFacts(sealed.facts, sealed, marks) };
+    for (const [id, reason] of listResolved(sealed, marks)) fates.set(id, { end: 'resolved', reason });
     seen = keepWord(seen, earlier);
     if (earlier.session.id !== draft.session.id) standing = addUnseen(standing, seen, tellRules(earlier));
     const judged = judgeFates(earlier, { ...draft, facts: joinFacts(seen, standing) });
@@ -39,6 +57,19 @@ export function linkHandover(draft: UnstampedDraft, line: Line | null): Unstampe
   const chain = recordChain(fates, new Set(facts.map((fact) => fact.id)));
   const joined = byHand === null ? {} : { joined: byHand.id };
   return { ...draft, facts, previous: previous.id, chain: { ...chain, ...joined } };
+}
+
+const RESOLVED_BY_HAND = 'resolved by hand';
+const MAX_REASON_BYTES = 200;
+
+/** What was marked as resolved since, with the reason that was given. */
+function listResolved(sealed: Handover, marks: Marks): [id: string, reason: string][] {
+  return sealed.facts.flatMap((fact) => {
+    const mark = findMark(fact, sealed, marks);
+    if (mark?.mark !== 'resolved') return [];
+    const because = mark.because === null ? '' : `: ${mark.because}`;
+    return [[fact.id, cutToBytes(`${RESOLVED_BY_HAND}${because}`, MAX_REASON_BYTES)]];
+  });
 }
 
 /** Whether a linked draft tells nothing that the handover before it does not tell: the same session, read again. */

@@ -1,13 +1,15 @@
 import type { Fact, FactKind } from '../model/fact.ts';
+import { isRefuted } from './marks.ts';
 
 const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'rejected']);
 
 /**
- * What holds until somebody says otherwise: what was handed over on purpose, what was settled, and rules. Beyond its
+ * What holds until somebody says otherwise: what was handed over on purpose, what was settled or refuted, and rules. Beyond its
  * session a message counts as a rule only if it lays one down; "can we use X instead" was for that day.
  */
 export function isLasting(fact: Fact, isSameSession: boolean): boolean {
-  if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind)) return true;
+  if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind) || isRefuted(fact))
+    return true;
   if (fact.kind !== 'constraint') return false;
   return isSameSession || fact.origin !== 'human' || laysDownRule(fact.text);
 }

@@ -9,6 +9,7 @@ export const JOURNAL_EVENTS = [
   'rejected_stale',
   'rejected_invalid',
   'pinned',
+  'unpinned',
   'resolved',
   'refuted',
   'superseded',

@@ -9,3 +9,16 @@ export function clampTime(ms: number): number {
 export function formatTimestamp(ms: number): string {
   return new Date(clampTime(ms)).toISOString();
 }
+
+/** How long ago, in the largest unit that gives a whole number of at least one. */
+export function describeAge(ms: number): string {
+  if (ms < 0) return 'in the future';
+  for (const [unit, length] of [
+    ['d', 86_400_000],
+    ['h', 3_600_000],
+    ['m', 60_000],
+  ] as const) {
+    if (ms >= length) return `${Math.floor(ms / length)}${unit} ago`;
+  }
+  return 'just now';
+}

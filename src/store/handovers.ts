@@ -99,6 +99,16 @@ export function readHandover(store: Store, id: string): Handover | null {
   }
 }
 
+/** Null also for what is damaged: whoever only goes on from it goes on without, and `doctor` reports it. */
+export function readIntact(store: Store, id: string): Handover | null {
+  try {
+    return readHandover(store, id);
+  } catch (error) {
+    if (error instanceof HandoverError) return null;
+    throw error;
+  }
+}
+
 /**
  * Takes a handover out of the store for good. The rename out of its month is the commit point; a command that is
  * killed after it is finished by `finishLeaving`.

@@ -1,9 +1,8 @@
-import { HandoverError } from '../errors.ts';
 import type { Line } from '../handover/chain.ts';
 import type { Handover, UnstampedDraft } from '../model/handover.ts';
 import { type CatalogRow, describeRow } from './catalog.ts';
 import type { CatalogOpener } from './catalog-opener.ts';
-import { readHandover } from './handovers.ts';
+import { readIntact } from './handovers.ts';
 import { scanHandovers } from './scan-catalog.ts';
 import type { Store } from './store.ts';
 
@@ -85,14 +84,4 @@ function isSameSession(row: CatalogRow, { session }: UnstampedDraft): boolean {
 
 function wasOver(row: CatalogRow, startedAt: string | null): boolean {
   return startedAt !== null && (row.last_at ?? row.created_at) <= startedAt;
-}
-
-/** Null for what is gone or damaged: the line goes on without it, and `doctor` reports it. */
-function readIntact(store: Store, id: string): Handover | null {
-  try {
-    return readHandover(store, id);
-  } catch (error) {
-    if (error instanceof HandoverError) return null;
-    throw error;
-  }
 }

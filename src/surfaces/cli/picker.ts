@@ -1,8 +1,8 @@
 import { autocomplete } from '@clack/prompts';
 import { cutToBytes, revealControls } from '../../model/text.ts';
+import { describeAge } from '../../model/time.ts';
 import type { CatalogRow } from '../../store/catalog.ts';
 import { rankFuzzy } from './fuzzy.ts';
-import { describeAge } from './words.ts';
 
 const MAX_TITLE_BYTES = 60;
 const ROWS_SHOWN = 10;

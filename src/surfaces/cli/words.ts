@@ -52,16 +52,3 @@ export function parseCount(text: string, smallest: number): number {
     hint: `Give a number such as ${Math.max(smallest, 20)}.`,
   });
 }
-
-/** How long ago, in the largest unit that gives a whole number of at least one. */
-export function describeAge(ms: number): string {
-  if (ms < 0) return 'in the future';
-  for (const [unit, length] of [
-    ['d', 86_400_000],
-    ['h', 3_600_000],
-    ['m', 60_000],
-  ] as const) {
-    if (ms >= length) return `${Math.floor(ms / length)}${unit} ago`;
-  }
-  return 'just now';
-}

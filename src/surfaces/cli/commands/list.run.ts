@@ -1,8 +1,8 @@
+import { describeAge } from '../../../model/time.ts';
 import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
 import { type CliContext, findStore, refuseBoth, withCatalog } from '../context.ts';
 import { toFilter, toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
-import { describeAge } from '../words.ts';
 import type { ListFlags } from './list.ts';
 
 const ROWS_FOR_A_PERSON = 20;

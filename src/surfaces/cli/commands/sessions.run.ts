@@ -1,12 +1,12 @@
 import type { FoundSession } from '../../../agents/agent.ts';
 import { findSessions, type SessionFilter } from '../../../capture/find-session.ts';
-import { formatTimestamp } from '../../../model/time.ts';
+import { describeAge, formatTimestamp } from '../../../model/time.ts';
 import { identifyProject } from '../../../workspace/project.ts';
 import { requireAgent } from '../agents.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
-import { describeAge, parseMoment } from '../words.ts';
+import { parseMoment } from '../words.ts';
 import type { SessionsFlags } from './sessions.ts';
 
 const ROWS_FOR_A_PERSON = 20;

@@ -1,0 +1,72 @@
+import type { Fact } from '../model/fact.ts';
+import type { Handover } from '../model/handover.ts';
+
+/** What somebody said of a fact after it was sealed. Of several the last one counts. */
+export interface Mark {
+  mark: 'pinned' | 'unpinned' | 'resolved' | 'refuted';
+  at: string;
+  because: string | null;
+  /** A pinned fact as it was, with the handover that has it; null when that is gone. */
+  held: { fact: Fact; by: Handover } | null;
+}
+
+/** The marks of a project, by the id of the fact. */
+export type Marks = ReadonlyMap<string, Mark>;
+
+export const NO_MARKS: Marks = new Map();
+
+/** Where and when facts were told: by this it is known whether they were told again after they were marked. */
+export type Telling = Pick<Handover, 'session'> & { created_at?: string };
+
+/** The facts as they stand by their marks: without those that are resolved, unless they were told again since. */
+export function markFacts(facts: readonly Fact[], telling: Telling, marks: Marks): Fact[] {
+  if (marks.size === 0) return [...facts];
+  return facts.flatMap((fact) => {
+    const mark = findMark(fact, telling, marks);
+    if (mark === undefined) return [fact];
+    return mark.mark === 'resolved' ? [] : [applyMark(fact, mark)];
+  });
+}
+
+/** The mark that counts for a fact as it is told here. */
+export function findMark(fact: Fact, telling: Telling, marks: Marks): Mark | undefined {
+  const mark = marks.get(fact.id);
+  return mark === undefined || isToldAgain(fact, telling, mark) ? undefined : mark;
+}
+
+/**
+ * What was resolved is open again when a later session, or somebody by hand, tells it anew. What was refuted stays so
+ * until a human says otherwise: that an agent has the same idea again is what the mark is for.
+ */
+function isToldAgain(fact: Fact, { session, created_at }: Telling, { mark, at }: Mark): boolean {
+  if (mark === 'pinned' || isTakenOver(fact)) return false;
+  if (mark === 'refuted' && fact.origin !== 'human') return false;
+  const told = session.started_at ?? created_at;
+  return told !== undefined && told > at;
+}
+
+function isTakenOver({ trust, sources: [source] }: Fact): boolean {
+  if (source?.session !== undefined) return true;
+  return trust === 'declared' && source?.ref !== undefined;
+}
+
+function applyMark({ pinned: _, ...fact }: Fact, { mark, because }: Mark): Fact {
+  if (mark === 'pinned') return { ...fact, pinned: true };
+  if (mark !== 'refuted') return fact;
+  return { ...fact, status: REFUTED, ...(because === null ? {} : { detail: { ...fact.detail, because } }) };
+}
+
+const REFUTED = 'refuted';
+
+/** Whether it was tried and did not work. */
+export function isRefuted({ status }: Fact): boolean {
+  return status === REFUTED;
+}
+
+/** The facts that are pinned in the project and are not told here. */
+export function listPinnedElsewhere(facts: readonly Fact[], marks: Marks): { fact: Fact; by: Handover }[] {
+  const here = new Set(facts.map((fact) => fact.id));
+  return [...marks]
+    .filter(([id, { mark }]) => mark === 'pinned' && !here.has(id))
+    .flatMap(([, { held }]) => (held === null ? [] : [held]));
+}

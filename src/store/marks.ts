@@ -1,0 +1,83 @@
+import { HandoverError } from '../errors.ts';
+import { markHandover } from '../handover/chain.ts';
+import type { Mark, Marks } from '../handover/marks.ts';
+import type { Fact } from '../model/fact.ts';
+import type { Handover } from '../model/handover.ts';
+import type { JournalEntry } from '../model/journal-entry.ts';
+import { cleanText, countUtf8Bytes } from '../model/text.ts';
+import { formatTimestamp } from '../model/time.ts';
+import { readIntact } from './handovers.ts';
+import { appendEntry, readEntriesOf } from './journal.ts';
+import { nextMoment } from './moment.ts';
+import type { Store } from './store.ts';
+
+const MARKS = ['pinned', 'unpinned', 'resolved', 'refuted'] as const satisfies readonly Mark['mark'][];
+
+/** What was said of the facts of a project, as the journal has it. */
+export function readMarks(store: Store, project: string): Marks {
+  const last = new Map<string, JournalEntry>();
+  for (const entry of readEntriesOf(store, MARKS))
+    if (entry.fact !== undefined && entry.detail?.project === project) last.set(entry.fact, entry);
+  const marks = new Map<string, Mark>();
+  for (const [id, entry] of last) {
+    const mark = MARKS.find((known) => known === entry.event);
+    if (mark === undefined) continue;
+    const held = mark === 'pinned' ? findHeld(store, entry.subject, id) : null;
+    marks.set(id, { mark, at: entry.at, because: entry.reason ?? null, held });
+  }
+  return marks;
+}
+
+function findHeld(store: Store, holder: string, id: string): Mark['held'] {
+  const by = readIntact(store, holder);
+  const fact = by?.facts.find((one) => one.id === id);
+  return by === null || fact === undefined ? null : { fact, by };
+}
+
+/** A handover as it is to be shown now. */
+export function readMarked(store: Store, handover: Handover): Handover {
+  return markHandover(handover, readMarks(store, handover.project.id));
+}
+
+export interface MarkRequest {
+  mark: Mark['mark'];
+  because: string | null;
+  by: 'human' | 'agent';
+}
+
+const MAX_BECAUSE_BYTES = 2000;
+
+/** Notes a mark on a fact of a handover, for all of its project. False when it is marked so already. */
+export function markFact(
+  store: Store,
+  { handover, fact }: { handover: Handover; fact: Fact },
+  { mark, because, by }: MarkRequest,
+): boolean {
+  const reason = because === null ? null : cleanBecause(because);
+  const project = handover.project.id;
+  const before = readMarks(store, project).get(fact.id);
+  if (before?.mark === mark && before.because === reason && (mark !== 'pinned' || before.held !== null))
+    return false;
+  appendEntry(store, {
+    at: formatTimestamp(nextMoment(store)),
+    event: mark,
+    subject: handover.id,
+    fact: fact.id,
+    ...(reason === null ? {} : { reason }),
+    detail: { project, by },
+  });
+  return true;
+}
+
+function cleanBecause(text: string): string {
+  const cleaned = cleanText(text).trim();
+  if (cleaned === '')
+    throw new HandoverError('HANDOVER_USAGE', 'the reason is empty', { hint: 'Give --because some text.' });
+  if (countUtf8Bytes(cleaned) > MAX_BECAUSE_BYTES)
+    throw new HandoverError(
+      'HANDOVER_TEXT_TOO_LARGE',
+      `the reason has ${countUtf8Bytes(cleaned)} bytes; at most ${MAX_BECAUSE_BYTES} can be kept`,
+      { hint: 'Shorten it.' },
+    );
+  return cleaned;
+}
