@@ -8,6 +8,7 @@ import { HandoverError } from '../../../errors.ts';
 import { writeV2Envelope } from '../../../handover/v2-view.ts';
 import { cleanLine } from '../../../model/text.ts';
 import { readEarlier } from '../../../store/earlier.ts';
+import { readMarked } from '../../../store/marks.ts';
 import type { Store } from '../../../store/store.ts';
 import { identifyProject } from '../../../workspace/project.ts';
 import { requireAgent } from '../agents.ts';
@@ -37,7 +38,11 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
     const earlier = readEarlier(findStore(this), handover);
     this.out.json(writeV2Envelope(handover, { machine, earlier }));
   }
-  if (print === 'brief') this.out.block(compileBrief(handover, reader, { budget, ...goal }).text);
+  if (print === 'brief') {
+    const store = findStoreOrNull(this);
+    const shown = store === null ? handover : readMarked(store, handover);
+    this.out.block(compileBrief(shown, reader, { budget, ...goal }).text);
+  }
   if (captured.outcome === 'known')
     this.err.line(dim(`nothing is new since handover ${handover.id}: nothing was saved`));
   if (captured.outcome === 'kept') this.err.line(dim(`saved handover ${handover.id}`));

@@ -1,18 +1,14 @@
-import { compileBrief, DEFAULT_BUDGET } from '../../../brief/compile.ts';
-import type { CliContext } from '../context.ts';
+import { compileBrief } from '../../../brief/compile.ts';
+import { readMarked } from '../../../store/marks.ts';
+import { type CliContext, findStore } from '../context.ts';
 import { pickHandover } from '../pick.ts';
-import { requireReader } from '../readers.ts';
-import { parseCount } from '../words.ts';
+import { readBriefFlags } from '../readers.ts';
 import type { RenderFlags } from './render.ts';
 
 export async function runRender(this: CliContext, flags: RenderFlags, id?: string): Promise<void> {
-  const reader = requireReader(flags.target);
-  const budget = flags.budget === undefined ? DEFAULT_BUDGET : parseCount(flags.budget, 1);
+  const { reader, options } = readBriefFlags(flags);
   const handover = await pickHandover(this, id ?? flags.id);
-  const brief = compileBrief(handover, reader, {
-    budget,
-    ...(flags.goal === undefined ? {} : { goal: flags.goal }),
-  });
+  const brief = compileBrief(readMarked(findStore(this), handover), reader, options);
   if (!flags.json) {
     this.out.block(brief.text);
     return;
@@ -21,7 +17,7 @@ export async function runRender(this: CliContext, flags: RenderFlags, id?: strin
   this.out.json({
     id: handover.id,
     target: reader.agent,
-    budget,
+    budget: options.budget,
     tokens: brief.tokens,
     left_out,
     text: brief.text,

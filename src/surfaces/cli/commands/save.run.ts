@@ -1,9 +1,9 @@
 import { HandoverError } from '../../../errors.ts';
 import { DECLARABLE_KINDS, type Declaration, declareHandover } from '../../../handover/declare.ts';
 import { sealRated } from '../../../handover/seal.ts';
-import type { Env } from '../../../platform/machine.ts';
 import { keepNewHandover } from '../../../store/handovers.ts';
 import { describePlace } from '../../../workspace/place.ts';
+import { detectAgent } from '../agents.ts';
 import { type CliContext, findStore, noteJournalFailure, refuseBoth } from '../context.ts';
 import { bold } from '../output.ts';
 import type { SaveFlags } from './save.ts';
@@ -75,20 +75,4 @@ function assertSaysSomething(declaration: Declaration): void {
   throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
     hint: 'handover save --summary "where things stand" --next "what to do next"',
   });
-}
-
-/** Variables that agents set for the programs they start. */
-const AGENT_MARKS: readonly (readonly [variable: string, agent: string])[] = [
-  ['CLAUDECODE', 'claude-code'],
-  ['CODEX_SANDBOX', 'codex'],
-  ['CODEX_THREAD_ID', 'codex'],
-  ['GEMINI_CLI', 'gemini'],
-  ['QWEN_CODE', 'qwen'],
-  ['OPENCODE', 'opencode'],
-  ['COPILOT_CLI', 'copilot'],
-  ['CLINE_ACTIVE', 'cline'],
-];
-
-function detectAgent(env: Env): string | null {
-  return AGENT_MARKS.find(([variable]) => env[variable])?.[1] ?? null;
 }
