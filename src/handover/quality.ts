@@ -14,7 +14,7 @@ type Rated = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>
 export function rateQuality(draft: Rated): Quality {
   const axes = measureAxes(draft);
   const score = weighAxes(axes);
-  return { score, rating: rate(score), axes };
+  return { score, rating: rateScore(score), axes };
 }
 
 /** Weights in hundredths. Within a group the axes that apply count alike. */
@@ -39,7 +39,7 @@ function weighAxes(axes: QualityAxes): number {
   return total === 0 ? 0 : round(sum / total);
 }
 
-function rate(score: number): Rating {
+export function rateScore(score: number): Rating {
   if (score >= 0.9) return 'Excellent';
   if (score >= 0.7) return 'Good';
   return score >= 0.5 ? 'Acceptable' : 'Needs Improvement';

@@ -1,5 +1,6 @@
 import { canonicalize } from '../model/canonical.ts';
 import { sha256Hex } from '../model/checksum.ts';
+import { parseJson } from '../model/json.ts';
 
 export interface V2Decision {
   id: string;
@@ -63,6 +64,10 @@ export interface V2Envelope {
  * added when the status changes.
  */
 export function computeV2Checksum(envelope: { resume_snapshot: object }): string {
+  return hashCovered(printCovered(envelope));
+}
+
+function printCovered(envelope: { resume_snapshot: object }): string {
   const covered = {
     ...envelope,
     checksum: undefined,
@@ -77,9 +82,59 @@ export function computeV2Checksum(envelope: { resume_snapshot: object }): string
       message_intent: undefined,
     },
   };
-  return `sha256:${sha256Hex(escapeToAscii(canonicalize(covered)))}`;
+  return escapeToAscii(canonicalize(covered));
+}
+
+function hashCovered(text: string): string {
+  return `sha256:${sha256Hex(text)}`;
 }
 
 function escapeToAscii(json: string): string {
   return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const NUMBER_MARK = '\ue000number:';
+const MARKED_NUMBER = /"\\ue000number:([^"]*)"/g;
+
+/**
+ * The checksum that an envelope ought to have, of the text that was read. Numbers are covered as they were written: to
+ * the tool, 1.0 and 1 differ. Null when it is not built like an envelope, or has what has no canonical form.
+ */
+export function computeV2ChecksumOfText(text: string): string | null {
+  const value = parseJson(markNumbers(text), 'an envelope');
+  if (typeof value !== 'object' || value === null || !('resume_snapshot' in value)) return null;
+  const { resume_snapshot } = value;
+  if (typeof resume_snapshot !== 'object' || resume_snapshot === null) return null;
+  try {
+    return hashCovered(printCovered({ ...value, resume_snapshot }).replace(MARKED_NUMBER, '$1'));
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const NUMBER = /-?\d[\d.eE+-]*/y;
+
+/** The numbers of a JSON text as texts that keep how they were written. */
+function markNumbers(json: string): string {
+  let marked = '';
+  let from = 0;
+  for (let i = 0, inString = false; i < json.length; i++) {
+    const code = json.charCodeAt(i);
+    if (inString) {
+      if (code === BACKSLASH) i++;
+      else if (code === QUOTE) inString = false;
+      continue;
+    }
+    if (code === QUOTE) inString = true;
+    NUMBER.lastIndex = i;
+    const number = code === QUOTE ? undefined : NUMBER.exec(json)?.[0];
+    if (number === undefined) continue;
+    marked += `${json.slice(from, i)}"${NUMBER_MARK}${number}"`;
+    from = i + number.length;
+    i = from - 1;
+  }
+  return marked + json.slice(from);
 }

@@ -6,6 +6,7 @@ import { cutAtWord } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { Machine } from '../platform/machine.ts';
 import { expandHome } from '../workspace/place.ts';
+import { DEFAULT_FRESHNESS_MS } from './periods.ts';
 import {
   computeV2Checksum,
   type V2Decision,
@@ -25,7 +26,7 @@ import {
   textIn,
 } from './v2-state.ts';
 
-const V2_FORMAT = 'handoff-v2';
+export const V2_FORMAT = 'handoff-v2';
 
 export interface V2Surroundings {
   machine: Machine;
@@ -43,9 +44,6 @@ const MAX_DECISIONS = 20;
 const MAX_TASKS = 50;
 const MAX_OPERATIONS = 5;
 const MAX_QUESTIONS = 5;
-
-/** For so long handoff V2 restores an envelope by itself. */
-const FRESHNESS_MS = 20 * 60_000;
 
 /** The view of a handover that handoff V2 knows: an envelope that its own reader accepts. */
 export function writeV2Envelope(handover: Handover, { machine, earlier }: V2Surroundings): V2Envelope {
@@ -81,10 +79,10 @@ function nameSession({ session, id }: Handover): string {
 
 function describeSession(handover: Handover) {
   const { created_at, imported } = handover;
-  const expires_at = handover.expires_at ?? formatTimestamp(Date.parse(created_at) + FRESHNESS_MS);
+  const expires_at = handover.expires_at ?? formatTimestamp(Date.parse(created_at) + DEFAULT_FRESHNESS_MS);
   return {
     schema_version: 2,
-    snapshot_id: imported?.format === V2_FORMAT ? imported.id : deriveUuid(handover.id),
+    snapshot_id: imported?.format === V2_FORMAT ? imported.id : deriveSnapshotId(handover.id),
     terminal_id: handover.session.terminal ?? 'handover',
     source_session_id: nameSession(handover),
     created_at: formatV2Time(created_at),
@@ -221,7 +219,7 @@ function deriveId(prefix: 'dec' | 'ev', handover: Handover, subject: string): st
 }
 
 /** In the form of a random UUID, and yet the same for the same handover. */
-function deriveUuid(id: string): string {
+export function deriveSnapshotId(id: string): string {
   const hex = sha256Hex(id);
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
   const parts = [

@@ -1,34 +1,20 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { HandoverError, hasErrno } from '../errors.ts';
-import { sealHandover } from '../handover/seal.ts';
 import {
   deriveId,
-  describeLostProject,
   readSessionHandoffRecord,
   SessionHandoffRecord,
 } from '../handover/session-handoff-view.ts';
 import { canonicalize } from '../model/canonical.ts';
 import type { HandoverDraft } from '../model/handover.ts';
 import { parseJson } from '../model/json.ts';
-import type { Project } from '../model/workspace.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
-import { isFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findConfigHome } from '../platform/paths.ts';
-import { keepExistingHandover, readHandover } from '../store/handovers.ts';
 import type { Store } from '../store/store.ts';
-import { abbreviateHome } from '../workspace/place.ts';
-import { identifyProject } from '../workspace/project.ts';
-
-export interface MigratedRecord {
-  /** From 1, in the order of the file. */
-  position: number;
-  /** The id it has here; null when it was refused. */
-  id: string | null;
-  outcome: 'imported' | 'would import' | 'present' | 'refused';
-  note: string | null;
-}
+import { type LocatedProject, rememberProjects } from './locate-project.ts';
+import { type MigratedRecord, takeOver } from './take-over.ts';
 
 const LIMITS = { maxBytes: 256 * 1024 * 1024, maxDepth: 64 };
 
@@ -42,14 +28,9 @@ export function migrateSessionHandoff(
   file: string,
   options: { dryRun: boolean },
 ): MigratedRecord[] {
-  const projects = new Map<string, { project: Project; root: string }>();
-  const locate = (path: string): { project: Project; root: string } => {
-    const known = projects.get(path) ?? locateProject(path, store.machine);
-    projects.set(path, known);
-    return known;
-  };
+  const locate = rememberProjects(store.machine);
   return readItems(file).map((item, index) =>
-    migrateItem(store, item, { position: index + 1, locate, ...options }),
+    migrateItem(store, item, { position: index + 1, file, locate, ...options }),
   );
 }
 
@@ -91,67 +72,34 @@ function readStoreFile(file: string): string {
 
 interface MigrationOptions {
   position: number;
+  file: string;
   dryRun: boolean;
-  locate(path: string): { project: Project; root: string };
+  locate(path: string): LocatedProject;
 }
 
 function migrateItem(store: Store, item: unknown, options: MigrationOptions): MigratedRecord {
-  const { position } = options;
-  const refuse = (note: string): MigratedRecord => ({ position, id: null, outcome: 'refused', note });
+  const { position, file, dryRun } = options;
   const parsed = v.safeParse(SessionHandoffRecord, item);
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    return refuse(`${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`);
+    const note = `${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`;
+    return { position, id: null, outcome: 'refused', note, file };
   }
   const record = parsed.output;
-  const { project, root } = options.locate(record.project);
-  const draft = readSessionHandoffRecord(record, project, root);
-  for (const id of new Set([draft.id, deriveId(record)])) {
-    const note = id === record.id ? null : `was ${record.id}`;
-    const standing = findStanding(store, { ...draft, id });
-    if (standing === 'same') return { position, id, outcome: 'present', note };
-    if (standing === 'other') continue;
-    if (options.dryRun) return { position, id, outcome: 'would import', note };
-    const failure = keep(store, { ...draft, id });
-    return failure === null ? { position, id, outcome: 'imported', note } : refuse(failure);
-  }
-  return refuse('its id is taken by another handover');
+  const { project, shownRoot } = options.locate(record.project);
+  const draft = readSessionHandoffRecord(record, project, shownRoot);
+  const drafts = [...new Set([draft.id, deriveId(record)])].map((id) => ({ ...draft, id }));
+  const taken = takeOver(store, drafts, { dryRun, isSame: saysTheSame });
+  const note = taken.id === null || taken.id === record.id ? taken.note : `was ${record.id}`;
+  return { position, ...taken, note, file };
 }
 
-/** Null when it was kept, else why not. */
-function keep(store: Store, draft: HandoverDraft): string | null {
-  try {
-    return keepExistingHandover(store, sealHandover(draft)) === null
-      ? 'its id was taken meanwhile; run it again'
-      : null;
-  } catch (error) {
-    if (error instanceof v.ValiError) return error.message;
-    if (error instanceof HandoverError && error.code === 'HANDOVER_TEXT_TOO_LARGE') return error.message;
-    throw error;
-  }
-}
-
-function findStanding(store: Store, draft: HandoverDraft): 'free' | 'same' | 'other' {
-  try {
-    const handover = readHandover(store, draft.id);
-    if (handover === null) return 'free';
-    return describeContent(handover) === describeContent(draft) ? 'same' : 'other';
-  } catch (error) {
-    if (error instanceof HandoverError) return 'other';
-    throw error;
-  }
+function saysTheSame(a: HandoverDraft, b: HandoverDraft): boolean {
+  return describeContent(a) === describeContent(b);
 }
 
 /** What a record says, without its project: that may have been moved since it was taken over. */
 function describeContent({ imported, created_at, session, title, summary, facts }: HandoverDraft): string {
   const from = imported === undefined ? null : [imported.format, imported.id];
   return canonicalize([from, created_at, session.agent, title, summary, facts]);
-}
-
-function locateProject(path: string, machine: Machine): { project: Project; root: string } {
-  const shown = abbreviateHome(path.toWellFormed(), machine);
-  if (!isFolder(path)) return { project: describeLostProject(path), root: shown };
-  const { id, name, remote, root } = identifyProject(path, machine);
-  const shownRemote = remote === null ? null : abbreviateHome(remote, machine);
-  return { project: { id, name, remote: shownRemote }, root: abbreviateHome(root, machine) };
 }

@@ -13,6 +13,8 @@ export interface CatalogRow {
   next: string[];
   /** The session that it was captured from; null when it was written by hand. */
   session: string | null;
+  /** The terminal that the session ran in, as far as known. */
+  terminal: string | null;
   /** When the last thing happened that it tells of, as far as known. */
   last_at: string | null;
   /** Of its quality, where that was rated. */
@@ -22,11 +24,11 @@ export interface CatalogRow {
 export function isCatalogRow(value: unknown): value is CatalogRow {
   if (typeof value !== 'object' || value === null) return false;
   const row: Partial<Record<keyof CatalogRow, unknown>> = value;
-  const { id, created_at, agent, project, root, title, next, session, last_at, score } = row;
+  const { id, created_at, agent, project, root, title, next, session, terminal, last_at, score } = row;
   const texts = [id, created_at, agent, root, title].every((text) => typeof text === 'string');
   const steps = Array.isArray(next) && next.every((text) => typeof text === 'string');
   const marks =
-    [session, last_at].every((text) => text === null || typeof text === 'string') &&
+    [session, terminal, last_at].every((text) => text === null || typeof text === 'string') &&
     (score === null || typeof score === 'number');
   return texts && steps && marks && isProjectName(project);
 }
@@ -87,6 +89,7 @@ export function describeRow(handover: Handover): CatalogRow {
       .slice(0, MAX_NEXT_ITEMS)
       .map((text) => cutToBytes(text, MAX_NEXT_BYTES)),
     session: handover.session.id,
+    terminal: handover.session.terminal,
     last_at: handover.session.last_at ?? null,
     score: handover.quality?.score ?? null,
   };
@@ -110,8 +113,8 @@ export function endOfPrefix(prefix: string): string {
 }
 
 /** The first `count` rows; the rest is not read. */
-export async function takeRows(rows: AsyncIterable<CatalogRow>, count: number): Promise<CatalogRow[]> {
-  const taken: CatalogRow[] = [];
+export async function takeRows<Row>(rows: AsyncIterable<Row>, count: number): Promise<Row[]> {
+  const taken: Row[] = [];
   if (count <= 0) return taken;
   for await (const row of rows) {
     taken.push(row);

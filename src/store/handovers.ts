@@ -113,7 +113,7 @@ export function readIntact(store: Store, id: string): Handover | null {
  * Takes a handover out of the store for good. The rename out of its month is the commit point; a command that is
  * killed after it is finished by `finishLeaving`.
  */
-export function forgetHandover(store: Store, id: string): boolean {
+export function forgetHandover(store: Store, id: string, reason?: string): boolean {
   if (!hasHandover(store, id)) return false;
   // Through a link in its way, the file of somebody else would go.
   ensurePrivateFolder(store.root, HANDOVERS, ...monthOf(id));
@@ -124,7 +124,7 @@ export function forgetHandover(store: Store, id: string): boolean {
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
     throw error;
   }
-  finishLeaving(store);
+  finishLeaving(store, reason === undefined ? undefined : new Map([[id, reason]]));
   return true;
 }
 
@@ -134,13 +134,20 @@ export function isLeaving(store: Store, id: string): boolean {
 }
 
 /** Completes every removal that was begun: journal first, so that a missing file is never unexplained. */
-export function finishLeaving(store: Store): string[] {
+export function finishLeaving(store: Store, reasons?: ReadonlyMap<string, string>): string[] {
   const folder = join(store.root, LEAVING);
   const finished: string[] = [];
   for (const name of listFolder(folder)) {
     const id = idOfName(name);
     if (id === null) continue;
-    appendEntry(store, { at: formatTimestamp(nextMoment(store)), event: 'forgotten', subject: id });
+    const at = formatTimestamp(nextMoment(store));
+    const reason = reasons?.get(id);
+    appendEntry(store, {
+      at,
+      event: 'forgotten',
+      subject: id,
+      ...(reason === undefined ? {} : { reason }),
+    });
     removeFile(join(folder, name));
     finished.push(id);
   }

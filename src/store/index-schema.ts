@@ -5,7 +5,7 @@ import { describeRow } from './catalog.ts';
 import type { Store } from './store.ts';
 
 /** Raised with every change of the tables or of what is in them: an index of another version is built anew. */
-export const INDEX_VERSION = 3;
+export const INDEX_VERSION = 4;
 
 export const CREATE_TABLES: string = `
   CREATE TABLE handovers (

@@ -28,6 +28,22 @@ export function readMarks(store: Store, project: string): Marks {
   return marks;
 }
 
+/** The last mark of every fact that was marked, by project and fact, and the handover by which it was. */
+export function listMarked(store: Store): Map<string, { mark: Mark['mark']; handover: string }> {
+  const marked = new Map<string, { mark: Mark['mark']; handover: string }>();
+  for (const { event, fact, subject, detail } of readEntriesOf(store, MARKS)) {
+    const mark = MARKS.find((known) => known === event);
+    if (mark !== undefined && fact !== undefined)
+      marked.set(nameFact(String(detail?.project), fact), { mark, handover: subject });
+  }
+  return marked;
+}
+
+/** A fact is the same in all of its project. */
+export function nameFact(project: string, fact: string): string {
+  return `${project}\n${fact}`;
+}
+
 function findHeld(store: Store, holder: string, id: string): Mark['held'] {
   const by = readIntact(store, holder);
   const fact = by?.facts.find((one) => one.id === id);

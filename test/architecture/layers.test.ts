@@ -57,7 +57,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'handover',
     'store',
   ],
-  migrate: ['errors.ts', 'model', 'platform', 'workspace', 'handover', 'store'],
+  migrate: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store'],
   surfaces: [
     'errors.ts',
     'version.ts',

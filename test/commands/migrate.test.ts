@@ -64,7 +64,7 @@ describe('handover migrate', () => {
     const first = await desk.json<Migration>(['migrate']);
     expect(Object.keys(first)).toEqual(['from', 'dry_run', 'records']);
     expect(first.records.map((record) => Object.keys(record))).toEqual(
-      Array(2).fill(['position', 'id', 'outcome', 'note']),
+      Array(2).fill(['position', 'id', 'outcome', 'note', 'file']),
     );
     expect(first.records.map((record) => record.outcome)).toEqual(['imported', 'imported']);
     const second = await desk.json<Migration>(['migrate']);
@@ -161,7 +161,7 @@ describe('handover migrate', () => {
     const none = await desk.run(['migrate', '--json']);
     expect([none.status, errorCode(none)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
     expect(none.stderr).toContain('--from FILE');
-    expect((await desk.run(['migrate', '--from', '.'])).status).toBe(77);
+    expect((await desk.run(['migrate', '--from', '.'])).status).toBe(66);
     expect((await desk.run(['migrate', '--from', '/dev/zero'])).status).toBe(77);
   });
 });

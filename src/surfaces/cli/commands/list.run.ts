@@ -1,27 +1,50 @@
 import { describeAge } from '../../../model/time.ts';
 import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
+import type { StatusEntry } from '../../../store/status.ts';
+import type { Store } from '../../../store/store.ts';
 import { type CliContext, findStore, refuseBoth, withCatalog } from '../context.ts';
 import { toFilter, toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
+import { isOfTerminal } from '../terminal-flag.ts';
 import type { ListFlags } from './list.ts';
 
 const ROWS_FOR_A_PERSON = 20;
+
+/** A row of the list; with its status where that was asked for. */
+type ListRow = CatalogRow & { status?: StatusEntry['status'] };
 
 export async function runList(this: CliContext, flags: ListFlags): Promise<void> {
   const limit = flags.latest ? 1 : toLimit(flags, flags.json ? null : ROWS_FOR_A_PERSON);
   if (flags.latest && flags.limit !== undefined && flags.limit !== '0')
     throw refuseBoth('--latest', '--limit');
   const filter = await toFilter(flags, this.machine);
-  await withCatalog(this, findStore(this), async (catalog) => {
-    const rows = catalog.rows(filter);
+  const store = findStore(this);
+  await withCatalog(this, store, async (catalog) => {
+    const found = catalog.rows(filter);
+    const isPlain = flags.terminal === undefined && !flags.status;
+    const rows: AsyncIterable<ListRow> = isPlain ? found : await addStatus(store, found, flags.terminal);
     if (flags.json) await this.out.jsonArray(limit === null ? rows : await takeRows(rows, limit));
     else await printRows(this, rows, { limit, latest: flags.latest });
   });
 }
 
+async function addStatus(
+  store: Store,
+  rows: AsyncIterable<CatalogRow>,
+  terminal: string | undefined,
+): Promise<AsyncIterable<ListRow>> {
+  const { readStatuses } = await import('../../../store/status.ts');
+  const statuses = readStatuses(store);
+  return (async function* () {
+    for await (const row of rows)
+      if (terminal === undefined || isOfTerminal(row, terminal))
+        yield { ...row, status: statuses.get(row.id)?.status ?? 'pending' };
+  })();
+}
+
 async function printRows(
   context: CliContext,
-  rows: AsyncIterable<CatalogRow>,
+  rows: AsyncIterable<ListRow>,
   ask: { limit: number | null; latest: boolean },
 ): Promise<void> {
   const now = context.machine.clock.now();
@@ -38,13 +61,15 @@ async function printRows(
 }
 
 /** One write a row: a list is mostly its writes. */
-function printRow(out: Output, row: CatalogRow, now: number): void {
+function printRow(out: Output, row: ListRow, now: number): void {
   const age = describeAge(now - Date.parse(row.created_at));
   const steps = row.next.map((step) => step.split('\n')[0]).join(' | ');
+  const terminal = row.terminal === null ? '' : `, terminal ${row.terminal}`;
+  const status = row.status === undefined ? '' : `, ${row.status}${terminal}`;
   out.line(
     bold(row.id),
     `  ${row.agent.padEnd(12)}  ${row.title}\n`,
-    dim(`  ${row.project.name}, ${age}`),
+    dim(`  ${row.project.name}, ${age}${status}`),
     ...(row.next.length === 0 ? [] : ['\n', dim(`  next: ${steps}`)]),
   );
 }

@@ -1,9 +1,12 @@
 import { buildCommand, type Command } from '@stricli/core';
 import type { CliContext } from '../context.ts';
 import { type FilterFlags, filterFlags } from '../filters.ts';
+import { terminalFlag } from '../terminal-flag.ts';
 
 export interface ListFlags extends FilterFlags {
   latest: boolean;
+  terminal?: string;
+  status: boolean;
   json: boolean;
 }
 
@@ -13,6 +16,13 @@ export const list: Command<CliContext> = buildCommand<ListFlags, [], CliContext>
     flags: {
       ...filterFlags,
       latest: { kind: 'boolean', default: false, withNegated: false, brief: 'Only the newest' },
+      terminal: terminalFlag,
+      status: {
+        kind: 'boolean',
+        default: false,
+        withNegated: false,
+        brief: 'Tell whether each still waits to be restored; --terminal tells it too',
+      },
       json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
     },
   },

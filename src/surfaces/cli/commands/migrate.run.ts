@@ -1,21 +1,53 @@
 import { resolve } from 'node:path';
-import { EXIT } from '../../../errors.ts';
-import {
-  findSessionHandoffStore,
-  type MigratedRecord,
-  migrateSessionHandoff,
-} from '../../../migrate/session-handoff.ts';
+import { EXIT, HandoverError } from '../../../errors.ts';
+import { findV2Files, isV2File, migrateV2 } from '../../../migrate/handoff-v2.ts';
+import { findSessionHandoffStore, migrateSessionHandoff } from '../../../migrate/session-handoff.ts';
+import type { MigratedRecord } from '../../../migrate/take-over.ts';
+import { isFolder, pathExists } from '../../../platform/folders.ts';
+import { identifyProject } from '../../../workspace/project.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { bold, dim, green, type Output, red, type Styled } from '../output.ts';
 import type { MigrateFlags } from './migrate.ts';
 
 export function runMigrate(this: CliContext, flags: MigrateFlags): void {
-  const file =
-    flags.from === undefined ? findSessionHandoffStore(this.machine) : resolve(this.machine.cwd, flags.from);
-  const records = migrateSessionHandoff(findStore(this), file, { dryRun: flags.dryRun });
-  if (flags.json) this.out.json({ from: file, dry_run: flags.dryRun, records });
-  else print(this.out, file, records);
+  const source = findSource(this, flags);
+  const { dryRun } = flags;
+  const store = findStore(this);
+  const project = resolve(this.machine.cwd, flags.project ?? '.');
+  const records = [
+    ...(source.records === null ? [] : migrateSessionHandoff(store, source.records, { dryRun })),
+    ...migrateV2(store, source.envelopes, { dryRun, project }),
+  ];
+  if (flags.json) this.out.json({ from: source.from, dry_run: dryRun, records });
+  else print(this.out, source.from, records);
   if (records.some((record) => record.outcome === 'refused')) this.process.exitCode = EXIT.data;
+}
+
+/** What there is to take over: a store of session-handoff, and envelopes of handoff V2. */
+interface Source {
+  from: string;
+  records: string | null;
+  envelopes: string[];
+}
+
+function findSource({ machine }: CliContext, flags: MigrateFlags): Source {
+  if (flags.from !== undefined) return inspectSource(resolve(machine.cwd, flags.from));
+  const records = findSessionHandoffStore(machine);
+  const envelopes = findV2Files(identifyProject(flags.project ?? '.', machine).root);
+  if (envelopes.length === 0) return { from: records, records, envelopes };
+  return { from: machine.cwd, records: pathExists(records) ? records : null, envelopes };
+}
+
+function inspectSource(from: string): Source {
+  if (!isFolder(from))
+    return isV2File(from)
+      ? { from, records: null, envelopes: [from] }
+      : { from, records: from, envelopes: [] };
+  const envelopes = findV2Files(from);
+  if (envelopes.length > 0) return { from, records: null, envelopes };
+  throw new HandoverError('HANDOVER_NOT_FOUND', `no envelopes of handoff V2 are in ${from}`, {
+    hint: 'Give a project, a folder of *_handoff.json files, or a file: handover migrate --from PATH',
+  });
 }
 
 const LOOKS: Record<MigratedRecord['outcome'], (text: string) => Styled> = {
@@ -25,19 +57,20 @@ const LOOKS: Record<MigratedRecord['outcome'], (text: string) => Styled> = {
   refused: red,
 };
 
-function print(out: Output, file: string, records: readonly MigratedRecord[]): void {
+function print(out: Output, from: string, records: readonly MigratedRecord[]): void {
   for (const record of records) {
     const id = record.id === null ? `record ${record.position}` : record.id;
     out.line(
       LOOKS[record.outcome](record.outcome.padEnd(13)),
       bold(id),
       record.note === null ? '' : `  ${record.note}`,
+      record.file === from ? '' : dim(`  (${record.file})`),
     );
   }
   const count = (outcome: string): number => records.filter((record) => record.outcome === outcome).length;
   const taken = count('imported') + count('would import');
   out.line(
     `${taken} taken over, ${count('present')} already here, ${count('refused')} refused`,
-    dim(`  (${file} is unchanged)`),
+    dim(`  (${from} is unchanged)`),
   );
 }

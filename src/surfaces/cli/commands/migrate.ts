@@ -3,6 +3,7 @@ import type { CliContext } from '../context.ts';
 
 export interface MigrateFlags {
   from?: string;
+  project?: string;
   dryRun: boolean;
   json: boolean;
 }
@@ -17,12 +18,19 @@ export const migrate: Command<CliContext> = buildCommand<MigrateFlags, [], CliCo
         kind: 'parsed',
         parse: text,
         optional: true,
-        brief: 'Its handoffs.json; found by itself if left out',
-        placeholder: 'file',
+        brief: 'A handoffs.json, a V2 envelope, or a folder of these; found by itself if left out',
+        placeholder: 'path',
+      },
+      project: {
+        kind: 'parsed',
+        parse: text,
+        optional: true,
+        brief: 'The project’s folder, for envelopes that do not tell theirs; this one if left out',
+        placeholder: 'folder',
       },
       dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Only say what would be done' },
       json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
     },
   },
-  docs: { brief: 'Import the store of session-handoff' },
+  docs: { brief: 'Import the store of session-handoff, and the envelopes of handoff V2' },
 });

@@ -1,0 +1,58 @@
+import { readRetention } from '../../../handover/periods.ts';
+import { cleanLine, cutToBytes } from '../../../model/text.ts';
+import { describeAge } from '../../../model/time.ts';
+import type { CatalogRow } from '../../../store/catalog.ts';
+import { forgetHandover } from '../../../store/handovers.ts';
+import { type Expiry, findExpired } from '../../../store/retention.ts';
+import { type CliContext, findStore, withCatalog } from '../context.ts';
+import { bold, dim } from '../output.ts';
+import { isOfTerminal } from '../terminal-flag.ts';
+import type { CleanupFlags } from './cleanup.ts';
+
+const DAY_MS = 86_400_000;
+
+/** What is counted is what went, one by one; a dry run counts what would. */
+export async function runCleanup(this: CliContext, flags: CleanupFlags): Promise<void> {
+  const store = findStore(this);
+  const retentionMs = readRetention(this.machine.env);
+  const { expired, kept } = await withCatalog(this, store, (catalog) =>
+    findExpired(store, catalog, retentionMs),
+  );
+  const { terminal } = flags;
+  const chosen = terminal === undefined ? expired : expired.filter((row) => isOfTerminal(row, terminal));
+  const days = retentionMs / DAY_MS;
+  const removed: string[] = [];
+  for (const row of chosen) {
+    if (!flags.dryRun && !forgetHandover(store, row.id, `older than ${days} days`)) continue;
+    removed.push(row.id);
+    if (!flags.json) printRow(this, row, flags);
+  }
+  // The index holds titles and texts too: they go now, not when somebody lists next.
+  if (removed.length > 0 && !flags.dryRun) await withCatalog(this, store, () => undefined);
+  if (flags.json) this.out.json({ dry_run: flags.dryRun, retention_days: days, removed, kept });
+  else this.out.line(summarize(removed.length, { days, kept, dryRun: flags.dryRun }));
+}
+
+function printRow({ out, machine }: CliContext, row: CatalogRow, { dryRun }: CleanupFlags): void {
+  const age = describeAge(machine.clock.now() - Date.parse(row.created_at));
+  const title = cutToBytes(cleanLine(row.title), 80);
+  out.line(
+    dryRun ? 'would delete ' : 'deleted ',
+    bold(row.id),
+    `  ${title}`,
+    dim(`  ${row.project.name}, ${age}`),
+  );
+}
+
+function summarize(
+  count: number,
+  { days, kept, dryRun }: { days: number; kept: Expiry['kept']; dryRun: boolean },
+): string {
+  const what = count === 1 ? '1 handover' : `${count} handovers`;
+  const gone = dryRun
+    ? `${what} would be deleted`
+    : count === 1
+      ? `${what} was deleted`
+      : `${what} were deleted`;
+  return `${gone}: older than ${days} days; as old and kept: ${kept.latest} as the latest of a worktree, ${kept.pinned} for what is pinned`;
+}
