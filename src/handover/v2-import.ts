@@ -93,19 +93,18 @@ function keepRest(record: V2Record, origin: V2Origin): Record<string, unknown> {
 }
 
 const NO_GOAL = 'Unknown task';
+/** Marks the last thing that the user said. */
+const LAST = { last: true };
 const ADVISORY = /^\(advisory\)\s*/;
 
 function listFacts(record: V2Record, origin: V2Origin): Fact[] {
   const { resume_snapshot: snapshot } = record;
   const { goal, next_step, message_intent, goal_origin, last_user_message } = snapshot;
+  const marks = { intent: message_intent, origin: goal_origin };
+  const isLast = goal === last_user_message;
   const facts = [
-    ...(goal === NO_GOAL
-      ? []
-      : [
-          makeFact('goal', goal, {
-            detail: { intent: message_intent, origin: goal_origin, last_message: last_user_message },
-          }),
-        ]),
+    goal === NO_GOAL ? null : makeFact('goal', goal, { detail: isLast ? { ...marks, ...LAST } : marks }),
+    isLast ? null : makeFact('note', last_user_message ?? '', { detail: LAST }),
     makeFact('next', next_step.replace(ADVISORY, ''), { detail: { step: next_step } }),
     ...snapshot.blockers.map(({ type, summary }) => makeFact('blocker', summary, { detail: { type } })),
     ...listDecisions(record),

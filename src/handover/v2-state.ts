@@ -38,7 +38,8 @@ export function findGoal(handover: Handover): string | null {
 export function findLastMessage(handover: Handover): string | null {
   const said = handover.facts.filter((fact) => typeof fact.detail?.message === 'number');
   const [last] = said.sort((a, b) => Number(b.detail?.message) - Number(a.detail?.message));
-  return last?.text ?? null;
+  const imported = handover.facts.find((fact) => fact.detail?.last === true);
+  return (last ?? imported)?.text ?? null;
 }
 
 const PENDING_PERCENT = 65;
