@@ -77,6 +77,7 @@ describe('handover list', () => {
       'title',
       'next',
       'session',
+      'terminal',
       'last_at',
       'score',
     ]);

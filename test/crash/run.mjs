@@ -50,8 +50,9 @@ async function sweep(scenario) {
     noteSkipped(scenario.name, 'this Node has no SQLite, so there is no index');
   } else {
     const recorded = await recordSweep(scenario, await scenario.prepare(box), box);
-    await sweepKills(recorded, flags.quick && !scenario.sweptWhole ? KILLS_OF_A_SAMPLE : ALL_POINTS);
-    await sweepErrors(recorded, flags.quick ? ERRORS_OF_A_SAMPLE : ALL_POINTS);
+    const share = scenario.light ? 1 / 2 : 1;
+    await sweepKills(recorded, flags.quick && !scenario.sweptWhole ? KILLS_OF_A_SAMPLE * share : ALL_POINTS);
+    await sweepErrors(recorded, flags.quick ? ERRORS_OF_A_SAMPLE * share : ALL_POINTS);
     if (scenario.shortWrites && (scenario.sweptWhole || !flags.quick)) await sweepShortWrites(recorded);
   }
   removeBox(box);

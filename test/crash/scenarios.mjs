@@ -16,8 +16,8 @@ import { letSettle } from './sandbox.mjs';
 /** @typedef {import('./command.mjs').Ended} Ended */
 
 /**
- * What became of a command that was disturbed: how it ended, and what a fresh `list` shows.
- * @typedef {{ ended: Ended, listed: string[] }} Outcome
+ * What became of a command that was disturbed: how it ended, what a fresh `list` shows, and where.
+ * @typedef {{ ended: Ended, listed: string[], box: Box }} Outcome
  */
 
 /**
@@ -34,6 +34,7 @@ import { letSettle } from './sandbox.mjs';
  * @property {string} name
  * @property {boolean} [needsIndex]
  * @property {boolean} [sweptWhole] Also in a quick run every point is tried.
+ * @property {boolean} [light] It writes as others do: in a quick run fewer points are tried.
  * @property {boolean} [shortWrites] Its writes are also made to claim what they did not do.
  * @property {string[]} [inject] Faults that are there throughout.
  * @property {(box: Box) => Promise<Prepared>} prepare
@@ -58,7 +59,10 @@ export const SCENARIOS = [
   },
   { name: 'capture', shortWrites: true, prepare: prepareCapture },
   { name: 'forget', prepare: prepareForget },
+  { name: 'cleanup', light: true, prepare: prepareCleanup },
   { name: 'migrate', prepare: prepareMigrate },
+  { name: 'migrate-v2', light: true, prepare: prepareMigrateV2 },
+  { name: 'refute', light: true, prepare: prepareRefute },
   { name: 'doctor-fix', prepare: prepareDoctorFix },
   {
     name: 'index-missing',
@@ -166,6 +170,73 @@ async function prepareForget(box) {
       const done = ended.status === 0 || ended.stdout.includes(leaving);
       const allowed = done ? [rest] : [before, rest];
       return expectOneOf(allowed, listed);
+    },
+  };
+}
+
+/**
+ * Of three old handovers of one project the latest stays.
+ * @param {Box} box
+ * @returns {Promise<Prepared>}
+ */
+async function prepareCleanup(box) {
+  await saveIndexed(box);
+  writeFileSync(join(box.folder, 'records.json'), JSON.stringify({ version: 1, items: makeRecords() }));
+  await askHandover(box, ['migrate', '--from', '../records.json']);
+  const before = await listIds(box);
+  letSettle(box);
+  const { removed } = await askHandover(box, ['cleanup', '--dry-run']);
+  const steps = [0, 1, 2].map((gone) => before.filter((id) => !removed.slice(0, gone).includes(id)));
+  return {
+    args: ['cleanup', '--json'],
+    judge: ({ ended, listed }) => expectOneOf(ended.status === 0 ? steps.slice(-1) : steps, listed),
+  };
+}
+
+/**
+ * Two envelopes of handoff V2.
+ * @param {Box} box
+ * @returns {Promise<Prepared>}
+ */
+async function prepareMigrateV2(box) {
+  const before = await saveSome(box, 1);
+  writeFileSync(join(box.folder, 'session.jsonl'), makeTranscript());
+  const folder = join(box.folder, 'project', '.claude', 'state', 'handoff');
+  mkdirSync(folder, { recursive: true });
+  const print = ['capture', '--transcript', '../session.jsonl', '--print', 'v2', '--dry-run'];
+  for (const name of ['a', 'b']) {
+    const { stdout } = await handover(box, print);
+    writeFileSync(join(folder, `${name}_handoff.json`), stdout);
+  }
+  letSettle(box);
+  const { records } = await askHandover(box, ['migrate', '--dry-run']);
+  /** @type {string[]} */
+  const ids = records.map((/** @type {{ id: string }} */ record) => record.id);
+  const steps = [0, 1, 2].map((taken) => [...before, ...ids.slice(0, taken)]);
+  return {
+    args: ['migrate', '--json'],
+    judge: ({ ended, listed }) =>
+      expectOneOf(ended.stdout.includes('"imported"') ? steps.slice(-1) : steps, listed),
+  };
+}
+
+/**
+ * A mark that was acknowledged is in the journal.
+ * @param {Box} box
+ * @returns {Promise<Prepared>}
+ */
+async function prepareRefute(box) {
+  const { id } = await askHandover(box, ['save', '--title', 'the work', '--decision', 'use a queue']);
+  const [fact] = (await askHandover(box, ['show', id])).facts;
+  letSettle(box);
+  return {
+    args: ['refute', fact.id, '--in', id, '--because', 'it did not hold', '--json'],
+    judge: ({ ended, listed, box: after }) => {
+      const journal = join(after.store, 'journal');
+      const texts = readdirSync(journal).map((name) => readFileSync(join(journal, name), 'utf8'));
+      const isNoted = texts.some((text) => text.includes(`"fact":"${fact.id}"`));
+      const lost = ended.status === 0 && !isNoted ? ['the mark was acknowledged and is not there'] : [];
+      return [...expectOneOf([[id]], listed), ...lost];
     },
   };
 }
