@@ -86,6 +86,7 @@ const configuration = {
 } as const;
 
 function describeWrongWords(error: unknown): HandoverError {
+  if (error instanceof HandoverError) return error;
   const message =
     error instanceof ArgumentScannerError ? formatMessageForArgumentScannerError(error, {}) : String(error);
   return new HandoverError('HANDOVER_USAGE', message, {
