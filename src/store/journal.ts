@@ -96,6 +96,7 @@ const EVENT_AT = '{"schema":"journal/1","at":"2026-01-31T12:00:00.000Z","event":
  */
 export function readEntriesOf(store: Store, events: readonly JournalEvent[]): JournalEntry[] {
   const wanted = events.map((event) => Buffer.from(`${event}"`));
+  const initials = new Set(wanted.map((word) => word[0]));
   const entries: JournalEntry[] = [];
   for (const path of listJournalFiles(store)) {
     const bytes = readRegularFile(path, MAX_JOURNAL_BYTES);
@@ -103,7 +104,9 @@ export function readEntriesOf(store: Store, events: readonly JournalEvent[]): Jo
       const newline = bytes.indexOf(0x0a, start);
       if (newline === -1) break;
       const from = start + EVENT_AT;
-      const isWanted = wanted.some((word) => bytes.subarray(from, from + word.length).equals(word));
+      const isWanted =
+        initials.has(bytes[from]) &&
+        wanted.some((word) => bytes.subarray(from, from + word.length).equals(word));
       const entry = isWanted ? parseEntry(bytes.subarray(start, newline)) : null;
       if (entry !== null) entries.push(entry);
       start = newline + 1;

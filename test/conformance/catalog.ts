@@ -66,6 +66,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
           title: 'the parser',
           next: ['continue the parser'],
           session: null,
+          terminal: null,
           last_at: null,
           score: null,
         },
