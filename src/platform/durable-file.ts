@@ -2,6 +2,7 @@ import {
   closeSync,
   constants,
   fchmodSync,
+  fchownSync,
   fstatSync,
   fsyncSync,
   linkSync,
@@ -24,12 +25,22 @@ const NO_BLOCK = constants.O_NONBLOCK ?? 0;
 
 let tempCounter = 0;
 
+/** Whose a file is, and who may do what with it. */
+export interface FileAccess {
+  mode: number;
+  owner?: { uid: number; gid: number };
+}
+
 /**
  * Replaces a file: the path holds the old content or the new one at every instant, also after power loss, and the
- * new one once this returns. Costs two fsyncs; the file becomes a new inode with mode 0600.
+ * new one once this returns. Costs two fsyncs; the file becomes a new inode, with mode 0600 unless told otherwise.
  */
-export function writeFileDurably(path: string, data: string | Uint8Array): void {
-  const temp = writeTemp(path, data);
+export function writeFileDurably(
+  path: string,
+  data: string | Uint8Array,
+  access: FileAccess = { mode: PRIVATE_FILE },
+): void {
+  const temp = writeTemp(path, data, access);
   discardOnFailure(temp, () => renameWithRetry(temp, path));
   syncFolder(dirname(path));
 }
@@ -191,7 +202,11 @@ export function makeTempPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${formatIdentity(describeSelf())}.${tempCounter++}.tmp`);
 }
 
-function writeTemp(path: string, data: string | Uint8Array): string {
+function writeTemp(
+  path: string,
+  data: string | Uint8Array,
+  access: FileAccess = { mode: PRIVATE_FILE },
+): string {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   const temp = makeTempPath(path);
   const fd = openSync(
@@ -201,7 +216,7 @@ function writeTemp(path: string, data: string | Uint8Array): string {
   );
   return discardOnFailure(temp, () => {
     try {
-      fchmodSync(fd, PRIVATE_FILE);
+      giveAway(fd, access);
       writeAll(fd, bytes);
       const { size } = fstatSync(fd);
       if (size !== bytes.length) throw shortWrite(path, size, bytes.length);
@@ -211,6 +226,15 @@ function writeTemp(path: string, data: string | Uint8Array): string {
     }
     return temp;
   });
+}
+
+/** Changing the owner can take bits off the mode, so the mode comes last. */
+function giveAway(fd: number, { mode, owner }: FileAccess): void {
+  const made = fstatSync(fd);
+  if (owner !== undefined && (made.uid !== owner.uid || made.gid !== owner.gid)) {
+    fchownSync(fd, owner.uid, owner.gid);
+  }
+  fchmodSync(fd, mode);
 }
 
 /** `writeSync` may stop short without an error, as on a disk that fills up; the next call then says why. */

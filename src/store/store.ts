@@ -16,6 +16,7 @@ export const QUARANTINE = 'quarantine';
 export const LEAVING = 'leaving';
 export const LOCKS = 'locks';
 export const READINGS = 'readings';
+export const INSTALLS = 'installs';
 
 export function openStore(machine: Machine): Store {
   return { root: findDataFolder(machine), machine };

@@ -58,6 +58,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'store',
   ],
   migrate: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store'],
+  hooks: ['errors.ts', 'model', 'platform', 'agents', 'store'],
   surfaces: [
     'errors.ts',
     'version.ts',
@@ -71,6 +72,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'brief',
     'store',
     'migrate',
+    'hooks',
   ],
   'index.ts': [
     'errors.ts',

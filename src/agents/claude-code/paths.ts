@@ -2,10 +2,10 @@ import { join, resolve } from 'node:path';
 import { listNames } from '../../platform/foreign-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
-/** Where Claude Code keeps a folder for each folder that it was started in; null on a machine without a home. */
-function findProjects({ env, home, cwd }: Machine): string | null {
-  if (env.CLAUDE_CONFIG_DIR) return join(resolve(cwd, env.CLAUDE_CONFIG_DIR), 'projects');
-  return home === undefined ? null : join(home, '.claude', 'projects');
+/** Claude Code's folder; null on a machine without a home. */
+export function findClaudeHome({ env, home, cwd }: Machine): string | null {
+  if (env.CLAUDE_CONFIG_DIR) return resolve(cwd, env.CLAUDE_CONFIG_DIR);
+  return home === undefined ? null : join(home, '.claude');
 }
 
 const SUFFIX = '.jsonl';
@@ -16,8 +16,9 @@ const DEEPEST_SUB_AGENT = 3;
  * one, and it can be set to anything.
  */
 export function* listTranscripts(machine: Machine): Generator<string> {
-  const projects = findProjects(machine);
-  if (projects === null) return;
+  const home = findClaudeHome(machine);
+  if (home === null) return;
+  const projects = join(home, 'projects');
   for (const project of listNames(projects)) {
     for (const name of listNames(join(projects, project))) {
       const path = join(projects, project, name);

@@ -8,11 +8,16 @@ const REMOTE_EDITORS = ['.vscode-server', '.vscode-server-insiders', '.cursor-se
 export const MESSAGES = '.messages.json';
 export const CLASSIC_NAME = 'api_conversation_history.json';
 
+export function findClineHome({ env, home }: Machine): string | null {
+  if (env.CLINE_DIR) return env.CLINE_DIR;
+  return home === undefined ? null : join(home, '.cline');
+}
+
 /** The data folder of the program itself. */
-export function findDataFolder({ env, home }: Machine): string | null {
-  if (env.CLINE_DATA_DIR) return env.CLINE_DATA_DIR;
-  if (env.CLINE_DIR) return join(env.CLINE_DIR, 'data');
-  return home === undefined ? null : join(home, '.cline', 'data');
+export function findDataFolder(machine: Machine): string | null {
+  if (machine.env.CLINE_DATA_DIR) return machine.env.CLINE_DATA_DIR;
+  const home = findClineHome(machine);
+  return home === null ? null : join(home, 'data');
 }
 
 /** The transcripts of sessions: a folder for each, with those of its sub-agents beside its own. */

@@ -11,7 +11,7 @@ export interface Transcript {
 }
 
 /** Gemini CLI's folder; `GEMINI_CLI_HOME` takes the place of the user's home. Null on a machine without one. */
-function findRoot({ env, home, cwd }: Machine): string | null {
+export function findRoot({ env, home, cwd }: Machine): string | null {
   if (env.GEMINI_CLI_HOME) return join(resolve(cwd, env.GEMINI_CLI_HOME), '.gemini');
   return home === undefined ? null : join(home, '.gemini');
 }

@@ -23,3 +23,8 @@ function findDataFolder({ env, home }: Machine): string | null {
   if (env.XDG_DATA_HOME) return join(env.XDG_DATA_HOME, 'opencode');
   return home === undefined ? null : join(home, '.local', 'share', 'opencode');
 }
+
+export function findConfigFolder({ env, home }: Machine): string | null {
+  if (env.XDG_CONFIG_HOME) return join(env.XDG_CONFIG_HOME, 'opencode');
+  return home === undefined ? null : join(home, '.config', 'opencode');
+}

@@ -2,11 +2,20 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { listNames } from '../../platform/foreign-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
-/** Where Qwen Code keeps a folder for each project; null on a machine without a home. */
-function findProjects({ env, home, cwd }: Machine): string | null {
-  const given = env.QWEN_RUNTIME_DIR || env.QWEN_HOME;
-  if (given) return join(resolve(cwd, given.replace(/^~(?=$|[\\/])/, home ?? '~')), 'projects');
-  return home === undefined ? null : join(home, '.qwen', 'projects');
+/** Qwen Code's folder; null on a machine without a home. */
+export function findQwenHome(machine: Machine): string | null {
+  return findFolder(machine, machine.env.QWEN_HOME);
+}
+
+/** Where Qwen Code keeps a folder for each project. */
+function findProjects(machine: Machine): string | null {
+  const folder = findFolder(machine, machine.env.QWEN_RUNTIME_DIR || machine.env.QWEN_HOME);
+  return folder === null ? null : join(folder, 'projects');
+}
+
+function findFolder({ home, cwd }: Machine, given: string | undefined): string | null {
+  if (given) return resolve(cwd, given.replace(/^~(?=$|[\\/])/, home ?? '~'));
+  return home === undefined ? null : join(home, '.qwen');
 }
 
 const SUFFIX = '.jsonl';

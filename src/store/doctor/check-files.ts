@@ -10,6 +10,7 @@ import { appendEntry } from '../journal.ts';
 import { latestBelievable, nextMoment } from '../moment.ts';
 import {
   HANDOVERS,
+  INSTALLS,
   idOfName,
   JOURNAL,
   LEAVING,
@@ -78,7 +79,7 @@ function checkAccess(entry: Entry): Finding[] {
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${QUARANTINE}(?:/.*)?)$`,
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${INSTALLS}|${QUARANTINE}(?:/.*)?)$`,
   's',
 );
 
@@ -99,7 +100,8 @@ function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (area === HANDOVERS) return checkHandoverFile(store, entry, check);
   if (area === LEAVING && idOfName(entry.name) !== null) return [describeLeaving(entry)];
   if (area === QUARANTINE) return [describeQuarantined(entry)];
-  if (parts.length > 1 && (area === JOURNAL || area === LOCKS || area === READINGS)) return [];
+  if (parts.length > 1 && (area === JOURNAL || area === LOCKS || area === READINGS || area === INSTALLS))
+    return [];
   if (entry.path.startsWith(pathOfIndex(store)) || entry.name === 'index.sum') return [];
   return [describeStranger(entry)];
 }

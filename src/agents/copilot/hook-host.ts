@@ -1,0 +1,32 @@
+import { join, resolve } from 'node:path';
+import { formatHookCommand } from '../hook-command.ts';
+import { type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { findCopilotHome } from './paths.ts';
+
+/** Copilot CLI reads every file in its hooks folder, so ours is one of its own. */
+export const copilotHookHost: HookHost = {
+  agent: 'copilot',
+  title: 'Copilot CLI',
+  program: 'copilot',
+  findHome: (machine) => {
+    const home = findCopilotHome(machine);
+    return home === null ? null : resolve(machine.cwd, home);
+  },
+  projectFolder: '.github',
+  listFiles: ({ folder, launcher }) => [
+    {
+      kind: 'entries',
+      agent: 'copilot',
+      path: join(folder, 'hooks', 'agent-handover.json'),
+      form: 'flat',
+      handlers: makeHandlers('copilot', launcher, ({ event, command }) => ({
+        type: 'command',
+        bash: command,
+        powershell: formatHookCommand(launcher, { agent: 'copilot', event, shell: 'powershell' }),
+        timeoutSec: TIMEOUT_SECONDS,
+      })),
+      skeleton: { version: 1 },
+      offSwitches: [],
+    },
+  ],
+};

@@ -1,0 +1,98 @@
+import { lstatSync, mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { HandoverError, hasErrno } from '../errors.ts';
+import { removeFile, syncFolder, writeFileDurably } from './durable-file.ts';
+import { resolveRealPath } from './folders.ts';
+
+/** A file of another program that is also written by us. */
+export interface SharedFile {
+  /** Where it really is, at the end of all links. */
+  path: string;
+  bytes: Buffer;
+  mode: number;
+  owner: { uid: number; gid: number };
+}
+
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Null when there is none. A link is followed, as its owner wants it to be; one that leads nowhere is refused. */
+export function readSharedFile(path: string): SharedFile | null {
+  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
+  const real = resolveRealPath(path);
+  if (real === null) throw refuse(path, 'is a link that leads nowhere');
+  const stat = statSync(real);
+  if (!stat.isFile()) throw refuse(path, 'is not a regular file');
+  if (stat.size > MAX_BYTES) throw refuse(path, `is larger than ${MAX_BYTES} bytes`);
+  return {
+    path: real,
+    bytes: readFileSync(real),
+    mode: stat.mode & 0o7777,
+    owner: { uid: stat.uid, gid: stat.gid },
+  };
+}
+
+/**
+ * Puts new content in the place of what was read: whole or not at all, with the same mode and owner. Refused when the
+ * file is no longer what was read, or when nobody may write it.
+ */
+export function replaceSharedFile(read: SharedFile, bytes: Uint8Array): void {
+  if ((read.mode & 0o222) === 0) {
+    throw new HandoverError('HANDOVER_PERMISSION', `${read.path} is write-protected`, {
+      hint: 'Another program may look after it. Make it writable with chmod u+w, or change it there.',
+    });
+  }
+  assertUnchanged(read);
+  writeFileDurably(read.path, bytes, { mode: read.mode, owner: read.owner });
+}
+
+/** Makes a file that is not there, and the folders above it. */
+export function createSharedFile(path: string, bytes: Uint8Array, mode: number): void {
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw changedMeanwhile(path);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileDurably(path, bytes, { mode });
+}
+
+/** The folders that would have to be made for a file, the innermost first. */
+export function listMissingFolders(path: string): string[] {
+  const missing: string[] = [];
+  for (let folder = dirname(path); lstatSync(folder, { throwIfNoEntry: false }) === undefined; ) {
+    missing.push(folder);
+    folder = dirname(folder);
+  }
+  return missing;
+}
+
+/** Takes a file away, and those of the given folders that are empty then. */
+export function removeSharedFile(read: SharedFile, folders: readonly string[]): void {
+  assertUnchanged(read);
+  removeFile(read.path);
+  syncFolder(dirname(read.path));
+  for (const folder of folders) if (!removeEmptyFolder(folder)) return;
+}
+
+function removeEmptyFolder(folder: string): boolean {
+  try {
+    rmdirSync(folder);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'EACCES', 'EPERM', 'ENOTDIR')) return false;
+    throw error;
+  }
+}
+
+function assertUnchanged(read: SharedFile): void {
+  const now = readSharedFile(read.path);
+  if (now === null || !now.bytes.equals(read.bytes)) throw changedMeanwhile(read.path);
+}
+
+function changedMeanwhile(path: string): HandoverError {
+  return new HandoverError('HANDOVER_LOCKED', `${path} was changed by another program just now`, {
+    hint: 'Nothing was written to it. Try again.',
+  });
+}
+
+function refuse(path: string, wrong: string): HandoverError {
+  return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} ${wrong}`, {
+    hint: 'Nothing was changed. Put it right, or move it away, and try again.',
+  });
+}
