@@ -10,6 +10,9 @@ for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' }).sor
 }
 const define = { __BUILD__: JSON.stringify(BUILD.digest('hex').slice(0, 16)) };
 
+/** The main file of this package loads its parts in a way that no bundler can follow. */
+const alias = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
+
 /**
  * What every command needs, and what `list` needs, in one file: each further file costs about half a millisecond at
  * start. The rest is split, so that a command loads only what it needs.
@@ -38,6 +41,7 @@ export default defineConfig([
   },
   {
     entry: { main: 'src/surfaces/cli/main.ts' },
+    alias,
     outDir: 'dist/cli',
     format: 'cjs',
     platform: 'node',

@@ -6,18 +6,17 @@ import { findNode, findPackageFolder } from '../platform/programs.ts';
 
 /** What hooks are to start: this Node, and the hook entry of this very package. */
 export function findLauncher({ platform }: Machine): HookLauncher {
-  const folder = findPackageFolder();
-  if (/[\\/]_npx[\\/]/.test(folder)) {
-    throw new HandoverError(
-      'HANDOVER_PATH_UNSAFE',
-      `${folder} is a folder that npx clears away at any time`,
-      {
-        hint: 'Install it to stay, then try again: npm install --global agent-handover',
-      },
-    );
-  }
-  const launcher = { node: findNode(), script: join(folder, 'bin', 'hook.cjs') };
-  // Every shell of Windows takes forward slashes, and none takes them for escapes.
+  const launcher = { node: findNode(), script: join(findPackageFolder(), 'bin', 'hook.cjs') };
   if (platform !== 'win32') return launcher;
+  // Every shell of Windows takes forward slashes, and none takes them for escapes.
   return { node: launcher.node.replaceAll('\\', '/'), script: launcher.script.replaceAll('\\', '/') };
+}
+
+/** The same, where hooks can count on it to stay. */
+export function requireLastingLauncher(machine: Machine): HookLauncher {
+  const launcher = findLauncher(machine);
+  if (!/[\\/]_npx[\\/]/.test(launcher.script)) return launcher;
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${launcher.script} is where npx may clear it away`, {
+    hint: 'Install it to stay, then try again: npm install --global agent-handover',
+  });
 }

@@ -97,7 +97,7 @@ export const AgentHandover = async ({ directory }) => {
       if (subAgents.has(session)) return;
       if (event.type === 'session.created') start(session, 'startup');
       if (event.type === 'session.idle') await tell('session.idle', session);
-      if (event.type === 'session.compacted') void tell('session.created', session, { source: 'compact' });
+      if (event.type === 'session.compacted') void tell('session.compacted', session);
     },
     'chat.message': async ({ sessionID: session }, { parts }) => {
       if (subAgents.has(session)) return;

@@ -2,7 +2,6 @@ import {
   ArgumentScannerError,
   buildApplication,
   buildRouteMap,
-  type Command,
   formatMessageForArgumentScannerError,
   run,
   type StricliProcess,
@@ -12,7 +11,7 @@ import { EXIT, HandoverError } from '../../errors.ts';
 import { describeMachine } from '../../platform/machine.ts';
 import { isInputTerminal, openSink, readInput } from '../../platform/streams.ts';
 import { VERSION } from '../../version.ts';
-import { COMMANDS } from './commands/table.ts';
+import { type CliTarget, COMMANDS } from './commands/table.ts';
 import type { CliContext } from './context.ts';
 import { reportFailure } from './failure.ts';
 import { createOutput, type Output, wantsColours } from './output.ts';
@@ -54,7 +53,7 @@ async function dispatch(args: readonly string[], context: CliContext): Promise<v
   const [name = '', ...rest] = args;
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (load !== undefined)
-    return await runOne(`handover ${name}`, { command: await load(), args: rest, context });
+    return await runOne(`handover ${name}`, { target: await load(), args: rest, context });
   if (name === '' || name === 'help' || name.startsWith('-'))
     return await runAll(name.startsWith('-') ? args : ['--help'], context);
   throw new HandoverError('HANDOVER_USAGE', `there is no command "${name}"`, {
@@ -63,7 +62,7 @@ async function dispatch(args: readonly string[], context: CliContext): Promise<v
 }
 
 interface Call {
-  command: Command<CliContext>;
+  target: CliTarget;
   args: readonly string[];
   context: CliContext;
 }
@@ -95,12 +94,15 @@ function describeWrongWords(error: unknown): HandoverError {
   });
 }
 
-async function runOne(name: string, { command, args, context }: Call): Promise<void> {
-  await run(buildApplication(command, { name, ...configuration }), args, context);
+async function runOne(name: string, { target, args, context }: Call): Promise<void> {
+  const settings = { name, ...configuration };
+  const application =
+    'loader' in target ? buildApplication(target, settings) : buildApplication(target, settings);
+  await run(application, args, context);
 }
 
 async function runAll(args: readonly string[], context: CliContext): Promise<void> {
-  const routes: Record<string, Command<CliContext>> = {};
+  const routes: Record<string, CliTarget> = {};
   for (const [name, load] of Object.entries(COMMANDS)) routes[name] = await load();
   const root = buildRouteMap({
     routes,

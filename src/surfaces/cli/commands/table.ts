@@ -1,8 +1,13 @@
-import type { Command } from '@stricli/core';
+import type { Command, RouteMap } from '@stricli/core';
 import type { CliContext } from '../context.ts';
 
+/** A command, or commands below a common name. */
+export type CliTarget = Command<CliContext> | RouteMap<CliContext>;
+
 /** Every command, loaded only when it is called. The order is the one of the help. */
-export const COMMANDS: Readonly<Record<string, () => Promise<Command<CliContext>>>> = {
+export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
+  init: async () => (await import('./init.ts')).init,
+  hooks: async () => (await import('./hooks.ts')).hooks,
   save: async () => (await import('./save.ts')).save,
   capture: async () => (await import('./capture.ts')).capture,
   sessions: async () => (await import('./sessions.ts')).sessions,

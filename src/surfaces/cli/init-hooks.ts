@@ -1,0 +1,29 @@
+import { type HookChange, installHooks } from '../../hooks/change.ts';
+import { requireLastingLauncher } from '../../hooks/launcher.ts';
+import { readHookStatus } from '../../hooks/status.ts';
+import { type CliContext, findStore } from './context.ts';
+import { listReviews, requireHookedAgents, splitByPresence } from './hooked-agents.ts';
+import type { InitPart } from './init-part.ts';
+
+/** Hooks for the agents on this machine, or for those that were named. */
+export function proposeHooks(context: CliContext, named: readonly string[] | undefined): InitPart {
+  const store = findStore(context);
+  const { machine } = context;
+  const site = { scope: 'user', project: machine.cwd, launcher: requireLastingLauncher(machine) } as const;
+  const agents = requireHookedAgents(named);
+  const { present, absent } = splitByPresence(readHookStatus(store, { ...site, agents }), agents);
+  const request = { ...site, agents: present.map(({ agent }) => agent) };
+  const install = (dryRun: boolean): HookChange[] =>
+    present.length === 0 ? [] : installHooks(store, { ...request, dryRun });
+  return {
+    name: 'hooks',
+    proposals: install(true)
+      .filter(({ change }) => change !== 'unchanged')
+      .map(({ agent, path }) => `put hooks for ${agent} into ${path}`),
+    notes: absent.length === 0 ? [] : [`not on this machine: ${absent.map(({ title }) => title).join(', ')}`],
+    apply: () => {
+      install(false);
+      return listReviews(readHookStatus(store, request)).map(({ sentence }) => sentence);
+    },
+  };
+}
