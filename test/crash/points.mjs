@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+
 /** @typedef {import('./sandbox.mjs').Box} Box */
 
 /**
@@ -53,12 +55,16 @@ function findTarget(line, box) {
 }
 
 /**
- * The folder that holds the store counts too: the store's own name is kept there.
+ * The folder that holds the store counts too, as the store's own name is kept there, and so do the settings of an agent.
  * @param {string} path
  * @param {Box} box
  */
 function isOfStore(path, box) {
-  return path === box.folder || path === box.store || path.startsWith(`${box.store}/`);
+  return (
+    path === box.folder ||
+    path === box.store ||
+    [box.store, join(box.folder, '.claude')].some((folder) => path.startsWith(`${folder}/`))
+  );
 }
 
 /**
@@ -90,6 +96,7 @@ function generalize(path, box) {
     .replace(/\.[0-9a-v]{8}-\d+-\d+\.\d+\.tmp/g, '.TEMP')
     .replace(/\d{8}-\d{6}-[0-9a-z]+/g, 'ID')
     .replace(/\/readings\/[0-9a-z]{32}/g, '/readings/NAME')
+    .replace(/(\/installs\/\.?[a-z-]+-)[0-9a-z]{16}/g, '$1NAME')
     .replace(/\d{4}-\d\d-\d\dT\d+Z/g, 'TIME');
 }
 

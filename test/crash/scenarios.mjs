@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { askHandover, handover, listIds } from './command.mjs';
-import { letSettle } from './sandbox.mjs';
+import { copyBox, letSettle, removeBox } from './sandbox.mjs';
 
 /** @typedef {import('./sandbox.mjs').Box} Box */
 /** @typedef {import('./command.mjs').Ended} Ended */
@@ -24,7 +24,7 @@ import { letSettle } from './sandbox.mjs';
  * A command over a store that is ready for it.
  * @typedef {object} Prepared
  * @property {string[]} args
- * @property {(outcome: Outcome) => string[]} judge What is wrong with the outcome; an exit status of 0 is a promise.
+ * @property {(outcome: Outcome) => string[] | Promise<string[]>} judge What is wrong with the outcome; an exit status of 0 is a promise.
  * @property {(ended: Ended) => string[]} [tolerate] Codes of damage that doctor may find, such as what was done on purpose.
  * @property {boolean} [open] A file was opened to others on purpose.
  */
@@ -64,6 +64,7 @@ export const SCENARIOS = [
   { name: 'migrate-v2', light: true, prepare: prepareMigrateV2 },
   { name: 'refute', light: true, prepare: prepareRefute },
   { name: 'doctor-fix', prepare: prepareDoctorFix },
+  { name: 'hooks-install', prepare: prepareHooksInstall },
   {
     name: 'index-missing',
     needsIndex: true,
@@ -271,6 +272,40 @@ function makeRecords() {
     next: ['one', 'two'],
     changed: ['a.ts'],
   }));
+}
+
+/**
+ * The settings of the user are whole at every moment, with the hooks or without, and can be brought back.
+ * @param {Box} box
+ * @returns {Promise<Prepared>}
+ */
+async function prepareHooksInstall(box) {
+  const args = ['hooks', 'install', '--agent', 'claude-code', '--json'];
+  mkdirSync(join(box.folder, '.claude'));
+  writeFileSync(settingsOf(box), SETTINGS, { mode: 0o640 });
+  const trial = copyBox(box, 'hooks-trial');
+  await askHandover(trial, args.slice(0, -1));
+  const installed = readFileSync(settingsOf(trial), 'utf8');
+  removeBox(trial);
+  return {
+    args,
+    judge: async ({ ended, box: left }) => {
+      const found = readFileSync(settingsOf(left), 'utf8');
+      const allowed = ended.status === 0 ? [installed] : [installed, SETTINGS];
+      const complaints = allowed.includes(found) ? [] : [`the settings are: ${found}`];
+      await askHandover(left, ['hooks', 'uninstall']);
+      if (readFileSync(settingsOf(left), 'utf8') !== SETTINGS)
+        complaints.push('uninstalling did not bring them back');
+      return complaints;
+    },
+  };
+}
+
+const SETTINGS = '{\r\n\t"theme": "dark", // mine\r\n\t"hooks": { "Stop": [ ] },\r\n}';
+
+/** @param {Box} box */
+function settingsOf(box) {
+  return join(box.folder, '.claude', 'settings.json');
 }
 
 /** @param {Box} box @returns {Promise<Prepared>} */

@@ -18,7 +18,7 @@ export async function findComplaints(box, prepared, ended) {
   try {
     const complaints = prepared.open ? [] : findOpenPaths(box);
     const listed = await listIds(box);
-    complaints.push(...prepared.judge({ ended, listed, box }));
+    complaints.push(...(await prepared.judge({ ended, listed, box })));
     complaints.push(...(await checkShown(box, listed)));
     complaints.push(...(await checkDoctor(box, prepared, ended)));
     complaints.push(...(await checkNextSave(box)));
