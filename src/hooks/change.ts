@@ -4,6 +4,7 @@ import { sha256Hex } from '../model/checksum.ts';
 import { withLock } from '../platform/lock.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import {
+  assertWritable,
   createSharedFile,
   listMissingFolders,
   readSharedFile,
@@ -72,6 +73,7 @@ function planAll(store: Store, request: HookRequest, direction: Direction): Step
       const without = planUninstall(file, standing);
       const next = direction === 'install' ? planInstall(file, standing) : without;
       const folders = read === null ? listMissingFolders(file.path) : (receipt?.folders ?? []);
+      if (read !== null && nameChange(read.bytes, next) !== 'unchanged') assertWritable(read);
       return { host, file, read, folders, without, next };
     }),
   );

@@ -31,16 +31,19 @@ export function readSharedFile(path: string): SharedFile | null {
   };
 }
 
+/** A protected file in a folder of one's own could be replaced all the same; its owner does not want that. */
+export function assertWritable({ path, mode }: SharedFile): void {
+  if ((mode & 0o222) !== 0) return;
+  throw new HandoverError('HANDOVER_PERMISSION', `${path} is write-protected`, {
+    hint: 'Another program may look after it. Make it writable with chmod u+w, or change it there.',
+  });
+}
+
 /**
  * Puts new content in the place of what was read: whole or not at all, with the same mode and owner. Refused when the
- * file is no longer what was read, or when nobody may write it.
+ * file is no longer what was read.
  */
 export function replaceSharedFile(read: SharedFile, bytes: Uint8Array): void {
-  if ((read.mode & 0o222) === 0) {
-    throw new HandoverError('HANDOVER_PERMISSION', `${read.path} is write-protected`, {
-      hint: 'Another program may look after it. Make it writable with chmod u+w, or change it there.',
-    });
-  }
   assertUnchanged(read);
   writeFileDurably(read.path, bytes, { mode: read.mode, owner: read.owner });
 }

@@ -1,120 +1,33 @@
+import { join } from 'node:path';
+import { HandoverError } from '../../errors.ts';
+import { readHead } from '../../platform/foreign-file.ts';
+import { findPackageFolder } from '../../platform/programs.ts';
 import type { HookLauncher } from '../hook-command.ts';
 
 const MARK = '// Written by "handover hooks install", removed by "handover hooks uninstall".';
+const MAX_BYTES = 64 * 1024;
 
-/**
- * The plugin as OpenCode loads it. It runs the hook entry as other agents do and keeps what it answers for each session:
- * OpenCode asks for the system prompt before every request, so that the text also outlives a compaction. Requests wait
- * for an answer that is under way, and never longer than its limit.
- */
+/** The plugin that comes with this package, with what it is to start. */
 export function writePlugin({ node, script }: HookLauncher): string {
-  return `${MARK}
-import { spawn } from 'node:child_process';
-
-const NODE = ${JSON.stringify(node)};
-const HOOK = ${JSON.stringify(script)};
-${BODY}`;
+  const path = join(findPackageFolder(), 'plugins', 'opencode', 'agent-handover.js');
+  const source = readHead(path, MAX_BYTES)?.bytes.toString('utf8');
+  if (source === undefined) {
+    throw new HandoverError('HANDOVER_IO', `${path} is missing`, {
+      hint: 'This installation is not whole. Install agent-handover again.',
+    });
+  }
+  return source
+    .replace(/^const NODE = .*$/m, () => `const NODE = ${JSON.stringify(node)};`)
+    .replace(/^const HOOK = .*$/m, () => `const HOOK = ${JSON.stringify(script)};`);
 }
 
 /** The launcher of a plugin that we wrote; null for any other file. */
 export function parsePlugin(content: string): HookLauncher | null {
   if (!content.startsWith(MARK)) return null;
-  const node = readConstant(content, 'NODE');
-  const script = readConstant(content, 'HOOK');
-  return { node, script };
+  return { node: readConstant(content, 'NODE'), script: readConstant(content, 'HOOK') };
 }
 
 function readConstant(content: string, name: string): string {
   const literal = new RegExp(`^const ${name} = ("(?:[^"\\\\\\n]|\\\\.)*");$`, 'm').exec(content)?.[1];
   return literal === undefined ? '' : String(JSON.parse(literal));
 }
-
-const BODY = `const LIMIT_MS = 10000;
-
-function run(event, input) {
-  return new Promise((resolve) => {
-    let answer = '';
-    const child = spawn(NODE, [HOOK, 'opencode', event], { stdio: ['pipe', 'pipe', 'ignore'], windowsHide: true });
-    const limit = setTimeout(() => {
-      child.kill();
-      resolve('');
-    }, LIMIT_MS);
-    const end = (text) => {
-      clearTimeout(limit);
-      resolve(text);
-    };
-    child.on('error', () => end(''));
-    child.on('close', () => end(answer));
-    child.stdout.setEncoding('utf8');
-    child.stdout.on('data', (text) => {
-      answer += text;
-    });
-    child.stdin.on('error', () => {});
-    child.stdin.end(JSON.stringify(input));
-  });
-}
-
-function readContext(answer) {
-  try {
-    const { context } = JSON.parse(answer);
-    return typeof context === 'string' && context !== '' ? context : null;
-  } catch {
-    return null;
-  }
-}
-
-function readPrompt(parts) {
-  const spoken = (parts ?? []).filter((part) => part.type === 'text' && !part.synthetic && !part.ignored);
-  return spoken.map((part) => part.text).join('\\n');
-}
-
-export const AgentHandover = async ({ directory }) => {
-  const subAgents = new Set();
-  const started = new Set();
-  const contexts = new Map();
-  const pending = new Map();
-
-  const tell = (event, session, more) => {
-    const before = pending.get(session) ?? Promise.resolve();
-    const told = before.then(async () => {
-      const context = readContext(await run(event, { session_id: session, cwd: directory, ...more }));
-      if (context !== null) contexts.set(session, context);
-    });
-    pending.set(session, told);
-    return told;
-  };
-  const start = (session, source) => {
-    if (started.has(session)) return;
-    started.add(session);
-    void tell('session.created', session, { source });
-  };
-
-  return {
-    event: async ({ event }) => {
-      const { info, sessionID: session = info?.id } = event.properties ?? {};
-      if (typeof session !== 'string') return;
-      if (event.type === 'session.created' && info?.parentID) subAgents.add(session);
-      if (subAgents.has(session)) return;
-      if (event.type === 'session.created') start(session, 'startup');
-      if (event.type === 'session.idle') await tell('session.idle', session);
-      if (event.type === 'session.compacted') void tell('session.compacted', session);
-    },
-    'chat.message': async ({ sessionID: session }, { parts }) => {
-      if (subAgents.has(session)) return;
-      start(session, 'resume');
-      await tell('chat.message', session, { prompt: readPrompt(parts) });
-    },
-    'experimental.chat.system.transform': async ({ sessionID: session }, output) => {
-      await pending.get(session);
-      const context = contexts.get(session);
-      if (context !== undefined) output.system.push(context);
-    },
-    'experimental.session.compacting': async ({ sessionID: session }) => {
-      if (!subAgents.has(session)) await tell('session.compacting', session);
-    },
-    dispose: async () => {
-      await Promise.all([...started].map((session) => tell('dispose', session)));
-    },
-  };
-};
-`;

@@ -6,8 +6,6 @@ export type CliTarget = Command<CliContext> | RouteMap<CliContext>;
 
 /** Every command, loaded only when it is called. The order is the one of the help. */
 export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
-  init: async () => (await import('./init.ts')).init,
-  hooks: async () => (await import('./hooks.ts')).hooks,
   save: async () => (await import('./save.ts')).save,
   capture: async () => (await import('./capture.ts')).capture,
   sessions: async () => (await import('./sessions.ts')).sessions,
@@ -24,6 +22,8 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
   refute: async () => (await import('./refute.ts')).refute,
   forget: async () => (await import('./forget.ts')).forget,
   cleanup: async () => (await import('./cleanup.ts')).cleanup,
+  init: async () => (await import('./init.ts')).init,
+  hooks: async () => (await import('./hooks.ts')).hooks,
   doctor: async () => (await import('./doctor.ts')).doctor,
   debug: async () => (await import('./debug.ts')).debug,
   migrate: async () => (await import('./migrate.ts')).migrate,
