@@ -5,6 +5,7 @@ import { withLock } from '../platform/lock.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import {
   assertWritable,
+  clearLeftovers,
   createSharedFile,
   listMissingFolders,
   readSharedFile,
@@ -91,6 +92,7 @@ function nameChange(bytes: Buffer | null, next: Buffer | null): HookChange['chan
 
 function apply(store: Store, step: Step, direction: Direction): void {
   const { change } = describeChange(step);
+  clearLeftovers(step.read?.path ?? step.file.path);
   if (change !== 'unchanged' && direction === 'install')
     keepReceipt(store, step.file.agent, makeReceipt(store, step));
   if (change !== 'unchanged') write(step);

@@ -1,8 +1,9 @@
 import { lstatSync, mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
-import { removeFile, syncFolder, writeFileDurably } from './durable-file.ts';
+import { isAbandonedTemp, isTempName, removeFile, syncFolder, writeFileDurably } from './durable-file.ts';
 import { resolveRealPath } from './folders.ts';
+import { listNames } from './foreign-file.ts';
 
 /** A file of another program that is also written by us. */
 export interface SharedFile {
@@ -53,6 +54,16 @@ export function createSharedFile(path: string, bytes: Uint8Array, mode: number):
   if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw changedMeanwhile(path);
   mkdirSync(dirname(path), { recursive: true });
   writeFileDurably(path, bytes, { mode });
+}
+
+/** Removes what writers of this file left beside it when they were killed. */
+export function clearLeftovers(path: string): void {
+  const folder = dirname(path);
+  for (const name of listNames(folder)) {
+    const leftover = join(folder, name);
+    const isOfFile = name.startsWith(`.${basename(path)}.`) && isTempName(name);
+    if (isOfFile && isAbandonedTemp(leftover)) removeFile(leftover);
+  }
 }
 
 /** The folders that would have to be made for a file, the innermost first. */

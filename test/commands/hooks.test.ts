@@ -76,6 +76,11 @@ describe('handover hooks', () => {
     expect(readdirSync(desk.folder)).not.toContain('started');
   });
 
+  it('names its commands when there is no such one', async () => {
+    const { status, stderr } = await desk.run(['hooks', 'instal'], { env });
+    expect([status, stderr]).toEqual([64, expect.stringContaining('install')]);
+  });
+
   it('refuses an agent that was named and is not here, and one that nobody knows', async () => {
     const absent = await desk.run(['hooks', 'install', '--agent', 'codex'], { env });
     expect([absent.status, absent.stderr]).toEqual([

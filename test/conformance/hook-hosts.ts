@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  chownSync,
   lstatSync,
   mkdirSync,
   readdirSync,
@@ -139,6 +140,15 @@ export function describeHookHost(host: HookHost): void {
         expect(lstatSync(path).isSymbolicLink()).toBe(true);
         expect(statSync(real).mode & 0o777).toBe(0o640);
         expect(readFileSync(real, 'utf8')).toBe(SETTINGS);
+      });
+
+      it.runIf(process.getuid?.() === 0)('leave the file to its owner', () => {
+        const path = writeSettings(files());
+        chownSync(path, 12_345, 12_346);
+        installHooks(store, request);
+        expect(statSync(path)).toMatchObject({ uid: 12_345, gid: 12_346 });
+        uninstallHooks(store, request);
+        expect(statSync(path)).toMatchObject({ uid: 12_345, gid: 12_346 });
       });
 
       it('leave what was changed since they came', () => {

@@ -296,7 +296,8 @@ async function prepareHooksInstall(box) {
       await askHandover(left, ['hooks', 'uninstall']);
       if (readFileSync(settingsOf(left), 'utf8') !== SETTINGS)
         complaints.push('uninstalling did not bring them back');
-      return complaints;
+      const leftovers = readdirSync(join(left.folder, '.claude')).filter((name) => name !== 'settings.json');
+      return [...complaints, ...leftovers.map((name) => `${name} is left beside the settings`)];
     },
   };
 }

@@ -76,3 +76,49 @@ describe.each(files.map((file) => [file.agent, file] as const))(
     });
   },
 );
+
+describe('hooks that the user has worked on', () => {
+  const [file] = files;
+  if (file === undefined) throw new Error('no agent has entries');
+  const bell = { type: 'command', command: 'bell' };
+  const install = (text: string): { hooks: Record<string, { hooks: unknown[] }[]> } =>
+    JSON.parse(addEntries(file, text));
+
+  it('leave behind what was put around and among them', () => {
+    const { hooks } = install('{}');
+    hooks.Stop?.push({ hooks: [bell] });
+    hooks.PreCompact?.unshift({ hooks: [bell] });
+    hooks.SessionStart?.[0]?.hooks.push(bell);
+    hooks.SessionEnd?.[0]?.hooks.unshift(bell);
+    const other = [{ hooks: [bell] }];
+    for (const indent of [0, 2, '\t']) {
+      const rest = removeEntries(file, JSON.stringify({ hooks }, null, indent), null);
+      expect(JSON.parse(rest)).toEqual({
+        hooks: { SessionStart: other, Stop: other, PreCompact: other, SessionEnd: other },
+      });
+    }
+  });
+
+  it('are one again where they were doubled, and gone from events that are not made use of', () => {
+    const { hooks } = install('{"a": 1}');
+    const [stop] = hooks.Stop ?? [];
+    if (stop === undefined) throw new Error('no hook at Stop');
+    const doubled = {
+      a: 1,
+      hooks: { ...hooks, Stop: [stop, { hooks: [bell, ...stop.hooks] }], Notification: [stop] },
+    };
+    const text = JSON.stringify(doubled, null, 2);
+    expect(inspectEntries(file, text).differing).toEqual(['Stop', 'Notification']);
+    expect(JSON.parse(addEntries(file, text))).toEqual({
+      a: 1,
+      hooks: { ...hooks, Stop: [stop, { hooks: [bell] }] },
+    });
+  });
+
+  it('are found in the settings that count when a key is there twice', () => {
+    const text = '{"hooks": {"Stop": []}, "hooks": {"Stop": []}}';
+    const added = addEntries(file, text);
+    expect(added.startsWith('{"hooks": {"Stop": []}, "hooks": {"Stop": [{')).toBe(true);
+    expect(removeEntries(file, added, text)).toBe(text);
+  });
+});

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { formatHookCommand, parseHookCommand } from '../hook-command.ts';
 import { HOOK_EVENTS } from '../hook-events.ts';
 import type { HookHost, HookPlace, WholeFile } from '../hook-host.ts';
@@ -12,10 +12,7 @@ export const clineHookHost: HookHost = {
   agent: 'cline',
   title: 'Cline',
   program: 'cline',
-  findHome: (machine) => {
-    const home = findClineHome(machine);
-    return home === null ? null : resolve(machine.cwd, home);
-  },
+  findHome: findClineHome,
   projectFolder: '.cline',
   listFiles: (place) => Object.keys(HOOK_EVENTS.cline).map((event) => describeFile(place, event)),
 };

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { listNames } from '../../platform/foreign-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
@@ -8,8 +8,8 @@ const REMOTE_EDITORS = ['.vscode-server', '.vscode-server-insiders', '.cursor-se
 export const MESSAGES = '.messages.json';
 export const CLASSIC_NAME = 'api_conversation_history.json';
 
-export function findClineHome({ env, home }: Machine): string | null {
-  if (env.CLINE_DIR) return env.CLINE_DIR;
+export function findClineHome({ env, home, cwd }: Machine): string | null {
+  if (env.CLINE_DIR) return resolve(cwd, env.CLINE_DIR);
   return home === undefined ? null : join(home, '.cline');
 }
 

@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { HookMoment } from '../hook-events.ts';
 import type { HookHandler, HookHost } from '../hook-host.ts';
 import { makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
@@ -17,10 +17,7 @@ export const codexHookHost: HookHost = {
   agent: 'codex',
   title: 'Codex',
   program: 'codex',
-  findHome: (machine) => {
-    const home = findCodexHome(machine);
-    return home === null ? null : resolve(machine.cwd, home);
-  },
+  findHome: findCodexHome,
   projectFolder: '.codex',
   trust: codexHookTrust,
   listFiles: ({ folder, launcher }) => [

@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { listNames } from '../../platform/foreign-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
@@ -9,8 +9,8 @@ const ROLLOUT = /^rollout-.*\.jsonl(?:\.zst)?$/;
 const UUID = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const IDS = new RegExp(`-(${UUID})(?:_(${UUID}))?\\.jsonl(?:\\.zst)?$`, 'i');
 
-export function findCodexHome({ env, home }: Machine): string | null {
-  if (env.CODEX_HOME) return env.CODEX_HOME;
+export function findCodexHome({ env, home, cwd }: Machine): string | null {
+  if (env.CODEX_HOME) return resolve(cwd, env.CODEX_HOME);
   return home === undefined ? null : join(home, '.codex');
 }
 

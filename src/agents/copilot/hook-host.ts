@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { formatHookCommand } from '../hook-command.ts';
 import { type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
 import { findCopilotHome } from './paths.ts';
@@ -8,10 +8,7 @@ export const copilotHookHost: HookHost = {
   agent: 'copilot',
   title: 'Copilot CLI',
   program: 'copilot',
-  findHome: (machine) => {
-    const home = findCopilotHome(machine);
-    return home === null ? null : resolve(machine.cwd, home);
-  },
+  findHome: findCopilotHome,
   projectFolder: '.github',
   listFiles: ({ folder, launcher }) => [
     {

@@ -1,9 +1,9 @@
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { listNames } from '../../platform/foreign-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
-export function findCopilotHome({ env, home }: Machine): string | null {
-  if (env.COPILOT_HOME) return env.COPILOT_HOME;
+export function findCopilotHome({ env, home, cwd }: Machine): string | null {
+  if (env.COPILOT_HOME) return resolve(cwd, env.COPILOT_HOME);
   return home === undefined ? null : join(home, '.copilot');
 }
 

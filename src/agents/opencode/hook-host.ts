@@ -1,4 +1,4 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { HookHost } from '../hook-host.ts';
 import { findConfigFolder } from './places.ts';
 import { parsePlugin, writePlugin } from './plugin.ts';
@@ -8,10 +8,7 @@ export const opencodeHookHost: HookHost = {
   agent: 'opencode',
   title: 'OpenCode',
   program: 'opencode',
-  findHome: (machine) => {
-    const folder = findConfigFolder(machine);
-    return folder === null ? null : resolve(machine.cwd, folder);
-  },
+  findHome: findConfigFolder,
   projectFolder: '.opencode',
   listFiles: ({ folder, launcher }) => [
     {

@@ -1,4 +1,4 @@
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute, join, resolve } from 'node:path';
 import { listNames } from '../../platform/foreign-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
@@ -24,7 +24,7 @@ function findDataFolder({ env, home }: Machine): string | null {
   return home === undefined ? null : join(home, '.local', 'share', 'opencode');
 }
 
-export function findConfigFolder({ env, home }: Machine): string | null {
-  if (env.XDG_CONFIG_HOME) return join(env.XDG_CONFIG_HOME, 'opencode');
+export function findConfigFolder({ env, home, cwd }: Machine): string | null {
+  if (env.XDG_CONFIG_HOME) return join(resolve(cwd, env.XDG_CONFIG_HOME), 'opencode');
   return home === undefined ? null : join(home, '.config', 'opencode');
 }

@@ -26,6 +26,8 @@ export function runInstall(this: CliContext, flags: ChangeHooksFlags): void {
     return;
   }
   printChanges(this.out, changes, flags.dryRun);
+  if (site.scope === 'project' && changes.length > 0)
+    this.err.line(dim('note: '), 'the paths in these files are of this machine; do not commit them');
   for (const { agent } of absent) this.out.line(bold(agent.padEnd(NAME_WIDTH)), dim('not on this machine'));
   for (const { sentence } of review) this.out.line(dim('next: '), sentence);
 }
