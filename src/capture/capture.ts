@@ -3,7 +3,9 @@ import { HANDOVER_SCHEMA, type UnstampedDraft } from '../model/handover.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { isFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
-import { Redactor } from '../redact/redact.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
+import { redactDraft } from '../redact/redact-draft.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { abbreviateHome, describePlace, type Place } from '../workspace/place.ts';
 import { nameLostProject } from '../workspace/project.ts';
 import { type Judgement, judgeReading } from './judge-reading.ts';
@@ -17,6 +19,8 @@ export interface Captured {
 export interface CaptureOptions {
   /** Whether to keep what was read, so that the next capture of the session reads only what is new. */
   keepsReading?: boolean;
+  /** Takes out the secrets; without one, that of the store. */
+  redactor?: Redactor;
 }
 
 /** Makes a handover of a session, from nothing but what the agent wrote to disk. */
@@ -24,12 +28,13 @@ export function captureSession(
   agent: Agent,
   session: FoundSession,
   machine: Machine,
-  { keepsReading = false }: CaptureOptions = {},
+  { keepsReading = false, redactor = openRedactorFor(session, machine, keepsReading) }: CaptureOptions = {},
 ): Captured {
-  const { distilled, reading, tally } = readSession(agent, session, { machine, keeps: keepsReading });
-  const redactor = new Redactor();
-  const facts = distilled.facts.map((fact) => redactor.redactFact(fact));
-  const title = redactor.redactText(distilled.title);
+  const first = readSession(agent, session, { machine, keeps: keepsReading, redactor });
+  // What a later line taught may stand in an earlier one.
+  const { distilled, reading, tally } = redactor.hasLearnt
+    ? readSession(agent, session, { machine, keeps: false, redactor, anew: true })
+    : first;
   const { project, workspace } = locate(distilled.cwd ?? session.cwd, machine);
   const draft: UnstampedDraft = {
     schema: HANDOVER_SCHEMA,
@@ -46,14 +51,18 @@ export function captureSession(
       ...(distilled.lastAt === null ? {} : { last_at: distilled.lastAt }),
     },
     workspace,
-    title,
+    title: distilled.title,
     summary: '',
-    facts,
+    facts: distilled.facts,
     previous: null,
     quality: null,
-    redactions: redactor.redactions,
+    redactions: [],
   };
-  return { draft, judgement: judgeReading(reading, tally, session.bytes) };
+  return { draft: redactDraft(draft, redactor), judgement: judgeReading(reading, tally, session.bytes) };
+}
+
+function openRedactorFor({ cwd }: FoundSession, machine: Machine, makesKey: boolean): Redactor {
+  return openRedactor(machine, { folder: cwd, makesKey });
 }
 
 /** A folder that is gone, or that was never on this machine, still names the project. */

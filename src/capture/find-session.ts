@@ -3,6 +3,7 @@ import { loadAgent } from '../agents/table.ts';
 import { HandoverError } from '../errors.ts';
 import { isFolder, pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
 import { type IdentifiedProject, identifyProject } from '../workspace/project.ts';
 
 export interface SessionFilter {
@@ -20,12 +21,17 @@ export async function findSessions(machine: Machine, filter: SessionFilter = {})
     (filter.agent === undefined ? AGENT_NAMES : [filter.agent]).map(loadAgent),
   );
   const projectOf = rememberProjects(machine);
+  const redactor = openRedactor(machine, { folder: null, makesKey: false });
   return agents
     .flatMap((agent) => [...agent.findSessions(machine)])
     .filter((session) => session.parent === null)
     .filter((session) => filter.sinceMs === undefined || session.changedMs >= filter.sinceMs)
     .filter((session) => isOfPlace(session, filter, projectOf))
-    .sort((a, b) => b.changedMs - a.changedMs || (a.id < b.id ? -1 : 1));
+    .sort((a, b) => b.changedMs - a.changedMs || (a.id < b.id ? -1 : 1))
+    .map((session) => ({
+      ...session,
+      title: session.title === null ? null : redactor.redactText(session.title, { byHuman: true }),
+    }));
 }
 
 function isOfPlace(

@@ -7,6 +7,7 @@ import type { Handover, UnstampedDraft } from '../model/handover.ts';
 import { makeHandoverId } from '../model/id.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { Machine } from '../platform/machine.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
 import { withCatalogOpener } from '../store/catalog-opener.ts';
 import { keepNewHandover } from '../store/handovers.ts';
 import { findLine } from '../store/line.ts';
@@ -89,8 +90,9 @@ async function prepareSession(
   { agent, session }: SessionOfAgent,
   { store, machine, keepsReading, goal, terminal }: Preparation,
 ): Promise<Prepared> {
-  const { draft, judgement } = captureSession(agent, session, machine, { keepsReading });
-  const told = goal === undefined ? draft : addGoal(draft, goal);
+  const redactor = openRedactor(machine, { folder: session.cwd, makesKey: keepsReading });
+  const { draft, judgement } = captureSession(agent, session, machine, { keepsReading, redactor });
+  const told = goal === undefined ? draft : addGoal(draft, redactor.redactText(goal, { byHuman: true }));
   const line = store === null ? null : await withCatalogOpener(store, (open) => findLine(store, told, open));
   const marks = store === null ? NO_MARKS : readMarks(store, told.project.id);
   const linked = linkHandover(placeInTerminal(told, line, terminal), line, marks);

@@ -6,6 +6,7 @@ import { isShapedLike } from '../model/shape.ts';
 import { type FileSight, readEnds } from '../platform/foreign-file.ts';
 import { startOfFile } from '../platform/lines.ts';
 import { decodePlainData, encodePlainData, RUNTIME } from '../platform/plain-data.ts';
+import type { FoundMarks, Redactor } from '../redact/redactor.ts';
 import { findReading, keepReading } from '../store/readings.ts';
 import type { Store } from '../store/store.ts';
 import { BUILD, VERSION } from '../version.ts';
@@ -19,14 +20,18 @@ export interface TranscriptReading {
   tally: Tally;
 }
 
-/** A transcript, and the file that it is in now. */
+/** A transcript, the file that it is in now, and what takes the secrets out of it. */
 export interface TranscriptFile {
   agent: Agent;
   session: FoundSession;
   sight: FileSight;
+  redactor: Redactor;
 }
 
-interface KeptReading extends TranscriptReading {
+export interface KeptReading extends TranscriptReading {
+  /** The secrets that were taken out, by kind, and whose marks they are. */
+  found: FoundMarks;
+  redactor: string;
   prefix: string;
 }
 
@@ -35,6 +40,8 @@ const EXAMPLE: KeptReading = {
   reading: startReading(),
   account: openAccount(),
   tally: startTally(),
+  found: new Map(),
+  redactor: '',
   prefix: '',
 };
 
@@ -44,26 +51,34 @@ const CHECKSUM_BYTES = 32;
  * What is known of a transcript from the last time, if it is still good: made by this very program, from this very file,
  * which has not been written anew since.
  */
-export function findTranscriptReading(store: Store, file: TranscriptFile): TranscriptReading | null {
+export function findTranscriptReading(store: Store, file: TranscriptFile): KeptReading | null {
   const bytes = findReading(store, nameReading(file));
   if (bytes === null) return null;
   const data = bytes.subarray(CHECKSUM_BYTES);
   if (!bytes.subarray(0, CHECKSUM_BYTES).equals(computeChecksum(file, data))) return null;
   const kept = decodePlainData(data);
-  if (!isShapedLike(kept, EXAMPLE)) return null;
+  if (!isShapedLike(kept, EXAMPLE) || kept.redactor !== identify(file.redactor, kept.found)) return null;
   return kept.prefix === hashPrefix(file, kept.bookmark.position.offset) ? kept : null;
+}
+
+/** Placeholders are as good as what they were made with. */
+function identify(redactor: Redactor, found: FoundMarks): string {
+  return found.size === 0 ? redactor.settingsIdentity : redactor.identity;
 }
 
 /**
  * A reading as bytes that can be kept: the reading itself may be changed afterwards. Null when the file is no longer what
- * was read.
+ * was read, and when the reader still holds a secret: none is written.
  */
 export function packTranscriptReading(
   file: TranscriptFile,
   { bookmark, reading, account, tally }: TranscriptReading,
 ): Buffer | null {
   const prefix = hashPrefix(file, bookmark.position.offset);
-  return prefix === null ? null : encodePlainData({ bookmark, reading, account, tally, prefix });
+  if (prefix === null || holdsSecret([bookmark.state, reading], file.redactor)) return null;
+  const { found } = file.redactor;
+  const redactor = identify(file.redactor, found);
+  return encodePlainData({ bookmark, reading, account, tally, found, redactor, prefix });
 }
 
 export function keepTranscriptReading(store: Store, file: TranscriptFile, data: Buffer): void {
@@ -89,4 +104,13 @@ function hashPrefix({ session, sight }: TranscriptFile, length: number): string 
   if (length > sight.size) return null;
   const ends = readEnds(session.path, length);
   return ends === null ? null : sha256Hex(ends);
+}
+
+/** Whether a secret shows in any text of a value, which may be made of maps and sets too. */
+function holdsSecret(value: unknown, redactor: Redactor): boolean {
+  if (typeof value === 'string') return redactor.holdsSecret(value);
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return false;
+  const parts =
+    value instanceof Map || value instanceof Set || Array.isArray(value) ? [...value] : Object.values(value);
+  return parts.some((part) => holdsSecret(part, redactor));
 }

@@ -1,6 +1,6 @@
 import type { Action, Event } from '../model/event.ts';
 import type { Fact } from '../model/fact.ts';
-import { hasRedactions, Redactor } from '../redact/redact.ts';
+import { splitAtPlaceholders } from '../redact/placeholder.ts';
 
 const FEWEST_WORDS = 5;
 const SAME_WORDS = 0.75;
@@ -12,11 +12,13 @@ const SAME_WORDS = 0.75;
  * have to stand in one simple command in their order, or most of many words anywhere.
  */
 export function saysFact(event: Event, fact: Fact): boolean {
-  const texts = listTexts(event).join('\n');
-  const said = hasRedactions(fact.text) ? new Redactor().redactText(texts) : texts;
+  const said = listTexts(event).join('\n');
   const letters = keepLetters(said);
   if (letters.includes(keepLetters(fact.text))) return true;
-  const pieces = fact.text.split(PIECES).map(keepLetters);
+  const pieces = splitAtPlaceholders(fact.text)
+    .filter((_, index) => index % 2 === 0)
+    .flatMap((text) => text.split(PIECES))
+    .map(keepLetters);
   if (pieces.length > 1 && pieces.every((piece) => letters.includes(piece))) return true;
   if (fact.trust === 'quoted') return false;
   if (said.split(COMMAND_END).some((part) => standInOrder(listWords(fact.text), listWords(part))))

@@ -6,15 +6,16 @@ import { HandoverError } from '../errors.ts';
 import type { Event } from '../model/event.ts';
 import { sightFile } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
-import { holdsSecret } from '../redact/redact.ts';
+import { redactEvent } from '../redact/redact-event.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { openStore, type Store } from '../store/store.ts';
 import { countEvent, startTally, type Tally, tallyEvents } from './judge-reading.ts';
 import {
   findTranscriptReading,
+  type KeptReading,
   keepTranscriptReading,
   packTranscriptReading,
   type TranscriptFile,
-  type TranscriptReading,
 } from './kept-reading.ts';
 
 export interface SessionRead {
@@ -23,26 +24,34 @@ export interface SessionRead {
   tally: Tally;
 }
 
+export interface ReadOptions {
+  machine: Machine;
+  keeps: boolean;
+  redactor: Redactor;
+  /** Whether to read all of it, whatever is known from the last time. */
+  anew?: boolean;
+}
+
 /**
- * Reads a session and distils it. Of a transcript that has grown since the last time only what is new is read, with the
+ * Reads a session and distils it, without its secrets. Of a transcript that has grown since the last time only what is new is read, with the
  * same outcome; with `keeps`, that next time is prepared for.
  */
 export function readSession(
   agent: Agent,
   session: FoundSession,
-  { machine, keeps }: { machine: Machine; keeps: boolean },
+  { machine, keeps, redactor, anew = false }: ReadOptions,
 ): SessionRead {
   const store = openStoreOrNull(machine);
   const sight = agent.openTranscript === undefined || store === null ? null : sightFile(session.path);
-  if (store === null || sight === null) return readWhole(agent, session);
-  const file = { agent, session, sight };
-  const known = findTranscriptReading(store, file);
+  if (store === null || sight === null) return readWhole(agent, session, redactor);
+  const file = { agent, session, sight, redactor };
+  const known = anew ? null : findTranscriptReading(store, file);
   const keep = keeps ? (data: Buffer) => keepTranscriptReading(store, file, data) : null;
   return (
     (known === null ? null : readFrom(file, { known, keep })) ??
     readFrom(file, { keep }) ??
     readFrom(file, { keep, lookAhead: true }) ??
-    readWhole(agent, session)
+    readWhole(agent, session, redactor)
   );
 }
 
@@ -56,20 +65,27 @@ function openStoreOrNull(machine: Machine): Store | null {
   }
 }
 
-function readWhole(agent: Agent, session: FoundSession): SessionRead {
+function readWhole(agent: Agent, session: FoundSession, redactor: Redactor): SessionRead {
+  redactor.resume(new Map());
   const reading = startReading();
   const tally = startTally();
-  return { distilled: distilEvents(tallyEvents(agent.readEvents(session, reading), tally)), reading, tally };
+  const events = tallyEvents(agent.readEvents(session, reading), tally);
+  return { distilled: distilEvents(redactEvents(events, redactor)), reading, tally };
+}
+
+function* redactEvents(events: Iterable<Event>, redactor: Redactor): Generator<Event> {
+  for (const event of events) yield redactEvent(event, redactor);
 }
 
 interface Beginning extends Pick<Opening, 'lookAhead'> {
-  known?: TranscriptReading;
+  known?: KeptReading;
   keep: ((data: Buffer) => void) | null;
 }
 
 /** Null when it cannot be done from there. */
 function readFrom(file: TranscriptFile, { known, keep, lookAhead = false }: Beginning): SessionRead | null {
-  const { agent, session, sight } = file;
+  const { agent, session, sight, redactor } = file;
+  redactor.resume(known?.found ?? new Map());
   const reading = known?.reading ?? startReading();
   const account: Account = known?.account ?? openAccount();
   const tally = known?.tally ?? startTally();
@@ -77,17 +93,15 @@ function readFrom(file: TranscriptFile, { known, keep, lookAhead = false }: Begi
   const transcript = agent.openTranscript?.({ session, reading, until: sight.size, lookAhead, ...from });
   const tell = (event: Event): void => {
     countEvent(tally, event);
-    enterEvent(account, event);
+    enterEvent(account, redactEvent(event, redactor));
   };
   if (!transcript?.read(tell)) return null;
   settleAccount(account);
   const mark = keep === null ? null : transcript.mark();
-  // A secret is not written: such a session is read anew each time.
-  const bookmark = mark === null || holdsSecret([mark.state, account]) ? null : mark;
   const packed =
-    bookmark === null ? null : packTranscriptReading(file, { bookmark, reading, account, tally });
+    mark === null ? null : packTranscriptReading(file, { bookmark: mark, reading, account, tally });
   if (!transcript.finish(tell)) return null;
-  if (packed !== null) keep?.(packed);
+  if (packed !== null && !redactor.hasLearnt) keep?.(packed);
   closeAccount(account);
   return { distilled: distilAccount(account), reading, tally };
 }

@@ -1,8 +1,8 @@
-import * as v from 'valibot';
-import { Event } from '../model/event.ts';
+import type { Event } from '../model/event.ts';
 import type { Fact, Source } from '../model/fact.ts';
 import { isHandoverId } from '../model/id.ts';
-import { Redactor } from '../redact/redact.ts';
+import { redactEvent } from '../redact/redact-event.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { saysFact } from './match-fact.ts';
 
 /**
@@ -31,6 +31,13 @@ export interface TracedEvents {
   lastLine: number;
 }
 
+export interface TraceOptions {
+  session: string | null;
+  redactor: Redactor;
+  /** Whether to look through all events for secrets, because some were found when the session was captured. */
+  wasRedacted: boolean;
+}
+
 /**
  * Finds the events that facts came from. `events` are those of `session`, and null where they cannot be had; no more of
  * them are taken than it needs, and only those that are asked for are held.
@@ -38,24 +45,33 @@ export interface TracedEvents {
 export function traceEvents(
   events: Iterable<Event> | null,
   facts: readonly Fact[],
-  session: string | null,
+  { session, redactor, wasRedacted }: TraceOptions,
 ): TracedEvents {
   const searches = facts.map((fact) => ({
     fact,
     sources: fact.sources.map((source) => new Search(fact, source, session)),
   }));
   const placed = searches.flatMap(({ sources }) => sources).filter((source) => source.isPlaced);
-  const lastLine = events === null ? 0 : search(events, placed);
+  const lastLine =
+    events === null ? 0 : search(wasRedacted ? learnFrom(events, redactor) : events, placed, wasRedacted);
   return {
     facts: searches.map(({ fact, sources }) => ({
       fact,
-      sources: sources.map((source) => source.conclude(events !== null)),
+      sources: sources.map((source) => source.conclude(events !== null, redactor)),
     })),
     lastLine,
   };
 }
 
-function search(events: Iterable<Event>, searches: readonly Search[]): number {
+/** What is said of a secret in one place tells what to take out in all. */
+function* learnFrom(events: Iterable<Event>, redactor: Redactor): Generator<Event> {
+  for (const event of events) {
+    redactEvent(event, redactor);
+    yield event;
+  }
+}
+
+function search(events: Iterable<Event>, searches: readonly Search[], toTheEnd: boolean): number {
   const wanted = groupByPlace(searches);
   const open = new Set(searches);
   const last = searches.reduce((latest, source) => Math.max(latest, source.line), 0);
@@ -75,7 +91,7 @@ function search(events: Iterable<Event>, searches: readonly Search[]): number {
     }
     if (event.type === 'call' && at.size > 0) waiting.set(event.call, at);
     if (event.type === 'result') waiting.delete(event.call);
-    if (open.size === 0 && event.ref.line > last) break;
+    if (open.size === 0 && event.ref.line > last && !toTheEnd) break;
   }
   return lastLine;
 }
@@ -128,9 +144,13 @@ class Search {
     if (saysFact(event, this.#fact)) this.#isTold = true;
   }
 
-  conclude(wasRead: boolean): TracedSource {
+  conclude(wasRead: boolean, redactor: Redactor): TracedSource {
     const events = this.#isTold ? this.#pick() : this.#events;
-    return { ...this.#source, state: this.#judge(wasRead), events: events.map(redactEvent) };
+    return {
+      ...this.#source,
+      state: this.#judge(wasRead),
+      events: events.map((event) => redactEvent(event, redactor)),
+    };
   }
 
   #judge(wasRead: boolean): SourceState {
@@ -155,8 +175,4 @@ class Search {
 function tellsOutcome({ kind, status }: Fact): boolean {
   const isRun = kind === 'command' || kind === 'check' || kind === 'error';
   return isRun && status !== 'unknown' && status !== 'running';
-}
-
-function redactEvent(event: Event): Event {
-  return v.parse(Event, new Redactor().redactValue(event));
 }

@@ -2,6 +2,7 @@ import { startReading } from '../agents/agent.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import type { Machine } from '../platform/machine.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
 import { abbreviateHome } from '../workspace/place.ts';
 import { type Reopened, reopenTranscript } from './reopen.ts';
 import { type TracedEvents, type TracedSource, traceEvents } from './trace-events.ts';
@@ -35,13 +36,19 @@ export async function traceFacts(
 
 async function traceSession(handover: Handover, facts: readonly Fact[], machine: Machine): Promise<Trace> {
   const transcript = await reopenTranscript(handover.session, machine);
+  const folder = transcript.state === 'open' ? transcript.session.cwd : null;
+  const options = {
+    session: handover.session.id,
+    redactor: openRedactor(machine, { folder, makesKey: false }),
+    wasRedacted: handover.redactions.length > 0,
+  };
   if (transcript.state !== 'open') {
     const path = handover.session.transcript;
-    return { ...traceEvents(null, facts, handover.session.id), transcript, path };
+    return { ...traceEvents(null, facts, options), transcript, path };
   }
   const { agent, session } = transcript;
   return {
-    ...traceEvents(agent.readEvents(session, startReading()), facts, handover.session.id),
+    ...traceEvents(agent.readEvents(session, startReading()), facts, options),
     transcript,
     path: abbreviateHome(session.path, machine),
   };

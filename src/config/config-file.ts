@@ -1,7 +1,8 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { HandoverError } from '../errors.ts';
+import { pathExists } from '../platform/folders.ts';
 import { readHead } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findConfigHome } from '../platform/paths.ts';
@@ -25,6 +26,14 @@ export function readUserConfig(machine: Machine): ConfigFile {
  */
 export function readProjectConfig(root: string): ConfigFile {
   return readConfigFile(join(root, '.agent-handover', 'config.toml'));
+}
+
+/** The settings of the project that a folder is in: those of the first folder upwards that has some, or is a repository. */
+export function readNearestConfig(folder: string): ConfigFile {
+  for (let at = folder; ; at = dirname(at)) {
+    const config = readProjectConfig(at);
+    if (config.sections.size > 0 || pathExists(join(at, '.git')) || dirname(at) === at) return config;
+  }
 }
 
 /** A file that is not there has no sections. */

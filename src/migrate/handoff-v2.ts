@@ -11,7 +11,8 @@ import { cleanLine } from '../model/text.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
 import { isFolder } from '../platform/folders.ts';
 import { listNames, readHead } from '../platform/foreign-file.ts';
-import { holdsSecret, Redactor } from '../redact/redact.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { listIds } from '../store/months.ts';
 import { setCopyAside } from '../store/quarantine.ts';
 import { type FinalStatus, moveStatus, readStatus } from '../store/status.ts';
@@ -103,7 +104,8 @@ function setAside(
 ): string {
   if (dryRun) return '';
   // The store is to hold no secret; the file itself stays where it is.
-  if (holdsSecret(bytes.toString('utf8'))) return '; a secret shows in it, so no copy was made';
+  if (findRedactor(store).holdsSecret(bytes.toString('utf8')))
+    return '; a secret shows in it, so no copy was made';
   const name = `v2-${sha256Hex(bytes).slice(0, 16)}.json`;
   setCopyAside(store, { name, bytes, from: basename(file), reason: error.message });
   return `; a copy is in the quarantine as ${name}`;
@@ -124,7 +126,7 @@ function migrateRecord(
   { file, dryRun, project, locate }: FileMigration & { file: string },
 ): TakenOver {
   const origin = { ...locate(findProjectFolder(record, file) ?? project), machine: store.machine };
-  const draft = redactDraft(readV2Record(record, origin));
+  const draft = readV2Record(record, origin);
   const taken = takeOver(store, [draft], { dryRun, isSame: isSameSnapshot });
   if (taken.id !== null && !dryRun) keepStatus(store, taken.id, record);
   return taken;
@@ -133,19 +135,6 @@ function migrateRecord(
 /** An envelope never changes but in its status. */
 function isSameSnapshot({ imported: a }: HandoverDraft, { imported: b }: HandoverDraft): boolean {
   return a !== undefined && a.format === b?.format && a.id === b.id;
-}
-
-/** The tool kept what was said word for word, secrets too. */
-function redactDraft(draft: HandoverDraft): HandoverDraft {
-  const redactor = new Redactor();
-  const title = redactor.redactText(draft.title);
-  const facts = draft.facts.map((fact) => redactor.redactFact(fact));
-  const detail = Object.entries(draft.imported?.detail ?? {}).map(([key, value]) => [
-    key,
-    redactor.redactValue(value),
-  ]);
-  const imported = draft.imported && { ...draft.imported, detail: Object.fromEntries(detail) };
-  return { ...draft, title, facts, redactions: redactor.redactions, ...(imported && { imported }) };
 }
 
 /** By where the file lies, else by where the files lie that it tells of. */
@@ -175,7 +164,11 @@ function keepStatus(store: Store, id: string, { resume_snapshot: snapshot }: V2R
   moveStatus(store, id, {
     to,
     session: session === null ? undefined : cleanLine(session),
-    reason: reason === null ? undefined : new Redactor().redactText(cleanLine(reason)),
+    reason: reason === null ? undefined : findRedactor(store).redactText(cleanLine(reason)),
     ...(at === null ? {} : { detail: { at: cleanLine(at) } }),
   });
+}
+
+function findRedactor({ machine }: Store): Redactor {
+  return openRedactor(machine, { folder: null, makesKey: true });
 }

@@ -12,6 +12,7 @@ import { parseJson } from '../model/json.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findConfigHome } from '../platform/paths.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
 import type { Store } from '../store/store.ts';
 import { type LocatedProject, rememberProjects } from './locate-project.ts';
 import { type MigratedRecord, takeOver } from './take-over.ts';
@@ -82,7 +83,9 @@ function migrateItem(store: Store, item: unknown, options: MigrationOptions): Mi
   const parsed = v.safeParse(SessionHandoffRecord, item);
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    const note = `${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`;
+    // The message quotes what was found.
+    const redactor = openRedactor(store.machine, { folder: null, makesKey: false });
+    const note = redactor.redactText(`${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`);
     return { position, id: null, outcome: 'refused', note, file };
   }
   const record = parsed.output;

@@ -2,6 +2,8 @@ import * as v from 'valibot';
 import { HandoverError } from '../errors.ts';
 import { sealHandover } from '../handover/seal.ts';
 import type { HandoverDraft } from '../model/handover.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
+import { redactDraft } from '../redact/redact-draft.ts';
 import { keepExistingHandover, readHandover } from '../store/handovers.ts';
 import type { Store } from '../store/store.ts';
 
@@ -25,13 +27,15 @@ export interface TakeOverOptions {
   isSame(known: HandoverDraft, draft: HandoverDraft): boolean;
 }
 
-/** Keeps a record under the first of its possible ids that is free, unless it is here already. */
+/** Keeps a record, without its secrets, under the first of its possible ids that is free, unless it is here already. */
 export function takeOver(
   store: Store,
   drafts: readonly HandoverDraft[],
   { dryRun, isSame }: TakeOverOptions,
 ): TakenOver {
-  for (const draft of drafts) {
+  const redactor = openRedactor(store.machine, { folder: null, makesKey: !dryRun });
+  for (const found of drafts) {
+    const draft = redactDraft(found, redactor);
     const { id } = draft;
     const standing = findStanding(store, draft, isSame);
     if (standing === 'same') return { id, outcome: 'present', note: null };

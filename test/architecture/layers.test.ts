@@ -42,7 +42,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   handover: ['errors.ts', 'model', 'platform', 'workspace'],
   agents: ['errors.ts', 'model', 'platform'],
   distil: ['errors.ts', 'model'],
-  redact: ['errors.ts', 'model'],
+  redact: ['errors.ts', 'model', 'platform', 'config'],
   brief: ['errors.ts', 'model'],
   store: ['errors.ts', 'model', 'platform', 'handover'],
   capture: [
@@ -67,6 +67,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'workspace',
     'agents',
     'distil',
+    'redact',
     'capture',
     'handover',
     'brief',

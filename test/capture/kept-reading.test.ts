@@ -22,6 +22,7 @@ import type { Machine } from '../../src/platform/machine.ts';
 import { SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
 import { makeDesk } from '../support/cli.ts';
 import { readAnew, readKept } from '../support/growing.ts';
+import { makeRedactor } from '../support/redactor.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 
 /** A transcript of a few hundred kilobytes: larger than what is hashed of it. */
@@ -237,9 +238,9 @@ describe('a session', () => {
     const { path, machine, readings } = layOut(tellLong(1).text);
     const session = claudeCodeAgent.inspectFile(path);
     if (session === null) throw new Error('no session');
-    expect(readSession(claudeCodeAgent, session, { machine, keeps: false })).toEqual(
-      readAnew(claudeCodeAgent, path),
-    );
+    expect(
+      readSession(claudeCodeAgent, session, { machine, keeps: false, redactor: makeRedactor() }),
+    ).toEqual(readAnew(claudeCodeAgent, path));
     expect(() => statSync(readings)).toThrow('ENOENT');
   });
 });

@@ -1,8 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeFactId, type Fact } from '../../src/model/fact.ts';
-import { holdsSecret, Redactor } from '../../src/redact/redact.ts';
-import { RULES } from '../../src/redact/rules.ts';
+import { Redactor } from '../../src/redact/redactor.ts';
+import { RULES } from '../../src/redact/rules/table.ts';
+import { SHAPES } from '../fixtures/secrets/shapes.ts';
+import { fillTemplate, rollDice } from '../fixtures/secrets/write-secrets.ts';
+import { makeRedactor } from '../support/redactor.ts';
 
 /** Put together here, so that no file of this project looks as if a secret were in it. */
 const secret = (...parts: string[]): string => parts.join('');
@@ -35,25 +38,47 @@ const AROUND: Readonly<Record<string, (text: string) => string>> = {
   'assigned-secret': (text) => `DB_PASSWORD=${text} npm start`,
 };
 
+/** Marks are the same for the same secret; here only kinds matter. */
+const dropMarks = (text: string): string => text.replace(/:[0-9a-z]{8}\]/g, ']');
+
 describe('a secret', () => {
   it.each(SECRETS)('of the kind %s is taken out, and counted', (kind, text) => {
-    const redactor = new Redactor();
+    const redactor = makeRedactor();
     const around = AROUND[kind] ?? ((inner: string): string => `use ${inner} for it`);
-    expect(redactor.redactText(around(text))).toBe(around(`[redacted: ${kind}]`));
+    expect(dropMarks(redactor.redactText(around(text)))).toBe(around(`[redacted:${kind}]`));
     expect(redactor.redactions).toEqual([{ kind, count: 1 }]);
+    expect(redactor.holdsSecret(around(text))).toBe(true);
   });
 
-  it.each(SECRETS)('of the kind %s is noticed wherever it stands in a value', (kind, text) => {
-    const around = AROUND[kind] ?? ((inner: string): string => `use ${inner} for it`);
-    const value = new Map([['results', [{ texts: new Set(['nothing', around(text)]) }]]]);
-    expect(holdsSecret(value)).toBe(true);
-    expect(holdsSecret(new Map([[around(text), 1]]))).toBe(true);
-    expect(holdsSecret(['nothing', { like: 'a secret' }, new Uint8Array(3), null])).toBe(false);
+  it('looks the same wherever it stands, different from others, and different under another key', () => {
+    const [one, other] = [secret('ghp_', LETTERS.slice(0, 36)), secret('ghp_', LETTERS.slice(4, 40))];
+    const [first, second, third] = makeRedactor().redactText(`${one} ${other} "${one}"`).split(' ');
+    expect(third).toBe(`"${first}"`);
+    expect(second).not.toBe(first);
+    const elsewhere = new Redactor({ key: () => new Uint8Array(32).fill(1) });
+    expect(elsewhere.redactText(one)).not.toBe(first);
+    expect(first).toMatch(/^\[redacted:github-token:[0-9a-z]{8}\]$/);
+  });
+
+  it('that its surroundings told once is known everywhere', () => {
+    const redactor = makeRedactor();
+    expect(redactor.redactText('log in with tr0ub4dor9x')).toContain('tr0ub4dor9x');
+    expect(redactor.hasLearnt).toBe(false);
+    redactor.redactText('DB_PASSWORD=tr0ub4dor9x');
+    expect(redactor.hasLearnt).toBe(true);
+    expect(redactor.redactText('log in with tr0ub4dor9x')).not.toContain('tr0ub4dor9x');
+    expect(redactor.redactions).toEqual([{ kind: 'assigned-secret', count: 1 }]);
+  });
+
+  it('is known by the name of the member that holds it', () => {
+    const value = makeRedactor().redactValue({ user: 'ann', password: 'tr0ub4dor&9x', list: [{ port: 80 }] });
+    expect(value).toMatchObject({ user: 'ann', list: [{ port: 80 }] });
+    expect(JSON.stringify(value)).not.toContain('tr0ub4dor');
   });
 
   it('is taken out where it was cut off', () => {
     const text = `git push https://x ${secret('ghp_', 'a1B2c3D4e5')}…`;
-    expect(new Redactor().redactText(text)).toBe('git push https://x [redacted: cut-token]…');
+    expect(dropMarks(makeRedactor().redactText(text))).toBe('git push https://x [redacted:cut-token]…');
   });
 
   it('is taken out of all of a fact, names included', () => {
@@ -67,21 +92,96 @@ describe('a secret', () => {
       sources: [],
       detail: { stem: token, names: { [token]: 3 }, list: [token], exit: 0, none: null },
     };
-    const redactor = new Redactor();
+    const redactor = makeRedactor();
     const redacted = redactor.redactFact(fact);
     expect(JSON.stringify(redacted)).not.toContain(token);
-    expect(redacted).toMatchObject({
-      id: fact.id,
-      text: 'login [redacted: github-token]',
-      detail: { exit: 0, none: null },
-    });
+    expect(redacted).toMatchObject({ detail: { exit: 0, none: null } });
+    expect(dropMarks(redacted.text)).toBe('login [redacted:github-token]');
+    expect(redacted.id).toBe(computeFactId('command', redacted.text));
     expect(redactor.redactions).toEqual([{ kind: 'github-token', count: 1 }]);
   });
 
   it('has every rule tried', () => {
-    const tried = new Set([...SECRETS.map(([kind]) => kind), 'cut-token']);
-    expect(new Set(RULES.map(({ kind }) => kind))).toEqual(tried);
+    const tried = new Set(SHAPES.map(({ kind }) => kind));
+    expect([...new Set(RULES.map(({ kind }) => kind))].length).toBeGreaterThanOrEqual(60);
+    expect(tried.size).toBeGreaterThanOrEqual(60);
   });
+});
+
+/** Each form of a secret in which it can still be used, or easily be had. */
+const WRAPPINGS: Readonly<Record<string, (text: string) => string>> = {
+  'escaped as JSON': (text) => JSON.stringify(JSON.stringify(`a\n${text}\nb`)),
+  'in a URL': (text) => `https://example.org/?with=${encodeURIComponent(text)}&all=1`,
+  'in base64': (text) => `data: ${Buffer.from(`first line\n${text}\n`).toString('base64')} end`,
+  'in base64 over lines': (text) =>
+    (
+      Buffer.from(`name: shop\nwith: ${text}\n`)
+        .toString('base64')
+        .match(/.{1,76}/g) ?? []
+    ).join('\n'),
+  'by its numbers': (text) =>
+    `"${[...text].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')}"`,
+  'over two lines': (text) => `run --with ${text.slice(0, 12)}\\\n  ${text.slice(12)}`,
+  'put together': (text) => `const it = "${text.slice(0, 12)}" + "${text.slice(12)}";`,
+  'quoted in a mail': (text) =>
+    text
+      .split('\n')
+      .map((line) => `> ${line}`)
+      .join('\n'),
+};
+
+describe('a secret that is wrapped', () => {
+  const dice = rollDice(7);
+  const secrets = SHAPES.filter(({ names, kind }) => names === undefined && kind !== 'private-key').map(
+    ({ template }) => fillTemplate(template, dice),
+  );
+  it.each(Object.entries(WRAPPINGS))('%s is taken out, nine times in ten and more', (_, wrap) => {
+    const left = secrets.filter((text) => {
+      const form = wrap(text);
+      return makeRedactor()
+        .redactText(form)
+        .includes(form.slice(form.length * 0.3, form.length * 0.7));
+    });
+    expect(left.length, left.join('\n')).toBeLessThanOrEqual(secrets.length / 10);
+  });
+
+  it('looks the same as when it is not', () => {
+    const token = secret('ghp_', LETTERS.slice(0, 36));
+    const [, mark = ''] = /:([0-9a-z]{8})\]/.exec(makeRedactor().redactText(token)) ?? [];
+    for (const name of ['escaped as JSON', 'in a URL', 'by its numbers', 'over two lines', 'put together'])
+      expect(makeRedactor().redactText(WRAPPINGS[name]?.(token) ?? ''), name).toContain(mark);
+  });
+
+  it.each(SHAPES.filter(({ kind }) => kind === 'private-key'))(
+    'is taken out as a key in any form: $template',
+    ({ template }) => {
+      const key = fillTemplate(template, dice);
+      const [, , body = ''] = key.split('\n');
+      const forms = [
+        key,
+        JSON.stringify({ private_key: key }),
+        key.replaceAll('\n', '\\n'),
+        key
+          .split('\n')
+          .map((line) => `    ${line}`)
+          .join('\n'),
+        key
+          .split('\n')
+          .map((line) => `"${line}\\n" +`)
+          .join('\n'),
+        key.slice(0, 150),
+        encodeURIComponent(key),
+        Buffer.from(key).toString('base64'),
+      ];
+      for (const form of forms) {
+        const redacted = makeRedactor().redactText(`before\n${form}\nafter`);
+        expect([redacted.includes(body.slice(0, 40)), redacted.startsWith('before')], redacted).toEqual([
+          false,
+          true,
+        ]);
+      }
+    },
+  );
 });
 
 describe('what is no secret', () => {
@@ -99,9 +199,27 @@ describe('what is no secret', () => {
     'Bearer of good news, and the token_bucket_rate_limiter_2',
     'npm_config_registry, hf_hub_download, eyJ',
   ])('%j stays as it is', (text) => {
-    const redactor = new Redactor();
+    const redactor = makeRedactor();
     expect(redactor.redactText(text)).toBe(text);
     expect(redactor.redactions).toEqual([]);
+  });
+});
+
+describe('what is private', () => {
+  it('is not kept', () => {
+    const redactor = makeRedactor();
+    expect(dropMarks(redactor.redactText('Use <private>the blue\none</private> now'))).toBe(
+      'Use [redacted:private] now',
+    );
+    expect(redactor.redactions).toEqual([{ kind: 'private', count: 1 }]);
+  });
+
+  it('goes to the end where a human did not close it, and nobody else', () => {
+    const text = 'Use <private>the blue one now';
+    expect(makeRedactor().redactText(text)).toBe(text);
+    expect(dropMarks(makeRedactor().redactText(text, { byHuman: true }))).toBe('Use [redacted:private]');
+    const spoken = 'Explain the tag `<private>` to me';
+    expect(makeRedactor().redactText(spoken, { byHuman: true })).toBe(spoken);
   });
 });
 
@@ -112,8 +230,8 @@ describe('redacting', () => {
       .map((parts) => parts.join(' '));
     fc.assert(
       fc.property(text, (any) => {
-        const once = new Redactor().redactText(any);
-        expect(new Redactor().redactText(once)).toBe(once);
+        const once = makeRedactor().redactText(any);
+        expect(makeRedactor().redactText(once)).toBe(once);
       }),
     );
   });

@@ -257,8 +257,8 @@ describe('what happened', () => {
     }
     const { redactions } = await desk.json<Handover>(['show']);
     expect(redactions).toEqual([{ kind: 'github-token', count: 1 }]);
-    expect(await desk.ok(['show', '--events'])).toContain(
-      'prompt  Use the token [redacted: github-token] to push',
+    expect(await desk.ok(['show', '--events'])).toMatch(
+      /prompt {2}Use the token \[redacted:github-token:[0-9a-z]{8}\] to push/,
     );
     for (const file of listFiles(desk.store)) expect(readFileSync(file).includes(secret), file).toBe(false);
   });

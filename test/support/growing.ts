@@ -11,6 +11,7 @@ import { isShapedLike } from '../../src/model/shape.ts';
 import { startOfFile } from '../../src/platform/lines.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { decodePlainData, encodePlainData } from '../../src/platform/plain-data.ts';
+import { makeRedactor } from './redactor.ts';
 
 /** What reading all of a transcript gives, without anything that was kept. Null for a file that is no transcript yet. */
 export function readAnew(agent: Agent, path: string): SessionRead | null {
@@ -38,7 +39,7 @@ export function readKept(
       return agent.openTranscript?.(opening) ?? null;
     },
   };
-  return readSession(watched, session, { machine, keeps: true });
+  return readSession(watched, session, { machine, keeps: true, redactor: makeRedactor() });
 }
 
 export interface Growth {

@@ -3,6 +3,7 @@ import { HandoverError } from '../../errors.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { isAbandonedTemp, isTempName, moveFileDurably, removeFile } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { REDACTION_KEY } from '../../platform/secret-key.ts';
 import { type Entry, isTooOpen, makePrivate, surveyFolder } from '../../platform/survey.ts';
 import { finishLeaving, readHandover } from '../handovers.ts';
 import { pathOfIndex } from '../index-schema.ts';
@@ -102,6 +103,7 @@ function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (area === QUARANTINE) return [describeQuarantined(entry)];
   if (parts.length > 1 && (area === JOURNAL || area === LOCKS || area === READINGS || area === INSTALLS))
     return [];
+  if (parts.length === 1 && entry.name === REDACTION_KEY) return [];
   if (entry.path.startsWith(pathOfIndex(store)) || entry.name === 'index.sum') return [];
   return [describeStranger(entry)];
 }

@@ -7,6 +7,7 @@ import { keepSession, previewSession, type SessionOfAgent } from '../../../captu
 import { HandoverError } from '../../../errors.ts';
 import { writeV2Envelope } from '../../../handover/v2-view.ts';
 import { cleanLine } from '../../../model/text.ts';
+import { openRedactor } from '../../../redact/open-redactor.ts';
 import { readEarlier } from '../../../store/earlier.ts';
 import { readMarked } from '../../../store/marks.ts';
 import type { Store } from '../../../store/store.ts';
@@ -23,8 +24,8 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
   const reader = requireReader(flags.target ?? 'generic');
   const budget = flags.budget === undefined ? DEFAULT_BUDGET : parseCount(flags.budget, 1);
   const chosen = await chooseSession(this, flags);
-  const goal = flags.goal === undefined ? {} : { goal: flags.goal };
   const { machine } = this;
+  const goal = flags.goal === undefined ? {} : { goal: redactGoal(flags.goal, chosen, this) };
   const captured = flags.dryRun
     ? await previewSession(chosen, { ...goal, store: findStoreOrNull(this), machine })
     : await keepSession(findStore(this), chosen, goal);
@@ -89,4 +90,8 @@ function pickById(sessions: readonly FoundSession[], words: string): FoundSessio
       data: { candidates: matching.slice(0, 10).map((session) => session.id) },
     },
   );
+}
+
+function redactGoal(goal: string, { session }: SessionOfAgent, { machine }: CliContext): string {
+  return openRedactor(machine, { folder: session.cwd, makesKey: false }).redactText(goal, { byHuman: true });
 }

@@ -1,6 +1,8 @@
 import { HandoverError } from '../../../errors.ts';
 import { DECLARABLE_KINDS, type Declaration, declareHandover } from '../../../handover/declare.ts';
 import { sealRated } from '../../../handover/seal.ts';
+import { openRedactor } from '../../../redact/open-redactor.ts';
+import { redactDraft } from '../../../redact/redact-draft.ts';
 import { keepNewHandover } from '../../../store/handovers.ts';
 import { describePlace } from '../../../workspace/place.ts';
 import { detectAgent } from '../agents.ts';
@@ -13,7 +15,8 @@ const MAX_INPUT_BYTES = 2 * 1024 * 1024;
 export function runSave(this: CliContext, flags: SaveFlags): void {
   const declaration = readDeclaration(this, flags);
   const place = describePlace(flags.project ?? '.', this.machine);
-  const draft = declareHandover(declaration, place, this.machine);
+  const redactor = openRedactor(this.machine, { folder: place.root, makesKey: true });
+  const draft = redactDraft(declareHandover(declaration, place, this.machine), redactor);
   const store = findStore(this);
   const kept = keepNewHandover(store, (stamp) => sealRated({ ...draft, ...stamp }));
   const { handover, path } = kept;

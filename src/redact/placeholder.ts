@@ -1,0 +1,24 @@
+import { createHmac } from 'node:crypto';
+import { encodeBase32 } from '../model/base32.ts';
+
+const OPENING = '[redacted:';
+const MARK_LENGTH = 8;
+const PLACEHOLDER = /(\[redacted:[a-z0-9-]{1,40}:[0-9a-z]{8}\])/;
+
+/** What stands for a secret: its kind, and a mark that is the same for the same secret and tells nothing without the key. */
+export function formatPlaceholder(kind: string, mark: string): string {
+  return `${OPENING}${kind}:${mark}]`;
+}
+
+export function computeMark(secret: string, key: Uint8Array): string {
+  return encodeBase32(createHmac('sha256', key).update(secret).digest(), MARK_LENGTH);
+}
+
+export function hasPlaceholders(text: string): boolean {
+  return text.includes(OPENING);
+}
+
+/** The text between placeholders at even places, the placeholders themselves at odd ones. */
+export function splitAtPlaceholders(text: string): string[] {
+  return hasPlaceholders(text) ? text.split(PLACEHOLDER) : [text];
+}

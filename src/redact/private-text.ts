@@ -1,0 +1,25 @@
+const OPEN = '<private>';
+const CLOSE = '</private>';
+
+/** A part of a text that its writer does not want to be kept, tags included. */
+export interface PrivatePart {
+  start: number;
+  end: number;
+}
+
+/**
+ * What stands between `<private>` and `</private>`. Where a human did not close the tag, all that follows: rather too much
+ * than what was not to be kept.
+ */
+export function findPrivateParts(text: string, { byHuman = false } = {}): PrivatePart[] {
+  const parts: PrivatePart[] = [];
+  for (let start = text.indexOf(OPEN); start !== -1; ) {
+    const close = text.indexOf(CLOSE, start);
+    const isSpokenOf = text.charAt(start - 1) === '`';
+    if (close === -1) return byHuman && !isSpokenOf ? [...parts, { start, end: text.length }] : parts;
+    const end = close + CLOSE.length;
+    parts.push({ start, end });
+    start = text.indexOf(OPEN, end);
+  }
+  return parts;
+}

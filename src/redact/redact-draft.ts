@@ -1,0 +1,45 @@
+import * as v from 'valibot';
+import {
+  HandoverDraft,
+  MAX_AGENT_BYTES,
+  MAX_SUMMARY_BYTES,
+  MAX_TITLE_BYTES,
+  type UnstampedDraft,
+} from '../model/handover.ts';
+import { cutToBytes } from '../model/text.ts';
+import type { Redactions, Redactor } from './redactor.ts';
+
+/** Everything that is written of a handover is written here for the first time: what passes has no secrets any more. */
+export function redactDraft<Draft extends UnstampedDraft>(draft: Draft, redactor: Redactor): Draft {
+  const { title, summary, facts, project, session, workspace, imported } = draft;
+  const redact = (): Pick<UnstampedDraft, 'title' | 'summary' | 'facts'> => ({
+    title: cutToBytes(redactor.redactText(title), MAX_TITLE_BYTES),
+    summary: cutToBytes(redactor.redactText(summary, { byHuman: true }), MAX_SUMMARY_BYTES),
+    facts: facts.map((fact) => redactor.redactFact(fact)),
+  });
+  // What a later text taught may stand in an earlier one.
+  const first = redact();
+  const texts = redactor.hasLearnt ? redact() : first;
+  const { entries } = HandoverDraft;
+  return {
+    ...draft,
+    ...texts,
+    project: v.parse(entries.project, redactor.redactValue(project)),
+    session: {
+      ...v.parse(entries.session, redactor.redactValue(session)),
+      agent: cutToBytes(redactor.redactText(session.agent), MAX_AGENT_BYTES),
+    },
+    workspace: v.parse(entries.workspace, redactor.redactValue(workspace)),
+    ...(imported === undefined
+      ? {}
+      : { imported: v.parse(entries.imported.wrapped, redactor.redactValue(imported)) }),
+    redactions: addUp(draft.redactions, redactor.redactions),
+  };
+}
+
+/** What was counted before, in a record that comes from elsewhere, is not lost. */
+function addUp(before: Redactions, now: Redactions): Redactions {
+  const counts = new Map(before.map(({ kind, count }) => [kind, count]));
+  for (const { kind, count } of now) counts.set(kind, Math.max(count, counts.get(kind) ?? 0));
+  return [...counts].map(([kind, count]) => ({ kind, count })).sort((a, b) => (a.kind < b.kind ? -1 : 1));
+}

@@ -1,0 +1,62 @@
+import type { Action, Event } from '../model/event.ts';
+import type { Redactor } from './redactor.ts';
+
+/** An event without secrets in what was said, done and given back; ids, times and folders stay. */
+export function redactEvent(event: Event, redactor: Redactor): Event {
+  const redact = (text: string): string => redactor.redactText(text);
+  switch (event.type) {
+    case 'prompt':
+      return { ...event, text: redactor.redactText(event.text, { byHuman: true }) };
+    case 'reply':
+    case 'injected':
+    case 'limit':
+      return { ...event, text: redact(event.text) };
+    case 'call':
+      return { ...event, action: redactAction(event.action, redact) };
+    case 'result':
+      return { ...event, output: redact(event.output) };
+    case 'plan':
+      return {
+        ...event,
+        items: event.items.map(({ detail, ...item }) => ({
+          ...item,
+          text: redact(item.text),
+          ...(detail === undefined ? {} : { detail: redact(detail) }),
+        })),
+      };
+    case 'compaction':
+      return event.summary === null ? event : { ...event, summary: redact(event.summary) };
+  }
+}
+
+function redactAction(action: Action, redact: (text: string) => string): Action {
+  switch (action.kind) {
+    case 'edit':
+      return {
+        ...action,
+        edits: action.edits.map(({ to, ...edit }) => ({
+          ...edit,
+          path: redact(edit.path),
+          before: redact(edit.before),
+          after: redact(edit.after),
+          ...(to === undefined ? {} : { to: redact(to) }),
+        })),
+      };
+    case 'read':
+      return { ...action, path: redact(action.path) };
+    case 'command':
+      return { ...action, command: redact(action.command) };
+    case 'search':
+      return { ...action, pattern: redact(action.pattern) };
+    case 'fetch':
+      return { ...action, url: redact(action.url) };
+    case 'delegate':
+      return { ...action, task: redact(action.task) };
+    case 'ask':
+      return { ...action, question: redact(action.question) };
+    case 'propose':
+      return { ...action, text: redact(action.text) };
+    case 'other':
+      return { ...action, texts: action.texts.map(redact) };
+  }
+}
