@@ -6,36 +6,30 @@ const MAX_NAME = 64;
 const MAX_GAP = 8;
 
 /** The last three letters of every name that is given a secret: most names are let pass by them alone. */
-const TAILS: ReadonlySet<number> = new Set(
-  'ord swd ase ode pwd ort ena ret ken ial als eds key ass uth kie ion yid _id ata'
-    .split(' ')
-    .map((tail) => packTail(tail, tail.length)),
-);
+export const NAME_TAILS: readonly string[] =
+  'ord swd ase ode pwd ort ena ret ken ial als eds key ass uth kie ion yid _id ata'.split(' ');
+const TAILS: ReadonlySet<string> = new Set(NAME_TAILS);
 
-function packTail(text: string, end: number): number {
-  return (
-    ((text.charCodeAt(end - 3) | 32) << 16) |
-    ((text.charCodeAt(end - 2) | 32) << 8) |
-    (text.charCodeAt(end - 1) | 32)
-  );
+function hasTail(name: string): boolean {
+  return TAILS.has(name.slice(-3).toLowerCase());
 }
 
-/** The value that a name before `:`, `=` or a tag's `>` is given, if it is a secret. `at` is where that mark stands. */
-export function findAssigned(text: string, at: number): Span | null {
-  let end = at;
-  while (end > 0 && at - end < MAX_GAP && isGap(text.charCodeAt(end - 1))) end--;
-  if (end < 3 || !TAILS.has(packTail(text, end))) return null;
+/** The value that a name which ends at `end` is given by `:`, `=` or as the content of a tag, if it is a secret. */
+export function findGiven(text: string, end: number): Span | null {
+  let at = end;
+  while (at - end < MAX_GAP && isGap(text.charCodeAt(at))) at++;
+  const mark = text.charAt(at);
+  if (mark !== ':' && mark !== '=' && mark !== '>') return null;
   const start = findNameStart(text, end);
   const name = text.slice(start, end);
-  if (text.charAt(at) === '>')
-    return text.charAt(start - 1) === '<' ? judge(name, readTagged(text, at + 1)) : null;
+  if (mark === '>') return text.charAt(start - 1) === '<' ? judge(name, readTagged(text, at + 1)) : null;
   const isQuery = /[?&]/.test(text.charAt(start - 1));
-  return judge(name, readValue(text, at, { isSpaced: end < at && text.charAt(at) === '=', isQuery }));
+  return judge(name, readValue(text, at, { isSpaced: end < at && mark === '=', isQuery }));
 }
 
 /** The kind of secret that a value is for the name that it has, if any: for what is parsed already. */
 export function findNamed(name: string, text: string): string | null {
-  if (name.length < 3 || text.length > MAX_VALUE || !TAILS.has(packTail(name, name.length))) return null;
+  if (name.length < 3 || text.length > MAX_VALUE || !hasTail(name)) return null;
   return judge(name, { text, start: 0, isQuoted: true, isSpaced: false, line: text })?.kind ?? null;
 }
 
@@ -45,7 +39,7 @@ const FLAG = /--([A-Za-z][\w-]{2,40})[ \t]{1,8}/y;
 export function findFlagged(text: string, at: number): Span | null {
   FLAG.lastIndex = at;
   const [all, name] = FLAG.exec(text) ?? [];
-  if (all === undefined || name === undefined || !TAILS.has(packTail(name, name.length))) return null;
+  if (all === undefined || name === undefined || !hasTail(name)) return null;
   const value = readValue(text, at + all.length - 1, { isSpaced: false, isQuery: false });
   return value?.text.startsWith('-') ? null : judge(name, value);
 }
@@ -68,7 +62,7 @@ function findNameStart(text: string, end: number): number {
   return start;
 }
 
-function isNamePart(code: number): boolean {
+export function isNamePart(code: number): boolean {
   const letter = code | 32;
   return (
     (letter >= 0x61 && letter <= 0x7a) ||

@@ -1,14 +1,14 @@
 /**
- * A secret that shows by its shape. It is looked for only where one of `starts` begins a word, or where `pivot` follows a
- * run of word characters; the pattern is then tried at that one place. The secret is what the first group holds, which
+ * A secret that shows by its shape. It is looked for only where one of `starts` begins a word, or where one of
+ * `pivots` follows a word; the pattern is then tried at that one place. The secret is what the first group holds, which
  * ends the match, or else all of the match. Patterns try no two ways to match the same text: their repetitions are of
  * single characters, bounded, and not followed by what they could have taken themselves.
  */
 export interface Rule {
   kind: string;
   starts?: readonly string[];
-  pivot?: string;
-  /** How many characters may stand between the beginning of the run and the pivot. */
+  pivots?: readonly string[];
+  /** How long the word before a pivot may be. */
   before?: readonly [least: number, most: number];
   pattern: RegExp;
   /** Of what has the shape, whether it is one. */

@@ -1,57 +1,66 @@
-import { findAssigned, findFlagged } from './assigned.ts';
+import { findFlagged, findGiven, isNamePart, NAME_TAILS } from './assigned.ts';
 import type { Rule, Span } from './rule.ts';
 import { RULES } from './rules/table.ts';
 import { findUrlSecret } from './url.ts';
 import { findEncoded, unwrap } from './wrapped.ts';
 
-const WORD = 1;
-/** Begins a rule, though it is no word character. */
-const HEAD = 2;
-const MARK = 3;
-/** Joins words to a run, as base64 has them. */
-const JOINT = 4;
-const ASCII = 128;
+const ASCII = 127;
+const HEX = [...'0123456789abcdefABCDEF'];
+const LETTERS = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'];
+const ANY = Array.from({ length: ASCII + 1 }, (_, code) => String.fromCharCode(code));
 
-interface Start {
-  literal: string;
-  rules: Rule[];
+/** What may begin with three characters, or, of a pivot and a name, end or go on. */
+interface Sign {
+  starts: { literal: string; rules: Rule[] }[];
+  pivots: { literal: string; rule: Rule }[];
+  isUrl?: true;
+  isFlag?: true;
+  isWrap?: true;
+  isTail?: true;
 }
-type PivotRule = Rule & { pivot: string };
 
-const CLASSES = new Uint8Array(ASCII);
-for (let code = 0; code < ASCII; code++) if (/\w/.test(String.fromCharCode(code))) CLASSES[code] = WORD;
-for (const char of ':=>\\%.~') CLASSES[char.charCodeAt(0)] = MARK;
-for (const char of '-+/') CLASSES[char.charCodeAt(0)] = JOINT;
+const SIGNS = new Map<number, Sign>();
+/** One bit for every three characters: whether there is a sign for them. */
+const HAS_SIGN = new Uint8Array(1 << 18);
 
-/** Every start by its first three characters, and a table that says without a look at it that there is none. */
-const STARTS = new Map<number, Start[]>();
-const HAS_START = new Uint8Array(1 << 13);
-/** By the first character of the pivot. */
-const PIVOTS: PivotRule[][] = Array.from({ length: ASCII }, () => []);
+function packThree(first: number, second: number, third: number): number {
+  return (first & ASCII) | ((second & ASCII) << 7) | ((third & ASCII) << 14);
+}
+
+function addSign(three: string): Sign {
+  const key = packThree(three.charCodeAt(0), three.charCodeAt(1), three.charCodeAt(2));
+  HAS_SIGN[key >> 3] = (HAS_SIGN[key >> 3] ?? 0) | (1 << (key & 7));
+  const sign = SIGNS.get(key) ?? { starts: [], pivots: [] };
+  SIGNS.set(key, sign);
+  return sign;
+}
 
 for (const rule of RULES) {
-  if (rule.pivot !== undefined) PIVOTS[rule.pivot.charCodeAt(0)]?.push({ ...rule, pivot: rule.pivot });
-  for (const literal of rule.starts ?? []) addStart(literal, rule);
+  for (const literal of rule.pivots ?? []) addSign(literal).pivots.push({ literal, rule });
+  for (const literal of rule.starts ?? []) {
+    const { starts } = addSign(literal);
+    const known = starts.find((start) => start.literal === literal);
+    if (known === undefined) starts.push({ literal, rules: [rule] });
+    else known.rules.push(rule);
+  }
 }
-
-function addStart(literal: string, rule: Rule): void {
-  const [first, second, third] = [literal.charCodeAt(0), literal.charCodeAt(1), literal.charCodeAt(2)];
-  if (CLASSES[first] === 0) CLASSES[first] = HEAD;
-  HAS_START[hashStart(first, second, third)] = 1;
-  const key = packStart(first, second, third);
-  const starts = STARTS.get(key) ?? [];
-  STARTS.set(key, starts);
-  const known = starts.find((start) => start.literal === literal);
-  if (known === undefined) starts.push({ literal, rules: [rule] });
-  else known.rules.push(rule);
+addSign('://').isUrl = true;
+for (const letter of LETTERS) addSign(`--${letter}`).isFlag = true;
+for (const tail of NAME_TAILS) for (const cased of listCases(tail)) addSign(cased).isTail = true;
+for (const digit of HEX) {
+  for (const head of ['\\u', '\\x', ...HEX.map((first) => `%${first}`)]) addSign(head + digit).isWrap = true;
 }
-
-function hashStart(first: number, second: number, third: number): number {
-  return (first + second * 37 + third * 1009) & 0x1fff;
+for (const char of ANY) {
+  for (const head of ['\\\n', '\\\r', '"+', "'+"]) addSign(head + char).isWrap = true;
 }
+for (const three of ['" +', "' +"]) addSign(three).isWrap = true;
 
-function packStart(first: number, second: number, third: number): number {
-  return first | (second << 7) | (third << 14);
+function listCases(word: string): string[] {
+  const [first = '', ...rest] = word;
+  if (first === '') return [''];
+  return listCases(rest.join('')).flatMap((end) =>
+    [...new Set([first, first.toUpperCase()])].map((char) => char + end),
+  );
 }
 
 const SHORTEST = 8;
@@ -112,9 +121,8 @@ export function joinSpans(spans: Span[]): Span[] {
   return joined;
 }
 
-const LEAST_ENCODED = 24;
-/** Pivots that are joints follow as many characters. */
-const HEX_KEY = 32;
+const SAMPLE = 12;
+const LEAST_ENCODED = 2 * SAMPLE;
 const CUT = /[\w-]{4,250}(?=…)/y;
 
 /** One pass over one text. */
@@ -133,48 +141,52 @@ class Scan {
 
   #run(): void {
     const text = this.#text;
-    const { length } = text;
-    let isStart = true;
-    let runStart = 0;
-    for (let i = 0; i < length; i++) {
-      const code = text.charCodeAt(i);
-      const kind = code < ASCII ? CLASSES[code] : 0;
-      if (kind === WORD) {
-        if (!isStart) continue;
-        isStart = false;
-        if (i + 2 >= length) continue;
-        if (HAS_START[hashStart(code, text.charCodeAt(i + 1), text.charCodeAt(i + 2))] === 0) continue;
-        const end = this.#tryStarts(i);
-        if (end === -1) continue;
-        i = end - 1;
-        isStart = true;
-        runStart = end;
+    const last = text.length - 2;
+    let first = text.charCodeAt(0) & ASCII;
+    let second = text.charCodeAt(1) & ASCII;
+    for (let i = 0; i < last; i++) {
+      const third = text.charCodeAt(i + 2) & ASCII;
+      const key = first | (second << 7) | (third << 14);
+      first = second;
+      second = third;
+      if (((HAS_SIGN[key >> 3] ?? 0) & (1 << (key & 7))) === 0) continue;
+      const next = this.#meetSign(i, key);
+      if (next <= i + 1 || next >= last) {
+        if (next >= last) break;
         continue;
       }
-      isStart = true;
-      if (kind === JOINT) {
-        if (code === 0x2f) continue;
-        const next = this.#meetJoint(i, code, runStart);
-        if (next > i) {
-          i = next - 1;
-          runStart = next;
-        }
-        continue;
-      }
-      if (i - runStart >= LEAST_ENCODED) this.#meetRun(runStart, i);
-      const next = kind === 0 ? i : kind === HEAD ? this.#tryStarts(i) : this.#meetMark(i, code, runStart);
-      if (next > i) i = next - 1;
-      runStart = i + 1;
+      i = next - 1;
+      first = text.charCodeAt(next) & ASCII;
+      second = text.charCodeAt(next + 1) & ASCII;
     }
-    if (length - runStart >= LEAST_ENCODED) this.#meetRun(runStart, length);
+    if (this.#looksInside) this.#findEncoded();
+  }
+
+  /** Where to go on, or -1 for the next character. */
+  #meetSign(at: number, key: number): number {
+    const sign = SIGNS.get(key);
+    if (sign === undefined) return -1;
+    const text = this.#text;
+    if (sign.isTail === true && !isNamePart(text.charCodeAt(at + 3))) this.#keep(findGiven(text, at + 3));
+    if (sign.starts.length > 0 && isWordStart(text, at)) {
+      const end = this.#tryStarts(at, sign);
+      if (end !== -1) return end;
+    }
+    for (const { literal, rule } of sign.pivots) {
+      const start = findRunStart(text, at, rule);
+      const end = start !== -1 && text.startsWith(literal, at) ? this.#tryRule(rule, start) : -1;
+      if (end !== -1) return end;
+    }
+    if (sign.isUrl === true) this.#keep(findUrlSecret(text, at));
+    if (sign.isFlag === true && text.charCodeAt(at - 1) !== DASH) this.#keep(findFlagged(text, at));
+    if (sign.isWrap === true) this.wraps.push(at);
+    return -1;
   }
 
   /** The end of what was found, or -1. */
-  #tryStarts(at: number): number {
-    const text = this.#text;
-    const key = packStart(text.charCodeAt(at), text.charCodeAt(at + 1), text.charCodeAt(at + 2));
-    for (const { literal, rules } of STARTS.get(key) ?? []) {
-      if (!text.startsWith(literal, at)) continue;
+  #tryStarts(at: number, { starts }: Sign): number {
+    for (const { literal, rules } of starts) {
+      if (!this.#text.startsWith(literal, at)) continue;
       for (const rule of rules) {
         const end = this.#tryRule(rule, at);
         if (end !== -1) return end;
@@ -207,66 +219,25 @@ class Scan {
     return end;
   }
 
-  #tryPivots(at: number, code: number, runStart: number): number {
-    const before = at - runStart;
-    for (const rule of PIVOTS[code] ?? []) {
-      const [least, most] = rule.before ?? [1, 64];
-      if (before < least || before > most || !this.#text.startsWith(rule.pivot, at)) continue;
-      const end = this.#tryRule(rule, runStart);
-      if (end !== -1) return end;
-    }
-    return -1;
-  }
-
-  /** Where to go on, if further than the mark. */
-  #meetMark(at: number, code: number, runStart: number): number {
+  /** Runs of base64 characters are found by looking at every twelfth character only. */
+  #findEncoded(): void {
     const text = this.#text;
-    switch (code) {
-      case 0x3a: // :
-        if (text.charCodeAt(at + 1) === 0x2f && text.charCodeAt(at + 2) === 0x2f)
-          this.#keep(findUrlSecret(text, at));
-        else this.#keep(findAssigned(text, at));
-        return text.charCodeAt(at + 1) === 0x41 ? this.#tryPivots(at, code, runStart) : -1;
-      case 0x3d: // =
-      case 0x3e: // >
-        this.#keep(findAssigned(text, at));
-        return -1;
-      case 0x5c: // \
-        return this.#meetBackslash(at);
-      case 0x25: // %
-        if (!isHex(text.charCodeAt(at + 1)) || !isHex(text.charCodeAt(at + 2))) return -1;
-        this.wraps.push(at);
-        return at + 3;
-      default: // . ~
-        return this.#tryPivots(at, code, runStart);
+    const { length } = text;
+    for (let i = SAMPLE - 1; i < length; i += SAMPLE) {
+      if (
+        !isBase64(text.charCodeAt(i)) ||
+        !isBase64(text.charCodeAt(i - 4)) ||
+        !isBase64(text.charCodeAt(i - 8))
+      )
+        continue;
+      let start = i;
+      while (start > 0 && isBase64(text.charCodeAt(start - 1))) start--;
+      let end = i + 1;
+      while (end < length && isBase64(text.charCodeAt(end))) end++;
+      if (end - start >= LEAST_ENCODED)
+        this.#keep(findEncoded(text, { start, end }, (decoded) => new Scan(decoded, false).spans));
+      i = Math.max(i, end - SAMPLE);
     }
-  }
-
-  #meetJoint(at: number, code: number, runStart: number): number {
-    const text = this.#text;
-    if (code === 0x2b) {
-      if (isQuote(text.charCodeAt(at - 1)) || isQuote(text.charCodeAt(at - 2))) this.wraps.push(at);
-      return -1;
-    }
-    if (at - runStart === HEX_KEY) return this.#tryPivots(at, code, runStart);
-    if (text.charCodeAt(at + 1) !== 0x2d || text.charCodeAt(at - 1) === 0x2d) return -1;
-    const end = this.#tryStarts(at);
-    if (end !== -1) return end;
-    this.#keep(findFlagged(text, at));
-    return -1;
-  }
-
-  #meetBackslash(at: number): number {
-    const next = this.#text.charCodeAt(at + 1);
-    if (next === 0x6e || next === 0x72 || next === 0x74) return at + 2; // \n \r \t
-    const isNumbered = (next === 0x75 || next === 0x78) && isHex(this.#text.charCodeAt(at + 2)); // \u \x
-    if (isNumbered || next === 0x0a || next === 0x0d) this.wraps.push(at);
-    return -1;
-  }
-
-  #meetRun(start: number, end: number): void {
-    if (!this.#looksInside) return;
-    this.#keep(findEncoded(this.#text, { start, end }, (decoded) => new Scan(decoded, false).spans));
   }
 
   #keep(span: Span | null): void {
@@ -274,10 +245,32 @@ class Scan {
   }
 }
 
-function isQuote(code: number): boolean {
-  return code === 0x22 || code === 0x27;
+const DASH = 0x2d;
+const BACKSLASH = 0x5c;
+const PERCENT = 0x25;
+
+/** Of each ASCII character whether it is a word character, and whether base64 has it. */
+const IS_WORD: readonly boolean[] = ANY.map((char) => /\w/.test(char));
+const IS_BASE64: readonly boolean[] = ANY.map((char) => /[\w+/-]/.test(char));
+
+function isBase64(code: number): boolean {
+  return code <= ASCII && IS_BASE64[code] === true;
 }
 
-function isHex(code: number): boolean {
-  return (code >= 0x30 && code <= 0x39) || (code >= 0x41 && code <= 0x46) || (code >= 0x61 && code <= 0x66);
+/** What stands before is no part of a word; an escaped line end, or another escaped character, is none. */
+function isWordStart(text: string, at: number): boolean {
+  const before = text.charCodeAt(at - 1);
+  if (at === 0 || before > ASCII || IS_WORD[before] !== true || IS_WORD[text.charCodeAt(at)] !== true)
+    return true;
+  const second = text.charCodeAt(at - 2);
+  if (second === BACKSLASH) return before === 0x6e || before === 0x72 || before === 0x74;
+  return text.charCodeAt(at - 3) === PERCENT;
+}
+
+/** Where the word before a pivot begins, or -1 if it is not as long as the rule has it. */
+function findRunStart(text: string, at: number, { before: [least, most] = [1, 64] }: Rule): number {
+  let start = at - 1;
+  while (start > 0 && at - start <= most && !isWordStart(text, start)) start--;
+  const length = at - start;
+  return length >= least && length <= most ? start : -1;
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { parseSection, readNearestConfig, readUserConfig } from '../config/config-file.ts';
+import { type ConfigFile, parseSection, readNearestConfig, readUserConfig } from '../config/config-file.ts';
+import { HandoverError } from '../errors.ts';
 import type { Machine } from '../platform/machine.ts';
 import { boundPattern } from './user-pattern.ts';
 
@@ -39,11 +40,22 @@ const ProjectSection = v.strictObject({ rules: v.optional(Rules, []) });
 
 /** The settings of the user, and of the project that `folder` belongs to. */
 export function readRedactSettings(machine: Machine, folder: string | null): RedactSettings {
-  const user = parseSection(readUserConfig(machine), 'redact', UserSection);
+  const user = parseSection(readOwnConfig(machine), 'redact', UserSection);
   const project =
     folder === null ? { rules: [] } : parseSection(readNearestConfig(folder), 'redact', ProjectSection);
   const rules = [...user.rules, ...project.rules];
   if (rules.length === 0 && user.allow.length === 0) return NO_SETTINGS;
   const identity = JSON.stringify([rules.map(({ kind, pattern }) => [kind, pattern.source]), user.allow]);
   return { rules, allow: new Set(user.allow), identity };
+}
+
+/** Who only looks may do so without a home, and then has no settings. */
+function readOwnConfig(machine: Machine): ConfigFile {
+  try {
+    return readUserConfig(machine);
+  } catch (error) {
+    if (error instanceof HandoverError && error.code === 'HANDOVER_HOME_UNKNOWN')
+      return { path: '', sections: new Map() };
+    throw error;
+  }
 }

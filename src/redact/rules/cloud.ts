@@ -13,8 +13,10 @@ export const CLOUD_RULES: readonly Rule[] = [
   token('azure-sas', ['sig='], /([A-Za-z0-9%+/]{43,70}(?:%3[Dd]|=))/),
   {
     kind: 'azure-client-secret',
-    pivot: '~',
-    before: [2, 5],
+    pivots: [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~-'].map(
+      (char) => `Q~${char}`,
+    ),
+    before: [4, 4],
     pattern: /[A-Za-z0-9_.]{3}\dQ~[A-Za-z0-9_.~-]{31,40}/y,
   },
   token('alibaba-access-key', ['LTAI'], /[A-Za-z0-9]{17,26}(?![\w-])/),
@@ -32,7 +34,7 @@ export const CLOUD_RULES: readonly Rule[] = [
   token('vault-token', ['hvs.', 'hvb.', 'hvr.'], /[\w-]{24,300}/),
   {
     kind: 'terraform-cloud-token',
-    pivot: '.atlasv1.',
+    pivots: ['.atlasv1.'],
     before: [14, 14],
     pattern: /[A-Za-z0-9]{14}\.atlasv1\.[\w-]{60,70}/y,
   },

@@ -1,6 +1,10 @@
 import { type Rule, token } from '../rule.ts';
 
 const HEX = [...'0123456789abcdef'];
+/** How the base64 of a number begins that a user of Discord is known by. */
+const DISCORD_STARTS = [...'MNO'].flatMap((first) =>
+  [...'DTjz'].flatMap((second) => [...'AEIMQUYcgk'].map((third) => first + second + third)),
+);
 
 /** Chats, mail and telephony. */
 export const MESSAGING_RULES: readonly Rule[] = [
@@ -26,11 +30,10 @@ export const MESSAGING_RULES: readonly Rule[] = [
   token('discord-webhook', ['discord.com/api/', 'discordapp.com/api/'], /webhooks\/\d{15,20}\/[\w-]{60,80}/),
   {
     kind: 'discord-token',
-    pivot: '.',
-    before: [24, 28],
+    starts: DISCORD_STARTS,
     pattern: /[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/y,
   },
-  { kind: 'telegram-token', pivot: ':AA', before: [8, 10], pattern: /\d{8,10}:AA[\w-]{32,35}(?![\w-])/y },
+  { kind: 'telegram-token', pivots: [':AA'], before: [8, 10], pattern: /\d{8,10}:AA[\w-]{32,35}(?![\w-])/y },
   token(
     'teams-webhook',
     ['webhook.office.com/'],
@@ -41,11 +44,11 @@ export const MESSAGING_RULES: readonly Rule[] = [
   token('mailgun-key', ['key-'], /[a-f0-9]{32}(?![\w-])/),
   {
     kind: 'mailgun-key',
-    pivot: '-',
+    pivots: HEX.flatMap((first) => HEX.map((second) => `-${first}${second}`)),
     before: [32, 32],
     pattern: /[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}(?![\w-])/y,
   },
-  { kind: 'mailchimp-key', pivot: '-us', before: [32, 32], pattern: /[a-f0-9]{32}-us\d{1,2}(?![\w-])/y },
+  { kind: 'mailchimp-key', pivots: ['-us'], before: [32, 32], pattern: /[a-f0-9]{32}-us\d{1,2}(?![\w-])/y },
   token('brevo-key', ['xkeysib-', 'xsmtpsib-'], /[a-f0-9]{64}-[A-Za-z0-9]{16}/),
   token('resend-key', ['re_'], /[A-Za-z0-9]{8}_[A-Za-z0-9]{22,28}(?![\w-])/),
   token('typeform-token', ['tfp_'], /[\w.-]{40,70}/),

@@ -36,8 +36,7 @@ export const TOOL_RULES: readonly Rule[] = [
   ),
   {
     kind: 'bitwarden-token',
-    pivot: '.',
-    before: [1, 1],
+    starts: [...'0123456789abcdef'].map((digit) => `0.${digit}`),
     pattern: /0\.[a-f0-9]{8}-[a-f0-9-]{27}\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{20,30}={0,2}/y,
   },
   token('zapier-webhook', ['hooks.zapier.com/hooks/'], /catch\/\d{4,12}\/[\w/]{5,40}/),
