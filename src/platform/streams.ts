@@ -8,21 +8,20 @@ export interface TextSink {
   readonly isTerminal: boolean;
   /** False when nobody reads any more. */
   write(text: string): boolean;
+  writeBytes(bytes: Uint8Array): boolean;
 }
 
 export function openSink(fd: 1 | 2): TextSink {
   let closed = false;
-  return {
-    isTerminal: isTerminal(fd),
-    write: (text) => {
-      closed ||= !writeAll(fd, Buffer.from(text));
-      return !closed;
-    },
+  const writeBytes = (bytes: Uint8Array): boolean => {
+    closed ||= !writeAll(fd, bytes);
+    return !closed;
   };
+  return { isTerminal: isTerminal(fd), write: (text) => writeBytes(Buffer.from(text)), writeBytes };
 }
 
 /** A pipe whose reader is slow is not an error; one whose reader is gone ends the writing. */
-function writeAll(fd: number, bytes: Buffer): boolean {
+function writeAll(fd: number, bytes: Uint8Array): boolean {
   let offset = 0;
   while (offset < bytes.length) {
     try {

@@ -22,6 +22,7 @@ async function evaluate(folder: string, ...args: readonly string[]): Promise<Ran
     createOutput(
       {
         isTerminal: false,
+        writeBytes: () => true,
         write: (text) => {
           written[name] += text;
           return true;

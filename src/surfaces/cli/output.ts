@@ -39,6 +39,8 @@ export interface Output {
   line(...parts: readonly Part[]): void;
   /** Text of several lines, which may hold tabs and line ends. */
   block(text: string): void;
+  /** Bytes as they are, for the next program; a terminal gets them as text that is safe to show. False when nobody reads. */
+  bytes(bytes: Uint8Array): boolean;
   /** Draws over the current line of a terminal; null wipes it. */
   redraw(part: Part | null): void;
   /** One JSON document, safe to show. */
@@ -57,6 +59,8 @@ export function createOutput(sink: TextSink, colours: boolean): Output {
   return {
     line: (...parts) => void sink.write(`${parts.map(show).join('')}\n`),
     block: (text) => void sink.write(cleanBlock(text)),
+    bytes: (bytes) =>
+      sink.isTerminal ? sink.write(cleanBlock(Buffer.from(bytes).toString('utf8'))) : sink.writeBytes(bytes),
     redraw: (part) => void sink.write(`\r\u001b[K${part === null ? '' : show(part)}`),
     json: (value) => void sink.write(`${toSafeJson(value, 2)}\n`),
     jsonArray: (values) => writeArray(sink, values),

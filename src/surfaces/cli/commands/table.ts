@@ -20,6 +20,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
   unpin: async () => (await import('./unpin.ts')).unpin,
   resolve: async () => (await import('./resolve.ts')).resolve,
   refute: async () => (await import('./refute.ts')).refute,
+  redact: async () => (await import('./redact.ts')).redact,
   forget: async () => (await import('./forget.ts')).forget,
   cleanup: async () => (await import('./cleanup.ts')).cleanup,
   init: async () => (await import('./init.ts')).init,

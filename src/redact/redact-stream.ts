@@ -1,0 +1,59 @@
+import type { Redactor } from './redactor.ts';
+import { findByPreset } from './second-net.ts';
+
+/** What belongs together is kept together up to this length: a key, a private part, a line. */
+const MOST_HELD = 4 * 1024 * 1024;
+const LEAST_PART = 256 * 1024;
+
+/**
+ * Redacts bytes as they come, in memory that does not grow with them. What is no UTF-8 stays byte for byte. A value that
+ * was told by its surroundings is known from there on; what has left already cannot be called back.
+ */
+export async function* redactBytes(
+  chunks: Iterable<Uint8Array>,
+  redactor: Redactor,
+): AsyncGenerator<Uint8Array> {
+  let held = Buffer.alloc(0);
+  for (const chunk of chunks) {
+    held = Buffer.concat([held, chunk]);
+    if (held.length < LEAST_PART) continue;
+    const end = findCut(held);
+    if (end === 0) continue;
+    yield await redactPart(held.subarray(0, end), redactor);
+    held = held.subarray(end);
+  }
+  if (held.length > 0) yield await redactPart(held, redactor);
+}
+
+/** The end of the last line that closes nothing which began before it; 0 when more has to come first. */
+function findCut(bytes: Buffer): number {
+  const isFull = bytes.length >= MOST_HELD;
+  let end = bytes.lastIndexOf(0x0a) + 1;
+  while (end > 1 && bytes[end - 2] === 0x5c) end = bytes.lastIndexOf(0x0a, end - 2) + 1;
+  const part = bytes.subarray(0, end);
+  for (const [open, close] of PAIRS) {
+    const start = part.lastIndexOf(open);
+    if (start !== -1 && part.indexOf(close, start) === -1)
+      end = Math.min(end, part.lastIndexOf(0x0a, start) + 1);
+  }
+  return end === 0 && isFull ? bytes.length : end;
+}
+
+const PAIRS = [
+  ['-----BEGIN ', '-----END '],
+  ['<private>', '</private>'],
+] as const;
+
+async function redactPart(bytes: Buffer, redactor: Redactor): Promise<Uint8Array> {
+  const { text, encoding } = decode(bytes);
+  const redacted = redactor.redactText(text);
+  const more = await findByPreset(redacted);
+  return Buffer.from(more.length === 0 ? redacted : redactor.replaceSpans(redacted, more), encoding);
+}
+
+function decode(bytes: Buffer): { text: string; encoding: 'utf8' | 'latin1' } {
+  const text = bytes.toString('utf8');
+  return text.includes('\ufffd') && !Buffer.from(text).equals(bytes)
+    ? { text: bytes.toString('latin1'), encoding: 'latin1' }
+    : { text, encoding: 'utf8' };
+}
