@@ -1,5 +1,5 @@
 import { isStandIn, looksChosen, looksRandom } from './guess.ts';
-import type { Span } from './rule.ts';
+import type { NamedRule, Span } from './rule.ts';
 import { NAMED_RULES, OPEN_NAME, SECRET_NAME } from './rules/names.ts';
 
 const MAX_NAME = 64;
@@ -21,7 +21,8 @@ export function findGiven(text: string, end: number): Span | null {
   const mark = text.charAt(at);
   if (mark !== ':' && mark !== '=' && mark !== '>') return null;
   const start = findNameStart(text, end);
-  const name = text.slice(start, end);
+  const name = readName(text.slice(start, end));
+  if (name === null) return null;
   if (mark === '>') return text.charAt(start - 1) === '<' ? judge(name, readTagged(text, at + 1)) : null;
   const isQuery = /[?&]/.test(text.charAt(start - 1));
   return judge(name, readValue(text, at, { isSpaced: end < at && mark === '=', isQuery }));
@@ -30,7 +31,10 @@ export function findGiven(text: string, end: number): Span | null {
 /** The kind of secret that a value is for the name that it has, if any: for what is parsed already. */
 export function findNamed(name: string, text: string): string | null {
   if (name.length < 3 || text.length > MAX_VALUE || !hasTail(name)) return null;
-  return judge(name, { text, start: 0, isQuoted: true, isSpaced: false, line: text })?.kind ?? null;
+  const naming = readName(name);
+  return naming === null
+    ? null
+    : (judge(naming, { text, start: 0, isQuoted: true, isSpaced: false, line: () => text })?.kind ?? null);
 }
 
 const FLAG = /--([A-Za-z][\w-]{2,40})[ \t]{1,8}/y;
@@ -41,7 +45,8 @@ export function findFlagged(text: string, at: number): Span | null {
   const [all, name] = FLAG.exec(text) ?? [];
   if (all === undefined || name === undefined || !hasTail(name)) return null;
   const value = readValue(text, at + all.length - 1, { isSpaced: false, isQuery: false });
-  return value?.text.startsWith('-') ? null : judge(name, value);
+  const naming = readName(name);
+  return naming === null || value?.text.startsWith('-') ? null : judge(naming, value);
 }
 
 function isGap(code: number): boolean {
@@ -80,13 +85,14 @@ interface Value {
   /** With white space before the `=`, as code has it and settings have not. */
   isSpaced: boolean;
   /** The rest of its line. */
-  line: string;
+  line: () => string;
 }
 
-const MAX_VALUE = 1024;
+const MAX_VALUE = 4096;
 const LEAD = /[:=]?[=>]?[ \t]{0,8}(?:[brfu@](?=["']))?(?:(\\{0,3})(["'`]))?/y;
-const BARE = /[^\s"'`,;<>(){}[\]|\\]{1,1024}/y;
-const BARE_QUERY = /[^\s"'`,;<>(){}[\]|\\&#]{1,1024}/y;
+/** With few `=` in it, so that in a long row of assignments each is looked at a few times only. */
+const BARE = /[^\s"'`,;<>(){}[\]|\\=]{1,4096}(?:=[^\s"'`,;<>(){}[\]|\\=]{1,256}){0,2}={0,2}/y;
+const BARE_QUERY = /[^\s"'`,;<>(){}[\]|\\&#=]{1,4096}={0,2}/y;
 
 function readValue(
   text: string,
@@ -98,7 +104,7 @@ function readValue(
   if (lead === null) return null;
   const [all, slashes = '', quote] = lead;
   const start = at + all.length;
-  const line = readLine(text, start);
+  const line = (): string => readLine(text, start);
   if (quote === undefined) {
     const bare = isQuery ? BARE_QUERY : BARE;
     bare.lastIndex = start;
@@ -108,19 +114,24 @@ function readValue(
       ? null
       : { text: found.replace(/[.:]$/, ''), start, isQuoted: false, isSpaced, line };
   }
-  const close = text.indexOf(`${slashes}${quote}`, start);
-  if (close === -1 || close - start > MAX_VALUE) return null;
-  const value = text.slice(start, close);
-  return value.includes('\n') ? null : { text: value, start, isQuoted: true, isSpaced, line };
+  const value = readUntil(text, start, `${slashes}${quote}`);
+  return value === null || value.includes('\n')
+    ? null
+    : { text: value, start, isQuoted: true, isSpaced, line };
 }
 
 function readTagged(text: string, start: number): Value | null {
-  const close = text.indexOf('</', start);
-  if (close === -1 || close - start > MAX_VALUE) return null;
-  return { text: text.slice(start, close), start, isQuoted: true, isSpaced: false, line: '' };
+  const value = readUntil(text, start, '</');
+  return value === null ? null : { text: value, start, isQuoted: true, isSpaced: false, line: () => '' };
 }
 
-const MAX_LINE = 4096;
+function readUntil(text: string, start: number, close: string): string | null {
+  const rest = text.slice(start, start + MAX_VALUE);
+  const end = rest.indexOf(close);
+  return end === -1 ? null : rest.slice(0, end);
+}
+
+const MAX_LINE = 1024;
 
 function readLine(text: string, start: number): string {
   const rest = text.slice(start, start + MAX_LINE);
@@ -128,27 +139,42 @@ function readLine(text: string, start: number): string {
   return end === -1 ? rest : rest.slice(0, end);
 }
 
-function judge(written: string, value: Value | null): Span | null {
-  if (value === null) return null;
-  const name = written.toLowerCase().replace(/[^a-z0-9]/g, '');
-  if (name.endsWith('authorization')) return findAuthorization(value);
-  if (name.endsWith('cookie')) return findCookie(value);
-  const span = (kind: string): Span => ({
-    kind,
-    start: value.start,
-    end: value.start + value.text.length,
-    byContext: true,
-  });
-  if (isStandIn(value.text) || isReference(value.text)) return null;
-  const known = NAMED_RULES.find((rule) => rule.name.test(name) && rule.value.test(value.text));
-  if (known !== undefined)
-    return known.kind === 'docker-auth' && !looksRandomBase64(value.text) ? null : span(known.kind);
-  if (!SECRET_NAME.test(name) || OPEN_NAME.test(name)) return null;
-  return isSecret(name, value) ? span('assigned-secret') : null;
+/** What a name says of the value that it is given. */
+interface Naming {
+  name: string;
+  rules: readonly NamedRule[];
+  isSecret: boolean;
 }
 
-function looksRandomBase64(text: string): boolean {
-  return /^[\x20-\x7e]+:[\x20-\x7e]+$/.test(Buffer.from(text, 'base64').toString('latin1'));
+/** Names come again and again. */
+const NAMINGS = new Map<string, Naming | null>();
+const MOST_NAMINGS = 4096;
+
+/** Null for a name that is given anything. */
+function readName(written: string): Naming | null {
+  const known = NAMINGS.get(written);
+  if (known !== undefined) return known;
+  const name = written.toLowerCase().replace(/[^a-z0-9]/g, '');
+  const rules = NAMED_RULES.filter((rule) => rule.name.test(name));
+  const isSecret = SECRET_NAME.test(name) && !OPEN_NAME.test(name);
+  const isHeader = /(?:authorization|cookie)$/.test(name);
+  const naming = rules.length > 0 || isSecret || isHeader ? { name, rules, isSecret } : null;
+  if (NAMINGS.size >= MOST_NAMINGS) NAMINGS.clear();
+  NAMINGS.set(written, naming);
+  return naming;
+}
+
+function judge({ name, rules, isSecret }: Naming, value: Value | null): Span | null {
+  if (value === null) return null;
+  if (name.endsWith('authorization')) return findAuthorization(value);
+  if (name.endsWith('cookie')) return findCookie(value);
+  if (isStandIn(value.text) || isReference(value.text)) return null;
+  const rule = rules.find(
+    ({ value: shape, check }) => shape.test(value.text) && check?.(value.text) !== false,
+  );
+  const kind = rule?.kind ?? (isSecret && isSecretValue(name, value) ? 'assigned-secret' : null);
+  if (kind === null) return null;
+  return { kind, start: value.start, end: value.start + value.text.length, byContext: true };
 }
 
 /** A path, a URL, a pattern, a template, a member of something: where a value is, not what it is. */
@@ -162,7 +188,7 @@ function isReference(text: string): boolean {
 
 const PERSONAL = /pass|pwd|secret|contrasena|cred/;
 
-function isSecret(name: string, { text, isQuoted, isSpaced }: Value): boolean {
+function isSecretValue(name: string, { text, isQuoted, isSpaced }: Value): boolean {
   if (/\s|^-/.test(text)) return false;
   // The verdict of a test, as in `PASS: TestA`.
   if (name === 'pass' && !isQuoted) return false;
@@ -180,7 +206,8 @@ const SCHEMES: ReadonlyMap<string, string> = new Map([
   ['basic', 'basic-auth'],
 ]);
 
-function findAuthorization({ line, start }: Value): Span | null {
+function findAuthorization({ line: readLine, start }: Value): Span | null {
+  const line = readLine();
   const [all = '', scheme = '', secret = ''] = AUTHORIZATION.exec(line) ?? [];
   if (!/\d/.test(secret) || !/[A-Za-z]/.test(secret) || isStandIn(secret)) return null;
   const end = start + all.length;
@@ -189,7 +216,8 @@ function findAuthorization({ line, start }: Value): Span | null {
 }
 
 /** All of the header, as long as one of its cookies is more than a setting. */
-function findCookie({ line, start }: Value): Span | null {
+function findCookie({ line: readLine, start }: Value): Span | null {
+  const line = readLine();
   const isTelling = line.split(';').some((pair) => {
     const [, value = ''] = /^\s{0,4}[\w.-]{1,100}=(.{16,4000})$/.exec(pair) ?? [];
     return /\d/.test(value) && /[A-Za-z]/.test(value) && !isStandIn(value);

@@ -14,12 +14,17 @@ export interface PrivatePart {
 export function findPrivateParts(text: string, { byHuman = false } = {}): PrivatePart[] {
   const parts: PrivatePart[] = [];
   for (let start = text.indexOf(OPEN); start !== -1; ) {
-    const close = text.indexOf(CLOSE, start);
-    const isSpokenOf = text.charAt(start - 1) === '`';
-    if (close === -1) return byHuman && !isSpokenOf ? [...parts, { start, end: text.length }] : parts;
-    const end = close + CLOSE.length;
-    parts.push({ start, end });
+    const close = isSpokenOf(text, start) ? start : text.indexOf(CLOSE, start);
+    if (close === -1) return byHuman ? [...parts, { start, end: text.length }] : parts;
+    const end = close === start ? start + OPEN.length : close + CLOSE.length;
+    if (close !== start) parts.push({ start, end });
     start = text.indexOf(OPEN, end);
   }
   return parts;
+}
+
+/** A tag in quotes is a word of the text. */
+function isSpokenOf(text: string, start: number): boolean {
+  const before = text.charAt(start - 1);
+  return /["'`]/.test(before) && text.charAt(start + OPEN.length) === before;
 }

@@ -84,9 +84,13 @@ export class Redactor {
       .join('');
   }
 
-  /** Takes out what somebody else found. */
+  /** Takes out what somebody else found, unless it holds what is allowed. */
   replaceSpans(text: string, spans: readonly Span[]): string {
-    return this.#replaceAll(text, joinSpans([...spans]), (rest) => rest);
+    const allowed = [...this.#settings.allow];
+    const wanted = spans.filter(
+      ({ start, end }) => !allowed.some((value) => text.slice(start, end).includes(value)),
+    );
+    return this.#replaceAll(text, joinSpans(wanted), (rest) => rest);
   }
 
   holdsSecret(text: string): boolean {

@@ -22,6 +22,7 @@ export interface NamedRule {
   name: RegExp;
   /** The whole value has to match. */
   value: RegExp;
+  check?: (value: string) => boolean;
 }
 
 /** A place in a text, with what stands there. */

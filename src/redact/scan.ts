@@ -234,8 +234,11 @@ class Scan {
       while (start > 0 && isBase64(text.charCodeAt(start - 1))) start--;
       let end = i + 1;
       while (end < length && isBase64(text.charCodeAt(end))) end++;
-      if (end - start >= LEAST_ENCODED)
-        this.#keep(findEncoded(text, { start, end }, (decoded) => new Scan(decoded, false).spans));
+      if (end - start >= LEAST_ENCODED) {
+        const encoded = findEncoded(text, { start, end }, (decoded) => new Scan(decoded, false).spans);
+        this.#keep(encoded.span);
+        end = encoded.end;
+      }
       i = Math.max(i, end - SAMPLE);
     }
   }
@@ -257,9 +260,10 @@ function isBase64(code: number): boolean {
   return code <= ASCII && IS_BASE64[code] === true;
 }
 
-/** What stands before is no part of a word; an escaped line end, or another escaped character, is none. */
+/** What stands before is no part of a word, nor of words joined by dashes; an escaped line end, or another escaped character, is none. */
 function isWordStart(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1);
+  if (before === DASH) return !isBase64(text.charCodeAt(at - 2));
   if (at === 0 || before > ASCII || IS_WORD[before] !== true || IS_WORD[text.charCodeAt(at)] !== true)
     return true;
   const second = text.charCodeAt(at - 2);

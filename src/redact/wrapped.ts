@@ -47,14 +47,14 @@ const NEXT_LINE = /(?:\\n|\r?\n[ \t]{0,20})([A-Za-z0-9+/]{4,200}={0,2})/y;
 
 /**
  * A run of base64 characters whose text holds a secret is one as a whole, with the lines that follow. `find` looks through
- * the decoded text.
+ * the decoded text. Also tells how far was looked.
  */
 export function findEncoded(
   text: string,
   { start, end }: { start: number; end: number },
   find: (decoded: string) => readonly Span[],
-): Span | null {
-  if (end - start < LEAST_RUN || end - start > MAX_RUN || !isTextual(text, start)) return null;
+): { span: Span | null; end: number } {
+  if (end - start < LEAST_RUN || end - start > MAX_RUN || !isTextual(text, start)) return { span: null, end };
   let stop = end;
   while (stop < text.length && stop < end + 2 && text.charAt(stop) === '=') stop++;
   let run = text.slice(start, stop);
@@ -64,7 +64,10 @@ export function findEncoded(
     stop = NEXT_LINE.lastIndex;
   }
   const [found] = find(Buffer.from(run, 'base64').toString('latin1'));
-  return found === undefined ? null : { kind: found.kind, start, end: stop, byContext: true };
+  return {
+    span: found === undefined ? null : { kind: found.kind, start, end: stop, byContext: true },
+    end: stop,
+  };
 }
 
 /** In the base64 of text, every fourth character from the first stands for six bits of a printable one, or of a line end. */

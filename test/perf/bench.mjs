@@ -11,6 +11,7 @@ import {
   measureReads,
   measureSaves,
 } from './measurements.mjs';
+import { measureRedaction } from './redaction.mjs';
 import { formatTable } from './report.mjs';
 import { makePlaces } from './stores.mjs';
 
@@ -45,6 +46,7 @@ function measureAll({ count, rounds, longRounds, megabytes }) {
       ...step('lists after a save', () => measureFirstLists(places, { rounds, count })),
       ...step('long runs', () => measureLongRuns(places, { rounds: longRounds, count })),
       ...step('captures', () => measureCaptures(folder, { rounds: 10, longRounds, megabytes })),
+      ...step('redaction', () => measureRedaction(folder, { rounds: longRounds, megabytes })),
       ...step('memory', () => measurePeaks(places, { count, folder })),
     ];
   } finally {

@@ -1,5 +1,6 @@
-import { decodeBase64 } from '../guess.ts';
+import { looksRandom } from '../guess.ts';
 import { type Rule, token } from '../rule.ts';
+import { holdsCredentials } from './names.ts';
 
 const HEAD = '-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}';
 const FOOT = '-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}';
@@ -37,12 +38,17 @@ export const KEY_RULES: readonly Rule[] = [
   token('wireguard-key', ['PrivateKey = ', 'PrivateKey=', 'PresharedKey = '], /([A-Za-z0-9+/]{43}=)/),
   token('jwt', ['eyJ'], /[\w-]{10,2000}\.[\w-]{10,6000}\.[\w-]{10,1000}/),
   token('jwe', ['eyJ'], /[\w-]{10,2000}\.[\w-]{0,1000}\.[\w-]{10,100}\.[\w-]{10,6000}\.[\w-]{10,100}/),
-  token('bearer-token', ['Bearer ', 'bearer '], /(?=[\w.~+/-]{0,100}\d)([\w.~+/-]{20,2000}={0,2})/),
+  {
+    kind: 'bearer-token',
+    starts: ['Bearer ', 'bearer '],
+    pattern: /[Bb]earer (?=[\w.~+/-]{0,100}\d)([\w.~+/-]{20,2000}={0,2})/y,
+    check: (secret) => looksRandom(secret) || !/^[a-z0-9]{1,20}(?:[_-][a-z0-9]{1,20}){1,20}$/.test(secret),
+  },
   {
     kind: 'basic-auth',
     starts: ['Basic ', 'basic '],
     pattern: /[Bb]asic ([A-Za-z0-9+/]{8,500}={0,2})/y,
-    check: (secret) => /^[\x20-\x7e]{1,100}:[\x20-\x7e]{3,}$/.test(decodeBase64(secret) ?? ''),
+    check: holdsCredentials,
   },
   {
     kind: 'curl-password',

@@ -1,8 +1,14 @@
+import { decodeBase64 } from '../guess.ts';
 import type { NamedRule } from '../rule.ts';
 
 const HEX32 = /^[a-f0-9]{32}$/i;
 const UUID = /^[a-f0-9]{8}-(?:[a-f0-9]{4}-){3}[a-f0-9]{12}$/i;
 const WORD = (least: number): RegExp => new RegExp(`^[\\w+/=.~-]{${least},512}$`);
+
+/** A user and a password in base64, as in the headers of HTTP. */
+export function holdsCredentials(text: string): boolean {
+  return /^[\x20-\x7e]{1,100}:[\x20-\x7e]{3,}$/.test(decodeBase64(text) ?? '');
+}
 
 /** Secrets without a shape of their own, by the names that their providers tell to give them to. */
 export const NAMED_RULES: readonly NamedRule[] = [
@@ -46,7 +52,7 @@ export const NAMED_RULES: readonly NamedRule[] = [
   { kind: 'django-key', name: /^(?:django)?secretkey$/, value: /^[\x21-\x7e]{40,60}$/ },
   { kind: 'service-account-key', name: /privatekeyid$/, value: /^[a-f0-9]{40}$/ },
   { kind: 'kubeconfig-key', name: /clientkeydata$/, value: /^[A-Za-z0-9+/=]{40,10000}$/ },
-  { kind: 'docker-auth', name: /^auth$/, value: /^[A-Za-z0-9+/]{12,500}={0,2}$/ },
+  { kind: 'docker-auth', name: /^auth$/, value: /^[A-Za-z0-9+/]{12,500}={0,2}$/, check: holdsCredentials },
   { kind: 'ansible-vault', name: /vaultpass(?:word)?$/, value: /^\S{8,200}$/ },
 ];
 

@@ -1,0 +1,30 @@
+import { join } from 'node:path';
+import { compareLongWithBare } from './line.mjs';
+import { runRounds } from './rounds.mjs';
+import { bareNode, handover } from './run-command.mjs';
+import { writeTranscript } from './sample-transcript.mjs';
+
+/** @typedef {import('./line.mjs').Line} Line */
+
+const MEGABYTE = 1024 * 1024;
+/** Looking for secrets in so many megabytes a second is the least. */
+const LEAST_SPEED = 50;
+
+/**
+ * A transcript through `handover redact`, second net included.
+ * @param {string} folder
+ * @param {{ rounds: number, megabytes: number }} ask
+ * @returns {Line[]}
+ */
+export function measureRedaction(folder, { rounds, megabytes }) {
+  const place = { home: join(folder, 'redact-home'), store: join(folder, 'redact-store'), cwd: folder };
+  const file = join(folder, 'redact.jsonl');
+  writeTranscript(file, megabytes * MEGABYTE);
+  const { bare, redact } = runRounds(
+    { bare: { command: bareNode(place) }, redact: { command: handover(place, ['redact', '--json', file]) } },
+    rounds,
+  );
+  return [
+    compareLongWithBare(`redact of ${megabytes} MB`, { timing: redact, bare }, megabytes / LEAST_SPEED),
+  ];
+}
