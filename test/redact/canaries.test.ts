@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Handover } from '../../src/model/handover.ts';
 import { SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
 import { type LabelledSecret, writeSecrets } from '../fixtures/secrets/write-secrets.ts';
 import { type Desk, makeDesk, runGit } from '../support/cli.ts';
@@ -80,6 +81,9 @@ describe('of 500 planted secrets', () => {
       IN_SAVES.map(({ text }) => text).join('\n\n'),
     );
     await run(['save', '--summary', 'x', ...IN_SAVES.flatMap(({ text }, at) => [flags[at % 6] ?? '', text])]);
+    const { facts } = await desk.json<Handover>(['show']);
+    for (const { text } of IN_SAVES.slice(0, 5))
+      await run(['resolve', facts[0]?.id ?? '', '--because', text]);
     const items = IN_RECORDS.map(({ text }, at) => ({
       id: `20260131-1000${String(at).padStart(2, '0')}-abcd`,
       title: at % 3 === 0 ? text : 'A title',

@@ -3,6 +3,7 @@ import type { Mark } from '../../../handover/marks.ts';
 import type { Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
+import { openRedactor } from '../../../redact/open-redactor.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { markFact } from '../../../store/marks.ts';
 import { requireHandover } from '../../../store/resolve.ts';
@@ -41,7 +42,7 @@ async function mark(
     { handover, fact },
     {
       mark: as,
-      because: flags.because ?? null,
+      because: flags.because === undefined ? null : redactReason(flags.because, context),
       by: detectAgent(context.machine.env) === null ? 'human' : 'agent',
     },
   );
@@ -90,4 +91,8 @@ async function findFact(
       hint: 'See the facts and their ids with: handover show',
     },
   );
+}
+
+function redactReason(text: string, { machine }: CliContext): string {
+  return openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(text, { byHuman: true });
 }
