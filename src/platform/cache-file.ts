@@ -1,5 +1,15 @@
-import { closeSync, constants, fchmodSync, lstatSync, openSync, renameSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  lstatSync,
+  openSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
+import { hasErrno } from '../errors.ts';
 import { isAbandonedTemp, isTempName, makeTempPath, removeFile } from './durable-file.ts';
 import { listFolder } from './folder-listing.ts';
 
@@ -57,10 +67,49 @@ export function trimCacheFolder(folder: string, limits: CacheLimits): void {
   }
 }
 
+/** Removes the folders of a folder in which nothing was written for the longest time, until no more than so many are left. */
+export function trimSubfolders(folder: string, most: number): void {
+  const dated = listFolder(folder)
+    .map((name) => join(folder, name))
+    .flatMap((path) => {
+      const stat = lstatSync(path, { throwIfNoEntry: false });
+      return stat?.isDirectory() === true ? [{ path, changedMs: stat.mtimeMs }] : [];
+    })
+    .sort((a, b) => b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1));
+  for (const { path } of dated.slice(most)) rmSync(path, { recursive: true, force: true });
+}
+
 /** Another process may be writing a temp file, or have removed what was listed. */
 function describeCacheFile(path: string): CacheFile[] {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined || !stat.isFile()) return [];
   if (isTempName(basename(path)) && !isAbandonedTemp(path)) return [];
   return [{ path, bytes: stat.size, changedMs: stat.mtimeMs }];
+}
+
+/** Creates a small file for whoever comes first: false for all others. Nothing is flushed. */
+export function createCacheFile(path: string, text: string): boolean {
+  try {
+    writeParts(path, [Buffer.from(text)]);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}
+
+/** Appends one line in one write. Nothing is flushed. */
+export function appendPrivateLine(path: string, line: string): void {
+  const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
+  const fd = openSync(path, flags, PRIVATE_FILE);
+  try {
+    writeSync(fd, `${line}\n`);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** Moves a file over another one. Nothing is flushed. */
+export function moveFile(from: string, to: string): void {
+  renameSync(from, to);
 }

@@ -25,11 +25,16 @@ export interface FileSight {
   /** The same as long as no other file is put in its place. */
   identity: string;
   size: number;
+  changedMs: number;
 }
 
 /** Null where there is no regular file. */
 export function sightFile(path: string): FileSight | null {
-  return withFile(path, (_, { dev, ino, size }) => ({ identity: `${dev}:${ino}`, size: Number(size) }));
+  return withFile(path, (_, { dev, ino, size, mtimeMs }) => ({
+    identity: `${dev}:${ino}`,
+    size: Number(size),
+    changedMs: Number(mtimeMs),
+  }));
 }
 
 const END_BYTES = 64 * 1024;
@@ -40,6 +45,14 @@ export function readEnds(path: string, length: number): Buffer | null {
     if (length <= 2 * END_BYTES) return fill(fd, Buffer.allocUnsafe(length), 0);
     const first = fill(fd, Buffer.allocUnsafe(END_BYTES), 0);
     return Buffer.concat([first, fill(fd, Buffer.allocUnsafe(END_BYTES), length - END_BYTES)]);
+  });
+}
+
+/** The last bytes of a regular file as text; the first character may be cut. */
+export function readTail(path: string, maxBytes: number): string | null {
+  return withFile(path, (fd, { size }) => {
+    const length = Math.min(Number(size), maxBytes);
+    return fill(fd, Buffer.allocUnsafe(length), Number(size) - length).toString('utf8');
   });
 }
 

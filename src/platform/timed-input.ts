@@ -1,0 +1,136 @@
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
+import { hasErrno } from '../errors.ts';
+import { sleep } from './sleep.ts';
+
+export interface TimedInput {
+  /** Whether a text is whole, so that one who never closes the input need not be waited for. */
+  isWhole(text: string): boolean;
+  maxBytes: number;
+  /** The time after which nothing more is waited for. */
+  waitMs: number;
+}
+
+/** `late`: it was neither whole nor closed in time. `large`: it was longer than allowed; it was read to its end. */
+export type InputRead = { text: string } | { problem: 'late' | 'large' };
+
+/** Whoever writes without a pause has more to say. */
+const PAUSE_MS = 30;
+const CHUNK = 64 * 1024;
+
+/**
+ * Reads standard input, but never waits for it longer than told. A plain blocking read could not be given up: Node waits
+ * for it even when it exits.
+ */
+export async function readTimedInput(ask: TimedInput): Promise<InputRead> {
+  const fd = reopenWithoutBlocking();
+  if (fd === null) return await readEvents(ask);
+  try {
+    return readByLooking(fd, ask);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** A pipe can be opened anew on Linux, which spares loading what Node has for sockets; a socket cannot. */
+function reopenWithoutBlocking(): number | null {
+  if (process.platform !== 'linux') return null;
+  try {
+    const stat = fstatSync(0);
+    if (stat.isSocket()) return null;
+    return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENXIO', 'EACCES', 'EPERM', 'EBADF', 'ENOTDIR')) return null;
+    throw error;
+  }
+}
+
+function readByLooking(fd: number, ask: TimedInput): InputRead {
+  const kept = new Kept(ask);
+  const buffer = Buffer.allocUnsafe(CHUNK);
+  const until = readTimer() + ask.waitMs;
+  let quietSince = readTimer();
+  for (let step = 1; ; ) {
+    const read = readNow(fd, buffer);
+    if (read === 0) return kept.close();
+    const now = readTimer();
+    if (read !== null) {
+      kept.add(Buffer.from(buffer.subarray(0, read)));
+      quietSince = now;
+      step = 1;
+      continue;
+    }
+    if (now - quietSince >= PAUSE_MS && kept.isWhole()) return kept.close();
+    if (now >= until) return { problem: 'late' };
+    sleep(step);
+    step = Math.min(step + 1, 10);
+  }
+}
+
+/** Milliseconds on the monotonic clock. Asking for `performance` would load a module of Node for it. */
+function readTimer(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
+/** Null when there is nothing yet. */
+function readNow(fd: number, buffer: Buffer): number | null {
+  try {
+    return readSync(fd, buffer, 0, buffer.length, null);
+  } catch (error) {
+    if (hasErrno(error, 'EAGAIN')) return null;
+    if (hasErrno(error, 'EOF', 'EIO', 'EISDIR')) return 0;
+    throw error;
+  }
+}
+
+async function readEvents(ask: TimedInput): Promise<InputRead> {
+  const kept = new Kept(ask);
+  const { stdin } = process;
+  return await new Promise((resolve) => {
+    let pause: NodeJS.Timeout | undefined;
+    const finish = (result: InputRead): void => {
+      clearTimeout(limit);
+      clearTimeout(pause);
+      stdin.destroy();
+      resolve(result);
+    };
+    const limit = setTimeout(() => finish({ problem: 'late' }), ask.waitMs);
+    stdin.on('data', (chunk: Buffer) => {
+      kept.add(chunk);
+      clearTimeout(pause);
+      pause = setTimeout(() => {
+        if (kept.isWhole()) finish(kept.close());
+      }, PAUSE_MS);
+    });
+    stdin.on('end', () => finish(kept.close()));
+    stdin.on('error', () => finish(kept.close()));
+  });
+}
+
+/** What was read so far. What is too long is let go, so that its writer can still get rid of it. */
+class Kept {
+  readonly #ask: TimedInput;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(ask: TimedInput) {
+    this.#ask = ask;
+  }
+
+  add(chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#ask.maxBytes) this.#chunks = [];
+    else this.#chunks.push(chunk);
+  }
+
+  isWhole(): boolean {
+    return this.#bytes <= this.#ask.maxBytes && this.#bytes > 0 && this.#ask.isWhole(this.#text());
+  }
+
+  close(): InputRead {
+    return this.#bytes > this.#ask.maxBytes ? { problem: 'large' } : { text: this.#text() };
+  }
+
+  #text(): string {
+    return Buffer.concat(this.#chunks).toString('utf8');
+  }
+}
