@@ -41,6 +41,7 @@ export const HOOK_EVENTS = {
   },
   opencode: {
     'session.created': 'start',
+    'session.compacted': 'start',
     'chat.message': 'prompt',
     'session.idle': 'turn',
     'session.compacting': 'compaction',

@@ -1,0 +1,43 @@
+import { claudeCodeHook } from './claude-code/hook.ts';
+import { clineHook } from './cline/hook.ts';
+import { codexHook } from './codex/hook.ts';
+import { copilotHook } from './copilot/hook.ts';
+import { geminiHook } from './gemini/hook.ts';
+import { HOOK_EVENTS, type HookedAgent, type HookMoment } from './hook-events.ts';
+import type { HookDialect, HookDialects } from './hook-input.ts';
+import { opencodeHook } from './opencode/hook.ts';
+import { qwenHook } from './qwen/hook.ts';
+
+const DIALECTS: HookDialects = {
+  'claude-code': claudeCodeHook,
+  codex: codexHook,
+  gemini: geminiHook,
+  opencode: opencodeHook,
+  qwen: qwenHook,
+  copilot: copilotHook,
+  cline: clineHook,
+};
+
+/** A hook that was called: whose, which, and what for. */
+export interface HookKind {
+  agent: HookedAgent;
+  event: string;
+  moment: HookMoment;
+  dialect: HookDialect;
+}
+
+/** Null for a name that no hook of ours has. */
+export function findHook(agent: string, event: string): HookKind | null {
+  if (!isHooked(agent)) return null;
+  const moment = new Map<string, HookMoment>(Object.entries(HOOK_EVENTS[agent])).get(event);
+  return moment === undefined ? null : { agent, event, moment, dialect: DIALECTS[agent] };
+}
+
+/** Null for an agent that has no hooks of ours. */
+export function findDialect(agent: string): HookDialect | null {
+  return isHooked(agent) ? DIALECTS[agent] : null;
+}
+
+function isHooked(name: string): name is HookedAgent {
+  return Object.hasOwn(DIALECTS, name);
+}

@@ -1,0 +1,97 @@
+import type { HookedAgent, HookMoment } from './hook-events.ts';
+import { getText, type Row } from './row.ts';
+
+/** How a session began, as far as its agent says. A fork goes on with what it was forked from, like a resumed one. */
+export type StartSource = 'new' | 'resume' | 'clear' | 'compaction';
+
+/** What an agent tells a hook, in words that are the same for all agents. */
+export interface HookInput {
+  /** The agent's own id of the session. */
+  session: string;
+  /** The folder that the agent works in; null where it does not say. */
+  cwd: string | null;
+  /** Null where the agent does not say, or keeps a database. */
+  transcript: string | null;
+  /** Of a start; null where the agent does not say. */
+  source: StartSource | null;
+  /** Of a compaction: whether the human asked for it, so that it will happen for certain. */
+  isManual: boolean;
+  /** Of a prompt: whether a human said anything. */
+  hasPrompt: boolean;
+  /** What the agent said last, which its transcript may not hold yet. */
+  lastReply: string | null;
+  /** The terminal, where the input names one. */
+  terminal: string | null;
+  isSubAgent: boolean;
+  /** Begun by a timer, with nobody there. */
+  isScheduled: boolean;
+}
+
+/** How one agent talks to its hooks. Pure: what is read is JSON that was not checked, what is written is a line of text. */
+export interface HookDialect {
+  /** Null when the input names no session. */
+  read(input: Row, event: string): HookInput | null;
+  /** What to print, so that the agent gives a text to its model. */
+  write(event: string, text: string): string;
+  /** Whether a text that is printed at this moment reaches the model. */
+  reaches(moment: HookMoment, source: StartSource | null): boolean;
+  /** Whether its hook before compaction means one. Else it runs before every request, unless the human asked for it. */
+  announcesCompaction: boolean;
+  /** Whether the agent calls a hook after a compaction, too. */
+  startsAfterCompaction: boolean;
+  /** Whether a resumed session still holds what was given to it before. */
+  keepsContext: boolean;
+  /** Whether the transcript may still be behind when a turn is over. */
+  lags: boolean;
+}
+
+const SOURCES: ReadonlyMap<string, StartSource> = new Map([
+  ['startup', 'new'],
+  ['new', 'new'],
+  ['resume', 'resume'],
+  ['fork', 'resume'],
+  ['branch', 'resume'],
+  ['clear', 'clear'],
+  ['compact', 'compaction'],
+]);
+
+/** The form that Claude Code began with and most others took over. */
+export function readUsualInput(input: Row): HookInput | null {
+  const session = getText(input, 'session_id');
+  if (session === null || session === '') return null;
+  return {
+    session,
+    cwd: getText(input, 'cwd'),
+    transcript: getText(input, 'transcript_path'),
+    source: readSource(getText(input, 'source')),
+    isManual: getText(input, 'trigger') === 'manual',
+    hasPrompt: (getText(input, 'prompt') ?? '').trim() !== '',
+    lastReply: getText(input, 'last_assistant_message'),
+    terminal: getText(input, 'terminal_id'),
+    isSubAgent: getText(input, 'agent_id') !== null,
+    isScheduled: false,
+  };
+}
+
+export function readSource(name: string | null): StartSource | null {
+  return SOURCES.get(name ?? '') ?? null;
+}
+
+export function writeNestedContext(event: string, text: string): string {
+  return JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } });
+}
+
+const INJECTING: ReadonlySet<HookMoment> = new Set<HookMoment>(['start', 'prompt']);
+
+/** The dialect of Claude Code, for others to differ from. */
+export const USUAL_DIALECT: HookDialect = {
+  read: readUsualInput,
+  write: writeNestedContext,
+  reaches: (moment) => INJECTING.has(moment),
+  announcesCompaction: true,
+  startsAfterCompaction: true,
+  keepsContext: true,
+  lags: false,
+};
+
+export type HookDialects = Readonly<Record<HookedAgent, HookDialect>>;
