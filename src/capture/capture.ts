@@ -14,11 +14,15 @@ import { readSession } from './read-session.ts';
 export interface Captured {
   draft: UnstampedDraft;
   judgement: Judgement;
+  /** How often the session was compacted. */
+  compactions: number;
 }
 
 export interface CaptureOptions {
   /** Whether to keep what was read, so that the next capture of the session reads only what is new. */
   keepsReading?: boolean;
+  /** What the agent said last, which it may not have written down yet. */
+  lastReply?: string;
   /** Takes out the secrets; without one, that of the store. */
   redactor?: Redactor;
 }
@@ -28,12 +32,17 @@ export function captureSession(
   agent: Agent,
   session: FoundSession,
   machine: Machine,
-  { keepsReading = false, redactor = openRedactorFor(session, machine, keepsReading) }: CaptureOptions = {},
+  {
+    keepsReading = false,
+    lastReply,
+    redactor = openRedactorFor(session, machine, keepsReading),
+  }: CaptureOptions = {},
 ): Captured {
-  const first = readSession(agent, session, { machine, keeps: keepsReading, redactor });
+  const options = { machine, redactor, ...(lastReply === undefined ? {} : { lastReply }) };
+  const first = readSession(agent, session, { ...options, keeps: keepsReading });
   // What a later line taught may stand in an earlier one.
   const { distilled, reading, tally } = redactor.hasLearnt
-    ? readSession(agent, session, { machine, keeps: false, redactor, anew: true })
+    ? readSession(agent, session, { ...options, keeps: false, anew: true })
     : first;
   const { project, workspace } = locate(distilled.cwd ?? session.cwd, machine);
   const draft: UnstampedDraft = {
@@ -58,7 +67,11 @@ export function captureSession(
     quality: null,
     redactions: [],
   };
-  return { draft: redactDraft(draft, redactor), judgement: judgeReading(reading, tally, session.bytes) };
+  return {
+    draft: redactDraft(draft, redactor),
+    judgement: judgeReading(reading, tally, session.bytes),
+    compactions: tally.compactions,
+  };
 }
 
 function openRedactorFor({ cwd }: FoundSession, machine: Machine, makesKey: boolean): Redactor {

@@ -6,18 +6,11 @@ export interface Tally {
   told: number;
   /** Those of the agent: what it said and did, and what stopped it. */
   byAgent: number;
+  compactions: number;
 }
 
 export function startTally(): Tally {
-  return { told: 0, byAgent: 0 };
-}
-
-/** Passes events on and counts them. */
-export function* tallyEvents(events: Iterable<Event>, tally: Tally): Generator<Event> {
-  for (const event of events) {
-    countEvent(tally, event);
-    yield event;
-  }
+  return { told: 0, byAgent: 0, compactions: 0 };
 }
 
 export function countEvents(events: Iterable<Event>): Tally {
@@ -27,6 +20,7 @@ export function countEvents(events: Iterable<Event>): Tally {
 }
 
 export function countEvent(tally: Tally, event: Event): void {
+  if (event.type === 'compaction') tally.compactions++;
   if (event.type === 'injected' || (event.type === 'compaction' && event.summary === null)) return;
   tally.told++;
   if (event.type !== 'prompt') tally.byAgent++;

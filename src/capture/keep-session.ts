@@ -27,6 +27,8 @@ export interface KeepOptions {
   goal?: string;
   /** The terminal that the session ran in, where that is known. */
   terminal?: string;
+  /** What the agent said last, which it may not have written down yet. */
+  lastReply?: string;
 }
 
 /**
@@ -34,8 +36,14 @@ export interface KeepOptions {
  * does not tell already. `refused`: nothing in it was understood, and nothing was kept.
  */
 export type KeptSession =
-  | { outcome: 'kept'; handover: Handover; judgement: Judgement; journalFailure: Error | null }
-  | { outcome: 'known'; handover: Handover; judgement: Judgement }
+  | {
+      outcome: 'kept';
+      handover: Handover;
+      judgement: Judgement;
+      compactions: number;
+      journalFailure: Error | null;
+    }
+  | { outcome: 'known'; handover: Handover; judgement: Judgement; compactions: number }
   | { outcome: 'refused'; judgement: Judgement };
 
 /** Captures a session and keeps it, as what follows the handover before it. The same session read twice is kept once. */
@@ -50,11 +58,11 @@ export async function keepSession(
     machine: store.machine,
     keepsReading: true,
   });
-  const { judgement, known, linked } = prepared;
+  const { judgement, known, linked, compactions } = prepared;
   if (judgement.understanding === 'nothing') return { outcome: 'refused', judgement };
-  if (known !== null) return { outcome: 'known', handover: known, judgement };
+  if (known !== null) return { outcome: 'known', handover: known, judgement, compactions };
   const { handover, journalFailure } = keepNewHandover(store, (stamp) => sealRated({ ...linked, ...stamp }));
-  return { outcome: 'kept', handover, judgement, journalFailure };
+  return { outcome: 'kept', handover, judgement, compactions, journalFailure };
 }
 
 /** The same, but nothing is kept. Without a store, nothing is followed either. */
@@ -65,9 +73,9 @@ export async function previewSession(
   Exclude<KeptSession, { outcome: 'kept' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }
 > {
   const prepared = await prepareSession(captured, { ...options, store, machine, keepsReading: false });
-  const { judgement, known, linked } = prepared;
+  const { judgement, known, linked, compactions } = prepared;
   if (judgement.understanding === 'nothing') return { outcome: 'refused', judgement };
-  if (known !== null) return { outcome: 'known', handover: known, judgement };
+  if (known !== null) return { outcome: 'known', handover: known, judgement, compactions };
   const now = machine.clock.now();
   const stamp = { id: makeHandoverId(now, machine.random.bytes(3)), created_at: formatTimestamp(now) };
   return { outcome: 'new', handover: sealRated({ ...linked, ...stamp }), judgement };
@@ -78,6 +86,7 @@ interface Prepared {
   linked: UnstampedDraft;
   /** The handover that tells all of it already. */
   known: Handover | null;
+  compactions: number;
 }
 
 interface Preparation extends KeepOptions {
@@ -88,16 +97,20 @@ interface Preparation extends KeepOptions {
 
 async function prepareSession(
   { agent, session }: SessionOfAgent,
-  { store, machine, keepsReading, goal, terminal }: Preparation,
+  { store, machine, keepsReading, goal, terminal, lastReply }: Preparation,
 ): Promise<Prepared> {
   const redactor = openRedactor(machine, { folder: session.cwd, makesKey: keepsReading });
-  const { draft, judgement } = captureSession(agent, session, machine, { keepsReading, redactor });
+  const { draft, judgement, compactions } = captureSession(agent, session, machine, {
+    keepsReading,
+    redactor,
+    ...(lastReply === undefined ? {} : { lastReply }),
+  });
   const told = goal === undefined ? draft : addGoal(draft, redactor.redactText(goal, { byHuman: true }));
   const line = store === null ? null : await withCatalogOpener(store, (open) => findLine(store, told, open));
   const marks = store === null ? NO_MARKS : readMarks(store, told.project.id);
   const linked = linkHandover(placeInTerminal(told, line, terminal), line, marks);
   const known = line !== null && tellsNothingNew(linked, line) ? line.previous : null;
-  return { judgement, linked, known };
+  return { judgement, linked, known, compactions };
 }
 
 /** What the human wants of the next session is a fact like any other, and stands first. */

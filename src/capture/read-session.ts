@@ -1,7 +1,8 @@
 import { type Agent, type FoundSession, type Reading, startReading } from '../agents/agent.ts';
+import { keepSpoken } from '../agents/spoken-text.ts';
 import type { Opening } from '../agents/transcript.ts';
 import { type Account, closeAccount, enterEvent, openAccount, settleAccount } from '../distil/account.ts';
-import { type Distilled, distilAccount, distilEvents } from '../distil/distil.ts';
+import { type Distilled, distilAccount } from '../distil/distil.ts';
 import { HandoverError } from '../errors.ts';
 import type { Event } from '../model/event.ts';
 import { sightFile } from '../platform/foreign-file.ts';
@@ -9,7 +10,7 @@ import type { Machine } from '../platform/machine.ts';
 import { redactEvent } from '../redact/redact-event.ts';
 import type { Redactor } from '../redact/redactor.ts';
 import { openStore, type Store } from '../store/store.ts';
-import { countEvent, startTally, type Tally, tallyEvents } from './judge-reading.ts';
+import { countEvent, startTally, type Tally } from './judge-reading.ts';
 import {
   findTranscriptReading,
   type KeptReading,
@@ -28,6 +29,8 @@ export interface ReadOptions {
   machine: Machine;
   keeps: boolean;
   redactor: Redactor;
+  /** What the agent said last: told at the end, unless the transcript tells it. */
+  lastReply?: string;
   /** Whether to read all of it, whatever is known from the last time. */
   anew?: boolean;
 }
@@ -39,19 +42,20 @@ export interface ReadOptions {
 export function readSession(
   agent: Agent,
   session: FoundSession,
-  { machine, keeps, redactor, anew = false }: ReadOptions,
+  { machine, keeps, redactor, lastReply, anew = false }: ReadOptions,
 ): SessionRead {
   const store = openStoreOrNull(machine);
   const sight = agent.openTranscript === undefined || store === null ? null : sightFile(session.path);
-  if (store === null || sight === null) return readWhole(agent, session, redactor);
+  const told = lastReply === undefined ? {} : { lastReply };
+  if (store === null || sight === null) return readWhole(agent, session, { redactor, ...told });
   const file = { agent, session, sight, redactor };
   const known = anew ? null : findTranscriptReading(store, file);
   const keep = keeps ? (data: Buffer) => keepTranscriptReading(store, file, data) : null;
   return (
-    (known === null ? null : readFrom(file, { known, keep })) ??
-    readFrom(file, { keep }) ??
-    readFrom(file, { keep, lookAhead: true }) ??
-    readWhole(agent, session, redactor)
+    (known === null ? null : readFrom(file, { ...told, known, keep })) ??
+    readFrom(file, { ...told, keep }) ??
+    readFrom(file, { ...told, keep, lookAhead: true }) ??
+    readWhole(agent, session, { redactor, ...told })
   );
 }
 
@@ -65,25 +69,51 @@ function openStoreOrNull(machine: Machine): Store | null {
   }
 }
 
-function readWhole(agent: Agent, session: FoundSession, redactor: Redactor): SessionRead {
+function readWhole(
+  agent: Agent,
+  session: FoundSession,
+  { redactor, lastReply }: Pick<ReadOptions, 'redactor' | 'lastReply'>,
+): SessionRead {
   redactor.resume(new Map());
   const reading = startReading();
   const tally = startTally();
-  const events = tallyEvents(agent.readEvents(session, reading), tally);
-  return { distilled: distilEvents(redactEvents(events, redactor)), reading, tally };
+  const account = openAccount();
+  for (const event of agent.readEvents(session, reading)) {
+    countEvent(tally, event);
+    enterEvent(account, redactEvent(event, redactor));
+  }
+  enterLastReply(account, lastReply, redactor);
+  closeAccount(account);
+  return { distilled: distilAccount(account), reading, tally };
 }
 
-function* redactEvents(events: Iterable<Event>, redactor: Redactor): Generator<Event> {
-  for (const event of events) yield redactEvent(event, redactor);
+/** Enters what the agent said last, if its transcript was behind and the account does not have it. */
+function enterLastReply(account: Account, text: string | undefined, redactor: Redactor): void {
+  if (text === undefined) return;
+  const reply = redactEvent(
+    { type: 'reply', at: account.lastAt, ref: { line: 0, id: null }, text: keepSpoken(text) },
+    redactor,
+  );
+  const said = reply.type === 'reply' ? squeeze(reply.text) : '';
+  const last = squeeze(account.replies.at(-1)?.text ?? '');
+  if (said === '' || (last !== '' && (said.includes(last) || last.includes(said)))) return;
+  enterEvent(account, reply);
 }
 
-interface Beginning extends Pick<Opening, 'lookAhead'> {
+function squeeze(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
+}
+
+interface Beginning extends Pick<Opening, 'lookAhead'>, Pick<ReadOptions, 'lastReply'> {
   known?: KeptReading;
   keep: ((data: Buffer) => void) | null;
 }
 
 /** Null when it cannot be done from there. */
-function readFrom(file: TranscriptFile, { known, keep, lookAhead = false }: Beginning): SessionRead | null {
+function readFrom(
+  file: TranscriptFile,
+  { known, keep, lookAhead = false, lastReply }: Beginning,
+): SessionRead | null {
   const { agent, session, sight, redactor } = file;
   redactor.resume(known?.found ?? new Map());
   const reading = known?.reading ?? startReading();
@@ -102,6 +132,7 @@ function readFrom(file: TranscriptFile, { known, keep, lookAhead = false }: Begi
     mark === null ? null : packTranscriptReading(file, { bookmark: mark, reading, account, tally });
   if (!transcript.finish(tell)) return null;
   if (packed !== null && !redactor.hasLearnt) keep?.(packed);
+  enterLastReply(account, lastReply, redactor);
   closeAccount(account);
   return { distilled: distilAccount(account), reading, tally };
 }

@@ -122,7 +122,8 @@ export function enterEvent(account: Account, event: Event): void {
   if (event.branch !== undefined) account.branch = event.branch;
   if (event.model !== undefined) account.model = event.model;
   account.firstAt ??= event.at;
-  account.lastAt = event.at ?? account.lastAt;
+  // What this product put in tells nothing of the session.
+  if (event.type !== 'injected') account.lastAt = event.at ?? account.lastAt;
   const { calls: call } = account;
   const said = (text: string): Said => ({ call, text, line: event.ref.line });
   switch (event.type) {

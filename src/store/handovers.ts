@@ -10,6 +10,7 @@ import { listFolder } from '../platform/folder-listing.ts';
 import { pathExists } from '../platform/folders.ts';
 import { withLock } from '../platform/lock.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import { dropReady } from './drop-ready.ts';
 import { appendEntry } from './journal.ts';
 import { nextMoment } from './moment.ts';
 import {
@@ -148,6 +149,7 @@ export function finishLeaving(store: Store, reasons?: ReadonlyMap<string, string
       subject: id,
       ...(reason === undefined ? {} : { reason }),
     });
+    dropReady(store, id);
     removeFile(join(folder, name));
     finished.push(id);
   }

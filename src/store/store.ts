@@ -16,6 +16,11 @@ export const QUARANTINE = 'quarantine';
 export const LEAVING = 'leaving';
 export const LOCKS = 'locks';
 export const READINGS = 'readings';
+export const READY = 'ready';
+export const SPOOL = 'spool';
+export const LOG = 'log';
+/** How the names of workers' locks begin. */
+export const RELAY_LOCK = 'relay-';
 export const INSTALLS = 'installs';
 
 export function openStore(machine: Machine): Store {

@@ -16,9 +16,12 @@ import {
   JOURNAL,
   LEAVING,
   LOCKS,
+  LOG,
   monthOf,
   QUARANTINE,
   READINGS,
+  READY,
+  SPOOL,
   type Store,
 } from '../store.ts';
 import type { Finding, Remedy } from './finding.ts';
@@ -80,7 +83,7 @@ function checkAccess(entry: Entry): Finding[] {
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${INSTALLS}|${QUARANTINE}(?:/.*)?)$`,
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${INSTALLS}|${SPOOL}|${LOG}|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
   's',
 );
 
@@ -94,6 +97,9 @@ function checkFolder(store: Store, entry: Entry): Finding[] {
   return [{ code: 'unknown-folder', level: 'warning', path, message, remedy: null }];
 }
 
+/** Areas whose files are looked at elsewhere, or can be made again. */
+const OWN_AREAS: ReadonlySet<string> = new Set([JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG]);
+
 function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (isTempName(entry.name)) return checkTemp(entry);
   const parts = relative(store.root, entry.path).split(sep);
@@ -101,8 +107,7 @@ function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (area === HANDOVERS) return checkHandoverFile(store, entry, check);
   if (area === LEAVING && idOfName(entry.name) !== null) return [describeLeaving(entry)];
   if (area === QUARANTINE) return [describeQuarantined(entry)];
-  if (parts.length > 1 && (area === JOURNAL || area === LOCKS || area === READINGS || area === INSTALLS))
-    return [];
+  if (parts.length > 1 && OWN_AREAS.has(area)) return [];
   if (parts.length === 1 && entry.name === REDACTION_KEY) return [];
   if (entry.path.startsWith(pathOfIndex(store)) || entry.name === 'index.sum') return [];
   return [describeStranger(entry)];
