@@ -29,6 +29,17 @@ const START = [
 
 export default defineConfig([
   {
+    entry: { main: 'src/surfaces/hook/main.ts' },
+    outDir: 'dist/hook',
+    format: 'cjs',
+    platform: 'node',
+    target: 'node20',
+    dts: false,
+    minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
+    inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
+    outputOptions: { chunkFileNames: '[name]-[hash].cjs' },
+  },
+  {
     entry: { index: 'src/index.ts' },
     outDir: 'dist/lib',
     format: 'esm',

@@ -10,3 +10,8 @@ export function main(): void {
   }
   void import('./run.ts').then(({ runCommandLine }) => runCommandLine(args));
 }
+
+/** The entry of what a hook leaves to be done, which needs the same parts as the commands. */
+export function work(): void {
+  void import('../hook/work.ts').then(({ runWorker }) => runWorker(process.argv[3] ?? ''));
+}

@@ -4,6 +4,7 @@ import { type Examination, examineStore, fixFindings } from '../../../store/doct
 import type { FixedFinding, Level } from '../../../store/doctor/finding.ts';
 import { type CliContext, findStore, progressOf } from '../context.ts';
 import { toFinding } from '../drift.ts';
+import { findHookFailures } from '../hook-failures.ts';
 import { findBrokenHooks } from '../hook-findings.ts';
 import { bold, dim, green, type Output, red, type Styled, yellow } from '../output.ts';
 import type { DoctorFlags } from './doctor.ts';
@@ -13,7 +14,8 @@ export async function runDoctor(this: CliContext, flags: DoctorFlags): Promise<v
   const store = findStore(this);
   const examination = await examineStore(store, progressOf(this, 'checking'));
   const drift = await findDrift(this.machine);
-  const found = [...examination.findings, ...drift.drifted.map(toFinding), ...findBrokenHooks(this)];
+  const hooks = [...findBrokenHooks(this), ...findHookFailures(store)];
+  const found = [...examination.findings, ...drift.drifted.map(toFinding), ...hooks];
   const findings = flags.fix
     ? fixFindings(store, found)
     : found.map((finding) => ({ ...finding, fixed: false }));

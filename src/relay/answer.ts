@@ -1,0 +1,155 @@
+import type { HookKind } from '../agents/hook-dialects.ts';
+import type { HookInput, StartSource } from '../agents/hook-input.ts';
+import type { Machine } from '../platform/machine.ts';
+import { type Begun, isMarkedBegun, markBegun } from './begun.ts';
+import { awaitCapture, deliver, prepareDelivery } from './deliver.ts';
+import { findOwed, owe, settleOwed } from './owed.ts';
+import { decide } from './policy.ts';
+import { findPointer } from './ready.ts';
+import { findSettings, isPaused } from './settings.ts';
+import { findSilentEnds } from './silent-ends.ts';
+import { type CaptureNote, listNotes, timeOfNote, writeNote } from './spool.ts';
+import { receive, type Visit } from './visit.ts';
+
+/** What a hook is to do: print a text for its agent, and have the sessions of these keys captured. */
+export interface Answer {
+  output: string | null;
+  work: string[];
+}
+
+const NOTHING: Answer = { output: null, work: [] };
+
+/** Everything that happens when an agent calls a hook, but reading, printing and starting a worker. */
+export async function answerHook(kind: HookKind, input: HookInput, machine: Machine): Promise<Answer> {
+  const { moment, dialect } = kind;
+  if (input.isSubAgent) return NOTHING;
+  if (moment === 'compaction' && !dialect.announcesCompaction && !input.isManual) return NOTHING;
+  if (moment === 'prompt' && !input.hasPrompt) return NOTHING;
+  const received = receive(kind, input, machine);
+  if (received === null || isPaused(received.root, machine)) return NOTHING;
+  const settings = await findSettings(received.store, received.root, machine);
+  if (!settings.isEnabled) return NOTHING;
+  const visit: Visit = { ...received, settings };
+  switch (moment) {
+    case 'turn':
+    case 'compaction':
+    case 'end':
+      return noteCapture(visit);
+    case 'start':
+      return await answerStart(visit);
+    case 'prompt':
+    case 'tool':
+      return await answerOwed(visit);
+  }
+}
+
+/** A worker that was started within this time may still be on its way to its first note. */
+const WORKER_STARTS_WITHIN_MS = 10_000;
+
+function noteCapture(visit: Visit): Answer {
+  const { kind, input, store, key, nowMs } = visit;
+  if (kind.moment === 'compaction' && input.isManual && !kind.dialect.startsAfterCompaction) {
+    owe(store, key, { agent: kind.agent, session: input.session, source: 'compaction', atMs: nowMs });
+  }
+  if (kind.moment !== 'end') markBegun(store, describeBegun(visit));
+  return { output: null, work: spool(visit, describeCapture(visit)) };
+}
+
+/**
+ * Leaves the note first, then looks for others: whoever finds an older one knows that its worker will look again after
+ * that, and needs none of its own.
+ */
+function spool(
+  { store, machine, nowMs }: Visit,
+  { key, note }: { key: string; note: CaptureNote },
+): string[] {
+  const own = writeNote(store, key, { note, machine });
+  const isExpected = listNotes(store, key).some(
+    (name) => name < own && Math.abs(nowMs - timeOfNote(name)) < WORKER_STARTS_WITHIN_MS,
+  );
+  return isExpected ? [] : [key];
+}
+
+function describeCapture(visit: Visit): { key: string; note: CaptureNote } {
+  const { kind, input, key, terminal, process, nowMs } = visit;
+  const { session, cwd, transcript, lastReply } = input;
+  const { agent, moment } = kind;
+  return {
+    key,
+    note: {
+      kind: 'capture',
+      moment,
+      agent,
+      session,
+      cwd,
+      transcript,
+      terminal,
+      process,
+      lastReply,
+      atMs: nowMs,
+      lastMs: null,
+    },
+  };
+}
+
+async function answerStart(visit: Visit): Promise<Answer> {
+  const { store, kind, input, key, nowMs, settings } = visit;
+  const source = findSource(visit);
+  markBegun(store, describeBegun(visit));
+  if (source === null) return NOTHING;
+  const owed = { agent: kind.agent, session: input.session, source, atMs: nowMs };
+  const silent = source === 'new' ? await findSilentEnds(visit) : [];
+  const work = silent.flatMap((one) => spool(visit, one));
+  if (!kind.dialect.reaches('start', source)) {
+    owe(store, key, owed);
+    return { output: null, work };
+  }
+  if (silent.length === 0) awaitCapture(visit, source);
+  const delivery = await prepareDelivery(visit, { source, owedMs: null });
+  const decision = decide(delivery.occasion);
+  // Of a session that was only now found to be over, the whole can be told with the next prompt.
+  const isLate =
+    silent.length > 0 &&
+    (settings.startup === 'brief' || (settings.startup === 'hint' && decision.give === 'nothing'));
+  const isMissing = source === 'compaction' && delivery.occasion.own === null && !delivery.isDamaged;
+  if (isLate || isMissing) {
+    owe(store, key, owed);
+    return { output: null, work };
+  }
+  return { output: deliver(visit, delivery, decision), work };
+}
+
+/** Where the agent does not say: a session that is met for the first time is new. */
+function findSource(visit: Visit): StartSource | null {
+  const { store, kind, input, root, process, terminal } = visit;
+  const { agent } = kind;
+  const { source, session } = input;
+  if (source === null) return isMarkedBegun(store, { agent, session, root }) ? null : 'new';
+  if (source !== 'new' || process === null || terminal === null) return source;
+  // A new session in a process that had another one before was made by clearing that one.
+  const before = findPointer(store, 'terminals', terminal);
+  const isCleared = before !== null && before.process === process && before.session !== session;
+  return isCleared ? 'clear' : source;
+}
+
+/** The next chance for what could not be given at the start, and for what follows a compaction that no hook tells of. */
+async function answerOwed(visit: Visit): Promise<Answer> {
+  const { store, key, kind, input } = visit;
+  if (!kind.dialect.reaches(kind.moment, null)) return NOTHING;
+  markBegun(store, describeBegun(visit));
+  const found = findOwed(store, key);
+  const owed = found?.agent === kind.agent && found.session === input.session ? found : null;
+  if (owed === null && kind.dialect.startsAfterCompaction) return NOTHING;
+  const isDue = owed !== null && awaitCapture(visit, owed.source);
+  const source = owed?.source ?? 'compaction';
+  const delivery = await prepareDelivery(visit, { source, owedMs: owed?.atMs ?? null });
+  if (owed === null && !delivery.isCompactedSince) return NOTHING;
+  const decision = decide(delivery.occasion);
+  if (owed !== null && !(isDue && decision.give === 'nothing')) settleOwed(store, key);
+  return { output: deliver(visit, delivery, decision), work: [] };
+}
+
+function describeBegun({ kind, input, root, terminal, process, nowMs }: Visit): Begun {
+  const { session, cwd, transcript } = input;
+  return { agent: kind.agent, session, root, cwd, transcript, terminal, process, atMs: nowMs };
+}

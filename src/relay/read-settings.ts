@@ -1,0 +1,30 @@
+import * as v from 'valibot';
+import { type ConfigFile, parseSection, readProjectConfig, readUserConfig } from '../config/config-file.ts';
+import type { Machine } from '../platform/machine.ts';
+import type { Startup } from './policy.ts';
+import type { RelaySettings } from './settings.ts';
+
+const RestoreSection = v.object({ startup: v.optional(v.picklist(['brief', 'hint', 'off'])) });
+const HooksSection = v.object({ enabled: v.optional(v.boolean()) });
+
+/** From the narrowest on. */
+const WIDTHS: readonly Startup[] = ['off', 'hint', 'brief'];
+
+/** Reads both files. What a project says can only take away from what the user allows. */
+export function readSettings(root: string, machine: Machine, otherwise: RelaySettings): RelaySettings {
+  const user = { ...otherwise, ...readOne(readUserConfig(machine)) };
+  const project = { isEnabled: true, startup: user.startup, ...readOne(readProjectConfig(root)) };
+  return {
+    isEnabled: user.isEnabled && project.isEnabled,
+    startup: WIDTHS[Math.min(WIDTHS.indexOf(user.startup), WIDTHS.indexOf(project.startup))] ?? 'off',
+  };
+}
+
+function readOne(file: ConfigFile): Partial<RelaySettings> {
+  const { startup } = parseSection(file, 'restore', RestoreSection);
+  const { enabled } = parseSection(file, 'hooks', HooksSection);
+  return {
+    ...(startup === undefined ? {} : { startup }),
+    ...(enabled === undefined ? {} : { isEnabled: enabled }),
+  };
+}
