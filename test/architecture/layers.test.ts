@@ -58,6 +58,18 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'store',
   ],
   migrate: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store'],
+  relay: [
+    'errors.ts',
+    'model',
+    'platform',
+    'config',
+    'workspace',
+    'handover',
+    'agents',
+    'capture',
+    'brief',
+    'store',
+  ],
   hooks: ['errors.ts', 'model', 'platform', 'agents', 'store'],
   surfaces: [
     'errors.ts',
@@ -73,6 +85,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'brief',
     'store',
     'migrate',
+    'relay',
     'hooks',
   ],
   'index.ts': [

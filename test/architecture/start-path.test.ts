@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -78,6 +78,38 @@ describe('the start path', () => {
     expect(required.length).toBeGreaterThan(0);
     expect(text).not.toContain('autocomplete');
     expect(text).not.toContain('session-handoff/1');
+  });
+});
+
+describe('the start path of a hook', () => {
+  const hook = 'bin/hook.cjs';
+  const project = join(folder, 'project');
+  const input = (more: object): string => JSON.stringify({ session_id: 's', cwd: project, ...more });
+
+  function recordHook(event: string, stdin: string): string[] {
+    const record = join(folder, 'hook-record.json');
+    mkdirSync(project, { recursive: true });
+    const pipe = `cat "${join(folder, 'input.json')}" | "${process.execPath}" --require "${recorder}" ${hook} claude-code ${event}`;
+    writeFileSync(join(folder, 'input.json'), stdin);
+    execFileSync('sh', ['-c', pipe], { env: { ...env, RECORD: record } });
+    const loads: unknown = JSON.parse(readFileSync(record, 'utf8'));
+    return Array.isArray(loads) ? loads.map(String) : [];
+  }
+
+  it.each([
+    ['SessionStart', { source: 'startup' }],
+    ['SessionStart', { source: 'compact' }],
+    ['UserPromptSubmit', { prompt: 'go on' }],
+  ])('%s %j loads two files of ours, and of Node nothing but fs, os and path', (event, more) => {
+    const loads = recordHook(event, input(more));
+    const own = loads.filter((name) => name.endsWith('.cjs')).map((name) => basename(name));
+    expect(own).toEqual(['hook.cjs', 'main.cjs']);
+    const others = loads.filter((name) => !name.endsWith('.cjs')).map((name) => name.replace(/^node:/, ''));
+    expect([...new Set(others)].filter((name) => name !== recorder).sort()).toEqual(['fs', 'os', 'path']);
+  });
+
+  it('of a turn that is over loads the means to start its worker besides', () => {
+    expect(heavyOf(recordHook('Stop', input({})))).toEqual(['child_process']);
   });
 });
 

@@ -13,7 +13,7 @@ interface Case {
 }
 
 function judge({ rows, unknown = {}, unreadable = 0, told = 10, byAgent = told, bytes = 4000 }: Case) {
-  const tally: Tally = { told, byAgent };
+  const tally: Tally = { told, byAgent, compactions: 0 };
   return judgeReading({ ...startReading(), rows, unknown, unreadable }, tally, bytes);
 }
 
@@ -77,6 +77,6 @@ describe('counting events', () => {
       { type: 'compaction', ...place, summary: 'c' },
       { type: 'injected', ...place, text: 'd' },
     ];
-    expect(countEvents(events)).toEqual({ told: 3, byAgent: 2 });
+    expect(countEvents(events)).toEqual({ told: 3, byAgent: 2, compactions: 2 });
   });
 });

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureCaptures } from './captures.mjs';
+import { measureHooks } from './hooks.mjs';
 import { isMissed } from './line.mjs';
 import {
   measureFirstLists,
@@ -13,7 +14,7 @@ import {
 } from './measurements.mjs';
 import { measureRedaction } from './redaction.mjs';
 import { formatTable } from './report.mjs';
-import { makePlaces } from './stores.mjs';
+import { makePlaces, SOME } from './stores.mjs';
 
 const FULL = { count: 100_000, rounds: 40, longRounds: 5, megabytes: 100 };
 const QUICK = { count: 10_000, rounds: 10, longRounds: 2, megabytes: 20 };
@@ -46,6 +47,7 @@ function measureAll({ count, rounds, longRounds, megabytes }) {
       ...step('lists after a save', () => measureFirstLists(places, { rounds, count })),
       ...step('long runs', () => measureLongRuns(places, { rounds: longRounds, count })),
       ...step('captures', () => measureCaptures(folder, { rounds: 10, longRounds, megabytes })),
+      ...step('hooks', () => measureHooks(places.some, { folder, rounds, count: SOME, megabytes })),
       ...step('redaction', () => measureRedaction(folder, { rounds: longRounds, megabytes })),
       ...step('memory', () => measurePeaks(places, { count, folder })),
     ];

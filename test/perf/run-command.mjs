@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 const BIN = fileURLToPath(new URL('../../bin/handover.cjs', import.meta.url));
+const HOOK = fileURLToPath(new URL('../../bin/hook.cjs', import.meta.url));
 
 /**
  * A program to start, with nothing of the caller's environment but PATH: what is set there can cost more than the
@@ -10,6 +11,7 @@ const BIN = fileURLToPath(new URL('../../bin/handover.cjs', import.meta.url));
  * @property {readonly string[]} args What follows `node`.
  * @property {string} cwd
  * @property {Readonly<Record<string, string>>} env
+ * @property {string} [input] What it reads; without it, nothing.
  */
 
 /**
@@ -37,6 +39,18 @@ export function handover(place, words, env = {}) {
   return { args: [BIN, ...words], cwd: place.cwd, env: { ...makeEnv(place), ...env } };
 }
 
+/**
+ * A hook as an agent calls it.
+ * @param {Place} place
+ * @param {string} event
+ * @param {object} input
+ * @returns {Command}
+ */
+export function hook(place, event, input) {
+  const args = [HOOK, 'claude-code', event];
+  return { args, cwd: place.cwd, env: makeEnv(place), input: JSON.stringify({ cwd: place.cwd, ...input }) };
+}
+
 /** @param {Place} place */
 function makeEnv({ home, store }) {
   return { PATH: process.env.PATH ?? '', HOME: home, HANDOVER_HOME: store };
@@ -47,9 +61,13 @@ function makeEnv({ home, store }) {
  * time would mean nothing.
  * @param {Command} command
  */
-export function timeCommand({ args, cwd, env }) {
+export function timeCommand({ args, cwd, env, input }) {
   const start = process.hrtime.bigint();
-  const { status, error } = spawnSync(process.execPath, args, { cwd, env, stdio: 'ignore' });
+  const { status, error } = spawnSync(process.execPath, args, {
+    cwd,
+    env,
+    ...(input === undefined ? { stdio: 'ignore' } : { input, stdio: ['pipe', 'ignore', 'ignore'] }),
+  });
   const elapsed = Number(process.hrtime.bigint() - start) / 1e6;
   if (status !== 0) throw new Error(`node ${args.join(' ')} ended with ${status ?? error}`);
   return elapsed;
@@ -59,10 +77,11 @@ export function timeCommand({ args, cwd, env }) {
  * What a command prints.
  * @param {Command} command
  */
-export function readCommand({ args, cwd, env }) {
+export function readCommand({ args, cwd, env, input }) {
   const { status, error, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd,
     env,
+    ...(input === undefined ? {} : { input }),
     encoding: 'utf8',
     maxBuffer: 1024 * 1024 * 1024,
   });

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { type Agent, startReading } from '../../src/agents/agent.ts';
 import type { Bookmark, Opening, Transcript } from '../../src/agents/transcript.ts';
-import { startTally, tallyEvents } from '../../src/capture/judge-reading.ts';
+import { countEvents } from '../../src/capture/judge-reading.ts';
 import { readSession, type SessionRead } from '../../src/capture/read-session.ts';
 import { distilEvents } from '../../src/distil/distil.ts';
 import type { Event } from '../../src/model/event.ts';
@@ -18,8 +18,8 @@ export function readAnew(agent: Agent, path: string): SessionRead | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
   const reading = startReading();
-  const tally = startTally();
-  return { distilled: distilEvents(tallyEvents(agent.readEvents(session, reading), tally)), reading, tally };
+  const events = [...agent.readEvents(session, reading)];
+  return { distilled: distilEvents(events), reading, tally: countEvents(events) };
 }
 
 /** Where readings began: 0 for a whole one. */

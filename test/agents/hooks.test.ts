@@ -1,0 +1,62 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { findHook } from '../../src/agents/hook-dialects.ts';
+import { HOOK_EVENTS } from '../../src/agents/hook-events.ts';
+
+const HOOKS = Object.entries(HOOK_EVENTS).flatMap(([agent, events]) =>
+  Object.keys(events).map((event): [string, string] => [agent, event]),
+);
+const KEYS = [
+  'session_id',
+  'sessionId',
+  'taskId',
+  'sessionContext',
+  'workspaceRoots',
+  'cwd',
+  'source',
+  'turn',
+];
+
+describe('the hook', () => {
+  it.each(HOOKS)('%s %s reads any object, and names no session that is not there', (agent, event) => {
+    const hook = findHook(agent, event);
+    const value = fc.oneof(
+      fc.string(),
+      fc.jsonValue(),
+      fc.dictionary(fc.constantFrom('rootSessionId'), fc.jsonValue()),
+    );
+    fc.assert(
+      fc.property(fc.dictionary(fc.constantFrom(...KEYS), value), (input) => {
+        const read = hook?.dialect.read(input, event) ?? null;
+        if (read === null) return;
+        expect(read.session).not.toBe('');
+        expect(JSON.stringify(input)).toContain(JSON.stringify(read.session));
+        expect(read.cwd === null || typeof read.cwd === 'string').toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  it.each(HOOKS)('%s %s prints one JSON document on one line, whatever the text', (agent, event) => {
+    const hook = findHook(agent, event);
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (text) => {
+        const printed = hook?.dialect.write(event, text) ?? '';
+        expect(printed).not.toContain('\n');
+        expect(JSON.stringify(JSON.parse(printed))).toContain(JSON.stringify(text));
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('is found by the names of an agent and of its event only', () => {
+    expect(findHook('claude-code', 'Stop')).toMatchObject({ moment: 'turn' });
+    for (const [agent, event] of [
+      ['claude-code', 'agentStop'],
+      ['Claude-Code', 'Stop'],
+      ['constructor', 'name'],
+      ['codex', '__proto__'],
+    ])
+      expect(findHook(agent ?? '', event ?? '')).toBeNull();
+  });
+});

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterAll } from 'vitest';
+import { Transcript } from '../fixtures/agents/claude-code.ts';
+import type { Desk, RunResult } from './cli.ts';
+
+export const HOOK: string = fileURLToPath(new URL('../../bin/hook.cjs', import.meta.url));
+const AGENT = fileURLToPath(new URL('../relay/workers/agent.mjs', import.meta.url));
+
+/** A process that stands for an agent and calls its hooks. Hooks of one such process come from one agent. */
+export interface RunningAgent {
+  call(event: string, input: object, options?: { cwd?: string }): Promise<RunResult>;
+  /** The text that the hook gives to the model; null when it printed nothing. */
+  given(event: string, input: object): Promise<string | null>;
+  end(): Promise<void>;
+  kill(): Promise<void>;
+}
+
+const running = new Set<ChildProcess>();
+
+afterAll(() => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
+export interface AgentOptions {
+  agent?: string;
+  env?: Readonly<Record<string, string | undefined>>;
+  hook?: string;
+}
+
+export function startAgent(
+  desk: Desk,
+  { agent = 'claude-code', env = {}, hook = HOOK }: AgentOptions = {},
+): RunningAgent {
+  const child = spawn(process.execPath, [AGENT, hook, agent], {
+    cwd: desk.project,
+    env: { PATH: process.env.PATH, ...desk.env, ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    // Without a terminal of its own, so that the tests see the same wherever they run.
+    detached: true,
+  });
+  running.add(child);
+  const ended = new Promise<void>((resolve) => child.on('close', () => resolve()));
+  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const call: RunningAgent['call'] = async (event, input, options = {}) => {
+    child.stdin.write(`${JSON.stringify({ event, input, ...options })}\n`);
+    const { value } = await lines.next();
+    return JSON.parse(value ?? '{"status":null,"stdout":"","stderr":"the agent is gone"}');
+  };
+  const stop = async (): Promise<void> => {
+    await ended;
+    running.delete(child);
+  };
+  return {
+    call,
+    given: async (event, input) => readGiven(await call(event, input)),
+    end: async () => {
+      child.stdin.end();
+      await stop();
+    },
+    kill: async () => {
+      child.kill('SIGKILL');
+      await stop();
+    },
+  };
+}
+
+/** The text in what a hook printed, in whichever form; it must have ended well. */
+export function readGiven({ status, stdout, stderr }: RunResult): string | null {
+  if (status !== 0 || stderr !== '') throw new Error(`the hook failed: ${status} ${stderr}`);
+  if (stdout === '') return null;
+  const printed: {
+    hookSpecificOutput?: { additionalContext: string };
+    additionalContext?: string;
+    context?: string;
+  } = JSON.parse(stdout);
+  return (
+    printed.hookSpecificOutput?.additionalContext ?? printed.additionalContext ?? printed.context ?? null
+  );
+}
+
+const PATIENCE_MS = 15_000;
+
+/** Waits until all sessions that hooks left notes of are captured. */
+export async function settle(desk: Desk): Promise<void> {
+  const spool = join(desk.store, 'spool');
+  const until = Date.now() + PATIENCE_MS;
+  const isBusy = (): boolean =>
+    existsSync(spool) && readdirSync(spool).some((name) => /^[0-9a-f]{16}\./.test(name));
+  while (isBusy()) {
+    if (Date.now() > until) throw new Error('the notes were not worked off');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  // The last thing that a worker does comes after its last note is gone.
+  await new Promise((resolve) => setTimeout(resolve, 150));
+}
+
+/** A session of Claude Code that is written while a test runs. */
+export interface WrittenSession {
+  id: string;
+  path: string;
+  /** What hooks of this session are told, with more of it. */
+  input(more?: object): object;
+  transcript: Transcript;
+  /** Writes what the transcript holds now. */
+  write(): void;
+}
+
+let count = 0;
+
+export function writeSession(desk: Desk, { cwd = desk.project }: { cwd?: string } = {}): WrittenSession {
+  const id = `5b0c7f0e-4b5e-4f0a-9d57-${String(++count).padStart(12, '0')}`;
+  const path = join(desk.home, '.claude', 'projects', '-project', `${id}.jsonl`);
+  const transcript = new Transcript({ cwd, sessionId: id });
+  return {
+    id,
+    path,
+    transcript,
+    input: (more = {}) => ({ session_id: id, transcript_path: path, cwd, ...more }),
+    write: () => {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, transcript.text);
+    },
+  };
+}
+
+/** A session that has said what it is about, and changed a file of the project. */
+export function tellWork(
+  session: WrittenSession,
+  { goal, file, decision }: { goal: string; file: string; decision: string },
+): void {
+  const { transcript } = session;
+  const content = 'export const one = 1;\n';
+  const call = `toolu_${transcript.rows.length}`;
+  transcript.human(goal);
+  transcript.say(decision);
+  writeFileSync(file, content);
+  transcript.call(call, 'Write', { file_path: file, content });
+  transcript.result(call, 'File created successfully', {
+    data: { type: 'create', filePath: file, content, structuredPatch: [] },
+  });
+  session.write();
+}
