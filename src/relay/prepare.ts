@@ -9,6 +9,7 @@ import { createCacheFile, writeCacheFile } from '../platform/cache-file.ts';
 import { sightFile } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import { readMarked } from '../store/marks.ts';
 import { READY, type Store } from '../store/store.ts';
 import { readHeadCommit } from '../workspace/head.ts';
 import { expandHome } from '../workspace/place.ts';
@@ -29,7 +30,8 @@ export interface Captured {
 /** Lays everything ready that a hook will need to hand this session over. */
 export async function prepareReady(store: Store, captured: Captured): Promise<void> {
   const { computeMac } = await import('./mac.ts');
-  const ready = describeReady(captured, store.machine);
+  const shown = readMarked(store, captured.handover);
+  const ready = describeReady({ ...captured, handover: shown }, store.machine);
   const { agent, session, root, terminal, process, capturedMs } = ready;
   const body = JSON.stringify(ready);
   const mac = computeMac(ensureKey(store), body);
