@@ -27,6 +27,16 @@ const START = [
   /node_modules\/@stricli\/core\//,
 ];
 
+/** What a run of steps needs besides, in one file for the same reason. */
+const RUN = [
+  /src\/config\//,
+  /src\/run\/(checkpoint|checkpoint-file|engine|run-config|steps)\.ts$/,
+  /src\/memory\/(layout|memory|note-file)\.ts$/,
+  /src\/platform\/(lock|lock-claim|pause|project-file)\.ts$/,
+  /src\/surfaces\/cli\/commands\/(run|run\.run)\.ts$/,
+  /node_modules\/smol-toml\//,
+];
+
 export default defineConfig([
   {
     entry: { main: 'src/surfaces/hook/main.ts' },
@@ -66,7 +76,10 @@ export default defineConfig([
       chunkFileNames: '[name]-[hash].cjs',
       codeSplitting: {
         includeDependenciesRecursively: false,
-        groups: [{ name: 'start', test: (id) => START.some((pattern) => pattern.test(id)) }],
+        groups: [
+          { name: 'start', test: (id) => START.some((pattern) => pattern.test(id)) },
+          { name: 'steps', test: (id) => RUN.some((pattern) => pattern.test(id)) },
+        ],
       },
     },
   },

@@ -19,15 +19,17 @@ import { describeSelf, formatIdentity, isAlive, parseIdentity } from './process-
 import { sleep } from './sleep.ts';
 
 const PRIVATE_FILE = 0o600;
+/** The umask takes from this what the user does not want to give. */
+const USUAL_FILE = 0o666;
 /** Absent on Windows, where links cannot be planted without a privilege of their own. */
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NO_BLOCK = constants.O_NONBLOCK ?? 0;
 
 let tempCounter = 0;
 
-/** Whose a file is, and who may do what with it. */
+/** Whose a file is, and who may do what with it: exactly this, or what is usual for the user. */
 export interface FileAccess {
-  mode: number;
+  mode: number | 'usual';
   owner?: { uid: number; gid: number };
 }
 
@@ -212,7 +214,7 @@ function writeTemp(
   const fd = openSync(
     temp,
     constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW,
-    PRIVATE_FILE,
+    access.mode === 'usual' ? USUAL_FILE : PRIVATE_FILE,
   );
   return discardOnFailure(temp, () => {
     try {
@@ -234,7 +236,7 @@ function giveAway(fd: number, { mode, owner }: FileAccess): void {
   if (owner !== undefined && (made.uid !== owner.uid || made.gid !== owner.gid)) {
     fchownSync(fd, owner.uid, owner.gid);
   }
-  fchmodSync(fd, mode);
+  if (mode !== 'usual') fchmodSync(fd, mode);
 }
 
 /** `writeSync` may stop short without an error, as on a disk that fills up; the next call then says why. */

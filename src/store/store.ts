@@ -22,6 +22,7 @@ export const LOG = 'log';
 /** How the names of workers' locks begin. */
 export const RELAY_LOCK = 'relay-';
 export const INSTALLS = 'installs';
+export const DOCUMENTS = 'documents';
 
 export function openStore(machine: Machine): Store {
   return { root: findDataFolder(machine), machine };

@@ -57,7 +57,9 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'handover',
     'store',
   ],
-  migrate: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store'],
+  memory: ['errors.ts', 'model', 'platform', 'workspace', 'store'],
+  run: ['errors.ts', 'model', 'platform', 'config', 'workspace', 'agents', 'store', 'capture', 'memory'],
+  migrate: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store', 'memory', 'run'],
   relay: [
     'errors.ts',
     'model',
@@ -87,6 +89,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'migrate',
     'relay',
     'hooks',
+    'memory',
+    'run',
   ],
   'index.ts': [
     'errors.ts',
@@ -98,6 +102,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'brief',
     'store',
     'migrate',
+    'memory',
+    'run',
   ],
   // Measures the product from outside, as a program of its own that is not shipped.
   eval: ['errors.ts', 'model', 'platform', 'agents', 'capture', 'handover', 'brief', 'surfaces'],

@@ -251,7 +251,7 @@ describe('handover init', () => {
     writeHome('.codex/config.toml', '');
     expect(await desk.json(['init', '--yes'], { env })).toMatchObject({
       done: true,
-      parts: [{ name: 'hooks', proposals: [expect.any(String), expect.any(String)] }],
+      parts: [{ name: 'files' }, { name: 'hooks', proposals: [expect.any(String), expect.any(String)] }],
       next: [expect.stringContaining('start codex')],
     });
     expect(await desk.ok(['init'], { env })).toContain('there is nothing to set up\n');
@@ -260,7 +260,9 @@ describe('handover init', () => {
   it('leaves out what it was told to', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     writeHome('.qwen/settings.json', '{}');
-    expect(await desk.ok(['init', '--yes', '--no-hooks'], { env })).toBe('there is nothing to set up\n');
+    expect(await desk.ok(['init', '--yes', '--no-hooks', '--no-files'], { env })).toBe(
+      'there is nothing to set up\n',
+    );
     await desk.ok(['init', '--yes', '--agent', 'qwen'], { env });
     expect(readFileSync(settings, 'utf8')).toBe('{}');
     expect(readFileSync(join(desk.home, '.qwen/settings.json'), 'utf8')).toContain('hook.cjs');

@@ -68,8 +68,8 @@ export async function sweepKills(sweep, most) {
 const MAX_ATTEMPTS = 30;
 
 /**
- * Runs the command on a fresh copy with one fault. What a Node process does besides shifts the count of a call, by two
- * when it is the main thread that hears of a child's end. A run in which the fault met another call than the one it is
+ * Runs the command on a fresh copy with one fault. What a Node process does besides shifts the count of a call: by two
+ * when it is the main thread that hears of a child's end, by one when it is the one to ask how memory is given out. A run in which the fault met another call than the one it is
  * meant for proves nothing and is repeated.
  * @param {Sweep} sweep
  * @param {Point} point
@@ -80,7 +80,7 @@ export async function disturb({ scenario, prepared, box: origin }, point, fault)
   const what = `${point.syscall}:${fault}:when=${point.nth}`;
   const isMeant = (/** @type {Point} */ { likeness, round }) =>
     likeness === point.likeness && round === point.round;
-  const seen = [point.nth, point.nth + 2, Math.max(1, point.nth - 2)];
+  const seen = [0, 2, -2, 1, -1].map((shift) => Math.max(1, point.nth + shift));
   let met = 'nothing';
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const box = copyBox(origin, `${scenario.name}-${point.syscall}-${point.nth}`);

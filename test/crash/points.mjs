@@ -55,15 +55,17 @@ function findTarget(line, box) {
 }
 
 /**
- * The folder that holds the store counts too, as the store's own name is kept there, and so do the settings of an agent.
+ * The folder that holds the store counts too, as the store's own name is kept there, and so do files of the project and
+ * the settings of an agent.
  * @param {string} path
  * @param {Box} box
  */
 function isOfStore(path, box) {
+  const tops = [box.store, join(box.folder, 'project'), join(box.folder, '.claude')];
   return (
     path === box.folder ||
-    path === box.store ||
-    [box.store, join(box.folder, '.claude')].some((folder) => path.startsWith(`${folder}/`))
+    tops.slice(0, 2).includes(path) ||
+    tops.some((folder) => path.startsWith(`${folder}/`))
   );
 }
 
@@ -95,6 +97,9 @@ function generalize(path, box) {
     .replace(box.folder, '')
     .replace(/\.[0-9a-v]{8}-\d+-\d+\.\d+\.tmp/g, '.TEMP')
     .replace(/\d{8}-\d{6}-[0-9a-z]+/g, 'ID')
+    .replace(/\/\.locks\/([a-z]+)\.\d+/g, '/.locks/$1.N')
+    .replace(/\/p-[0-9a-z]{16}/g, '/PROJECT')
+    .replace(/\d{8}-\d{6}-[0-9a-f]{12}\.md/g, 'DOCUMENT')
     .replace(/\/readings\/[0-9a-z]{32}/g, '/readings/NAME')
     .replace(/(\/installs\/\.?[a-z-]+-)[0-9a-z]{16}/g, '$1NAME')
     .replace(/\d{4}-\d\d-\d\dT\d+Z/g, 'TIME');

@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { askHandover, handover, listIds } from './command.mjs';
+import { MEMORY_SCENARIOS } from './memory-scenarios.mjs';
 import { copyBox, letSettle, removeBox } from './sandbox.mjs';
 
 /** @typedef {import('./sandbox.mjs').Box} Box */
@@ -80,6 +81,7 @@ export const SCENARIOS = [
     needsIndex: true,
     prepare: (box) => prepareList(box, async () => void (await saveSome(box, 2))),
   },
+  ...MEMORY_SCENARIOS,
 ];
 
 /** @param {Box} box @param {number} count */

@@ -10,6 +10,7 @@ import { pathOfIndex } from '../index-schema.ts';
 import { appendEntry } from '../journal.ts';
 import { latestBelievable, nextMoment } from '../moment.ts';
 import {
+  DOCUMENTS,
   HANDOVERS,
   INSTALLS,
   idOfName,
@@ -83,7 +84,7 @@ function checkAccess(entry: Entry): Finding[] {
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${INSTALLS}|${SPOOL}|${LOG}|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${INSTALLS}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
   's',
 );
 
@@ -98,7 +99,7 @@ function checkFolder(store: Store, entry: Entry): Finding[] {
 }
 
 /** Areas whose files are looked at elsewhere, or can be made again. */
-const OWN_AREAS: ReadonlySet<string> = new Set([JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG]);
+const OWN_AREAS: ReadonlySet<string> = new Set([JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG, DOCUMENTS]);
 
 function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (isTempName(entry.name)) return checkTemp(entry);

@@ -21,6 +21,8 @@ export function proposeHooks(context: CliContext, named: readonly string[] | und
       .filter(({ change }) => change !== 'unchanged')
       .map(({ agent, path }) => `put hooks for ${agent} into ${path}`),
     notes: absent.length === 0 ? [] : [`not on this machine: ${absent.map(({ title }) => title).join(', ')}`],
+    isOutside: true,
+    after: 'see: handover hooks status; back: handover hooks uninstall',
     apply: () => {
       install(false);
       return listReviews(readHookStatus(store, request)).map(({ sentence }) => sentence);

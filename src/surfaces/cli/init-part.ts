@@ -5,6 +5,10 @@ export interface InitPart {
   proposals: readonly string[];
   /** What is worth knowing besides. */
   notes: readonly string[];
+  /** It changes something outside of the project, so that somebody is asked first. */
+  isOutside: boolean;
+  /** How to look at it, and the way back. */
+  after: string;
   /** Does it, and returns what is left to the user, a sentence each. */
   apply(): string[];
 }

@@ -8,7 +8,20 @@ export function main(): void {
     printAtOnce(`${VERSION}\n`);
     return;
   }
-  void import('./run.ts').then(({ runCommandLine }) => runCommandLine(args));
+  void (args[0] === 'check' ? check(args) : run(args));
+}
+
+async function run(args: readonly string[]): Promise<void> {
+  const { runCommandLine } = await import('./run.ts');
+  await runCommandLine(args);
+}
+
+/** Agents ask at every start whether a run was interrupted: the plain answer is a status alone. */
+async function check(args: readonly string[]): Promise<void> {
+  const { answerCheck } = await import('./check-now.ts');
+  const status = answerCheck(args.slice(1));
+  if (status === null) await run(args);
+  else process.exitCode = status;
 }
 
 /** The entry of what a hook leaves to be done, which needs the same parts as the commands. */

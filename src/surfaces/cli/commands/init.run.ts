@@ -1,24 +1,37 @@
-import { HandoverError } from '../../../errors.ts';
+import { resolve } from 'node:path';
+import { EXIT, HandoverError } from '../../../errors.ts';
+import { removeBlocks } from '../../../memory/agent-files.ts';
+import { requireFolder } from '../../../platform/folders.ts';
 import type { CliContext } from '../context.ts';
+import { proposeFiles } from '../init-files.ts';
 import { proposeHooks } from '../init-hooks.ts';
 import type { InitPart } from '../init-part.ts';
 import { bold, dim, green, type Output } from '../output.ts';
 import type { InitFlags } from './init.ts';
 
-export async function runInit(this: CliContext, flags: InitFlags): Promise<void> {
-  const parts: InitPart[] = flags.hooks ? [proposeHooks(this, flags.agent)] : [];
+export async function runInit(this: CliContext, flags: InitFlags, words = '.'): Promise<void> {
+  const folder = requireFolder(resolve(this.machine.cwd, words));
+  if (flags.remove) {
+    takeOut(this, folder, flags.json);
+    return;
+  }
+  const parts: InitPart[] = [
+    ...(flags.files ? [proposeFiles(this, folder, flags)] : []),
+    ...(flags.hooks ? [proposeHooks(this, flags.agent)] : []),
+  ];
   const open = parts.filter(({ proposals }) => proposals.length > 0);
   if (!flags.json) print(this.out, parts);
-  const goesOn = open.length > 0 && !flags.dryRun && (flags.yes || (await ask(this)));
+  const isPlain = !open.some(({ isOutside }) => isOutside);
+  const goesOn = open.length > 0 && !flags.dryRun && (flags.yes || isPlain || (await ask(this)));
   const left = goesOn ? open.flatMap((part) => part.apply()) : [];
   if (flags.json) this.out.json({ done: goesOn, parts: parts.map(toJson), next: left });
-  else if (goesOn) printDone(this.out, left);
+  else if (goesOn) printDone(this.out, open, left);
 }
 
 async function ask(context: CliContext): Promise<boolean> {
   if (!context.interactive) {
     throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to ask in, and nothing was done', {
-      hint: 'To do all of it: handover init --yes. To do a part: add --agent NAME, or --no-hooks.',
+      hint: 'To do all of it: handover init --yes. To do a part: add --agent NAME, --no-hooks or --no-files.',
     });
   }
   const { askToGoOn } = await import('../confirm.ts');
@@ -34,9 +47,17 @@ function print(out: Output, parts: readonly InitPart[]): void {
   if (parts.every(({ proposals }) => proposals.length === 0)) out.line(bold('there is nothing to set up'));
 }
 
-function printDone(out: Output, left: readonly string[]): void {
-  out.line(bold('done'), dim('  see: handover hooks status; back: handover hooks uninstall'));
+function printDone(out: Output, done: readonly InitPart[], left: readonly string[]): void {
+  out.line(bold('done'), dim(`  ${done.map(({ after }) => after).join('; ')}`));
   for (const step of left) out.line(dim('next: '), step);
+}
+
+function takeOut({ out, process }: CliContext, folder: string, json: boolean): void {
+  const files = removeBlocks(folder);
+  if (json) out.json({ removed: files });
+  for (const { file, outcome, note } of json ? [] : files)
+    out.line(`${outcome.padEnd(8)} `, file, note === null ? '' : dim(`  (${note})`));
+  if (files.some(({ outcome }) => outcome === 'refused')) process.exitCode = EXIT.refused;
 }
 
 function toJson({ name, proposals, notes }: InitPart): unknown {

@@ -3,13 +3,18 @@ import { EXIT, HandoverError } from '../../../errors.ts';
 import { findV2Files, isV2File, migrateV2 } from '../../../migrate/handoff-v2.ts';
 import { findSessionHandoffStore, migrateSessionHandoff } from '../../../migrate/session-handoff.ts';
 import type { MigratedRecord } from '../../../migrate/take-over.ts';
-import { isFolder, pathExists } from '../../../platform/folders.ts';
+import { adoptWorkspace } from '../../../migrate/workspace-files.ts';
+import { isFolder, pathExists, requireFolder } from '../../../platform/folders.ts';
 import { identifyProject } from '../../../workspace/project.ts';
-import { type CliContext, findStore } from '../context.ts';
+import { type CliContext, findStore, refuseBoth } from '../context.ts';
 import { bold, dim, green, type Output, red, type Styled } from '../output.ts';
 import type { MigrateFlags } from './migrate.ts';
 
 export function runMigrate(this: CliContext, flags: MigrateFlags): void {
+  if (flags.workspace !== undefined) {
+    adopt(this, flags.workspace, flags);
+    return;
+  }
   const source = findSource(this, flags);
   const { dryRun } = flags;
   const store = findStore(this);
@@ -48,6 +53,19 @@ function inspectSource(from: string): Source {
   throw new HandoverError('HANDOVER_NOT_FOUND', `no envelopes of handoff V2 are in ${from}`, {
     hint: 'Give a project, a folder of *_handoff.json files, or a file: handover migrate --from PATH',
   });
+}
+
+function adopt(context: CliContext, words: string, { dryRun, json, from }: MigrateFlags): void {
+  if (from !== undefined) throw refuseBoth('--from', '--workspace');
+  const folder = requireFolder(resolve(context.machine.cwd, words));
+  const files = adoptWorkspace(findStore(context), folder, { dryRun });
+  if (json) context.out.json({ workspace: folder, dry_run: dryRun, files });
+  for (const { path, outcome, note } of json ? [] : files) {
+    const look = outcome === 'refused' ? red : green;
+    context.out.line(look(outcome.padEnd(11)), path, note === null ? '' : dim(`  (${note})`));
+  }
+  if (files.length === 0 && !json) context.out.line('nothing of the older tools is there');
+  if (files.some(({ outcome }) => outcome === 'refused')) context.process.exitCode = EXIT.data;
 }
 
 const LOOKS: Record<MigratedRecord['outcome'], (text: string) => Styled> = {

@@ -4,6 +4,7 @@ import type { CliContext } from '../context.ts';
 export interface MigrateFlags {
   from?: string;
   project?: string;
+  workspace?: string;
   dryRun: boolean;
   json: boolean;
 }
@@ -26,6 +27,13 @@ export const migrate: Command<CliContext> = buildCommand<MigrateFlags, [], CliCo
         parse: text,
         optional: true,
         brief: 'The project’s folder, for envelopes that do not tell theirs; this one if left out',
+        placeholder: 'folder',
+      },
+      workspace: {
+        kind: 'parsed',
+        parse: text,
+        optional: true,
+        brief: 'Instead, what agent-handover and agent-handoff for Python left in this folder',
         placeholder: 'folder',
       },
       dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Only say what would be done' },

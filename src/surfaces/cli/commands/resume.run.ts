@@ -1,9 +1,14 @@
-import { compileBrief } from '../../../brief/compile.ts';
+import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../../brief/compile.ts';
+import type { Reader } from '../../../brief/reader.ts';
+import { BYTES_PER_TOKEN } from '../../../brief/weighed.ts';
 import { type CaughtUp, catchUp } from '../../../capture/catch-up.ts';
 import { HandoverError } from '../../../errors.ts';
 import { findChanges } from '../../../handover/find-changes.ts';
+import { printMemory, readMemoryPages } from '../../../memory/briefing.ts';
 import type { ChangesSince } from '../../../model/changes-since.ts';
 import type { Handover } from '../../../model/handover.ts';
+import { countUtf8Bytes } from '../../../model/text.ts';
+import { findMemoryDir } from '../../../run/run-config.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { requireHandover } from '../../../store/resolve.ts';
 import { listOfWorktree } from '../../../store/worktree.ts';
@@ -22,18 +27,28 @@ export async function runResume(this: CliContext, flags: ResumeFlags, folder = '
   const running = listRunningSessions(this.machine.env);
   const caughtUp = await catchUp(store, { project: place.project.id, root: place.root }, running);
   reportCaughtUp(this, caughtUp);
+  const memory = printProjectMemory(this, place, { reader, budget: options.budget });
   const handover = await findNewest(this, place, running);
+  if (handover === null) {
+    if (memory.text === '') throw refuseUnknown(place);
+    if (flags.json)
+      this.out.json({ id: null, target: reader.agent, budget: options.budget, text: memory.text });
+    else this.out.block(memory.text);
+    return;
+  }
   const changes = findChanges(handover, place, this.machine);
-  const brief = compileBrief(readMarked(store, handover), reader, { ...options, changes });
+  const budget = memory.left;
+  const brief = compileBrief(readMarked(store, handover), reader, { ...options, budget, changes });
+  const text = memory.text === '' ? brief.text : `${brief.text}\n${memory.text}`;
   if (!flags.json) {
-    this.out.block(brief.text);
+    this.out.block(text);
     return;
   }
   this.out.json({
     id: handover.id,
     target: reader.agent,
     budget: options.budget,
-    tokens: brief.tokens,
+    tokens: countTokens(text),
     left_out: brief.leftOut.map((fact) => fact.id),
     changed: changesToJson(changes),
     caught_up: caughtUp.map(({ session, kept }) => ({
@@ -42,8 +57,25 @@ export async function runResume(this: CliContext, flags: ResumeFlags, folder = '
       outcome: kept.outcome,
       id: kept.outcome === 'refused' ? null : kept.handover.id,
     })),
-    text: brief.text,
+    text,
   });
+}
+
+/** At most this part of a brief is for what stands in the project's own files. */
+const MEMORY_PERCENT = 30;
+
+/** What the project's own files tell, and the tokens that are left for the handover. */
+function printProjectMemory(
+  { machine }: CliContext,
+  { project, root }: Place,
+  { reader, budget }: { reader: Reader; budget: number },
+): { text: string; left: number } {
+  const whole = Math.min(budget * BYTES_PER_TOKEN, reader.maxCharacters ?? Number.POSITIVE_INFINITY);
+  const most = Math.min((whole * MEMORY_PERCENT) / 100, whole - SMALLEST_BUDGET * BYTES_PER_TOKEN);
+  const pages = readMemoryPages({ folder: root, memoryDir: findMemoryDir(machine, root), machine });
+  const text = printMemory(project.name, pages, most);
+  if (text === '') return { text, left: budget };
+  return { text, left: Math.floor((whole - countUtf8Bytes(text) - 1) / BYTES_PER_TOKEN) };
 }
 
 function changesToJson({ ageMs, branch, head, files }: ChangesSince): unknown {
@@ -67,7 +99,7 @@ async function findNewest(
   context: CliContext,
   { project, workspace }: Place,
   running: ReadonlySet<string>,
-): Promise<Handover> {
+): Promise<Handover | null> {
   const store = findStore(context);
   const worktree = { project: project.id, root: workspace.root };
   const id = await withCatalog(context, store, async (catalog) => {
@@ -75,8 +107,11 @@ async function findNewest(
       if (row.session === null || !running.has(row.session)) return row.id;
     return null;
   });
-  if (id !== null) return requireHandover(store, id);
-  throw new HandoverError('HANDOVER_NOT_FOUND', `nothing is kept of ${project.name} in ${workspace.root}`, {
+  return id === null ? null : requireHandover(store, id);
+}
+
+function refuseUnknown({ project, workspace }: Place): HandoverError {
+  return new HandoverError('HANDOVER_NOT_FOUND', `nothing is kept of ${project.name} in ${workspace.root}`, {
     hint: 'See what is kept with: handover list; make one with: handover save --summary "where things stand"',
   });
 }

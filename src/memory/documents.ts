@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { withLock } from '../platform/lock.ts';
+import {
+  ensureLockFolder,
+  ensureProjectFolder,
+  readProjectFile,
+  writeProjectFile,
+} from '../platform/project-file.ts';
+import { keepDocument } from '../store/documents.ts';
+import type { Store } from '../store/store.ts';
+
+/** The three files of a workspace: who works here, what is known, where the last session stood. */
+export const DOCUMENT_NAMES = ['SOUL.md', 'MEMORY.md', 'HANDOFF.md'] as const;
+export type DocumentTitle = (typeof DOCUMENT_NAMES)[number];
+
+/** A folder with the three files in it, and the project that it belongs to. */
+export interface Workspace {
+  folder: string;
+  project: string;
+}
+
+export const MAX_DOCUMENT_BYTES: number = 4 * 1024 * 1024;
+const LOCK_WAIT_MS = 60_000;
+
+export function readDocument({ folder }: Pick<Workspace, 'folder'>, title: DocumentTitle): Buffer | null {
+  return readProjectFile(join(folder, title), MAX_DOCUMENT_BYTES);
+}
+
+/** Whoever changes one of the files holds this, so that nothing is overwritten that was not kept. */
+export function withDocumentLock<T>(store: Store, { folder }: Workspace, work: () => T): T {
+  const locks = ensureLockFolder(ensureProjectFolder(folder, '.agent-handover'));
+  const { clock } = store.machine;
+  return withLock({ folder: locks, name: 'documents', waitMs: LOCK_WAIT_MS, clock }, work);
+}
+
+/** Call it under the lock. What stood there is kept in the store first; where that is, or null. */
+export function replaceDocument(
+  store: Store,
+  { folder, project }: Workspace,
+  { title, text }: { title: DocumentTitle; text: string },
+): string | null {
+  const before = readDocument({ folder }, title);
+  const kept = before === null ? null : keepDocument(store, { project, name: title }, before);
+  writeProjectFile(join(folder, title), text);
+  return kept;
+}
+
+export interface CreatedDocument {
+  path: string;
+  outcome: 'created' | 'replaced' | 'present';
+  /** Where what was replaced is kept. */
+  kept: string | null;
+}
+
+export interface CreateOptions {
+  name: string;
+  /** Also those that are there already; what they hold is kept. */
+  force: boolean;
+  /** When, as it is to stand in the files. */
+  at: string;
+  /** Only say what would be done. */
+  dryRun?: boolean;
+}
+
+export function createDocuments(
+  store: Store,
+  workspace: Workspace,
+  options: CreateOptions,
+): CreatedDocument[] {
+  const { force, dryRun = false } = options;
+  const create = (): CreatedDocument[] =>
+    DOCUMENT_NAMES.map((title) => {
+      const path = join(workspace.folder, title);
+      const isThere = readDocument(workspace, title) !== null;
+      if (isThere && !force) return { path, outcome: 'present', kept: null };
+      const outcome = isThere ? 'replaced' : 'created';
+      if (dryRun) return { path, outcome, kept: null };
+      const kept = replaceDocument(store, workspace, { title, text: TEMPLATES[title](options) });
+      return { path, outcome, kept };
+    });
+  return dryRun ? create() : withDocumentLock(store, workspace, create);
+}
+
+const TEMPLATES: Record<DocumentTitle, (options: CreateOptions) => string> = {
+  'SOUL.md': ({ name, at }) => `# SOUL.md
+
+<!-- Who works here. It changes rarely, and by hand. -->
+
+## Identity
+- **Name**: ${name}
+- **Purpose**: (what this agent is for)
+- **Style**: (how it writes and works)
+
+## Values
+- (what it does not give up)
+
+## Context
+- **Human**: (who it works with)
+- **Created**: ${at}
+`,
+  'MEMORY.md': () => `# MEMORY.md
+
+<!-- What is known here, beyond one session. -->
+
+## Decisions
+- (what was decided, and why)
+
+## What Works
+- (ways that proved themselves)
+
+## What Does Not
+- (ways that were tried and left)
+
+## People and Systems
+- (who and what this work depends on)
+`,
+  'HANDOFF.md': ({ at }) => `# HANDOFF.md
+
+<!-- Where the last session stood. handover snapshot writes it anew. -->
+
+## Last Session
+- **When**: ${at}
+- **Mode**: init
+
+## What’s Next
+- (what the next session is to do)
+`,
+};

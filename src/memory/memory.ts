@@ -1,0 +1,183 @@
+import { join } from 'node:path';
+import { HandoverError } from '../errors.ts';
+import { encodeBase32 } from '../model/base32.ts';
+import { formatTimestamp } from '../model/time.ts';
+import { withLock } from '../platform/lock.ts';
+import type { Machine } from '../platform/machine.ts';
+import {
+  ensureLockFolder,
+  ensureProjectFolder,
+  readProjectFile,
+  writeProjectFile,
+} from '../platform/project-file.ts';
+import {
+  DEFAULT_TAG,
+  type FilePlace,
+  type Layer,
+  monthOfDate,
+  PLACE_OF_PAST_STATES,
+  PLACE_OF_STATE,
+  parseDate,
+  parseTag,
+  pathOf,
+  placeOfArchive,
+  placeOfNotes,
+} from './layout.ts';
+import { appendNote, formatHeader, formatNote, parseNoteFile, readFrontMatter } from './note-file.ts';
+
+/** A folder of notes in three layers, plain Markdown that people, agents and git read and write as well. */
+export interface Memory {
+  root: string;
+  machine: Machine;
+}
+
+/** No file of a memory is nearly as large; a larger one is not ours to load. */
+export const MAX_MEMORY_BYTES: number = 32 * 1024 * 1024;
+const MAX_NOTE_BYTES = 2 * 1024 * 1024;
+
+export interface NewNote {
+  text: string;
+  tag?: string;
+  /** The day that it belongs to; without it, the day of `at`. */
+  date?: string;
+  /** When it was written, in milliseconds; without it, now. */
+  at?: number;
+  /** What was written under this name before is not written again. */
+  effect?: string;
+}
+
+export interface Written {
+  path: string;
+  /** False when it stood there already. */
+  isNew: boolean;
+}
+
+const LOCK_WAIT_MS = 60_000;
+
+/** Writers of one memory take turns, so that none overwrites what another one read before. */
+export function withMemoryLock<T>({ root, machine }: Memory, work: () => T): T {
+  const folder = ensureLockFolder(root);
+  return withLock({ folder, name: 'memory', waitMs: LOCK_WAIT_MS, clock: machine.clock }, work);
+}
+
+/** Adds a note to its day (layer 1) or to the archive of its month (layer 3). What stands there stays as it is. */
+export function addNote(memory: Memory, layer: 1 | 3, note: NewNote): Written {
+  const { at, date, text } = prepare(memory, note);
+  const place = placeNote(layer, { ...note, date });
+  const key = note.effect === undefined ? makeKey(memory) : keyOfEffect(note.effect);
+  return withMemoryLock(memory, () => {
+    const path = preparePath(memory, place);
+    const content = readText(path) ?? formatHeader(layer, date);
+    if (parseNoteFile(content).notes.some((known) => known.key === key)) return { path, isNew: false };
+    writeProjectFile(path, appendNote(content, { at: formatTimestamp(at), key, text }));
+    return { path, isNew: true };
+  });
+}
+
+/** Where a note would go, for those who only want to know. */
+export function placeOfNewNote(memory: Memory, layer: 1 | 3, note: Omit<NewNote, 'text'>): string {
+  const date = findDate(memory, note);
+  return pathOf(memory.root, placeNote(layer, { ...note, date }));
+}
+
+function placeNote(layer: 1 | 3, { tag = DEFAULT_TAG, date }: { tag?: string; date: string }): FilePlace {
+  const safeTag = parseTag(tag);
+  return layer === 1 ? placeOfNotes(safeTag, date) : placeOfArchive(safeTag, monthOfDate(date));
+}
+
+export interface ReplacedState extends Written {
+  /** Where the state before it is now; null when there was none. */
+  past: string | null;
+}
+
+/**
+ * Puts another text in the place of the current state. The one before it, also if a person wrote it, is kept in
+ * `layer2/history` first; front matter goes over to the new one unless that has its own.
+ */
+export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): ReplacedState {
+  const { at, date, text } = prepare(memory, state);
+  const key = state.effect === undefined ? makeKey(memory) : keyOfEffect(state.effect);
+  return withMemoryLock(memory, () => {
+    const path = preparePath(memory, PLACE_OF_STATE);
+    const bytes = readProjectFile(path, MAX_MEMORY_BYTES);
+    const before = bytes === null ? null : bytes.toString('utf8');
+    const standing = before === null ? undefined : parseNoteFile(before).notes[0];
+    if (standing?.key === key || (state.effect === undefined && standing?.text === text.trimEnd()))
+      return { path, isNew: false, past: null };
+    const past = bytes === null ? null : keepPast(memory, bytes);
+    const front = readFrontMatter(text) === '' ? readFrontMatter(before ?? '') : '';
+    const body = formatNote({ at: formatTimestamp(at), key, text });
+    writeProjectFile(path, `${front}${formatHeader(2, date)}${body}`);
+    return { path, isNew: true, past };
+  });
+}
+
+/** Named by what it says of its own time, so that it is kept once, however often that is tried. */
+function keepPast(memory: Memory, bytes: Buffer): string {
+  const { date, notes } = parseNoteFile(bytes.toString('utf8'));
+  const time = (notes[0]?.at ?? date ?? '').replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
+  const folder = ensureProjectFolder(memory.root, ...PLACE_OF_PAST_STATES);
+  const stem = join(folder, /^[0-9TZ-]+$/.test(time) ? time : 'undated');
+  for (let round = 1; ; round++) {
+    const path = `${stem}${round === 1 ? '' : `-${round}`}.md`;
+    const standing = readProjectFile(path, MAX_MEMORY_BYTES);
+    if (standing === null) writeProjectFile(path, bytes);
+    if (standing === null || standing.equals(bytes)) return path;
+  }
+}
+
+function prepare(
+  memory: Memory,
+  note: NewNote | Omit<NewNote, 'tag'>,
+): { at: number; date: string; text: string } {
+  if (note.text.trim() === '') {
+    throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', {
+      hint: 'Give the text that is to be remembered.',
+    });
+  }
+  if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES) {
+    throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `the note has more than ${MAX_NOTE_BYTES} bytes`, {
+      hint: 'Write a shorter note, and name the file with the long text in it.',
+    });
+  }
+  return {
+    at: note.at ?? memory.machine.clock.now(),
+    date: findDate(memory, note),
+    text: note.text.toWellFormed(),
+  };
+}
+
+function findDate(memory: Memory, { date, at }: { date?: string; at?: number }): string {
+  return parseDate(date ?? formatTimestamp(at ?? memory.machine.clock.now()).slice(0, 10));
+}
+
+function preparePath(memory: Memory, place: FilePlace): string {
+  ensureProjectFolder(memory.root, ...place.folder);
+  return pathOf(memory.root, place);
+}
+
+const KEY_LENGTH = 12;
+
+function makeKey(memory: Memory): string {
+  return `n-${encodeBase32(memory.machine.random.bytes(8), KEY_LENGTH)}`;
+}
+
+/** The name itself, as far as a mark can hold it: two names never have the same key. */
+function keyOfEffect(effect: string): string {
+  const plain = [...Buffer.from(effect)].map((byte) =>
+    /[0-9a-z-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `_${byte.toString(16)}`,
+  );
+  return `n-${plain.join('')}`;
+}
+
+/** Null when there is no such file. */
+export function readText(path: string): string | null {
+  return readProjectFile(path, MAX_MEMORY_BYTES)?.toString('utf8') ?? null;
+}
+
+export function assertLayer(layer: number): Layer {
+  if (layer === 1 || layer === 2 || layer === 3) return layer;
+  throw new HandoverError('HANDOVER_INPUT_INVALID', `invalid layer: ${layer}`, {
+    hint: 'Layer 1 holds notes, 2 the current state, 3 archives.',
+  });
+}

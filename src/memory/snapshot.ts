@@ -1,0 +1,161 @@
+import { join } from 'node:path';
+import { sha256Hex } from '../model/checksum.ts';
+import type { Handover } from '../model/handover.ts';
+import { revealControls } from '../model/text.ts';
+import { formatTimestamp } from '../model/time.ts';
+import type { ChangedFile, GitFacts } from '../model/workspace.ts';
+import type { Store } from '../store/store.ts';
+import type { Place } from '../workspace/place.ts';
+import { detectProjectTypes } from '../workspace/project-type.ts';
+import { readDocument, replaceDocument, type Workspace, withDocumentLock } from './documents.ts';
+import { listPoints, quote } from './handover-points.ts';
+import { readFrontMatter } from './note-file.ts';
+
+/** What HANDOFF.md is made of. */
+export interface SnapshotSource extends SnapshotLabels {
+  place: Place;
+  /** The newest of this project. */
+  handover: Handover | null;
+  at: number;
+}
+
+export interface SnapshotLabels {
+  /** What kind of session it was, such as build. */
+  mode: string;
+  /** Of the agent. */
+  name?: string;
+  /** In milliseconds; now, if left out. */
+  at?: number;
+}
+
+export interface Snapshot {
+  path: string;
+  text: string;
+  /** False when nothing but the time is new, and the file was left as it was. */
+  isNew: boolean;
+  /** Where the HANDOFF.md before it is kept. */
+  kept: string | null;
+}
+
+/** Writes HANDOFF.md from all that is known. The one before it is kept in the store first; front matter stays. */
+export function writeSnapshot(store: Store, workspace: Workspace, source: SnapshotSource): Snapshot {
+  const path = join(workspace.folder, 'HANDOFF.md');
+  return withDocumentLock(store, workspace, () => {
+    const before = readDocument(workspace, 'HANDOFF.md')?.toString('utf8') ?? null;
+    const soul = readDocument(workspace, 'SOUL.md')?.toString('utf8') ?? null;
+    const hasMemory = readDocument(workspace, 'MEMORY.md') !== null;
+    const body = printSnapshot(source, { soul, hasMemory });
+    const text = `${readFrontMatter(before ?? '')}${body}`;
+    if (before !== null && withoutTime(before) === withoutTime(text))
+      return { path, text: before, isNew: false, kept: null };
+    const kept = replaceDocument(store, workspace, { title: 'HANDOFF.md', text });
+    return { path, text, isNew: true, kept };
+  });
+}
+
+const FOOTER = /^<!-- agent-handover \| handoff \| (\S+) \| (\S+) \| sha256:([0-9a-f]{64}) -->\n?$/m;
+const WHEN = /^- \*\*When\*\*: .*$/m;
+
+function withoutTime(text: string): string {
+  return text.replace(FOOTER, '').replace(WHEN, '');
+}
+
+/** What a HANDOFF.md says of itself; null for one that no snapshot wrote. */
+export function readSnapshotMark(
+  text: string,
+): { at: string; handover: string | null; intact: boolean } | null {
+  const match = FOOTER.exec(text);
+  if (match === null) return null;
+  const [, at = '', handover = '', checksum] = match;
+  const body = text.slice(readFrontMatter(text).length, match.index);
+  return { at, handover: handover === 'none' ? null : handover, intact: sha256Hex(body) === checksum };
+}
+
+const MAX_FILES = 40;
+
+function printSnapshot(
+  { place, handover, mode, name, at }: SnapshotSource,
+  { soul, hasMemory }: { soul: string | null; hasMemory: boolean },
+): string {
+  const { git } = place.workspace;
+  const time = formatTimestamp(at);
+  const lists = handover === null ? [] : listPoints(handover);
+  const body = [
+    '# HANDOFF.md',
+    '',
+    '## Last Session',
+    `- **When**: ${time}`,
+    `- **Mode**: ${quote(mode)}`,
+    ...(name === undefined ? [] : [`- **Name**: ${quote(name)}`]),
+    `- **Directory**: ${revealControls(place.workspace.root)}`,
+    `- **Project type**: ${detectProjectTypes(place.root).join(', ') || 'unknown'}`,
+    ...(git === null ? ['- **Git**: none'] : printHead(git)),
+    handover === null
+      ? '- **Handover**: none'
+      : `- **Handover**: ${handover.id}, from ${quote(handover.session.agent)}, ${handover.created_at}`,
+    '',
+    '## What Happened',
+    ...printHappened(handover),
+    ...lists.flatMap(({ heading, points }) => printList(heading, points)),
+    ...(git === null ? [] : printGit(git)),
+    ...printList('Identity (from SOUL.md)', soul === null ? [] : findIdentity(soul)),
+    ...printList('Knowledge (from MEMORY.md)', hasMemory ? ['See MEMORY.md'] : []),
+    '',
+    '',
+  ].join('\n');
+  return `${body}<!-- agent-handover | handoff | ${time} | ${handover?.id ?? 'none'} | sha256:${sha256Hex(body)} -->\n`;
+}
+
+function printHappened(handover: Handover | null): string[] {
+  if (handover === null) return ['- (no handover of this project is kept; `handover capture` makes one)'];
+  const summary = handover.summary.trim();
+  return [`- ${quote(handover.title)}`, ...(summary === '' ? [] : [`- ${quote(summary)}`])];
+}
+
+function printHead({ branch, head, ahead, behind, operation }: GitFacts): string[] {
+  const against = ahead === null || behind === null ? '' : `, ${ahead} ahead, ${behind} behind`;
+  return [
+    `- **Branch**: ${revealControls(branch ?? '(detached)')}${against}`,
+    ...(head === null ? [] : [`- **Head**: ${head.slice(0, 12)}`]),
+    ...(operation === null ? [] : [`- **In the middle of**: ${operation}`]),
+  ];
+}
+
+function printGit(git: GitFacts): string[] {
+  const changed = [
+    ...git.conflicted.map((path) => `conflict ${showPath(path)}`),
+    ...git.staged.map((file) => `staged ${describeChange(file)}`),
+    ...git.unstaged.map(describeChange),
+    ...git.untracked.map((path) => `untracked ${showPath(path)}`),
+  ].filter((line) => !line.endsWith('`HANDOFF.md`'));
+  const more = changed.length > MAX_FILES ? [`and ${changed.length - MAX_FILES} more`] : [];
+  return [
+    ...printList(
+      'Recent Commits',
+      git.commits.map(({ hash, subject }) => `${hash.slice(0, 7)} ${quote(subject)}`),
+    ),
+    ...printList('Uncommitted Changes', [...changed.slice(0, MAX_FILES), ...more]),
+  ];
+}
+
+function describeChange({ change, path, from }: ChangedFile): string {
+  return from === undefined
+    ? `${change} ${showPath(path)}`
+    : `${change} ${showPath(from)} to ${showPath(path)}`;
+}
+
+function showPath(path: string): string {
+  return `\`${revealControls(path).replaceAll('`', '\u2019')}\``;
+}
+
+function printList(heading: string, points: readonly string[]): string[] {
+  return points.length === 0 ? [] : ['', `## ${heading}`, ...points.map((point) => `- ${point}`)];
+}
+
+/** The lines of SOUL.md that name somebody; not those of a template that nobody filled in. */
+function findIdentity(soul: string): string[] {
+  return soul
+    .split('\n')
+    .map((line) => /^- \*\*(Name|Purpose)\*\*: (?![([])(.+)$/.exec(line.trim()))
+    .flatMap((match) => (match === null ? [] : [`**${match[1]}**: ${quote(match[2] ?? '')}`]));
+}

@@ -1,0 +1,69 @@
+import { lstatSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { Machine } from './machine.ts';
+
+/** A file that stands in the way of all that writes by itself, and what is written in it. */
+export interface Pause {
+  path: string;
+  why: string | null;
+}
+
+const MAX_WHY = 500;
+
+export function pathOfProjectPause(root: string): string {
+  return join(root, '.agent-handover', 'PAUSE');
+}
+
+/** Null where there is no home folder. */
+export function pathOfGlobalPause({ home }: Pick<Machine, 'home'>): string | null {
+  return home === undefined ? null : join(home, '.agent_handover', 'PAUSE');
+}
+
+/**
+ * The first PAUSE file there is: the project's, the user's own, then those that settings name, where `~` is the home
+ * folder. Whatever stands there counts, and so does a place that cannot be looked at: a brake that cannot be seen
+ * must not be taken for released.
+ */
+export function findPause(
+  machine: Pick<Machine, 'home' | 'cwd'>,
+  root: string,
+  configured: readonly string[] = [],
+): Pause | null {
+  const paths = [
+    pathOfProjectPause(root),
+    pathOfGlobalPause(machine),
+    ...configured.map((path) => expand(path, machine)),
+  ];
+  for (const path of paths) {
+    if (path !== null && stands(path)) return { path, why: readWhy(path) };
+  }
+  return null;
+}
+
+function expand(path: string, machine: Pick<Machine, 'home' | 'cwd'>): string {
+  return resolve(machine.cwd, expandTilde(path, machine));
+}
+
+/** With the home folder for a `~` at the beginning. */
+export function expandTilde(path: string, { home }: Pick<Machine, 'home'>): string {
+  return home !== undefined && /^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : path;
+}
+
+function stands(path: string): boolean {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (error) {
+    return !(error instanceof Error && 'code' in error && error.code === 'ENOTDIR');
+  }
+}
+
+function readWhy(path: string): string | null {
+  try {
+    if (!lstatSync(path).isFile()) return null;
+    const [line = ''] = readFileSync(path, 'utf8').slice(0, MAX_WHY).split('\n');
+    return line.trim() === '' ? null : line.trim();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
+}

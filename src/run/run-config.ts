@@ -1,0 +1,181 @@
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import * as v from 'valibot';
+import { type ConfigFile, parseSection, readConfigFile, readUserConfig } from '../config/config-file.ts';
+import { HandoverError } from '../errors.ts';
+import { DEFAULT_TAG, parseTag } from '../memory/layout.ts';
+import { pathExists, resolveRealPath } from '../platform/folders.ts';
+import type { Machine } from '../platform/machine.ts';
+import { findConfigHome } from '../platform/paths.ts';
+import { expandTilde } from '../platform/pause.ts';
+
+const Text = v.pipe(v.string(), v.minLength(1));
+
+const HandoverSection = v.strictObject({
+  memory_dir: v.optional(Text),
+  tag: v.optional(
+    v.pipe(
+      Text,
+      v.rawTransform(({ dataset, addIssue, NEVER }) => {
+        try {
+          return parseTag(dataset.value);
+        } catch (error) {
+          if (!(error instanceof HandoverError)) throw error;
+          addIssue({ message: error.message });
+          return NEVER;
+        }
+      }),
+    ),
+  ),
+  checkpoint: v.optional(Text),
+  pause_file: v.optional(Text),
+});
+
+const NoteSection = v.strictObject({ session: v.optional(Text), current_state: v.optional(Text) });
+
+/** Where memory is sent to. Only sending it nowhere is known here; the original called that `null`. */
+const BackendSection = v.strictObject({ type: v.optional(v.picklist(['none', 'null']), 'none') });
+
+const name = v.optional(Text);
+export const StepDeclaration = v.variant('kind', [
+  v.strictObject({ kind: v.literal('collect'), name, agent: v.optional(Text) }),
+  v.strictObject({ kind: v.literal('note'), name, text: v.optional(Text) }),
+  v.strictObject({ kind: v.literal('current_state'), name, text: v.optional(Text) }),
+  v.strictObject({ kind: v.literal('snapshot'), name, mode: v.optional(Text) }),
+  v.strictObject({ kind: v.literal('compact'), name }),
+  v.strictObject({
+    kind: v.literal('command'),
+    name,
+    argv: v.pipe(v.array(v.string()), v.minLength(1)),
+    timeout_seconds: v.optional(v.pipe(v.number(), v.minValue(1)), 600),
+  }),
+]);
+export type StepDeclaration = v.InferOutput<typeof StepDeclaration>;
+
+/** What the original did, by the names that it gave. */
+const DEFAULT_STEPS: readonly StepDeclaration[] = [
+  { kind: 'note', name: 'session_note' },
+  { kind: 'current_state', name: 'current_state' },
+];
+
+export interface RunConfig {
+  /** The file that it is from; null when there is none. */
+  path: string | null;
+  memoryDir: string;
+  tag: string;
+  checkpoint: string | null;
+  pauseFiles: string[];
+  note: string | null;
+  currentState: string | null;
+  backend: 'none';
+  steps: readonly StepDeclaration[];
+}
+
+const PROJECT_FILES = [join('.agent-handover', 'handover.toml'), 'handover.toml'];
+
+/**
+ * What a run is to do: from the file that was named, else from the project's `handover.toml`, else from the user's own
+ * settings. Whoever wrote the project wrote its file too, so that file may not lead out of the project, and commands are
+ * run only if they stand in the user's own folder of settings.
+ */
+export function readRunConfig(machine: Machine, root: string, named?: string): RunConfig {
+  const user = readUserConfig(machine);
+  const path = named === undefined ? findProjectFile(root) : requireFile(resolve(machine.cwd, named));
+  const file = path === null ? user : readConfigFile(path);
+  const section = parseSection(file, 'handover', HandoverSection);
+  const { session, current_state } = parseSection(file, 'note', NoteSection);
+  parseSection(file, 'backend', BackendSection);
+  const steps = readSteps(file);
+  assertCommandsAreOwn(file, steps, machine);
+  const place = (text: string): string => placePath(text, { file, root, machine });
+  const userPause = file === user ? undefined : parseSection(user, 'handover', HandoverSection).pause_file;
+  return {
+    path: path ?? (user.sections.size === 0 ? null : user.path),
+    memoryDir: place(section.memory_dir ?? 'memory'),
+    tag: section.tag ?? DEFAULT_TAG,
+    checkpoint: section.checkpoint === undefined ? null : place(section.checkpoint),
+    pauseFiles: [section.pause_file, userPause].filter((each) => each !== undefined),
+    note: session ?? null,
+    currentState: current_state ?? null,
+    backend: 'none',
+    steps: steps ?? DEFAULT_STEPS,
+  };
+}
+
+/** Where the memory of a project is, also when its declaration cannot be used. */
+export function findMemoryDir(machine: Machine, root: string): string {
+  try {
+    return readRunConfig(machine, root).memoryDir;
+  } catch (error) {
+    if (error instanceof HandoverError) return join(root, 'memory');
+    throw error;
+  }
+}
+
+function readSteps(file: ConfigFile): readonly StepDeclaration[] | null {
+  if (!file.sections.has('step')) return null;
+  return parseSection(file, 'step', v.array(StepDeclaration));
+}
+
+function findProjectFile(root: string): string | null {
+  return PROJECT_FILES.map((file) => join(root, file)).find(pathExists) ?? null;
+}
+
+function requireFile(path: string): string {
+  if (pathExists(path)) return path;
+  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, {
+    hint: 'Give the file that declares the steps: handover run --config FILE',
+  });
+}
+
+function assertCommandsAreOwn(
+  file: ConfigFile,
+  steps: readonly StepDeclaration[] | null,
+  machine: Machine,
+): void {
+  if (!steps?.some(({ kind }) => kind === 'command')) return;
+  if (isOwnFile(file, machine)) return;
+  throw new HandoverError(
+    'HANDOVER_PERMISSION',
+    `${file.path} declares a command, which is not run from there`,
+    {
+      hint: `Whoever wrote a project could have put it there. Move the steps to a file in ${ownFolder(machine)}, and name that with --config.`,
+    },
+  );
+}
+
+function isOwnFile({ path }: ConfigFile, machine: Machine): boolean {
+  return isInside(path, ownFolder(machine));
+}
+
+function ownFolder(machine: Machine): string {
+  return join(findConfigHome(machine), 'agent-handover');
+}
+
+interface PathSettings {
+  file: ConfigFile;
+  root: string;
+  machine: Machine;
+}
+
+/** Relative to the project. A file of the project may only name what is in it, also behind links. */
+function placePath(text: string, { file, root, machine }: PathSettings): string {
+  const path = resolve(root, expandTilde(text, machine));
+  if (isOwnFile(file, machine) || !isInside(file.path, root)) return path;
+  if (isLexicallyInside(path, root) && (!pathExists(path) || isInside(path, root))) return path;
+  throw new HandoverError(
+    'HANDOVER_PATH_UNSAFE',
+    `${file.path} names ${text}, which is outside of the project`,
+    {
+      hint: 'Settings of a project stay in it. Name the folder in your own settings instead.',
+    },
+  );
+}
+
+function isInside(path: string, folder: string): boolean {
+  return isLexicallyInside(resolveRealPath(path) ?? path, resolveRealPath(folder) ?? folder);
+}
+
+function isLexicallyInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

@@ -1,0 +1,156 @@
+import { relative } from 'node:path';
+import { HandoverError } from '../errors.ts';
+import { addNote, type Memory, replaceState } from '../memory/memory.ts';
+import type { Snapshot } from '../memory/snapshot.ts';
+import type { Handover } from '../model/handover.ts';
+import type { Store } from '../store/store.ts';
+import type { Step, StepContext } from './engine.ts';
+import type { RunConfig, StepDeclaration } from './run-config.ts';
+
+/** Names of what a run may be given. */
+export const NOTE_INPUT = 'note';
+export const STATE_INPUT = 'current_state';
+
+/** Where a run takes place. */
+export interface RunPlace {
+  store: Store;
+  /** The project's folder. */
+  root: string;
+  config: RunConfig;
+}
+
+export function nameOfStep({ kind, name }: StepDeclaration): string {
+  return name ?? kind;
+}
+
+export function makeSteps(place: RunPlace): Step[] {
+  return place.config.steps.map((declared) => ({
+    name: nameOfStep(declared),
+    run: (context) => carryOut(place, declared, context),
+  }));
+}
+
+/** What a step needs is loaded when it is its turn: most runs need little. */
+async function carryOut(
+  place: RunPlace,
+  declared: StepDeclaration,
+  context: StepContext,
+): Promise<string | null> {
+  switch (declared.kind) {
+    case 'collect':
+      return await collect(place, declared.agent);
+    case 'note':
+      return await writeNote(place, declared.text, context);
+    case 'current_state':
+      return await writeState(place, declared.text, context);
+    case 'snapshot':
+      return showPath(place, await snapshot(place, declared.mode, context));
+    case 'compact': {
+      const { compactMemory } = await import('../memory/compact.ts');
+      compactMemory(memoryOf(place), { at: context.at });
+      return null;
+    }
+    case 'command':
+      return await runCommand(place, declared, context);
+  }
+}
+
+/** The text that was given, that is declared, or that the newest handover tells. */
+async function writeNote(
+  place: RunPlace,
+  text: string | undefined,
+  { at, effect, inputs }: StepContext,
+): Promise<string> {
+  const said = inputs.get(NOTE_INPUT) ?? text ?? place.config.note ?? (await tellNewest(place));
+  return showPath(place, addNote(memoryOf(place), 1, { text: said, tag: place.config.tag, at, effect }));
+}
+
+/** Without a state of its own, the note is the state, as it was in the original. */
+async function writeState(
+  place: RunPlace,
+  text: string | undefined,
+  { at, effect, inputs }: StepContext,
+): Promise<string> {
+  const { currentState, note } = place.config;
+  const given = inputs.get(STATE_INPUT) ?? text ?? currentState ?? inputs.get(NOTE_INPUT) ?? note;
+  const state = { text: given ?? (await tellNewest(place)), at, effect };
+  return showPath(place, replaceState(memoryOf(place), state));
+}
+
+async function tellNewest(place: RunPlace): Promise<string> {
+  const handover = await findNewest(place);
+  const { printNote } = await import('../memory/handover-points.ts');
+  if (handover !== null) return printNote(handover);
+  throw refuseEmptyRun();
+}
+
+async function findNewest(place: RunPlace): Promise<Handover | null> {
+  const { findNewestHandover } = await import('../store/newest.ts');
+  return await findNewestHandover(place.store, await projectOf(place));
+}
+
+/** Whether a run would find out halfway that it has nothing to write. */
+export async function assertHasNote(place: RunPlace, inputs: ReadonlyMap<string, string>): Promise<void> {
+  const { steps, note } = place.config;
+  const needs = steps.some(
+    (step) => (step.kind === 'note' || step.kind === 'current_state') && step.text === undefined,
+  );
+  if (!needs || inputs.has(NOTE_INPUT) || note !== null) return;
+  if (steps.some(({ kind }) => kind === 'collect') || (await findNewest(place)) !== null) return;
+  throw refuseEmptyRun();
+}
+
+function refuseEmptyRun(): HandoverError {
+  return new HandoverError('HANDOVER_USAGE', 'there is nothing to note', {
+    hint: 'Say what happened: handover run --note "what happened"',
+  });
+}
+
+const MAX_OUTPUT_BYTES = 64 * 1024;
+
+async function runCommand(
+  { store, root }: RunPlace,
+  { argv, timeout_seconds }: Extract<StepDeclaration, { kind: 'command' }>,
+  { effect }: StepContext,
+): Promise<null> {
+  const { runProgram } = await import('../platform/exec.ts');
+  const [program = '', ...args] = argv;
+  const { status, stderr } = runProgram(program, args, {
+    cwd: root,
+    env: { ...store.machine.env, HANDOVER_EFFECT: effect },
+    timeoutMs: timeout_seconds * 1000,
+    maxBytes: MAX_OUTPUT_BYTES,
+  });
+  if (status === 0) return null;
+  const [line = ''] = stderr.trim().split('\n').slice(-1);
+  const how = status === null ? 'was ended by a signal' : `ended with status ${status}`;
+  throw new HandoverError('HANDOVER_STEP_FAILED', `${program} ${how}${line === '' ? '' : `: ${line}`}`);
+}
+
+async function snapshot(
+  { store, root }: RunPlace,
+  mode: string | undefined,
+  { at }: StepContext,
+): Promise<Snapshot> {
+  const { takeSnapshot } = await import('../memory/take-snapshot.ts');
+  return await takeSnapshot(store, root, { mode: mode ?? 'run', at });
+}
+
+/** As it is to stand in a checkpoint that may be read elsewhere. */
+function showPath({ root }: RunPlace, { path }: { path: string }): string {
+  return relative(root, path).replaceAll('\\', '/');
+}
+
+function memoryOf({ store, config }: RunPlace): Memory {
+  return { root: config.memoryDir, machine: store.machine };
+}
+
+async function collect(place: RunPlace, agent: string | undefined): Promise<string | null> {
+  const { collectSession } = await import('./collect.ts');
+  return await collectSession(place.store, await projectOf(place), agent);
+}
+
+async function projectOf({ store, root }: RunPlace): Promise<string> {
+  const { identifyProject } = await import('../workspace/project.ts');
+  return identifyProject(root, store.machine).id;
+}

@@ -1,0 +1,31 @@
+import { resolve } from 'node:path';
+import { takeSnapshot } from '../../../memory/take-snapshot.ts';
+import { requireFolder } from '../../../platform/folders.ts';
+import { acquireLock } from '../../../platform/lock.ts';
+import { findPause } from '../../../platform/pause.ts';
+import { ensureLockFolder, ensureProjectFolder } from '../../../platform/project-file.ts';
+import { describePause } from '../../../run/engine.ts';
+import { readRunConfig } from '../../../run/run-config.ts';
+import { type CliContext, findStore } from '../context.ts';
+import { dim } from '../output.ts';
+import type { AutoFlags } from './auto.ts';
+
+/** Whoever starts it by a clock hears of it only when something is wrong. */
+export async function runAuto(this: CliContext, flags: AutoFlags, folder = '.'): Promise<void> {
+  const { machine } = this;
+  const root = requireFolder(resolve(machine.cwd, folder));
+  const pause = findPause(machine, root, readRunConfig(machine, root).pauseFiles);
+  if (pause !== null) throw describePause(pause);
+  const locks = ensureLockFolder(ensureProjectFolder(root, '.agent-handover'));
+  const lock = acquireLock({ folder: locks, name: 'auto', waitMs: 0, clock: machine.clock });
+  try {
+    const { path, isNew, kept } = await takeSnapshot(findStore(this), root, {
+      mode: flags.mode,
+      ...(flags.name === undefined ? {} : { name: flags.name }),
+    });
+    if (flags.json) this.out.json({ path, new: isNew, kept });
+    else if (this.interactive) this.err.line(dim(isNew ? `wrote ${path}` : 'nothing is new'));
+  } finally {
+    lock.release();
+  }
+}

@@ -1,0 +1,117 @@
+import { HandoverError } from '../../../errors.ts';
+import { findPause } from '../../../platform/pause.ts';
+import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { Checkpoint } from '../../../run/checkpoint.ts';
+import { type RunOutcome, runSteps, type StepEvent } from '../../../run/engine.ts';
+import { readRunConfig } from '../../../run/run-config.ts';
+import {
+  assertHasNote,
+  makeSteps,
+  NOTE_INPUT,
+  nameOfStep,
+  type RunPlace,
+  STATE_INPUT,
+} from '../../../run/steps.ts';
+import { findCheckpoint } from '../check-now.ts';
+import { type CliContext, findStore, refuseBoth } from '../context.ts';
+import { dim } from '../output.ts';
+import type { RunFlags } from './run.ts';
+
+const MAX_INPUT_BYTES = 2 * 1024 * 1024;
+
+export async function runRun(this: CliContext, flags: RunFlags): Promise<void> {
+  if (flags.resume && flags.restart) throw refuseBoth('--resume', '--restart');
+  const { machine } = this;
+  const root = findProjectFolder(machine.cwd);
+  const config = readRunConfig(machine, root, flags.config);
+  const place: RunPlace = { store: findStore(this), root, config };
+  const checkpoint = new Checkpoint(chooseCheckpoint(this, flags, config.checkpoint), machine);
+  if (flags.dryRun) {
+    printPlan(this, flags, { place, checkpoint });
+    return;
+  }
+  const isInterrupted = !flags.restart && checkpoint.resumeCode() === 1;
+  if (flags.resume && !isInterrupted) {
+    if (flags.json) this.out.json({ executed: [], resumed: false });
+    else this.out.line('no run was interrupted: nothing to go on with');
+    return;
+  }
+  const inputs = readInputs(this, flags);
+  if (!isInterrupted) await assertHasNote(place, inputs);
+  const outcome = await runSteps({
+    steps: makeSteps(place),
+    checkpoint,
+    restart: flags.restart,
+    inputs,
+    findPause: () => findPause(machine, root, config.pauseFiles),
+    onEvent: drawProgress(this),
+  });
+  print(this, outcome, flags);
+}
+
+/** A flag, then the environment, then the declaration, then the usual place. */
+function chooseCheckpoint({ machine }: CliContext, flags: RunFlags, declared: string | null): string {
+  const variable = machine.env.AGENT_HANDOVER_CHECKPOINT;
+  return findCheckpoint(
+    machine.cwd,
+    flags.checkpoint ?? (variable ? undefined : (declared ?? undefined)),
+    variable,
+  );
+}
+
+function readInputs(context: CliContext, flags: RunFlags): Map<string, string> {
+  const inputs = new Map<string, string>();
+  if (flags.note !== undefined) inputs.set(NOTE_INPUT, flags.note === '-' ? readNote(context) : flags.note);
+  if (flags.currentState !== undefined) inputs.set(STATE_INPUT, flags.currentState);
+  return inputs;
+}
+
+function readNote(context: CliContext): string {
+  const text = context.readInput(MAX_INPUT_BYTES);
+  if (text !== null) return text;
+  throw new HandoverError(
+    'HANDOVER_TEXT_TOO_LARGE',
+    `standard input has more than ${MAX_INPUT_BYTES} bytes`,
+    {
+      hint: 'Give a shorter note.',
+    },
+  );
+}
+
+function printPlan(
+  { out }: CliContext,
+  flags: RunFlags,
+  { place, checkpoint }: { place: RunPlace; checkpoint: Checkpoint },
+): void {
+  const { config } = place;
+  const steps = config.steps.map(nameOfStep);
+  if (flags.json) {
+    const { memoryDir, tag, backend, path } = config;
+    out.json({ config: path, memory_dir: memoryDir, tag, checkpoint: checkpoint.path, backend, steps });
+    return;
+  }
+  out.line(`memory_dir: ${config.memoryDir}`);
+  out.line(`tag: ${config.tag}`);
+  out.line(`checkpoint: ${checkpoint.path}`);
+  out.line(`backend: ${config.backend}`);
+  out.line(`steps: ${steps.join(', ')}`);
+}
+
+function drawProgress({ err, drawsProgress }: CliContext): (event: StepEvent) => void {
+  return (event) => {
+    if (!drawsProgress) return;
+    if (event.kind === 'begun') err.redraw(dim(`step ${event.position} of ${event.total}: ${event.step}`));
+    else err.redraw(null);
+  };
+}
+
+function print({ out, err }: CliContext, outcome: RunOutcome, flags: RunFlags): void {
+  const { id, executed, skipped, attempts, changes } = outcome;
+  if (flags.json) {
+    out.json({ id, executed, skipped, attempts, changes });
+    return;
+  }
+  for (const change of changes) err.line(dim(change));
+  if (skipped.length > 0) err.line(dim(`done before: ${skipped.join(', ')}`));
+  out.line(`handover steps executed: ${executed.length === 0 ? '(none)' : executed.join(', ')}`);
+}

@@ -1,0 +1,49 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeDesk, runProcess } from '../support/cli.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+/** Inside of the package, so that the example finds it by its name. */
+const folder = join(ROOT, 'dist', 'example');
+const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(ROOT, 'docs/runs.md'), 'utf8')) ?? [];
+
+beforeAll(() => {
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(join(folder, 'example.mts'), example);
+  writeFileSync(join(folder, 'example.mjs'), example);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+describe('the example of the library', () => {
+  it('compiles', { timeout: 60_000 }, () => {
+    expect(example).toContain('new HandoverEngine');
+    const options = [
+      '--ignoreConfig',
+      '--noEmit',
+      '--strict',
+      '--skipLibCheck',
+      '--module',
+      'nodenext',
+      '--target',
+      'es2023',
+    ];
+    const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+    execFileSync(process.execPath, [tsc, ...options, '--types', 'node', join(folder, 'example.mts')], {
+      cwd: ROOT,
+    });
+  });
+
+  it('does what it says', async () => {
+    const desk = makeDesk();
+    const { status, stdout, stderr } = await runProcess([process.execPath, join(folder, 'example.mjs')], {
+      cwd: desk.project,
+      env: desk.env,
+    });
+    expect(stderr).toBe('');
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'session_note, current_state\n' });
+    expect((await desk.run(['check'])).status).toBe(2);
+  });
+});
