@@ -13,6 +13,7 @@ import {
   measureSaves,
 } from './measurements.mjs';
 import { measureRedaction } from './redaction.mjs';
+import { measureMemory } from './memory.mjs';
 import { formatTable } from './report.mjs';
 import { makePlaces, SOME } from './stores.mjs';
 
@@ -49,6 +50,7 @@ function measureAll({ count, rounds, longRounds, megabytes }) {
       ...step('captures', () => measureCaptures(folder, { rounds: 10, longRounds, megabytes })),
       ...step('hooks', () => measureHooks(places.some, { folder, rounds, count: SOME, megabytes })),
       ...step('redaction', () => measureRedaction(folder, { rounds: longRounds, megabytes })),
+      ...step('runs and notes', () => measureMemory(folder, { rounds })),
       ...step('memory', () => measurePeaks(places, { count, folder })),
     ];
   } finally {
