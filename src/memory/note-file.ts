@@ -43,7 +43,7 @@ export function formatNote({ at, key, text }: Note): string {
 /** A file's content with one more note at its end. */
 export function appendNote(content: string, note: Note): string {
   const gap = content.endsWith('\n') || content === '' ? '' : '\n';
-  const isFirst = parseNoteFile(content).notes.length === 0;
+  const isFirst = splitHead(content).body.trim() === '';
   return `${content}${gap}${isFirst ? '' : '\n'}${formatNote(note)}`;
 }
 
