@@ -62,7 +62,8 @@ async function writeNote(
   { at, effect, inputs }: StepContext,
 ): Promise<string> {
   const said = inputs.get(NOTE_INPUT) ?? text ?? place.config.note ?? (await tellNewest(place));
-  return showPath(place, addNote(memoryOf(place), 1, { text: said, tag: place.config.tag, at, effect }));
+  const note = { text: await redactSaid(place, said), tag: place.config.tag, at, effect };
+  return showPath(place, addNote(memoryOf(place), 1, note));
 }
 
 /** Without a state of its own, the note is the state, as it was in the original. */
@@ -73,8 +74,17 @@ async function writeState(
 ): Promise<string> {
   const { currentState, note } = place.config;
   const given = inputs.get(STATE_INPUT) ?? text ?? currentState ?? inputs.get(NOTE_INPUT) ?? note;
-  const state = { text: given ?? (await tellNewest(place)), at, effect };
-  return showPath(place, replaceState(memoryOf(place), state));
+  const said = given ?? (await tellNewest(place));
+  return showPath(place, replaceState(memoryOf(place), { text: await redactSaid(place, said), at, effect }));
+}
+
+/** Without what has the shape of a secret. What a run is given goes through it before it is written anywhere. */
+export async function redactSaid(
+  { store, root }: Pick<RunPlace, 'store' | 'root'>,
+  text: string,
+): Promise<string> {
+  const { openRedactor } = await import('../redact/open-redactor.ts');
+  return openRedactor(store.machine, { folder: root, makesKey: true }).redactText(text);
 }
 
 async function tellNewest(place: RunPlace): Promise<string> {

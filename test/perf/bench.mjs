@@ -12,8 +12,8 @@ import {
   measureReads,
   measureSaves,
 } from './measurements.mjs';
-import { measureRedaction } from './redaction.mjs';
 import { measureMemory } from './memory.mjs';
+import { measureRedaction } from './redaction.mjs';
 import { formatTable } from './report.mjs';
 import { makePlaces, SOME } from './stores.mjs';
 

@@ -121,6 +121,23 @@ describe('handover run', () => {
     expect(stderr).toContain('step "command" was taken away, and had not been done');
   });
 
+  it('writes no secret that shows by its shape, neither into the memory nor into the checkpoint', async () => {
+    const desk = makeDesk();
+    const token = `ghp_${'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'}`;
+    const own = declareOwn(
+      desk,
+      `[[step]]\nkind = "note"\n[[step]]\nkind = "current_state"\ntext = "key ${token}"\n[[step]]\nkind = "command"\nargv = ["false"]\n`,
+    );
+    await desk.run(['run', '--config', own, '--note', `pushed with ${token}`]);
+    const written = [
+      readNotes(desk),
+      read(desk, 'memory/layer2/current-state.md'),
+      read(desk, '.agent-handover/checkpoint.json'),
+    ];
+    expect(written.filter((text) => text.includes(token))).toEqual([]);
+    expect(written[0]).toContain('pushed with ');
+  });
+
   it('begins anew with --restart, and refuses to do both', async () => {
     const desk = makeDesk();
     const own = declareOwn(desk, '[[step]]\nkind = "note"\n[[step]]\nkind = "command"\nargv = ["false"]\n');

@@ -10,6 +10,7 @@ import {
   NOTE_INPUT,
   nameOfStep,
   type RunPlace,
+  redactSaid,
   STATE_INPUT,
 } from '../../../run/steps.ts';
 import { findCheckpoint } from '../check-now.ts';
@@ -36,7 +37,7 @@ export async function runRun(this: CliContext, flags: RunFlags): Promise<void> {
     else this.out.line('no run was interrupted: nothing to go on with');
     return;
   }
-  const inputs = readInputs(this, flags);
+  const inputs = await readInputs(this, flags, place);
   if (!isInterrupted) await assertHasNote(place, inputs);
   const outcome = await runSteps({
     steps: makeSteps(place),
@@ -59,10 +60,16 @@ function chooseCheckpoint({ machine }: CliContext, flags: RunFlags, declared: st
   );
 }
 
-function readInputs(context: CliContext, flags: RunFlags): Map<string, string> {
+/** They are kept with the run, so they are redacted before it begins. */
+async function readInputs(
+  context: CliContext,
+  flags: RunFlags,
+  place: RunPlace,
+): Promise<Map<string, string>> {
   const inputs = new Map<string, string>();
-  if (flags.note !== undefined) inputs.set(NOTE_INPUT, flags.note === '-' ? readNote(context) : flags.note);
-  if (flags.currentState !== undefined) inputs.set(STATE_INPUT, flags.currentState);
+  const note = flags.note === '-' ? readNote(context) : flags.note;
+  if (note !== undefined) inputs.set(NOTE_INPUT, await redactSaid(place, note));
+  if (flags.currentState !== undefined) inputs.set(STATE_INPUT, await redactSaid(place, flags.currentState));
   return inputs;
 }
 
