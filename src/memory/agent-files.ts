@@ -1,4 +1,4 @@
-import { join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { removeFile, syncFolder } from '../platform/durable-file.ts';
 import { isFolder, pathExists, resolveRealPath } from '../platform/folders.ts';
@@ -66,7 +66,7 @@ export function removeBlocks(root: string): AgentFile[] {
 
 function removeWhole(root: string, path: string): void {
   removeFile(path);
-  syncFolder(join(path, '..'));
+  syncFolder(dirname(path));
   if (path.endsWith(CLINE_FILE)) removeEmptyFolder(join(root, CLINE));
 }
 

@@ -82,7 +82,8 @@ function compare(expected, found) {
 }
 
 /**
- * Every file of the project and every document that was kept, without what differs from run to run.
+ * Every file of the project and every document that was kept, without what differs from run to run. What a killed writer
+ * left in the store is the doctor's to clear.
  * @param {Box} box
  */
 function describeProject(box) {
@@ -90,7 +91,7 @@ function describeProject(box) {
   const files = new Map();
   for (const top of [join(box.folder, 'project'), join(box.store, 'documents')])
     for (const { path, isFile } of surveyTree(top))
-      if (isFile && !path.includes('/.locks/'))
+      if (isFile && !path.includes('/.locks/') && !(path.startsWith(box.store) && path.endsWith('.tmp')))
         files.set(generalize(relative(box.folder, path), box), describeFile(path, box));
   return files;
 }
