@@ -3,6 +3,7 @@ import { pathExists } from '../platform/folders.ts';
 import { sightFile } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findConfigHome } from '../platform/paths.ts';
+import { findPause } from '../platform/pause.ts';
 import { READY } from '../store/store.ts';
 import type { Startup } from './policy.ts';
 import { readRecord, writeRecord } from './small-records.ts';
@@ -51,8 +52,7 @@ function describeFiles(root: string, machine: Machine): string | null {
   return JSON.stringify(sights.map((sight, index) => (sight === null ? null : [paths[index], sight])));
 }
 
-/** The brake of the user, or of the project: while the file is there, nothing happens by itself. */
+/** While a PAUSE file is there, nothing happens by itself. */
 export function isPaused(root: string, machine: Machine): boolean {
-  const global = machine.home === undefined ? [] : [join(machine.home, '.agent_handover', 'PAUSE')];
-  return [...global, join(root, '.agent-handover', 'PAUSE')].some((path) => pathExists(path));
+  return findPause(machine, root) !== null;
 }
