@@ -23,6 +23,7 @@ export const LOG = 'log';
 export const RELAY_LOCK = 'relay-';
 export const INSTALLS = 'installs';
 export const DOCUMENTS = 'documents';
+export const PUBLISHED = 'published';
 
 export function openStore(machine: Machine): Store {
   return { root: findDataFolder(machine), machine };

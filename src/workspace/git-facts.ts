@@ -126,7 +126,8 @@ const OPERATION_SIGNS: readonly (readonly [sign: string, operation: GitOperation
   ['BISECT_LOG', 'bisect'],
 ];
 
-function findOperation(gitDir: string): GitOperation | null {
+/** What git is in the middle of. */
+export function findOperation(gitDir: string): GitOperation | null {
   return OPERATION_SIGNS.find(([sign]) => pathExists(join(gitDir, sign)))?.[1] ?? null;
 }
 

@@ -9,6 +9,16 @@ export interface GitOptions {
   env: Env;
   timeoutMs?: number;
   maxBytes?: number;
+  /** What git reads on its standard input. */
+  input?: string | Uint8Array;
+  /** Variables and settings that win over all others. */
+  variables?: Env;
+  settings?: readonly string[];
+  /**
+   * Lets git contact a remote, which it does as the repository says: by its URL, its ssh command and its credential
+   * helper. `run-hooks` also lets it run the repository's hooks.
+   */
+  remote?: 'contact' | 'run-hooks';
 }
 
 const TIMEOUT_MS = 10_000;
@@ -27,14 +37,13 @@ const FIXED_ENV: Env = {
   GIT_TERMINAL_PROMPT: '0',
   GIT_OPTIONAL_LOCKS: '0',
   GIT_PAGER: 'cat',
-  // A partial clone fetches what it lacks by whatever command its configuration names. Reading never needs a remote.
-  GIT_NO_LAZY_FETCH: '1',
-  GIT_ALLOW_PROTOCOL: 'none',
 };
+
+/** A partial clone fetches what it lacks by whatever command its configuration names. Reading never needs a remote. */
+const OFFLINE_ENV: Env = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };
 
 /** A repository's own configuration may name programs and change what is printed: these win over it. */
 const FIXED_CONFIG = [
-  'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.pager=cat',
   'core.quotePath=false',
@@ -49,19 +58,40 @@ const FIXED_CONFIG = [
   'i18n.logOutputEncoding=UTF-8',
 ];
 
-const HARDENED_ARGS: readonly string[] = [
-  '--no-pager',
-  ...FIXED_CONFIG.flatMap((setting) => ['-c', setting]),
-];
+const NO_HOOKS = 'core.hooksPath=/dev/null';
 
 /** Commands that read no file of the worktree, so that no content filter can be asked for. */
-const FILTER_FREE = new Set(['rev-parse', 'config', 'log', 'symbolic-ref']);
+const FILTER_FREE = new Set([
+  'rev-parse',
+  'config',
+  'log',
+  'symbolic-ref',
+  'cat-file',
+  'check-ignore',
+  'check-ref-format',
+  'commit-tree',
+  'diff-tree',
+  'fast-import',
+  'fetch',
+  'ls-files',
+  'ls-tree',
+  'merge-base',
+  'merge-file',
+  'push',
+  'read-tree',
+  'remote',
+  'rev-list',
+  'update-ref',
+  'var',
+  'worktree',
+  'write-tree',
+]);
 
 /**
- * Runs git to read a repository that may be hostile: nothing that the repository's own configuration names is
- * executed, no remote is contacted, no prompt is shown, and nothing is written. A failing git is a result with its
- * status; a git that is missing or does not end is an error. Needs git 2.26; with an older one, commands that read
- * worktree files fail with HANDOVER_GIT_FAILED.
+ * Runs git in a repository that may be hostile: nothing that the repository's own configuration names is executed, no
+ * remote is contacted unless `remote` says so, and no prompt is shown. A failing git is a result with its status; a
+ * git that is missing or does not end is an error. Needs git 2.26; with an older one, commands that read worktree
+ * files fail with HANDOVER_GIT_FAILED.
  */
 export function runGit(args: readonly string[], options: GitOptions): ProgramResult {
   const [command = ''] = args;
@@ -70,11 +100,15 @@ export function runGit(args: readonly string[], options: GitOptions): ProgramRes
 }
 
 function spawnGit(args: readonly string[], options: GitOptions): ProgramResult {
-  return runProgram('git', [...HARDENED_ARGS, ...args], {
+  const { input, settings = [], variables = {}, remote } = options;
+  const hooks = remote === 'run-hooks' ? [] : [NO_HOOKS];
+  const fixed = [...FIXED_CONFIG, ...hooks, ...settings].flatMap((setting) => ['-c', setting]);
+  return runProgram('git', ['--no-pager', ...fixed, ...args], {
     cwd: options.cwd,
-    env: hardenEnv(options.env),
+    env: { ...hardenEnv(options.env), ...(remote === undefined ? OFFLINE_ENV : {}), ...variables },
     timeoutMs: options.timeoutMs ?? TIMEOUT_MS,
     maxBytes: options.maxBytes ?? MAX_BYTES,
+    ...(input === undefined ? {} : { input }),
   });
 }
 

@@ -84,6 +84,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'store',
   ],
   hooks: ['errors.ts', 'model', 'platform', 'agents', 'store'],
+  publish: ['errors.ts', 'model', 'platform', 'config', 'workspace', 'redact', 'store'],
   surfaces: [
     'errors.ts',
     'version.ts',
@@ -102,6 +103,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'hooks',
     'memory',
     'run',
+    'publish',
   ],
   'index.ts': [
     'errors.ts',
@@ -115,6 +117,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'migrate',
     'memory',
     'run',
+    'publish',
   ],
   // Measures the product from outside, as a program of its own that is not shipped.
   eval: ['errors.ts', 'model', 'platform', 'agents', 'capture', 'handover', 'brief', 'surfaces'],

@@ -19,6 +19,7 @@ import {
   LOCKS,
   LOG,
   monthOf,
+  PUBLISHED,
   QUARANTINE,
   READINGS,
   READY,
@@ -84,7 +85,7 @@ function checkAccess(entry: Entry): Finding[] {
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${INSTALLS}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${INSTALLS}|${PUBLISHED}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
   's',
 );
 
@@ -99,7 +100,7 @@ function checkFolder(store: Store, entry: Entry): Finding[] {
 }
 
 /** Areas whose files are looked at elsewhere, or can be made again. */
-const OWN_AREAS: ReadonlySet<string> = new Set([JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG, DOCUMENTS]);
+const OWN_AREAS: ReadonlySet<string> = new Set([JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG, DOCUMENTS, PUBLISHED]);
 
 function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (isTempName(entry.name)) return checkTemp(entry);

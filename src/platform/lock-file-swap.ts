@@ -1,0 +1,73 @@
+import { constants, copyFileSync, linkSync, lstatSync, renameSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { hasErrno } from '../errors.ts';
+import { removeFile, syncFile, syncFolder } from './durable-file.ts';
+
+/*
+ * Replacing a file that is guarded by a lock file, as git guards its index: whoever manages to create `<path>.lock` may
+ * rename it to `path`. Here the lock file is a hard link of a draft, so that one that was left behind by a kill is known
+ * as ours by its inode and can be taken away.
+ */
+
+/** A copy that shares nothing with what stood at `to` before. False when there is nothing to copy. */
+export function copyAfresh(from: string, to: string): boolean {
+  removeFile(to);
+  try {
+    copyFileSync(from, to, constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT')) return false;
+    throw error;
+  }
+}
+
+/** The same as long as nobody has replaced or changed the file; null when there is none. */
+export function describeVersion(path: string): string | null {
+  const stat = lstatSync(path, { throwIfNoEntry: false, bigint: true });
+  return stat === undefined ? null : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`;
+}
+
+export type SwapOutcome = 'done' | 'locked' | 'changed';
+
+/** Puts `draft` in the place of `path`, if that still is of the version `expected` and nobody else holds its lock file. */
+export function swapUnderLockFile(path: string, draft: string, expected: string | null): SwapOutcome {
+  const lock = `${path}.lock`;
+  syncFile(draft);
+  if (!createLockFile(draft, lock)) return 'locked';
+  if (describeVersion(path) !== expected) {
+    removeFile(lock);
+    return 'changed';
+  }
+  renameSync(lock, path);
+  syncFolder(dirname(path));
+  removeFile(draft);
+  return 'done';
+}
+
+/** Takes away a lock file that a kill left between the two steps of a swap. */
+export function removeOwnLockFile(path: string, draft: string): void {
+  const lock = `${path}.lock`;
+  const ours = lstatSync(draft, { throwIfNoEntry: false, bigint: true });
+  const left = lstatSync(lock, { throwIfNoEntry: false, bigint: true });
+  if (ours !== undefined && left !== undefined && ours.ino === left.ino && ours.dev === left.dev)
+    removeFile(lock);
+}
+
+const NO_HARD_LINKS = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
+
+function createLockFile(draft: string, lock: string): boolean {
+  try {
+    linkSync(draft, lock);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    if (!hasErrno(error, ...NO_HARD_LINKS)) throw error;
+  }
+  try {
+    copyFileSync(draft, lock, constants.COPYFILE_EXCL);
+    return true;
+  } catch (error) {
+    if (hasErrno(error, 'EEXIST')) return false;
+    throw error;
+  }
+}

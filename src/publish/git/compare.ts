@@ -1,0 +1,132 @@
+import { type Arrivals, digest } from '../arrivals.ts';
+import { isHidden } from '../outgoing.ts';
+import type { Change, OutgoingFile, Parcel } from '../publisher.ts';
+import { git, gitFailed, listGit, type Repo } from './repository.ts';
+import { type NameBlob, PLAIN_FILE, readTree, type TreeChange, type TreeEntry } from './trees.ts';
+
+/** How what is on disk differs from a commit. */
+export interface Difference {
+  changes: Change[];
+  tree: TreeChange[];
+  blobs: Uint8Array[];
+  notes: string[];
+}
+
+export interface CompareOptions {
+  /** Null for a branch without a commit. */
+  tip: string | null;
+  nameBlob: NameBlob;
+}
+
+/** For the branch that is checked out: what is gone from disk goes, and what git is told to ignore stays at home. */
+export function compareWithCurrent(
+  repo: Repo,
+  parcel: Parcel,
+  { tip, nameBlob }: CompareOptions,
+): Difference {
+  const before = readTip(repo, tip, parcel.roots);
+  const changed = parcel.files.filter((file) => !isThere(repo, file, before, nameBlob));
+  const fresh = changed.map(({ path }) => repo.prefix + path).filter((path) => !before.has(path));
+  const ignored = new Set(listIgnored(repo, fresh));
+  const leaving = changed.filter(({ path }) => !ignored.has(repo.prefix + path));
+  const gone = listGone(repo, parcel, before);
+  const difference = describe(repo, leaving, { before, nameBlob });
+  return {
+    ...difference,
+    changes: [
+      ...difference.changes,
+      ...gone.map((path): Change => ({ path: path.slice(repo.prefix.length), change: 'deleted', bytes: 0 })),
+    ],
+    tree: [...difference.tree, ...gone.map((path): TreeChange => [path, null])],
+    notes: [...ignored].map((path) => `${path} stays at home: .gitignore says so`),
+  };
+}
+
+/**
+ * For a branch that memory has to itself. No worktree follows it, so what others put there is not on disk: only what
+ * was changed here since it last left is published, and nothing is deleted.
+ */
+export function compareWithOwnBranch(
+  repo: Repo,
+  { files, roots }: Parcel,
+  { tip, nameBlob, arrivals }: CompareOptions & { arrivals: Arrivals },
+): Difference {
+  const before = readTip(repo, tip, roots);
+  const leaving = files.filter((file) => {
+    if (isThere(repo, file, before, nameBlob)) return false;
+    return !before.has(repo.prefix + file.path) || arrivals.get(file.path)?.sha256 !== digest(file.bytes);
+  });
+  return describe(repo, leaving, { before, nameBlob });
+}
+
+type Before = ReadonlyMap<string, TreeEntry>;
+
+function readTip(repo: Repo, tip: string | null, roots: readonly string[]): Before {
+  return tip === null
+    ? new Map()
+    : readTree(
+        repo,
+        tip,
+        roots.map((path) => repo.prefix + path),
+      );
+}
+
+function isThere(
+  { prefix }: Repo,
+  { path, bytes }: OutgoingFile,
+  before: Before,
+  nameBlob: NameBlob,
+): boolean {
+  return before.get(prefix + path)?.oid === nameBlob(bytes);
+}
+
+function describe(
+  { prefix }: Repo,
+  files: readonly OutgoingFile[],
+  { before, nameBlob }: { before: Before; nameBlob: NameBlob },
+): Difference {
+  return {
+    changes: files.map(({ path, bytes }) => ({
+      path,
+      change: before.has(prefix + path) ? 'changed' : 'new',
+      bytes: bytes.length,
+    })),
+    tree: files.map(({ path, bytes }) => {
+      const mode = before.get(prefix + path)?.mode === '100755' ? '100755' : PLAIN_FILE;
+      return [prefix + path, { mode, oid: nameBlob(bytes) }];
+    }),
+    blobs: files.map(({ bytes }) => bytes),
+    notes: [],
+  };
+}
+
+/** Hidden files and what was left out are not ours to delete, and neither is what a sparse checkout has put aside. */
+function listGone(repo: Repo, { files, leftOut, roots }: Parcel, before: Before): string[] {
+  const standing = new Set([...files.map(({ path }) => path), ...leftOut].map((path) => repo.prefix + path));
+  const gone = [...before.keys()].filter((path) => {
+    const root = roots
+      .map((name) => repo.prefix + name)
+      .find((name) => path === name || path.startsWith(`${name}/`));
+    return !standing.has(path) && root !== undefined && !isHidden(path.slice(root.length));
+  });
+  if (gone.length === 0) return [];
+  const aside = new Set(
+    listGit(repo, ['ls-files', '-t', '-z', '--cached', '--', ...gone], { variables: LITERAL })
+      .filter((record) => record.startsWith('S '))
+      .map((record) => record.slice(2)),
+  );
+  return gone.filter((path) => !aside.has(path));
+}
+
+const LITERAL = { GIT_LITERAL_PATHSPECS: '1' };
+
+function listIgnored(repo: Repo, paths: readonly string[]): string[] {
+  if (paths.length === 0) return [];
+  const args = ['check-ignore', '-z', '--stdin'];
+  const result = git(repo, args, { input: paths.map((path) => `${path}\0`).join('') });
+  if (result.status !== 0 && result.status !== 1) throw gitFailed(repo, args, result);
+  return result.stdout
+    .toString('utf8')
+    .split('\0')
+    .filter((path) => path !== '');
+}
