@@ -29,6 +29,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
   pause: async () => (await import('./pause.ts')).pause,
   unpause: async () => (await import('./pause.ts')).unpause,
   compact: async () => (await import('./compact.ts')).compact,
+  push: async () => (await import('./push.ts')).push,
   forget: async () => (await import('./forget.ts')).forget,
   cleanup: async () => (await import('./cleanup.ts')).cleanup,
   init: async () => (await import('./init.ts')).init,

@@ -1,0 +1,55 @@
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll } from 'vitest';
+
+export interface Loopback {
+  url: string;
+  close(): Promise<void>;
+  /** At the same port. */
+  reopen(): Promise<void>;
+}
+
+const open = new Set<Server>();
+
+afterAll(() => {
+  for (const server of open) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** A server that this machine alone can reach. It is closed when the test file is done. */
+export async function openLoopback(listener: RequestListener): Promise<Loopback> {
+  let server = await listen(listener, 0);
+  const { port } = addressOf(server);
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: async () => {
+      open.delete(server);
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+    reopen: async () => {
+      server = await listen(listener, port);
+    },
+  };
+}
+
+function addressOf(server: Server): AddressInfo {
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return address;
+}
+
+async function listen(listener: RequestListener, port: number): Promise<Server> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  open.add(server);
+  return server;
+}
+
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of request) chunks.push(Buffer.from(chunk));
+  return Buffer.concat(chunks);
+}

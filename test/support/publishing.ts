@@ -1,0 +1,74 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { PublishReport, PublishRequest } from '../../src/publish/publish-project.ts';
+import { publishProject } from '../../src/publish/publish-project.ts';
+import { type Desk, makeDesk, runGit } from './cli.ts';
+
+/** Writes a file of the project, with the folders above it. */
+export function writeIn(folder: string, path: string, text: string | Uint8Array): void {
+  const file = join(folder, path);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
+}
+
+export function readIn(folder: string, path: string): string {
+  return readFileSync(join(folder, path), 'utf8');
+}
+
+/** Makes the user's settings. */
+export function configure(desk: Desk, toml: string): void {
+  writeIn(desk.home, '.config/agent-handover/config.toml', toml);
+}
+
+export async function publish(desk: Desk, request: PublishRequest = {}): Promise<PublishReport> {
+  return await publishProject({ name: 'app', ...request }, desk.machine);
+}
+
+/** The code of the error that something ends in; what it gives if it does not. */
+export async function codeOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return await work;
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? error.code : error;
+  }
+}
+
+/** A desk whose project is a clone on the branch `work`, with one commit that is pushed. */
+export interface GitDesk extends Desk {
+  remote: string;
+}
+
+export function makeGitDesk(settings = '', remote?: string): GitDesk {
+  const desk = makeDesk();
+  const bare = remote ?? join(desk.folder, 'remote.git');
+  if (remote === undefined) runGit(desk.folder, 'init', '--quiet', '--bare', bare);
+  writeFileSync(
+    join(desk.home, '.gitconfig'),
+    '[user]\n  name = Ada\n  email = ada@example.invalid\n[init]\n  defaultBranch = main\n',
+  );
+  configure(desk, `[publish]\nbackend = "git"\n${settings}`);
+  const git = (...args: string[]): string => runGit(desk.project, ...args);
+  git('init', '--quiet');
+  git('remote', 'add', 'origin', `file://${bare}`);
+  if (remote === undefined) {
+    git('switch', '--quiet', '--create', 'work');
+    writeIn(desk.project, 'code.txt', 'first\n');
+    git('add', '--all');
+    git('commit', '--quiet', '--message', 'First');
+    git('push', '--quiet', '--set-upstream', 'origin', 'work');
+  } else {
+    git('fetch', '--quiet');
+    git('switch', '--quiet', 'work');
+  }
+  return { ...desk, remote: bare };
+}
+
+/** What a branch of the remote holds, by path. */
+export function readRemote(remote: string, ref = 'work'): Map<string, string> {
+  const paths = runGit(remote, 'ls-tree', '-r', '-z', '--name-only', ref).split('\0').filter(Boolean);
+  return new Map(paths.map((path) => [path, runGit(remote, 'show', `${ref}:${path}`)]));
+}
+
+export function logOf(folder: string, ref: string): string[] {
+  return runGit(folder, 'log', '--format=%s', ref).trim().split('\n');
+}
