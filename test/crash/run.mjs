@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { sweepErrors, sweepShortWrites } from './error-sweep.mjs';
 import { checkFullDisk } from './full-disk.mjs';
 import { recordSweep, sweepKills } from './kill-sweep.mjs';
+import { PUSH_SWEEPS } from './push-git.mjs';
 import { noteSkipped, printTotals, Tally } from './report.mjs';
 import { closeSandbox, openBox, removeBox } from './sandbox.mjs';
 import { hasIndex, SCENARIOS } from './scenarios.mjs';
@@ -38,6 +39,11 @@ const ERRORS_OF_A_SAMPLE = 8;
 /** @type {{ name: string, needsStrace: boolean, run: () => Promise<void> }[]} */
 const PARTS = [
   ...SCENARIOS.map((scenario) => ({ name: scenario.name, needsStrace: true, run: () => sweep(scenario) })),
+  ...PUSH_SWEEPS.map(({ name, run }) => ({
+    name,
+    needsStrace: true,
+    run: () => run(flags.quick ? KILLS_OF_A_SAMPLE : ALL_POINTS),
+  })),
   { name: 'weakest-model', needsStrace: true, run: checkWeakestModel },
   { name: 'full-disk', needsStrace: false, run: checkFullDisk },
   { name: 'together', needsStrace: false, run: () => checkTogether(sizeOfTogether()) },
