@@ -19,15 +19,15 @@ export { isHandoverId } from './model/id.ts';
 export { JournalEntry } from './model/journal-entry.ts';
 export { describeMachine, type Machine } from './platform/machine.ts';
 export { findPause, type Pause } from './platform/pause.ts';
-export { Checkpoint } from './run/checkpoint.ts';
-export type { RunState, StepRecord } from './run/checkpoint-file.ts';
-export { type EngineOptions, HandoverEngine, type Step, type StepContext } from './run/engine.ts';
 export {
   isPublishingConfigured,
   type PublishReport,
   type PublishRequest,
   publishProject,
 } from './publish/publish-project.ts';
+export { Checkpoint } from './run/checkpoint.ts';
+export type { RunState, StepRecord } from './run/checkpoint-file.ts';
+export { type EngineOptions, HandoverEngine, type Step, type StepContext } from './run/engine.ts';
 export type { Catalog, CatalogRow, Filter } from './store/catalog.ts';
 export { examineStore, fixFindings } from './store/doctor/doctor.ts';
 export type { Finding } from './store/doctor/finding.ts';

@@ -100,7 +100,17 @@ function checkFolder(store: Store, entry: Entry): Finding[] {
 }
 
 /** Areas whose files are looked at elsewhere, or can be made again. */
-const OWN_AREAS: ReadonlySet<string> = new Set([JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG, DOCUMENTS, PUBLISHED]);
+const OWN_AREAS: ReadonlySet<string> = new Set([
+  JOURNAL,
+  LOCKS,
+  READINGS,
+  INSTALLS,
+  READY,
+  SPOOL,
+  LOG,
+  DOCUMENTS,
+  PUBLISHED,
+]);
 
 function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (isTempName(entry.name)) return checkTemp(entry);
