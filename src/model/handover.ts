@@ -28,10 +28,16 @@ export const Redaction = v.strictObject({
   count: v.pipe(v.number(), v.integer(), v.minValue(1)),
 });
 
+/** Who vouched for a bundle, by the name that the receiver knows, and the fingerprint of the key. */
+export const Signer = v.strictObject({ name: v.string(), key: v.string() });
+export type Signer = v.InferOutput<typeof Signer>;
+
 /** What a handover was before it came here. `detail` keeps the fields that have no place of their own. */
 export const Imported = v.strictObject({
   format: v.string(),
   id: v.string(),
+  /** Only of what came in a bundle: who signed it, or null when nobody did. */
+  signer: v.exactOptional(v.nullable(Signer)),
   detail: v.exactOptional(v.record(v.string(), v.unknown())),
 });
 export type Imported = v.InferOutput<typeof Imported>;
@@ -68,3 +74,8 @@ export const Handover = v.strictObject({
   checksum: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
 });
 export type Handover = v.InferOutput<typeof Handover>;
+
+/** Whether it came in a bundle: somebody else's word, that is shown and found but never followed or restored by itself. */
+export function isForeign({ imported }: Pick<Handover, 'imported'>): boolean {
+  return imported?.signer !== undefined;
+}

@@ -4,6 +4,9 @@ import { Timestamp } from './scalars.ts';
 export const JOURNAL_EVENTS = [
   'saved',
   'migrated',
+  'imported',
+  'received',
+  'sent',
   'delivered',
   'consumed',
   'rejected_stale',
@@ -25,7 +28,7 @@ export const JournalEntry = v.strictObject({
   schema: v.literal('journal/1'),
   at: Timestamp,
   event: JournalEvent,
-  /** The handover, or the file for entries about damage. */
+  /** The handover; the file for entries about damage; the digest of its manifest for a bundle that came or went. */
   subject: v.string(),
   fact: v.exactOptional(v.string()),
   session: v.exactOptional(v.string()),

@@ -154,6 +154,11 @@ export function measureRegularFile(path: string): number | null {
   return stat.size;
 }
 
+/** Whether others may read or write a file. Windows has no such modes. */
+export function isOpenToOthers(path: string): boolean {
+  return process.platform !== 'win32' && (lstatSync(path).mode & 0o077) !== 0;
+}
+
 /** Tells a file from one that is put in its place later; null when there is none. */
 export function identifyFile(path: string): string | null {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });

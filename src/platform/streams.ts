@@ -1,4 +1,4 @@
-import { fstatSync, readSync, type Stats, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, openSync, readSync, type Stats, statSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { hasErrno } from '../errors.ts';
 import { sleep } from './sleep.ts';
@@ -37,22 +37,37 @@ function writeAll(fd: number, bytes: Uint8Array): boolean {
 
 /** Everything on standard input, or null when it is more than `maxBytes`. */
 export function readInput(maxBytes: number): string | null {
+  return readDescriptor(0, maxBytes)?.toString('utf8') ?? null;
+}
+
+/** Everything that can be read from a descriptor, or null when it is more than `maxBytes`. */
+export function readDescriptor(fd: number, maxBytes: number): Buffer | null {
   const chunks: Buffer[] = [];
   let size = 0;
   for (;;) {
-    const chunk = readChunk();
-    if (chunk.length === 0) return Buffer.concat(chunks).toString('utf8');
+    const chunk = readChunk(fd);
+    if (chunk.length === 0) return Buffer.concat(chunks);
     chunks.push(chunk);
     size += chunk.length;
     if (size > maxBytes) return null;
   }
 }
 
-function readChunk(): Buffer {
+/** Everything in a file, which may be a pipe; null when it is more than `maxBytes`. */
+export function readPath(path: string, maxBytes: number): Buffer | null {
+  const fd = openSync(path, 'r');
+  try {
+    return readDescriptor(fd, maxBytes);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+function readChunk(fd: number): Buffer {
   const buffer = Buffer.alloc(64 * 1024);
   for (;;) {
     try {
-      return buffer.subarray(0, readSync(0, buffer));
+      return buffer.subarray(0, readSync(fd, buffer));
     } catch (error) {
       if (hasErrno(error, 'EOF')) return Buffer.alloc(0);
       if (!hasErrno(error, 'EAGAIN')) throw error;

@@ -57,7 +57,7 @@ export function keepExistingHandover(store: Store, handover: Handover): Kept | n
   return createHandoverFile(store, handover) ? journalKept(store, handover, 'migrated') : null;
 }
 
-function createHandoverFile(store: Store, handover: Handover): boolean {
+export function createHandoverFile(store: Store, handover: Handover): boolean {
   ensurePrivateFolder(store.root, HANDOVERS, ...monthOf(handover.id));
   return createFileDurably(pathOfHandover(store, handover.id), formatHandover(handover), (work) =>
     withCreationLock(store, work),

@@ -1,5 +1,5 @@
 import type { Line } from '../handover/chain.ts';
-import type { Handover, UnstampedDraft } from '../model/handover.ts';
+import { type Handover, isForeign, type UnstampedDraft } from '../model/handover.ts';
 import { type CatalogRow, describeRow } from './catalog.ts';
 import type { CatalogOpener } from './catalog-opener.ts';
 import { readIntact } from './handovers.ts';
@@ -14,7 +14,7 @@ const ROWS_LOOKED_AT = 200;
 
 /**
  * What a captured handover follows: the newest kept of the same session; else the newest of the same worktree whose
- * session was over when this one began. Sessions that ran side by side do not follow each other. The newest that was
+ * session was over when this one began. What came in a bundle is never followed. Sessions that ran side by side do not follow each other. The newest that was
  * written by hand in the worktree since then joins; where nothing was captured before, it is what is followed.
  * Costs a few files, or one question to the catalog.
  */
@@ -27,13 +27,13 @@ export async function findLine(
   let met = 0;
   for (const handover of scanHandovers(store, {}, new Map())) {
     if (isOver(near) || met++ === NEWEST) break;
-    look(near, describeRow(handover), () => handover);
+    look(near, describeRow(handover), () => ownOrNull(handover));
   }
   if (isOver(near) || met <= NEWEST) return conclude(near);
   const far = startSearch(draft);
   let looked = 0;
   for await (const row of (await open()).rows({ project: { id: draft.project.id } })) {
-    look(far, row, () => readIntact(store, row.id));
+    look(far, row, () => ownOrNull(readIntact(store, row.id)));
     if (isOver(far) || ++looked === ROWS_LOOKED_AT) break;
   }
   return conclude(far);
@@ -84,4 +84,9 @@ function isSameSession(row: CatalogRow, { session }: UnstampedDraft): boolean {
 
 function wasOver(row: CatalogRow, startedAt: string | null): boolean {
   return startedAt !== null && (row.last_at ?? row.created_at) <= startedAt;
+}
+
+/** What came in a bundle is somebody else's, and not followed. */
+function ownOrNull(handover: Handover | null): Handover | null {
+  return handover === null || isForeign(handover) ? null : handover;
 }

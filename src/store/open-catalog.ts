@@ -5,7 +5,7 @@ import type { Catalog } from './catalog.ts';
 import { openIndexCatalog } from './index-catalog.ts';
 import { isIndexTrouble } from './index-file.ts';
 import type { Progress } from './index-sync.ts';
-import type { Store } from './store.ts';
+import { hasArrivals, type Store } from './store.ts';
 
 export interface OpenedCatalog {
   catalog: Catalog;
@@ -16,6 +16,7 @@ export interface OpenedCatalog {
 /** The index where there is one to be had, else the files themselves: a cache that fails must not keep anyone from them. */
 export async function openCatalog(store: Store, progress?: Progress): Promise<OpenedCatalog> {
   if (!pathExists(store.root)) return { catalog: await openScan(store), indexFailure: null };
+  if (hasArrivals(store)) await finishArrivals(store);
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver === null) return { catalog: await openScan(store), indexFailure: null };
   try {
@@ -23,6 +24,15 @@ export async function openCatalog(store: Store, progress?: Progress): Promise<Op
   } catch (error) {
     if (!isSurvivable(error)) throw error;
     return { catalog: await openScan(store), indexFailure: error };
+  }
+}
+
+/** What came in belongs to the list. Where that cannot be finished now, the rest is listed all the same. */
+async function finishArrivals(store: Store): Promise<void> {
+  try {
+    (await import('./arrivals.ts')).finishArrivals(store);
+  } catch (error) {
+    if (!isSurvivable(error)) throw error;
   }
 }
 

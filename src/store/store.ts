@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { isHandoverId } from '../model/id.ts';
+import { listFolder } from '../platform/folder-listing.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findDataFolder } from '../platform/paths.ts';
 
@@ -14,6 +15,7 @@ export const HANDOVERS = 'handovers';
 export const JOURNAL = 'journal';
 export const QUARANTINE = 'quarantine';
 export const LEAVING = 'leaving';
+export const ARRIVING = 'arriving';
 export const LOCKS = 'locks';
 export const READINGS = 'readings';
 export const READY = 'ready';
@@ -27,6 +29,11 @@ export const PUBLISHED = 'published';
 
 export function openStore(machine: Machine): Store {
   return { root: findDataFolder(machine), machine };
+}
+
+/** Whether a bundle is on its way in, from a command that is at work or was stopped. */
+export function hasArrivals(store: Store): boolean {
+  return listFolder(join(store.root, ARRIVING)).length > 0;
 }
 
 /** A month's folder below `handovers`, as its two path parts. */

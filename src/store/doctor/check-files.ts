@@ -5,12 +5,14 @@ import { isAbandonedTemp, isTempName, moveFileDurably, removeFile } from '../../
 import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { REDACTION_KEY } from '../../platform/secret-key.ts';
 import { type Entry, isTooOpen, makePrivate, surveyFolder } from '../../platform/survey.ts';
+import { finishArrivals, isArrivalName } from '../arrivals.ts';
 import { finishLeaving, readHandover } from '../handovers.ts';
 import { pathOfIndex } from '../index-schema.ts';
 import { appendEntry } from '../journal.ts';
 import { latestBelievable, nextMoment } from '../moment.ts';
 import {
   DOCUMENTS,
+  ARRIVING,
   HANDOVERS,
   INSTALLS,
   idOfName,
@@ -85,7 +87,7 @@ function checkAccess(entry: Entry): Finding[] {
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${READINGS}|${INSTALLS}|${PUBLISHED}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${ARRIVING}|${READINGS}|${INSTALLS}|${PUBLISHED}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
   's',
 );
 
@@ -118,6 +120,7 @@ function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   const [area = ''] = parts;
   if (area === HANDOVERS) return checkHandoverFile(store, entry, check);
   if (area === LEAVING && idOfName(entry.name) !== null) return [describeLeaving(entry)];
+  if (area === ARRIVING && isArrivalName(entry.name)) return [describeArriving(entry)];
   if (area === QUARANTINE) return [describeQuarantined(entry)];
   if (parts.length > 1 && OWN_AREAS.has(area)) return [];
   if (parts.length === 1 && entry.name === REDACTION_KEY) return [];
@@ -194,6 +197,16 @@ function describeLeaving(entry: Entry): Finding {
     path: entry.path,
     message: `${entry.path} was being forgotten when the command was stopped`,
     remedy: { description: 'finish forgetting it', apply: (store) => void finishLeaving(store) },
+  };
+}
+
+function describeArriving(entry: Entry): Finding {
+  return {
+    code: 'half-imported',
+    level: 'warning',
+    path: entry.path,
+    message: `${entry.path} was being imported when the command was stopped`,
+    remedy: { description: 'finish importing it', apply: finishArrivals },
   };
 }
 

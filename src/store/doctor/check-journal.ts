@@ -1,7 +1,7 @@
 import { join, relative, sep } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { isHandoverId } from '../../model/id.ts';
-import type { JournalEntry } from '../../model/journal-entry.ts';
+import type { JournalEntry, JournalEvent } from '../../model/journal-entry.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/private-folder.ts';
@@ -127,11 +127,13 @@ function compareWithFiles(store: Store, { entries, intact, damagedPaths }: Compa
   return findings;
 }
 
+const KEEPING: ReadonlySet<JournalEvent> = new Set(['saved', 'migrated', 'imported']);
+
 /** What should be there according to the journal: id and checksum. */
 function collectKept(entries: readonly JournalEntry[]): Map<string, string> {
   const kept = new Map<string, string>();
   for (const entry of entries) {
-    if ((entry.event === 'saved' || entry.event === 'migrated') && isHandoverId(entry.subject))
+    if (KEEPING.has(entry.event) && isHandoverId(entry.subject))
       kept.set(entry.subject, String(entry.detail?.checksum));
     if (entry.event === 'forgotten') kept.delete(entry.subject);
     if (entry.event === 'quarantined') kept.delete(idOfName(entry.subject.split('/').at(-1) ?? '') ?? '');
