@@ -1,8 +1,8 @@
 import { baseName } from '../model/base-name.ts';
-import type { Handover } from '../model/handover.ts';
+import { type Handover, isForeign } from '../model/handover.ts';
 import { cutAtWord, revealControls } from '../model/text.ts';
 import { printChanges } from './changes.ts';
-import { countLineBytes, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
+import { countLineBytes, IMPORTED_MARK, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
 import { readMessage } from './messages.ts';
 import type { Entry } from './page.ts';
 import { orderOf, rankOf, type Section } from './sections.ts';
@@ -30,7 +30,7 @@ export function placeFixed(
     put('goal', quoteLines(cutAtWord(goal.text, MAX_GOAL_BYTES)));
   for (const item of of('pinned')) place(item, printFact(item.fact, item.weight));
   const { git } = handover.workspace;
-  const tree = git === null ? null : printTree(git);
+  const tree = git === null || isForeign(handover) ? null : printTree(git);
   if (tree !== null) put('tree', [tree.head], -1);
   for (const item of of('current')) {
     const bytes = item.weight.role === 'current' ? clamp(Math.floor(budget * 0.7), 820, 1400) : 300;
@@ -42,7 +42,7 @@ export function placeFixed(
     ]);
   for (const item of facts.filter(isDeclared).sort((a, b) => rankOf(a.fact.kind) - rankOf(b.fact.kind)))
     if (!shown.has(item.fact.id)) place(item, printFact(item.fact, item.weight));
-  if (handover.summary !== '') placeProse(put, handover.summary, budget);
+  if (handover.summary !== '') placeProse(put, handover, budget);
   placeTasks(of('tasks'), place, budget);
   for (const item of of('stopped'))
     place(item, quoteLines(cutAtWord(item.fact.text, Math.floor(budget * 0.25))));
@@ -64,15 +64,20 @@ const MAX_GOAL_BYTES = 600;
 const MAX_TREE_FILES = 40;
 
 function isDeclared({ fact }: Weighed): boolean {
-  return fact.trust === 'declared' || fact.trust === 'imported' || fact.status === 'refuted';
+  const isImported = fact.trust === 'imported' && fact.detail?.points === undefined;
+  return fact.trust === 'declared' || isImported || fact.status === 'refuted';
 }
 
-function placeProse(put: Put, text: string, budget: number): void {
+const FIRST = Number.NEGATIVE_INFINITY;
+
+function placeProse(put: Put, handover: Handover, budget: number): void {
+  const section = isForeign(handover) ? 'imported' : 'summary';
+  const text = isForeign(handover) ? `${IMPORTED_MARK}${handover.summary}` : handover.summary;
   for (const share of [1, 1 / 2, 1 / 4, 1 / 8]) {
     const lines = quoteLines(
       share === 1 ? text : cutAtWord(text, Math.floor(budget * BYTES_PER_TOKEN * share)),
     );
-    if (put('summary', lines) !== null) return;
+    if (put(section, lines, FIRST) !== null) return;
   }
 }
 

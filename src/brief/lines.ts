@@ -30,6 +30,7 @@ const MAX_TASK_BYTES = 240;
 /** How a fact reads in a brief; with `cite`, what can be looked up tells where. */
 export function printFact(fact: Fact, weight: FactWeight, cite = true): string[] {
   const source = cite ? sourceOf(fact) : '';
+  if (fact.trust === 'imported') return printImported(fact);
   if (fact.status === 'refuted') return printRefuted(fact);
   switch (fact.kind) {
     case 'file':
@@ -53,6 +54,15 @@ function printRefuted({ text, detail }: Fact): string[] {
   ];
 }
 
+/** The mark before what somebody else said. */
+export const IMPORTED_MARK = '- (imported, unverified) ';
+
+function printImported(fact: Fact): string[] {
+  const status = fact.status === undefined ? '' : `[${oneLine(fact.status)}] `;
+  const text = fact.kind === 'file' ? revealControls(fact.text) : cutAtWord(fact.text, MAX_STATEMENT_BYTES);
+  return quoteLines(`${IMPORTED_MARK}${fact.kind}: ${status}${text}`);
+}
+
 /** Where a fact was seen: its line in the transcript, or that it is older; nothing where neither is known. */
 export function sourceOf(fact: Fact): string {
   if (fact.sources[0]?.session !== undefined) return ' (of an earlier session)';
@@ -70,7 +80,6 @@ function markOf(fact: Fact): string {
   const pinned = fact.pinned === true && fact.kind !== 'note' ? `${fact.kind}: ` : '';
   const status =
     fact.status === undefined || fact.status === 'open' || fact.kind === 'error' ? '' : `[${fact.status}] `;
-  if (fact.trust === 'imported') return `- (imported, unverified) ${pinned}${status}`;
   if (fact.trust === 'declared' && fact.origin === 'agent')
     return `- (by the agent, unverified) ${pinned}${status}`;
   return `- ${pinned}${status}`;

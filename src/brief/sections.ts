@@ -26,6 +26,7 @@ export const SECTIONS = [
   'tree',
   'messages',
   'said',
+  'imported',
   'references',
   'notes',
 ] as const;
@@ -55,6 +56,7 @@ export const HEADINGS: Record<Section, string> = {
   tree: 'Working tree (git)',
   messages: 'User: other messages, newest first',
   said: 'Agent: statements (unverified)',
+  imported: 'From others: imported, unverified',
   references: 'References',
   notes: 'Notes',
 };
@@ -87,6 +89,8 @@ const BY_ROLE: Readonly<Record<string, Section>> = {
 };
 
 export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Section {
+  // Whatever it was over there: here it is neither a goal nor a rule nor a request of this user.
+  if (fact.trust === 'imported') return 'imported';
   if (fact.pinned === true) return 'pinned';
   if (fact.status === 'refuted') return 'rejected';
   const byRole = weight.role === null ? undefined : BY_ROLE[weight.role];

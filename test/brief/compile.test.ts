@@ -173,7 +173,9 @@ describe('a brief', () => {
     const { text } = compileBrief(makeHandover({ facts }), requireReader('generic'), { budget: 2000 });
     expect(text).toContain('> - said by the user\n');
     expect(text).toContain('> - (by the agent, unverified) said by the agent');
-    expect(text).toContain('> - (imported, unverified) from elsewhere');
+    expect(text).toContain(
+      '## From others: imported, unverified\n> - (imported, unverified) constraint: from elsewhere',
+    );
     expect(text).toMatch(/## Agent: statements \(unverified\)\n> - said in passing/);
   });
 
