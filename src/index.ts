@@ -1,5 +1,10 @@
 export { type Brief, compileBrief, countTokens, DEFAULT_BUDGET } from './brief/compile.ts';
 export { findReader, READER_NAMES, type Reader } from './brief/reader.ts';
+export { prepareDeparture } from './bundle/depart.ts';
+export { type Import, type ImportOptions, importBundle } from './bundle/import-bundle.ts';
+export { generateKeys, type OwnKeys } from './bundle/own-keys.ts';
+export { type PackOptions, packBundle } from './bundle/pack.ts';
+export { trustKey } from './bundle/trust-list.ts';
 export { type Captured, captureSession } from './capture/capture.ts';
 export { inspectTranscript } from './capture/find-session.ts';
 export { type ErrorCode, EXIT, type ExitStatus, HandoverError } from './errors.ts';

@@ -85,6 +85,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   hooks: ['errors.ts', 'model', 'platform', 'agents', 'store'],
   publish: ['errors.ts', 'model', 'platform', 'config', 'workspace', 'redact', 'store'],
+  bundle: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store'],
   surfaces: [
     'errors.ts',
     'version.ts',
@@ -104,6 +105,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'memory',
     'run',
     'publish',
+    'bundle',
   ],
   'index.ts': [
     'errors.ts',
@@ -118,6 +120,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'memory',
     'run',
     'publish',
+    'bundle',
   ],
   // Measures the product from outside, as a program of its own that is not shipped.
   eval: ['errors.ts', 'model', 'platform', 'agents', 'capture', 'handover', 'brief', 'surfaces'],

@@ -1,0 +1,28 @@
+import { HandoverError } from '../errors.ts';
+
+/** A bundle that is not built as it should be. The part is named, never what stands in it. */
+export function refuseForm(part: string): HandoverError {
+  return new HandoverError(
+    'HANDOVER_BUNDLE_INVALID',
+    `the bundle is not whole, or not what was packed: ${part}`,
+    {
+      hint: 'Nothing was imported. Ask the sender for the file again.',
+      data: { part },
+    },
+  );
+}
+
+/** A bundle that may be whole, but is not to be trusted. */
+export function refuse(message: string, hint: string, data?: Record<string, unknown>): HandoverError {
+  return new HandoverError('HANDOVER_BUNDLE_REFUSED', message, {
+    hint,
+    ...(data === undefined ? {} : { data }),
+  });
+}
+
+export function refuseUnsigned(): HandoverError {
+  return refuse(
+    'the bundle is not signed: anybody can have made it or changed it',
+    'Ask the sender for a signed one. To take it nevertheless: --allow-unsigned',
+  );
+}
