@@ -1,6 +1,7 @@
 import type { StricliProcess } from '@stricli/core';
 import { HandoverError } from '../../errors.ts';
 import type { Machine } from '../../platform/machine.ts';
+import type { TextSink } from '../../platform/streams.ts';
 import type { Catalog } from '../../store/catalog.ts';
 import type { Kept } from '../../store/handovers.ts';
 import { openStore, type Store } from '../../store/store.ts';
@@ -17,6 +18,8 @@ export interface CliContext {
   /** Progress can be drawn over itself. */
   drawsProgress: boolean;
   readInput(maxBytes: number): string | null;
+  /** For what is not text. */
+  stdout: TextSink;
 }
 
 export function findStore(context: CliContext): Store {

@@ -1,5 +1,5 @@
 import { HandoverError } from '../../errors.ts';
-import type { Handover } from '../../model/handover.ts';
+import { type Handover, isForeign } from '../../model/handover.ts';
 import type { Catalog } from '../../store/catalog.ts';
 import { withCatalogOpener } from '../../store/catalog-opener.ts';
 import { findLatest, requireHandover, resolveId } from '../../store/resolve.ts';
@@ -49,7 +49,16 @@ async function pickNewest(context: CliContext, store: Store): Promise<string> {
   });
 }
 
+/** What others sent is not taken for one's own, however new it is: it has to be named. */
 async function findOwn(store: Store, catalog: Catalog, projectId: string): Promise<string | null> {
+  const id = await findNewest(store, catalog, projectId);
+  if (id === null || !isForeign(requireHandover(store, id))) return id;
+  for await (const row of catalog.rows({ project: { id: projectId } }))
+    if (!isForeign(requireHandover(store, row.id))) return row.id;
+  return null;
+}
+
+async function findNewest(store: Store, catalog: Catalog, projectId: string): Promise<string | null> {
   try {
     return (await findLatest(store, catalog, { id: projectId })).id;
   } catch (error) {

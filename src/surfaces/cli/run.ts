@@ -46,6 +46,7 @@ function createContext(err: Output, isTerminal: boolean): CliContext {
     interactive: isInputTerminal() && isTerminal,
     drawsProgress: isTerminal,
     readInput,
+    stdout,
   };
 }
 

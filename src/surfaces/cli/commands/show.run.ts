@@ -1,11 +1,11 @@
 import type { Chain, Parted } from '../../../model/chain.ts';
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
-import type { Handover } from '../../../model/handover.ts';
+import type { Handover, Imported } from '../../../model/handover.ts';
 import type { Quality } from '../../../model/quality.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
 import { readEarlier } from '../../../store/earlier.ts';
 import { type CliContext, findStore } from '../context.ts';
-import { bold, dim, type Output } from '../output.ts';
+import { bold, dim, type Output, yellow } from '../output.ts';
 import { pickHandover } from '../pick.ts';
 import { requireFact } from '../pick-fact.ts';
 import type { ShowFlags } from './show.ts';
@@ -47,6 +47,7 @@ function printHandover(out: Output, handover: Handover): void {
   if (handover.project.remote !== null) out.line(dim('remote   '), handover.project.remote);
   if (handover.imported !== undefined) {
     out.line(dim('imported '), `${handover.imported.format}, where its id was ${handover.imported.id}`);
+    printSigner(out, handover.imported.signer);
   }
   if (handover.previous !== null)
     out.line(dim('follows  '), handover.previous, describeChain(handover.chain));
@@ -63,6 +64,11 @@ function printHandover(out: Output, handover: Handover): void {
     );
   }
   if (handover.workspace.git !== null) printGit(out, handover.workspace.git);
+}
+
+function printSigner(out: Output, signer: Imported['signer']): void {
+  if (signer === null) out.line(dim('signer   '), yellow('nobody: anybody can have written this'));
+  else if (signer !== undefined) out.line(dim('signer   '), `${signer.name}, key ${signer.key}`);
 }
 
 function describeChain(chain: Chain | undefined): string {
