@@ -64,6 +64,9 @@ export const SCENARIOS = [
   { name: 'migrate', prepare: prepareMigrate },
   { name: 'migrate-v2', light: true, prepare: prepareMigrateV2 },
   { name: 'refute', light: true, prepare: prepareRefute },
+  { name: 'export', prepare: prepareExport },
+  { name: 'import', shortWrites: true, prepare: prepareImport },
+  { name: 'import-replace', prepare: prepareReplace },
   { name: 'doctor-fix', prepare: prepareDoctorFix },
   { name: 'hooks-install', prepare: prepareHooksInstall },
   {
@@ -261,6 +264,53 @@ async function prepareMigrate(box) {
       return expectOneOf(done ? steps.slice(-1) : steps, listed);
     },
   };
+}
+
+/** @param {Box} box @returns {Promise<Prepared>} */
+async function prepareExport(box) {
+  await askHandover(box, ['keys', 'generate', '--name', 'me']);
+  const before = await saveIndexed(box);
+  return {
+    args: ['export', '--all', '--sign', '--output', '../work.handover', '--json'],
+    judge: ({ listed }) => expectOneOf([before], listed),
+  };
+}
+
+/**
+ * A bundle of three is there in full or not at all.
+ * @param {Box} box
+ * @returns {Promise<Prepared>}
+ */
+async function prepareImport(box) {
+  const ids = await packSome(box);
+  for (const id of ids) await handover(box, ['forget', id]);
+  const before = await saveIndexed(box);
+  return {
+    args: ['import', '--input', '../work.handover', '--json'],
+    judge: ({ ended, listed }) => {
+      const after = [...before, ...ids];
+      const done = ended.status === 0 || ended.stdout.includes('"imported"');
+      return expectOneOf(done ? [after] : [before, after], listed);
+    },
+  };
+}
+
+/** @param {Box} box @returns {Promise<Prepared>} */
+async function prepareReplace(box) {
+  const ids = await packSome(box);
+  const before = [...ids, ...(await saveIndexed(box))];
+  return {
+    args: ['import', '--input', '../work.handover', '--on-conflict', 'replace', '--json'],
+    judge: ({ listed }) => expectOneOf([before], listed),
+  };
+}
+
+/** @param {Box} box */
+async function packSome(box) {
+  await askHandover(box, ['keys', 'generate', '--name', 'me']);
+  const ids = await saveSome(box, 3);
+  await askHandover(box, ['export', '--all', '--sign', '--output', '../work.handover']);
+  return ids;
 }
 
 function makeRecords() {

@@ -1,0 +1,175 @@
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { formatArchive, parseArchive } from '../../src/bundle/archive.ts';
+import { prepareDeparture } from '../../src/bundle/depart.ts';
+import { formatGoRecord } from '../../src/bundle/go-json.ts';
+import { type Import, type ImportOptions, importBundle } from '../../src/bundle/import-bundle.ts';
+import { formatManifest } from '../../src/bundle/manifest.ts';
+import { generateKeys } from '../../src/bundle/own-keys.ts';
+import { packBundle } from '../../src/bundle/pack.ts';
+import { formatSessionHandoffBundle, type RawRecord } from '../../src/bundle/session-handoff-bundle.ts';
+import { lockSessionHandoff } from '../../src/bundle/session-handoff-lock.ts';
+import { trustKey } from '../../src/bundle/trust-list.ts';
+import { HandoverError } from '../../src/errors.ts';
+import { sha256Hex } from '../../src/model/checksum.ts';
+import { describeMachine, type Machine } from '../../src/platform/machine.ts';
+import { Redactor } from '../../src/redact/redactor.ts';
+import { openStore } from '../../src/store/store.ts';
+import { keepSample } from '../support/samples.ts';
+
+/** Something that reads what others made. */
+export interface Target {
+  name: string;
+  seeds: readonly Buffer[];
+  /** What is done to a changed seed before it is read, so that it gets past the first check. */
+  finish(bytes: Buffer): Buffer;
+  /** Returns, or throws a coded error. */
+  read(bytes: Buffer): Promise<Import>;
+}
+
+export interface Targets {
+  targets: Target[];
+  /** Cleans up, and tells what the importer wrote although nothing was to be imported. */
+  close(): string[];
+}
+
+export async function openTargets(): Promise<Targets> {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'handover-fuzz-')));
+  const [sender, receiver] = [makeMachine(folder, 'sender'), makeMachine(folder, 'receiver')];
+  const keys = await generateKeys(sender, 'alice');
+  trustKey(receiver, keys.secret, 'alice');
+  const store = openStore(sender);
+  const parts = {
+    summary: 'Raised to 5.',
+    facts: [{ kind: 'next', text: 'Write the test' }],
+    files: ['a.ts'],
+  } as const;
+  const handovers = ['one', 'two'].map((title) =>
+    prepareDeparture(
+      keepSample(sender, { ...parts, title, facts: [...parts.facts], files: [...parts.files] }),
+      {
+        machine: sender,
+        only: null,
+        redactor: makeRedactor(),
+      },
+    ),
+  );
+  const how = { createdAt: '2026-01-31T12:00:00.000Z', expiresAt: null, lock: null };
+  const signed = await packBundle(store, handovers, { ...how, signer: keys });
+  const bare = await packBundle(store, handovers, { ...how, signer: null });
+  const foreign = makeSessionHandoffSeeds(keys);
+  const asIs = (bytes: Buffer): Buffer => bytes;
+  const targets = [
+    {
+      name: 'importer',
+      seeds: [signed, bare, ...foreign],
+      finish: asIs,
+      read: makeImporter(receiver),
+    },
+    { name: 'reader', seeds: [bare, signed, ...foreign], finish: asIs, read: makeLooker(receiver) },
+    {
+      name: 'content',
+      seeds: [parseArchive(bare).content],
+      finish: packContent,
+      read: makeLooker(receiver),
+    },
+    { name: 'session-handoff', seeds: foreign, finish: fitChecksum, read: makeLooker(receiver) },
+  ];
+  const close = (): string[] => {
+    const written = readdirSync(join(folder, 'receiver'), { recursive: true, encoding: 'utf8' });
+    rmSync(folder, { recursive: true });
+    return written.filter((path) => path.startsWith('store'));
+  };
+  return { targets, close };
+}
+
+/** Looking goes on without a signature, and keeps nothing. */
+function makeLooker(machine: Machine, changes: Partial<ImportOptions> = {}): Target['read'] {
+  const refuse = async (): Promise<never> => {
+    throw new HandoverError('HANDOVER_BUNDLE_REFUSED', 'nobody is there');
+  };
+  return (bytes) =>
+    importBundle(openStore(machine), bytes, {
+      machine,
+      opener: { identities: [], askPassphrase: refuse },
+      introduce: refuse,
+      allowUnsigned: true,
+      allowOlder: true,
+      onConflict: 'replace',
+      dryRun: true,
+      ...changes,
+    });
+}
+
+/** Takes only what the signer signed, which may have come through the changes unharmed; all else leaves no trace. */
+function makeImporter(machine: Machine): Target['read'] {
+  const look = makeLooker(machine, { allowUnsigned: false });
+  const take = makeLooker(machine, { allowUnsigned: false, dryRun: false });
+  return async (bytes) => {
+    const taken = await look(bytes).catch(() => null);
+    if (taken === null) return await take(bytes);
+    const isGenuine = taken.handovers.every(({ title }) => ['one', 'two', RECORD.title].includes(title));
+    if (taken.signer?.name !== 'alice' || !isGenuine) throw new Error('a forgery was taken');
+    return taken;
+  };
+}
+
+function makeMachine(folder: string, name: string): Machine {
+  const home = join(folder, name);
+  mkdirSync(home);
+  return describeMachine({ PATH: process.env.PATH, HOME: home, HANDOVER_HOME: join(home, 'store') }, home);
+}
+
+function packContent(content: Buffer): Buffer {
+  const lines = content.filter((byte) => byte === 0x0a).length;
+  const manifest = formatManifest({
+    created_at: '2026-01-31T12:00:00.000Z',
+    expires_at: null,
+    origin: null,
+    handovers: Math.min(Math.max(lines, 1), 1000),
+    content: { name: 'handovers.jsonl', sha256: sha256Hex(content) },
+  });
+  return formatArchive({
+    manifest: Buffer.from(manifest),
+    signature: null,
+    content,
+    contentName: 'handovers.jsonl',
+  });
+}
+
+const RECORD: RawRecord = {
+  id: '20260101-000000',
+  created_at: '2026-01-01T00:00:00Z',
+  tool: 'codex',
+  project: '/p',
+  title: 'Retries',
+  summary: 'Raised to 5',
+  next: ['Write the test'],
+  changed: ['a -> b'],
+};
+
+function makeSessionHandoffSeeds(signer: Parameters<typeof formatSessionHandoffBundle>[1]): Buffer[] {
+  const seed = { salt: Buffer.alloc(16, 1), nonce: Buffer.alloc(12, 2) };
+  return [
+    JSON.stringify({ version: 1, record: RECORD }),
+    formatSessionHandoffBundle(RECORD, null),
+    formatSessionHandoffBundle(RECORD, signer),
+    lockSessionHandoff(Buffer.from('{}'), Buffer.from('correct horse'), seed),
+  ].map((text) => Buffer.from(text));
+}
+
+/** The checksum that fits the record, where there is one. */
+function fitChecksum(bytes: Buffer): Buffer {
+  try {
+    const bundle = JSON.parse(bytes.toString());
+    const checksum = sha256Hex(formatGoRecord(bundle.record));
+    return Buffer.from(JSON.stringify({ ...bundle, checksum }));
+  } catch {
+    return bytes;
+  }
+}
+
+function makeRedactor(): Redactor {
+  return new Redactor({ key: () => new Uint8Array(32) });
+}
