@@ -11,8 +11,8 @@ import { pathOfIndex } from '../index-schema.ts';
 import { appendEntry } from '../journal.ts';
 import { latestBelievable, nextMoment } from '../moment.ts';
 import {
-  DOCUMENTS,
   ARRIVING,
+  DOCUMENTS,
   HANDOVERS,
   INSTALLS,
   idOfName,
