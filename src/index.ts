@@ -24,6 +24,7 @@ export { isHandoverId } from './model/id.ts';
 export { JournalEntry } from './model/journal-entry.ts';
 export { describeMachine, type Machine } from './platform/machine.ts';
 export { findPause, type Pause } from './platform/pause.ts';
+export { GitBackend, type GitBackendOptions } from './publish/git-backend.ts';
 export {
   isPublishingConfigured,
   type PublishReport,

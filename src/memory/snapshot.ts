@@ -31,7 +31,7 @@ export interface SnapshotLabels {
 export interface Snapshot {
   path: string;
   text: string;
-  /** False when nothing but the time is new, and the file was left as it was. */
+  /** False when nothing is new but the time and what waits to be pushed, and the file was left as it was. */
   isNew: boolean;
   /** Where the HANDOFF.md before it is kept. */
   kept: string | null;
@@ -46,7 +46,7 @@ export function writeSnapshot(store: Store, workspace: Workspace, source: Snapsh
     const hasMemory = readDocument(workspace, 'MEMORY.md') !== null;
     const body = printSnapshot(source, { soul, hasMemory });
     const text = `${readFrontMatter(before ?? '')}${body}`;
-    if (before !== null && withoutTime(before) === withoutTime(text))
+    if (before !== null && withoutPassing(before) === withoutPassing(text))
       return { path, text: before, isNew: false, kept: null };
     const kept = replaceDocument(store, workspace, { title: 'HANDOFF.md', text });
     return { path, text, isNew: true, kept };
@@ -55,9 +55,11 @@ export function writeSnapshot(store: Store, workspace: Workspace, source: Snapsh
 
 const FOOTER = /^<!-- agent-handover \| handoff \| (\S+) \| (\S+) \| sha256:([0-9a-f]{64}) -->\n?$/m;
 const WHEN = /^- \*\*When\*\*: .*$/m;
+const AGAINST = /^(- \*\*Branch\*\*: .*), \d+ ahead, \d+ behind$/m;
 
-function withoutTime(text: string): string {
-  return text.replace(FOOTER, '').replace(WHEN, '');
+/** Without the time, and without how many commits wait to be pushed: a commit of this very file may be one of them. */
+function withoutPassing(text: string): string {
+  return text.replace(FOOTER, '').replace(WHEN, '').replace(AGAINST, '$1');
 }
 
 /** What a HANDOFF.md says of itself; null for one that no snapshot wrote. */
@@ -112,11 +114,12 @@ function printHappened(handover: Handover | null): string[] {
   return [`- ${quote(handover.title)}`, ...(summary === '' ? [] : [`- ${quote(summary)}`])];
 }
 
-function printHead({ branch, head, ahead, behind, operation }: GitFacts): string[] {
+/** The head is the last commit that is told: those of memory are not. */
+function printHead({ branch, commits: [head], ahead, behind, operation }: GitFacts): string[] {
   const against = ahead === null || behind === null ? '' : `, ${ahead} ahead, ${behind} behind`;
   return [
     `- **Branch**: ${revealControls(branch ?? '(detached)')}${against}`,
-    ...(head === null ? [] : [`- **Head**: ${head.slice(0, 12)}`]),
+    ...(head === undefined ? [] : [`- **Head**: ${head.hash.slice(0, 12)}`]),
     ...(operation === null ? [] : [`- **In the middle of**: ${operation}`]),
   ];
 }

@@ -4,7 +4,7 @@ import type { Machine } from '../platform/machine.ts';
 import { BACKENDS } from './publisher.ts';
 
 /** The layers of memory and the three files that people and agents read. */
-const DEFAULT_PATHS = ['memory', 'SOUL.md', 'MEMORY.md', 'HANDOFF.md'];
+export const DEFAULT_PATHS: string[] = ['memory', 'SOUL.md', 'MEMORY.md', 'HANDOFF.md'];
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
 
@@ -41,6 +41,10 @@ const GitSettings = v.strictObject({
   timeout: v.optional(Seconds, 25),
 });
 export type GitSettings = v.InferOutput<typeof GitSettings>;
+
+export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): GitSettings {
+  return v.parse(GitSettings, settings);
+}
 
 const S3Settings = v.strictObject({
   endpoint: Text,

@@ -7,6 +7,8 @@ import { pathExists, resolveRealPath } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findConfigHome } from '../platform/paths.ts';
 import { expandTilde } from '../platform/pause.ts';
+import type { Backend } from '../publish/publisher.ts';
+import { readPublishSettings } from '../publish/settings.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
@@ -32,8 +34,11 @@ const HandoverSection = v.strictObject({
 
 const NoteSection = v.strictObject({ session: v.optional(Text), current_state: v.optional(Text) });
 
-/** Where memory is sent to. Only sending it nowhere is known here; the original called that `null`. */
-const BackendSection = v.strictObject({ type: v.optional(v.picklist(['none', 'null']), 'none') });
+/**
+ * Whether memory is sent anywhere, as the original's declarations say it; `null` was its word for nowhere. Where to is said
+ * by the user's settings for publishing alone: what else stands here is read and not followed.
+ */
+const BackendSection = v.object({ type: v.optional(v.picklist(['none', 'null', 'git']), 'none') });
 
 const name = v.optional(Text);
 export const StepDeclaration = v.variant('kind', [
@@ -42,6 +47,7 @@ export const StepDeclaration = v.variant('kind', [
   v.strictObject({ kind: v.literal('current_state'), name, text: v.optional(Text) }),
   v.strictObject({ kind: v.literal('snapshot'), name, mode: v.optional(Text) }),
   v.strictObject({ kind: v.literal('compact'), name }),
+  v.strictObject({ kind: v.literal('publish'), name }),
   v.strictObject({
     kind: v.literal('command'),
     name,
@@ -57,6 +63,8 @@ const DEFAULT_STEPS: readonly StepDeclaration[] = [
   { kind: 'current_state', name: 'current_state' },
 ];
 
+const PUBLISH_STEP: StepDeclaration = { kind: 'publish', name: 'publish' };
+
 export interface RunConfig {
   /** The file that it is from; null when there is none. */
   path: string | null;
@@ -66,7 +74,8 @@ export interface RunConfig {
   pauseFiles: string[];
   note: string | null;
   currentState: string | null;
-  backend: 'none';
+  /** Where memory is sent to. */
+  backend: Backend;
   steps: readonly StepDeclaration[];
 }
 
@@ -83,7 +92,9 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
   const file = path === null ? user : readConfigFile(path);
   const section = parseSection(file, 'handover', HandoverSection);
   const { session, current_state } = parseSection(file, 'note', NoteSection);
-  parseSection(file, 'backend', BackendSection);
+  const { type } = parseSection(file, 'backend', BackendSection);
+  const publishing = readPublishSettings(root, machine);
+  const backend = publishing.enabled ? (publishing.backend ?? (type === 'git' ? 'git' : 'none')) : 'none';
   const steps = readSteps(file);
   assertCommandsAreOwn(file, steps, machine);
   const place = (text: string): string => placePath(text, { file, root, machine });
@@ -96,8 +107,8 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
     pauseFiles: [section.pause_file, userPause].filter((each) => each !== undefined),
     note: session ?? null,
     currentState: current_state ?? null,
-    backend: 'none',
-    steps: steps ?? DEFAULT_STEPS,
+    backend,
+    steps: steps ?? (backend === 'none' ? DEFAULT_STEPS : [...DEFAULT_STEPS, PUBLISH_STEP]),
   };
 }
 

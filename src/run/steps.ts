@@ -17,6 +17,8 @@ export interface RunPlace {
   /** The project's folder. */
   root: string;
   config: RunConfig;
+  /** Whether anything may leave the machine. */
+  push: boolean;
 }
 
 export function nameOfStep({ kind, name }: StepDeclaration): string {
@@ -50,6 +52,8 @@ async function carryOut(
       compactMemory(memoryOf(place), { at: context.at });
       return null;
     }
+    case 'publish':
+      return await publish(place);
     case 'command':
       return await runCommand(place, declared, context);
   }
@@ -114,6 +118,13 @@ function refuseEmptyRun(): HandoverError {
   return new HandoverError('HANDOVER_USAGE', 'there is nothing to note', {
     hint: 'Say what happened: handover run --note "what happened"',
   });
+}
+
+/** Done only when all of it has arrived; what fails is tried again by the next attempt. */
+async function publish({ store, root, push }: RunPlace): Promise<string> {
+  const { publishProject } = await import('../publish/publish-project.ts');
+  const { outcome, commit } = await publishProject({ folder: root, push }, store.machine);
+  return commit === null ? outcome : `${outcome} ${commit.slice(0, 12)}`;
 }
 
 const MAX_OUTPUT_BYTES = 64 * 1024;

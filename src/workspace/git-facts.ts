@@ -62,9 +62,17 @@ function describeWithoutStatus(branch: string | null, head: string | null): Stat
   return { ...parseStatus(new Uint8Array(), 0), branch, head, changed_total: null, changed_cut: true };
 }
 
-/** The committer's time, which is when the commit came to be here. */
+/** What a commit of ours that holds nothing but memory says of itself. */
+export const MEMORY_TRAILER = 'Handover: memory';
+
+/**
+ * The committer's time, which is when the commit came to be here. Commits of memory are left out: told in memory, they would
+ * change it, and be followed by another one.
+ */
 const LOG = [
   'log',
+  '--invert-grep',
+  `--grep=^${MEMORY_TRAILER}$`,
   `--max-count=${MAX_COMMITS}`,
   '-z',
   '--format=tformat:%H %ct %s',

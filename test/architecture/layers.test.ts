@@ -69,6 +69,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'store',
     'capture',
     'memory',
+    'publish',
   ],
   migrate: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store', 'memory', 'run'],
   relay: [

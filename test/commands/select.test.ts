@@ -26,6 +26,7 @@ describe('handover select', () => {
       'title',
       'next',
       'session',
+      'terminal',
       'last_at',
       'score',
     ]);

@@ -1,6 +1,7 @@
 import { HandoverError } from '../../errors.ts';
 import { cleanText } from '../../model/text.ts';
 import type { Env } from '../../platform/machine.ts';
+import { MEMORY_TRAILER } from '../../workspace/git-facts.ts';
 import { askGit, git, type Repo } from './repository.ts';
 
 const IDENTITY = [
@@ -38,7 +39,7 @@ export function writeCommit(
   const date = `@${Math.floor(repo.machine.clock.now() / 1000)} +0000`;
   const parents = parent === null ? [] : ['-p', parent];
   return askGit(repo, ['commit-tree', tree, ...parents, '-F', '-'], {
-    input: `${cleanText(message)}\n`,
+    input: `${cleanText(message)}\n\n${MEMORY_TRAILER}\n`,
     settings: [DECLARED_IDENTITY, 'i18n.commitEncoding=UTF-8'],
     variables: { ...identityOf(repo), GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date },
   });

@@ -2,8 +2,14 @@ import { resolve } from 'node:path';
 import { takeSnapshot } from '../../../memory/take-snapshot.ts';
 import { requireFolder } from '../../../platform/folders.ts';
 import { acquireLock } from '../../../platform/lock.ts';
+import type { Machine } from '../../../platform/machine.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { ensureLockFolder, ensureProjectFolder } from '../../../platform/project-file.ts';
+import {
+  isPublishingConfigured,
+  type PublishReport,
+  publishProject,
+} from '../../../publish/publish-project.ts';
 import { describePause } from '../../../run/engine.ts';
 import { readRunConfig } from '../../../run/run-config.ts';
 import { type CliContext, findStore } from '../context.ts';
@@ -23,9 +29,21 @@ export async function runAuto(this: CliContext, flags: AutoFlags, folder = '.'):
       mode: flags.mode,
       ...(flags.name === undefined ? {} : { name: flags.name }),
     });
-    if (flags.json) this.out.json({ path, new: isNew, kept });
-    else if (this.interactive) this.err.line(dim(isNew ? `wrote ${path}` : 'nothing is new'));
+    const published = isPublishingConfigured(root, machine) ? await publish(root, flags, machine) : null;
+    if (flags.json) this.out.json({ path, new: isNew, kept, published });
+    else if (this.interactive) {
+      this.err.line(dim(isNew ? `wrote ${path}` : 'nothing is new'));
+      if (published !== null) this.err.line(dim(`${published.outcome}: ${published.destination}`));
+    }
   } finally {
     lock.release();
   }
 }
+
+async function publish(root: string, { name }: AutoFlags, machine: Machine): Promise<Published> {
+  const named = name === undefined ? {} : { name };
+  const { outcome, destination, commit } = await publishProject({ folder: root, ...named }, machine);
+  return { outcome, destination, commit };
+}
+
+type Published = Pick<PublishReport, 'outcome' | 'destination' | 'commit'>;

@@ -25,7 +25,7 @@ export async function runRun(this: CliContext, flags: RunFlags): Promise<void> {
   const { machine } = this;
   const root = findProjectFolder(machine.cwd);
   const config = readRunConfig(machine, root, flags.config);
-  const place: RunPlace = { store: findStore(this), root, config };
+  const place: RunPlace = { store: findStore(this), root, config, push: !flags.noPush };
   const checkpoint = new Checkpoint(chooseCheckpoint(this, flags, config.checkpoint), machine);
   if (flags.dryRun) {
     printPlan(this, flags, { place, checkpoint });
