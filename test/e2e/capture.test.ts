@@ -1,0 +1,27 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Handover } from '../../src/model/handover.ts';
+import { listChosenDrivers } from './drivers/table.ts';
+import { Stage } from './stage.ts';
+import { STORY, tellStory } from './story.ts';
+
+describe.each(listChosenDrivers())('the transcript of $agent', (driver) => {
+  it('gives goal, file, command and decision', async () => {
+    const stage = await Stage.open(driver);
+    stage.model.play('work', tellStory(driver, stage.project));
+    const run = await stage.ask(driver, { prompt: STORY.goal, goOn: false });
+    expect(run.status, run.stderr).toBe(0);
+    expect(readFileSync(join(stage.project, STORY.file), 'utf8')).toContain('TRIES = 3');
+
+    const { stdout } = await stage.handover(['capture', '--agent', driver.agent, '--json']);
+    const { facts, session }: Handover = JSON.parse(stdout);
+    const texts = (kind: string): string[] =>
+      facts.filter((fact) => fact.kind === kind).map(({ text }) => text);
+    expect(session.agent).toBe(driver.agent);
+    expect(texts('goal')).toContainEqual(expect.stringContaining(STORY.goal));
+    expect(texts('file')).toContainEqual(expect.stringContaining(STORY.file));
+    expect([...texts('command'), ...texts('check')]).toContainEqual(expect.stringContaining(STORY.command));
+    expect(texts('decision')).toContainEqual(expect.stringContaining('250 ms'));
+  });
+});

@@ -1,0 +1,41 @@
+import type { Driver } from './driver.ts';
+import { writeSettings } from './settings.ts';
+
+export const claudeCode: Driver = {
+  agent: 'claude-code',
+  program: 'claude',
+  // Only its terminal interface reads this: it would otherwise ask for a theme, the key and trust in the folder.
+  prepare: ({ home, project }) =>
+    writeSettings(home, '.claude.json', {
+      hasCompletedOnboarding: true,
+      theme: 'dark',
+      customApiKeyResponses: { approved: ['dummy-key'], rejected: [] },
+      projects: { [project]: { hasTrustDialogAccepted: true, hasCompletedProjectOnboarding: true } },
+    }),
+  env: ({ modelUrl }) => ({
+    ANTHROPIC_BASE_URL: modelUrl,
+    ANTHROPIC_API_KEY: 'dummy-key',
+    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1',
+    DISABLE_AUTOUPDATER: '1',
+    DISABLE_ERROR_REPORTING: '1',
+    DISABLE_TELEMETRY: '1',
+    // It refuses to skip its prompts for permission as root, unless it is told that this is a sandbox.
+    IS_SANDBOX: '1',
+  }),
+  ask: ({ prompt, goOn }) => [
+    '-p',
+    prompt,
+    ...(goOn ? ['--continue'] : []),
+    '--permission-mode',
+    'bypassPermissions',
+    '--output-format',
+    'stream-json',
+    '--verbose',
+  ],
+  edit: (path, { from, to }) => [
+    { name: 'Read', args: { file_path: path } },
+    { name: 'Edit', args: { file_path: path, old_string: from, new_string: to } },
+  ],
+  run: (command) => ({ name: 'Bash', args: { command, description: 'Check' } }),
+  compaction: { by: 'prompt', prompt: '/compact' },
+};

@@ -1,0 +1,21 @@
+import type { Driver } from './driver.ts';
+
+export const copilot: Driver = {
+  agent: 'copilot',
+  program: 'copilot',
+  prepare: () => undefined,
+  env: ({ modelUrl }) => ({
+    COPILOT_OFFLINE: 'true',
+    COPILOT_AUTO_UPDATE: 'false',
+    COPILOT_PROVIDER_BASE_URL: `${modelUrl}/v1`,
+    COPILOT_PROVIDER_API_KEY: 'dummy-key',
+    COPILOT_MODEL: 'scripted',
+  }),
+  ask: ({ prompt, goOn }) => ['--allow-all-tools', '-s', ...(goOn ? ['--continue'] : []), '-p', prompt],
+  edit: (path, { from, to }) => [
+    { name: 'view', args: { path } },
+    { name: 'edit', args: { path, old_str: from, new_str: to } },
+  ],
+  run: (command) => ({ name: 'bash', args: { command, description: 'Check' } }),
+  compaction: { by: 'prompt', prompt: '/compact' },
+};
