@@ -52,7 +52,8 @@ export function runProgram(file: string, args: readonly string[], options: Progr
   });
   const overflowed = hasErrno(result.error, 'ENOBUFS');
   if (result.error !== undefined && !overflowed && !leftInputUnread(result)) {
-    throw explainFailure(result.error, file, options);
+    if (hasErrno(result.error, 'ETIMEDOUT')) throw explainTimeout(result.error, file, options);
+    throw explainFailure(result.error, file, cwd);
   }
   return {
     status: result.status,
@@ -67,18 +68,19 @@ function leftInputUnread(result: { error?: Error | undefined; status: number | n
   return hasErrno(result.error, 'EPIPE') && result.status !== null;
 }
 
-function explainFailure(error: Error, file: string, options: ProgramOptions): HandoverError {
-  const { cwd, timeoutMs } = options;
-  if (hasErrno(error, 'ETIMEDOUT')) {
-    return new HandoverError(
-      'HANDOVER_PROGRAM_TIMEOUT',
-      `${file} did not finish within ${timeoutMs} ms in ${cwd}`,
-      {
-        hint: 'Try again; if it happens again, run the same program there by hand and see what it waits for.',
-        cause: error,
-      },
-    );
-  }
+function explainTimeout(cause: Error, file: string, { timeoutMs, cwd }: ProgramOptions): HandoverError {
+  return new HandoverError(
+    'HANDOVER_PROGRAM_TIMEOUT',
+    `${file} did not finish within ${timeoutMs} ms in ${cwd}`,
+    {
+      hint: 'Try again; if it happens again, run the same program there by hand and see what it waits for.',
+      cause,
+    },
+  );
+}
+
+/** Why a program could not be started. */
+export function explainFailure(error: Error, file: string, cwd: string): HandoverError {
   if (!isFolder(cwd)) {
     return new HandoverError('HANDOVER_PROJECT_MISSING', `${cwd} is not a folder that can be reached`, {
       hint: 'Check the path, and that the folder was not moved or deleted.',
@@ -112,7 +114,8 @@ function missingProgram(file: string, cause?: unknown): HandoverError {
   });
 }
 
-function findProgram(file: string, env: Env): string {
+/** The path of a program; throws when there is none that can be run. */
+export function findProgram(file: string, env: Env): string {
   const candidates = isAbsolute(file) ? [file] : listPathFolders(env).map((folder) => join(folder, file));
   const found = candidates.flatMap((path) => withExtensions(path)).find((path) => isProgram(path));
   if (found === undefined) throw missingProgram(file);

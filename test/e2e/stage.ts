@@ -8,6 +8,7 @@ import { HANDOVER, makeTempFolder, type RunResult } from '../support/cli.ts';
 import type { Ask, Driver, Surroundings } from './drivers/driver.ts';
 import { ScriptedModel } from './model/server.ts';
 import { makeRepository } from './story.ts';
+import { TERMINAL, Terminal } from './terminal.ts';
 
 /** An agent that hangs is ended after this time; the slowest first start seen took half a minute. */
 const DEADLINE_MS = 90_000;
@@ -67,6 +68,17 @@ export class Stage {
     await over;
   }
 
+  /** Runs `handover` in a terminal, for a command that hands the terminal on to an agent. */
+  openTerminal(args: readonly string[], options: StageOptions = {}): Terminal {
+    const env = Object.assign(
+      {},
+      ...this.#drivers.map((driver) => driver.env(this.surroundings)),
+      options.env,
+    );
+    const command = [TERMINAL, process.execPath, HANDOVER, ...args];
+    return new Terminal(this.#spawn('python3', command, { ...options, env }));
+  }
+
   async handover(args: readonly string[], options: StageOptions = {}): Promise<RunResult> {
     const child = this.#spawn(process.execPath, [HANDOVER, ...args], options);
     const result = await finish(child, `handover ${args.join(' ')}`);
@@ -100,7 +112,7 @@ export class Stage {
         GIT_CONFIG_NOSYSTEM: '1',
         ...env,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: [program === 'python3' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       // A process group of its own, so that whatever the agent has started can be ended with it.
       detached: true,
     });

@@ -5,7 +5,7 @@ import { writeSettings } from './settings.ts';
 export const codex: Driver = {
   agent: 'codex',
   program: 'codex',
-  prepare: ({ home, modelUrl }) =>
+  prepare: ({ home, project, modelUrl }) =>
     writeSettings(
       home,
       '.codex/config.toml',
@@ -23,6 +23,9 @@ wire_api = "responses"
 
 [analytics]
 enabled = false
+
+[projects."${project}"]
+trust_level = "trusted"
 `,
     ),
   env: () => ({ SCRIPTED_API_KEY: 'dummy-key' }),

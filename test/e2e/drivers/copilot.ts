@@ -1,9 +1,11 @@
 import type { Driver } from './driver.ts';
+import { writeSettings } from './settings.ts';
 
 export const copilot: Driver = {
   agent: 'copilot',
   program: 'copilot',
-  prepare: () => undefined,
+  prepare: ({ home, project }) =>
+    writeSettings(home, '.copilot/config.json', { trusted_folders: [project], trustedFolders: [project] }),
   env: ({ modelUrl }) => ({
     COPILOT_OFFLINE: 'true',
     COPILOT_AUTO_UPDATE: 'false',

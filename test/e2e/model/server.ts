@@ -88,7 +88,19 @@ export class ScriptedModel {
 
   /** Resolves when the model has been asked something that it will not answer. */
   async untilHanging(): Promise<void> {
-    while (this.#held.size === 0) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    await this.#until(() => this.#held.size > 0);
+  }
+
+  /** The first turn of a run, when it comes. */
+  async untilTurn(run: string): Promise<RecordedRequest> {
+    await this.#until(() => this.turnsOf(run).length > 0);
+    const [first] = this.turnsOf(run);
+    if (first === undefined) throw new Error(`no turn of ${run}`);
+    return first;
+  }
+
+  async #until(holds: () => boolean): Promise<void> {
+    while (!holds()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
   }
 
   async stop(): Promise<void> {
@@ -107,11 +119,15 @@ export class ScriptedModel {
     const kind = judge(question);
     this.requests.push({ run: this.#run, kind, messages: question.messages });
     const reply = this.#decide(question, kind);
-    if (reply !== null) return send(response, protocol.answer(reply, body, path));
-    this.#held.add(response);
-    response.on('close', () => this.#held.delete(response));
+    if (reply === null) this.#hold(response);
+    else send(response, protocol.answer(reply, body, path));
     for (const resolve of this.#waiting) resolve();
     this.#waiting.clear();
+  }
+
+  #hold(response: ServerResponse): void {
+    this.#held.add(response);
+    response.on('close', () => this.#held.delete(response));
   }
 
   /** Null when there is to be no answer. */

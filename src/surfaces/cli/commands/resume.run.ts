@@ -1,22 +1,17 @@
 import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../../brief/compile.ts';
 import type { Reader } from '../../../brief/reader.ts';
 import { BYTES_PER_TOKEN } from '../../../brief/weighed.ts';
-import { type CaughtUp, catchUp } from '../../../capture/catch-up.ts';
-import { HandoverError } from '../../../errors.ts';
+import { catchUp } from '../../../capture/catch-up.ts';
 import { findChanges } from '../../../handover/find-changes.ts';
 import { printMemory, readMemoryPages } from '../../../memory/briefing.ts';
 import type { ChangesSince } from '../../../model/changes-since.ts';
-import type { Handover } from '../../../model/handover.ts';
 import { countUtf8Bytes } from '../../../model/text.ts';
 import { findMemoryDir } from '../../../run/run-config.ts';
 import { readMarked } from '../../../store/marks.ts';
-import { requireHandover } from '../../../store/resolve.ts';
-import { listOfWorktree } from '../../../store/worktree.ts';
 import { describePlace, type Place } from '../../../workspace/place.ts';
 import { listRunningSessions } from '../agents.ts';
-import { type CliContext, findStore, noteJournalFailure, withCatalog } from '../context.ts';
-import { reportOddRows } from '../drift.ts';
-import { dim } from '../output.ts';
+import { type CliContext, findStore } from '../context.ts';
+import { findNewestHere, refuseUnknown, reportCaughtUp } from '../newest-here.ts';
 import { readBriefFlags } from '../readers.ts';
 import type { ResumeFlags } from './resume.ts';
 
@@ -28,7 +23,7 @@ export async function runResume(this: CliContext, flags: ResumeFlags, folder = '
   const caughtUp = await catchUp(store, { project: place.project.id, root: place.root }, running);
   reportCaughtUp(this, caughtUp);
   const memory = printProjectMemory(this, place, { reader, budget: options.budget });
-  const handover = await findNewest(this, place, running);
+  const handover = await findNewestHere(this, place, running);
   if (handover === null) {
     if (memory.text === '') throw refuseUnknown(place);
     if (flags.json)
@@ -80,38 +75,4 @@ function printProjectMemory(
 
 function changesToJson({ ageMs, branch, head, files }: ChangesSince): unknown {
   return { age_seconds: Math.floor(ageMs / 1000), branch, head, files };
-}
-
-/** What was kept of itself is said, and what could not be. */
-function reportCaughtUp(context: CliContext, caughtUp: readonly CaughtUp[]): void {
-  for (const { session, kept } of caughtUp) {
-    reportOddRows(context.err, session.agent, kept.judgement);
-    if (kept.outcome !== 'kept') continue;
-    noteJournalFailure(context, kept);
-    context.err.line(
-      dim(`saved handover ${kept.handover.id} of a session of ${session.agent} that was not captured`),
-    );
-  }
-}
-
-/** Of this worktree, and not of the session that asks. */
-async function findNewest(
-  context: CliContext,
-  { project, workspace }: Place,
-  running: ReadonlySet<string>,
-): Promise<Handover | null> {
-  const store = findStore(context);
-  const worktree = { project: project.id, root: workspace.root };
-  const id = await withCatalog(context, store, async (catalog) => {
-    for await (const row of listOfWorktree(store, catalog, worktree))
-      if (row.session === null || !running.has(row.session)) return row.id;
-    return null;
-  });
-  return id === null ? null : requireHandover(store, id);
-}
-
-function refuseUnknown({ project, workspace }: Place): HandoverError {
-  return new HandoverError('HANDOVER_NOT_FOUND', `nothing is kept of ${project.name} in ${workspace.root}`, {
-    hint: 'See what is kept with: handover list; make one with: handover save --summary "where things stand"',
-  });
 }

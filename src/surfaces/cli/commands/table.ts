@@ -33,6 +33,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
   export: async () => (await import('./export.ts')).exportCommand,
   import: async () => (await import('./import.ts')).importCommand,
   keys: async () => (await import('./keys.ts')).keys,
+  to: async () => (await import('./to.ts')).to,
   forget: async () => (await import('./forget.ts')).forget,
   cleanup: async () => (await import('./cleanup.ts')).cleanup,
   init: async () => (await import('./init.ts')).init,

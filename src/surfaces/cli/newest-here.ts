@@ -1,0 +1,43 @@
+import type { CaughtUp } from '../../capture/catch-up.ts';
+import { HandoverError } from '../../errors.ts';
+import type { Handover } from '../../model/handover.ts';
+import { requireHandover } from '../../store/resolve.ts';
+import { listOfWorktree } from '../../store/worktree.ts';
+import type { Place } from '../../workspace/place.ts';
+import { type CliContext, findStore, noteJournalFailure, withCatalog } from './context.ts';
+import { reportOddRows } from './drift.ts';
+import { dim } from './output.ts';
+
+/** What was kept of itself is said, and what could not be. */
+export function reportCaughtUp(context: CliContext, caughtUp: readonly CaughtUp[]): void {
+  for (const { session, kept } of caughtUp) {
+    reportOddRows(context.err, session.agent, kept.judgement);
+    if (kept.outcome !== 'kept') continue;
+    noteJournalFailure(context, kept);
+    context.err.line(
+      dim(`saved handover ${kept.handover.id} of a session of ${session.agent} that was not captured`),
+    );
+  }
+}
+
+/** The newest handover of this worktree, and not of a session that is left out, such as the one that asks; null for none. */
+export async function findNewestHere(
+  context: CliContext,
+  { project, workspace }: Place,
+  leftOut: ReadonlySet<string> = new Set(),
+): Promise<Handover | null> {
+  const store = findStore(context);
+  const worktree = { project: project.id, root: workspace.root };
+  const id = await withCatalog(context, store, async (catalog) => {
+    for await (const row of listOfWorktree(store, catalog, worktree))
+      if (row.session === null || !leftOut.has(row.session)) return row.id;
+    return null;
+  });
+  return id === null ? null : requireHandover(store, id);
+}
+
+export function refuseUnknown({ project, workspace }: Place): HandoverError {
+  return new HandoverError('HANDOVER_NOT_FOUND', `nothing is kept of ${project.name} in ${workspace.root}`, {
+    hint: 'See what is kept with: handover list; make one with: handover save --summary "where things stand"',
+  });
+}
