@@ -79,6 +79,14 @@ describe('handover to', () => {
     expect(status).toBe(0);
     expect(stdout).toContain('> Half done');
     expect(stderr).toContain('gemini --prompt-interactive PROMPT');
+    const { prompt, ...rest } = JSON.parse((await runTo(['gemini', '--json'])).stdout);
+    expect(prompt).toBe(stdout);
+    expect(rest).toMatchObject({
+      agent: 'gemini',
+      folder: desk.project,
+      program: 'gemini',
+      args: ['--prompt-interactive', 'PROMPT'],
+    });
     expect(readdirSync(desk.folder)).not.toContain('gemini.json');
   });
 

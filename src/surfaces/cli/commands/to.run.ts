@@ -36,8 +36,13 @@ export async function runTo(this: CliContext, flags: ToFlags, words: string): Pr
   });
   const prompt = writePrompt(brief.text, launch, flags.goal);
   const folder = known ?? stayHere(this, handover);
-  const shown = launch.writeArgs(launch.takes === 'file' ? 'FILE' : 'PROMPT').join(' ');
-  this.err.line(dim(`handover ${handover.id}, in ${folder}: ${launch.program} ${shown}`));
+  const { program, takes } = launch;
+  const args = launch.writeArgs(takes === 'file' ? 'FILE' : 'PROMPT');
+  if (flags.json) {
+    this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
+    return;
+  }
+  this.err.line(dim(`handover ${handover.id}, in ${folder}: ${program} ${args.join(' ')}`));
   if (flags.print) this.out.block(prompt);
   else this.process.exitCode = await start(this, launch, { prompt, folder });
 }

@@ -7,6 +7,7 @@ export interface ToFlags {
   from?: string;
   budget?: string;
   print: boolean;
+  json: boolean;
 }
 
 const text = (input: string): string => input;
@@ -40,6 +41,7 @@ export const to: Command<CliContext> = buildCommand<ToFlags, [string], CliContex
         withNegated: false,
         brief: 'Show what would be started, and do not start it',
       },
+      json: { kind: 'boolean', default: false, withNegated: false, brief: 'The same as --print, as JSON' },
     },
   },
   docs: { brief: 'Start another agent with the brief, in the right folder' },
