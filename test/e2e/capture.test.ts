@@ -12,7 +12,7 @@ describe.each(listChosenDrivers())('the transcript of $agent', (driver) => {
     stage.model.play('work', tellStory(driver, stage.project));
     const run = await stage.ask(driver, { prompt: STORY.goal, goOn: false });
     expect(run.status, run.stderr).toBe(0);
-    expect(readFileSync(join(stage.project, STORY.file), 'utf8')).toContain('TRIES = 3');
+    expect(readFileSync(join(stage.project, STORY.file), 'utf8')).toContain('LIMIT = 3');
 
     const { stdout } = await stage.handover(['capture', '--agent', driver.agent, '--json']);
     const { facts, session }: Handover = JSON.parse(stdout);

@@ -1,9 +1,12 @@
-// Runs real agents against a scripted model: npm run e2e [-- --agent codex …] [-- FILE …]
+// Runs real agents against a scripted model: npm run e2e [-- [--agent codex …] [FILE …]]
 // Installs the agents that are asked for into .cache/e2e, in the versions that test/e2e/agents pins.
-import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { killProcessesBelow } from './leftovers.mjs';
 
 const MANIFESTS = resolve(import.meta.dirname, 'agents');
 const CACHE = resolve(import.meta.dirname, '../../.cache/e2e');
@@ -11,47 +14,58 @@ const INSTALL_MS = 180_000;
 const SCENARIOS_MS = 1_800_000;
 
 const known = readdirSync(MANIFESTS).sort();
-const { values, positionals } = parseArgs({
-  options: { agent: { type: 'string', multiple: true } },
-  allowPositionals: true,
-});
-const chosen = [...new Set(values.agent ?? known)];
+const { agents, files } = readArguments();
+const chosen = [...new Set(agents ?? known)];
 const unknown = chosen.filter((agent) => !known.includes(agent));
 if (unknown.length > 0)
   fail(`not an agent of these tests: ${unknown.join(', ')}; there are ${known.join(', ')}`);
 
-for (const agent of chosen) install(agent);
-run('npm', ['run', '--silent', 'build'], { what: 'the build', timeout: INSTALL_MS });
-run('npx', ['--no-install', 'vitest', 'run', '--config', 'test/e2e/vitest.config.ts', ...positionals], {
+// Every home of an agent is below this folder: by it, what an agent leaves running is known for ours.
+const folder = mkdtempSync(join(tmpdir(), 'handover-e2e-'));
+process.on('exit', () => {
+  killProcessesBelow(folder);
+  rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
+});
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => fail(`ended by ${signal}`));
+
+for (const agent of chosen) await install(agent);
+await run('npm', ['run', '--silent', 'build'], { what: 'the build', timeout: INSTALL_MS });
+await run('npx', ['--no-install', 'vitest', 'run', '--config', 'test/e2e/vitest.config.ts', ...files], {
   what: 'a scenario',
   timeout: SCENARIOS_MS,
-  env: { HANDOVER_E2E_AGENTS: chosen.join(' ') },
+  env: { HANDOVER_E2E_AGENTS: chosen.join(' '), TMPDIR: folder },
 });
 
-function install(agent) {
-  const folder = join(CACHE, agent);
+function readArguments() {
+  try {
+    const options = { agent: { type: 'string', multiple: true } };
+    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    return { agents: values.agent, files: positionals };
+  } catch (error) {
+    return fail(error.message);
+  }
+}
+
+async function install(agent) {
+  const target = join(CACHE, agent);
   const [name, version] = Object.entries(readJson(join(MANIFESTS, agent, 'package.json')).dependencies)[0];
-  const installed = join(folder, 'node_modules', name, 'package.json');
+  const installed = join(target, 'node_modules', name, 'package.json');
   if (existsSync(installed) && readJson(installed).version === version) return;
   console.log(`installing ${name} ${version}`);
-  mkdirSync(folder, { recursive: true });
+  mkdirSync(target, { recursive: true });
   for (const file of ['package.json', 'package-lock.json'])
-    copyFileSync(join(MANIFESTS, agent, file), join(folder, file));
-  run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    copyFileSync(join(MANIFESTS, agent, file), join(target, file));
+  await run('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     what: `installing ${agent}`,
     timeout: INSTALL_MS,
-    cwd: folder,
+    cwd: target,
   });
 }
 
-function run(program, args, { what, timeout, cwd, env }) {
-  const { status, error } = spawnSync(program, args, {
-    cwd,
-    timeout,
-    env: { ...process.env, ...env },
-    stdio: 'inherit',
-  });
-  if (error !== undefined) fail(`${what} did not finish: ${error.message}`);
+async function run(program, args, { what, timeout, cwd, env }) {
+  const child = spawn(program, args, { cwd, timeout, env: { ...process.env, ...env }, stdio: 'inherit' });
+  const [status, signal] = await once(child, 'exit');
+  if (signal !== null) fail(`${what} did not finish within ${timeout / 1000} s (${signal})`);
   if (status !== 0) fail(`${what} failed`);
 }
 

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import { hasErrno } from '../../src/errors.ts';
+import { findLaunch } from '../../src/agents/launch.ts';
 import { HANDOVER, makeTempFolder, type RunResult } from '../support/cli.ts';
 import type { Ask, Driver, Surroundings } from './drivers/driver.ts';
+import { kill, killProcessesBelow } from './leftovers.mjs';
 import { ScriptedModel } from './model/server.ts';
 import { makeRepository } from './story.ts';
 import { TERMINAL, Terminal } from './terminal.ts';
@@ -70,13 +71,22 @@ export class Stage {
 
   /** Runs `handover` in a terminal, for a command that hands the terminal on to an agent. */
   openTerminal(args: readonly string[], options: StageOptions = {}): Terminal {
+    return this.#openTerminal([process.execPath, HANDOVER, ...args], options);
+  }
+
+  /** Runs an agent in a terminal, as a person would start it. */
+  openAgent(driver: Driver, prompt: string, options: StageOptions = {}): Terminal {
+    const args = [...findLaunch(driver.agent).writeArgs(prompt), ...(driver.inTerminal ?? [])];
+    return this.#openTerminal([join(findBin(driver), driver.program), ...args], options);
+  }
+
+  #openTerminal(command: readonly string[], options: StageOptions): Terminal {
     const env = Object.assign(
       {},
       ...this.#drivers.map((driver) => driver.env(this.surroundings)),
       options.env,
     );
-    const command = [TERMINAL, process.execPath, HANDOVER, ...args];
-    return new Terminal(this.#spawn('python3', command, { ...options, env }));
+    return new Terminal(this.#spawn('python3', [TERMINAL, ...command], { ...options, env }));
   }
 
   async handover(args: readonly string[], options: StageOptions = {}): Promise<RunResult> {
@@ -126,7 +136,7 @@ export class Stage {
       if (driver.cleanUp !== undefined) await finish(this.#start(driver, driver.cleanUp), driver.agent);
     }
     for (const child of this.#running) killGroup(child);
-    for (const pid of findProcessesAtHome(this.home)) kill(pid);
+    killProcessesBelow(this.home);
     await this.model.stop();
   }
 }
@@ -153,34 +163,8 @@ async function finish(child: ChildProcess, what: string): Promise<RunResult> {
   return { status, ...text };
 }
 
-/** What agents left behind, by the home that only this test gave them. Elsewhere than on Linux it cannot be told. */
-function findProcessesAtHome(home: string): number[] {
-  if (process.platform !== 'linux') return [];
-  return readdirSync('/proc')
-    .filter((name) => /^\d+$/.test(name))
-    .filter((pid) => readEnvironment(pid).includes(`HOME=${home}`))
-    .map(Number);
-}
-
-function readEnvironment(pid: string): string[] {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'EACCES', 'ESRCH')) return [];
-    throw error;
-  }
-}
-
 function killGroup({ pid }: ChildProcess): void {
   if (pid !== undefined) kill(-pid);
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch (error) {
-    if (!hasErrno(error, 'ESRCH')) throw error;
-  }
 }
 
 async function rejectLater(message: string): Promise<never> {

@@ -23,8 +23,20 @@ export class Terminal {
     });
   }
 
-  type(keys: string): void {
-    this.#child.stdin?.write(keys);
+  /** Types a line as a person does: when the screen has come to rest, and not all at once. */
+  async enter(line: string): Promise<void> {
+    await this.#rest();
+    this.#child.stdin?.write(line);
+    await this.#rest();
+    this.#child.stdin?.write('\r');
+  }
+
+  /** Some screens are never at rest. */
+  async #rest(): Promise<void> {
+    for (let waited = 0, before = -1; before !== this.shown.length && waited < 10; waited += 1) {
+      before = this.shown.length;
+      await new Promise((resolve) => setTimeout(resolve, 1_500));
+    }
   }
 
   /** Waits, but not for ever: what was shown tells why it did not come. */

@@ -32,10 +32,22 @@ export const claudeCode: Driver = {
     'stream-json',
     '--verbose',
   ],
+  inTerminal: ['--permission-mode', 'acceptEdits', '--allowedTools', 'Read,Edit,Bash'],
+  clear: '/clear',
   edit: (path, { from, to }) => [
     { name: 'Read', args: { file_path: path } },
     { name: 'Edit', args: { file_path: path, old_string: from, new_string: to } },
   ],
   run: (command) => ({ name: 'Bash', args: { command, description: 'Check' } }),
-  compaction: { by: 'prompt', prompt: '/compact' },
+  compactions: [
+    { by: 'prompt', prompt: '/compact', restoredAtOnce: false },
+    {
+      by: 'tokens',
+      tokens: 96_000,
+      args: ['--model', 'claude-sonnet-4-5'],
+      env: { CLAUDE_CODE_AUTO_COMPACT_WINDOW: '100000', CLAUDE_AUTOCOMPACT_PCT_OVERRIDE: '50' },
+      restoredAtOnce: true,
+    },
+  ],
+  reachedBy: 'start',
 };

@@ -37,6 +37,8 @@ trust_level = "trusted"
     ...(goOn ? ['resume', '--last'] : []),
     prompt,
   ],
+  inTerminal: ['--dangerously-bypass-hook-trust'],
+  clear: '/clear',
   edit: (path, { from, to }) => [
     {
       name: 'exec_command',
@@ -46,5 +48,13 @@ trust_level = "trusted"
     },
   ],
   run: (command) => ({ name: 'exec_command', args: { cmd: command } }),
-  compaction: { by: 'tokens', tokens: 30_000, args: ['-c', 'model_auto_compact_token_limit=20000'] },
+  compactions: [
+    {
+      by: 'tokens',
+      tokens: 30_000,
+      args: ['-c', 'model_auto_compact_token_limit=20000'],
+      restoredAtOnce: true,
+    },
+  ],
+  reachedBy: 'start',
 };

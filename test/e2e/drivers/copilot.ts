@@ -14,10 +14,13 @@ export const copilot: Driver = {
     COPILOT_MODEL: 'scripted',
   }),
   ask: ({ prompt, goOn }) => ['--allow-all-tools', '-s', ...(goOn ? ['--continue'] : []), '-p', prompt],
+  inTerminal: ['--allow-all-tools'],
+  clear: '/clear',
   edit: (path, { from, to }) => [
     { name: 'view', args: { path } },
     { name: 'edit', args: { path, old_str: from, new_str: to } },
   ],
   run: (command) => ({ name: 'bash', args: { command, description: 'Check' } }),
-  compaction: { by: 'prompt', prompt: '/compact' },
+  compactions: [{ by: 'prompt', prompt: '/compact', restoredAtOnce: false }],
+  reachedBy: 'start',
 };

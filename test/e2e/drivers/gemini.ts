@@ -24,6 +24,8 @@ export const gemini: Driver = {
     '-p',
     prompt,
   ],
+  inTerminal: ['--yolo'],
+  clear: '/clear',
   edit: (path, { from, to }) => [
     { name: 'read_file', args: { file_path: path } },
     {
@@ -32,5 +34,6 @@ export const gemini: Driver = {
     },
   ],
   run: (command) => ({ name: 'run_shell_command', args: { command, description: 'Check' } }),
-  compaction: { by: 'tokens', tokens: 600_000 },
+  compactions: [{ by: 'tokens', tokens: 600_000, restoredAtOnce: false }],
+  reachedBy: 'start',
 };

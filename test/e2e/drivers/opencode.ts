@@ -34,5 +34,6 @@ export const opencode: Driver = {
     { name: 'edit', args: { filePath: path, oldString: from, newString: to } },
   ],
   run: (command) => ({ name: 'bash', args: { command, description: 'Check' } }),
-  compaction: { by: 'tokens', tokens: CONTEXT - 1_000 },
+  compactions: [{ by: 'tokens', tokens: CONTEXT - 1_000, restoredAtOnce: true }],
+  reachedBy: 'start',
 };

@@ -24,10 +24,13 @@ export const qwen: Driver = {
     '-p',
     prompt,
   ],
+  inTerminal: ['--yolo'],
+  clear: '/clear',
   edit: (path, { from, to }) => [
     { name: 'read_file', args: { file_path: path } },
     { name: 'edit', args: { file_path: path, old_string: from, new_string: to } },
   ],
   run: (command) => ({ name: 'run_shell_command', args: { command, is_background: false } }),
-  compaction: { by: 'prompt', prompt: '/compress' },
+  compactions: [{ by: 'prompt', prompt: '/compress', restoredAtOnce: false }],
+  reachedBy: 'start',
 };

@@ -91,12 +91,12 @@ export class ScriptedModel {
     await this.#until(() => this.#held.size > 0);
   }
 
-  /** The first turn of a run, when it comes. */
-  async untilTurn(run: string): Promise<RecordedRequest> {
-    await this.#until(() => this.turnsOf(run).length > 0);
-    const [first] = this.turnsOf(run);
-    if (first === undefined) throw new Error(`no turn of ${run}`);
-    return first;
+  /** A turn of a run, counted from one, when it comes. */
+  async untilTurn(run: string, count = 1): Promise<RecordedRequest> {
+    await this.#until(() => this.turnsOf(run).length >= count);
+    const turn = this.turnsOf(run)[count - 1];
+    if (turn === undefined) throw new Error(`no turn ${count} of ${run}`);
+    return turn;
   }
 
   async #until(holds: () => boolean): Promise<void> {

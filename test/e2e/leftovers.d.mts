@@ -1,0 +1,2 @@
+export function killProcessesBelow(folder: string): void;
+export function kill(pid: number): void;
