@@ -52,10 +52,9 @@ export class Terminal {
 
   /** What was shown, without what only moves and colours. */
   get text(): string {
-    return this.shown.replace(
-      /\x1b(?:\[[0-9;?<>=]*[A-Za-z~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78MP])/g,
-      ' ',
-    );
+    return this.shown
+      .replace(/\x1b(?:\[[0-9;?<>=]*[A-Za-z~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[()][A-Z0-9]|[=>78MP])/g, ' ')
+      .replace(/\s{2,}/g, '  ');
   }
 
   /** Ends the program, and waits for its end. */
