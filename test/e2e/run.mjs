@@ -2,7 +2,16 @@
 // Installs the agents that are asked for into .cache/e2e, in the versions that test/e2e/agents pins.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,7 +31,9 @@ if (unknown.length > 0)
 
 // Every home of an agent is below this folder: by it, what an agent leaves running is known for ours.
 const folder = mkdtempSync(join(tmpdir(), 'handover-e2e-'));
+let running;
 process.on('exit', () => {
+  running?.kill('SIGKILL');
   killProcessesBelow(folder);
   rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
 });
@@ -30,7 +41,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => f
 
 for (const agent of chosen) await install(agent);
 await run('npm', ['run', '--silent', 'build'], { what: 'the build', timeout: INSTALL_MS });
-await run('npx', ['--no-install', 'vitest', 'run', '--config', 'test/e2e/vitest.config.ts', ...files], {
+const VITEST = 'node_modules/vitest/vitest.mjs';
+await run(process.execPath, [VITEST, 'run', '--config', 'test/e2e/vitest.config.ts', ...files], {
   what: 'a scenario',
   timeout: SCENARIOS_MS,
   env: { HANDOVER_E2E_AGENTS: chosen.join(' '), TMPDIR: folder },
@@ -49,8 +61,8 @@ function readArguments() {
 async function install(agent) {
   const target = join(CACHE, agent);
   const [name, version] = Object.entries(readJson(join(MANIFESTS, agent, 'package.json')).dependencies)[0];
-  const installed = join(target, 'node_modules', name, 'package.json');
-  if (existsSync(installed) && readJson(installed).version === version) return;
+  const stamp = join(target, 'installed');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === version) return;
   console.log(`installing ${name} ${version}`);
   mkdirSync(target, { recursive: true });
   for (const file of ['package.json', 'package-lock.json'])
@@ -60,11 +72,12 @@ async function install(agent) {
     timeout: INSTALL_MS,
     cwd: target,
   });
+  writeFileSync(stamp, version);
 }
 
 async function run(program, args, { what, timeout, cwd, env }) {
-  const child = spawn(program, args, { cwd, timeout, env: { ...process.env, ...env }, stdio: 'inherit' });
-  const [status, signal] = await once(child, 'exit');
+  running = spawn(program, args, { cwd, timeout, env: { ...process.env, ...env }, stdio: 'inherit' });
+  const [status, signal] = await once(running, 'exit');
   if (signal !== null) fail(`${what} did not finish within ${timeout / 1000} s (${signal})`);
   if (status !== 0) fail(`${what} failed`);
 }

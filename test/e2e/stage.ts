@@ -20,6 +20,10 @@ export interface StageOptions {
   cwd?: string;
 }
 
+interface SpawnOptions extends StageOptions {
+  stdin?: 'pipe';
+}
+
 const ended: (() => Promise<void>)[] = [];
 
 afterAll(async () => {
@@ -62,6 +66,8 @@ export class Stage {
   /** Kills an agent as soon as the model leaves it waiting. */
   async askAndKill(driver: Driver, ask: Ask, options: StageOptions = {}): Promise<void> {
     const child = this.#start(driver, [...driver.ask(ask), ...(options.args ?? [])], options);
+    child.stdout?.resume();
+    child.stderr?.resume();
     const over = once(child, 'close');
     await Promise.race([this.model.untilHanging(), over, rejectLater('the model was never asked')]);
     if (child.exitCode !== null) throw new Error(`${driver.agent} ended before it could be killed`);
@@ -86,7 +92,7 @@ export class Stage {
       ...this.#drivers.map((driver) => driver.env(this.surroundings)),
       options.env,
     );
-    return new Terminal(this.#spawn('python3', [TERMINAL, ...command], { ...options, env }));
+    return new Terminal(this.#spawn('python3', [TERMINAL, ...command], { ...options, env, stdin: 'pipe' }));
   }
 
   async handover(args: readonly string[], options: StageOptions = {}): Promise<RunResult> {
@@ -110,7 +116,8 @@ export class Stage {
     return this.#spawn(join(findBin(driver), driver.program), args, { ...options, env });
   }
 
-  #spawn(program: string, args: readonly string[], { cwd, env }: StageOptions): ChildProcess {
+  #spawn(program: string, args: readonly string[], options: SpawnOptions): ChildProcess {
+    const { cwd, env, stdin = 'ignore' } = options;
     const bins = this.#drivers.map(findBin);
     const child = spawn(program, args, {
       cwd: cwd ?? this.project,
@@ -122,7 +129,7 @@ export class Stage {
         GIT_CONFIG_NOSYSTEM: '1',
         ...env,
       },
-      stdio: [program === 'python3' ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      stdio: [stdin, 'pipe', 'pipe'],
       // A process group of its own, so that whatever the agent has started can be ended with it.
       detached: true,
     });
