@@ -6,7 +6,7 @@ import type { StartSource } from '../agents/hook-input.ts';
  * | the session                                       | gets                                                    |
  * |---------------------------------------------------|---------------------------------------------------------|
  * | goes on after a compaction                        | its own brief                                           |
- * | is resumed                                        | its own brief, once, until it is compacted again        |
+ * | is resumed, and was compacted                     | its own brief, unless it still has that                 |
  * | follows another one in its terminal, after /clear | the brief of that one                                   |
  * | is new in a worktree                              | a hint at the last session there, or its brief, or      |
  * |                                                   | nothing, as `[restore] startup` says                    |
@@ -66,6 +66,7 @@ export function decide<T extends Offer>(occasion: Occasion<T>): Decision<T> {
     case 'compaction':
       return giveOwn(occasion, 'after compaction');
     case 'resume':
+      if (isWhole(occasion)) return nothing('it still has all of it');
       return isStillThere(occasion)
         ? nothing('it still has what it was given')
         : giveOwn(occasion, 'resumed');
@@ -82,9 +83,14 @@ function giveOwn<T extends Offer>(occasion: Occasion<T>, why: string): Decision<
   return giveWhileFresh(occasion, own, why);
 }
 
+/** Never compacted, as far as is known: what was captured last may be older than a compaction that was told of. */
+function isWhole<T extends Offer>({ own, givenAt }: Occasion<T>): boolean {
+  return (own?.compactions ?? 0) === 0 && (givenAt ?? 0) === 0;
+}
+
 function isStillThere<T extends Offer>({ own, givenAt, keepsContext }: Occasion<T>): boolean {
   if (givenAt === null || own === null) return false;
-  return own.compactions <= givenAt && (keepsContext || own.compactions === 0);
+  return keepsContext && own.compactions <= givenAt;
 }
 
 /** Null when there was none. */

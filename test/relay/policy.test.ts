@@ -57,8 +57,20 @@ const CASES: Case[] = [
     null,
     { source: 'compaction', own: own({ root: '/work/other' }) },
   ],
-  ['resumed', 'brief', 'this', { source: 'resume', own: own() }],
-  ['resumed again', 'nothing', null, { source: 'resume', own: own(), givenAt: 0 }],
+  ['resumed, never compacted', 'nothing', null, { source: 'resume', own: own() }],
+  ['resumed, compacted', 'brief', 'this', { source: 'resume', own: own({ compactions: 1 }) }],
+  [
+    'resumed, still with what it was given',
+    'nothing',
+    null,
+    { source: 'resume', own: own({ compactions: 1 }), givenAt: 1 },
+  ],
+  [
+    'resumed, compacted since it was captured, by an agent that forgets',
+    'brief',
+    'this',
+    { source: 'resume', own: own(), givenAt: 1, keepsContext: false },
+  ],
   [
     'resumed after it was compacted since',
     'brief',
