@@ -98,14 +98,15 @@ export function deliver(
   { before, compactions, isDamaged }: Delivery,
   decision: Decision<ReadyOffer>,
 ): string | null {
-  const { store, kind, input, key, nowMs } = visit;
+  const { store, kind, input, key, process, nowMs } = visit;
   if (isDamaged)
     note(visit, 'rejected_invalid', { handover: `ready/${key}`, reason: 'it is not what was written' });
   if (decision.give === 'nothing' || !isStillKept(store, decision.offer.ready)) return null;
   const { give, why, offer } = decision;
   const { handover } = offer.ready;
   const { agent } = kind;
-  const given = { agent, session: input.session, handover, form: give, compactions, atMs: nowMs };
+  const { session } = input;
+  const given = { agent, session, handover, form: give, compactions, process, atMs: nowMs };
   if (!claimGiving(store, key, { given, before })) return null;
   if (decision.give === 'hint' && decision.isStale) note(visit, 'rejected_stale', { handover, reason: why });
   note(visit, 'delivered', { handover, reason: `${give}, ${why}` });

@@ -12,12 +12,22 @@ export interface Given {
   form: string;
   /** Of the session that it was given to, as far as was known. */
   compactions: number;
+  /** The run of the agent; null where the system does not tell. */
+  process: string | null;
   atMs: number;
 }
 
-const EXAMPLE: Given = { agent: '', session: '', handover: '', form: '', compactions: 0, atMs: 0 };
+const EXAMPLE: Given = {
+  agent: '',
+  session: '',
+  handover: '',
+  form: '',
+  compactions: 0,
+  process: null,
+  atMs: 0,
+};
 
-/** A hook that is installed twice is called twice at once. */
+/** A hook that is installed twice is called twice at once, by one run of the agent. */
 const AT_ONCE_MS = 5000;
 
 /** What a session was given so far, oldest first. It is never much: sessions are given something when they lost it. */
@@ -46,6 +56,7 @@ export function claimGiving(store: string, key: string, { given, before }: Claim
     last !== undefined &&
     last.handover === given.handover &&
     last.form === given.form &&
+    last.process === given.process &&
     Math.abs(given.atMs - last.atMs) < AT_ONCE_MS;
   if (isTwin) return false;
   const folder = ensurePrivateFolder(store, ...READY_FOLDERS.given);
