@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { pathExists } from '../platform/folders.ts';
 import { sightFile } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findConfigHome } from '../platform/paths.ts';
