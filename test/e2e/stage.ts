@@ -14,6 +14,9 @@ import { TERMINAL, Terminal } from './terminal.ts';
 /** An agent that hangs is ended after this time; the slowest first start seen took half a minute. */
 const DEADLINE_MS = 90_000;
 
+/** Copilot CLI writes its transcript up to half a second after the fact; what a kill takes before that, nobody has. */
+const WRITTEN_WITHIN_MS = 1_000;
+
 export interface StageOptions {
   args?: readonly string[];
   env?: Readonly<Record<string, string>>;
@@ -71,6 +74,7 @@ export class Stage {
     const over = once(child, 'close');
     await Promise.race([this.model.untilHanging(), over, rejectLater('the model was never asked')]);
     if (child.exitCode !== null) throw new Error(`${driver.agent} ended before it could be killed`);
+    await new Promise((resolve) => setTimeout(resolve, WRITTEN_WITHIN_MS));
     killGroup(child);
     await over;
   }
