@@ -98,14 +98,14 @@ async function answerStart(visit: Visit): Promise<Answer> {
   markBegun(store, describeBegun(visit));
   if (source === null) return NOTHING;
   const owed = { agent: kind.agent, session: input.session, source, atMs: nowMs };
-  const silent = source === 'new' ? await findSilentEnds(visit) : [];
+  const silent = source === 'new' ? findSilentEnds(visit) : [];
   const work = silent.flatMap((one) => spool(visit, one));
   if (!kind.dialect.reaches('start', source)) {
     owe(store, key, owed);
     return { output: null, work };
   }
   if (silent.length === 0) awaitCapture(visit, source);
-  const delivery = await prepareDelivery(visit, { source, owedMs: null });
+  const delivery = prepareDelivery(visit, { source, owedMs: null });
   const decision = decide(delivery.occasion);
   // Of a session that was only now found to be over, the whole can be told with the next prompt.
   const isLate =
@@ -142,7 +142,7 @@ async function answerOwed(visit: Visit): Promise<Answer> {
   if (owed === null && kind.dialect.startsAfterCompaction) return NOTHING;
   const isDue = owed !== null && awaitCapture(visit, owed.source);
   const source = owed?.source ?? 'compaction';
-  const delivery = await prepareDelivery(visit, { source, owedMs: owed?.atMs ?? null });
+  const delivery = prepareDelivery(visit, { source, owedMs: owed?.atMs ?? null });
   if (owed === null && !delivery.isCompactedSince) return NOTHING;
   const decision = decide(delivery.occasion);
   if (owed !== null && !(isDue && decision.give === 'nothing')) settleOwed(store, key);

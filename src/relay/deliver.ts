@@ -7,13 +7,11 @@ import { keyOfSession } from './folders.ts';
 import { claimGiving, type Given, listGiven } from './given.ts';
 import { writeBrief, writeHint } from './message.ts';
 import type { Decision, Occasion, Offer } from './policy.ts';
-import { findPointer, isStillKept, openReady, type Pointer, type Ready } from './ready.ts';
+import { findPointer, isStillKept, type OpenedReady, openReady, type Pointer } from './ready.ts';
 import { isCaptureDue, JOURNAL_QUEUE, type JournalNote, writeNote } from './spool.ts';
 import type { Visit } from './visit.ts';
 
-interface ReadyOffer extends Offer {
-  ready: Ready;
-}
+interface ReadyOffer extends Offer, OpenedReady {}
 
 /** All that is known when it is decided what a session gets. */
 export interface Delivery {
@@ -34,19 +32,19 @@ export interface Due {
   owedMs: number | null;
 }
 
-export async function prepareDelivery(visit: Visit, { source, owedMs }: Due): Promise<Delivery> {
+export function prepareDelivery(visit: Visit, { source, owedMs }: Due): Delivery {
   const { store, kind, input, root, terminal, settings, machine } = visit;
   let isDamaged = false;
-  const offer = async (of: { agent: string; session: string } | null): Promise<ReadyOffer | null> => {
-    const found = of === null ? null : await openReady(store, of);
+  const offer = (of: { agent: string; session: string } | null): ReadyOffer | null => {
+    const found = of === null ? null : openReady(store, of);
     if (found === null || found.ready === null) {
       isDamaged ||= found?.isDamaged ?? false;
       return null;
     }
-    return describeOffer(visit, found.ready);
+    return describeOffer(visit, found);
   };
   const isOwnDue = source === 'compaction' || source === 'resume';
-  const own = isOwnDue ? await offer({ agent: kind.agent, session: input.session }) : null;
+  const own = isOwnDue ? offer({ agent: kind.agent, session: input.session }) : null;
   const before = source === 'clear' && terminal !== null ? findPointer(store, 'terminals', terminal) : null;
   const last = isOwnDue || settings.startup === 'off' ? null : findPointer(store, 'worktrees', root);
   const given = listGiven(store, visit.key);
@@ -67,8 +65,8 @@ export async function prepareDelivery(visit: Visit, { source, owedMs }: Due): Pr
       startup: settings.startup,
       freshMs: readFreshness(machine.env),
       own,
-      before: await offer(before),
-      last: await offer(last),
+      before: offer(before),
+      last: offer(last),
     },
     before: given,
     compactions,
@@ -77,7 +75,8 @@ export async function prepareDelivery(visit: Visit, { source, owedMs }: Due): Pr
   };
 }
 
-function describeOffer({ nowMs, process }: Visit, ready: Ready): ReadyOffer {
+function describeOffer({ nowMs, process }: Visit, opened: OpenedReady): ReadyOffer {
+  const { ready } = opened;
   const { agent, session, root, compactions, capturedMs, isEnded } = ready;
   // A session that was in this very process is over, or this one would not be in it.
   const isReplaced = process !== null && ready.process === process;
@@ -88,7 +87,7 @@ function describeOffer({ nowMs, process }: Visit, ready: Ready): ReadyOffer {
     compactions,
     ageMs: Math.max(0, nowMs - capturedMs),
     life: isEnded || isReplaced ? 'over' : judgeLife(ready.process),
-    ready,
+    ...opened,
   };
 }
 
@@ -99,9 +98,11 @@ export function deliver(
   decision: Decision<ReadyOffer>,
 ): string | null {
   const { store, kind, input, key, process, nowMs } = visit;
-  if (isDamaged)
+  const brief = decision.give === 'brief' ? readBriefFor(kind.agent, decision.offer) : null;
+  if (isDamaged || (decision.give === 'brief' && brief === null))
     note(visit, 'rejected_invalid', { handover: `ready/${key}`, reason: 'it is not what was written' });
   if (decision.give === 'nothing' || !isStillKept(store, decision.offer.ready)) return null;
+  if (decision.give === 'brief' && brief === null) return null;
   const { give, why, offer } = decision;
   const { handover } = offer.ready;
   const { agent } = kind;
@@ -111,15 +112,18 @@ export function deliver(
   if (decision.give === 'hint' && decision.isStale) note(visit, 'rejected_stale', { handover, reason: why });
   note(visit, 'delivered', { handover, reason: `${give}, ${why}` });
   const { ageMs } = offer;
-  if (give === 'hint') return kind.dialect.write(kind.event, writeHint(offer.ready, { ageMs }));
-  const text = writeBrief(offer.ready, {
-    isOwnAgent: offer.agent === agent,
+  if (brief === null) return kind.dialect.write(kind.event, writeHint(offer.ready, { ageMs }));
+  const text = writeBrief(brief, {
     why,
     ageMs,
     changes: findChanges(offer.ready),
     isAgain: before.some((one) => one.handover === handover && one.form === 'brief'),
   });
   return kind.dialect.write(kind.event, text);
+}
+
+function readBriefFor(agent: string, offer: ReadyOffer): string | null {
+  return offer.readBrief(offer.agent === agent ? 'own' : 'any');
 }
 
 function note(

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { printFingerprint } from '../model/fingerprint.ts';
 import { READY_BY_HANDOVER, READY_SESSIONS } from '../store/drop-ready.ts';
 import { READY, SPOOL } from '../store/store.ts';
 
@@ -24,13 +25,9 @@ export const READY_FOLDERS = {
   spool: [SPOOL],
 } as const satisfies Record<string, readonly string[]>;
 
-/** 64 bits of FNV-1a. It only names files; node:crypto would be slow to load. */
+/** It only names files. */
 export function makeKey(...parts: readonly string[]): string {
-  let hash = 0xcbf29ce484222325n;
-  for (const byte of Buffer.from(parts.join('\n'))) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(byte)) * 0x100000001b3n);
-  }
-  return hash.toString(16).padStart(16, '0');
+  return printFingerprint(parts.join('\n'));
 }
 
 export function keyOfSession({ agent, session }: { agent: string; session: string }): string {

@@ -2,8 +2,6 @@ import type { Changes } from './changes.ts';
 import type { Ready } from './ready.ts';
 
 export interface Telling {
-  /** For the agent whose session it was, or for another one. */
-  isOwnAgent: boolean;
   /** Why it is given. */
   why: string;
   ageMs: number;
@@ -18,8 +16,8 @@ export interface Telling {
  */
 
 /** The brief, with what only the hook knows said in its head. */
-export function writeBrief(ready: Ready, telling: Telling): string {
-  const [first = '', ...rest] = (telling.isOwnAgent ? ready.brief : ready.anyBrief).split('\n');
+export function writeBrief(brief: string, telling: Telling): string {
+  const [first = '', ...rest] = brief.split('\n');
   const given = `# Given by agent-handover (${telling.why}${telling.isAgain ? ', again' : ''}), ${describeAge(telling.ageMs)} after it was made.`;
   return [first, given, ...describeChanges(telling.changes), ...rest].join('\n').trimEnd();
 }

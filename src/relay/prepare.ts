@@ -15,7 +15,15 @@ import { readHeadCommit } from '../workspace/head.ts';
 import { expandHome } from '../workspace/place.ts';
 import { describeEvidence } from './changes.ts';
 import { keyOfSession, makeKey, READY_FOLDERS } from './folders.ts';
-import { type Evidence, findPointer, KEY_NAME, type Pointer, type Ready } from './ready.ts';
+import {
+  type BriefFor,
+  type Evidence,
+  findPointer,
+  KEY_NAME,
+  type Pointer,
+  printReady,
+  type Ready,
+} from './ready.ts';
 import { readSmallFile, writeRecord } from './small-records.ts';
 import type { CaptureNote } from './spool.ts';
 
@@ -28,18 +36,17 @@ export interface Captured {
 }
 
 /** Lays everything ready that a hook will need to hand this session over. */
-export async function prepareReady(store: Store, captured: Captured): Promise<void> {
-  const { computeMac } = await import('./mac.ts');
-  const shown = readMarked(store, captured.handover);
-  const ready = describeReady({ ...captured, handover: shown }, store.machine);
+export function prepareReady(store: Store, captured: Captured): void {
+  const shown = { ...captured, handover: readMarked(store, captured.handover) };
+  const ready = describeReady(shown, store.machine);
   const { agent, session, root, terminal, process, capturedMs } = ready;
-  const body = JSON.stringify(ready);
-  const mac = computeMac(ensureKey(store), body);
   const folder = ensurePrivateFolder(store.root, ...READY_FOLDERS.sessions);
   const name = `${keyOfSession(ready)}.json`;
   const index = ensurePrivateFolder(store.root, ...READY_FOLDERS.handovers);
   writeCacheFile(join(index, ready.handover), [Buffer.from(name)]);
-  writeCacheFile(join(folder, name), [Buffer.from(`${mac}\n${body}`)]);
+  writeCacheFile(join(folder, name), [
+    Buffer.from(printReady(ensureKey(store), ready, compileBriefs(shown))),
+  ]);
   const point = (of: 'terminals' | 'worktrees', value: string): void => {
     // A session that is found late to be over must not hide one that came after it.
     if ((findPointer(store.root, of, value)?.capturedMs ?? 0) > capturedMs) return;
@@ -54,11 +61,13 @@ export async function prepareReady(store: Store, captured: Captured): Promise<vo
 const MOST_CHARACTERS = 9000;
 const MAX_TITLE_BYTES = 120;
 
-function describeReady({ note, root, session, handover, compactions }: Captured, machine: Machine): Ready {
+function describeReady(
+  { note, root, session, handover, compactions }: Captured,
+  machine: Machine,
+): Omit<Ready, 'marks'> {
   const { agent, terminal, process, atMs, lastMs, moment } = note;
-  const [brief, anyBrief] = [agent, 'generic'].map((name) => compileFor(handover, findReader(name)));
   return {
-    schema: 'ready/1',
+    schema: 'ready/2',
     agent,
     session: note.session,
     handover: handover.id,
@@ -74,8 +83,13 @@ function describeReady({ note, root, session, handover, compactions }: Captured,
     title: cutToBytes(cleanLine(handover.title), MAX_TITLE_BYTES),
     head: readHeadCommit(root),
     files: listEvidence(handover, { root, machine }),
-    brief: brief ?? '',
-    anyBrief: anyBrief ?? '',
+  };
+}
+
+function compileBriefs({ note, handover }: Captured): Record<BriefFor, string> {
+  return {
+    own: compileFor(handover, findReader(note.agent)),
+    any: compileFor(handover, findReader('generic')),
   };
 }
 

@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { parseAny } from '../agents/row.ts';
+import { printFingerprint } from '../model/fingerprint.ts';
 import { pathExists } from '../platform/folders.ts';
 import { HANDOVERS, READY } from '../store/store.ts';
 import { keyOfSession, makeKey, pathOfReady, READY_FOLDERS } from './folders.ts';
@@ -16,7 +18,7 @@ export interface Evidence {
 
 /** All that a hook needs to hand a session over: nothing else is read but the files that it names. */
 export interface Ready {
-  schema: 'ready/1';
+  schema: 'ready/2';
   agent: string;
   session: string;
   handover: string;
@@ -35,14 +37,15 @@ export interface Ready {
   title: string;
   head: string | null;
   files: Evidence[];
-  /** For the agent whose session it was. */
-  brief: string;
-  /** For any other agent. */
-  anyBrief: string;
+  /** Of the briefs. */
+  marks: Record<BriefFor, string>;
 }
 
+/** For the agent whose session it was, or for any other. */
+export type BriefFor = 'own' | 'any';
+
 const EXAMPLE: Ready = {
-  schema: 'ready/1',
+  schema: 'ready/2',
   agent: '',
   session: '',
   handover: '',
@@ -58,34 +61,57 @@ const EXAMPLE: Ready = {
   title: '',
   head: null,
   files: [],
-  brief: '',
-  anyBrief: '',
+  marks: { own: '', any: '' },
 };
 
+export interface OpenedReady {
+  ready: Ready;
+  /** Looked at only when it is to be given. Null when it is not what was written. */
+  readBrief(of: BriefFor): string | null;
+}
+
 /** A ready file that is not what was written is as good as none, but told apart: somebody should know. */
-export type FoundReady = { ready: Ready } | { ready: null; isDamaged: boolean };
+export type FoundReady = OpenedReady | { ready: null; isDamaged: boolean };
 
 export const KEY_NAME = 'key';
 
 /**
- * A ready file is a line with a keyed checksum, then JSON. The key is this store's own, so that a file that was not written
- * here does not pass, whatever it says of itself.
+ * A ready file has four lines: a mark, what is ready, and the two briefs, as JSON. The mark is over the second line, which
+ * has the marks of the others. The key in them is this store's own, so that a file that was not written here does not pass,
+ * whatever it says of itself; who can read a ready file can read the key beside it, so a stronger mark would keep nobody out.
  */
-export async function openReady(
-  store: string,
-  session: { agent: string; session: string },
-): Promise<FoundReady> {
+export function printReady(
+  key: string,
+  ready: Omit<Ready, 'marks'>,
+  briefs: Readonly<Record<BriefFor, string>>,
+): string {
+  const [own, any] = [JSON.stringify(briefs.own), JSON.stringify(briefs.any)];
+  const head = JSON.stringify({ ...ready, marks: { own: makeMark(key, own), any: makeMark(key, any) } });
+  return [makeMark(key, head), head, own, any, ''].join('\n');
+}
+
+function makeMark(key: string, text: string): string {
+  return printFingerprint(`${key}\n${text}`);
+}
+
+export function openReady(store: string, session: { agent: string; session: string }): FoundReady {
   const text = readSmallFile(pathOfReady(store, keyOfSession(session)));
   if (text === null) return { ready: null, isDamaged: false };
-  const end = text.indexOf('\n');
-  const body = text.slice(end + 1);
   const key = readSmallFile(join(store, READY, KEY_NAME));
-  const { computeMac } = await import('./mac.ts');
-  const isWhole = key !== null && end !== -1 && text.slice(0, end) === computeMac(key, body);
-  const ready = isWhole ? parseRecord(body, EXAMPLE) : null;
-  if (ready === null) return { ready: null, isDamaged: true };
-  const isOther = ready.agent !== session.agent || ready.session !== session.session;
-  return isOther ? { ready: null, isDamaged: false } : { ready };
+  const [mark, head = '', own = '', any = ''] = text.split('\n');
+  const ready = key !== null && mark === makeMark(key, head) ? parseRecord(head, EXAMPLE) : null;
+  if (key === null || ready === null) return { ready: null, isDamaged: true };
+  if (ready.agent !== session.agent || ready.session !== session.session)
+    return { ready: null, isDamaged: false };
+  const lines = { own, any };
+  const readBrief = (of: BriefFor): string | null =>
+    makeMark(key, lines[of]) === ready.marks[of] ? parseText(lines[of]) : null;
+  return { ready, readBrief };
+}
+
+function parseText(json: string): string | null {
+  const value = parseAny(json);
+  return typeof value === 'string' ? value : null;
 }
 
 /** Where to look for the session that was last captured somewhere. It selects only: what is found is checked again. */

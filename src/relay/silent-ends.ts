@@ -13,12 +13,12 @@ const QUIET_MS = 15 * 60 * 1000;
  * Sessions of this worktree that are over without having said so, and went on after they were last captured: killed,
  * crashed, or closed with the lid. They are to be captured now. Marks of others that are over are cleared away.
  */
-export async function findSilentEnds(visit: Visit): Promise<{ key: string; note: CaptureNote }[]> {
+export function findSilentEnds(visit: Visit): { key: string; note: CaptureNote }[] {
   const { store, root, input } = visit;
   const found: { key: string; note: CaptureNote }[] = [];
   for (const begun of listBegun(store, root)) {
     if (begun.session === input.session || !isOver(begun, visit)) continue;
-    const lastMs = await findUncaptured(begun, visit);
+    const lastMs = findUncaptured(begun, visit);
     if (lastMs === null) unmarkBegun(store, begun);
     else if (found.length < MOST_AT_ONCE) found.push(describe(begun, { lastMs, nowMs: visit.nowMs }));
   }
@@ -34,8 +34,8 @@ function isOver(begun: Begun, { process, nowMs }: Visit): boolean {
 }
 
 /** When the session last wrote something that is not captured; null when all of it is. */
-async function findUncaptured(begun: Begun, { store }: Visit): Promise<number | null> {
-  const { ready } = await openReady(store, begun);
+function findUncaptured(begun: Begun, { store }: Visit): number | null {
+  const { ready } = openReady(store, begun);
   const transcript = begun.transcript ?? ready?.transcript ?? null;
   const sight = transcript === null ? null : sightFile(transcript);
   if (ready === null) return transcript !== null && sight === null ? null : (sight?.changedMs ?? begun.atMs);

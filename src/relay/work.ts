@@ -90,7 +90,7 @@ async function captureNoted(store: Store, note: CaptureNote): Promise<void> {
       `nothing in the transcript of a session of ${note.agent} was understood`,
     );
   }
-  await prepareReady(store, { note, root, session: current, ...kept });
+  prepareReady(store, { note, root, session: current, ...kept });
   enterConsumed(store, note);
   if (note.moment === 'end') unmarkBegun(store.root, { ...note, root });
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { takeFingerprint } from '../model/fingerprint.ts';
 import type { Handover } from '../model/handover.ts';
 import type { SqlValue } from '../platform/sql.ts';
 import { describeRow } from './catalog.ts';
@@ -75,7 +76,7 @@ export function valuesOf(row: IndexRow): SqlValue[] {
   return COLUMNS.map((column) => row[column]);
 }
 
-/** FNV-1a over all other columns: rot is an accident, so a fast hash that needs no library is enough. */
+/** Over all other columns. Rot is an accident: no more than a fingerprint is needed. */
 export function computeMark(row: Omit<IndexRow, 'mark'>): number {
   const text = [
     row.id,
@@ -86,14 +87,8 @@ export function computeMark(row: Omit<IndexRow, 'mark'>): number {
     row.root,
     row.shown,
   ].join('\u0000');
-  let low = 0x811c9dc5;
-  let high = 0x01000193;
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i);
-    low = Math.imul(low ^ code, 0x01000193);
-    high = Math.imul(high ^ code ^ (low >>> 16), 0x85ebca6b);
-  }
-  return (high & 0x1fffff) * 0x100000000 + (low >>> 0);
+  const { low, high } = takeFingerprint(text);
+  return (high & 0x1fffff) * 0x100000000 + low;
 }
 
 /** Whether a value that came from the file is a row as it was put there. Nothing is copied: a long list is many rows. */

@@ -25,7 +25,7 @@ beforeAll(() => {
   execFileSync(process.execPath, [bin, 'list'], { env });
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
 
 function recordLoads(...args: string[]): string[] {
   const record = join(folder, 'record.json');

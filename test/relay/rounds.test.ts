@@ -17,7 +17,7 @@ import { makeDesk } from '../support/cli.ts';
 import { writeText } from '../support/transcripts.ts';
 
 const READY: Ready = {
-  schema: 'ready/1',
+  schema: 'ready/2',
   agent: 'claude-code',
   session: 's',
   handover: '20260131-120000-k3fz',
@@ -33,8 +33,7 @@ const READY: Ready = {
   title: '',
   head: null,
   files: [],
-  brief: '',
-  anyBrief: '',
+  marks: { own: '', any: '' },
 };
 const NO_CHANGES = { files: [], head: null };
 
@@ -78,13 +77,12 @@ describe('what was given is not captured again', () => {
       ids.add(kept.handover.id);
       const brief = compileBrief(kept.handover, reader).text;
       const telling = {
-        isOwnAgent: true,
         why: 'after compaction',
         ageMs: 0,
         changes: NO_CHANGES,
         isAgain: round > 0,
       };
-      const given = writeBrief({ ...READY, brief }, telling);
+      const given = writeBrief(brief, telling);
       rounds.push(given.replace(', again', ''));
       text += write(given)
         .map((one) => `${JSON.stringify(one)}\n`)
@@ -117,7 +115,6 @@ describe('a brief that is given', () => {
   const brief =
     '# Handover 20260131-120000-k3fz for Claude Code\n# Quoted lines\n<handover>\n> one\n</handover>\n';
   const telling = {
-    isOwnAgent: true,
     why: 'resumed',
     ageMs: 5 * 60_000,
     changes: NO_CHANGES,
@@ -127,9 +124,7 @@ describe('a brief that is given', () => {
   it('says in its head why it is given, and what changed since', () => {
     const files = ['a.ts', 'b.ts', 'c.ts', 'd.ts', 'e.ts', 'f.ts'];
     const head = { before: 'a'.repeat(40), after: 'b'.repeat(40) };
-    expect(
-      writeBrief({ ...READY, brief }, { ...telling, changes: { files, head }, isAgain: true }).split('\n'),
-    ).toEqual([
+    expect(writeBrief(brief, { ...telling, changes: { files, head }, isAgain: true }).split('\n')).toEqual([
       '# Handover 20260131-120000-k3fz for Claude Code',
       '# Given by agent-handover (resumed, again), 5 minutes after it was made.',
       '# Since then: 6 files changed, HEAD moved from aaaaaaaaaaaa to bbbbbbbbbbbb. Look before you rely on what it says of them.',
@@ -139,10 +134,5 @@ describe('a brief that is given', () => {
       '> one',
       '</handover>',
     ]);
-  });
-
-  it('is the one for any agent when the session was another agent’s', () => {
-    const anyBrief = '# Handover 20260131-120000-k3fz for any agent\n> two';
-    expect(writeBrief({ ...READY, brief, anyBrief }, { ...telling, isOwnAgent: false })).toContain('> two');
   });
 });

@@ -74,7 +74,8 @@ async function collect(stream: NodeJS.ReadableStream): Promise<string> {
 const made: string[] = [];
 
 afterAll(() => {
-  for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+  for (const folder of made.splice(0))
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 });
 
 /** A real path. The folder is removed when the test file is done. */
