@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agents/agent.ts';
+import { HOOK_EVENTS } from '../../src/agents/hook-events.ts';
 
 /** The rows of each table of a document in Markdown, cell by cell, without its head. */
 function readTables(text: string): string[][][] {
@@ -18,13 +19,18 @@ function readTables(text: string): string[][][] {
     );
 }
 
-const [capabilities = [], sources = []] = readTables(readFileSync('docs/agents.md', 'utf8'));
+const [capabilities = [], seenLive = [], sources = []] = readTables(readFileSync('docs/agents.md', 'utf8'));
 const names = (rows: readonly string[][]): string[] => rows.map(([name = '']) => name.replaceAll('`', ''));
 
 describe('docs/agents.md', () => {
   it('has a row for each agent that can be read, and for no other', () => {
     expect(names(capabilities)).toEqual([...AGENT_NAMES]);
     expect(names(sources)).toEqual([...AGENT_NAMES]);
+  });
+
+  it('says of every agent that has hooks what was seen live, and with which version', () => {
+    expect(names(seenLive).map((name) => name.split(' ')[0])).toEqual(Object.keys(HOOK_EVENTS));
+    for (const name of names(seenLive)) expect(name).toMatch(/ \d+\.\d+\.\d+$/);
   });
 
   it('says of every capability whether it is there, and of every agent which version was looked at', () => {
