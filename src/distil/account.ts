@@ -3,6 +3,7 @@ import { countUtf8Bytes } from '../model/text.ts';
 import { enterRemovals, findRemovals, findShownFiles } from './command-files.ts';
 import { findNames, type Names } from './find-names.ts';
 import { type Ledger, noteNames, openLedger, type Voice } from './ledger.ts';
+import { didFail } from './outcome.ts';
 import { countCall, hold, joinStretches, openStretches, type Stretch, settleStretch } from './stretch.ts';
 import { describeUntouched, locatePath, type TouchedFile } from './touched-file.ts';
 
@@ -209,6 +210,7 @@ function enterCall(account: Account, event: CallEvent): void {
         output: '',
       };
       account.commands.push(ran);
+      shedOutput(account.commands);
       holdText(account, command, 'command');
       const shown = findShownFiles(command).map((path) => locatePath(path, account.cwd));
       for (const path of shown) enterRead(account, path, line);
@@ -241,6 +243,15 @@ function enterCall(account: Account, event: CallEvent): void {
       open(event.tool, 'other');
       break;
   }
+}
+
+const COMMANDS_IN_FULL = 500;
+const SHORT_OUTPUT = 1000;
+
+/** Of what was run so long ago, only a failure, or what is short, is worth its memory. */
+function shedOutput(commands: readonly RanCommand[]): void {
+  const old = commands.at(-COMMANDS_IN_FULL - 1);
+  if (old !== undefined && old.output.length > SHORT_OUTPUT && !didFail(old)) old.output = '';
 }
 
 function enterRead(account: Account, path: string, line: number): void {
