@@ -69,8 +69,9 @@ const MAX_ATTEMPTS = 30;
 
 /**
  * Runs the command on a fresh copy with one fault. What a Node process does besides shifts the count of a call: by two
- * when it is the main thread that hears of a child's end, by one when it is the one to ask how memory is given out. A run in which the fault met another call than the one it is
- * meant for proves nothing and is repeated.
+ * when it is the main thread that hears of a child's end, by one when it is the one to ask how memory is given out. A run in
+ * which the fault met another call than the one it is meant for proves nothing and is repeated; where it came too early, a
+ * later one is tried as well.
  * @param {Sweep} sweep
  * @param {Point} point
  * @param {string} fault
@@ -84,10 +85,8 @@ export async function disturb({ scenario, prepared, box: origin }, point, fault)
   let met = 'nothing';
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const box = copyBox(origin, `${scenario.name}-${point.syscall}-${point.nth}`);
-    const inject = [
-      ...(scenario.inject ?? []),
-      `${point.syscall}:${fault}:when=${seen[attempt % seen.length]}`,
-    ];
+    const when = seen[attempt % seen.length] ?? point.nth;
+    const inject = [...(scenario.inject ?? []), `${point.syscall}:${fault}:when=${when}`];
     const { ended, lines } = await straceHandover(box, prepared.args, { inject });
     const points = findPoints(lines, box);
     const hit = points.find(({ line }) => isDisturbed(line, fault));
@@ -101,6 +100,7 @@ export async function disturb({ scenario, prepared, box: origin }, point, fault)
     met = hit?.line ?? met;
     const passedBy = points.find(isMeant);
     if (passedBy !== undefined) seen.push(passedBy.nth);
+    else if (hit !== undefined) seen.push(when + 3);
     removeBox(box);
   }
   return { box: origin, hit: false, complaints: [`the fault never met this call, but ${met}`], what };
