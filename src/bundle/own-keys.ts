@@ -9,7 +9,7 @@ import {
 } from '../platform/durable-file.ts';
 import { pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
-import { findConfigHome } from '../platform/paths.ts';
+import { findConfigFolder } from '../platform/paths.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { generateAgeKey, readIdentities } from './age.ts';
 import {
@@ -35,11 +35,11 @@ const NAME = 'signer';
 const MAX_BYTES = 64 * 1024;
 
 export function findKeysFolder(machine: Machine): string {
-  return join(findConfigHome(machine), 'agent-handover', 'keys');
+  return join(findConfigFolder(machine), 'keys');
 }
 
 function ensureKeysFolder(machine: Machine): string {
-  return ensurePrivateFolder(join(findConfigHome(machine), 'agent-handover'), 'keys');
+  return ensurePrivateFolder(findConfigFolder(machine), 'keys');
 }
 
 /** Makes the keys of this user. Never over others: what was locked for them could not be opened any more. */

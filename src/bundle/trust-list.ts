@@ -3,7 +3,7 @@ import { HandoverError, hasErrno } from '../errors.ts';
 import { readRegularFile, writeFileDurably } from '../platform/durable-file.ts';
 import { withLock } from '../platform/lock.ts';
 import type { Machine } from '../platform/machine.ts';
-import { findConfigHome } from '../platform/paths.ts';
+import { findConfigFolder } from '../platform/paths.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { fingerprint, formatPublicKey, isSameKey, type PublicKey, parsePublicKey } from './minisign.ts';
 import { refuse } from './refusals.ts';
@@ -22,7 +22,7 @@ const HEAD =
 const LINE = /^(trusted|revoked)\s+([A-Za-z0-9+/=]{56})\s+(\S.*)$/;
 
 export function findTrustList(machine: Machine): string {
-  return join(findConfigHome(machine), 'agent-handover', NAME);
+  return join(findConfigFolder(machine), NAME);
 }
 
 /** A line that cannot be read stops everything: trust must not hang on a slip of the pen. */
@@ -102,7 +102,7 @@ function makeMatcher(words: string): (entry: TrustedKey) => boolean {
 const LOCK_WAIT_MS = 2000;
 
 function changeTrustList(machine: Machine, change: (lines: string[]) => string[]): void {
-  const folder = ensurePrivateFolder(join(findConfigHome(machine), 'agent-handover'), 'locks');
+  const folder = ensurePrivateFolder(findConfigFolder(machine), 'locks');
   const path = findTrustList(machine);
   withLock({ folder, name: NAME, waitMs: LOCK_WAIT_MS, clock: machine.clock }, () => {
     const before = readLines(path).filter((line, index, all) => line !== '' || index < all.length - 1);

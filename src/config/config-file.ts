@@ -5,7 +5,7 @@ import { HandoverError } from '../errors.ts';
 import { pathExists } from '../platform/folders.ts';
 import { readHead } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
-import { findConfigHome } from '../platform/paths.ts';
+import { pathOfProjectConfig, pathOfUserConfig } from './config-paths.ts';
 
 /** A file of settings as it was written: each feature knows what its own section may hold. */
 export interface ConfigFile {
@@ -17,7 +17,7 @@ const MAX_BYTES = 1024 * 1024;
 
 /** The user's own settings. They may ask for anything. */
 export function readUserConfig(machine: Machine): ConfigFile {
-  return readConfigFile(join(findConfigHome(machine), 'agent-handover', 'config.toml'));
+  return readConfigFile(pathOfUserConfig(machine));
 }
 
 /**
@@ -25,7 +25,7 @@ export function readUserConfig(machine: Machine): ConfigFile {
  * happens, and never widen it.
  */
 export function readProjectConfig(root: string): ConfigFile {
-  return readConfigFile(join(root, '.agent-handover', 'config.toml'));
+  return readConfigFile(pathOfProjectConfig(root));
 }
 
 /** The settings of the project that a folder is in: those of the first folder upwards that has some, or is a repository. */

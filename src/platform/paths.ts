@@ -13,6 +13,11 @@ export function findDataFolder(machine: Machine): string {
   );
 }
 
+/** Where the user's own settings, keys and trust list are. */
+export function findConfigFolder(machine: Machine): string {
+  return join(findConfigHome(machine), FOLDER_NAME);
+}
+
 /** Where programs of this user keep settings: session-handoff's store is below it. */
 export function findConfigHome(machine: Machine): string {
   const { env, platform } = machine;

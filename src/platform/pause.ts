@@ -1,6 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Machine } from './machine.ts';
+import { PROJECT_SETTINGS } from './project-folder.ts';
 
 /** A file that stands in the way of all that writes by itself, and what is written in it. */
 export interface Pause {
@@ -11,7 +12,7 @@ export interface Pause {
 const MAX_WHY = 500;
 
 export function pathOfProjectPause(root: string): string {
-  return join(root, '.agent-handover', 'PAUSE');
+  return join(root, PROJECT_SETTINGS, 'PAUSE');
 }
 
 /** Null where there is no home folder. */

@@ -99,10 +99,10 @@ export function deliver(
 ): string | null {
   const { store, kind, input, key, process, nowMs } = visit;
   const brief = decision.give === 'brief' ? readBriefFor(kind.agent, decision.offer) : null;
-  if (isDamaged || (decision.give === 'brief' && brief === null))
+  const isUnfit = decision.give === 'brief' && brief === null;
+  if (isDamaged || isUnfit)
     note(visit, 'rejected_invalid', { handover: `ready/${key}`, reason: 'it is not what was written' });
-  if (decision.give === 'nothing' || !isStillKept(store, decision.offer.ready)) return null;
-  if (decision.give === 'brief' && brief === null) return null;
+  if (decision.give === 'nothing' || isUnfit || !isStillKept(store, decision.offer.ready)) return null;
   const { give, why, offer } = decision;
   const { handover } = offer.ready;
   const { agent } = kind;

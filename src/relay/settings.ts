@@ -1,7 +1,7 @@
 import { join } from 'node:path';
+import { pathOfProjectConfig, pathOfUserConfig } from '../config/config-paths.ts';
 import { sightFile } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
-import { findConfigHome } from '../platform/paths.ts';
 import { findPause } from '../platform/pause.ts';
 import { READY } from '../store/store.ts';
 import type { Startup } from './policy.ts';
@@ -42,10 +42,7 @@ export async function findSettings(store: string, root: string, machine: Machine
 
 /** Null when there are none, which is the usual case. */
 function describeFiles(root: string, machine: Machine): string | null {
-  const paths = [
-    join(findConfigHome(machine), 'agent-handover', 'config.toml'),
-    join(root, '.agent-handover', 'config.toml'),
-  ];
+  const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
   const sights = paths.map((path) => sightFile(path));
   if (sights.every((sight) => sight === null)) return null;
   return JSON.stringify(sights.map((sight, index) => (sight === null ? null : [paths[index], sight])));

@@ -5,8 +5,9 @@ import { HandoverError } from '../errors.ts';
 import { DEFAULT_TAG, parseTag } from '../memory/layout.ts';
 import { pathExists, resolveRealPath } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
-import { findConfigHome } from '../platform/paths.ts';
+import { findConfigFolder } from '../platform/paths.ts';
 import { expandTilde } from '../platform/pause.ts';
+import { PROJECT_SETTINGS } from '../platform/project-folder.ts';
 import type { Backend } from '../publish/publisher.ts';
 import { readPublishSettings } from '../publish/settings.ts';
 
@@ -79,7 +80,7 @@ export interface RunConfig {
   steps: readonly StepDeclaration[];
 }
 
-const PROJECT_FILES = [join('.agent-handover', 'handover.toml'), 'handover.toml'];
+const PROJECT_FILES = [join(PROJECT_SETTINGS, 'handover.toml'), 'handover.toml'];
 
 /**
  * What a run is to do: from the file that was named, else from the project's `handover.toml`, else from the user's own
@@ -149,17 +150,13 @@ function assertCommandsAreOwn(
     'HANDOVER_PERMISSION',
     `${file.path} declares a command, which is not run from there`,
     {
-      hint: `Whoever wrote a project could have put it there. Move the steps to a file in ${ownFolder(machine)}, and name that with --config.`,
+      hint: `Whoever wrote a project could have put it there. Move the steps to a file in ${findConfigFolder(machine)}, and name that with --config.`,
     },
   );
 }
 
 function isOwnFile({ path }: ConfigFile, machine: Machine): boolean {
-  return isInside(path, ownFolder(machine));
-}
-
-function ownFolder(machine: Machine): string {
-  return join(findConfigHome(machine), 'agent-handover');
+  return isInside(path, findConfigFolder(machine));
 }
 
 interface PathSettings {

@@ -2,27 +2,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { keyOfSession, pathOfReady } from '../../src/relay/folders.ts';
-import { openReady, printReady, type Ready } from '../../src/relay/ready.ts';
+import { openReady, printReady } from '../../src/relay/ready.ts';
 import { makeTempFolder } from '../support/cli.ts';
+import { READY_SESSION } from '../support/ready.ts';
 
-const SESSION = { agent: 'claude-code', session: 's' };
-const READY: Omit<Ready, 'marks'> = {
-  schema: 'ready/2',
-  ...SESSION,
-  handover: '20260131-120000-k3fz',
-  checksum: '',
-  capturedMs: 0,
-  root: '/',
-  terminal: null,
-  process: null,
-  isEnded: false,
-  transcript: null,
-  transcriptBytes: 0,
-  compactions: 0,
-  title: 'retry uploads',
-  head: null,
-  files: [],
-};
+const READY = READY_SESSION;
+const SESSION = { agent: READY.agent, session: READY.session };
 const BRIEFS = { own: '# Handover\n> own', any: '# Handover\n> any' };
 const WRITTEN = printReady('secret', READY, BRIEFS);
 

@@ -14,27 +14,10 @@ import { message } from '../fixtures/agents/codex.ts';
 import { row } from '../fixtures/agents/copilot.ts';
 import { STORIES } from '../fixtures/agents/stories.ts';
 import { makeDesk } from '../support/cli.ts';
+import { READY_SESSION } from '../support/ready.ts';
 import { writeText } from '../support/transcripts.ts';
 
-const READY: Ready = {
-  schema: 'ready/2',
-  agent: 'claude-code',
-  session: 's',
-  handover: '20260131-120000-k3fz',
-  checksum: '',
-  capturedMs: 0,
-  root: '/',
-  terminal: null,
-  process: null,
-  isEnded: false,
-  transcript: null,
-  transcriptBytes: 0,
-  compactions: 0,
-  title: '',
-  head: null,
-  files: [],
-  marks: { own: '', any: '' },
-};
+const READY: Ready = { ...READY_SESSION, marks: { own: '', any: '' } };
 const NO_CHANGES = { files: [], head: null };
 
 /** How each agent writes down what a hook has given it. Some escape it. */

@@ -1,0 +1,21 @@
+import type { Ready } from '../../src/relay/ready.ts';
+
+/** What is said of a session that lies ready. */
+export const READY_SESSION: Omit<Ready, 'marks'> = {
+  schema: 'ready/2',
+  agent: 'claude-code',
+  session: 's',
+  handover: '20260131-120000-k3fz',
+  checksum: '',
+  capturedMs: 0,
+  root: '/',
+  terminal: null,
+  process: null,
+  isEnded: false,
+  transcript: null,
+  transcriptBytes: 0,
+  compactions: 0,
+  title: 'retry uploads',
+  head: null,
+  files: [],
+};
