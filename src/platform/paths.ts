@@ -56,8 +56,11 @@ function realFolder(path: string): string {
   } catch (error) {
     if (hasErrno(error, 'ENOTDIR', 'ELOOP')) throw notAFolder(path, error);
     if (!hasErrno(error, 'ENOENT')) throw error;
-    if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return path;
-    throw notAFolder(path, error);
+    const now = lstatSync(path, { throwIfNoEntry: false });
+    if (now === undefined) return path;
+    if (now.isSymbolicLink()) throw notAFolder(path, error);
+    // Another process made it after the first look.
+    return realFolder(path);
   }
 }
 
