@@ -91,8 +91,7 @@ function layOut(page: Page, handover: Handover, material: Material): Set<string>
   const rest = facts.filter(
     (item) => !shown.has(item.fact.id) && item.fact.status !== 'cancelled' && !isTold(item),
   );
-  const cite = citesSources(budget);
-  const candidates = [...rest.map((item) => toCandidate(item, cite)), ...continueRequests(page, facts)];
+  const candidates = [...rest.map((item) => toCandidate(item, budget)), ...continueRequests(page, facts)];
   const options = {
     floor: floorOf(budget),
     maxFiles: Math.max(10, Math.floor(budget / 160)),
@@ -117,8 +116,13 @@ function floorOf(budget: number): number {
   return Math.min(1, (DEFAULT_BUDGET / budget) ** 3);
 }
 
-function toCandidate({ fact, weight, section }: Weighed, cite: boolean): LineCandidate {
+/** Below this many tokens, what else the user said yields to the work itself. */
+const ROOM_FOR_MESSAGES = 1600;
+
+function toCandidate({ fact, weight, section }: Weighed, budget: number): LineCandidate {
   const isFile = fact.kind === 'file';
+  const cite = citesSources(budget);
+  const share = section === 'messages' ? Math.min(1, budget / ROOM_FOR_MESSAGES) : 1;
   const text = section === 'messages' ? shortenMessage(fact.text) : null;
   const lines =
     text === null ? printFact(fact, weight, cite) : [`${QUOTE}${text}${cite ? sourceOf(fact) : ''}`];
@@ -128,10 +132,10 @@ function toCandidate({ fact, weight, section }: Weighed, cite: boolean): LineCan
     lines,
     bytes: countLineBytes(lines),
     order: orderOf(section, fact, weight),
-    points: weight.wordPoints > 0 ? weight.lasting : weight.points,
+    points: share * (weight.wordPoints > 0 ? weight.lasting : weight.points),
     names: isFile ? [] : [...weight.names.keys()],
     words: isFile ? [] : findContentWords(fact.text),
-    wordPoints: weight.wordPoints,
+    wordPoints: share * weight.wordPoints,
     file: isFile ? revealControls(baseName(fact.text)) : null,
     told: STANDING.has(fact.kind) ? null : (text ?? oneLine(fact.text)).replace(/…$/, ''),
     symbols: isFile ? [...weight.names.keys()] : [],

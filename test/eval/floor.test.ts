@@ -19,7 +19,7 @@ const FLOORS: ReadonlyMap<number, readonly (readonly [Metric, number])[]> = new 
       ['SUM', 0.78],
       ['nextCmd', 0.89],
       ['filePrec', 0.77],
-      ['userMsg', 0.86],
+      ['userMsg', 0.77],
       ['lastUser', 0.98],
       ['todo', 1],
       ['editedAll', 1],
