@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../src/surfaces/cli/commands/table.ts';
 import { VERSION } from '../../src/version.ts';
 import { makeDesk } from '../support/cli.ts';
 
@@ -15,6 +16,25 @@ describe('handover', () => {
   it('gives the same help without a command, with -h and with help', async () => {
     const help = await desk.ok(['--help']);
     for (const args of [[], ['-h'], ['help']]) expect(await desk.ok(args)).toBe(help);
+  });
+
+  it('lists every command once', async () => {
+    const help = await desk.ok(['--help']);
+    const listed = [...help.matchAll(/^ {2}(\S+) +\S/gm)].map(([, name]) => name);
+    expect(listed.sort()).toEqual(Object.keys(COMMANDS).sort());
+  });
+
+  it('explains a command with help in front of it too', async () => {
+    expect(await desk.ok(['help', 'save'])).toBe(await desk.ok(['save', '--help']));
+    const { status, stderr } = await desk.run(['help', 'lst']);
+    expect(status).toBe(64);
+    expect(stderr).toContain('there is no command "lst"');
+  });
+
+  it('says that flags come after the command', async () => {
+    const { status, stderr } = await desk.run(['--json', 'list']);
+    expect(status).toBe(64);
+    expect(stderr).toContain('Flags come after the command');
   });
 
   it('tells its version', async () => {

@@ -1,7 +1,6 @@
 import {
   ArgumentScannerError,
   buildApplication,
-  buildRouteMap,
   formatMessageForArgumentScannerError,
   run,
   type StricliProcess,
@@ -10,7 +9,6 @@ import {
 import { EXIT, HandoverError } from '../../errors.ts';
 import { describeMachine } from '../../platform/machine.ts';
 import { isInputTerminal, openSink, readInput } from '../../platform/streams.ts';
-import { VERSION } from '../../version.ts';
 import { type CliTarget, COMMANDS } from './commands/table.ts';
 import type { CliContext } from './context.ts';
 import { reportFailure } from './failure.ts';
@@ -52,14 +50,29 @@ function createContext(err: Output, isTerminal: boolean): CliContext {
 
 async function dispatch(args: readonly string[], context: CliContext): Promise<void> {
   const [name = '', ...rest] = args;
-  const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  if (load !== undefined)
-    return await runOne(`handover ${name}`, { target: await load(), args: rest, context });
-  if (name === '' || name === 'help' || name.startsWith('-'))
-    return await runAll(name.startsWith('-') ? args : ['--help'], context);
-  throw new HandoverError('HANDOVER_USAGE', `there is no command "${name}"`, {
-    hint: `The commands are: ${Object.keys(COMMANDS).join(', ')}. More: handover --help`,
-  });
+  const load = findCommand(name);
+  if (load !== null) return await runOne(`handover ${name}`, { target: await load(), args: rest, context });
+  const asked = HELP.has(name) ? (rest[0] ?? '') : name;
+  if (asked === '' || HELP.has(asked)) return await explainAll(context);
+  const explained = findCommand(asked);
+  if (explained === null) throw noSuchCommand(asked);
+  await runOne(`handover ${asked}`, { target: await explained(), args: ['--help'], context });
+}
+
+const HELP: ReadonlySet<string> = new Set(['', 'help', '--help', '-h']);
+
+function findCommand(name: string): (() => Promise<CliTarget>) | null {
+  return (Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined) ?? null;
+}
+
+function noSuchCommand(name: string): HandoverError {
+  return name.startsWith('-')
+    ? new HandoverError('HANDOVER_USAGE', `"${name}" is not a command`, {
+        hint: 'Flags come after the command. See the commands with: handover --help',
+      })
+    : new HandoverError('HANDOVER_USAGE', `there is no command "${name}"`, {
+        hint: `The commands are: ${Object.keys(COMMANDS).join(', ')}. More: handover --help`,
+      });
 }
 
 interface Call {
@@ -102,18 +115,11 @@ async function runOne(name: string, { target, args, context }: Call): Promise<vo
   await run(application, args, context);
 }
 
-async function runAll(args: readonly string[], context: CliContext): Promise<void> {
-  const routes: Record<string, CliTarget> = {};
-  for (const [name, load] of Object.entries(COMMANDS)) routes[name] = await load();
-  const root = buildRouteMap({
-    routes,
-    docs: { brief: 'Carries the work of an AI coding session over to the next one.' },
-  });
-  await run(
-    buildApplication(root, { name: 'handover', versionInfo: { currentVersion: VERSION }, ...configuration }),
-    args,
-    context,
-  );
+async function explainAll(context: CliContext): Promise<void> {
+  const { printOverview } = await import('./overview.ts');
+  const commands = new Map<string, CliTarget>();
+  for (const [name, load] of Object.entries(COMMANDS)) commands.set(name, await load());
+  printOverview(context.out, commands);
 }
 
 /** The parser counts its own failures below zero: wrong words from the user, or a command that cannot be loaded. */
