@@ -110,8 +110,8 @@ function printSnapshot(
 
 function printHappened(handover: Handover | null): string[] {
   if (handover === null) return ['- (no handover of this project is kept; `handover capture` makes one)'];
-  const summary = handover.summary.trim();
-  return [`- ${quote(handover.title)}`, ...(summary === '' ? [] : [`- ${quote(summary)}`])];
+  const [title, summary] = [quote(handover.title), quote(handover.summary.trim())];
+  return summary === '' || summary === title ? [`- ${title}`] : [`- ${title}`, `- ${summary}`];
 }
 
 /** The head is the last commit that is told: those of memory are not. */

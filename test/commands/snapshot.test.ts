@@ -16,6 +16,13 @@ beforeAll(() => {
 });
 
 describe('handover snapshot', () => {
+  it('does not say a summary twice that is the title too', async () => {
+    const other = makeDesk();
+    await other.save('--summary', 'Retries raised to 5');
+    const text = await other.ok(['snapshot', '--stdout']);
+    expect(text.split('Retries raised to 5')).toHaveLength(2);
+  });
+
   it('AF-6: tells what was decided and is next, not only what git knows', async () => {
     const id = await desk.save(
       '--title',

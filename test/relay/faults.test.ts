@@ -59,6 +59,7 @@ describe('a hook ends well and prints nothing', () => {
     const log = readFileSync(join(desk.store, 'log', 'hooks.ndjson'), 'utf8');
     expect(log).toContain('its input was large');
     expect(await desk.ok(['doctor'])).toContain('the hook claude-code SessionStart HOOK_INPUT failed once');
+    expect(await desk.ok(['status'])).toContain('the hook claude-code SessionStart HOOK_INPUT failed once');
   });
 
   it.each(Object.entries(FIRST_EVENTS))(

@@ -57,6 +57,15 @@ describe('handover run', () => {
     );
   });
 
+  it('tells with status what is kept of this worktree, and whether it waits', async () => {
+    const desk = makeDesk();
+    expect(await desk.json(['status'])).toMatchObject({ status: 'none', newest: null, hook_failures: [] });
+    const id = await desk.save('--title', 'Retries', '--summary', 'raised');
+    expect(await desk.ok(['status'])).toBe(`status: none\nnewest: Retries (${id}, just now, pending)\n`);
+    await desk.ok(['restore']);
+    expect(await desk.json(['status'])).toMatchObject({ newest: { id, status: 'consumed' } });
+  });
+
   it('carries out the declared steps, from what a handover tells, and records what each left', async () => {
     const desk = makeDesk();
     const id = await desk.save('--title', 'Retries', '--decision', 'Only on 502', '--next', 'Write the test');

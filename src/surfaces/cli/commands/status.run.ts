@@ -1,19 +1,34 @@
+import { describeAge } from '../../../model/time.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
 import { listPending } from '../../../run/checkpoint.ts';
 import type { RunState } from '../../../run/checkpoint-file.ts';
-import type { CliContext } from '../context.ts';
+import { describePlace } from '../../../workspace/place.ts';
+import { type CliContext, findStore } from '../context.ts';
+import { findHookFailures } from '../hook-failures.ts';
 import { dim, yellow } from '../output.ts';
+import { findWaiting } from '../waiting.ts';
 import { openCheckpoint } from './check.run.ts';
 import type { CheckpointFlags } from './check.ts';
 
 /** The first lines are those of the original tool; what it did not know follows. */
-export function runStatus(this: CliContext, flags: CheckpointFlags): void {
+export async function runStatus(this: CliContext, flags: CheckpointFlags): Promise<void> {
   const checkpoint = openCheckpoint(this, flags.checkpoint);
   const state = checkpoint.load();
   const pause = findPause(this.machine, findProjectFolder(this.machine.cwd));
+  const newest = await findWaiting(this, describePlace('.', this.machine), undefined);
+  const failures = findHookFailures(findStore(this));
   if (flags.json) {
-    this.out.json({ ...toJson(state), path: checkpoint.path, paused: pause });
+    this.out.json({
+      ...toJson(state),
+      path: checkpoint.path,
+      paused: pause,
+      newest:
+        newest === null
+          ? null
+          : { id: newest.handover.id, created_at: newest.handover.created_at, status: newest.status.status },
+      hook_failures: failures.map(({ message }) => message),
+    });
     return;
   }
   this.out.line(`status: ${state.status}`);
@@ -33,6 +48,12 @@ export function runStatus(this: CliContext, flags: CheckpointFlags): void {
       pause.why === null ? pause.path : `${pause.why} `,
       pause.why === null ? '' : dim(`(${pause.path})`),
     );
+  if (newest !== null) {
+    const { handover, status } = newest;
+    const age = describeAge(this.machine.clock.now() - Date.parse(handover.created_at));
+    this.out.line(`newest: ${handover.title} `, dim(`(${handover.id}, ${age}, ${status.status})`));
+  }
+  for (const { message } of failures) this.out.line(yellow('warning: '), message);
 }
 
 function toJson({ status, steps, startedAt, finishedAt, run }: RunState): Record<string, unknown> {

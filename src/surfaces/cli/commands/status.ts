@@ -10,5 +10,5 @@ export const status: Command<CliContext> = buildCommand<CheckpointFlags, [], Cli
       json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
     },
   },
-  docs: { brief: 'Tell how far the last run came, and whether automation is paused' },
+  docs: { brief: 'Tell how far the last run came, whether automation is paused, and what waits here' },
 });
