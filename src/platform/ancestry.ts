@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { hasErrno } from '../errors.ts';
 
 /** A process that this one descends from. */
@@ -16,14 +16,15 @@ export interface Ancestor {
 
 const MOST = 16;
 
-/** From the parent upwards. Empty where the system does not tell. */
-export function listAncestors(): Ancestor[] {
+/** From the parent upwards, as far as is wanted. Empty where the system does not tell. */
+export function listAncestors(isLast: (ancestor: Ancestor) => boolean = () => false): Ancestor[] {
   if (process.platform !== 'linux') return [];
   const ancestors: Ancestor[] = [];
   for (let pid = process.ppid; pid > 1 && ancestors.length < MOST; ) {
     const entry = readProcess(pid);
     if (entry === null) break;
     ancestors.push(entry.ancestor);
+    if (isLast(entry.ancestor)) break;
     pid = entry.parent;
   }
   return ancestors;
@@ -35,13 +36,8 @@ export function readStart(pid: number): string | null {
 }
 
 function readProcess(pid: number): { ancestor: Ancestor; parent: number } | null {
-  let line: string;
-  try {
-    line = readFileSync(`/proc/${pid}/stat`, 'latin1');
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'ENOTDIR')) return null;
-    throw error;
-  }
+  const line = readStat(pid);
+  if (line === null) return null;
   const open = line.indexOf('(');
   const close = line.lastIndexOf(')');
   const fields = line.slice(close + 2).split(' ');
@@ -50,4 +46,21 @@ function readProcess(pid: number): { ancestor: Ancestor; parent: number } | null
   if (fields[0] === 'Z' || fields[0] === 'X') return null;
   if (parent === undefined || leader === undefined || tty === undefined || start === undefined) return null;
   return { ancestor: { pid, name: line.slice(open + 1, close), start, leader, tty }, parent };
+}
+
+const STAT = Buffer.alloc(1024);
+
+/** One read: the kernel hands the line out whole. */
+function readStat(pid: number): string | null {
+  try {
+    const fd = openSync(`/proc/${pid}/stat`, 'r');
+    try {
+      return STAT.toString('latin1', 0, readSync(fd, STAT));
+    } finally {
+      closeSync(fd);
+    }
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'ENOTDIR')) return null;
+    throw error;
+  }
 }

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { hasErrno } from '../errors.ts';
-import { isAbandonedTemp, isTempName, makeTempPath, removeFile } from './durable-file.ts';
+import { isAbandonedTemp, isTempName, makePassingPath, makeTempPath, removeFile } from './durable-file.ts';
 import { listFolder } from './folder-listing.ts';
 
 const PRIVATE_FILE = 0o600;
@@ -20,7 +20,15 @@ const PRIVATE_FILE = 0o600;
  * after a power cut it may be anything, so they must be able to tell.
  */
 export function writeCacheFile(path: string, parts: readonly Uint8Array[]): void {
-  const temp = makeTempPath(path);
+  replace(path, parts, makeTempPath(path));
+}
+
+/** The same for a few bytes in a hurry: what is left of it by a kill is not known for abandoned before an hour is over. */
+export function writeSmallCacheFile(path: string, text: string): void {
+  replace(path, [Buffer.from(text)], makePassingPath(path));
+}
+
+function replace(path: string, parts: readonly Uint8Array[], temp: string): void {
   try {
     writeParts(temp, parts);
     renameSync(temp, path);

@@ -209,6 +209,11 @@ export function makeTempPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${formatIdentity(describeSelf())}.${tempCounter++}.tmp`);
 }
 
+/** As `makeTempPath`, without telling whose it is, which takes looking. */
+export function makePassingPath(path: string): string {
+  return join(dirname(path), `.${basename(path)}.${process.pid}-${process.hrtime.bigint()}.0.tmp`);
+}
+
 function writeTemp(
   path: string,
   data: string | Uint8Array,

@@ -43,7 +43,7 @@ export function requireFolder(path: string): string {
 
 function statOrNull(path: string): Stats | null {
   try {
-    return statSync(path);
+    return statSync(path, { throwIfNoEntry: false }) ?? null;
   } catch (error) {
     if (hasErrno(error, ...OUT_OF_REACH)) return null;
     throw error;

@@ -1,4 +1,13 @@
-import { type BigIntStats, closeSync, constants, fstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import {
+  type BigIntStats,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readSync,
+  statSync,
+} from 'node:fs';
 import { hasErrno } from '../errors.ts';
 import { OUT_OF_REACH } from './folders.ts';
 
@@ -30,11 +39,20 @@ export interface FileSight {
 
 /** Null where there is no regular file. */
 export function sightFile(path: string): FileSight | null {
-  return withFile(path, (_, { dev, ino, size, mtimeMs }) => ({
-    identity: `${dev}:${ino}`,
-    size: Number(size),
-    changedMs: Number(mtimeMs),
-  }));
+  const stat = statOrNull(path);
+  if (stat === null || !stat.isFile()) return null;
+  const { dev, ino, size, mtimeMs } = stat;
+  return { identity: `${dev}:${ino}`, size: Number(size), changedMs: Number(mtimeMs) };
+}
+
+/** Without an error for what is not there: most of what a hook looks for is not. */
+function statOrNull(path: string): BigIntStats | null {
+  try {
+    return statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
+  } catch (error) {
+    if (hasErrno(error, ...NOT_TO_BE_HAD)) return null;
+    throw error;
+  }
 }
 
 const END_BYTES = 64 * 1024;

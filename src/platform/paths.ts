@@ -50,7 +50,7 @@ function requireHome(machine: Machine): string {
 
 function realFolder(path: string): string {
   try {
-    const real = realpathSync(path);
+    const real = realpathSync.native(path);
     if (isFolder(real)) return real;
     throw notAFolder(path);
   } catch (error) {

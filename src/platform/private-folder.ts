@@ -77,10 +77,5 @@ function assertOwnFolder(path: string, stat: Stats): void {
 }
 
 function lstatOrNull(path: string): Stats | null {
-  try {
-    return lstatSync(path);
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return null;
-    throw error;
-  }
+  return lstatSync(path, { throwIfNoEntry: false }) ?? null;
 }

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { hasErrno } from '../errors.ts';
 import { sleep } from './sleep.ts';
+import { unblock } from './unblock.ts';
 
 export interface TimedInput {
   /** Whether a text is whole, so that one who never closes the input need not be waited for. */
@@ -13,8 +14,6 @@ export interface TimedInput {
 /** `late`: it was neither whole nor closed in time. `large`: it was longer than allowed; it was read to its end. */
 export type InputRead = { text: string } | { problem: 'late' | 'large' };
 
-/** Whoever writes without a pause has more to say. */
-const PAUSE_MS = 30;
 const CHUNK = 64 * 1024;
 
 /**
@@ -22,22 +21,24 @@ const CHUNK = 64 * 1024;
  * for it even when it exits.
  */
 export async function readTimedInput(ask: TimedInput): Promise<InputRead> {
-  const fd = reopenWithoutBlocking();
+  const fd = openWithoutBlocking();
   if (fd === null) return await readEvents(ask);
   try {
     return readByLooking(fd, ask);
   } finally {
-    closeSync(fd);
+    if (fd !== STDIN) closeSync(fd);
   }
 }
 
-/** A pipe can be opened anew on Linux, which spares loading what Node has for sockets; a socket cannot. */
-function reopenWithoutBlocking(): number | null {
-  if (process.platform !== 'linux') return null;
+const STDIN = 0;
+
+/** Opened anew where the system allows it, which it does not for a socket; null where it would block. */
+function openWithoutBlocking(): number | null {
   try {
-    const stat = fstatSync(0);
-    if (stat.isSocket()) return null;
-    return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
+    const stat = fstatSync(STDIN);
+    if (process.platform === 'linux' && !stat.isSocket())
+      return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
+    return (stat.isSocket() || stat.isFIFO()) && unblock(STDIN) ? STDIN : null;
   } catch (error) {
     if (hasErrno(error, 'ENOENT', 'ENXIO', 'EACCES', 'EPERM', 'EBADF', 'ENOTDIR')) return null;
     throw error;
@@ -48,19 +49,15 @@ function readByLooking(fd: number, ask: TimedInput): InputRead {
   const kept = new Kept(ask);
   const buffer = Buffer.allocUnsafe(CHUNK);
   const until = readTimer() + ask.waitMs;
-  let quietSince = readTimer();
   for (let step = 1; ; ) {
     const read = readNow(fd, buffer);
     if (read === 0) return kept.close();
-    const now = readTimer();
     if (read !== null) {
       kept.add(Buffer.from(buffer.subarray(0, read)));
-      quietSince = now;
       step = 1;
-      continue;
-    }
-    if (now - quietSince >= PAUSE_MS && kept.isWhole()) return kept.close();
-    if (now >= until) return { problem: 'late' };
+    } else if (kept.isWhole()) return kept.close();
+    if (readTimer() >= until) return { problem: 'late' };
+    if (read !== null) continue;
     sleep(step);
     step = Math.min(step + 1, 10);
   }
@@ -86,20 +83,15 @@ async function readEvents(ask: TimedInput): Promise<InputRead> {
   const kept = new Kept(ask);
   const { stdin } = process;
   return await new Promise((resolve) => {
-    let pause: NodeJS.Timeout | undefined;
     const finish = (result: InputRead): void => {
       clearTimeout(limit);
-      clearTimeout(pause);
       stdin.destroy();
       resolve(result);
     };
     const limit = setTimeout(() => finish({ problem: 'late' }), ask.waitMs);
     stdin.on('data', (chunk: Buffer) => {
       kept.add(chunk);
-      clearTimeout(pause);
-      pause = setTimeout(() => {
-        if (kept.isWhole()) finish(kept.close());
-      }, PAUSE_MS);
+      if (kept.isWhole()) finish(kept.close());
     });
     stdin.on('end', () => finish(kept.close()));
     stdin.on('error', () => finish(kept.close()));
@@ -111,6 +103,8 @@ class Kept {
   readonly #ask: TimedInput;
   #chunks: Buffer[] = [];
   #bytes = 0;
+  /** How much there was when it was last found not to be whole. */
+  #checked = 0;
 
   constructor(ask: TimedInput) {
     this.#ask = ask;
@@ -123,7 +117,9 @@ class Kept {
   }
 
   isWhole(): boolean {
-    return this.#bytes <= this.#ask.maxBytes && this.#bytes > 0 && this.#ask.isWhole(this.#text());
+    if (this.#bytes > this.#ask.maxBytes || this.#bytes === this.#checked) return false;
+    this.#checked = this.#bytes;
+    return this.#ask.isWhole(this.#text());
   }
 
   close(): InputRead {

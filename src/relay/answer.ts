@@ -8,13 +8,26 @@ import { decide } from './policy.ts';
 import { findPointer } from './ready.ts';
 import { findSettings, isPaused } from './settings.ts';
 import { findSilentEnds } from './silent-ends.ts';
-import { type CaptureNote, listNotes, timeOfNote, writeNote } from './spool.ts';
+import {
+  type CaptureNote,
+  type Handed,
+  listNotes,
+  timeOfNote,
+  WORKER_STARTS_WITHIN_MS,
+  writeNote,
+} from './spool.ts';
 import { receive, type Visit } from './visit.ts';
 
-/** What a hook is to do: print a text for its agent, and have the sessions of these keys captured. */
+/** What a hook is to do: print a text for its agent, and start these workers. */
 export interface Answer {
   output: string | null;
-  work: string[];
+  work: Work[];
+}
+
+/** A session to be captured. */
+interface Work {
+  key: string;
+  handed: Handed | null;
 }
 
 const NOTHING: Answer = { output: null, work: [] };
@@ -43,52 +56,51 @@ export async function answerHook(kind: HookKind, input: HookInput, machine: Mach
   }
 }
 
-/** A worker that was started within this time may still be on its way to its first note. */
-const WORKER_STARTS_WITHIN_MS = 10_000;
-
 function noteCapture(visit: Visit): Answer {
   const { kind, input, store, key, nowMs } = visit;
   if (kind.moment === 'compaction' && input.isManual && !kind.dialect.startsAfterCompaction) {
     owe(store, key, { agent: kind.agent, session: input.session, source: 'compaction', atMs: nowMs });
   }
   if (kind.moment !== 'end') markBegun(store, describeBegun(visit));
-  return { output: null, work: spool(visit, describeCapture(visit)) };
+  const reply = visit.input.lastReply;
+  return { output: null, work: spool(visit, { key, note: describeCapture(visit), reply }) };
 }
+
+/** What is longer is left to the transcript: a worker is handed what a pipe holds, so that nobody waits for it. */
+const LONGEST_HANDED = 48 * 1024;
 
 /**
  * Leaves the note first, then looks for others: whoever finds an older one knows that its worker will look again after
- * that, and needs none of its own.
+ * that, and needs none of its own, unless there is something to hand over.
  */
 function spool(
   { store, machine, nowMs }: Visit,
-  { key, note }: { key: string; note: CaptureNote },
-): string[] {
-  const own = writeNote(store, key, { note, machine });
+  { key, note, reply }: { key: string; note: CaptureNote; reply: string | null },
+): Work[] {
+  const isHanded = reply !== null && reply.trim() !== '' && reply.length <= LONGEST_HANDED;
+  const own = writeNote(store, key, { note: { ...note, isHanded }, machine });
+  if (isHanded) return [{ key, handed: { note: own, reply } }];
   const isExpected = listNotes(store, key).some(
     (name) => name < own && Math.abs(nowMs - timeOfNote(name)) < WORKER_STARTS_WITHIN_MS,
   );
-  return isExpected ? [] : [key];
+  return isExpected ? [] : [{ key, handed: null }];
 }
 
-function describeCapture(visit: Visit): { key: string; note: CaptureNote } {
-  const { kind, input, key, terminal, process, nowMs } = visit;
-  const { session, cwd, transcript, lastReply } = input;
+function describeCapture({ kind, input, terminal, process, nowMs }: Visit): CaptureNote {
+  const { session, cwd, transcript } = input;
   const { agent, moment } = kind;
   return {
-    key,
-    note: {
-      kind: 'capture',
-      moment,
-      agent,
-      session,
-      cwd,
-      transcript,
-      terminal,
-      process,
-      lastReply,
-      atMs: nowMs,
-      lastMs: null,
-    },
+    kind: 'capture',
+    moment,
+    agent,
+    session,
+    cwd,
+    transcript,
+    terminal,
+    process,
+    isHanded: false,
+    atMs: nowMs,
+    lastMs: null,
   };
 }
 
@@ -99,7 +111,7 @@ async function answerStart(visit: Visit): Promise<Answer> {
   if (source === null) return NOTHING;
   const owed = { agent: kind.agent, session: input.session, source, atMs: nowMs };
   const silent = source === 'new' ? findSilentEnds(visit) : [];
-  const work = silent.flatMap((one) => spool(visit, one));
+  const work = silent.flatMap((one) => spool(visit, { ...one, reply: null }));
   if (!kind.dialect.reaches('start', source)) {
     owe(store, key, owed);
     return { output: null, work };

@@ -59,7 +59,7 @@ export function prepareDelivery(visit: Visit, { source, owedMs }: Due): Delivery
       session: input.session,
       root,
       isSubAgent: input.isSubAgent,
-      isScheduled: visit.isScheduled,
+      isScheduled: visit.isScheduled(),
       keepsContext: kind.dialect.keepsContext,
       givenAt,
       startup: settings.startup,

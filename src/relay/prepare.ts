@@ -67,7 +67,7 @@ function describeReady(
 ): Omit<Ready, 'marks'> {
   const { agent, terminal, process, atMs, lastMs, moment } = note;
   return {
-    schema: 'ready/2',
+    schema: 'ready/3',
     agent,
     session: note.session,
     handover: handover.id,

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { parseAny } from '../agents/row.ts';
-import { printFingerprint } from '../model/fingerprint.ts';
+import { printLongFingerprint } from '../model/fingerprint.ts';
 import { pathExists } from '../platform/folders.ts';
 import { HANDOVERS, READY } from '../store/store.ts';
 import { keyOfSession, makeKey, pathOfReady, READY_FOLDERS } from './folders.ts';
@@ -18,7 +18,7 @@ export interface Evidence {
 
 /** All that a hook needs to hand a session over: nothing else is read but the files that it names. */
 export interface Ready {
-  schema: 'ready/2';
+  schema: 'ready/3';
   agent: string;
   session: string;
   handover: string;
@@ -45,7 +45,7 @@ export interface Ready {
 export type BriefFor = 'own' | 'any';
 
 const EXAMPLE: Ready = {
-  schema: 'ready/2',
+  schema: 'ready/3',
   agent: '',
   session: '',
   handover: '',
@@ -91,7 +91,7 @@ export function printReady(
 }
 
 function makeMark(key: string, text: string): string {
-  return printFingerprint(`${key}\n${text}`);
+  return printLongFingerprint(`${key}\n${text}`);
 }
 
 export function openReady(store: string, session: { agent: string; session: string }): FoundReady {

@@ -13,10 +13,10 @@ const TAIL_BYTES = 512 * 1024;
  * Agents call a hook when a turn is over, some of them before they have written it down. Waits until the transcript holds
  * the last answer, or has come to rest. Nobody waits for the worker.
  */
-export function awaitTranscript(path: string, { agent, moment, lastReply }: CaptureNote): void {
+export function awaitTranscript(path: string, { agent, moment }: CaptureNote, reply: string | null): void {
   if (moment !== 'turn') return;
-  if (lastReply !== null && lastReply.trim() !== '') {
-    const words = JSON.stringify(lastReply.trim()).slice(1, -1).slice(-200);
+  if (reply !== null) {
+    const words = JSON.stringify(reply.trim()).slice(1, -1).slice(-200);
     waitUntil(() => readTail(path, TAIL_BYTES)?.includes(words) ?? true);
   } else if (findDialect(agent)?.lags === true) {
     let quiet = 0;

@@ -55,7 +55,7 @@ function describe(
     transcript,
     terminal,
     process,
-    lastReply: null,
+    isHanded: false,
     atMs: nowMs,
     lastMs,
   };

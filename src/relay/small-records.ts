@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { HandoverError, isErrno } from '../errors.ts';
 import { isShapedLike } from '../model/shape.ts';
-import { writeCacheFile } from '../platform/cache-file.ts';
+import { writeSmallCacheFile } from '../platform/cache-file.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 
@@ -40,5 +40,5 @@ export function writeRecord(
   record: object,
 ): void {
   const folder = ensurePrivateFolder(store, ...folders);
-  writeCacheFile(join(folder, name), [Buffer.from(JSON.stringify(record))]);
+  writeSmallCacheFile(join(folder, name), JSON.stringify(record));
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { HookMoment } from '../agents/hook-events.ts';
-import { writeCacheFile } from '../platform/cache-file.ts';
+import { writeSmallCacheFile } from '../platform/cache-file.ts';
 import { listFolder } from '../platform/folder-listing.ts';
 import type { Machine } from '../platform/machine.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
@@ -17,11 +17,24 @@ export interface CaptureNote {
   terminal: string | null;
   /** The run of the agent's process; null where it cannot be told. */
   process: string | null;
-  lastReply: string | null;
+  /** Whether a worker with the agent's last answer is on its way to this note. */
+  isHanded: boolean;
   atMs: number;
   /** When the session was last seen alive; null for now. */
   lastMs: number | null;
 }
+
+/**
+ * What a hook hands to the worker that it starts: the agent's last answer, and the note that it belongs to. It is as the agent
+ * said it, with any secret in it, so it goes from process to process and never into a file.
+ */
+export interface Handed {
+  /** The name of the note. */
+  note: string;
+  reply: string;
+}
+
+export const HANDED_EXAMPLE: Handed = { note: '', reply: '' };
 
 /** That something happened to a handover, to be entered in the journal. */
 export interface JournalNote {
@@ -42,7 +55,7 @@ export const CAPTURE_EXAMPLE: CaptureNote = {
   transcript: null,
   terminal: null,
   process: null,
-  lastReply: null,
+  isHanded: false,
   atMs: 0,
   lastMs: null,
 };
@@ -54,6 +67,9 @@ export const JOURNAL_EXAMPLE: JournalNote = {
   reason: '',
   atMs: 0,
 };
+
+/** A worker that was started within this time may still be on its way to its first note. */
+export const WORKER_STARTS_WITHIN_MS = 10_000;
 
 /** Notes for the journal wait for whichever worker comes next. */
 export const JOURNAL_QUEUE = 'journal';
@@ -67,7 +83,7 @@ export function writeNote(
   const folder = ensurePrivateFolder(store, ...READY_FOLDERS.spool);
   const chance = Buffer.from(machine.random.bytes(4)).toString('hex');
   const name = `${queue}.${String(note.atMs).padStart(15, '0')}-${chance}.json`;
-  writeCacheFile(join(folder, name), [Buffer.from(JSON.stringify(note))]);
+  writeSmallCacheFile(join(folder, name), JSON.stringify(note));
   return name;
 }
 

@@ -3,7 +3,13 @@ import type { HookInput } from '../agents/hook-input.ts';
 import { listAncestors } from '../platform/ancestry.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findDataFolder } from '../platform/paths.ts';
-import { findAgentProcess, identifyTerminal, isBegunByTimer, nameProcess } from '../workspace/terminal.ts';
+import {
+  findAgentProcess,
+  identifyTerminal,
+  isAgentProcess,
+  isBegunByTimer,
+  nameProcess,
+} from '../workspace/terminal.ts';
 import { findWorktreeRoot } from '../workspace/worktree-root.ts';
 import { keyOfSession } from './folders.ts';
 import type { RelaySettings } from './settings.ts';
@@ -20,7 +26,8 @@ export interface Visit {
   key: string;
   terminal: string | null;
   process: string | null;
-  isScheduled: boolean;
+  /** Whether nobody is there to be given anything. Asked only when something could be given. */
+  isScheduled(): boolean;
   settings: RelaySettings;
   nowMs: number;
 }
@@ -29,7 +36,7 @@ export interface Visit {
 export function receive(kind: HookKind, input: HookInput, machine: Machine): Omit<Visit, 'settings'> | null {
   const root = findWorktreeRoot(input.cwd ?? machine.cwd);
   if (root === null) return null;
-  const ancestors = listAncestors();
+  const ancestors = listAncestors(isAgentProcess);
   const agent = findAgentProcess(ancestors);
   return {
     kind,
@@ -40,7 +47,7 @@ export function receive(kind: HookKind, input: HookInput, machine: Machine): Omi
     key: keyOfSession({ agent: kind.agent, session: input.session }),
     terminal: identifyTerminal({ named: input.terminal, env: machine.env, ancestors }),
     process: agent === null ? null : nameProcess(agent),
-    isScheduled: input.isScheduled || isBegunByTimer(ancestors) || isAutomation(machine),
+    isScheduled: () => input.isScheduled || isAutomation(machine) || isBegunByTimer(listAncestors()),
     nowMs: machine.clock.now(),
   };
 }

@@ -14,7 +14,14 @@ import { enterConsumed, enterJournalNotes } from './journal-notes.ts';
 import { prepareReady } from './prepare.ts';
 import { awaitTranscript } from './settle.ts';
 import { readRecord } from './small-records.ts';
-import { CAPTURE_EXAMPLE, type CaptureNote, listNotes } from './spool.ts';
+import {
+  CAPTURE_EXAMPLE,
+  type CaptureNote,
+  type Handed,
+  listNotes,
+  timeOfNote,
+  WORKER_STARTS_WITHIN_MS,
+} from './spool.ts';
 import { trimReady } from './trim.ts';
 
 const LOCK_WAIT_MS = 60_000;
@@ -23,9 +30,10 @@ const LONGEST_WORK_MS = 120_000;
 
 /**
  * Captures a session for as long as there are notes of it, then makes ready what hooks need. Only one worker at a time does
- * so for a session; whoever comes while it works waits, and mostly finds nothing left to do.
+ * so for a session; whoever comes while it works waits, and mostly finds nothing left to do. A worker that was handed an
+ * answer takes the note of it, and leaves those of others.
  */
-export async function workOff(store: Store, key: string): Promise<void> {
+export async function workOff(store: Store, key: string, handed: Handed | null = null): Promise<void> {
   const { clock } = store.machine;
   const until = clock.now() + LONGEST_WORK_MS;
   const folder = ensurePrivateFolder(store.root, LOCKS);
@@ -33,9 +41,9 @@ export async function workOff(store: Store, key: string): Promise<void> {
   const lock = acquireLock({ folder, name: `${RELAY_LOCK}${key.slice(0, 1)}`, waitMs: LOCK_WAIT_MS, clock });
   try {
     for (;;) {
-      const names = listNotes(store.root, key);
-      if (names.length === 0 || clock.now() > until) break;
-      await workOffNotes(store, names);
+      const notes = takeNotes(store, key, handed);
+      if (notes.length === 0 || clock.now() > until) break;
+      await workOffNotes(store, notes, handed);
     }
     enterJournalNotes(store);
     trimReady(store);
@@ -44,16 +52,41 @@ export async function workOff(store: Store, key: string): Promise<void> {
   }
 }
 
+interface TakenNote {
+  name: string;
+  /** Null for what is no note. */
+  note: CaptureNote | null;
+}
+
+/** A hook that is installed twice is called twice at once. */
+const AT_ONCE_MS = 1000;
+
+/** All notes of a session, but those that another worker is on its way to with an answer. */
+function takeNotes(store: Store, key: string, handed: Handed | null): TakenNote[] {
+  const nowMs = store.machine.clock.now();
+  const ownMs = handed === null ? 0 : timeOfNote(handed.note) + AT_ONCE_MS;
+  return listNotes(store.root, key)
+    .map((name) => ({ name, note: readRecord(pathOfNote(store, name), CAPTURE_EXAMPLE) }))
+    .filter(({ name, note }) => {
+      const atMs = timeOfNote(name);
+      return note?.isHanded !== true || atMs <= ownMs || nowMs - atMs > WORKER_STARTS_WITHIN_MS;
+    });
+}
+
 /** Whatever became of it, a note is not looked at twice: the next moment of the session makes a new one. */
-async function workOffNotes(store: Store, names: readonly string[]): Promise<void> {
-  const paths = names.map((name) => join(store.root, ...READY_FOLDERS.spool, name));
+async function workOffNotes(store: Store, taken: readonly TakenNote[], handed: Handed | null): Promise<void> {
   try {
-    const notes = paths.flatMap((path) => readRecord(path, CAPTURE_EXAMPLE) ?? []);
+    const notes = taken.flatMap(({ note }) => note ?? []);
     const last = notes.at(-1);
-    if (last !== undefined) await captureNoted(store, joinNotes(notes, last));
+    const isOwn = taken.some(({ name }) => name === handed?.note);
+    if (last !== undefined) await captureNoted(store, joinNotes(notes, last), isOwn ? handed : null);
   } finally {
-    for (const path of paths) removeFile(path);
+    for (const { name } of taken) removeFile(pathOfNote(store, name));
   }
+}
+
+function pathOfNote(store: Store, name: string): string {
+  return join(store.root, ...READY_FOLDERS.spool, name);
 }
 
 /** Several moments of a session are one capture: of the latest, and over if it is over by any of them. */
@@ -62,18 +95,17 @@ function joinNotes(notes: readonly CaptureNote[], last: CaptureNote): CaptureNot
     ...last,
     moment: notes.some(({ moment }) => moment === 'end') ? 'end' : last.moment,
     transcript: notes.findLast(({ transcript }) => transcript !== null)?.transcript ?? null,
-    lastReply: notes.findLast(({ lastReply }) => lastReply !== null)?.lastReply ?? null,
   };
 }
 
-async function captureNoted(store: Store, note: CaptureNote): Promise<void> {
+async function captureNoted(store: Store, note: CaptureNote, handed: Handed | null): Promise<void> {
   const root = findWorktreeRoot(note.cwd ?? store.machine.cwd);
   const found = await findNoted(store, note);
   if (found === null || root === null) {
     if (note.moment === 'end' && root !== null) unmarkBegun(store.root, { ...note, root });
     return;
   }
-  awaitTranscript(found.session.path, note);
+  awaitTranscript(found.session.path, note, handed?.reply ?? null);
   const again = found.agent.inspectFile(found.session.path);
   const current = again?.id === found.session.id ? { ...again, cwd: found.session.cwd } : found.session;
   const kept = await keepSession(
@@ -81,7 +113,7 @@ async function captureNoted(store: Store, note: CaptureNote): Promise<void> {
     { agent: found.agent, session: current },
     {
       ...(note.terminal === null ? {} : { terminal: note.terminal }),
-      ...(note.lastReply === null ? {} : { lastReply: note.lastReply }),
+      ...(handed === null ? {} : { lastReply: handed.reply }),
     },
   );
   if (kept.outcome === 'refused') {

@@ -60,7 +60,11 @@ const STARTERS: ReadonlySet<string> = new Set([
 
 /** The process of the agent that runs the hook; null where the system does not tell. */
 export function findAgentProcess(ancestors: readonly Ancestor[]): Ancestor | null {
-  return ancestors.find(({ name }) => !STARTERS.has(name)) ?? null;
+  return ancestors.find(isAgentProcess) ?? null;
+}
+
+export function isAgentProcess({ name }: Ancestor): boolean {
+  return !STARTERS.has(name);
 }
 
 /** Names one run of one process. */

@@ -1,7 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { printFingerprint } from '../../src/model/fingerprint.ts';
+import { printLongFingerprint } from '../../src/model/fingerprint.ts';
 import { type Desk, makeDesk, runGit } from '../support/cli.ts';
 import { settle, startAgent, tellWork, type WrittenSession, writeSession } from '../support/hooks.ts';
 
@@ -44,7 +44,7 @@ function ageReady(desk: Desk, minutes: number): void {
     const [, head = '', ...briefs] = readFileSync(join(folder, name), 'utf8').split('\n');
     const ready: { capturedMs: number } = JSON.parse(head);
     const older = JSON.stringify({ ...ready, capturedMs: ready.capturedMs - minutes * 60_000 });
-    writeFileSync(join(folder, name), [printFingerprint(`${key}\n${older}`), older, ...briefs].join('\n'));
+    writeFileSync(join(folder, name), [printLongFingerprint(`${key}\n${older}`), older, ...briefs].join('\n'));
   }
 }
 

@@ -2,7 +2,7 @@ import type { Ready } from '../../src/relay/ready.ts';
 
 /** What is said of a session that lies ready. */
 export const READY_SESSION: Omit<Ready, 'marks'> = {
-  schema: 'ready/2',
+  schema: 'ready/3',
   agent: 'claude-code',
   session: 's',
   handover: '20260131-120000-k3fz',
