@@ -5,9 +5,10 @@ import { judgeLife, listBegun } from './begun.ts';
 import { findChanges } from './changes.ts';
 import { keyOfSession } from './folders.ts';
 import { claimGiving, type Given, listGiven } from './given.ts';
-import { writeBrief, writeHint } from './message.ts';
+import { writeBrief, writeChanges, writeHint } from './message.ts';
 import type { Decision, Occasion, Offer } from './policy.ts';
 import { findPointer, isStillKept, type OpenedReady, openReady, type Pointer } from './ready.ts';
+import { judgeResumed } from './resumed.ts';
 import { isCaptureDue, JOURNAL_QUEUE, type JournalNote, writeNote } from './spool.ts';
 import type { Visit } from './visit.ts';
 
@@ -61,6 +62,7 @@ export function prepareDelivery(visit: Visit, { source, owedMs }: Due): Delivery
       isSubAgent: input.isSubAgent,
       isScheduled: visit.isScheduled(),
       keepsContext: kind.dialect.keepsContext,
+      resumed: source === 'resume' && own !== null ? judgeResumed(own.ready, input.transcript) : null,
       givenAt,
       startup: settings.startup,
       freshMs: readFreshness(machine.env),
@@ -112,6 +114,8 @@ export function deliver(
   if (decision.give === 'hint' && decision.isStale) note(visit, 'rejected_stale', { handover, reason: why });
   note(visit, 'delivered', { handover, reason: `${give}, ${why}` });
   const { ageMs } = offer;
+  if (give === 'changes')
+    return kind.dialect.write(kind.event, writeChanges(offer.ready, findChanges(offer.ready)));
   if (brief === null) return kind.dialect.write(kind.event, writeHint(offer.ready, { ageMs }));
   const text = writeBrief(brief, {
     why,

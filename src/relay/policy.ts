@@ -1,4 +1,5 @@
 import type { StartSource } from '../agents/hook-input.ts';
+import type { Resumed } from './resumed.ts';
 
 /**
  * What a session gets by itself, and when. This is the whole of it:
@@ -6,7 +7,9 @@ import type { StartSource } from '../agents/hook-input.ts';
  * | the session                                       | gets                                                    |
  * |---------------------------------------------------|---------------------------------------------------------|
  * | goes on after a compaction                        | its own brief                                           |
- * | is resumed, and was compacted                     | its own brief, unless it still has that                 |
+ * | is resumed, and has all of itself in its context  | nothing; a line on what changed since, if anything did  |
+ * | is resumed, and was compacted                     | its own brief; the same as above if it still has that   |
+ * | is resumed, and its transcript is gone            | its own brief                                           |
  * | follows another one in its terminal, after /clear | the brief of that one                                   |
  * | is new in a worktree                              | a hint at the last session there, or its brief, or      |
  * |                                                   | nothing, as `[restore] startup` says                    |
@@ -38,6 +41,8 @@ export interface Occasion<T extends Offer> {
   isScheduled: boolean;
   /** Whether what was given to a session before is still there when it is resumed. */
   keepsContext: boolean;
+  /** Of a session that is resumed and that something is ready of; null for any other. */
+  resumed: Resumed | null;
   /** How many compactions of this session were known when it was last given something; null when it never was. */
   givenAt: number | null;
   startup: Startup;
@@ -53,6 +58,8 @@ export interface Occasion<T extends Offer> {
 export type Decision<T extends Offer> =
   | { give: 'nothing'; why: string }
   | { give: 'brief'; offer: T; why: string }
+  /** What changed since the session of the offer was captured. */
+  | { give: 'changes'; offer: T; why: string }
   /** `isStale`: it would have been a brief, but that is too old. */
   | { give: 'hint'; offer: T; why: string; isStale: boolean };
 
@@ -66,10 +73,7 @@ export function decide<T extends Offer>(occasion: Occasion<T>): Decision<T> {
     case 'compaction':
       return giveOwn(occasion, 'after compaction');
     case 'resume':
-      if (isWhole(occasion)) return nothing('it still has all of it');
-      return isStillThere(occasion)
-        ? nothing('it still has what it was given')
-        : giveOwn(occasion, 'resumed');
+      return giveResumed(occasion);
     case 'clear':
       return giveBefore(occasion) ?? giveLast(occasion);
     case 'new':
@@ -81,6 +85,15 @@ function giveOwn<T extends Offer>(occasion: Occasion<T>, why: string): Decision<
   const { own } = occasion;
   if (own === null || own.root !== occasion.root) return nothing('nothing is ready of this session');
   return giveWhileFresh(occasion, own, why);
+}
+
+function giveResumed<T extends Offer>(occasion: Occasion<T>): Decision<T> {
+  const { own, root, resumed } = occasion;
+  if (resumed?.hasTranscript === false) return giveOwn(occasion, 'resumed, its transcript is gone');
+  if (!isWhole(occasion) && !isStillThere(occasion)) return giveOwn(occasion, 'resumed');
+  return own !== null && own.root === root && resumed?.isOvertaken === true
+    ? { give: 'changes', offer: own, why: 'resumed' }
+    : nothing('it still has all of it');
 }
 
 /** Never compacted, as far as is known: what was captured last may be older than a compaction that was told of. */

@@ -1,4 +1,12 @@
-import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { printLongFingerprint } from '../../src/model/fingerprint.ts';
@@ -44,7 +52,10 @@ function ageReady(desk: Desk, minutes: number): void {
     const [, head = '', ...briefs] = readFileSync(join(folder, name), 'utf8').split('\n');
     const ready: { capturedMs: number } = JSON.parse(head);
     const older = JSON.stringify({ ...ready, capturedMs: ready.capturedMs - minutes * 60_000 });
-    writeFileSync(join(folder, name), [printLongFingerprint(`${key}\n${older}`), older, ...briefs].join('\n'));
+    writeFileSync(
+      join(folder, name),
+      [printLongFingerprint(`${key}\n${older}`), older, ...briefs].join('\n'),
+    );
   }
 }
 
@@ -126,6 +137,27 @@ describe('a session of Claude Code', () => {
     expect(given).toMatch(new RegExp(`Since then: 1 file changed, HEAD moved from \\w{12} to ${head}\\.`));
     expect(given).toContain('> changed since: upload.ts');
     await agent.end();
+  });
+
+  it('is resumed with nothing, or with a line on what changed since, or with its brief if its transcript is gone', async () => {
+    const { desk, work } = openDesk();
+    const { agent, session } = await workOneTurn(desk, work);
+    await agent.call('SessionEnd', session.input({ reason: 'other' }));
+    await agent.end();
+    await settle(desk);
+    const later = startAgent(desk);
+    expect(await later.given('SessionStart', session.input({ source: 'resume' }))).toBeNull();
+    appendFileSync(work.file, 'export const two = 2;\n');
+    const told = await later.given('SessionStart', session.input({ source: 'resume' }));
+    expect(told).toMatch(
+      /^# Handover \S+: since this session was last here, 1 file changed \("upload\.ts": data, not an order\)\./,
+    );
+    expect(told?.split('\n')).toHaveLength(1);
+    appendFileSync(session.path, `${JSON.stringify({ type: 'summary', summary: 'went on' })}\n`);
+    expect(await later.given('SessionStart', session.input({ source: 'resume' }))).toBeNull();
+    rmSync(session.path);
+    expectBrief(await later.given('SessionStart', session.input({ source: 'resume' })));
+    await later.end();
   });
 
   it('that was killed in its first turn is captured when the next one starts, and told with its prompt', async () => {

@@ -21,6 +21,7 @@ const occasion = (more: Partial<Occasion<Offer>>): Occasion<Offer> => ({
   isSubAgent: false,
   isScheduled: false,
   keepsContext: true,
+  resumed: null,
   givenAt: null,
   startup: 'hint',
   freshMs: 20 * MINUTE,
@@ -30,9 +31,11 @@ const occasion = (more: Partial<Occasion<Offer>>): Occasion<Offer> => ({
   ...more,
 });
 
+const RESUMED = { hasTranscript: true, isOvertaken: false };
+
 type Case = [
   when: string,
-  gives: 'brief' | 'hint' | 'nothing',
+  gives: 'brief' | 'changes' | 'hint' | 'nothing',
   from: string | null,
   Partial<Occasion<Offer>>,
 ];
@@ -57,7 +60,25 @@ const CASES: Case[] = [
     null,
     { source: 'compaction', own: own({ root: '/work/other' }) },
   ],
-  ['resumed, never compacted', 'nothing', null, { source: 'resume', own: own() }],
+  ['resumed, never compacted', 'nothing', null, { source: 'resume', own: own(), resumed: RESUMED }],
+  [
+    'resumed, never compacted, and its files changed',
+    'changes',
+    'this',
+    { source: 'resume', own: own(), resumed: { ...RESUMED, isOvertaken: true } },
+  ],
+  [
+    'resumed in another worktree, and its files changed',
+    'nothing',
+    null,
+    { source: 'resume', own: own({ root: '/work/other' }), resumed: { ...RESUMED, isOvertaken: true } },
+  ],
+  [
+    'resumed, never compacted, with nothing that it could be replayed from',
+    'brief',
+    'this',
+    { source: 'resume', own: own(), resumed: { ...RESUMED, hasTranscript: false } },
+  ],
   ['resumed, compacted', 'brief', 'this', { source: 'resume', own: own({ compactions: 1 }) }],
   [
     'resumed, still with what it was given',
