@@ -1,38 +1,37 @@
 import { join } from 'node:path';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { HandoverError } from '../errors.ts';
 import { isHandoverId } from '../model/id.ts';
 import { formatTimestamp } from '../model/time.ts';
-import { moveFile } from '../platform/cache-file.ts';
 import { removeFile } from '../platform/durable-file.ts';
+import { withLock } from '../platform/lock.ts';
+import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { appendEntry } from '../store/journal.ts';
 import { nextMoment } from '../store/moment.ts';
 import { type FinalStatus, moveStatus } from '../store/status.ts';
-import type { Store } from '../store/store.ts';
+import { LOCKS, RELAY_LOCK, type Store } from '../store/store.ts';
 import { keyOfSession, READY_FOLDERS } from './folders.ts';
 import { listGiven } from './given.ts';
 import { readRecord, writeRecord } from './small-records.ts';
 import { JOURNAL_EXAMPLE, JOURNAL_QUEUE, type JournalNote, listNotes } from './spool.ts';
 
-/** Enters in the journal what hooks have noted for it. Of several workers, one takes each note. */
-export function enterJournalNotes(store: Store): void {
-  const folder = join(store.root, ...READY_FOLDERS.spool);
-  for (const name of listNotes(store.root, JOURNAL_QUEUE)) {
-    const taken = join(folder, `taken.${name}`);
-    if (!take(join(folder, name), taken)) continue;
-    const note = readRecord(taken, JOURNAL_EXAMPLE);
-    if (note !== null) enter(store, note);
-    removeFile(taken);
-  }
-}
+const LOCK_WAIT_MS = 5000;
 
-function take(path: string, taken: string): boolean {
-  try {
-    moveFile(path, taken);
-    return true;
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return false;
-    throw error;
-  }
+/**
+ * Enters in the journal what hooks have noted for it. Workers take turns, and a note goes when it is entered: who is killed in
+ * between leaves an entry that is made twice, rather than none.
+ */
+export function enterJournalNotes(store: Store): void {
+  if (listNotes(store.root, JOURNAL_QUEUE).length === 0) return;
+  const folder = ensurePrivateFolder(store.root, LOCKS);
+  const turn = { folder, name: `${RELAY_LOCK}journal`, waitMs: LOCK_WAIT_MS, clock: store.machine.clock };
+  withLock(turn, () => {
+    for (const name of listNotes(store.root, JOURNAL_QUEUE)) {
+      const path = join(store.root, ...READY_FOLDERS.spool, name);
+      const note = readRecord(path, JOURNAL_EXAMPLE);
+      if (note !== null) enter(store, note);
+      removeFile(path);
+    }
+  });
 }
 
 function enter(store: Store, { event, handover, session, reason }: JournalNote): void {

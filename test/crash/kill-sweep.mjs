@@ -20,12 +20,13 @@ import { straceHandover } from './strace.mjs';
  */
 export async function recordSweep(scenario, prepared, box) {
   const { inject } = scenario;
+  const { program } = prepared;
   const threads = copyBox(box, `${scenario.name}-threads`);
-  const { lines: all } = await straceHandover(threads, prepared.args, { inject, everyThread: true });
+  const { lines: all } = await straceHandover(threads, prepared.args, { inject, program, everyThread: true });
   assertOneThread(all, threads);
   removeBox(threads);
   const alone = copyBox(box, `${scenario.name}-record`);
-  const { lines, ended } = await straceHandover(alone, prepared.args, { inject });
+  const { lines, ended } = await straceHandover(alone, prepared.args, { inject, program });
   const complaints = await findComplaints(alone, prepared, ended);
   if (ended.status !== 0 || complaints.length > 0) {
     throw new Error(
@@ -87,7 +88,7 @@ export async function disturb({ scenario, prepared, box: origin }, point, fault)
     const box = copyBox(origin, `${scenario.name}-${point.syscall}-${point.nth}`);
     const when = seen[attempt % seen.length] ?? point.nth;
     const inject = [...(scenario.inject ?? []), `${point.syscall}:${fault}:when=${when}`];
-    const { ended, lines } = await straceHandover(box, prepared.args, { inject });
+    const { ended, lines } = await straceHandover(box, prepared.args, { inject, program: prepared.program });
     const points = findPoints(lines, box);
     const hit = points.find(({ line }) => isDisturbed(line, fault));
     if (hit !== undefined && isMeant(hit)) {

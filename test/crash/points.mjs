@@ -95,12 +95,12 @@ function generalize(path, box) {
   if (/^(?:pipe|socket):/.test(path)) return 'pipe';
   return path
     .replace(box.folder, '')
-    .replace(/\.[0-9a-v]{8}-\d+-\d+\.\d+\.tmp/g, '.TEMP')
+    .replace(/\.(?:[0-9a-v]{8}-)?\d+-\d+\.\d+\.tmp/g, '.TEMP')
     .replace(/\d{8}-\d{6}-[0-9a-z]+/g, 'ID')
     .replace(/\/\.locks\/([a-z]+)\.\d+/g, '/.locks/$1.N')
     .replace(/\/p-[0-9a-z]{16}/g, '/PROJECT')
     .replace(/\d{8}-\d{6}-[0-9a-f]{12}\.md/g, 'DOCUMENT')
-    .replace(/\/readings\/[0-9a-z]{32}/g, '/readings/NAME')
+    .replace(/(\/readings\/\.?)[0-9a-z]{32}/g, '$1NAME')
     .replace(/(\/installs\/\.?[a-z-]+-)[0-9a-z]{16}/g, '$1NAME')
     .replace(/\d{4}-\d\d-\d\dT\d+Z/g, 'TIME');
 }

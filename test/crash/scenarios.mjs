@@ -12,6 +12,8 @@ import { dirname, join } from 'node:path';
 import { askHandover, handover, listIds } from './command.mjs';
 import { MEMORY_SCENARIOS } from './memory-scenarios.mjs';
 import { copyBox, letSettle, removeBox } from './sandbox.mjs';
+import { writeTurn } from './transcript.mjs';
+import { WORKER_SCENARIO } from './worker-scenario.mjs';
 
 /** @typedef {import('./sandbox.mjs').Box} Box */
 /** @typedef {import('./command.mjs').Ended} Ended */
@@ -25,6 +27,7 @@ import { copyBox, letSettle, removeBox } from './sandbox.mjs';
  * A command over a store that is ready for it.
  * @typedef {object} Prepared
  * @property {string[]} args
+ * @property {string} [program] Instead of `handover`.
  * @property {(outcome: Outcome) => string[] | Promise<string[]>} judge What is wrong with the outcome; an exit status of 0 is a promise.
  * @property {(ended: Ended) => string[]} [tolerate] Codes of damage that doctor may find, such as what was done on purpose.
  * @property {boolean} [open] A file was opened to others on purpose.
@@ -85,6 +88,7 @@ export const SCENARIOS = [
     prepare: (box) => prepareList(box, async () => void (await saveSome(box, 2))),
   },
   ...MEMORY_SCENARIOS,
+  WORKER_SCENARIO,
 ];
 
 /** @param {Box} box @param {number} count */
@@ -111,37 +115,15 @@ async function prepareSave(box) {
  */
 async function prepareCapture(box) {
   const before = [...(await saveIndexed(box)), ...(await saveSome(box, 4))];
-  writeFileSync(join(box.folder, 'session.jsonl'), makeTranscript());
+  writeFileSync(
+    join(box.folder, 'session.jsonl'),
+    writeTurn(0, ['Make the upload retry when it is busy', 'We use backoff.']),
+  );
   letSettle(box);
   return {
     args: ['capture', '--agent', 'claude-code', '--transcript', '../session.jsonl', '--json'],
     judge: (outcome) => judgeSave(before, outcome),
   };
-}
-
-function makeTranscript() {
-  const common = {
-    isSidechain: false,
-    cwd: '/nowhere/app',
-    sessionId: 'aaaaaaaa-0000-4000-8000-000000000001',
-  };
-  const rows = [
-    { type: 'user', message: { role: 'user', content: 'Make the upload retry when it is busy' } },
-    {
-      type: 'assistant',
-      message: { role: 'assistant', content: [{ type: 'text', text: 'We use backoff.' }] },
-    },
-  ];
-  return rows
-    .map((row, at) => ({
-      parentUuid: at === 0 ? null : `row-${at - 1}`,
-      ...row,
-      uuid: `row-${at}`,
-      timestamp: `2026-01-31T09:00:0${at}.000Z`,
-      ...common,
-    }))
-    .map((row) => `${JSON.stringify(row)}\n`)
-    .join('');
 }
 
 /** @param {Box} box */
@@ -206,7 +188,10 @@ async function prepareCleanup(box) {
  */
 async function prepareMigrateV2(box) {
   const before = await saveSome(box, 1);
-  writeFileSync(join(box.folder, 'session.jsonl'), makeTranscript());
+  writeFileSync(
+    join(box.folder, 'session.jsonl'),
+    writeTurn(0, ['Make the upload retry when it is busy', 'We use backoff.']),
+  );
   const folder = join(box.folder, 'project', '.claude', 'state', 'handoff');
   mkdirSync(folder, { recursive: true });
   const print = ['capture', '--transcript', '../session.jsonl', '--print', 'v2', '--dry-run'];

@@ -63,7 +63,7 @@ function install() {
  * children such as git do not disturb the counting, and a kill still ends the whole process.
  * @param {Box} box
  * @param {readonly string[]} args
- * @param {{ inject?: string[], everyThread?: boolean, wholeData?: boolean, program?: string }} [options]
+ * @param {{ inject?: string[], everyThread?: boolean, wholeData?: boolean, program?: string | undefined }} [options]
  */
 export async function straceHandover(box, args, options = {}) {
   const log = join(box.folder, 'strace.log');
