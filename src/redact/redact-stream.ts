@@ -48,7 +48,8 @@ async function redactPart(bytes: Buffer, redactor: Redactor): Promise<Uint8Array
   const { text, encoding } = decode(bytes);
   const redacted = redactor.redactText(text);
   const more = await findByPreset(redacted);
-  return Buffer.from(more.length === 0 ? redacted : redactor.replaceSpans(redacted, more), encoding);
+  if (more.length > 0) return Buffer.from(redactor.replaceSpans(redacted, more), encoding);
+  return redacted === text ? bytes : Buffer.from(redacted, encoding);
 }
 
 function decode(bytes: Buffer): { text: string; encoding: 'utf8' | 'latin1' } {

@@ -1,4 +1,5 @@
 import { findFlagged, findGiven, isNamePart, NAME_TAILS } from './assigned.ts';
+import { listCases } from './cases.ts';
 import type { Rule, Span } from './rule.ts';
 import { RULES } from './rules/table.ts';
 import { findUrlSecret } from './url.ts';
@@ -19,19 +20,25 @@ interface Sign {
   isTail?: true;
 }
 
-const SIGNS = new Map<number, Sign>();
-/** One bit for every three characters: whether there is a sign for them. */
-const HAS_SIGN = new Uint8Array(1 << 18);
+/** The first one stands for none, the second one for the end of a name and nothing else: it is met most often. */
+const SIGNS: Sign[] = [
+  { starts: [], pivots: [] },
+  { starts: [], pivots: [], isTail: true },
+];
+const ONLY_TAIL = 1;
+/** For every three characters the number of their sign, or 0. */
+const SIGN_NUMBERS = new Uint16Array(1 << 21);
 
-function packThree(first: number, second: number, third: number): number {
-  return (first & ASCII) | ((second & ASCII) << 7) | ((third & ASCII) << 14);
+function packThree(three: string): number {
+  return three.charCodeAt(0) | (three.charCodeAt(1) << 7) | (three.charCodeAt(2) << 14);
 }
 
 function addSign(three: string): Sign {
-  const key = packThree(three.charCodeAt(0), three.charCodeAt(1), three.charCodeAt(2));
-  HAS_SIGN[key >> 3] = (HAS_SIGN[key >> 3] ?? 0) | (1 << (key & 7));
-  const sign = SIGNS.get(key) ?? { starts: [], pivots: [] };
-  SIGNS.set(key, sign);
+  const key = packThree(three);
+  const known = SIGNS[SIGN_NUMBERS[key] || SIGNS.length];
+  if (known !== undefined) return known;
+  const sign: Sign = { starts: [], pivots: [] };
+  SIGN_NUMBERS[key] = SIGNS.push(sign) - 1;
   return sign;
 }
 
@@ -46,7 +53,6 @@ for (const rule of RULES) {
 }
 addSign('://').isUrl = true;
 for (const letter of LETTERS) addSign(`--${letter}`).isFlag = true;
-for (const tail of NAME_TAILS) for (const cased of listCases(tail)) addSign(cased).isTail = true;
 for (const digit of HEX) {
   for (const head of ['\\u', '\\x', ...HEX.map((first) => `%${first}`)]) addSign(head + digit).isWrap = true;
 }
@@ -54,13 +60,10 @@ for (const char of ANY) {
   for (const head of ['\\\n', '\\\r', '"+', "'+"]) addSign(head + char).isWrap = true;
 }
 for (const three of ['" +', "' +"]) addSign(three).isWrap = true;
-
-function listCases(word: string): string[] {
-  const [first = '', ...rest] = word;
-  if (first === '') return [''];
-  return listCases(rest.join('')).flatMap((end) =>
-    [...new Set([first, first.toUpperCase()])].map((char) => char + end),
-  );
+for (const tail of NAME_TAILS.flatMap(listCases)) {
+  const key = packThree(tail);
+  if (SIGN_NUMBERS[key] === 0) SIGN_NUMBERS[key] = ONLY_TAIL;
+  else addSign(tail).isTail = true;
 }
 
 const SHORTEST = 8;
@@ -125,6 +128,11 @@ const SAMPLE = 12;
 const LEAST_ENCODED = 2 * SAMPLE;
 const CUT = /[\w-]{4,250}(?=…)/y;
 
+/** A text is looked at as bytes, a window at a time: of what is no ASCII anything may be taken, as no sign is known by it alone. */
+const WINDOW = 1 << 16;
+const STEP = WINDOW - 3;
+const BYTES = Buffer.allocUnsafe(WINDOW);
+
 /** One pass over one text. */
 class Scan {
   readonly spans: Span[] = [];
@@ -141,30 +149,30 @@ class Scan {
 
   #run(): void {
     const text = this.#text;
-    const last = text.length - 2;
-    let first = text.charCodeAt(0) & ASCII;
-    let second = text.charCodeAt(1) & ASCII;
-    for (let i = 0; i < last; i++) {
-      const third = text.charCodeAt(i + 2) & ASCII;
-      const key = first | (second << 7) | (third << 14);
-      first = second;
-      second = third;
-      if (((HAS_SIGN[key >> 3] ?? 0) & (1 << (key & 7))) === 0) continue;
-      const next = this.#meetSign(i, key);
-      if (next <= i + 1 || next >= last) {
-        if (next >= last) break;
-        continue;
+    let next = 0;
+    for (let from = 0; from < text.length - 2; from += STEP) {
+      const last = Math.min(STEP, BYTES.write(text.slice(from, from + WINDOW), 'latin1') - 2);
+      let i = Math.max(0, next - from);
+      let first = (BYTES[i] ?? 0) & ASCII;
+      let second = (BYTES[i + 1] ?? 0) & ASCII;
+      for (; i < last; i++) {
+        const third = (BYTES[i + 2] ?? 0) & ASCII;
+        const number = SIGN_NUMBERS[first | (second << 7) | (third << 14)] ?? 0;
+        first = second;
+        second = third;
+        if (number === 0 || (number === ONLY_TAIL && ENDS_NAME[BYTES[i + 3] ?? 0] === 0)) continue;
+        next = this.#meetSign(from + i, SIGNS[number]);
+        if (next <= from + i + 1) continue;
+        i = next - from - 1;
+        first = (BYTES[i + 1] ?? 0) & ASCII;
+        second = (BYTES[i + 2] ?? 0) & ASCII;
       }
-      i = next - 1;
-      first = text.charCodeAt(next) & ASCII;
-      second = text.charCodeAt(next + 1) & ASCII;
     }
     if (this.#looksInside) this.#findEncoded();
   }
 
   /** Where to go on, or -1 for the next character. */
-  #meetSign(at: number, key: number): number {
-    const sign = SIGNS.get(key);
+  #meetSign(at: number, sign: Sign | undefined): number {
     if (sign === undefined) return -1;
     const text = this.#text;
     if (sign.isTail === true && !isNamePart(text.charCodeAt(at + 3))) this.#keep(findGiven(text, at + 3));
@@ -227,7 +235,8 @@ class Scan {
       if (
         !isBase64(text.charCodeAt(i)) ||
         !isBase64(text.charCodeAt(i - 4)) ||
-        !isBase64(text.charCodeAt(i - 8))
+        !isBase64(text.charCodeAt(i - 8)) ||
+        !isBase64(text.charCodeAt(i - SAMPLE + 1))
       )
         continue;
       let start = i;
@@ -252,20 +261,24 @@ const DASH = 0x2d;
 const BACKSLASH = 0x5c;
 const PERCENT = 0x25;
 
-/** Of each ASCII character whether it is a word character, and whether base64 has it. */
-const IS_WORD: readonly boolean[] = ANY.map((char) => /\w/.test(char));
-const IS_BASE64: readonly boolean[] = ANY.map((char) => /[\w+/-]/.test(char));
+/** Of each ASCII character whether it is a word character, whether base64 has it, and whether it can stand behind a name. */
+const IS_WORD = markCharacters(/\w/);
+const IS_BASE64 = markCharacters(/[\w+/-]/);
+const ENDS_NAME = markCharacters(/[ "'\\\]?`:=>]/);
+
+function markCharacters(pattern: RegExp): Uint8Array {
+  return Uint8Array.from(ANY, (char) => Number(pattern.test(char)));
+}
 
 function isBase64(code: number): boolean {
-  return code <= ASCII && IS_BASE64[code] === true;
+  return code <= ASCII && IS_BASE64[code] === 1;
 }
 
 /** What stands before is no part of a word, nor of words joined by dashes; an escaped line end, or another escaped character, is none. */
 function isWordStart(text: string, at: number): boolean {
   const before = text.charCodeAt(at - 1);
   if (before === DASH) return !isBase64(text.charCodeAt(at - 2));
-  if (at === 0 || before > ASCII || IS_WORD[before] !== true || IS_WORD[text.charCodeAt(at)] !== true)
-    return true;
+  if (at === 0 || before > ASCII || IS_WORD[before] === 0 || IS_WORD[text.charCodeAt(at)] === 0) return true;
   const second = text.charCodeAt(at - 2);
   if (second === BACKSLASH) return before === 0x6e || before === 0x72 || before === 0x74;
   return text.charCodeAt(at - 3) === PERCENT;

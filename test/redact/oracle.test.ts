@@ -1,20 +1,77 @@
+import { lintSource } from '@secretlint/core';
+import { creator } from '@secretlint/secretlint-rule-preset-recommend';
 import { describe, expect, it } from 'vitest';
+import { PRESET_LITERALS } from '../../src/redact/preset-places.ts';
 import { findByPreset } from '../../src/redact/second-net.ts';
-import { writeSecrets } from '../fixtures/secrets/write-secrets.ts';
+import { type LabelledSecret, writeSecrets } from '../fixtures/secrets/write-secrets.ts';
 import { makeRedactor } from '../support/redactor.ts';
 
-describe('what the preset of secretlint finds', () => {
-  it('is found here too, on labelled secrets of all kinds', async () => {
+const WITHOUT = ['filter-comments', 'gcp'];
+
+const PREFIX = '@secretlint/secretlint-rule-';
+
+type Registered = Parameters<Parameters<typeof creator.create>[0]['registerRule']>[0];
+
+function listPresetRules(): Registered[] {
+  const rules: Registered[] = [];
+  creator.create({ sharedOptions: {}, registerRule: (rule) => rules.push(rule) }, {});
+  return rules;
+}
+
+/** What the preset finds without being told where to look. */
+async function lintWhole(text: string): Promise<string[]> {
+  const rules = listPresetRules().filter(({ meta }) => !WITHOUT.includes(meta.id.slice(PREFIX.length)));
+  const { messages } = await lintSource({
+    source: { content: text, filePath: 'text.txt', ext: '.txt', contentType: 'text' },
+    options: { config: { rules: rules.map((rule) => ({ id: rule.meta.id, rule })) } },
+  });
+  return messages.map(({ range }) => range.join()).sort();
+}
+
+describe('the second net', () => {
+  it('knows of every rule of the preset what it looks for', () => {
+    const names = listPresetRules().map(({ meta }) => meta.id.slice(PREFIX.length));
+    expect([...PRESET_LITERALS.keys(), ...WITHOUT].sort()).toEqual(names.sort());
+    for (const literal of [...PRESET_LITERALS.values()].flat()) expect(literal).toMatch(/^[!-~]{4,}$/);
+  });
+
+  it('finds what the preset finds in all of a text, wherever it stands', async () => {
+    let found = 0;
+    const secrets = writeSecrets(400, 9);
+    for (let at = 0; at < secrets.length; at += 20) {
+      const [first, ...others] = secrets.slice(at, at + 20).map(({ text }) => text);
+      // One at the border of two windows.
+      const text = [`${'just some words '.repeat(4090)}${'x'.repeat(at / 4)} ${first}`, ...others].join(
+        `\n${'and others '.repeat(300)}\n`,
+      );
+      const spans = await findByPreset(text);
+      expect(spans.map(({ start, end }) => [start, end].join()).sort()).toEqual(await lintWhole(text));
+      found += spans.length;
+    }
+    expect(found).toBeGreaterThan(50);
+  });
+
+  it('cannot be switched off by a text', async () => {
+    const token = `ghp${'_'}${'aB3'.repeat(12)}`;
+    expect(await findByPreset(token)).toHaveLength(1);
+    expect(await findByPreset(`secretlint-disable\n${token} secretlint-disable-line`)).toHaveLength(1);
+  });
+
+  it('finds nothing that is not found without it, on labelled secrets of all kinds', async () => {
     let found = 0;
     const missed: string[] = [];
-    for (const { text, secret } of writeSecrets(800, 5)) {
-      for (const { kind, start, end } of await findByPreset(text)) {
+    for (const secret of writeSecrets(800, 5)) {
+      for (const { kind, start, end } of await findByPreset(secret.text)) {
         found++;
-        const left = makeRedactor().redactText(text);
-        if (left.includes(secret) || left.includes(text.slice(start, end))) missed.push(`${kind}: ${text}`);
+        if (isLeft(secret, { start, end })) missed.push(`${kind}: ${secret.text}`);
       }
     }
     expect(found).toBeGreaterThan(100);
     expect(missed).toEqual([]);
   });
 });
+
+function isLeft({ text, secret }: LabelledSecret, { start, end }: { start: number; end: number }): boolean {
+  const left = makeRedactor().redactText(text);
+  return left.includes(secret) || left.includes(text.slice(start, end));
+}
