@@ -51,6 +51,8 @@ for (const rule of RULES) {
     else known.rules.push(rule);
   }
 }
+// Of two beginnings the longer one says more.
+for (const { starts } of SIGNS) starts.sort((a, b) => b.literal.length - a.literal.length);
 addSign('://').isUrl = true;
 for (const letter of LETTERS) addSign(`--${letter}`).isFlag = true;
 for (const digit of HEX) {

@@ -36,8 +36,8 @@ export const KEY_RULES: readonly Rule[] = [
   token('age-secret-key', ['AGE-PLUGIN-'], /[A-Z0-9-]{1,40}-1[A-Z0-9]{50,1000}/),
   token('minisign-key', ['RWRTY0Iy', 'RWQAAEIy'], /[A-Za-z0-9+/=]{200,300}/),
   token('wireguard-key', ['PrivateKey = ', 'PrivateKey=', 'PresharedKey = '], /([A-Za-z0-9+/]{43}=)/),
-  token('jwt', ['eyJ'], /[\w-]{10,2000}\.[\w-]{10,6000}\.[\w-]{10,1000}/),
   token('jwe', ['eyJ'], /[\w-]{10,2000}\.[\w-]{0,1000}\.[\w-]{10,100}\.[\w-]{10,6000}\.[\w-]{10,100}/),
+  token('jwt', ['eyJ'], /[\w-]{10,2000}\.[\w-]{10,6000}\.[\w-]{10,1000}/),
   {
     kind: 'bearer-token',
     starts: ['Bearer ', 'bearer '],

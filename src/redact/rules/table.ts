@@ -7,7 +7,7 @@ import { MODEL_RULES } from './models.ts';
 import { PAYMENT_RULES } from './payments.ts';
 import { TOOL_RULES } from './tools.ts';
 
-/** In this order: of two rules that fit one place, the first one names what it is. */
+/** In this order: of two rules that fit one place and begin alike, the first one names what it is. */
 export const RULES: readonly Rule[] = [
   ...KEY_RULES,
   ...FORGE_RULES,
