@@ -32,7 +32,7 @@ export function openS3Store(settings: S3Settings, name: string, machine: Machine
     list: async () => {
       const objects = await ask(destination, () => open().listObjects('/', prefix));
       if (objects === null) throw refuseBucket(settings.bucket);
-      return new Map(objects.map(({ Key, ETag }) => [Key.slice(prefix.length), bare(ETag)]));
+      return new Map(objects.map(({ Key, ETag }) => [spell(Key).slice(prefix.length), bare(ETag)]));
     },
     read: async (path) => await ask(destination, () => readObject(open(), `${prefix}${path}`)),
     write: async (path, bytes, expected) => {
@@ -58,8 +58,16 @@ async function readObject(s3: S3mini, key: string): Promise<StoredObject | null>
   return data === null || etag === null ? null : { bytes: new Uint8Array(data), version: bare(etag) };
 }
 
+/** The library leaves characters that XML gives by their number, as some stores do in lists. */
+function spell(text: string): string {
+  return text.replace(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (reference, hex, decimal) => {
+    const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : reference;
+  });
+}
+
 function bare(etag: string): string {
-  return etag.replace(/^(?:W\/)?"|"$|&quot;/g, '');
+  return spell(etag).replace(/^(?:W\/)?"|"$|&quot;/g, '');
 }
 
 /** What stands there is not what was expected, or was being written at the same time. */

@@ -70,6 +70,17 @@ export function testPublisher(
       expect((await read()).get('HANDOFF.md')).toBe('# Further on\n');
     });
 
+    it.skipIf(traits.takesHandoffOnly)('knows a file again, whatever it is called', async () => {
+      const { desk, read } = await begin();
+      const path = `memory/it's "50 %" <of> a & b + ü.md`;
+      writeIn(desk.project, path, 'one\n');
+      await publish(desk);
+      expect((await publish(desk)).outcome).toBe('nothing new');
+      writeIn(desk.project, path, 'two\n');
+      expect((await publish(desk)).changes).toEqual([{ path, change: 'changed', bytes: 4 }]);
+      expect((await read()).get(path)).toBe('two\n');
+    });
+
     it('plans exactly what it then publishes, and sends nothing for the plan', async () => {
       const { desk, read } = await begin();
       const planned = await publish(desk, { dryRun: true });

@@ -82,14 +82,19 @@ function list({ objects }: S3Server, url: URL): string {
       : '';
   const contents = page.map((key) => {
     const bytes = objects.get(key) ?? Buffer.of();
-    const etag = etagOf(bytes).replaceAll('"', '&quot;');
-    return `<Contents><Key>${escapeXml(key)}</Key><ETag>${etag}</ETag><Size>${bytes.length}</Size></Contents>`;
+    return `<Contents><Key>${escapeXml(key)}</Key><ETag>${escapeXml(etagOf(bytes))}</ETag><Size>${bytes.length}</Size></Contents>`;
   });
   return `<?xml version="1.0"?><ListBucketResult><IsTruncated>${keys.length > PAGE}</IsTruncated>${more}<KeyCount>${page.length}</KeyCount>${contents.join('')}</ListBucketResult>`;
 }
 
+/** With numbers for quotes, as stores written in Go have them. */
 function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&#34;')
+    .replaceAll("'", '&#39;');
 }
 
 /** The check of AWS Signature Version 4, written from its description. */
