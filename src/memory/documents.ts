@@ -6,6 +6,7 @@ import {
   readProjectFile,
   writeProjectFile,
 } from '../platform/project-file.ts';
+import { PROJECT_SETTINGS } from '../platform/project-folder.ts';
 import { keepDocument } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 
@@ -28,7 +29,7 @@ export function readDocument({ folder }: Pick<Workspace, 'folder'>, title: Docum
 
 /** Whoever changes one of the files holds this, so that nothing is overwritten that was not kept. */
 export function withDocumentLock<T>(store: Store, { folder }: Workspace, work: () => T): T {
-  const locks = ensureLockFolder(ensureProjectFolder(folder, '.agent-handover'));
+  const locks = ensureLockFolder(ensureProjectFolder(folder, PROJECT_SETTINGS));
   const { clock } = store.machine;
   return withLock({ folder: locks, name: 'documents', waitMs: LOCK_WAIT_MS, clock }, work);
 }

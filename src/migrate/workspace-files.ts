@@ -5,8 +5,9 @@ import { listArchives, listNotesMonths, listNotesOfMonth, readState } from '../m
 import { compareCodeUnits } from '../model/canonical.ts';
 import { listFolder } from '../platform/folder-listing.ts';
 import { pathExists } from '../platform/folders.ts';
+import { pathOfCheckpoint } from '../platform/project-folder.ts';
 import { Checkpoint } from '../run/checkpoint.ts';
-import { findMemoryDir, readRunConfig } from '../run/run-config.ts';
+import { findMemoryDir, listRunFiles, readRunConfig } from '../run/run-config.ts';
 import { keepDocument } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import { identifyProject } from '../workspace/project.ts';
@@ -43,14 +44,12 @@ function attempt(path: string, work: () => AdoptedFile): AdoptedFile {
 }
 
 function adoptConfig({ machine }: Store, folder: string): AdoptedFile[] {
-  return [join(folder, '.agent-handover', 'handover.toml'), join(folder, 'handover.toml')]
-    .filter(pathExists)
-    .map((path) =>
-      attempt(path, () => {
-        const { steps } = readRunConfig(machine, folder, path);
-        return { path, outcome: 'in use', note: `${steps.length} steps` };
-      }),
-    );
+  return listRunFiles(folder).map((path) =>
+    attempt(path, () => {
+      const { steps } = readRunConfig(machine, folder, path);
+      return { path, outcome: 'in use', note: `${steps.length} steps` };
+    }),
+  );
 }
 
 function adoptMemory({ machine }: Store, folder: string): AdoptedFile[] {
@@ -80,7 +79,7 @@ function adoptMemory({ machine }: Store, folder: string): AdoptedFile[] {
 }
 
 function adoptCheckpoint({ machine }: Store, folder: string): AdoptedFile[] {
-  const path = join(folder, '.agent-handover', 'checkpoint.json');
+  const path = pathOfCheckpoint(folder);
   if (!pathExists(path)) return [];
   return [
     attempt(path, () => ({ path, outcome: 'in use', note: new Checkpoint(path, machine).load().status })),

@@ -34,7 +34,8 @@ export function writeProjectFile(path: string, data: string | Uint8Array): void 
   writeFileDurably(path, data, { mode: stat === undefined ? 'usual' : stat.mode & 0o777 });
 }
 
-function sweepAbandoned(folder: string): void {
+/** Removes what killed writers left in a folder. */
+export function sweepAbandoned(folder: string): void {
   for (const name of listFolder(folder))
     if (isTempName(name) && isAbandonedTemp(join(folder, name))) removeFile(join(folder, name));
 }

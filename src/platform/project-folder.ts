@@ -1,7 +1,12 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
+/** The folder in a project that is ours: settings, the checkpoint, PAUSE. */
 export const PROJECT_SETTINGS = '.agent-handover';
+
+export function pathOfCheckpoint(root: string): string {
+  return join(root, PROJECT_SETTINGS, 'checkpoint.json');
+}
 
 /**
  * The folder whose `.agent-handover` counts for a place: the nearest one, at it or above it, that has one of this user's

@@ -41,7 +41,7 @@ export async function answerHook(kind: HookKind, input: HookInput, machine: Mach
   const received = receive(kind, input, machine);
   if (received === null || isPaused(received.root, machine)) return NOTHING;
   const settings = await findSettings(received.store, received.root, machine);
-  if (!settings.isEnabled) return NOTHING;
+  if (!settings.isEnabled || isPaused(received.root, machine, settings.pauseFile)) return NOTHING;
   const visit: Visit = { ...received, settings };
   switch (moment) {
     case 'turn':

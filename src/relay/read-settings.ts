@@ -6,6 +6,7 @@ import type { RelaySettings } from './settings.ts';
 
 const RestoreSection = v.object({ startup: v.optional(v.picklist(['brief', 'hint', 'off'])) });
 const HooksSection = v.object({ enabled: v.optional(v.boolean()) });
+const RunSection = v.object({ pause_file: v.optional(v.string()) });
 
 /** From the narrowest on. */
 const WIDTHS: readonly Startup[] = ['off', 'hint', 'brief'];
@@ -16,6 +17,7 @@ export function readSettings(root: string, machine: Machine, otherwise: RelaySet
   const project = { isEnabled: true, startup: user.startup, ...readOne(readProjectConfig(root)) };
   return {
     isEnabled: user.isEnabled && project.isEnabled,
+    pauseFile: user.pauseFile,
     startup: WIDTHS[Math.min(WIDTHS.indexOf(user.startup), WIDTHS.indexOf(project.startup))] ?? 'off',
   };
 }
@@ -23,8 +25,10 @@ export function readSettings(root: string, machine: Machine, otherwise: RelaySet
 function readOne(file: ConfigFile): Partial<RelaySettings> {
   const { startup } = parseSection(file, 'restore', RestoreSection);
   const { enabled } = parseSection(file, 'hooks', HooksSection);
+  const { pause_file } = parseSection(file, 'handover', RunSection);
   return {
     ...(startup === undefined ? {} : { startup }),
     ...(enabled === undefined ? {} : { isEnabled: enabled }),
+    ...(pause_file === undefined ? {} : { pauseFile: pause_file }),
   };
 }

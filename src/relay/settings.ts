@@ -12,9 +12,11 @@ export interface RelaySettings {
   /** Whether hooks do anything. */
   isEnabled: boolean;
   startup: Startup;
+  /** A PAUSE file besides the usual ones; empty for none. */
+  pauseFile: string;
 }
 
-const DEFAULT_SETTINGS: RelaySettings = { isEnabled: true, startup: 'hint' };
+const DEFAULT_SETTINGS: RelaySettings = { isEnabled: true, startup: 'hint', pauseFile: '' };
 
 interface Remembered extends RelaySettings {
   /** The files that they were read from, as they were then. */
@@ -49,6 +51,6 @@ function describeFiles(root: string, machine: Machine): string | null {
 }
 
 /** While a PAUSE file is there, nothing happens by itself. */
-export function isPaused(root: string, machine: Machine): boolean {
-  return findPause(machine, root) !== null;
+export function isPaused(root: string, machine: Machine, pauseFile = ''): boolean {
+  return findPause(machine, root, pauseFile === '' ? [] : [pauseFile]) !== null;
 }

@@ -12,6 +12,7 @@ import { unmarkBegun } from './begun.ts';
 import { READY_FOLDERS } from './folders.ts';
 import { enterConsumed, enterJournalNotes } from './journal-notes.ts';
 import { prepareReady } from './prepare.ts';
+import { findSettings, isPaused } from './settings.ts';
 import { awaitTranscript } from './settle.ts';
 import { readRecord } from './small-records.ts';
 import {
@@ -99,7 +100,12 @@ function joinNotes(notes: readonly CaptureNote[], last: CaptureNote): CaptureNot
 }
 
 async function captureNoted(store: Store, note: CaptureNote, handed: Handed | null): Promise<void> {
-  const root = findWorktreeRoot(note.cwd ?? store.machine.cwd);
+  const { machine } = store;
+  const root = findWorktreeRoot(note.cwd ?? machine.cwd);
+  if (root !== null) {
+    const { pauseFile } = await findSettings(store.root, root, machine);
+    if (isPaused(root, machine, pauseFile)) return;
+  }
   const found = await findNoted(store, note);
   if (found === null || root === null) {
     if (note.moment === 'end' && root !== null) unmarkBegun(store.root, { ...note, root });

@@ -11,6 +11,7 @@ import {
   readProjectFile,
   writeProjectFile,
 } from '../platform/project-file.ts';
+import { pathOfCheckpoint } from '../platform/project-folder.ts';
 import {
   assertStepName,
   formatCheckpoint,
@@ -21,8 +22,6 @@ import {
   type StepRecord,
 } from './checkpoint-file.ts';
 import type { ResumeCode } from './resume-code.ts';
-
-export const DEFAULT_CHECKPOINT = '.agent-handover/checkpoint.json';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_ERROR_BYTES = 500;
@@ -62,7 +61,7 @@ export class Checkpoint {
   readonly machine: Machine;
   #isHeld = false;
 
-  constructor(path: string = DEFAULT_CHECKPOINT, machine: Machine = describeMachine()) {
+  constructor(path: string = pathOfCheckpoint('.'), machine: Machine = describeMachine()) {
     this.path = resolve(machine.cwd, path);
     this.machine = machine;
   }

@@ -2,6 +2,7 @@ import { HandoverError, isErrno } from '../errors.ts';
 import { cleanLine } from '../model/text.ts';
 import { describeMachine, type Machine } from '../platform/machine.ts';
 import { findPause, type Pause } from '../platform/pause.ts';
+import { describePause } from './brake.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { parseRunTime, type RunState } from './checkpoint-file.ts';
 
@@ -137,14 +138,6 @@ function describeFailure(name: string, cause: unknown): HandoverError {
 function assertNotPaused({ findPause: find }: RunOptions): void {
   const pause = find?.() ?? null;
   if (pause !== null) throw describePause(pause);
-}
-
-export function describePause({ path, why }: Pause): HandoverError {
-  const reason = why === null ? '' : `: ${cleanLine(why)}`;
-  return new HandoverError('HANDOVER_PAUSED', `automation is paused by ${path}${reason}`, {
-    hint: 'When it may go on: handover unpause (or remove that file)',
-    data: { path, why },
-  });
 }
 
 export interface EngineOptions {

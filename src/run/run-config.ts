@@ -42,12 +42,28 @@ const NoteSection = v.strictObject({ session: v.optional(Text), current_state: v
 const BackendSection = v.object({ type: v.optional(v.picklist(['none', 'null', 'git']), 'none') });
 
 const name = v.optional(Text);
+const exporting = { kind: v.literal('export'), name, output: Text };
 export const StepDeclaration = v.variant('kind', [
   v.strictObject({ kind: v.literal('collect'), name, agent: v.optional(Text) }),
   v.strictObject({ kind: v.literal('note'), name, text: v.optional(Text) }),
   v.strictObject({ kind: v.literal('current_state'), name, text: v.optional(Text) }),
   v.strictObject({ kind: v.literal('snapshot'), name, mode: v.optional(Text) }),
   v.strictObject({ kind: v.literal('compact'), name }),
+  v.variant('format', [
+    v.strictObject({
+      ...exporting,
+      format: v.literal('bundle'),
+      sign: v.optional(v.boolean(), false),
+      recipients: v.optional(v.pipe(v.array(Text), v.minLength(1))),
+    }),
+    v.strictObject({ ...exporting, format: v.literal('markdown'), target: v.optional(Text) }),
+    v.strictObject({
+      ...exporting,
+      format: v.literal('session-handoff'),
+      sign: v.optional(v.boolean(), false),
+    }),
+    v.strictObject({ ...exporting, format: v.picklist(['json', 'v2']) }),
+  ]),
   v.strictObject({ kind: v.literal('publish'), name }),
   v.strictObject({
     kind: v.literal('command'),
@@ -84,12 +100,13 @@ const PROJECT_FILES = [join(PROJECT_SETTINGS, 'handover.toml'), 'handover.toml']
 
 /**
  * What a run is to do: from the file that was named, else from the project's `handover.toml`, else from the user's own
- * settings. Whoever wrote the project wrote its file too, so that file may not lead out of the project, and commands are
- * run only if they stand in the user's own folder of settings.
+ * settings. Whoever wrote the project wrote its file too, so that file may not lead out of the project, and commands
+ * and exports are carried out only if they stand in the user's own folder of settings.
  */
 export function readRunConfig(machine: Machine, root: string, named?: string): RunConfig {
   const user = readUserConfig(machine);
-  const path = named === undefined ? findProjectFile(root) : requireFile(resolve(machine.cwd, named));
+  const path =
+    named === undefined ? (listRunFiles(root)[0] ?? null) : requireFile(resolve(machine.cwd, named));
   const file = path === null ? user : readConfigFile(path);
   const section = parseSection(file, 'handover', HandoverSection);
   const { session, current_state } = parseSection(file, 'note', NoteSection);
@@ -97,7 +114,7 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
   const publishing = readPublishSettings(root, machine);
   const backend = publishing.enabled ? (publishing.backend ?? (type === 'git' ? 'git' : 'none')) : 'none';
   const steps = readSteps(file);
-  assertCommandsAreOwn(file, steps, machine);
+  assertStepsAreOwn(file, steps, machine);
   const place = (text: string): string => placePath(text, { file, root, machine });
   const userPause = file === user ? undefined : parseSection(user, 'handover', HandoverSection).pause_file;
   return {
@@ -115,10 +132,15 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
 
 /** Where the memory of a project is, also when its declaration cannot be used. */
 export function findMemoryDir(machine: Machine, root: string): string {
+  return readUsableConfig(machine, root)?.memoryDir ?? join(root, 'memory');
+}
+
+/** Null when it cannot be used. */
+export function readUsableConfig(machine: Machine, root: string): RunConfig | null {
   try {
-    return readRunConfig(machine, root).memoryDir;
+    return readRunConfig(machine, root);
   } catch (error) {
-    if (error instanceof HandoverError) return join(root, 'memory');
+    if (error instanceof HandoverError) return null;
     throw error;
   }
 }
@@ -128,8 +150,9 @@ function readSteps(file: ConfigFile): readonly StepDeclaration[] | null {
   return parseSection(file, 'step', v.array(StepDeclaration));
 }
 
-function findProjectFile(root: string): string | null {
-  return PROJECT_FILES.map((file) => join(root, file)).find(pathExists) ?? null;
+/** The files in a project that declare a run; the first one counts. */
+export function listRunFiles(root: string): string[] {
+  return PROJECT_FILES.map((file) => join(root, file)).filter(pathExists);
 }
 
 function requireFile(path: string): string {
@@ -139,16 +162,19 @@ function requireFile(path: string): string {
   });
 }
 
-function assertCommandsAreOwn(
+/** What only the user may have done: programs, and files that hold what is kept of the work. */
+const OWN_KINDS: readonly StepDeclaration['kind'][] = ['command', 'export'];
+
+function assertStepsAreOwn(
   file: ConfigFile,
   steps: readonly StepDeclaration[] | null,
   machine: Machine,
 ): void {
-  if (!steps?.some(({ kind }) => kind === 'command')) return;
-  if (isOwnFile(file, machine)) return;
+  const wanting = steps?.find(({ kind }) => OWN_KINDS.includes(kind));
+  if (wanting === undefined || isOwnFile(file, machine)) return;
   throw new HandoverError(
     'HANDOVER_PERMISSION',
-    `${file.path} declares a command, which is not run from there`,
+    `${file.path} declares a step of kind "${wanting.kind}", which is not carried out from there`,
     {
       hint: `Whoever wrote a project could have put it there. Move the steps to a file in ${findConfigFolder(machine)}, and name that with --config.`,
     },

@@ -1,8 +1,9 @@
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { addNote, type Memory, replaceState } from '../memory/memory.ts';
 import type { Snapshot } from '../memory/snapshot.ts';
 import type { Handover } from '../model/handover.ts';
+import { expandTilde } from '../platform/pause.ts';
 import type { Store } from '../store/store.ts';
 import type { Step, StepContext } from './engine.ts';
 import type { RunConfig, StepDeclaration } from './run-config.ts';
@@ -52,6 +53,8 @@ async function carryOut(
       compactMemory(memoryOf(place), { at: context.at });
       return null;
     }
+    case 'export':
+      return await exportFile(place, declared, context);
     case 'publish':
       return await publish(place);
     case 'command':
@@ -169,6 +172,18 @@ function memoryOf({ store, config }: RunPlace): Memory {
 async function collect(place: RunPlace, agent: string | undefined): Promise<string | null> {
   const { collectSession } = await import('./collect.ts');
   return await collectSession(place.store, await projectOf(place), agent);
+}
+
+async function exportFile(
+  place: RunPlace,
+  declared: Extract<StepDeclaration, { kind: 'export' }>,
+  context: StepContext,
+): Promise<string> {
+  const { store, root } = place;
+  const { exportNewest } = await import('./export.ts');
+  const path = resolve(root, expandTilde(declared.output, store.machine));
+  await exportNewest({ store, root, project: await projectOf(place), path }, declared, context);
+  return declared.output;
 }
 
 async function projectOf({ store, root }: RunPlace): Promise<string> {

@@ -70,6 +70,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'capture',
     'memory',
     'publish',
+    'brief',
+    'bundle',
   ],
   migrate: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store', 'memory', 'run'],
   relay: [
@@ -86,7 +88,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   ],
   hooks: ['errors.ts', 'model', 'platform', 'agents', 'store'],
   publish: ['errors.ts', 'model', 'platform', 'config', 'workspace', 'redact', 'store'],
-  bundle: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store'],
+  bundle: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'brief', 'store'],
   surfaces: [
     'errors.ts',
     'version.ts',

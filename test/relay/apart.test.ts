@@ -116,6 +116,17 @@ describe('who switches it off', () => {
         writeFileSync(join(desk.home, '.agent_handover', 'PAUSE'), '');
       },
     ],
+    [
+      'the user, by a brake of his own',
+      (desk) => {
+        mkdirSync(join(desk.home, '.config', 'agent-handover'), { recursive: true });
+        writeFileSync(
+          join(desk.home, '.config', 'agent-handover', 'config.toml'),
+          '[handover]\npause_file = "~/brake"\n',
+        );
+        writeFileSync(join(desk.home, 'brake'), '');
+      },
+    ],
   ])('%s: nothing is captured and nothing is given', async (_, switchOff) => {
     const desk = openDesk();
     switchOff(desk);

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { Checkpoint } from '../../src/run/checkpoint.ts';
 import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
+import { configure } from '../support/publishing.ts';
 
 function declare(desk: Desk, toml: string): void {
   writeFileSync(join(desk.project, 'handover.toml'), toml);
@@ -221,9 +222,21 @@ describe('a configuration that came with the project', () => {
   });
 });
 
+/** The folder that memory is then published to. */
+function publishToFolder(desk: Desk, more = ''): string {
+  const away = join(desk.folder, 'away');
+  mkdirSync(away);
+  configure(desk, `${more}[publish]\nbackend = "folder"\n[publish.folder]\npath = "${away}"\n`);
+  return away;
+}
+
 describe('PAUSE', () => {
-  it('stops run and auto with 75, whichever file it is, and says why', async () => {
+  it('stops all that writes by itself with 75, whichever file it is, and says why', async () => {
     const desk = makeDesk();
+    const away = publishToFolder(desk);
+    const old = join(desk.project, 'memory', 'layer1', '2020-01', 'api-2020-01-02.md');
+    mkdirSync(join(old, '..'), { recursive: true });
+    writeFileSync(old, '<!-- agent-handover | layer1 | 2020-01-02 -->\nWorked.\n');
     declare(desk, '[handover]\npause_file = "~/brake"\n');
     const globalFolder = join(desk.home, '.agent_handover');
     mkdirSync(globalFolder);
@@ -234,15 +247,43 @@ describe('PAUSE', () => {
       join(desk.home, 'brake'),
     ]) {
       writeFileSync(path, 'release day\n');
-      for (const args of [['run', '--note', 'x'], ['auto']]) {
+      for (const args of [['run', '--note', 'x'], ['auto'], ['push'], ['push', '.'], ['compact']]) {
         const { status, stderr } = await desk.run(args);
         expect(status, path).toBe(75);
         expect(stderr).toContain(`automation is paused by ${path}: release day`);
       }
       rmSync(path);
     }
-    expect(existsSync(join(desk.project, 'memory'))).toBe(false);
     expect(existsSync(join(desk.project, 'HANDOFF.md'))).toBe(false);
+    expect(readdirSync(join(desk.project, 'memory'), { recursive: true })).toHaveLength(3);
+    expect(readdirSync(away)).toEqual([]);
+    for (const args of [['auto'], ['push'], ['compact']]) await desk.ok(args);
+    expect(existsSync(old)).toBe(false);
+    expect(readdirSync(away)).toEqual(['project']);
+  });
+
+  it('lets through what only says what would be done', async () => {
+    const desk = makeDesk();
+    publishToFolder(desk);
+    await desk.ok(['pause']);
+    for (const args of [['run', '--note', 'x'], ['push'], ['compact']]) await desk.ok([...args, '--dry-run']);
+  });
+
+  it('stops auto between its two steps', async () => {
+    const desk = makeDesk();
+    const away = publishToFolder(desk, '[handover]\npause_file = "HANDOFF.md"\n');
+    expect((await desk.run(['auto'])).status).toBe(75);
+    expect(existsSync(join(desk.project, 'HANDOFF.md'))).toBe(true);
+    expect(readdirSync(away)).toEqual([]);
+  });
+
+  it('keeps resume from capturing what nobody captured, and lets it tell the rest', async () => {
+    const desk = makeDesk();
+    await desk.save('--title', 'Retries', '--next', 'Write the test');
+    await desk.ok(['pause']);
+    const { status, stdout, stderr } = await desk.run(['resume']);
+    expect([status, stdout.includes('Write the test')]).toEqual([0, true]);
+    expect(stderr).toContain('PAUSE: no session is captured');
   });
 
   it('that comes in the middle of a run stops it before the next step, and the run goes on later', async () => {

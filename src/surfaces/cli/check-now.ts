@@ -1,12 +1,12 @@
-import { join, resolve } from 'node:path';
-import { findProjectFolder, glanceAtFile } from '../../platform/project-folder.ts';
+import { resolve } from 'node:path';
+import { findProjectFolder, glanceAtFile, pathOfCheckpoint } from '../../platform/project-folder.ts';
 import { readResumeCode } from '../../run/resume-code.ts';
 
-/** `.agent-handover/checkpoint.json` of the project, unless a flag or the environment names another file. */
+/** The checkpoint of the project, unless a flag or the environment names another file. */
 export function findCheckpoint(cwd: string, flag: string | undefined, variable: string | undefined): string {
   const named = flag ?? (variable === '' ? undefined : variable);
   if (named !== undefined) return resolve(cwd, named);
-  return join(findProjectFolder(cwd), '.agent-handover', 'checkpoint.json');
+  return pathOfCheckpoint(findProjectFolder(cwd));
 }
 
 /**

@@ -1,6 +1,8 @@
-import type { CaughtUp } from '../../capture/catch-up.ts';
+import { type CaughtUp, catchUp } from '../../capture/catch-up.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Handover } from '../../model/handover.ts';
+import { findProjectFolder } from '../../platform/project-folder.ts';
+import { findUsualPause } from '../../run/brake.ts';
 import { requireHandover } from '../../store/resolve.ts';
 import { listOfWorktree } from '../../store/worktree.ts';
 import type { Place } from '../../workspace/place.ts';
@@ -8,8 +10,24 @@ import { type CliContext, findStore, noteJournalFailure, withCatalog } from './c
 import { reportOddRows } from './drift.ts';
 import { dim } from './output.ts';
 
+/** Captures what sessions of this worktree did since they were captured, and says so. Not while there is a PAUSE file. */
+export async function catchUpHere(
+  context: CliContext,
+  { project, root }: Place,
+  except: ReadonlySet<string> = new Set(),
+): Promise<CaughtUp[]> {
+  const pause = findUsualPause(context.machine, findProjectFolder(root));
+  if (pause !== null) {
+    context.err.line(dim(`paused by ${pause.path}: no session is captured`));
+    return [];
+  }
+  const caughtUp = await catchUp(findStore(context), { project: project.id, root }, except);
+  reportCaughtUp(context, caughtUp);
+  return caughtUp;
+}
+
 /** What was kept of itself is said, and what could not be. */
-export function reportCaughtUp(context: CliContext, caughtUp: readonly CaughtUp[]): void {
+function reportCaughtUp(context: CliContext, caughtUp: readonly CaughtUp[]): void {
   for (const { session, kept } of caughtUp) {
     reportOddRows(context.err, session.agent, kept.judgement);
     if (kept.outcome !== 'kept') continue;

@@ -3,15 +3,14 @@ import { takeSnapshot } from '../../../memory/take-snapshot.ts';
 import { requireFolder } from '../../../platform/folders.ts';
 import { acquireLock } from '../../../platform/lock.ts';
 import type { Machine } from '../../../platform/machine.ts';
-import { findPause } from '../../../platform/pause.ts';
 import { ensureLockFolder, ensureProjectFolder } from '../../../platform/project-file.ts';
+import { PROJECT_SETTINGS } from '../../../platform/project-folder.ts';
 import {
   isPublishingConfigured,
   type PublishReport,
   publishProject,
 } from '../../../publish/publish-project.ts';
-import { describePause } from '../../../run/engine.ts';
-import { readRunConfig } from '../../../run/run-config.ts';
+import { assertNotPaused } from '../../../run/brake.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { dim } from '../output.ts';
 import type { AutoFlags } from './auto.ts';
@@ -20,9 +19,8 @@ import type { AutoFlags } from './auto.ts';
 export async function runAuto(this: CliContext, flags: AutoFlags, folder = '.'): Promise<void> {
   const { machine } = this;
   const root = requireFolder(resolve(machine.cwd, folder));
-  const pause = findPause(machine, root, readRunConfig(machine, root).pauseFiles);
-  if (pause !== null) throw describePause(pause);
-  const locks = ensureLockFolder(ensureProjectFolder(root, '.agent-handover'));
+  assertNotPaused(machine, root);
+  const locks = ensureLockFolder(ensureProjectFolder(root, PROJECT_SETTINGS));
   const lock = acquireLock({ folder: locks, name: 'auto', waitMs: 0, clock: machine.clock });
   try {
     const { path, isNew, kept } = await takeSnapshot(findStore(this), root, {
@@ -41,6 +39,7 @@ export async function runAuto(this: CliContext, flags: AutoFlags, folder = '.'):
 }
 
 async function publish(root: string, { name }: AutoFlags, machine: Machine): Promise<Published> {
+  assertNotPaused(machine, root);
   const named = name === undefined ? {} : { name };
   const { outcome, destination, commit } = await publishProject({ folder: root, ...named }, machine);
   return { outcome, destination, commit };

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { type Compaction, compactMemory } from '../../../memory/compact.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { assertNotPaused } from '../../../run/brake.ts';
 import { readRunConfig } from '../../../run/run-config.ts';
 import type { CliContext } from '../context.ts';
 import { bold, dim, yellow } from '../output.ts';
@@ -8,9 +9,11 @@ import type { CompactFlags } from './compact.ts';
 
 export function runCompact(this: CliContext, flags: CompactFlags): void {
   const { machine } = this;
+  const project = findProjectFolder(machine.cwd);
+  if (!flags.dryRun) assertNotPaused(machine, project);
   const root =
     flags.memory === undefined
-      ? readRunConfig(machine, findProjectFolder(machine.cwd)).memoryDir
+      ? readRunConfig(machine, project).memoryDir
       : resolve(machine.cwd, flags.memory);
   const done = compactMemory(
     { root, machine },

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Reader } from '../../../brief/reader.ts';
 import type { Lock } from '../../../bundle/age.ts';
 import { formatContent } from '../../../bundle/content.ts';
 import { prepareDeparture } from '../../../bundle/depart.ts';
@@ -14,6 +15,7 @@ import { type CliContext, findStore, refuseBoth } from '../context.ts';
 import { bold, dim, type Output, yellow } from '../output.ts';
 import { choosePassphrase, isPassphraseGiven } from '../passphrase.ts';
 import { pickDepartures } from '../pick-departures.ts';
+import { requireReader } from '../readers.ts';
 import { parseDuration, parseMoment } from '../words.ts';
 import type { ExportFlags } from './export.ts';
 
@@ -80,12 +82,18 @@ async function write(
   { handovers, expiresAt, lock }: Departure & { lock: Lock | null },
 ): Promise<Buffer> {
   const signer = flags.sign ? requireOwnKeys(context.machine) : null;
-  if (flags.format !== 'bundle') {
-    const { writeView } = await import('../write-view.ts');
-    return Buffer.from(writeView(handovers, flags, { machine: context.machine, signer, lock }));
+  const { format } = flags;
+  if (format !== 'bundle') {
+    const { writeView } = await import('../../../bundle/write-view.ts');
+    const view = { format, reader: readerOf(flags) };
+    return Buffer.from(writeView(handovers, view, { machine: context.machine, signer, lock }));
   }
   const createdAt = formatTimestamp(context.machine.clock.now());
   return await packBundle(findStore(context), handovers, { createdAt, expiresAt, signer, lock });
+}
+
+function readerOf({ target }: ExportFlags): Reader {
+  return requireReader(target ?? 'generic');
 }
 
 /** What was asked for and would not happen is an error: nothing leaves in clear that was to be locked. */
@@ -164,10 +172,13 @@ async function showDeparture(
     out.json({ dry_run: true, format: flags.format, signed: flags.sign, encrypted: isLocked, handovers });
     return;
   }
-  if (flags.format === 'bundle') out.block(formatContent(handovers).toString('utf8'));
+  const { format } = flags;
+  if (format === 'bundle') out.block(formatContent(handovers).toString('utf8'));
   else {
-    const { writeView } = await import('../write-view.ts');
-    out.block(writeView(handovers, flags, { machine, signer: null, lock: null }));
+    const { writeView } = await import('../../../bundle/write-view.ts');
+    out.block(
+      writeView(handovers, { format, reader: readerOf(flags) }, { machine, signer: null, lock: null }),
+    );
   }
   summarise(
     err,

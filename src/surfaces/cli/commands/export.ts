@@ -1,9 +1,16 @@
 import { buildCommand, type Command } from '@stricli/core';
+import type { ViewFormat } from '../../../bundle/write-view.ts';
 import type { CliContext } from '../context.ts';
 import { type PassphraseFlags, passphraseFlags } from '../passphrase.ts';
 
-export const EXPORT_FORMATS = ['bundle', 'markdown', 'json', 'session-handoff', 'v2'] as const;
-export type ExportFormat = (typeof EXPORT_FORMATS)[number];
+const EXPORT_FORMATS = [
+  'bundle',
+  'markdown',
+  'json',
+  'session-handoff',
+  'v2',
+] as const satisfies readonly ExportFormat[];
+type ExportFormat = 'bundle' | ViewFormat;
 
 export interface ExportFlags extends PassphraseFlags {
   id?: readonly string[];

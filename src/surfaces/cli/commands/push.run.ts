@@ -1,16 +1,21 @@
+import { resolve } from 'node:path';
+import { findProjectFolder } from '../../../platform/project-folder.ts';
 import { type PublishReport, publishProject } from '../../../publish/publish-project.ts';
+import { assertNotPaused } from '../../../run/brake.ts';
 import type { CliContext } from '../context.ts';
 import { bold, dim, green, type Output, yellow } from '../output.ts';
 import type { PushFlags } from './push.ts';
 
 export async function runPush(this: CliContext, flags: PushFlags, folder?: string): Promise<void> {
+  const { machine } = this;
+  if (!flags.dryRun) assertNotPaused(machine, findProjectFolder(resolve(machine.cwd, folder ?? '.')));
   const report = await publishProject(
     {
       dryRun: flags.dryRun,
       ...(folder === undefined ? {} : { folder }),
       ...(flags.name === undefined ? {} : { name: flags.name }),
     },
-    this.machine,
+    machine,
   );
   if (flags.json) this.out.json(toJson(report));
   else print(this.out, report);

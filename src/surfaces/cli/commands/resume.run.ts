@@ -1,7 +1,6 @@
 import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../../brief/compile.ts';
 import type { Reader } from '../../../brief/reader.ts';
 import { BYTES_PER_TOKEN } from '../../../brief/weighed.ts';
-import { catchUp } from '../../../capture/catch-up.ts';
 import { findChanges } from '../../../handover/find-changes.ts';
 import { printMemory, readMemoryPages } from '../../../memory/briefing.ts';
 import type { ChangesSince } from '../../../model/changes-since.ts';
@@ -11,7 +10,7 @@ import { readMarked } from '../../../store/marks.ts';
 import { describePlace, type Place } from '../../../workspace/place.ts';
 import { listRunningSessions } from '../agents.ts';
 import { type CliContext, findStore } from '../context.ts';
-import { findNewestHere, refuseUnknown, reportCaughtUp } from '../newest-here.ts';
+import { catchUpHere, findNewestHere, refuseUnknown } from '../newest-here.ts';
 import { readBriefFlags } from '../readers.ts';
 import type { ResumeFlags } from './resume.ts';
 
@@ -20,8 +19,7 @@ export async function runResume(this: CliContext, flags: ResumeFlags, folder = '
   const store = findStore(this);
   const place = describePlace(folder, this.machine);
   const running = listRunningSessions(this.machine.env);
-  const caughtUp = await catchUp(store, { project: place.project.id, root: place.root }, running);
-  reportCaughtUp(this, caughtUp);
+  const caughtUp = await catchUpHere(this, place, running);
   const memory = printProjectMemory(this, place, { reader, budget: options.budget });
   const handover = await findNewestHere(this, place, running);
   if (handover === null) {

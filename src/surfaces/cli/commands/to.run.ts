@@ -1,7 +1,6 @@
 import { findLaunch, type Launch } from '../../../agents/launch.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../brief/compile.ts';
 import { BYTES_PER_TOKEN } from '../../../brief/weighed.ts';
-import { catchUp } from '../../../capture/catch-up.ts';
 import { HandoverError } from '../../../errors.ts';
 import { findChanges } from '../../../handover/find-changes.ts';
 import type { Handover } from '../../../model/handover.ts';
@@ -13,7 +12,7 @@ import { findWorkFolder } from '../../../workspace/find-folder.ts';
 import { describePlace } from '../../../workspace/place.ts';
 import { requireAgent } from '../agents.ts';
 import { type CliContext, findStore } from '../context.ts';
-import { findNewestHere, refuseUnknown, reportCaughtUp } from '../newest-here.ts';
+import { catchUpHere, findNewestHere, refuseUnknown } from '../newest-here.ts';
 import { dim, yellow } from '../output.ts';
 import { pickNamed } from '../pick.ts';
 import { requireReader } from '../readers.ts';
@@ -73,7 +72,7 @@ async function chooseHandover(context: CliContext, named: string | undefined): P
   const store = findStore(context);
   if (named !== undefined) return requireHandover(store, await pickNamed(store, named));
   const place = describePlace('.', context.machine);
-  reportCaughtUp(context, await catchUp(store, { project: place.project.id, root: place.root }));
+  await catchUpHere(context, place);
   const newest = await findNewestHere(context, place);
   if (newest === null) throw refuseUnknown(place);
   return newest;

@@ -1,15 +1,17 @@
-import { compileBrief } from '../../brief/compile.ts';
-import type { Lock } from '../../bundle/age.ts';
-import type { OwnKeys } from '../../bundle/own-keys.ts';
-import { formatSessionHandoffBundle } from '../../bundle/session-handoff-bundle.ts';
-import { lockSessionHandoff, makeLockSeed } from '../../bundle/session-handoff-lock.ts';
-import { HandoverError } from '../../errors.ts';
-import { writeSessionHandoffRecord } from '../../handover/session-handoff-view.ts';
-import { writeV2Envelope } from '../../handover/v2-view.ts';
-import { type Handover, isForeign } from '../../model/handover.ts';
-import type { Machine } from '../../platform/machine.ts';
-import type { ExportFlags } from './commands/export.ts';
-import { requireReader } from './readers.ts';
+import { compileBrief } from '../brief/compile.ts';
+import type { Reader } from '../brief/reader.ts';
+import { HandoverError } from '../errors.ts';
+import { writeSessionHandoffRecord } from '../handover/session-handoff-view.ts';
+import { writeV2Envelope } from '../handover/v2-view.ts';
+import { type Handover, isForeign } from '../model/handover.ts';
+import type { Machine } from '../platform/machine.ts';
+import type { Lock } from './age.ts';
+import type { OwnKeys } from './own-keys.ts';
+import { formatSessionHandoffBundle } from './session-handoff-bundle.ts';
+import { lockSessionHandoff, makeLockSeed } from './session-handoff-lock.ts';
+
+/** Forms that others read, besides the bundle. */
+export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
 
 export interface ViewOptions {
   machine: Machine;
@@ -20,19 +22,17 @@ export interface ViewOptions {
 /** Handovers in a form that other tools, or people, read. */
 export function writeView(
   handovers: readonly Handover[],
-  { format, target }: Pick<ExportFlags, 'format' | 'target'>,
+  { format, reader }: { format: ViewFormat; reader: Reader },
   options: ViewOptions,
 ): string {
   switch (format) {
     case 'markdown':
-      return handovers
-        .map((handover) => compileBrief(handover, requireReader(target ?? 'generic')).text)
-        .join('\n');
+      return handovers.map((handover) => compileBrief(handover, reader).text).join('\n');
     case 'session-handoff':
       return writeSessionHandoff(requireOne(handovers, format), options);
     case 'v2':
       return writeV2(requireOne(handovers, format), options.machine);
-    default:
+    case 'json':
       return `${JSON.stringify(handovers, null, 2)}\n`;
   }
 }
