@@ -22,7 +22,7 @@ const START = [
   /src\/surfaces\/cli\/(run|output|context|failure|filters|words|terminal-flag)\.ts$/,
   /src\/surfaces\/cli\/commands\/(table|list|list\.run)\.ts$/,
   /src\/model\/(text|time|id|base32|fingerprint)\.ts$/,
-  /src\/store\/(store|catalog|months|open-catalog|index-catalog|index-file|index-freshness|index-schema)\.ts$/,
+  /src\/store\/(store|catalog|months|open-catalog|cache-database|cache-opening|index-catalog|index-freshness|index-schema)\.ts$/,
   /src\/platform\/(machine|streams|sleep|paths|folders|folder-listing|durable-file|process-identity|sql)\.ts$/,
   /node_modules\/@stricli\/core\//,
 ];

@@ -105,6 +105,17 @@ export function readRegularFile(path: string, maxBytes: number): Buffer {
   }
 }
 
+/** What a regular file holds from this byte on. */
+export function readFileFrom(path: string, offset: number): Buffer {
+  const fd = openNoFollow(path, constants.O_RDONLY);
+  try {
+    const buffer = Buffer.alloc(Math.max(0, regularSize(fd, path) - offset));
+    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, offset));
+  } finally {
+    closeSync(fd);
+  }
+}
+
 /** The last `maxBytes` of a regular file, or all of it. */
 export function readFileTail(path: string, maxBytes: number): Buffer {
   const fd = openNoFollow(path, constants.O_RDONLY);
@@ -157,6 +168,12 @@ export function measureRegularFile(path: string): number | null {
 /** Whether others may read or write a file. Windows has no such modes. */
 export function isOpenToOthers(path: string): boolean {
   return process.platform !== 'win32' && (lstatSync(path).mode & 0o077) !== 0;
+}
+
+/** Tells contents of a file apart, as far as its size and times do; null when there is no regular file. */
+export function describeFileState(path: string): string | null {
+  const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
+  return stat?.isFile() === true ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : null;
 }
 
 /** Tells a file from one that is put in its place later; null when there is none. */

@@ -18,8 +18,8 @@ import {
 import { listFolder } from '../platform/folder-listing.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { loadSqlDriver } from '../platform/sql.ts';
+import { isCacheTrouble } from './cache-database.ts';
 import { createHandoverFile, readHandover, withCreationLock } from './handovers.ts';
-import { isIndexTrouble } from './index-file.ts';
 import { rebuildIndex } from './index-writer.ts';
 import { appendEntry } from './journal.ts';
 import { nextMoment } from './moment.ts';
@@ -86,7 +86,7 @@ function refreshIndex(store: Store): void {
   try {
     if (driver !== null) rebuildIndex(store, driver);
   } catch (cause) {
-    if (!isIndexTrouble(cause)) throw cause;
+    if (!isCacheTrouble(cause)) throw cause;
     throw new HandoverError('HANDOVER_IO', 'the index could not be built anew', {
       hint: 'What came is kept. When the disk is in order again: handover list',
       cause,

@@ -1,6 +1,7 @@
-import { HandoverError } from '../errors.ts';
 import { measureRegularFile } from '../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver, SqlValue } from '../platform/sql.ts';
+import { RowDamage, textIn } from './cache-database.ts';
+import { openCache } from './cache-opening.ts';
 import {
   type Catalog,
   type CatalogRow,
@@ -10,9 +11,8 @@ import {
   isCatalogRow,
   type ProjectMatch,
 } from './catalog.ts';
-import { isIndexDamage, isIndexReplaced, openIndexFile } from './index-file.ts';
 import { findChangedMonths, isComplete } from './index-freshness.ts';
-import { COLUMNS, type IndexRow, isIndexRow, pathOfIndex, textIn } from './index-schema.ts';
+import { COLUMNS, INDEX, type IndexRow, isIndexRow, pathOfIndex } from './index-schema.ts';
 import type { Progress } from './index-sync.ts';
 import { pathOfHandover, type Store } from './store.ts';
 
@@ -20,8 +20,7 @@ import { pathOfHandover, type Store } from './store.ts';
 const FIRST_PAGE_ROWS = 21;
 const PAGE_ROWS = 500;
 
-/** Raised inside when a row is not what was put in, or missing. */
-class RowDamage extends Error {}
+const MAX_COUNTED_BYTES = 8 * 1024 * 1024;
 
 /**
  * Answers from the index, after bringing it in line with the files. An index that is missing, old or damaged is built
@@ -32,70 +31,24 @@ export async function openIndexCatalog(
   driver: SqlDriver,
   progress?: Progress,
 ): Promise<Catalog> {
-  let database = await openOrRebuild(store, driver, progress);
-  let isOpen = true;
-  const close = (): void => {
-    if (isOpen) database.close();
-    isOpen = false;
-  };
-  const ask = async <T>(question: (database: SqlDatabase) => T): Promise<T> => {
-    try {
-      return question(database);
-    } catch (error) {
-      if (!(error instanceof RowDamage) && !isIndexDamage(error)) throw error;
-      close();
-      database = await rebuild(store, driver, progress);
-      isOpen = true;
-      return question(database);
-    }
-  };
+  const { ask, close } = await openCache(store, driver, {
+    cache: INDEX,
+    update: (database) => update(store, database),
+    rebuild: async () => (await import('./index-writer.ts')).rebuildIndex(store, driver, progress),
+  });
   return {
     driver: 'index',
-    rows: (filter) => readRows((page) => ask((current) => readPage(current, filter, page))),
-    damaged: () => ask((current) => readDamaged(store, current)),
+    rows: (filter) => readRows((page) => ask((database) => readPage(database, filter, page))),
+    damaged: () => ask((database) => readDamaged(store, database)),
     close,
   };
 }
 
-const MAX_REPLACEMENTS = 3;
-const MAX_COUNTED_BYTES = 8 * 1024 * 1024;
-
-async function openOrRebuild(store: Store, driver: SqlDriver, progress?: Progress): Promise<SqlDatabase> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      const database = openIndexFile(store, driver);
-      if (database !== null) return await updateOrClose(store, database);
-      break;
-    } catch (error) {
-      if (isIndexReplaced(error) && attempt < MAX_REPLACEMENTS) continue;
-      if (!isIndexDamage(error) && !(error instanceof RowDamage)) throw error;
-      break;
-    }
-  }
-  return await rebuild(store, driver, progress);
-}
-
-async function updateOrClose(store: Store, database: SqlDatabase): Promise<SqlDatabase> {
-  try {
-    if (findChangedMonths(store, database).length > 0)
-      (await import('./index-writer.ts')).updateIndex(store, database);
-    if ((measureRegularFile(pathOfIndex(store)) ?? 0) <= MAX_COUNTED_BYTES && !isComplete(database))
-      throw new RowDamage();
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-async function rebuild(store: Store, driver: SqlDriver, progress?: Progress): Promise<SqlDatabase> {
-  (await import('./index-writer.ts')).rebuildIndex(store, driver, progress);
-  const database = openIndexFile(store, driver);
-  // It may be the work of somebody else who came first, from before the last save of this process.
-  if (database !== null) return await updateOrClose(store, database);
-  throw new HandoverError('HANDOVER_STORE_DAMAGED', `${pathOfIndex(store)} cannot be built`, {
-    hint: 'Set HANDOVER_SQLITE=none to work without an index, and run: handover doctor',
-  });
+async function update(store: Store, database: SqlDatabase): Promise<void> {
+  if (findChangedMonths(store, database).length > 0)
+    (await import('./index-writer.ts')).updateIndex(store, database);
+  if ((measureRegularFile(pathOfIndex(store)) ?? 0) <= MAX_COUNTED_BYTES && !isComplete(database))
+    throw new RowDamage();
 }
 
 /** The rows that follow the row `after`, or the first ones, and how many of them at most. */

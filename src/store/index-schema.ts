@@ -1,12 +1,11 @@
-import { join } from 'node:path';
 import { takeFingerprint } from '../model/fingerprint.ts';
 import type { Handover } from '../model/handover.ts';
 import type { SqlValue } from '../platform/sql.ts';
+import { type CacheDatabase, pathOfCache } from './cache-database.ts';
 import { describeRow } from './catalog.ts';
 import type { Store } from './store.ts';
 
-/** Raised with every change of the tables or of what is in them: an index of another version is built anew. */
-export const INDEX_VERSION = 4;
+export const INDEX: CacheDatabase = { name: 'index', version: 4 };
 
 export const CREATE_TABLES: string = `
   CREATE TABLE handovers (
@@ -24,11 +23,10 @@ export const CREATE_TABLES: string = `
   CREATE TABLE texts (id TEXT PRIMARY KEY, body TEXT NOT NULL);
   CREATE TABLE months (month TEXT PRIMARY KEY, state TEXT, files INTEGER NOT NULL);
   CREATE TABLE damaged (id TEXT PRIMARY KEY, reason TEXT NOT NULL);
-  PRAGMA user_version = ${INDEX_VERSION};
 `;
 
 export function pathOfIndex(store: Store): string {
-  return join(store.root, 'index.sqlite');
+  return pathOfCache(store, INDEX);
 }
 
 /** A row of the table `handovers`. `mark` covers the rest, so that rot in a row is seen before it is shown. */
@@ -103,18 +101,4 @@ function hasColumns(value: unknown): value is IndexRow {
   if (typeof row.id !== 'string' || typeof row.agent !== 'string') return false;
   if (typeof row.project_id !== 'string' || typeof row.project_name !== 'string') return false;
   return typeof row.root === 'string' && typeof row.shown === 'string';
-}
-
-export function textIn(row: unknown, column: string): string {
-  const value = valueIn(row, column);
-  return typeof value === 'string' ? value : '';
-}
-
-export function numberIn(row: unknown, column: string): number {
-  const value = valueIn(row, column);
-  return typeof value === 'number' ? value : Number.NaN;
-}
-
-function valueIn(row: unknown, column: string): unknown {
-  return typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined;
 }

@@ -1,17 +1,12 @@
 import { HandoverError } from '../errors.ts';
 import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
+import { textIn } from './cache-database.ts';
 import { endOfPrefix, foldSearchText } from './catalog.ts';
 import { readHandover } from './handovers.ts';
 import { type ChangedMonth, findChangedMonths } from './index-freshness.ts';
-import { COLUMNS, type IndexRow, makeIndexRow, textIn, valuesOf } from './index-schema.ts';
+import { COLUMNS, type IndexRow, makeIndexRow, valuesOf } from './index-schema.ts';
 import { listIds } from './months.ts';
 import type { Month, Store } from './store.ts';
-
-/** What following the files changed in an index. */
-export interface Followed {
-  added: number;
-  removed: number;
-}
 
 export type Progress = (done: number, total: number) => void;
 
@@ -65,21 +60,33 @@ export function followFiles(
     extract(id: string): IndexEntry;
     progress?: Progress | undefined;
   },
-): Followed {
-  const { news, extract, progress } = options;
+): void {
   const statements = prepareStatements(database);
+  const { news, extract, progress } = options;
+  followMonths(database, news, {
+    add: (id) => addRow(statements, id, extract(id)),
+    remove: (id) => removeRow(statements, id),
+    progress,
+  });
+}
+
+/** Takes in and lets go of handovers as the news say, and notes how their months were seen. */
+export function followMonths(
+  database: SqlDatabase,
+  news: readonly MonthNews[],
+  follow: { add(id: string): void; remove(id: string): void; progress?: Progress | undefined },
+): void {
+  const setMonth = database.prepare('INSERT OR REPLACE INTO months (month, state, files) VALUES (?, ?, ?)');
   const total = news.reduce((sum, month) => sum + month.added.length, 0);
-  const followed: Followed = { added: 0, removed: 0 };
+  let done = 0;
   for (const { month, state, files, added, removed } of news) {
-    for (const id of removed) removeRow(statements, id);
-    followed.removed += removed.length;
+    for (const id of removed) follow.remove(id);
     for (const id of added) {
-      addRow(statements, id, extract(id));
-      progress?.(++followed.added, total);
+      follow.add(id);
+      follow.progress?.(++done, total);
     }
-    statements.setMonth.run(month.join('/'), state, files);
+    setMonth.run(month.join('/'), state, files);
   }
-  return followed;
 }
 
 /** Both lists are sorted, so that one walk over them tells what is only in the one or the other. */
@@ -122,7 +129,6 @@ interface Statements {
   removeRow: SqlStatement;
   removeText: SqlStatement;
   removeDamaged: SqlStatement;
-  setMonth: SqlStatement;
 }
 
 function prepareStatements(database: SqlDatabase): Statements {
@@ -134,7 +140,6 @@ function prepareStatements(database: SqlDatabase): Statements {
     removeRow: database.prepare('DELETE FROM handovers WHERE id = ?'),
     removeText: database.prepare('DELETE FROM texts WHERE id = ?'),
     removeDamaged: database.prepare('DELETE FROM damaged WHERE id = ?'),
-    setMonth: database.prepare('INSERT OR REPLACE INTO months (month, state, files) VALUES (?, ?, ?)'),
   };
 }
 

@@ -95,24 +95,32 @@ const EVENT_AT = '{"schema":"journal/1","at":"2026-01-31T12:00:00.000Z","event":
  * not parsed, so that a long journal costs little more than reading it.
  */
 export function readEntriesOf(store: Store, events: readonly JournalEvent[]): JournalEntry[] {
+  return listJournalFiles(store).flatMap(
+    (path) => pickEntries(readRegularFile(path, MAX_JOURNAL_BYTES), events).entries,
+  );
+}
+
+/** As above, of whole lines from anywhere in a file; `read` is where the last of them ends. */
+export function pickEntries(
+  bytes: Buffer,
+  events: readonly JournalEvent[],
+): { entries: JournalEntry[]; read: number } {
   const wanted = events.map((event) => Buffer.from(`${event}"`));
   const initials = new Set(wanted.map((word) => word[0]));
   const entries: JournalEntry[] = [];
-  for (const path of listJournalFiles(store)) {
-    const bytes = readRegularFile(path, MAX_JOURNAL_BYTES);
-    for (let start = 0; start < bytes.length; ) {
-      const newline = bytes.indexOf(0x0a, start);
-      if (newline === -1) break;
-      const from = start + EVENT_AT;
-      const isWanted =
-        initials.has(bytes[from]) &&
-        wanted.some((word) => bytes.subarray(from, from + word.length).equals(word));
-      const entry = isWanted ? parseEntry(bytes.subarray(start, newline)) : null;
-      if (entry !== null) entries.push(entry);
-      start = newline + 1;
-    }
+  let start = 0;
+  while (start < bytes.length) {
+    const newline = bytes.indexOf(0x0a, start);
+    if (newline === -1) break;
+    const from = start + EVENT_AT;
+    const isWanted =
+      initials.has(bytes[from]) &&
+      wanted.some((word) => bytes.subarray(from, from + word.length).equals(word));
+    const entry = isWanted ? parseEntry(bytes.subarray(start, newline)) : null;
+    if (entry !== null) entries.push(entry);
+    start = newline + 1;
   }
-  return entries;
+  return { entries, read: start };
 }
 
 const TAIL_BYTES = 16 * 1024;

@@ -11,7 +11,7 @@ import { appendEntry, readEntriesOf } from './journal.ts';
 import { nextMoment } from './moment.ts';
 import type { Store } from './store.ts';
 
-const MARKS = ['pinned', 'unpinned', 'resolved', 'refuted'] as const satisfies readonly Mark['mark'][];
+export const MARKS = ['pinned', 'unpinned', 'resolved', 'refuted'] as const satisfies readonly Mark['mark'][];
 
 /** What was said of the facts of a project, as the journal has it. */
 export function readMarks(store: Store, project: string): Marks {

@@ -1,9 +1,9 @@
 import { HandoverError, isErrno } from '../errors.ts';
 import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sql.ts';
+import { isCacheTrouble } from './cache-database.ts';
 import type { Catalog } from './catalog.ts';
 import { openIndexCatalog } from './index-catalog.ts';
-import { isIndexTrouble } from './index-file.ts';
 import type { Progress } from './index-sync.ts';
 import { hasArrivals, type Store } from './store.ts';
 
@@ -16,7 +16,7 @@ export interface OpenedCatalog {
 /** The index where there is one to be had, else the files themselves: a cache that fails must not keep anyone from them. */
 export async function openCatalog(store: Store, progress?: Progress): Promise<OpenedCatalog> {
   if (!pathExists(store.root)) return { catalog: await openScan(store), indexFailure: null };
-  if (hasArrivals(store)) await finishArrivals(store);
+  await finishOpenArrivals(store);
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver === null) return { catalog: await openScan(store), indexFailure: null };
   try {
@@ -28,7 +28,8 @@ export async function openCatalog(store: Store, progress?: Progress): Promise<Op
 }
 
 /** What came in belongs to the list. Where that cannot be finished now, the rest is listed all the same. */
-async function finishArrivals(store: Store): Promise<void> {
+export async function finishOpenArrivals(store: Store): Promise<void> {
+  if (!hasArrivals(store)) return;
   try {
     (await import('./arrivals.ts')).finishArrivals(store);
   } catch (error) {
@@ -41,5 +42,5 @@ async function openScan(store: Store): Promise<Catalog> {
 }
 
 function isSurvivable(error: unknown): error is Error {
-  return error instanceof HandoverError || isErrno(error) || isIndexTrouble(error);
+  return error instanceof HandoverError || isErrno(error) || isCacheTrouble(error);
 }

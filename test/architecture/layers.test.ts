@@ -58,6 +58,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'store',
   ],
   memory: ['errors.ts', 'model', 'platform', 'workspace', 'store'],
+  search: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store', 'memory'],
   run: [
     'errors.ts',
     'model',
@@ -106,6 +107,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'relay',
     'hooks',
     'memory',
+    'search',
     'run',
     'publish',
     'bundle',

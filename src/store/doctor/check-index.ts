@@ -2,10 +2,10 @@ import { HandoverError, isErrno } from '../../errors.ts';
 import { isHandoverId } from '../../model/id.ts';
 import { measureRegularFile } from '../../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
+import { isCacheReplaced, isCacheTrouble, openCacheFile, textIn } from '../cache-database.ts';
 import { foldSearchText } from '../catalog.ts';
 import { hasHandover, readHandover } from '../handovers.ts';
-import { isIndexReplaced, isIndexTrouble, openIndexFile } from '../index-file.ts';
-import { COLUMNS, isIndexRow, makeIndexRow, pathOfIndex, textIn } from '../index-schema.ts';
+import { COLUMNS, INDEX, isIndexRow, makeIndexRow, pathOfIndex } from '../index-schema.ts';
 import { checkIndexSeal, rebuildIndex, updateIndex, withIndexLock } from '../index-writer.ts';
 import type { Store } from '../store.ts';
 import type { IntactHandovers } from './check-files.ts';
@@ -19,9 +19,9 @@ export function checkIndex(store: Store, driver: SqlDriver, intact: IntactHandov
     return problem === null ? [] : [describeIndex(store, driver, problem)];
   } catch (error) {
     const busy = error instanceof HandoverError && error.code === 'HANDOVER_LOCKED';
-    if (error instanceof Error && (busy || isErrno(error) || isIndexReplaced(error)))
+    if (error instanceof Error && (busy || isErrno(error) || isCacheReplaced(error)))
       return [describeUnchecked(store, error)];
-    if (!isIndexTrouble(error) && !(error instanceof HandoverError)) throw error;
+    if (!isCacheTrouble(error) && !(error instanceof HandoverError)) throw error;
     return [describeIndex(store, driver, error instanceof Error ? error.message : 'it cannot be opened')];
   }
 }
@@ -46,7 +46,7 @@ function describeUnchecked(store: Store, error: Error): Finding {
 function findProblem(store: Store, driver: SqlDriver, intact: IntactHandovers): string | null {
   if (withIndexLock(store, () => checkIndexSeal(store)) === 'broken')
     return 'its bytes do not match its seal, index.sum';
-  const database = openIndexFile(store, driver);
+  const database = openCacheFile(store, driver, INDEX);
   if (database === null) return null;
   try {
     const verdict = textIn(database.prepare('PRAGMA integrity_check(1)').get(), 'integrity_check');

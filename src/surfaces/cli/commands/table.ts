@@ -10,6 +10,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
   capture: async () => (await import('./capture.ts')).capture,
   sessions: async () => (await import('./sessions.ts')).sessions,
   list: async () => (await import('./list.ts')).list,
+  search: async () => (await import('./search.ts')).search,
   show: async () => (await import('./show.ts')).show,
   select: async () => (await import('./select.ts')).select,
   diff: async () => (await import('./diff.ts')).diff,

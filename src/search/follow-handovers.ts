@@ -1,0 +1,146 @@
+import { HandoverError } from '../errors.ts';
+import type { Handover } from '../model/handover.ts';
+import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
+import { numberIn } from '../store/cache-database.ts';
+import { readHandover } from '../store/handovers.ts';
+import type { Store } from '../store/store.ts';
+import { type FullText, findNumbers, openFullText, term } from './full-text.ts';
+import { isNotedStem, MAX_STEM, MIN_STEM } from './misspelt.ts';
+import {
+  FIRST_OF_NOTES,
+  HANDOVER_COLUMNS,
+  LOWEST_NUMBER,
+  numberOfTime,
+  prepareAddText,
+  readHandoverRow,
+  readTextRow,
+  TEXT_COLUMNS,
+  type TextRow,
+  valuesOfHandover,
+} from './search-schema.ts';
+import { describeFact, describeHandover, tagsOf, textOfHandover } from './searched.ts';
+import { stemsOf } from './tokens.ts';
+
+/** Takes texts into the tables and out of them. */
+export interface TextKeeper {
+  add(row: TextRow, tags: readonly string[]): void;
+  /** All texts with these numbers. */
+  remove(place: { first: number; texts: number }, tagsOfRow: (row: TextRow) => readonly string[]): void;
+}
+
+/** Whether stems are noted one by one, or all at once when a new index is filled. */
+export function openTextKeeper(database: SqlDatabase, { notesStems }: { notesStems: boolean }): TextKeeper {
+  const fullText: FullText = openFullText(database);
+  const addRow = prepareAddText(database);
+  const find = database.prepare(`SELECT ${TEXT_COLUMNS} FROM texts WHERE n BETWEEN ? AND ? ORDER BY n`);
+  const removeRows = database.prepare('DELETE FROM texts WHERE n BETWEEN ? AND ?');
+  const addStem = database.prepare('INSERT OR IGNORE INTO stems (stem) VALUES (?)');
+  const removeStem = database.prepare('DELETE FROM stems WHERE stem = ?');
+  return {
+    add: (row, tags) => {
+      const clean = { ...row, text: row.text.replaceAll('\u0000', '\ufffd') };
+      addRow(clean);
+      fullText.add({ n: row.n, text: clean.text, tags });
+      if (notesStems) for (const stem of new Set(stemsOf(clean.text).filter(isNotedStem))) addStem.run(stem);
+    },
+    remove: ({ first, texts }, tagsOfRow) => {
+      const stems = new Set<string>();
+      for (const found of find.all(first, first + texts - 1)) {
+        const row = readTextRow(found);
+        fullText.remove({ n: row.n, text: row.text, tags: tagsOfRow(row) });
+        for (const stem of stemsOf(row.text)) stems.add(stem);
+      }
+      removeRows.run(first, first + texts - 1);
+      for (const stem of stems) if (!isInUse(database, stem)) removeStem.run(stem);
+    },
+  };
+}
+
+/** As `isNotedStem`, over all that the full text holds. */
+export function noteAllStems(database: SqlDatabase): void {
+  database.exec('CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)');
+  database.exec(
+    `INSERT INTO stems (stem) SELECT term FROM temp.vocabulary
+     WHERE length(term) BETWEEN ${MIN_STEM} AND ${MAX_STEM} AND term NOT GLOB '*[0-9]*'`,
+  );
+  database.exec('DROP TABLE temp.vocabulary');
+}
+
+function isInUse(database: SqlDatabase, stem: string): boolean {
+  const scope = { from: LOWEST_NUMBER, to: Number.MAX_SAFE_INTEGER, limit: 1 };
+  return findNumbers(database, { table: 'words', expression: term(stem) }, scope).length > 0;
+}
+
+export interface HandoverKeeper {
+  add(id: string): void;
+  remove(id: string): void;
+}
+
+export function openHandoverKeeper(store: Store, database: SqlDatabase, texts: TextKeeper): HandoverKeeper {
+  const addHandover = database.prepare(
+    `INSERT INTO handovers (${HANDOVER_COLUMNS}) VALUES (${HANDOVER_COLUMNS.replace(/\w+/g, '?')})`,
+  );
+  const findHandover = database.prepare(`SELECT ${HANDOVER_COLUMNS} FROM handovers WHERE id = ?`);
+  const removeHandover = database.prepare('DELETE FROM handovers WHERE id = ?');
+  const addDamaged = database.prepare('INSERT OR REPLACE INTO damaged (id, reason) VALUES (?, ?)');
+  const removeDamaged = database.prepare('DELETE FROM damaged WHERE id = ?');
+  const findBefore = database.prepare(
+    'SELECT first, texts FROM handovers WHERE first < ? ORDER BY first DESC LIMIT 1',
+  );
+  return {
+    add: (id) => {
+      const handover = readOrReason(store, id);
+      if (handover === null) return;
+      if (typeof handover === 'string') {
+        addDamaged.run(id, handover);
+        return;
+      }
+      const described = describeHandover(handover);
+      const rows = listTexts(handover);
+      const first = findRoom(findBefore, numberOfTime(Date.parse(handover.created_at)), rows.length);
+      addHandover.run(...valuesOfHandover(described, { first, texts: rows.length }));
+      for (const [at, row] of rows.entries())
+        texts.add({ ...row, n: first + at }, tagsOf(described, row.fact));
+    },
+    remove: (id) => {
+      removeDamaged.run(id);
+      const row = findHandover.get(id);
+      if (row === undefined || row === null) return;
+      const { handover, ...place } = readHandoverRow(row);
+      texts.remove(place, ({ fact }) => tagsOf(handover, fact));
+      removeHandover.run(id);
+    },
+  };
+}
+
+/** Newest first; what is not in order with the others takes the next free numbers. */
+function findRoom(findBefore: SqlStatement, wanted: number, count: number): number {
+  let first = Math.min(wanted, FIRST_OF_NOTES - count);
+  for (;;) {
+    const before = findBefore.get(first + count);
+    if (before === undefined || before === null) return first;
+    const end = numberIn(before, 'first') + numberIn(before, 'texts');
+    if (end <= first) return first;
+    first = end;
+  }
+}
+
+function listTexts(handover: Handover): Omit<TextRow, 'n'>[] {
+  return [
+    { text: textOfHandover(handover), fact: null, line: null },
+    ...handover.facts.map((fact) => {
+      const described = describeFact(fact);
+      return { text: fact.text, fact: described, line: described.line };
+    }),
+  ];
+}
+
+/** Null when it is gone, a reason when it is damaged. */
+function readOrReason(store: Store, id: string): Handover | string | null {
+  try {
+    return readHandover(store, id);
+  } catch (error) {
+    if (!(error instanceof HandoverError)) throw error;
+    return error.message;
+  }
+}

@@ -1,0 +1,209 @@
+import type { SqlDatabase, SqlDriver, SqlValue } from '../platform/sql.ts';
+import { numberIn, RowDamage, textIn } from '../store/cache-database.ts';
+import { type OpenCache, openCache } from '../store/cache-opening.ts';
+import type { ProjectMatch } from '../store/catalog.ts';
+import { isOfHandovers, passes, passesFact } from './filter.ts';
+import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
+import { readKeptMarks } from './follow-journal.ts';
+import { tagOfNotes } from './follow-notes.ts';
+import { all, any, type Expression, findNumbers, term } from './full-text.ts';
+import type { ParsedQuery } from './parsed-query.ts';
+import type { SearchQuery } from './query.ts';
+import { gatherNumbers, knowWords } from './retrieve.ts';
+import {
+  FIRST_OF_NOTES,
+  HANDOVER_COLUMNS,
+  LOWEST_NUMBER,
+  lastNumberSince,
+  numberOfFact,
+  type PlacedHandover,
+  readHandoverRow,
+  readTextRow,
+  SEARCH,
+  TEXT_COLUMNS,
+  type TextRow,
+} from './search-schema.ts';
+import type { Searched } from './searched.ts';
+import { tagOfAgent, tagOfFileName, tagOfKind, tagOfProject } from './searched.ts';
+
+/** Answers from the search index, after bringing it in line with the files. */
+export async function openIndexFinder(desk: SearchDesk, driver: SqlDriver): Promise<Finder> {
+  const { store, progress } = desk;
+  const notes = desk.notes ?? null;
+  const cache: OpenCache = await openCache(store, driver, {
+    cache: SEARCH,
+    update: async (database) =>
+      (await import('./search-writer.ts')).updateSearchIndex(store, database, { notes, progress }),
+    rebuild: async () =>
+      (await import('./search-writer.ts')).rebuildSearchIndex(store, driver, { notes, progress }),
+  });
+  return {
+    by: 'index',
+    gather: (query, parsed) => cache.ask((database) => gather(database, { desk, query, parsed })),
+    facts: (filter) => readFacts(cache, filter),
+    countHolders: (found) => cache.ask((database) => countHolders(database, found)),
+    marks: (project) => cache.ask((database) => readKeptMarks(database, project)),
+    projectOf: (roots) => cache.ask((database) => findProject(database, roots)),
+    close: cache.close,
+  };
+}
+
+interface Asked {
+  desk: SearchDesk;
+  query: SearchQuery;
+  parsed: ParsedQuery;
+}
+
+function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered {
+  const known = knowWords(database, parsed);
+  const limits = describeLimits(database, query);
+  const texts: Searched[] = [];
+  if (limits !== null) {
+    const to = query.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(query.sinceMs);
+    const numbers = gatherNumbers(database, { parsed, known, limits }, { from: LOWEST_NUMBER, to });
+    texts.push(...readTexts(database, numbers));
+  }
+  const notes = desk.notes ?? null;
+  if (notes !== null && !isOfHandovers(query) && query.project === undefined) {
+    const scope = { from: FIRST_OF_NOTES, to: Number.MAX_SAFE_INTEGER };
+    const ask = { parsed, known, limits: [term(tagOfNotes(notes.folder))] };
+    texts.push(...readNotes(database, gatherNumbers(database, ask, scope)));
+  }
+  return { texts: texts.filter((searched) => passes(query, searched)), known };
+}
+
+/** What every text must have besides; null when nothing can have it. */
+function describeLimits(
+  database: SqlDatabase,
+  { kinds, agent, project }: Pick<SearchQuery, 'kinds' | 'agent' | 'project'>,
+): Expression[] | null {
+  const limits: Expression[] = [];
+  if (kinds !== undefined) {
+    if (kinds.length === 0) return null;
+    limits.push(any(kinds.map((kind) => term(tagOfKind(kind)))));
+  }
+  if (agent !== undefined) limits.push(term(tagOfAgent(agent)));
+  if (project !== undefined) {
+    const ids = findProjects(database, project);
+    if (ids.length === 0) return null;
+    limits.push(any(ids.map((id) => term(tagOfProject(id)))));
+  }
+  return limits;
+}
+
+/** Each project, by a jump over its handovers. */
+const PROJECTS = `
+  WITH RECURSIVE known(id, name) AS (
+    SELECT * FROM (SELECT project_id, project_name FROM handovers ORDER BY project_id, project_name LIMIT 1)
+    UNION ALL
+    SELECT p.project_id, p.project_name FROM known, handovers p
+    WHERE p.rowid = (
+      SELECT rowid FROM handovers
+      WHERE (project_id, project_name) > (known.id, known.name)
+      ORDER BY project_id, project_name LIMIT 1
+    )
+  )
+  SELECT id, name FROM known`;
+
+function findProjects(database: SqlDatabase, { id, name, root }: ProjectMatch): string[] {
+  const ids = new Set(id === undefined ? [] : [id]);
+  if (name !== undefined)
+    for (const row of database.prepare(PROJECTS).all())
+      if (textIn(row, 'name').toLowerCase() === name.toLowerCase()) ids.add(textIn(row, 'id'));
+  if (root !== undefined) {
+    const project = findProject(database, [root]);
+    if (project !== null) ids.add(project);
+  }
+  return [...ids];
+}
+
+/** The project of the newest handover of the first of these folders that has any. */
+function findProject(database: SqlDatabase, roots: readonly string[]): string | null {
+  const find = database.prepare('SELECT project_id FROM handovers WHERE root = ? ORDER BY first LIMIT 1');
+  for (const root of roots) {
+    const id = textIn(find.get(root), 'project_id');
+    if (id !== '') return id;
+  }
+  return null;
+}
+
+function readTexts(database: SqlDatabase, numbers: readonly number[]): Searched[] {
+  let place: PlacedHandover | null = null;
+  const findHandover = database.prepare(
+    `SELECT ${HANDOVER_COLUMNS} FROM handovers WHERE first <= ? ORDER BY first DESC LIMIT 1`,
+  );
+  return readRows(database, numbers).map((row) => {
+    if (place === null || row.n >= place.first + place.texts || row.n < place.first)
+      place = readHandoverRow(findHandover.get(row.n));
+    if (row.n >= place.first + place.texts) throw new RowDamage();
+    const { handover } = place;
+    if (row.fact === null) return { what: 'handover', text: row.text, handover };
+    return { what: 'fact', text: row.text, handover, fact: row.fact };
+  });
+}
+
+function readNotes(database: SqlDatabase, numbers: readonly number[]): Searched[] {
+  const find = database.prepare('SELECT path, at FROM notes WHERE first <= ? ORDER BY first DESC LIMIT 1');
+  return readRows(database, numbers).map((row) => {
+    const file = find.get(row.n);
+    return {
+      what: 'note',
+      text: row.text,
+      path: textIn(file, 'path'),
+      line: row.line ?? 1,
+      at: textIn(file, 'at'),
+    };
+  });
+}
+
+/** In the order of their numbers. What the full text knows and the rows do not is damage. */
+function readRows(database: SqlDatabase, numbers: readonly number[]): TextRow[] {
+  const find = database.prepare(`SELECT ${TEXT_COLUMNS} FROM texts WHERE n = ?`);
+  return [...numbers].sort((a, b) => a - b).map((n) => readTextRow(find.get(n)));
+}
+
+function countHolders(database: SqlDatabase, { fact, handover }: FoundFact): number {
+  const row = database
+    .prepare(
+      `SELECT count(*) AS count FROM texts t WHERE t.fact = ? AND ? =
+         (SELECT project_id FROM handovers WHERE first <= t.n ORDER BY first DESC LIMIT 1)`,
+    )
+    .get(numberOfFact(fact.id), handover.project.id);
+  return numberIn(row, 'count');
+}
+
+const FACTS_A_PAGE = 500;
+
+async function* readFacts(cache: OpenCache, filter: FactFilter): AsyncIterable<FoundFact> {
+  const last = filter.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(filter.sinceMs);
+  for (let from = LOWEST_NUMBER; ; ) {
+    const page = await cache.ask((database) => readFactPage(database, filter, { from, to: last }));
+    for (const searched of page.texts)
+      if (searched.what === 'fact' && passesFact(filter, searched.fact, searched.handover)) yield searched;
+    if (page.next === null) return;
+    from = page.next;
+  }
+}
+
+function readFactPage(
+  database: SqlDatabase,
+  filter: FactFilter,
+  { from, to }: { from: number; to: number },
+): { texts: Searched[]; next: number | null } {
+  const limits = describeLimits(database, filter);
+  if (limits === null) return { texts: [], next: null };
+  if (filter.fileName !== undefined) limits.push(term(tagOfFileName(filter.fileName)));
+  const numbers =
+    limits.length === 0
+      ? listNumbers(database, from, to)
+      : findNumbers(database, { table: 'words', expression: all(limits) }, { from, to, limit: FACTS_A_PAGE });
+  const next = numbers.length < FACTS_A_PAGE ? null : (numbers.at(-1) ?? 0) + 1;
+  return { texts: readTexts(database, numbers), next };
+}
+
+function listNumbers(database: SqlDatabase, ...range: SqlValue[]): number[] {
+  return database
+    .prepare(`SELECT n FROM texts WHERE n BETWEEN ? AND ? ORDER BY n LIMIT ${FACTS_A_PAGE}`)
+    .all(...range)
+    .map((row) => numberIn(row, 'n'));
+}

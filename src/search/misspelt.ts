@@ -1,0 +1,56 @@
+export const MIN_STEM = 4;
+export const MAX_STEM = 32;
+
+/** Which stems a mistyped word is compared with: names with digits in them are not guessed. */
+export function isNotedStem(stem: string): boolean {
+  return stem.length >= MIN_STEM && stem.length <= MAX_STEM && !/[0-9]/.test(stem);
+}
+
+/** How many letters may be wrong in a word: one in short ones, two in long ones, none in the shortest. */
+export function allowedErrors(word: string): number {
+  if (word.length < 4) return 0;
+  return word.length < 8 ? 1 : 2;
+}
+
+/**
+ * How many letters must be put in, left out, changed or swapped with their neighbour to make one word of the other; more
+ * than `most` counts as one more than that.
+ */
+export function countErrors(a: string, b: string, most: number): number {
+  if (Math.abs(a.length - b.length) > most) return most + 1;
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, at) => at);
+  for (let i = 1; i <= a.length; i++) {
+    const row = [i];
+    let least = i;
+    for (let j = 1; j <= b.length; j++) {
+      const isSame = a.charAt(i - 1) === b.charAt(j - 1);
+      let errors = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (isSame ? 0 : 1));
+      const isSwapped =
+        i > 1 && j > 1 && a.charAt(i - 1) === b.charAt(j - 2) && a.charAt(i - 2) === b.charAt(j - 1);
+      if (isSwapped) errors = Math.min(errors, (before[j - 2] ?? 0) + 1);
+      row.push(errors);
+      least = Math.min(least, errors);
+    }
+    if (least > most) return most + 1;
+    [before, last] = [last, row];
+  }
+  return Math.min(last[b.length] ?? most + 1, most + 1);
+}
+
+const MAX_ALIKE = 4;
+
+/** The stems that a word, which is none of them, is most likely a mistyped form of. */
+export function findAlike(stem: string, stems: Iterable<string>): string[] {
+  const most = allowedErrors(stem);
+  if (most === 0) return [];
+  const found: { stem: string; errors: number }[] = [];
+  for (const candidate of stems) {
+    const errors = countErrors(stem, candidate, most);
+    if (errors <= most) found.push({ stem: candidate, errors });
+  }
+  return found
+    .sort((a, b) => a.errors - b.errors || (a.stem < b.stem ? -1 : 1))
+    .slice(0, MAX_ALIKE)
+    .map((each) => each.stem);
+}

@@ -1,0 +1,110 @@
+import type { ParsedQuery, QueryWord } from './parsed-query.ts';
+import { foldText, isUnspaced, splitWords, stemWord } from './tokens.ts';
+
+/** What is known of a word of the query among all texts. */
+export interface KnownWord {
+  word: QueryWord;
+  /** The rarer, the more. */
+  weight: number;
+  /** Stems that it may be a mistyped form of. */
+  alike: readonly string[];
+}
+
+/** Rankings of the same texts by different measures, best first. What a measure does not find is not in its list. */
+export interface Rankings<K> {
+  words: K[];
+  grams: K[];
+  /** Those that have the phrase as it stands. */
+  exact: ReadonlySet<K>;
+}
+
+/** From how many texts have it, out of how many. */
+export function weighWord(texts: number, total: number): number {
+  return Math.log(1 + (total - texts + 0.5) / (texts + 0.5));
+}
+
+export function rankTexts<K>(
+  query: ParsedQuery,
+  known: readonly KnownWord[],
+  texts: readonly { key: K; text: string }[],
+): Rankings<K> {
+  const byWords: { key: K; score: number }[] = [];
+  const byGrams: { key: K; score: number }[] = [];
+  const exact = new Set<K>();
+  for (const { key, text } of texts) {
+    const folded = foldText(text);
+    byWords.push({ key, score: scoreWords(known, folded) });
+    byGrams.push({ key, score: scoreGrams(known, folded) });
+    if (query.phrase !== null && hasPhrase(folded, query.phrase)) exact.add(key);
+  }
+  return { words: sortByScore(byWords), grams: sortByScore(byGrams), exact };
+}
+
+/** Of equal ones the first given stays ahead. */
+function sortByScore<K>(scored: readonly { key: K; score: number }[]): K[] {
+  return scored
+    .filter(({ score }) => score > 0)
+    .sort((a, b) => b.score - a.score)
+    .map(({ key }) => key);
+}
+
+/** The constants of BM25, and the length of a usual fact in words. */
+const SATURATION = 1.2;
+const LENGTH_SHARE = 0.5;
+const USUAL_WORDS = 14;
+/** What a stem counts that is only like the one asked for. */
+const ALIKE = 0.7;
+
+function scoreWords(known: readonly KnownWord[], folded: string): number {
+  const stems = splitWords(folded).map(stemWord);
+  const counts = new Map<string, number>();
+  for (const stem of stems) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+  const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * stems.length) / USUAL_WORDS;
+  let score = 0;
+  for (const { word, weight, alike } of known) {
+    const own = counts.get(word.stem) ?? 0;
+    const like = own > 0 ? 0 : Math.max(0, ...alike.map((stem) => counts.get(stem) ?? 0));
+    const count = own + like;
+    if (count > 0)
+      score += (weight * (own > 0 ? 1 : ALIKE) * count * (SATURATION + 1)) / (count + SATURATION * length);
+  }
+  return score;
+}
+
+/** A word of which less is there is not there. */
+export const LEAST_SHARE = 0.5;
+
+function scoreGrams(known: readonly KnownWord[], folded: string): number {
+  let score = 0;
+  for (const { word, weight } of known) {
+    const share = shareOf(word, folded);
+    if (share >= LEAST_SHARE) score += weight * share * share;
+  }
+  return score / (1 + Math.log1p(folded.length / 80) / 4);
+}
+
+/** How much of a word is in a text, from 0 to 1. */
+export function shareOf({ text, grams }: QueryWord, folded: string): number {
+  if (folded.includes(text)) return 1;
+  if (grams.length === 0) return 0;
+  let met = 0;
+  for (const gram of grams) if (folded.includes(gram)) met++;
+  return met / grams.length;
+}
+
+const NAME_CHARACTER = /[\p{L}\p{N}_]/u;
+
+/** As whole words: not in the middle of a longer one. */
+function hasPhrase(folded: string, phrase: string): boolean {
+  for (let at = folded.indexOf(phrase); at >= 0; at = folded.indexOf(phrase, at + 1)) {
+    const before = folded.charAt(at - 1);
+    const after = folded.charAt(at + phrase.length);
+    if (!joins(before, phrase.charAt(0)) && !joins(phrase.slice(-1), after)) return true;
+  }
+  return false;
+}
+
+function joins(left: string, right: string): boolean {
+  if (isUnspaced(left) || isUnspaced(right)) return false;
+  return NAME_CHARACTER.test(left) && NAME_CHARACTER.test(right);
+}

@@ -1,0 +1,162 @@
+import type { SqlDatabase } from '../platform/sql.ts';
+import { numberIn, textIn } from '../store/cache-database.ts';
+import { all, any, beginning, type Expression, findNumbers, term } from './full-text.ts';
+import { findAlike } from './misspelt.ts';
+import type { ParsedQuery, QueryWord } from './parsed-query.ts';
+import { type KnownWord, weighWord } from './rank.ts';
+import { LOWEST_NUMBER } from './search-schema.ts';
+import { gramsOf } from './tokens.ts';
+
+/** So many of a word's newest texts are counted; how many there are in all follows from how far back they reach. */
+const COUNTED = 400;
+
+/** Looks up how rare the words of a query are, and, of one that no text has, which ones may be meant. */
+export function knowWords(database: SqlDatabase, { words }: ParsedQuery): KnownWord[] {
+  const total = countAll(database);
+  const reach = measureReach(database);
+  return words.map((word) => {
+    const count = estimate(database, { table: 'words', expression: term(word.text) }, reach);
+    const alike =
+      count > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(database, word.stem));
+    const counts = alike.map((stem) => estimate(database, { table: 'words', expression: term(stem) }, reach));
+    return { word, weight: weighWord(Math.min(Math.max(count, ...counts), total), total), alike };
+  });
+}
+
+const COUNTED_HANDOVERS = 1000;
+
+function countAll(database: SqlDatabase): number {
+  const row = database
+    .prepare(
+      `SELECT count(*) AS handovers, coalesce(sum(texts), 0) AS texts,
+         (SELECT coalesce(sum(files), 0) FROM months) AS files
+       FROM (SELECT texts FROM handovers ORDER BY first LIMIT ${COUNTED_HANDOVERS})`,
+    )
+    .get();
+  const [handovers, texts] = [numberIn(row, 'handovers'), numberIn(row, 'texts')];
+  const all = handovers < COUNTED_HANDOVERS ? texts : (texts / handovers) * numberIn(row, 'files');
+  return Math.max(1, all);
+}
+
+/** From the newest text of a handover to the oldest. */
+interface Reach {
+  from: number;
+  to: number;
+}
+
+function measureReach(database: SqlDatabase): Reach {
+  const row = database
+    .prepare('SELECT min(first) AS low, (SELECT max(first) FROM handovers) AS high FROM handovers')
+    .get();
+  return { from: numberIn(row, 'low') || 0, to: numberIn(row, 'high') || 0 };
+}
+
+interface Lookup {
+  table: 'words' | 'grams';
+  expression: Expression;
+}
+
+/** About how many texts there are; exact while they are few. */
+function estimate(database: SqlDatabase, lookup: Lookup, reach: Reach, counted = COUNTED): number {
+  const found = findNumbers(database, lookup, {
+    from: LOWEST_NUMBER,
+    to: Number.MAX_SAFE_INTEGER,
+    limit: counted,
+  });
+  const last = found.at(-1) ?? 0;
+  if (found.length < counted || last >= reach.to) return found.length;
+  return Math.round((found.length * (reach.to - reach.from + 1)) / Math.max(1, last - reach.from + 1));
+}
+
+/** Stems with the same first letter, or with the first two swapped: few people mistype the first one. */
+function listStemsNear(database: SqlDatabase, stem: string): string[] {
+  const [first = '', second = ''] = stem;
+  const find = database.prepare(
+    'SELECT stem FROM stems WHERE stem >= ? AND stem < ? AND length(stem) BETWEEN ? AND ?',
+  );
+  const starts = new Set([first, `${second}${first}`]);
+  return [...starts].flatMap((start) =>
+    find.all(start, endOfStart(start), stem.length - 2, stem.length + 2).map((row) => textIn(row, 'stem')),
+  );
+}
+
+function endOfStart(start: string): string {
+  return start === '' ? '' : `${start}\u{10ffff}`;
+}
+
+interface Request {
+  parsed: ParsedQuery;
+  known: readonly KnownWord[];
+  /** What every text must have besides. */
+  limits: readonly Expression[];
+}
+
+/** Texts to be ranked: more would cost more time than they can change of the first places. */
+const MOST = 600;
+const MOST_EXACT = 200;
+const MOST_OF_A_WORD = 200;
+const ENOUGH = 60;
+
+/**
+ * The numbers of texts that may be what is looked for: first what has the phrase, then what has all words, then all but
+ * one, then single words, the rarest first, and last what has a part of a word. Of what is frequent the newest are taken.
+ */
+export function gatherNumbers(database: SqlDatabase, request: Request, scope: Reach): number[] {
+  const found = new Set<number>();
+  const take = (lookup: Lookup, limit: number): void => {
+    const room = Math.min(limit, MOST - found.size);
+    if (room <= 0) return;
+    const limits = lookup.table === 'words' ? request.limits : [];
+    const expression = all([lookup.expression, ...limits]);
+    for (const n of findNumbers(database, { ...lookup, expression }, { ...scope, limit: limit + found.size }))
+      if (found.size < MOST) found.add(n);
+  };
+  const { known, parsed } = request;
+  if (parsed.phrase !== null) {
+    const grams = pickRarest(database, gramsOf(parsed.phrase));
+    if (grams.length > 0) take({ table: 'grams', expression: all(grams.map(term)) }, MOST_EXACT);
+  }
+  const words = known.filter(({ word }) => !word.isUnspaced);
+  const groups = words.map(({ word, alike }) => any([word.text, ...alike].map(term)));
+  if (groups.length > 0) take({ table: 'words', expression: all(groups) }, MOST);
+  if (groups.length > 2 && found.size < ENOUGH)
+    for (let left = 0; left < Math.min(groups.length, 8); left++)
+      take({ table: 'words', expression: all(groups.filter((_, at) => at !== left)) }, MOST_OF_A_WORD);
+  for (const { word } of known) takeByGrams(take, word, database);
+  if (found.size < ENOUGH && groups.length > 1)
+    for (const [at] of [...words.entries()].sort(([, a], [, b]) => b.weight - a.weight))
+      take({ table: 'words', expression: groups[at] ?? '' }, MOST_OF_A_WORD);
+  if (found.size < ENOUGH)
+    for (const { word } of known) {
+      const pairs = word.grams.slice(1).map((gram, at) => all([word.grams[at] ?? '', gram].map(term)));
+      if (pairs.length > 0) take({ table: 'grams', expression: any(pairs) }, MOST_OF_A_WORD);
+    }
+  return [...found];
+}
+
+type Take = (lookup: Lookup, limit: number) => void;
+
+/** The word anywhere, also within a longer one. */
+function takeByGrams(take: Take, { text, grams, isUnspaced }: QueryWord, database: SqlDatabase): void {
+  if (grams.length > 0)
+    take({ table: 'grams', expression: all(pickRarest(database, grams).map(term)) }, MOST_OF_A_WORD);
+  else if (isUnspaced) take({ table: 'grams', expression: beginning(text) }, MOST_OF_A_WORD);
+}
+
+const MOST_GRAMS = 6;
+const COUNTED_GRAMS = 100;
+
+/** A few narrow the choice down as well as all of them would. */
+function pickRarest(database: SqlDatabase, grams: readonly string[]): string[] {
+  if (grams.length <= MOST_GRAMS) return [...grams];
+  const reach = measureReach(database);
+  return grams
+    .slice(0, 64)
+    .map((gram) => ({
+      gram,
+      count: estimate(database, { table: 'grams', expression: term(gram) }, reach, COUNTED_GRAMS),
+    }))
+    .sort((a, b) => a.count - b.count)
+    .slice(0, MOST_GRAMS)
+    .map(({ gram }) => gram);
+}

@@ -1,0 +1,228 @@
+import { FACT_KINDS } from '../model/fact.ts';
+import { takeFingerprint } from '../model/fingerprint.ts';
+import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
+import { type CacheDatabase, numberIn, RowDamage, textIn } from '../store/cache-database.ts';
+import { CREATE_FULL_TEXT } from './full-text.ts';
+import type { SearchedFact, SearchedHandover } from './searched.ts';
+
+export const SEARCH: CacheDatabase = { name: 'search', version: 1 };
+
+/**
+ * Texts are numbered so that those of newer handovers come first; those of a handover follow each other from `first` on.
+ * The texts of notes come after all of them. `months` and `damaged` are as in the index of handovers.
+ */
+export const CREATE_TABLES: string = `
+  CREATE TABLE handovers (
+    first INTEGER PRIMARY KEY,
+    texts INTEGER NOT NULL,
+    id TEXT NOT NULL UNIQUE,
+    at TEXT NOT NULL,
+    started_at TEXT,
+    agent TEXT NOT NULL,
+    session TEXT,
+    project_id TEXT NOT NULL,
+    project_name TEXT NOT NULL,
+    root TEXT NOT NULL,
+    is_foreign INTEGER NOT NULL,
+    mark INTEGER NOT NULL
+  );
+  CREATE INDEX roots ON handovers (root, first);
+  CREATE INDEX projects ON handovers (project_id, project_name);
+  CREATE TABLE texts (
+    n INTEGER PRIMARY KEY,
+    fact INTEGER,
+    traits INTEGER NOT NULL,
+    status TEXT,
+    line INTEGER,
+    taken_from TEXT,
+    ref TEXT,
+    text TEXT NOT NULL,
+    mark INTEGER NOT NULL
+  );
+  CREATE TABLE notes (path TEXT PRIMARY KEY, folder TEXT NOT NULL, state TEXT NOT NULL, first INTEGER NOT NULL, texts INTEGER NOT NULL, at TEXT NOT NULL);
+  CREATE TABLE stems (stem TEXT PRIMARY KEY) WITHOUT ROWID;
+  CREATE TABLE journals (name TEXT PRIMARY KEY, state TEXT NOT NULL, read INTEGER NOT NULL);
+  CREATE TABLE marks (
+    project TEXT NOT NULL,
+    fact TEXT NOT NULL,
+    mark TEXT NOT NULL,
+    at TEXT NOT NULL,
+    because TEXT,
+    journal TEXT NOT NULL,
+    PRIMARY KEY (project, fact)
+  );
+  CREATE TABLE months (month TEXT PRIMARY KEY, state TEXT, files INTEGER NOT NULL);
+  CREATE TABLE damaged (id TEXT PRIMARY KEY, reason TEXT NOT NULL);
+  ${CREATE_FULL_TEXT}
+`;
+
+/** Made when all is filled in, which takes a fraction of the time. */
+export const CREATE_FACT_INDEX = 'CREATE INDEX facts ON texts (fact)';
+
+/** So many numbers belong to each second; what has more texts takes some of the seconds before it. */
+const NUMBERS_A_SECOND = 16;
+
+/** Where the texts of a handover of this time begin: the newer, the lower. */
+export function numberOfTime(ms: number): number {
+  return -Math.floor(ms / 1000) * NUMBERS_A_SECOND;
+}
+
+/** The last number of what is not older. */
+export function lastNumberSince(ms: number): number {
+  return numberOfTime(ms) + NUMBERS_A_SECOND - 1;
+}
+
+export const LOWEST_NUMBER: number = Number.MIN_SAFE_INTEGER;
+/** The texts of notes have higher numbers, those of handovers lower ones. */
+export const FIRST_OF_NOTES: number = 2 ** 40;
+
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** A fact's id as a number: its ten digits have fifty bits. */
+export function numberOfFact(id: string): number {
+  let number = 0;
+  for (const digit of id.slice(2)) number = number * 32 + DIGITS.indexOf(digit);
+  return number;
+}
+
+function idOfFact(number: number): string {
+  let digits = '';
+  for (let rest = number, at = 0; at < 10; at++, rest = Math.floor(rest / 32))
+    digits = `${DIGITS.charAt(rest % 32)}${digits}`;
+  return `f-${digits}`;
+}
+
+const TRUSTS = ['observed', 'quoted', 'declared', 'inferred', 'imported'] as const;
+const ORIGINS = ['human', 'agent', 'tool', 'git', 'import'] as const;
+
+/** Kind, trust, origin and pin of a fact as one number; -1 for what is no fact. */
+function packTraits(fact: SearchedFact): number {
+  const { kind, trust, origin, pinned } = fact;
+  return (
+    FACT_KINDS.indexOf(kind) * 128 + TRUSTS.indexOf(trust) * 16 + ORIGINS.indexOf(origin) * 2 + Number(pinned)
+  );
+}
+
+const NO_FACT = -1;
+
+function unpackTraits(traits: number): Pick<SearchedFact, 'kind' | 'trust' | 'origin' | 'pinned'> {
+  const kind = FACT_KINDS[traits >> 7];
+  const trust = TRUSTS[(traits >> 4) & 7];
+  const origin = ORIGINS[(traits >> 1) & 7];
+  if (kind === undefined || trust === undefined || origin === undefined) throw new RowDamage();
+  return { kind, trust, origin, pinned: (traits & 1) === 1 };
+}
+
+/** A row of `texts`. */
+export interface TextRow {
+  n: number;
+  text: string;
+  /** Null for the text of a handover itself, and of a note. */
+  fact: SearchedFact | null;
+  line: number | null;
+}
+
+export function prepareAddText(database: SqlDatabase): (row: TextRow) => void {
+  const add: SqlStatement = database.prepare(
+    'INSERT INTO texts (n, fact, traits, status, line, taken_from, ref, text, mark) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
+  return ({ n, text, fact, line }) => {
+    const values = [
+      n,
+      fact === null ? null : numberOfFact(fact.id),
+      fact === null ? NO_FACT : packTraits(fact),
+      fact?.status ?? null,
+      line,
+      fact?.from ?? null,
+      fact?.ref ?? null,
+      text,
+    ] as const;
+    add.run(...values, computeMark(values));
+  };
+}
+
+export const TEXT_COLUMNS = 'n, fact, traits, status, line, taken_from, ref, text, mark';
+
+/** Throws `RowDamage` when it is not as it was put there. */
+export function readTextRow(row: unknown): TextRow {
+  const [n, fact, traits, status, line, from, ref, text] = [
+    numberIn(row, 'n'),
+    numberOrNull(row, 'fact'),
+    numberIn(row, 'traits'),
+    textOrNull(row, 'status'),
+    numberOrNull(row, 'line'),
+    textOrNull(row, 'taken_from'),
+    textOrNull(row, 'ref'),
+    textIn(row, 'text'),
+  ];
+  if (computeMark([n, fact, traits, status, line, from, ref, text]) !== numberIn(row, 'mark'))
+    throw new RowDamage();
+  if (fact === null) return { n, text, fact: null, line };
+  return {
+    n,
+    text,
+    line,
+    fact: { id: idOfFact(fact), text, status, line, from, ref, ...unpackTraits(traits) },
+  };
+}
+
+/** Over all other columns. Rot is an accident: no more than a fingerprint is needed. */
+export function computeMark(values: readonly (string | number | null)[]): number {
+  const { low, high } = takeFingerprint(values.join('\u0000'));
+  return (high & 0x1fffff) * 0x100000000 + low;
+}
+
+export function valuesOfHandover(
+  { id, at, startedAt, agent, session, project, root, isForeign }: SearchedHandover,
+  place: { first: number; texts: number },
+): (string | number | null)[] {
+  const values = [
+    place.first,
+    place.texts,
+    id,
+    at,
+    startedAt,
+    agent,
+    session,
+    project.id,
+    project.name,
+    root,
+    Number(isForeign),
+  ];
+  return [...values, computeMark(values)];
+}
+
+export const HANDOVER_COLUMNS =
+  'first, texts, id, at, started_at, agent, session, project_id, project_name, root, is_foreign, mark';
+
+export interface PlacedHandover {
+  handover: SearchedHandover;
+  first: number;
+  texts: number;
+}
+
+export function readHandoverRow(row: unknown): PlacedHandover {
+  const handover: SearchedHandover = {
+    id: textIn(row, 'id'),
+    at: textIn(row, 'at'),
+    startedAt: textOrNull(row, 'started_at'),
+    agent: textIn(row, 'agent'),
+    session: textOrNull(row, 'session'),
+    project: { id: textIn(row, 'project_id'), name: textIn(row, 'project_name') },
+    root: textIn(row, 'root'),
+    isForeign: numberIn(row, 'is_foreign') === 1,
+  };
+  const place = { first: numberIn(row, 'first'), texts: numberIn(row, 'texts') };
+  if (valuesOfHandover(handover, place).at(-1) !== numberIn(row, 'mark')) throw new RowDamage();
+  return { handover, ...place };
+}
+
+function textOrNull(row: unknown, column: string): string | null {
+  const value: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, column) : null;
+  return typeof value === 'string' ? value : null;
+}
+
+function numberOrNull(row: unknown, column: string): number | null {
+  const value = numberIn(row, column);
+  return Number.isNaN(value) ? null : value;
+}

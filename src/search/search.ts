@@ -1,0 +1,169 @@
+import { dirname } from 'node:path';
+import { findMark, type Marks } from '../handover/marks.ts';
+import type { Fact } from '../model/fact.ts';
+import { resolveRealPath } from '../platform/folders.ts';
+import { abbreviateHome } from '../workspace/place.ts';
+import { excerpt } from './excerpt.ts';
+import type { Finder, Gathered, SearchDesk } from './finder.ts';
+import { fuse, type RankedList } from './fuse.ts';
+import type { SearchHit, Standing } from './hit.ts';
+import { openFinder } from './open-finder.ts';
+import { type ParsedQuery, parseQuery } from './parsed-query.ts';
+import type { SearchQuery } from './query.ts';
+import { rankTexts } from './rank.ts';
+import type { Searched, SearchedFact, SearchedHandover } from './searched.ts';
+import { foldText } from './tokens.ts';
+
+export interface SearchAnswer {
+  hits: SearchHit[];
+  by: Finder['by'];
+  /** How many more were found than there was room for, as far as they were looked at. */
+  omitted: number;
+}
+
+/** Finds facts, handovers and notes; best first. */
+export async function search(desk: SearchDesk, query: SearchQuery): Promise<SearchAnswer> {
+  const parsed = parseQuery(query.text);
+  const finder = await openFinder(desk);
+  try {
+    const gathered = await finder.gather(query, parsed);
+    const here = query.project === undefined ? await finder.projectOf(listRoots(desk)) : null;
+    const ranked = rank(parsed, gathered, here);
+    const shown = ranked.slice(0, query.limit);
+    const hits: SearchHit[] = [];
+    for (const { searched, score } of shown)
+      hits.push(await describeHit(finder, { searched, score, parsed }));
+    return { hits, by: finder.by, omitted: ranked.length - shown.length };
+  } finally {
+    finder.close();
+  }
+}
+
+interface Ranked {
+  searched: Searched;
+  score: number;
+}
+
+/** What a hit of the project that is searched from has ahead of others. */
+const HERE_WEIGHT = 0.5;
+
+function rank(parsed: ParsedQuery, gathered: Gathered, here: string | null): Ranked[] {
+  const distinct = keepNewest(gathered.texts);
+  const texts = distinct.map((searched, key) => ({ key, text: searched.text }));
+  const { words, grams, exact } = rankTexts(parsed, gathered.known, texts);
+  const lists: RankedList<number>[] = [{ keys: words }, { keys: grams }];
+  const fused = fuse(lists);
+  if (here !== null) {
+    const own = fused.filter(({ key }) => isOf(distinct[key], here)).map(({ key }) => key);
+    lists.push({ keys: own, weight: HERE_WEIGHT });
+  }
+  const isExact = (key: number): number => Number(exact.has(key));
+  return fuse(lists)
+    .sort((a, b) => isExact(b.key) - isExact(a.key))
+    .flatMap(({ key, score }) => {
+      const searched = distinct[key];
+      return searched === undefined ? [] : [{ searched, score }];
+    });
+}
+
+function isOf(searched: Searched | undefined, project: string): boolean {
+  if (searched === undefined) return false;
+  return searched.what === 'note' || searched.handover.project.id === project;
+}
+
+/** A fact that a line of handovers carries on is one: the newest tells it. So is a title that is kept again and again. */
+function keepNewest(texts: readonly Searched[]): Searched[] {
+  const seen = new Set<string>();
+  return texts.filter((searched) => {
+    const name = nameOf(searched);
+    if (seen.has(name)) return false;
+    seen.add(name);
+    return true;
+  });
+}
+
+function nameOf(searched: Searched): string {
+  if (searched.what === 'note') return `note\n${searched.path}\n${searched.line}`;
+  const { project, session } = searched.handover;
+  if (searched.what === 'fact') return `fact\n${project.id}\n${searched.fact.id}`;
+  return `handover\n${project.id}\n${session ?? ''}\n${foldText(searched.text)}`;
+}
+
+/** The folder that is searched from and those above it, as handovers name them. */
+function listRoots({ store: { machine } }: SearchDesk): string[] {
+  const roots: string[] = [];
+  const start = resolveRealPath(machine.cwd) ?? machine.cwd;
+  for (let path = start; ; path = dirname(path)) {
+    roots.push(abbreviateHome(path, machine));
+    if (dirname(path) === path) return roots;
+  }
+}
+
+async function describeHit(
+  finder: Finder,
+  { searched, score, parsed }: Ranked & { parsed: ParsedQuery },
+): Promise<SearchHit> {
+  const text = excerpt(searched.text, parsed);
+  if (searched.what === 'note') {
+    const { path, line, at } = searched;
+    return { what: 'note', id: path, text, from: { at, line }, open: `${path}:${line}`, score };
+  }
+  const { handover } = searched;
+  const from = {
+    handover: handover.id,
+    agent: handover.agent,
+    ...(handover.session === null ? {} : { session: handover.session }),
+    project: handover.project,
+    at: handover.at,
+    ...(handover.isForeign ? { imported: true as const } : {}),
+  };
+  if (searched.what === 'handover')
+    return { what: 'handover', id: handover.id, text, from, open: `handover show ${handover.id}`, score };
+  const { fact } = searched;
+  const { standing, because } = judgeStanding(fact, handover, await finder.marks(handover.project.id));
+  return {
+    what: 'fact',
+    id: fact.id,
+    text,
+    kind: fact.kind,
+    trust: fact.trust,
+    ...(fact.status === null ? {} : { status: fact.status }),
+    standing,
+    ...(because === null ? {} : { because }),
+    from: {
+      ...from,
+      ...(fact.line === null ? {} : { line: fact.line }),
+      handovers: await finder.countHolders({ fact, handover }),
+    },
+    open: `handover show ${handover.id} --events ${fact.id}`,
+    score,
+  };
+}
+
+/** How a fact stands by what was said of it since. */
+export function judgeStanding(
+  fact: SearchedFact,
+  handover: SearchedHandover,
+  marks: Marks,
+): { standing: Standing; because: string | null } {
+  const mark = findMark(restoreFact(fact), tellingOf(handover), marks);
+  if (mark === undefined || mark.mark === 'unpinned')
+    return { standing: fact.pinned && mark === undefined ? 'pinned' : 'open', because: null };
+  return { standing: mark.mark, because: mark.because };
+}
+
+function tellingOf({ at, startedAt, agent, session }: SearchedHandover): Parameters<typeof findMark>[1] {
+  return {
+    created_at: at,
+    session: { agent, id: session, terminal: null, model: null, transcript: null, started_at: startedAt },
+  };
+}
+
+function restoreFact({ id, kind, text, trust, origin, line, from, ref }: SearchedFact): Fact {
+  const source = {
+    ...(from === null ? {} : { session: from }),
+    ...(line === null ? {} : { line }),
+    ...(ref === null ? {} : { ref }),
+  };
+  return { id, kind, text, trust, origin, sources: Object.keys(source).length === 0 ? [] : [source] };
+}

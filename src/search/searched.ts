@@ -1,0 +1,107 @@
+import { baseName } from '../model/base-name.ts';
+import { FACT_KINDS, type Fact, type FactKind, type Origin, type Trust } from '../model/fact.ts';
+import { printFingerprint } from '../model/fingerprint.ts';
+import { type Handover, isForeign } from '../model/handover.ts';
+import { cutToBytes } from '../model/text.ts';
+import { makeTag } from './full-text.ts';
+
+/** What a hit tells of the handover that it is in. */
+export interface SearchedHandover {
+  id: string;
+  at: string;
+  startedAt: string | null;
+  agent: string;
+  session: string | null;
+  project: { id: string; name: string };
+  root: string;
+  isForeign: boolean;
+}
+
+/** A fact without what only its handover's file tells. */
+export interface SearchedFact {
+  id: string;
+  kind: FactKind;
+  text: string;
+  status: string | null;
+  trust: Trust;
+  origin: Origin;
+  pinned: boolean;
+  /** Of the first source: the line, the session that it was taken over from, and the reference. */
+  line: number | null;
+  from: string | null;
+  ref: string | null;
+}
+
+/** One text that can be found: a fact, a handover by its title and summary, or a piece of a note. */
+export type Searched =
+  | { what: 'fact'; text: string; handover: SearchedHandover; fact: SearchedFact }
+  | { what: 'handover'; text: string; handover: SearchedHandover }
+  | { what: 'note'; text: string; path: string; line: number; at: string };
+
+export function describeHandover(handover: Handover): SearchedHandover {
+  const { session, project, workspace } = handover;
+  return {
+    id: handover.id,
+    at: handover.created_at,
+    startedAt: session.started_at,
+    agent: withoutNul(session.agent),
+    session: session.id === null ? null : withoutNul(session.id),
+    project: { id: project.id, name: withoutNul(project.name) },
+    root: withoutNul(workspace.root),
+    isForeign: isForeign(handover),
+  };
+}
+
+/** SQLite ends a text at its first NUL. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd');
+}
+
+export function describeFact({ id, kind, text, status, trust, origin, pinned, sources }: Fact): SearchedFact {
+  const [source] = sources;
+  return {
+    id,
+    kind,
+    text: withoutNul(text),
+    status: status ?? null,
+    trust,
+    origin,
+    pinned: pinned === true,
+    line: source?.line ?? null,
+    from: source?.session ?? null,
+    ref: source?.ref ?? null,
+  };
+}
+
+const MAX_SUMMARY_BYTES = 16 * 1024;
+
+/** The title in the first line, and what was summed up below it. */
+export function textOfHandover({ title, summary }: Handover): string {
+  return summary === '' || summary === title ? title : `${title}\n${cutToBytes(summary, MAX_SUMMARY_BYTES)}`;
+}
+
+/** By which the texts of a handover are picked out, whatever they say. */
+export function tagsOf(handover: SearchedHandover, fact: SearchedFact | null): string[] {
+  const tags = [tagOfProject(handover.project.id), tagOfAgent(handover.agent)];
+  if (fact === null) return tags;
+  tags.push(tagOfKind(fact.kind));
+  if (fact.kind === 'file') tags.push(tagOfFileName(baseName(fact.text)));
+  return tags;
+}
+
+export function tagOfProject(id: string): string {
+  return makeTag('p', id);
+}
+
+export function tagOfAgent(agent: string): string {
+  return makeTag('a', agent.toLowerCase());
+}
+
+export function tagOfKind(kind: FactKind): string {
+  return makeTag('k', String(FACT_KINDS.indexOf(kind)));
+}
+
+/** Of the last part of a path. */
+export function tagOfFileName(name: string): string {
+  return makeTag('n', printFingerprint(name.toLowerCase()));
+}

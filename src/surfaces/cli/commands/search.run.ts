@@ -1,0 +1,71 @@
+import { HandoverError } from '../../../errors.ts';
+import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
+import { cleanLine, cutToBytes } from '../../../model/text.ts';
+import type { SearchQuery } from '../../../search/query.ts';
+import { search } from '../../../search/search.ts';
+import { type CliContext, findStore, progressOf } from '../context.ts';
+import { findNotes } from '../find-notes.ts';
+import { dim } from '../output.ts';
+import { printHits } from '../print-hits.ts';
+import { parseCount, parseMoment } from '../words.ts';
+import type { SearchFlags } from './search.ts';
+
+const HITS = 10;
+
+export async function runSearch(this: CliContext, flags: SearchFlags, ...words: string[]): Promise<void> {
+  const query = await toQuery(this, flags, words.join(' '));
+  const desk = {
+    store: findStore(this),
+    notes: findNotes(this.machine),
+    progress: progressOf(this, 'indexing'),
+  };
+  const answer = await search(desk, query);
+  if (flags.json) {
+    this.out.json({ query: query.text, by: answer.by, omitted: answer.omitted, hits: answer.hits });
+    return;
+  }
+  if (answer.hits.length === 0) throw refuseNothing(query);
+  printHits(this, answer.hits, query.text);
+  if (answer.omitted > 0)
+    this.err.line(dim(`${answer.omitted} more; see them with: --limit ${query.limit + answer.omitted}`));
+}
+
+async function toQuery({ machine }: CliContext, flags: SearchFlags, text: string): Promise<SearchQuery> {
+  if (text.trim() === '')
+    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to look for', {
+      hint: 'Give some words: handover search "retry of uploads"',
+    });
+  const query: SearchQuery = { text, limit: flags.limit === undefined ? HITS : parseCount(flags.limit, 1) };
+  if (flags.kind !== undefined) query.kinds = flags.kind.map(parseKind);
+  if (flags.agent !== undefined) query.agent = flags.agent;
+  if (flags.project !== undefined)
+    query.project = (await import('../match-project.ts')).matchProject(flags.project, machine);
+  if (flags.since !== undefined) query.sinceMs = parseMoment(flags.since, machine.clock.now(), 'first');
+  if (flags.file !== undefined) query.file = flags.file;
+  if (flags.sessions) query.sessions = true;
+  return query;
+}
+
+function parseKind(words: string): FactKind {
+  const kind = FACT_KINDS.find((known) => known === words.trim().toLowerCase());
+  if (kind !== undefined) return kind;
+  throw new HandoverError(
+    'HANDOVER_USAGE',
+    `there is no kind of fact "${cutToBytes(cleanLine(words), 80)}"`,
+    {
+      hint: `The kinds are: ${FACT_KINDS.join(', ')}.`,
+    },
+  );
+}
+
+function refuseNothing(query: SearchQuery): HandoverError {
+  const limited = [query.kinds, query.agent, query.project, query.sinceMs, query.file].some(
+    (limit) => limit !== undefined,
+  );
+  const named = `"${cutToBytes(cleanLine(query.text), 80)}"`;
+  const wider = limited ? 'Search without the limits' : 'Try fewer or other words';
+  const further = query.sessions === true ? '' : ', or the text of sessions too, with: --sessions';
+  return new HandoverError('HANDOVER_NOT_FOUND', `nothing was found for ${named}`, {
+    hint: `${wider}${further}`,
+  });
+}
