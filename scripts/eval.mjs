@@ -1,4 +1,4 @@
-// Builds the evaluation into a folder below .cache/eval and runs it there: npm run eval -- --corpus DIR
+// Builds an evaluation into a folder below .cache/eval and runs it there: npm run eval -- --corpus DIR, npm run eval:search
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,8 +10,9 @@ mkdirSync(cache, { recursive: true });
 const dir = mkdtempSync(join(cache, 'run-'));
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
 
+const isOfSearch = process.argv[2] === 'search';
 await build({
-  input: { main: 'eval/main.ts', worker: 'eval/worker.ts' },
+  input: isOfSearch ? { main: 'eval/search/main.ts' } : { main: 'eval/main.ts', worker: 'eval/worker.ts' },
   platform: 'node',
   external: ['@photostructure/sqlite'],
   logLevel: 'silent',

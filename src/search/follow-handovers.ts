@@ -58,13 +58,15 @@ export function openTextKeeper(database: SqlDatabase, { notesStems }: { notesSte
 
 /** As `isNotedStem`, over all that the full text holds. */
 export function noteAllStems(database: SqlDatabase): void {
-  database.exec('CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row)');
-  database.exec(
-    `INSERT INTO stems (stem) SELECT term FROM temp.vocabulary
-     WHERE length(term) BETWEEN ${MIN_STEM} AND ${MAX_STEM} AND term NOT GLOB '*[0-9]*'`,
-  );
-  database.exec('DROP TABLE temp.vocabulary');
+  database.exec(NOTE_ALL_STEMS);
 }
+
+const NOTE_ALL_STEMS = `
+  CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row);
+  INSERT INTO stems (stem) SELECT term FROM temp.vocabulary
+    WHERE length(term) BETWEEN ${MIN_STEM} AND ${MAX_STEM} AND term NOT GLOB '*[0-9]*';
+  DROP TABLE temp.vocabulary;
+`;
 
 function isInUse(database: SqlDatabase, stem: string): boolean {
   const scope = { from: LOWEST_NUMBER, to: Number.MAX_SAFE_INTEGER, limit: 1 };

@@ -40,8 +40,7 @@ export function findChangedJournals(store: Store, database: SqlDatabase): Journa
 export function followJournal(store: Store, database: SqlDatabase): void {
   let changed = findChangedJournals(store, database);
   if (changed.some(({ size, read }) => read > 0 && size <= read)) {
-    database.exec('DELETE FROM journals');
-    database.exec('DELETE FROM marks');
+    for (const table of ['journals', 'marks']) database.prepare(`DELETE FROM ${table}`).run();
     changed = findChangedJournals(store, database);
   }
   const setMark = database.prepare(

@@ -1,5 +1,5 @@
 import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
-import { numberIn } from '../store/cache-database.ts';
+import { numberIn, textIn } from '../store/cache-database.ts';
 import { foldText, TAG_SIGN } from './tokens.ts';
 
 /**
@@ -8,8 +8,10 @@ import { foldText, TAG_SIGN } from './tokens.ts';
  * out leaves nothing behind.
  */
 export const CREATE_FULL_TEXT: string = `
-  CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, columnsize=0, tokenize='porter unicode61');
+  CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, columnsize=0, 
+    tokenize="porter unicode61 categories 'L* N* M* Co'");
   CREATE VIRTUAL TABLE grams USING fts5(text, content='', detail=none, columnsize=0, tokenize='trigram');
+  CREATE VIRTUAL TABLE gram_terms USING fts5vocab(grams, row);
   INSERT INTO words(words, rank) VALUES('secure-delete', 1);
   INSERT INTO grams(grams, rank) VALUES('secure-delete', 1);
 `;
@@ -82,16 +84,21 @@ export function term(text: string): Expression {
   return `"${withoutNul(text).replaceAll('"', '""')}"`;
 }
 
-/** Whatever begins with it. */
-export function beginning(text: string): Expression {
-  return `${term(text)} *`;
+const MOST_BEGINNINGS = 64;
+
+/** For one or two characters: any three that begin with them. Null when there are none. */
+export function beginningWith(database: SqlDatabase, text: string): Expression | null {
+  const terms = database
+    .prepare('SELECT term FROM gram_terms WHERE term >= ? AND term < ? LIMIT ?')
+    .all(text, `${text}\u{10ffff}`, MOST_BEGINNINGS);
+  return terms.length === 0 ? null : anyOf(terms.map((row) => term(textIn(row, 'term'))));
 }
 
-export function all(expressions: readonly Expression[]): Expression {
+export function allOf(expressions: readonly Expression[]): Expression {
   return expressions.map((expression) => `(${expression})`).join(' AND ');
 }
 
-export function any(expressions: readonly Expression[]): Expression {
+export function anyOf(expressions: readonly Expression[]): Expression {
   return expressions.map((expression) => `(${expression})`).join(' OR ');
 }
 
@@ -108,10 +115,20 @@ export function findNumbers(
   { table, expression }: { table: 'words' | 'grams'; expression: Expression },
   { from, to, limit }: Scope,
 ): number[] {
-  return database
-    .prepare(
-      `SELECT rowid AS n FROM ${table} WHERE ${table} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?`,
-    )
-    .all(expression, from, to, limit)
-    .map((row) => numberIn(row, 'n'));
+  try {
+    return database
+      .prepare(
+        `SELECT rowid AS n FROM ${table} WHERE ${table} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?`,
+      )
+      .all(expression, from, to, limit)
+      .map((row) => numberIn(row, 'n'));
+  } catch (error) {
+    if (isUnanswerable(error)) return [];
+    throw error;
+  }
+}
+
+/** A word with a letter in it that this SQLite does not know as one is several to it, for which it has no answer. */
+function isUnanswerable(error: unknown): boolean {
+  return error instanceof Error && error.message.includes('phrase queries are not supported');
 }

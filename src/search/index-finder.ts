@@ -6,7 +6,7 @@ import { isOfHandovers, passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
 import { readKeptMarks } from './follow-journal.ts';
 import { tagOfNotes } from './follow-notes.ts';
-import { all, any, type Expression, findNumbers, term } from './full-text.ts';
+import { allOf, anyOf, type Expression, findNumbers, term } from './full-text.ts';
 import type { ParsedQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
 import { gatherNumbers, knowWords } from './retrieve.ts';
@@ -80,13 +80,13 @@ function describeLimits(
   const limits: Expression[] = [];
   if (kinds !== undefined) {
     if (kinds.length === 0) return null;
-    limits.push(any(kinds.map((kind) => term(tagOfKind(kind)))));
+    limits.push(anyOf(kinds.map((kind) => term(tagOfKind(kind)))));
   }
   if (agent !== undefined) limits.push(term(tagOfAgent(agent)));
   if (project !== undefined) {
     const ids = findProjects(database, project);
     if (ids.length === 0) return null;
-    limits.push(any(ids.map((id) => term(tagOfProject(id)))));
+    limits.push(anyOf(ids.map((id) => term(tagOfProject(id)))));
   }
   return limits;
 }
@@ -196,7 +196,11 @@ function readFactPage(
   const numbers =
     limits.length === 0
       ? listNumbers(database, from, to)
-      : findNumbers(database, { table: 'words', expression: all(limits) }, { from, to, limit: FACTS_A_PAGE });
+      : findNumbers(
+          database,
+          { table: 'words', expression: allOf(limits) },
+          { from, to, limit: FACTS_A_PAGE },
+        );
   const next = numbers.length < FACTS_A_PAGE ? null : (numbers.at(-1) ?? 0) + 1;
   return { texts: readTexts(database, numbers), next };
 }

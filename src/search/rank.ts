@@ -28,22 +28,36 @@ export function rankTexts<K>(
   known: readonly KnownWord[],
   texts: readonly { key: K; text: string }[],
 ): Rankings<K> {
-  const byWords: { key: K; score: number }[] = [];
-  const byGrams: { key: K; score: number }[] = [];
+  const byWords: Scored<K>[] = [];
+  const byGrams: Scored<K>[] = [];
   const exact = new Set<K>();
   for (const { key, text } of texts) {
     const folded = foldText(text);
-    byWords.push({ key, score: scoreWords(known, folded) });
-    byGrams.push({ key, score: scoreGrams(known, folded) });
+    byWords.push({ key, ...scoreWords(known, folded) });
+    byGrams.push({ key, ...scoreGrams(known, folded) });
     if (query.phrase !== null && hasPhrase(folded, query.phrase)) exact.add(key);
   }
-  return { words: sortByScore(byWords), grams: sortByScore(byGrams), exact };
+  const most = [...byWords, ...byGrams].reduce((best, { covered }) => Math.max(best, covered), 0);
+  return { words: sortByScore(byWords, most), grams: sortByScore(byGrams, most), exact };
 }
 
+interface Measured {
+  score: number;
+  /** How much of the query is there, by the weight of its words. */
+  covered: number;
+}
+
+interface Scored<K> extends Measured {
+  key: K;
+}
+
+/** What has much less of the query than the best is not in the list: by its place there it would count for more than it is. */
+const LEAST_COVERED = 0.5;
+
 /** Of equal ones the first given stays ahead. */
-function sortByScore<K>(scored: readonly { key: K; score: number }[]): K[] {
+function sortByScore<K>(scored: readonly Scored<K>[], most: number): K[] {
   return scored
-    .filter(({ score }) => score > 0)
+    .filter(({ score, covered }) => score > 0 && covered >= most * LEAST_COVERED)
     .sort((a, b) => b.score - a.score)
     .map(({ key }) => key);
 }
@@ -55,32 +69,34 @@ const USUAL_WORDS = 14;
 /** What a stem counts that is only like the one asked for. */
 const ALIKE = 0.7;
 
-function scoreWords(known: readonly KnownWord[], folded: string): number {
+function scoreWords(known: readonly KnownWord[], folded: string): Measured {
   const stems = splitWords(folded).map(stemWord);
   const counts = new Map<string, number>();
   for (const stem of stems) counts.set(stem, (counts.get(stem) ?? 0) + 1);
   const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * stems.length) / USUAL_WORDS;
-  let score = 0;
+  let [score, covered] = [0, 0];
   for (const { word, weight, alike } of known) {
     const own = counts.get(word.stem) ?? 0;
     const like = own > 0 ? 0 : Math.max(0, ...alike.map((stem) => counts.get(stem) ?? 0));
     const count = own + like;
-    if (count > 0)
-      score += (weight * (own > 0 ? 1 : ALIKE) * count * (SATURATION + 1)) / (count + SATURATION * length);
+    if (count === 0) continue;
+    const worth = weight * (own > 0 ? 1 : ALIKE);
+    covered += worth;
+    score += (worth * count * (SATURATION + 1)) / (count + SATURATION * length);
   }
-  return score;
+  return { score, covered };
 }
 
 /** A word of which less is there is not there. */
 export const LEAST_SHARE = 0.5;
 
-function scoreGrams(known: readonly KnownWord[], folded: string): number {
-  let score = 0;
+function scoreGrams(known: readonly KnownWord[], folded: string): Measured {
+  let covered = 0;
   for (const { word, weight } of known) {
     const share = shareOf(word, folded);
-    if (share >= LEAST_SHARE) score += weight * share * share;
+    if (share >= LEAST_SHARE) covered += weight * share * share;
   }
-  return score / (1 + Math.log1p(folded.length / 80) / 4);
+  return { score: covered / (1 + Math.log1p(folded.length / 80) / 4), covered };
 }
 
 /** How much of a word is in a text, from 0 to 1. */

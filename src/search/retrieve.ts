@@ -1,6 +1,6 @@
 import type { SqlDatabase } from '../platform/sql.ts';
 import { numberIn, textIn } from '../store/cache-database.ts';
-import { all, any, beginning, type Expression, findNumbers, term } from './full-text.ts';
+import { allOf, anyOf, beginningWith, type Expression, findNumbers, term } from './full-text.ts';
 import { findAlike } from './misspelt.ts';
 import type { ParsedQuery, QueryWord } from './parsed-query.ts';
 import { type KnownWord, weighWord } from './rank.ts';
@@ -107,29 +107,29 @@ export function gatherNumbers(database: SqlDatabase, request: Request, scope: Re
     const room = Math.min(limit, MOST - found.size);
     if (room <= 0) return;
     const limits = lookup.table === 'words' ? request.limits : [];
-    const expression = all([lookup.expression, ...limits]);
+    const expression = allOf([lookup.expression, ...limits]);
     for (const n of findNumbers(database, { ...lookup, expression }, { ...scope, limit: limit + found.size }))
       if (found.size < MOST) found.add(n);
   };
   const { known, parsed } = request;
   if (parsed.phrase !== null) {
     const grams = pickRarest(database, gramsOf(parsed.phrase));
-    if (grams.length > 0) take({ table: 'grams', expression: all(grams.map(term)) }, MOST_EXACT);
+    if (grams.length > 0) take({ table: 'grams', expression: allOf(grams.map(term)) }, MOST_EXACT);
   }
   const words = known.filter(({ word }) => !word.isUnspaced);
-  const groups = words.map(({ word, alike }) => any([word.text, ...alike].map(term)));
-  if (groups.length > 0) take({ table: 'words', expression: all(groups) }, MOST);
+  const groups = words.map(({ word, alike }) => anyOf([word.text, ...alike].map(term)));
+  if (groups.length > 0) take({ table: 'words', expression: allOf(groups) }, MOST);
   if (groups.length > 2 && found.size < ENOUGH)
     for (let left = 0; left < Math.min(groups.length, 8); left++)
-      take({ table: 'words', expression: all(groups.filter((_, at) => at !== left)) }, MOST_OF_A_WORD);
+      take({ table: 'words', expression: allOf(groups.filter((_, at) => at !== left)) }, MOST_OF_A_WORD);
   for (const { word } of known) takeByGrams(take, word, database);
   if (found.size < ENOUGH && groups.length > 1)
     for (const [at] of [...words.entries()].sort(([, a], [, b]) => b.weight - a.weight))
       take({ table: 'words', expression: groups[at] ?? '' }, MOST_OF_A_WORD);
   if (found.size < ENOUGH)
     for (const { word } of known) {
-      const pairs = word.grams.slice(1).map((gram, at) => all([word.grams[at] ?? '', gram].map(term)));
-      if (pairs.length > 0) take({ table: 'grams', expression: any(pairs) }, MOST_OF_A_WORD);
+      const pairs = word.grams.slice(1).map((gram, at) => allOf([word.grams[at] ?? '', gram].map(term)));
+      if (pairs.length > 0) take({ table: 'grams', expression: anyOf(pairs) }, MOST_OF_A_WORD);
     }
   return [...found];
 }
@@ -139,8 +139,9 @@ type Take = (lookup: Lookup, limit: number) => void;
 /** The word anywhere, also within a longer one. */
 function takeByGrams(take: Take, { text, grams, isUnspaced }: QueryWord, database: SqlDatabase): void {
   if (grams.length > 0)
-    take({ table: 'grams', expression: all(pickRarest(database, grams).map(term)) }, MOST_OF_A_WORD);
-  else if (isUnspaced) take({ table: 'grams', expression: beginning(text) }, MOST_OF_A_WORD);
+    take({ table: 'grams', expression: allOf(pickRarest(database, grams).map(term)) }, MOST_OF_A_WORD);
+  const expression = grams.length === 0 && isUnspaced ? beginningWith(database, text) : null;
+  if (expression !== null) take({ table: 'grams', expression }, MOST_OF_A_WORD);
 }
 
 const MOST_GRAMS = 6;

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { computeChecksum, formatHandover } from '../../dist/lib/index.mjs';
+import { makeHandoverOfFacts, makeVocabulary } from './generate-facts.mjs';
 import { makeRandom, makeSampleHandover } from './sample-handover.mjs';
 
 /** @typedef {{ firstMs: number, lastMs: number }} Span */
@@ -32,11 +33,32 @@ const FILE = { mode: 0o600, flag: 'wx' };
  */
 export function generateStore(root, count, span) {
   const random = makeRandom(count);
+  writeStore(root, { count, span }, (stamp) => makeSampleHandover(...stamp, random));
+}
+
+/**
+ * As above, with so many facts in each handover.
+ * @param {string} root
+ * @param {number} facts
+ * @param {{ count: number, span: Span }} size
+ */
+export function generateStoreOfFacts(root, facts, size) {
+  const random = makeRandom(size.count);
+  const vocabulary = makeVocabulary(random);
+  writeStore(root, size, (stamp) => makeHandoverOfFacts(...stamp, { random, vocabulary, count: facts }));
+}
+
+/**
+ * @param {string} root
+ * @param {{ count: number, span: Span }} size
+ * @param {(stamp: [id: string, createdMs: number]) => ReturnType<typeof makeSampleHandover>} make
+ */
+function writeStore(root, { count, span }, make) {
   const step = (span.lastMs - span.firstMs) / count;
   /** @type {Map<string, string[]>} */
   const journal = new Map();
   for (let i = 0; i < count; i++) {
-    const handover = makeSampleHandover(...makeStamp(span.firstMs + i * step, i), random);
+    const handover = make(makeStamp(span.firstMs + i * step, i));
     const month = handover.created_at.slice(0, 7);
     let lines = journal.get(month);
     if (lines === undefined) {
