@@ -6,7 +6,7 @@ export const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Set up', names: ['init', 'hooks', 'migrate'] },
   { title: 'Hand over', names: ['capture', 'save', 'to'] },
   { title: 'Go on', names: ['resume', 'restore', 'render'] },
-  { title: 'Find', names: ['list', 'show', 'select', 'diff', 'sessions'] },
+  { title: 'Find', names: ['search', 'list', 'show', 'select', 'diff', 'sessions'] },
   { title: 'Say of a fact', names: ['pin', 'unpin', 'resolve', 'refute'] },
   { title: 'Memory in the project', names: ['snapshot', 'auto', 'compact', 'push'] },
   { title: 'Runs', names: ['run', 'check', 'status', 'pause', 'unpause'] },
