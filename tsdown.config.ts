@@ -37,18 +37,19 @@ const RUN = [
   /node_modules\/smol-toml\//,
 ];
 
+const HOOK = {
+  format: 'cjs',
+  platform: 'node',
+  target: 'node20',
+  dts: false,
+  minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
+  inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
+  outputOptions: { chunkFileNames: '[name]-[hash].cjs' },
+} as const;
+
 export default defineConfig([
-  {
-    entry: { main: 'src/surfaces/hook/main.ts' },
-    outDir: 'dist/hook',
-    format: 'cjs',
-    platform: 'node',
-    target: 'node20',
-    dts: false,
-    minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
-    inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
-    outputOptions: { chunkFileNames: '[name]-[hash].cjs' },
-  },
+  { entry: { start: 'src/surfaces/hook/start.ts' }, outDir: 'dist/start', ...HOOK },
+  { entry: { main: 'src/surfaces/hook/main.ts' }, outDir: 'dist/hook', ...HOOK },
   {
     entry: { index: 'src/index.ts' },
     outDir: 'dist/lib',

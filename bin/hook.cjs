@@ -3,7 +3,7 @@
 // What agents start: `hook.cjs <agent> <Event>`. With --work it is the worker that the hook leaves behind.
 try {
   if (process.argv[2] === '--work') require('../dist/cli/main.cjs').work();
-  else require('../dist/hook/main.cjs').main(__dirname);
+  else require('../dist/start/start.cjs').start(__dirname);
 } catch {
   // Not built, or half removed: whatever is wrong here must not become the agent's trouble.
   process.exitCode = 0;

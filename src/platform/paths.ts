@@ -1,16 +1,13 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { isAbsolute, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
+import { FOLDER_NAME, isAbsolutePath, nameDataFolder } from './data-folder.ts';
 import { isFolder } from './folders.ts';
 import type { Machine } from './machine.ts';
 
-const FOLDER_NAME = 'agent-handover';
-
 /** Where handovers are kept. `HANDOVER_HOME` names the folder itself; a link given there, or on the way, is resolved once. */
 export function findDataFolder(machine: Machine): string {
-  return realFolder(
-    machine.env.HANDOVER_HOME ? resolve(machine.cwd, machine.env.HANDOVER_HOME) : platformData(machine),
-  );
+  return realFolder(nameDataFolder(machine) ?? requireHome(machine));
 }
 
 /** Where the user's own settings, keys and trust list are. */
@@ -23,22 +20,7 @@ export function findConfigHome(machine: Machine): string {
   const { env, platform } = machine;
   if (platform === 'darwin') return join(requireHome(machine), 'Library', 'Application Support');
   if (platform === 'win32') return env.APPDATA ?? join(requireHome(machine), 'AppData', 'Roaming');
-  return absoluteOr(env.XDG_CONFIG_HOME, () => join(requireHome(machine), '.config'));
-}
-
-function platformData(machine: Machine): string {
-  const { env, platform } = machine;
-  if (platform === 'darwin') return join(requireHome(machine), 'Library', 'Application Support', FOLDER_NAME);
-  if (platform === 'win32') {
-    return join(env.LOCALAPPDATA ?? join(requireHome(machine), 'AppData', 'Local'), FOLDER_NAME);
-  }
-  const data = absoluteOr(env.XDG_DATA_HOME, () => join(requireHome(machine), '.local', 'share'));
-  return join(data, FOLDER_NAME);
-}
-
-/** The XDG rules: a relative path in a variable is to be ignored. */
-function absoluteOr(value: string | undefined, otherwise: () => string): string {
-  return value !== undefined && isAbsolute(value) ? value : otherwise();
+  return isAbsolutePath(env.XDG_CONFIG_HOME) ? env.XDG_CONFIG_HOME : join(requireHome(machine), '.config');
 }
 
 function requireHome(machine: Machine): string {

@@ -11,7 +11,7 @@ export interface TimedInput {
   waitMs: number;
 }
 
-/** `late`: it was neither whole nor closed in time. `large`: it was longer than allowed; it was read to its end. */
+/** `late`: it was neither whole nor closed in time. `large`: it was longer than allowed. */
 export type InputRead = { text: string } | { problem: 'late' | 'large' };
 
 const CHUNK = 64 * 1024;
@@ -56,7 +56,7 @@ function readByLooking(fd: number, ask: TimedInput): InputRead {
       kept.add(Buffer.from(buffer.subarray(0, read)));
       step = 1;
     } else if (kept.isWhole()) return kept.close();
-    if (readTimer() >= until) return { problem: 'late' };
+    if (readTimer() >= until) return kept.giveUp();
     if (read !== null) continue;
     sleep(step);
     step = Math.min(step + 1, 10);
@@ -88,7 +88,7 @@ async function readEvents(ask: TimedInput): Promise<InputRead> {
       stdin.destroy();
       resolve(result);
     };
-    const limit = setTimeout(() => finish({ problem: 'late' }), ask.waitMs);
+    const limit = setTimeout(() => finish(kept.giveUp()), ask.waitMs);
     stdin.on('data', (chunk: Buffer) => {
       kept.add(chunk);
       if (kept.isWhole()) finish(kept.close());
@@ -124,6 +124,10 @@ class Kept {
 
   close(): InputRead {
     return this.#bytes > this.#ask.maxBytes ? { problem: 'large' } : { text: this.#text() };
+  }
+
+  giveUp(): InputRead {
+    return { problem: this.#bytes > this.#ask.maxBytes ? 'large' : 'late' };
   }
 
   #text(): string {

@@ -32,16 +32,16 @@ interface Work {
 
 const NOTHING: Answer = { output: null, work: [] };
 
-/** Everything that happens when an agent calls a hook, but reading, printing and starting a worker. */
-export async function answerHook(kind: HookKind, input: HookInput, machine: Machine): Promise<Answer> {
+/** Everything that happens when an agent calls a hook, but reading, printing and starting a worker. Null when nothing may. */
+export async function answerHook(kind: HookKind, input: HookInput, machine: Machine): Promise<Answer | null> {
   const { moment, dialect } = kind;
-  if (input.isSubAgent) return NOTHING;
-  if (moment === 'compaction' && !dialect.announcesCompaction && !input.isManual) return NOTHING;
-  if (moment === 'prompt' && !input.hasPrompt) return NOTHING;
+  if (input.isSubAgent) return null;
+  if (moment === 'compaction' && !dialect.announcesCompaction && !input.isManual) return null;
+  if (moment === 'prompt' && !input.hasPrompt) return null;
   const received = receive(kind, input, machine);
-  if (received === null || isPaused(received.root, machine)) return NOTHING;
+  if (received === null || isPaused(received.root, machine)) return null;
   const settings = await findSettings(received.store, received.root, machine);
-  if (!settings.isEnabled || isPaused(received.root, machine, settings.pauseFile)) return NOTHING;
+  if (!settings.isEnabled || isPaused(received.root, machine, settings.pauseFile)) return null;
   const visit: Visit = { ...received, settings };
   switch (moment) {
     case 'turn':

@@ -22,6 +22,8 @@ export const READY_FOLDERS = {
   begun: [READY, 'begun'],
   /** What a session is to get with its next prompt. */
   owed: [READY, 'owed'],
+  /** The hook itself, as it was compiled. */
+  code: [READY, 'code'],
   spool: [SPOOL],
 } as const satisfies Record<string, readonly string[]>;
 

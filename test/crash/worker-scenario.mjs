@@ -79,7 +79,8 @@ async function judge({ ended, box }, { key, first }) {
 function callHook(box, event, input) {
   const part = join(box.folder, 'part');
   cpSync(HOOK, join(part, 'bin', 'hook.cjs'));
-  cpSync(join(PACKAGE, 'dist', 'hook'), join(part, 'dist', 'hook'), { recursive: true });
+  for (const folder of ['start', 'hook'])
+    cpSync(join(PACKAGE, 'dist', folder), join(part, 'dist', folder), { recursive: true });
   const { status, stdout, stderr } = spawnSync(
     process.execPath,
     [join(part, 'bin', 'hook.cjs'), 'claude-code', event],

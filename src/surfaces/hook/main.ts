@@ -1,11 +1,16 @@
 import { join } from 'node:path';
 import { findHook } from '../../agents/hook-dialects.ts';
 import { parseAny, parseRow } from '../../agents/row.ts';
+import { HandoverError, isErrno } from '../../errors.ts';
+import { writeCacheFile } from '../../platform/cache-file.ts';
+import type { KeptProgram } from '../../platform/kept-code.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { printAtOnce } from '../../platform/print.ts';
+import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
-import { answerHook } from '../../relay/answer.ts';
+import { type Answer, answerHook } from '../../relay/answer.ts';
+import { READY_FOLDERS } from '../../relay/folders.ts';
 import { describeFailure, logFailure } from '../../relay/log.ts';
 
 const INPUT = {
@@ -19,48 +24,68 @@ const INPUT = {
  * The entry of every hook: `hook.cjs <agent> <Event>`. It prints what that agent accepts, or nothing, and always ends well:
  * an agent must never suffer from its hook.
  */
-export async function main(folder: string): Promise<void> {
+export async function main(bin: string, program: KeptProgram): Promise<void> {
   // Nobody reads traces of a hook, and making them costs more than what fails.
   Error.stackTraceLimit = 0;
   const [agent = '', event = ''] = process.argv.slice(2);
-  const where = `${agent} ${event}`;
   try {
-    await run({ agent, event, folder });
+    const machine = describeMachine(process.env, '/');
+    const answer = await readAndAnswer({ agent, event, machine });
+    if (answer !== null) {
+      await carryOut(answer, { bin, machine });
+      keepProgram(program, { answer, machine });
+    }
   } catch (error) {
-    report(error, where);
+    report(error, `${agent} ${event}`);
   }
   // Without taking down what the system takes down anyway, which takes a millisecond.
   process.exit(0);
 }
 
-async function run({
-  agent,
-  event,
-  folder,
-}: {
+interface Called {
   agent: string;
   event: string;
-  folder: string;
-}): Promise<void> {
+  machine: Machine;
+}
+
+async function readAndAnswer({ agent, event, machine }: Called): Promise<Answer | null> {
   const kind = findHook(agent, event);
-  if (kind === null) return;
+  if (kind === null) return null;
   const read = await readTimedInput(INPUT);
-  const machine = describeMachine(process.env, '/');
   const row = 'text' in read ? parseRow(read.text) : null;
   const input = row === null ? null : kind.dialect.read(row, event);
-  if (input === null) {
-    const problem = 'problem' in read ? read.problem : 'not understood';
-    note(machine, { where: `${agent} ${event}`, code: 'HOOK_INPUT', message: `its input was ${problem}` });
-    return;
-  }
-  const { output, work } = await answerHook(kind, input, machine);
+  if (input !== null) return await answerHook(kind, input, machine);
+  const problem = 'problem' in read ? read.problem : 'not understood';
+  note(machine, { where: `${agent} ${event}`, code: 'HOOK_INPUT', message: `its input was ${problem}` });
+  return null;
+}
+
+async function carryOut(
+  { output, work }: Answer,
+  { bin, machine }: { bin: string; machine: Machine },
+): Promise<void> {
   if (output !== null) printAtOnce(`${output}\n`);
   if (work.length === 0) return;
   const { startDetached } = await import('../../platform/detached.ts');
-  const script = join(folder, 'hook.cjs');
   for (const { key, handed } of work) {
     const input = handed === null ? null : JSON.stringify(handed);
-    await startDetached([script, '--work', key], { env: machine.env, input });
+    await startDetached([join(bin, 'hook.cjs'), '--work', key], { env: machine.env, input });
+  }
+}
+
+/** The more a hook had to do, the more of it is compiled: what is kept is replaced by what is worth more, and so twice at most. */
+function keepProgram(
+  { path, worth: before, pack }: KeptProgram,
+  { answer, machine }: { answer: Answer; machine: Machine },
+): void {
+  const worth = answer.output !== null ? 2 : Math.min(answer.work.length, 1);
+  if (worth <= before) return;
+  try {
+    ensurePrivateFolder(findDataFolder(machine), ...READY_FOLDERS.code);
+    writeCacheFile(path, pack(worth));
+  } catch (error) {
+    // Nothing is lost but time.
+    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
   }
 }
 
