@@ -67,7 +67,7 @@ function noteCapture(visit: Visit): Answer {
 }
 
 /** What is longer is left to the transcript: a worker is handed what a pipe holds, so that nobody waits for it. */
-const LONGEST_HANDED = 48 * 1024;
+const LONGEST_HANDED = 48_000;
 
 /**
  * Leaves the note first, then looks for others: whoever finds an older one knows that its worker will look again after

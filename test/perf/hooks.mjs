@@ -36,7 +36,12 @@ export function measureHooks(place, { folder, rounds, count, megabytes }) {
       bare: { command: { ...bareNode(place), input: '' } },
       compacted: { command: compacted, before: forgetGiving },
       begun: {
-        command: hook(place, 'SessionStart', { session_id: 'new', source: 'startup' }),
+        // In the same terminal it would be taken for one that was cleared, and given the brief.
+        command: hook(place, 'SessionStart', {
+          session_id: 'new',
+          source: 'startup',
+          terminal_id: 'another',
+        }),
         before: forgetGiving,
       },
       prompted: { command: hook(place, 'UserPromptSubmit', { ...captured, prompt: 'go on' }) },
