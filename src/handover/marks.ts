@@ -45,7 +45,8 @@ function isToldAgain(fact: Fact, { session, created_at }: Telling, { mark, at }:
   return told !== undefined && told > at;
 }
 
-function isTakenOver({ trust, sources: [source] }: Fact): boolean {
+/** Whether it was told in an earlier session, and only stands on. */
+export function isTakenOver({ trust, sources: [source] }: Fact): boolean {
   if (source?.session !== undefined) return true;
   return trust === 'declared' && source?.ref !== undefined;
 }

@@ -93,7 +93,7 @@ function readCommits(git: GitOptions): Commit[] {
   return [...splitRecords(result.stdout)].flatMap((record) => parseCommit(record));
 }
 
-function parseCommit(record: Buffer): Commit[] {
+export function parseCommit(record: Buffer): Commit[] {
   const [, hash, seconds, subject] = /^([0-9a-f]{40,64}) (-?\d+) (.*)$/s.exec(record.toString('utf8')) ?? [];
   if (hash === undefined || subject === undefined) return [];
   return [{ hash, at: formatTimestamp(Number(seconds) * 1000), subject: cutSubject(cleanLine(subject)) }];
@@ -113,7 +113,7 @@ function readBranch(git: GitOptions): string | null {
 }
 
 /** Null when git did not end in time, or could not be run safely. */
-function runOrNull(args: readonly string[], git: GitOptions): ProgramResult | null {
+export function runOrNull(args: readonly string[], git: GitOptions): ProgramResult | null {
   try {
     return runGit(args, git);
   } catch (error) {
@@ -183,7 +183,7 @@ const FIELDS_BEFORE_PATH: ReadonlyMap<string, number> = new Map([
   ['?', 1],
 ]);
 
-function* splitRecords(bytes: Uint8Array): Generator<Buffer, undefined> {
+export function* splitRecords(bytes: Uint8Array): Generator<Buffer, undefined> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let start = 0;
   for (let end = buffer.indexOf(0); end !== -1; end = buffer.indexOf(0, start)) {

@@ -57,6 +57,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'handover',
     'store',
   ],
+  questions: ['errors.ts', 'model', 'platform', 'workspace', 'distil', 'handover', 'store'],
   memory: ['errors.ts', 'model', 'platform', 'workspace', 'store'],
   search: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store', 'memory'],
   run: [
@@ -103,6 +104,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'handover',
     'brief',
     'store',
+    'questions',
     'migrate',
     'relay',
     'hooks',

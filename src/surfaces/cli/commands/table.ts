@@ -9,6 +9,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
   save: async () => (await import('./save.ts')).save,
   capture: async () => (await import('./capture.ts')).capture,
   sessions: async () => (await import('./sessions.ts')).sessions,
+  why: async () => (await import('./why.ts')).why,
   list: async () => (await import('./list.ts')).list,
   search: async () => (await import('./search.ts')).search,
   show: async () => (await import('./show.ts')).show,

@@ -1,0 +1,45 @@
+import type { Fact } from './fact.ts';
+import type { Workspace } from './workspace.ts';
+
+const ABSOLUTE = /^(?:[/~]|[A-Za-z]:\/)/;
+const HOMES = /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root|[A-Za-z]:\/Users\/[^/]+)(?=\/)/;
+
+/**
+ * Where a file that a handover tells of lies: from the root of its worktree, or whole where it lies elsewhere. What was declared
+ * is told from the root, what was captured from the folder that the agent worked in.
+ */
+export function locateInProject(
+  { text, trust }: Pick<Fact, 'text' | 'trust'>,
+  { root, folder }: Pick<Workspace, 'root' | 'folder'>,
+  home?: string,
+): string {
+  const path = toSlashes(text);
+  if (ABSOLUTE.test(path)) return relate(shortenHome(path, home), shortenHome(toSlashes(root), home));
+  return joinParts(trust === 'declared' ? '' : folder, path);
+}
+
+/** With `~` for a home folder, whoever's it is: what was kept on another machine has its own. */
+function shortenHome(path: string, home: string | undefined): string {
+  if (home !== undefined && path.startsWith(`${toSlashes(home)}/`)) return `~${path.slice(home.length)}`;
+  return path.replace(HOMES, '~');
+}
+
+function relate(path: string, root: string): string {
+  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+}
+
+/** Resolves `.` and `..`; a path that leads out of the folder keeps its `..`. */
+export function joinParts(folder: string, path: string): string {
+  const parts: string[] = [];
+  for (const part of `${folder}/${path}`.split('/')) {
+    if (part === '' || part === '.') continue;
+    if (part === '..' && parts.length > 0 && parts.at(-1) !== '..') parts.pop();
+    else parts.push(part);
+  }
+  return parts.join('/');
+}
+
+/** Only what is Windows' own: elsewhere a backslash is a letter like any other. */
+export function toSlashes(path: string): string {
+  return /^(?:[A-Za-z]:\\|\\\\)|^[^/]*\\[^/]*$/.test(path) ? path.replaceAll('\\', '/') : path;
+}

@@ -1,0 +1,124 @@
+import { baseName } from '../../../model/base-name.ts';
+import { remember } from '../../../model/remember.ts';
+import { cleanLine, cutAtWord } from '../../../model/text.ts';
+import { describeAge } from '../../../model/time.ts';
+import type { Commit } from '../../../model/workspace.ts';
+import { type AskedPath, findCertainText, readAskedPath } from '../../../questions/asked-path.ts';
+import { listLeads } from '../../../questions/leads.ts';
+import { askWhy, type Involved, type Reason, type Why } from '../../../questions/why.ts';
+import { readIntact } from '../../../store/handovers.ts';
+import { readMarks } from '../../../store/marks.ts';
+import { type FileHistory, readFileHistory } from '../../../workspace/file-history.ts';
+import { identifyProject } from '../../../workspace/project.ts';
+import { type CliContext, findStore, withCatalog } from '../context.ts';
+import { toLimit } from '../filters.ts';
+import { bold, dim, type Output } from '../output.ts';
+import { type QuestionFlags, requireWords, toScope, widen } from '../question-flags.ts';
+
+const SESSIONS_SHOWN = 10;
+const COMMITS_SHOWN = 20;
+const PROJECTS_REMEMBERED = 100;
+
+export async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
+  const { machine } = this;
+  const here = identifyProject('.', machine);
+  const asked = readAskedPath(requireWords(words, 'the file'), here.root, machine);
+  const history: FileHistory =
+    here.git === 'present'
+      ? readFileHistory(here.root, { ...asked, limit: COMMITS_SHOWN }, machine)
+      : { commits: [], earlierNames: [] };
+  const scope = await toScope(flags, this);
+  const store = findStore(this);
+  const answer = await withCatalog(this, store, (catalog) =>
+    askWhy(asked, {
+      leads: () => listLeads(catalog, scope, [findCertainText(asked), ...history.earlierNames.map(baseName)]),
+      read: (id) => readIntact(store, id),
+      marksOf: remember((project) => readMarks(store, project), PROJECTS_REMEMBERED),
+      earlierNames: history.earlierNames,
+      limit: toLimit(flags, SESSIONS_SHOWN),
+      home: machine.home,
+    }),
+  );
+  if (flags.json) {
+    this.out.json(toJson(asked, answer, history));
+    return;
+  }
+  printAnswer(this, { asked, answer, words });
+  printCommits(this.out, history.commits);
+  if (answer.sessions.length === 0) this.err.line(dim('next: '), widen(flags, `why ${words}`));
+}
+
+function toJson(asked: AskedPath, answer: Why, { commits, earlierNames }: FileHistory): unknown {
+  return {
+    path: asked.path,
+    symbol: asked.symbol,
+    matched: answer.sessions.length === 0 ? null : answer.nearness,
+    earlier_names: earlierNames,
+    sessions: answer.sessions.map((session) => ({
+      ...session,
+      reasons: session.reasons.map((reason) => ({ ...reason, open: howToOpen(reason) })),
+      open: `handover show ${session.handover}`,
+    })),
+    has_more: answer.hasMore,
+    commits,
+  };
+}
+
+function howToOpen({ handover, id }: Reason): string {
+  return `handover show ${handover} --events ${id}`;
+}
+
+interface Printed {
+  asked: AskedPath;
+  answer: Why;
+  words: string;
+}
+
+function printAnswer({ out, err, machine }: CliContext, { asked, answer, words }: Printed): void {
+  const { nearness, sessions, hasMore } = answer;
+  const name = asked.path === '' ? 'this project' : asked.path;
+  if (sessions.length === 0) {
+    out.line(`nothing that was handed over tells of ${name}`);
+    return;
+  }
+  if (nearness !== 'exact') out.line(dim(`nothing tells of ${name} itself; of files ${WHICH[nearness]}:`));
+  for (const session of sessions) printSession(out, session, machine.clock.now());
+  const first = sessions.flatMap(({ reasons }) => reasons)[0];
+  if (first !== undefined) out.line(dim(`the words around one of these: ${howToOpen(first)}`));
+  if (hasMore) err.line(dim(`more sessions are kept; all of them: handover why ${words} --limit 0`));
+}
+
+const WHICH = { ending: 'whose path ends so', name: 'of that name' } as const;
+
+const MAX_TEXT_BYTES = 300;
+const PATHS_SHOWN = 3;
+
+function printSession(out: Output, session: Involved, now: number): void {
+  const touched = session.touched
+    .slice(0, PATHS_SHOWN)
+    .map(({ change, path, edits }) => `${change} ${path}${edits > 1 ? ` (${edits} edits)` : ''}`);
+  const more = session.touched.length - touched.length;
+  const files = [...touched, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  const age = describeAge(now - Date.parse(session.at));
+  out.line(bold(session.handover), `  ${session.agent.padEnd(12)}  ${shorten(session.goal)}`);
+  out.line(dim(`  ${session.project.name}, ${age}${files === '' ? '' : `, ${files}`}`));
+  for (const reason of session.reasons) printReason(out, reason);
+}
+
+function printReason(out: Output, reason: Reason): void {
+  const { kind, text, trust, origin, standing, because, about, id } = reason;
+  const also = about === 'session' ? 'in the same session, ' : '';
+  const mark = standing === 'open' ? '' : `, ${standing}${because === null ? '' : `: ${cleanLine(because)}`}`;
+  out.line(`  ${also}${kind}: ${shorten(text)}`, dim(`  (${trust}, ${origin}, ${id}${mark})`));
+}
+
+function shorten(text: string): string {
+  return cutAtWord(cleanLine(text), MAX_TEXT_BYTES);
+}
+
+function printCommits(out: Output, commits: readonly Commit[]): void {
+  if (commits.length === 0) return;
+  out.line(bold('commits'));
+  for (const { hash, at, subject } of commits)
+    out.line(dim(`  ${hash.slice(0, 10)}  ${at.slice(0, 10)}  `), subject);
+}

@@ -1,0 +1,42 @@
+import { HandoverError } from '../../errors.ts';
+import type { Filter } from '../../store/catalog.ts';
+import { identifyProject } from '../../workspace/project.ts';
+import { type CliContext, refuseBoth } from './context.ts';
+import { type FilterFlags, filterFlags, toFilter } from './filters.ts';
+
+/** By what a question is narrowed or widened. */
+export interface QuestionFlags extends Pick<FilterFlags, 'agent' | 'project' | 'since' | 'limit'> {
+  all: boolean;
+  json: boolean;
+}
+
+const { agent, since, limit } = filterFlags;
+
+export const questionFlags = {
+  agent,
+  project: { ...filterFlags.project, brief: 'Of this project, not the one here: folder, name or id' },
+  all: { kind: 'boolean', default: false, withNegated: false, brief: 'Of all projects' },
+  since,
+  limit,
+  json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
+} as const;
+
+/** The handovers that are asked: those of this project, unless the flags say otherwise. */
+export async function toScope(flags: QuestionFlags, context: CliContext): Promise<Filter> {
+  const { machine } = context;
+  if (flags.all && flags.project !== undefined) throw refuseBoth('--all', '--project');
+  const filter = await toFilter(flags, machine);
+  if (flags.all || flags.project !== undefined) return filter;
+  return { ...filter, project: { id: identifyProject('.', machine).id } };
+}
+
+/** What to type where nothing was found. */
+export function widen(flags: QuestionFlags, command: string): string {
+  if (!flags.all) return `of all projects: handover ${command} --all; what is kept: handover list`;
+  return 'what is kept: handover list; make a handover of the newest session: handover capture';
+}
+
+export function requireWords(words: string, what: string): string {
+  if (words.trim() !== '') return words;
+  throw new HandoverError('HANDOVER_USAGE', `${what} is empty`, { hint: `Give ${what}.` });
+}
