@@ -72,3 +72,8 @@ export function findGoal({ facts, title }: Handover): string {
 export function lastMomentOf({ session, created_at }: Handover): string {
   return session.last_at ?? created_at;
 }
+
+/** Where in the transcript of its session a fact was seen. */
+export function lineOf({ sources: [source] }: Fact): number {
+  return source?.line ?? 0;
+}

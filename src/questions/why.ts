@@ -1,3 +1,4 @@
+import { isChangedFile } from '../handover/changed-files.ts';
 import { findMark, isTakenOver, type Marks } from '../handover/marks.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
@@ -9,6 +10,7 @@ import {
   gatherSessions,
   type Lead,
   lastMomentOf,
+  lineOf,
   listOwnFacts,
   type Telling,
   type ToldSession,
@@ -161,7 +163,6 @@ function describeTouch({ status, detail }: Fact, path: string): Touch {
   return { path, change: status ?? 'named', edits: count(detail?.edits), reads: count(detail?.reads) };
 }
 
-const CHANGES: ReadonlySet<string | undefined> = new Set(['created', 'edited', 'deleted']);
 /** What else was settled while the file was changed: as much as helps, and not all of a long session. */
 const MAX_OF_SESSION = 3;
 
@@ -186,7 +187,7 @@ function listReasons(
     };
   };
   const said = own.filter(({ fact }) => isReason(fact) !== null && scene.mentions(fact.text));
-  const change = touching.find(({ fact }) => CHANGES.has(fact.status));
+  const change = touching.find(({ fact }) => isChangedFile(fact));
   const others =
     change === undefined
       ? []
@@ -211,8 +212,4 @@ function standingOf(fact: Fact, mark: string | undefined): Standing {
 
 function compareLines(a: Telling, b: Telling): number {
   return lineOf(a.fact) - lineOf(b.fact);
-}
-
-function lineOf({ sources: [source] }: Fact): number {
-  return source?.line ?? 0;
 }

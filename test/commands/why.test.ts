@@ -65,7 +65,7 @@ beforeAll(async () => {
     { run: 'npm test', output: 'Tests: 3 passed' },
   ];
   const second = await captureWork(desk, { day: 2, steps });
-  const grown = await captureWork(desk, { day: 2, steps: [...steps, { say: 'The lexer comes next.' }] });
+  const grown = await captureWork(desk, { day: 2, steps: [...steps, { say: 'We decided to test it with a large file.' }] });
   const byHand = await desk.save(
     '--agent',
     'codex',
@@ -94,6 +94,7 @@ describe('handover why', () => {
     expect(work?.reasons).toMatchObject([
       { kind: 'decision', text: STREAM, about: 'file' },
       { kind: 'constraint', text: 'Never load the whole file into memory', about: 'session' },
+      { kind: 'decision', text: 'We decided to test it with a large file.', about: 'session' },
     ]);
   });
 

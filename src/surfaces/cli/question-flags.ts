@@ -1,8 +1,12 @@
 import { HandoverError } from '../../errors.ts';
+import { cleanLine, cutAtWord } from '../../model/text.ts';
 import type { Filter } from '../../store/catalog.ts';
 import { identifyProject } from '../../workspace/project.ts';
 import { type CliContext, refuseBoth } from './context.ts';
 import { type FilterFlags, filterFlags, toFilter } from './filters.ts';
+
+/** How many projects' marks are held at a time. */
+export const PROJECTS_REMEMBERED = 100;
 
 /** By what a question is narrowed or widened. */
 export interface QuestionFlags extends Pick<FilterFlags, 'agent' | 'project' | 'since' | 'limit'> {
@@ -39,4 +43,16 @@ export function widen(flags: QuestionFlags, command: string): string {
 export function requireWords(words: string, what: string): string {
   if (words.trim() !== '') return words;
   throw new HandoverError('HANDOVER_USAGE', `${what} is empty`, { hint: `Give ${what}.` });
+}
+
+const MAX_TEXT_BYTES = 300;
+
+/** A text of any length as one line of a list. */
+export function shorten(text: string): string {
+  return cutAtWord(cleanLine(text), MAX_TEXT_BYTES);
+}
+
+/** The command that shows the words that a fact came from. */
+export function openFact(handover: string, fact: string): string {
+  return `handover show ${handover} --events ${fact}`;
 }

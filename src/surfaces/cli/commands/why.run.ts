@@ -1,6 +1,5 @@
 import { baseName } from '../../../model/base-name.ts';
 import { remember } from '../../../model/remember.ts';
-import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
 import { type AskedPath, findCertainText, readAskedPath } from '../../../questions/asked-path.ts';
@@ -13,11 +12,18 @@ import { identifyProject } from '../../../workspace/project.ts';
 import { type CliContext, findStore, withCatalog } from '../context.ts';
 import { toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
-import { type QuestionFlags, requireWords, toScope, widen } from '../question-flags.ts';
+import {
+  openFact,
+  PROJECTS_REMEMBERED,
+  type QuestionFlags,
+  requireWords,
+  shorten,
+  toScope,
+  widen,
+} from '../question-flags.ts';
 
 const SESSIONS_SHOWN = 10;
 const COMMITS_SHOWN = 20;
-const PROJECTS_REMEMBERED = 100;
 
 export async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
   const { machine } = this;
@@ -56,16 +62,12 @@ function toJson(asked: AskedPath, answer: Why, { commits, earlierNames }: FileHi
     earlier_names: earlierNames,
     sessions: answer.sessions.map((session) => ({
       ...session,
-      reasons: session.reasons.map((reason) => ({ ...reason, open: howToOpen(reason) })),
+      reasons: session.reasons.map((reason) => ({ ...reason, open: openFact(reason.handover, reason.id) })),
       open: `handover show ${session.handover}`,
     })),
     has_more: answer.hasMore,
     commits,
   };
-}
-
-function howToOpen({ handover, id }: Reason): string {
-  return `handover show ${handover} --events ${id}`;
 }
 
 interface Printed {
@@ -84,13 +86,13 @@ function printAnswer({ out, err, machine }: CliContext, { asked, answer, words }
   if (nearness !== 'exact') out.line(dim(`nothing tells of ${name} itself; of files ${WHICH[nearness]}:`));
   for (const session of sessions) printSession(out, session, machine.clock.now());
   const first = sessions.flatMap(({ reasons }) => reasons)[0];
-  if (first !== undefined) out.line(dim(`the words around one of these: ${howToOpen(first)}`));
+  if (first !== undefined)
+    out.line(dim(`the words around one of these: ${openFact(first.handover, first.id)}`));
   if (hasMore) err.line(dim(`more sessions are kept; all of them: handover why ${words} --limit 0`));
 }
 
 const WHICH = { ending: 'whose path ends so', name: 'of that name' } as const;
 
-const MAX_TEXT_BYTES = 300;
 const PATHS_SHOWN = 3;
 
 function printSession(out: Output, session: Involved, now: number): void {
@@ -108,12 +110,8 @@ function printSession(out: Output, session: Involved, now: number): void {
 function printReason(out: Output, reason: Reason): void {
   const { kind, text, trust, origin, standing, because, about, id } = reason;
   const also = about === 'session' ? 'in the same session, ' : '';
-  const mark = standing === 'open' ? '' : `, ${standing}${because === null ? '' : `: ${cleanLine(because)}`}`;
+  const mark = standing === 'open' ? '' : `, ${standing}${because === null ? '' : `: ${shorten(because)}`}`;
   out.line(`  ${also}${kind}: ${shorten(text)}`, dim(`  (${trust}, ${origin}, ${id}${mark})`));
-}
-
-function shorten(text: string): string {
-  return cutAtWord(cleanLine(text), MAX_TEXT_BYTES);
 }
 
 function printCommits(out: Output, commits: readonly Commit[]): void {

@@ -1,0 +1,45 @@
+import { describeAge } from '../../../model/time.ts';
+import { countFiles, type HandedFile } from '../../../questions/files.ts';
+import { listFacts } from '../../../questions/leads.ts';
+import { type CliContext, findStore, withCatalog } from '../context.ts';
+import { toLimit } from '../filters.ts';
+import { bold, dim, type Output } from '../output.ts';
+import { type QuestionFlags, toScope, widen } from '../question-flags.ts';
+
+const ROWS_FOR_A_PERSON = 20;
+
+export async function runFiles(this: CliContext, flags: QuestionFlags): Promise<void> {
+  const { machine, out, err } = this;
+  const scope = await toScope(flags, this);
+  const store = findStore(this);
+  const files = await withCatalog(this, store, (catalog) =>
+    countFiles(listFacts({ store, catalog }, scope, { kinds: ['file'] }), machine.home),
+  );
+  const limit = toLimit(flags, flags.json ? null : ROWS_FOR_A_PERSON);
+  const shown = limit === null ? files : files.slice(0, limit);
+  if (flags.json) {
+    await out.jsonArray(shown);
+    return;
+  }
+  for (const file of shown) printFile(out, file, { now: machine.clock.now(), all: flags.all });
+  if (files.length === 0) {
+    out.line('nothing that was handed over tells of files');
+    err.line(dim('next: '), widen(flags, 'files'));
+  }
+  if (shown.length < files.length)
+    err.line(dim(`${files.length - shown.length} more; all of them: handover files --limit 0`));
+}
+
+function printFile(out: Output, file: HandedFile, { now, all }: { now: number; all: boolean }): void {
+  const counts = (['created', 'edited', 'deleted', 'read', 'named'] as const)
+    .filter((touch) => file[touch] > 0)
+    .map((touch) => `${touch} ${file[touch]}`);
+  const age = describeAge(now - Date.parse(file.last_at));
+  const project = all ? `${file.project.name}, ` : '';
+  out.line(bold(file.path));
+  out.line(
+    dim(
+      `  ${project}${file.sessions} ${file.sessions === 1 ? 'session' : 'sessions'}: ${counts.join(', ')}; by ${file.agents.join(', ')}; last ${age}, ${file.handover}`,
+    ),
+  );
+}
