@@ -4,7 +4,7 @@ import { joinParts, toSlashes } from '../model/project-path.ts';
 import { isFolder, pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { toRelativePath } from '../workspace/place.ts';
-import { compilePattern, findLiteral, isPattern } from './path-pattern.ts';
+import { compilePattern, isPattern } from './path-pattern.ts';
 
 /** The files that somebody asks about. */
 export interface AskedPath {
@@ -44,12 +44,6 @@ function kindOf(file: string, absolute: string): AskedPath['kind'] {
   if (pathExists(absolute)) return isFolder(absolute) ? 'folder' : 'file';
   if (isPattern(file)) return 'pattern';
   return /[\\/]$/.test(file) ? 'folder' : 'file';
-}
-
-/** Text that stands in the path of every file that fits, however it is told; empty where there is none. */
-export function findCertainText({ kind, path }: AskedPath): string {
-  if (kind === 'folder') return '';
-  return kind === 'pattern' ? findLiteral(path) : baseName(path);
 }
 
 export type PathTest = (path: string) => boolean;

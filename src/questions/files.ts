@@ -1,6 +1,6 @@
 import { compareCodeUnits } from '../model/canonical.ts';
 import { locateInProject } from '../model/project-path.ts';
-import type { FoundFact } from './found-fact.ts';
+import type { FoundFact } from '../search/finder.ts';
 
 /** A file by how often sessions had to do with it. */
 export interface HandedFile {

@@ -42,10 +42,3 @@ function compileClass(token: string): string {
 function quoteText(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
-
-/** The longest text without a wildcard in the last part of a pattern: whatever fits has it. */
-export function findLiteral(pattern: string): string {
-  const last = pattern.slice(pattern.lastIndexOf('/') + 1);
-  const pieces = last.replace(/\[[^\]]*\]|\{[^}]*\}?/g, '*').split(/[*?]+/);
-  return pieces.reduce((longest, piece) => (piece.length > longest.length ? piece : longest), '');
-}

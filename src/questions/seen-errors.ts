@@ -1,10 +1,11 @@
 import { findFailureLines } from '../distil/outcome.ts';
-import { splitSegments } from '../distil/shell.ts';
-import { findMark, type Marks } from '../handover/marks.ts';
-import type { Fact } from '../model/fact.ts';
+import { findMark } from '../handover/marks.ts';
+import type { Fact, FactKind } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { cleanLine, cleanText } from '../model/text.ts';
+import type { FoundFact } from '../search/finder.ts';
 import { compareErrors, type ErrorShape, type Likeness, shapeError } from './error-shape.ts';
+import { type FactSource, filterFacts, mergeLeads } from './fact-source.ts';
 import { describeRemedy, idsOfRuns, type Remedy } from './remedy.ts';
 import {
   gatherSessions,
@@ -36,21 +37,9 @@ export interface SeenError {
   remedy: Remedy | null;
 }
 
-/** A telling of how a command went. */
-export interface Run {
-  id: string;
-  status: string | null;
-  line: number | null;
-  handover: Lead;
-}
-
 export interface ErrorsOptions {
-  /** Handovers that may tell of an error with one of these lines, the newest first. */
-  leads(lines: readonly string[]): AsyncIterable<Lead>;
-  /** The runs that are told under one of these ids in a project. */
-  runs(ids: readonly string[], project: string): AsyncIterable<Run>;
+  source: FactSource;
   read(id: string): Handover | null;
-  marksOf(project: string): Marks;
   limit: number | null;
   home?: string | undefined;
 }
@@ -70,7 +59,7 @@ export async function askErrors(text: string, options: ErrorsOptions): Promise<S
   const lines = findTellingLines(text);
   const shapes = lines.map(shapeError).filter((shape) => shape.text !== '');
   const likenessOf = (fact: Fact): Likeness | null => compareFact(fact, shapes);
-  const { sessions, hasMore } = await gatherSessions(options.leads(lines), {
+  const { sessions, hasMore } = await gatherSessions(await findLeads(shapes, options), {
     read: options.read,
     accepts: ({ facts }) => facts.some((fact) => likenessOf(fact) !== null),
     limit: MOST_SESSIONS,
@@ -106,19 +95,26 @@ export function findTellingLines(text: string): string[] {
     .slice(-MOST_LINES);
 }
 
-function compareFact(fact: Fact, shapes: readonly ErrorShape[]): Likeness | null {
-  const text = errorIn(fact);
-  if (text === null) return null;
-  const kept = shapeError(text);
-  const found = new Set(shapes.map((shape) => compareErrors(shape, kept)));
-  return RANKS.find((rank) => found.has(rank)) ?? null;
+const ERRORS: readonly FactKind[] = ['error', 'blocker'];
+
+async function findLeads(
+  shapes: readonly ErrorShape[],
+  { source }: ErrorsOptions,
+): Promise<AsyncIterable<Lead>> {
+  const lists: FoundFact[][] = [];
+  for (const shape of shapes) {
+    const words = shape.text.replace(/<\w+>/g, ' ');
+    const found = await source.mentions(words, ERRORS);
+    lists.push(found.filter(({ fact }) => compareErrors(shape, shapeError(fact.text)) !== null));
+  }
+  return mergeLeads(lists.map((list) => filterFacts(list, () => true)));
 }
 
-/** What went wrong, where a fact tells of that. */
-function errorIn({ kind, status, text, detail, trust }: Fact): string | null {
-  if (kind === 'error' || (kind === 'blocker' && trust === 'observed')) return text;
-  const isRun = kind === 'check' || kind === 'command';
-  return isRun && status === 'failed' && typeof detail?.outcome === 'string' ? detail.outcome : null;
+function compareFact(fact: Fact, shapes: readonly ErrorShape[]): Likeness | null {
+  if (!ERRORS.includes(fact.kind)) return null;
+  const kept = shapeError(fact.text);
+  const found = new Set(shapes.map((shape) => compareErrors(shape, kept)));
+  return RANKS.find((rank) => found.has(rank)) ?? null;
 }
 
 interface Match extends Telling {
@@ -126,12 +122,10 @@ interface Match extends Telling {
   session: ToldSession;
 }
 
-/** The best of each command that failed: one failure has many lines, and its run tells one of them again. */
+/** The best of each command that failed: one failure has many lines. */
 function listMatches(session: ToldSession, likenessOf: (fact: Fact) => Likeness | null): Match[] {
   const best = new Map<string, Match>();
-  const own = listOwnFacts(session);
-  const isError = ({ fact }: Telling): boolean => fact.kind === 'error';
-  for (const telling of [...own.filter(isError), ...own.filter((one) => !isError(one))]) {
+  for (const telling of listOwnFacts(session)) {
     const likeness = likenessOf(telling.fact);
     if (likeness === null) continue;
     const key = commandOf(telling.fact) ?? '';
@@ -142,22 +136,20 @@ function listMatches(session: ToldSession, likenessOf: (fact: Fact) => Likeness 
   return [...best.values()];
 }
 
-/** What failed, by what it is known by in all sessions. */
-function commandOf({ kind, text, detail }: Fact): string | null {
-  if (kind === 'error') return typeof detail?.command === 'string' ? detail.command : null;
-  return kind === 'blocker' ? null : (splitSegments(text)[0]?.use ?? text);
+function commandOf({ detail }: Fact): string | null {
+  return typeof detail?.command === 'string' ? detail.command : null;
 }
 
 async function describeSeen(match: Match, options: ErrorsOptions): Promise<SeenError> {
   const { fact, by, likeness, session } = match;
   const { newest } = session;
-  const mark = findMark(fact, by, options.marksOf(by.project.id));
+  const mark = findMark(fact, by, await options.source.marks(by.project.id));
   const remedy = await findRemedy(match, options);
   const isClosed = remedy !== null || fact.status === 'closed' || mark?.mark === 'resolved';
   return {
     likeness,
     fact: fact.id,
-    text: errorIn(fact) ?? fact.text,
+    text: fact.text,
     handover: by.id,
     agent: newest.session.agent,
     session: newest.session.id,
@@ -171,26 +163,12 @@ async function describeSeen(match: Match, options: ErrorsOptions): Promise<SeenE
   };
 }
 
-/** Of the runs that succeeded after the failure, the first: of the same session before that of a later one. */
+/** By the first run that succeeded after the failure: of the same session, before that of a later one. */
 async function findRemedy({ fact, by }: Match, options: ErrorsOptions): Promise<Remedy | null> {
   const { home } = options;
   const from = lineOf(fact);
-  const command = commandOf(fact);
-  const own: Run[] = [];
-  let later: Run | null = null;
-  if (command !== null)
-    for await (const run of options.runs(idsOfRuns(command), by.project.id)) {
-      if (run.status !== 'ok' || run.line === null) continue;
-      if (isSameSession(run.handover, by)) own.push(run);
-      else if (run.handover.created_at > by.created_at) later = run;
-    }
-  const first = own
-    .filter(({ line }) => line !== null && line > from)
-    .reduce<Run | null>(
-      (best, run) => (best === null || (run.line ?? 0) < (best.line ?? 0) ? run : best),
-      null,
-    );
-  if (first !== null) return describeRun(first, { from, isLater: false }, options);
+  const { own, later } = await findSuccess(commandOf(fact), { by, from, options });
+  if (own !== null) return describeRun(own, { from, isLater: false }, options);
   // It is told to be closed, by a wider check perhaps: all that came after is what there is to tell.
   if (fact.status === 'closed')
     return describeRemedy(
@@ -201,17 +179,40 @@ async function findRemedy({ fact, by }: Match, options: ErrorsOptions): Promise<
   return later === null ? null : describeRun(later, { from: -1, isLater: true }, options);
 }
 
+interface Failure {
+  by: Handover;
+  from: number;
+  options: ErrorsOptions;
+}
+
+async function findSuccess(
+  command: string | null,
+  { by, from, options }: Failure,
+): Promise<{ own: FoundFact | null; later: FoundFact | null }> {
+  let own: FoundFact | null = null;
+  let later: FoundFact | null = null;
+  if (command === null) return { own, later };
+  for await (const run of options.source.tellings(idsOfRuns(command), by.project.id)) {
+    const { fact, handover } = run;
+    if (fact.status !== 'ok' || fact.line === null) continue;
+    if (isSameSession(handover, by)) {
+      if (fact.line > from && fact.line < (own?.fact.line ?? Number.POSITIVE_INFINITY)) own = run;
+    } else if (handover.at > by.created_at) later = run;
+  }
+  return { own, later };
+}
+
 function isSameSession({ agent, session }: Lead, { session: own }: Handover): boolean {
   return session !== null && session === own.id && agent === own.agent;
 }
 
 function describeRun(
-  run: Run,
+  { fact, handover }: FoundFact,
   { from, isLater }: { from: number; isLater: boolean },
   { read, home }: ErrorsOptions,
 ): Remedy | null {
-  const by = read(run.handover.id);
-  const success = by?.facts.find(({ id }) => id === run.id) ?? null;
+  const by = read(handover.id);
+  const success = by?.facts.find(({ id }) => id === fact.id) ?? null;
   if (by === null || success === null) return null;
   return describeRemedy(by, { from, to: lineOf(success) }, { isLater, success, home });
 }

@@ -11,7 +11,6 @@ export interface ToldSession {
 /** A handover that may tell of what is asked about. */
 export interface Lead {
   id: string;
-  created_at: string;
   agent: string;
   session: string | null;
 }

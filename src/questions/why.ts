@@ -1,12 +1,15 @@
 import { isChangedFile } from '../handover/changed-files.ts';
 import { findMark, isTakenOver, type Marks } from '../handover/marks.ts';
-import type { Fact } from '../model/fact.ts';
+import { baseName } from '../model/base-name.ts';
+import type { Fact, FactKind } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { locateInProject } from '../model/project-path.ts';
+import type { Workspace } from '../model/workspace.ts';
+import type { Standing } from '../search/hit.ts';
 import { type AskedPath, makeMentionTest, NEARNESS, type Nearness, testPaths } from './asked-path.ts';
+import { type FactSource, filterFacts, mergeLeads } from './fact-source.ts';
 import {
   findGoal,
-  type Gathered,
   gatherSessions,
   type Lead,
   lastMomentOf,
@@ -32,8 +35,6 @@ export interface Reason {
   /** The handover by which it can be opened. */
   handover: string;
 }
-
-export type Standing = 'open' | 'pinned' | 'resolved' | 'refuted';
 
 export interface Touch {
   path: string;
@@ -65,10 +66,8 @@ export interface Why {
 }
 
 export interface WhyOptions {
-  /** Handovers that may tell of it, the newest first; asked for once for each nearness that is tried. */
-  leads(): AsyncIterable<Lead>;
+  source: FactSource;
   read(id: string): Handover | null;
-  marksOf(project: string): Marks;
   /** What the file was called before. */
   earlierNames: readonly string[];
   limit: number | null;
@@ -79,33 +78,73 @@ export interface WhyOptions {
 export async function askWhy(asked: AskedPath, options: WhyOptions): Promise<Why> {
   for (const nearness of NEARNESS) {
     const scene = describeScene(asked, nearness, options);
-    const { sessions, hasMore } = await gather(scene, options);
+    const leads = await findLeads(asked, scene, options);
+    const { sessions, hasMore } = await gatherSessions(leads, {
+      read: options.read,
+      accepts: (handover) =>
+        handover.facts.some((fact) => scene.touches(fact, handover) || scene.settles(fact)),
+      limit: options.limit,
+    });
     if (sessions.length > 0)
-      return { nearness, sessions: describeSessions(sessions, scene, options), hasMore };
+      return { nearness, sessions: await describeSessions(sessions, scene, options), hasMore };
   }
   return { nearness: 'exact', sessions: [], hasMore: false };
 }
 
+type Place = Pick<Workspace, 'root' | 'folder'>;
+
+/** What is asked about, as tests of facts. */
 interface Scene {
-  touches(fact: Fact, by: Handover): boolean;
+  locate(fact: Pick<Fact, 'text' | 'trust'>, place: Place): string;
+  isAt(path: string): boolean;
   mentions(text: string): boolean;
-  locate(fact: Fact, by: Handover): string;
+  /** Whether a session did something to the file. */
+  touches(fact: Fact, by: Handover): boolean;
+  /** Whether something is settled, in so many words, of the file. */
+  settles(fact: Fact): boolean;
 }
 
-function describeScene(asked: AskedPath, nearness: Nearness, options: WhyOptions): Scene {
-  const names = new Set(options.earlierNames);
+function describeScene(asked: AskedPath, nearness: Nearness, { earlierNames, home }: WhyOptions): Scene {
+  const names = new Set(earlierNames);
   const isNear = testPaths(asked, nearness);
-  const test = (path: string): boolean => isNear(path) || names.has(path);
-  const isMentioned = makeMentionTest(asked, test);
+  const isAt = (path: string): boolean => isNear(path) || names.has(path);
+  const isMentioned = makeMentionTest(asked, isAt);
   const { symbol } = asked;
-  const locate = (fact: Fact, by: Handover): string => locateInProject(fact, by.workspace, options.home);
+  const mentions = (text: string): boolean =>
+    symbol === null ? isMentioned(text) : namesSymbol(text, symbol);
+  const locate: Scene['locate'] = (fact, place) => locateInProject(fact, place, home);
   return {
     locate,
+    isAt,
+    mentions,
     touches: (fact, by) =>
-      fact.kind === 'file' && test(locate(fact, by)) && (symbol === null || hasSymbol(fact, symbol)),
-    mentions: (text) => (symbol === null ? isMentioned(text) : namesSymbol(text, symbol)),
+      fact.kind === 'file' &&
+      isAt(locate(fact, by.workspace)) &&
+      (symbol === null || hasSymbol(fact, symbol)),
+    settles: (fact) => isReason(fact) !== null && !isTakenOver(fact) && mentions(fact.text),
   };
 }
+
+const REASONS: readonly FactKind[] = ['decision', 'constraint', 'rejected', 'note', 'goal'];
+
+/** The handovers that tell of files at such a path, or speak of it. */
+async function findLeads(
+  asked: AskedPath,
+  scene: Scene,
+  { source, earlierNames }: WhyOptions,
+): Promise<AsyncIterable<Lead>> {
+  const names = asked.kind === 'file' ? [asked.path, ...earlierNames].map(baseName) : [];
+  const filters =
+    names.length === 0 ? [{ kinds: FILES }] : [...new Set(names)].map((fileName) => ({ fileName }));
+  const touching = filters.map((filter) =>
+    filterFacts(source.facts(filter), ({ fact, handover }) => scene.isAt(scene.locate(fact, handover))),
+  );
+  const words = asked.symbol ?? (names.length === 0 ? asked.typed : names.join(' '));
+  const speaking = await source.mentions(words, REASONS);
+  return mergeLeads([...touching, filterFacts(speaking, ({ fact }) => scene.mentions(fact.text))]);
+}
+
+const FILES: readonly FactKind[] = ['file'];
 
 /** The names that a session worked on in a file are kept with it. */
 function hasSymbol({ detail }: Fact, symbol: string): boolean {
@@ -129,18 +168,12 @@ function isReason({ kind, origin }: Fact): 'settled' | 'said' | null {
   return origin === 'human' && (kind === 'note' || kind === 'goal') ? 'said' : null;
 }
 
-async function gather(scene: Scene, { leads, read, limit }: WhyOptions): Promise<Gathered> {
-  const accepts = (handover: Handover): boolean =>
-    handover.facts.some(
-      (fact) =>
-        scene.touches(fact, handover) ||
-        (isReason(fact) !== null && !isTakenOver(fact) && scene.mentions(fact.text)),
-    );
-  return await gatherSessions(leads(), { read, accepts, limit });
-}
-
-function describeSessions(sessions: readonly ToldSession[], scene: Scene, options: WhyOptions): Involved[] {
-  return sessions.map((session) => {
+async function describeSessions(
+  sessions: readonly ToldSession[],
+  scene: Scene,
+  { source }: WhyOptions,
+): Promise<Involved[]> {
+  const described = sessions.map(async (session): Promise<Involved> => {
     const { newest } = session;
     const own = listOwnFacts(session);
     const touching = own.filter(({ fact, by }) => scene.touches(fact, by));
@@ -152,10 +185,11 @@ function describeSessions(sessions: readonly ToldSession[], scene: Scene, option
       at: lastMomentOf(newest),
       title: newest.title,
       goal: findGoal(newest),
-      touched: touching.map(({ fact, by }) => describeTouch(fact, scene.locate(fact, by))),
-      reasons: listReasons(own, touching, { scene, marks: options.marksOf(newest.project.id) }),
+      touched: touching.map(({ fact, by }) => describeTouch(fact, scene.locate(fact, by.workspace))),
+      reasons: listReasons(own, touching, { scene, marks: await source.marks(newest.project.id) }),
     };
   });
+  return await Promise.all(described);
 }
 
 function describeTouch({ status, detail }: Fact, path: string): Touch {
@@ -186,7 +220,7 @@ function listReasons(
       handover: by.id,
     };
   };
-  const said = own.filter(({ fact }) => isReason(fact) !== null && scene.mentions(fact.text));
+  const said = own.filter(({ fact }) => scene.settles(fact));
   const change = touching.find(({ fact }) => isChangedFile(fact));
   const others =
     change === undefined

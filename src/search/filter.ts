@@ -21,6 +21,7 @@ export function isOfHandovers({ kinds, agent }: SearchQuery): boolean {
 
 export function passesFact(filter: FactFilter, fact: SearchedFact, handover: SearchedHandover): boolean {
   if (filter.kinds !== undefined && !filter.kinds.includes(fact.kind)) return false;
+  if (filter.ids !== undefined && !filter.ids.includes(fact.id)) return false;
   const { fileName } = filter;
   if (fileName !== undefined && (fact.kind !== 'file' || nameOf(fact.text) !== fileName.toLowerCase()))
     return false;

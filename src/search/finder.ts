@@ -28,6 +28,8 @@ export interface FactFilter {
   agent?: string;
   kinds?: readonly FactKind[];
   sinceMs?: number;
+  /** Only facts with one of these ids. */
+  ids?: readonly string[];
   /** The last part of a path: only facts of the kind `file` about files of this name. */
   fileName?: string;
 }

@@ -1,4 +1,4 @@
-import type { SqlDatabase, SqlDriver, SqlValue } from '../platform/sql.ts';
+import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
 import { numberIn, RowDamage, textIn } from '../store/cache-database.ts';
 import { type OpenCache, openCache } from '../store/cache-opening.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
@@ -194,8 +194,8 @@ function readFactPage(
   if (limits === null) return { texts: [], next: null };
   if (filter.fileName !== undefined) limits.push(term(tagOfFileName(filter.fileName)));
   const numbers =
-    limits.length === 0
-      ? listNumbers(database, from, to)
+    filter.ids !== undefined || limits.length === 0
+      ? listNumbers(database, { from, to }, filter.ids)
       : findNumbers(
           database,
           { table: 'words', expression: allOf(limits) },
@@ -205,9 +205,15 @@ function readFactPage(
   return { texts: readTexts(database, numbers), next };
 }
 
-function listNumbers(database: SqlDatabase, ...range: SqlValue[]): number[] {
+function listNumbers(
+  database: SqlDatabase,
+  { from, to }: { from: number; to: number },
+  ids?: readonly string[],
+): number[] {
+  const facts = (ids ?? []).map(numberOfFact);
+  const among = ids === undefined ? '' : `fact IN (${facts.map(() => '?').join(', ')}) AND`;
   return database
-    .prepare(`SELECT n FROM texts WHERE n BETWEEN ? AND ? ORDER BY n LIMIT ${FACTS_A_PAGE}`)
-    .all(...range)
+    .prepare(`SELECT n FROM texts WHERE ${among} n BETWEEN ? AND ? ORDER BY n LIMIT ${FACTS_A_PAGE}`)
+    .all(...facts, from, to)
     .map((row) => numberIn(row, 'n'));
 }

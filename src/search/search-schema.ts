@@ -23,6 +23,7 @@ export const CREATE_TABLES: string = `
     project_id TEXT NOT NULL,
     project_name TEXT NOT NULL,
     root TEXT NOT NULL,
+    folder TEXT NOT NULL,
     is_foreign INTEGER NOT NULL,
     mark INTEGER NOT NULL
   );
@@ -173,7 +174,7 @@ export function computeMark(values: readonly (string | number | null)[]): number
 }
 
 export function valuesOfHandover(
-  { id, at, startedAt, agent, session, project, root, isForeign }: SearchedHandover,
+  { id, at, startedAt, agent, session, project, root, folder, isForeign }: SearchedHandover,
   place: { first: number; texts: number },
 ): (string | number | null)[] {
   const values = [
@@ -187,13 +188,14 @@ export function valuesOfHandover(
     project.id,
     project.name,
     root,
+    folder,
     Number(isForeign),
   ];
   return [...values, computeMark(values)];
 }
 
 export const HANDOVER_COLUMNS =
-  'first, texts, id, at, started_at, agent, session, project_id, project_name, root, is_foreign, mark';
+  'first, texts, id, at, started_at, agent, session, project_id, project_name, root, folder, is_foreign, mark';
 
 export interface PlacedHandover {
   handover: SearchedHandover;
@@ -210,6 +212,7 @@ export function readHandoverRow(row: unknown): PlacedHandover {
     session: textOrNull(row, 'session'),
     project: { id: textIn(row, 'project_id'), name: textIn(row, 'project_name') },
     root: textIn(row, 'root'),
+    folder: textIn(row, 'folder'),
     isForeign: numberIn(row, 'is_foreign') === 1,
   };
   const place = { first: numberIn(row, 'first'), texts: numberIn(row, 'texts') };

@@ -14,6 +14,8 @@ export interface SearchedHandover {
   session: string | null;
   project: { id: string; name: string };
   root: string;
+  /** The folder worked in, from the root. */
+  folder: string;
   isForeign: boolean;
 }
 
@@ -48,6 +50,7 @@ export function describeHandover(handover: Handover): SearchedHandover {
     session: session.id === null ? null : withoutNul(session.id),
     project: { id: project.id, name: withoutNul(project.name) },
     root: withoutNul(workspace.root),
+    folder: withoutNul(workspace.folder),
     isForeign: isForeign(handover),
   };
 }

@@ -57,7 +57,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'handover',
     'store',
   ],
-  questions: ['errors.ts', 'model', 'platform', 'workspace', 'distil', 'handover', 'store'],
+  questions: ['errors.ts', 'model', 'platform', 'workspace', 'distil', 'handover', 'store', 'search'],
   memory: ['errors.ts', 'model', 'platform', 'workspace', 'store'],
   search: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'handover', 'store', 'memory'],
   run: [

@@ -1,12 +1,10 @@
 import { HandoverError } from '../../errors.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
+import { type FactSource, openFactSource } from '../../questions/fact-source.ts';
 import type { Filter } from '../../store/catalog.ts';
 import { identifyProject } from '../../workspace/project.ts';
-import { type CliContext, refuseBoth } from './context.ts';
+import { type CliContext, findStore, progressOf, refuseBoth } from './context.ts';
 import { type FilterFlags, filterFlags, toFilter } from './filters.ts';
-
-/** How many projects' marks are held at a time. */
-export const PROJECTS_REMEMBERED = 100;
 
 /** By what a question is narrowed or widened. */
 export interface QuestionFlags extends Pick<FilterFlags, 'agent' | 'project' | 'since' | 'limit'> {
@@ -32,6 +30,22 @@ export async function toScope(flags: QuestionFlags, context: CliContext): Promis
   const filter = await toFilter(flags, machine);
   if (flags.all || flags.project !== undefined) return filter;
   return { ...filter, project: { id: identifyProject('.', machine).id } };
+}
+
+/** Opens what is kept to be asked about it, and closes it after use. */
+export async function withFactSource<T>(
+  context: CliContext,
+  flags: QuestionFlags,
+  ask: (source: FactSource) => Promise<T>,
+): Promise<T> {
+  const scope = await toScope(flags, context);
+  const { openFinder } = await import('../../search/open-finder.ts');
+  const finder = await openFinder({ store: findStore(context), progress: progressOf(context, 'indexing') });
+  try {
+    return await ask(openFactSource(finder, scope));
+  } finally {
+    finder.close();
+  }
 }
 
 /** What to type where nothing was found. */

@@ -1,21 +1,17 @@
 import { HandoverError } from '../../../errors.ts';
-import { remember } from '../../../model/remember.ts';
 import { describeAge } from '../../../model/time.ts';
-import { findTelling, listFacts, listLeads } from '../../../questions/leads.ts';
-import { askErrors, type Run, type SeenError, type SeenErrors } from '../../../questions/seen-errors.ts';
+import { askErrors, type SeenError, type SeenErrors } from '../../../questions/seen-errors.ts';
 import { readIntact } from '../../../store/handovers.ts';
-import { readMarks } from '../../../store/marks.ts';
-import { type CliContext, findStore, withCatalog } from '../context.ts';
+import { type CliContext, findStore } from '../context.ts';
 import { toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
 import {
   openFact,
-  PROJECTS_REMEMBERED,
   type QuestionFlags,
   requireWords,
   shorten,
-  toScope,
   widen,
+  withFactSource,
 } from '../question-flags.ts';
 
 const SHOWN = 5;
@@ -23,21 +19,11 @@ const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
 export async function runErrors(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
   const text = requireWords(words === '-' ? readTrace(this) : words, 'what the error said');
-  const scope = await toScope(flags, this);
   const store = findStore(this);
-  const answer = await withCatalog(this, store, (catalog) =>
+  const answer = await withFactSource(this, flags, (source) =>
     askErrors(text, {
-      leads: (lines) => listLeads(catalog, scope, lines.map(findTelling)),
-      runs: async function* (ids, project): AsyncIterable<Run> {
-        for await (const { fact, handover } of listFacts(
-          { store, catalog },
-          { project: { id: project } },
-          { ids },
-        ))
-          yield { ...fact, handover: { ...handover, created_at: handover.at } };
-      },
+      source,
       read: (id) => readIntact(store, id),
-      marksOf: remember((project) => readMarks(store, project), PROJECTS_REMEMBERED),
       limit: toLimit(flags, SHOWN),
       home: this.machine.home,
     }),

@@ -1,19 +1,16 @@
 import { describeAge } from '../../../model/time.ts';
 import { countFiles, type HandedFile } from '../../../questions/files.ts';
-import { listFacts } from '../../../questions/leads.ts';
-import { type CliContext, findStore, withCatalog } from '../context.ts';
+import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
-import { type QuestionFlags, toScope, widen } from '../question-flags.ts';
+import { type QuestionFlags, widen, withFactSource } from '../question-flags.ts';
 
 const ROWS_FOR_A_PERSON = 20;
 
 export async function runFiles(this: CliContext, flags: QuestionFlags): Promise<void> {
   const { machine, out, err } = this;
-  const scope = await toScope(flags, this);
-  const store = findStore(this);
-  const files = await withCatalog(this, store, (catalog) =>
-    countFiles(listFacts({ store, catalog }, scope, { kinds: ['file'] }), machine.home),
+  const files = await withFactSource(this, flags, (source) =>
+    countFiles(source.facts({ kinds: ['file'] }), machine.home),
   );
   const limit = toLimit(flags, flags.json ? null : ROWS_FOR_A_PERSON);
   const shown = limit === null ? files : files.slice(0, limit);

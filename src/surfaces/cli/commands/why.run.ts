@@ -1,25 +1,20 @@
-import { baseName } from '../../../model/base-name.ts';
-import { remember } from '../../../model/remember.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
-import { type AskedPath, findCertainText, readAskedPath } from '../../../questions/asked-path.ts';
-import { listLeads } from '../../../questions/leads.ts';
+import { type AskedPath, readAskedPath } from '../../../questions/asked-path.ts';
 import { askWhy, type Involved, type Reason, type Why } from '../../../questions/why.ts';
 import { readIntact } from '../../../store/handovers.ts';
-import { readMarks } from '../../../store/marks.ts';
 import { type FileHistory, readFileHistory } from '../../../workspace/file-history.ts';
 import { identifyProject } from '../../../workspace/project.ts';
-import { type CliContext, findStore, withCatalog } from '../context.ts';
+import { type CliContext, findStore } from '../context.ts';
 import { toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
 import {
   openFact,
-  PROJECTS_REMEMBERED,
   type QuestionFlags,
   requireWords,
   shorten,
-  toScope,
   widen,
+  withFactSource,
 } from '../question-flags.ts';
 
 const SESSIONS_SHOWN = 10;
@@ -33,13 +28,11 @@ export async function runWhy(this: CliContext, flags: QuestionFlags, words: stri
     here.git === 'present'
       ? readFileHistory(here.root, { ...asked, limit: COMMITS_SHOWN }, machine)
       : { commits: [], earlierNames: [] };
-  const scope = await toScope(flags, this);
   const store = findStore(this);
-  const answer = await withCatalog(this, store, (catalog) =>
+  const answer = await withFactSource(this, flags, (source) =>
     askWhy(asked, {
-      leads: () => listLeads(catalog, scope, [findCertainText(asked), ...history.earlierNames.map(baseName)]),
+      source,
       read: (id) => readIntact(store, id),
-      marksOf: remember((project) => readMarks(store, project), PROJECTS_REMEMBERED),
       earlierNames: history.earlierNames,
       limit: toLimit(flags, SESSIONS_SHOWN),
       home: machine.home,
