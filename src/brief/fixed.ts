@@ -2,7 +2,7 @@ import { baseName } from '../model/base-name.ts';
 import { type Handover, isForeign } from '../model/handover.ts';
 import { cutAtWord, revealControls } from '../model/text.ts';
 import { printChanges } from './changes.ts';
-import { countLineBytes, IMPORTED_MARK, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
+import { countLineBytes, IMPORTED_MARK, oneLine, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
 import { readMessage } from './messages.ts';
 import type { Entry } from './page.ts';
 import { orderOf, rankOf, type Section } from './sections.ts';
@@ -28,7 +28,8 @@ export function placeFixed(
   for (const line of changes === null ? [] : printChanges(changes)) put('since', [line]);
   if (goal !== null && !facts.some(({ fact }) => fact.kind === 'goal' && fact.text === goal.text))
     put('goal', quoteLines(cutAtWord(goal.text, MAX_GOAL_BYTES)));
-  for (const item of of('pinned')) place(item, printFact(item.fact, item.weight));
+  for (const { item, lines } of fitPinned(of('pinned'), Math.floor(budget * BYTES_PER_TOKEN * PINNED_SHARE)))
+    place(item, lines);
   const { git } = handover.workspace;
   const tree = git === null || isForeign(handover) ? null : printTree(git);
   if (tree !== null) put('tree', [tree.head], -1);
@@ -60,6 +61,30 @@ export function placeFixed(
   return placed;
 }
 
+/** What is pinned may take so much of the page before the longest of it is cut. */
+const PINNED_SHARE = 0.4;
+
+/** All of them, whole where there is room, else the long ones cut, so that each is there: what they leave is shared out evenly. */
+function fitPinned(pinned: readonly Weighed[], room: number): { item: Weighed; lines: string[] }[] {
+  const printed = pinned.map((item) => ({ item, lines: printFact(item.fact, item.weight) }));
+  const sizes = printed.map(({ lines }) => countLineBytes(lines)).sort((a, b) => a - b);
+  let left = room;
+  let share = Number.POSITIVE_INFINITY;
+  for (const [at, size] of sizes.entries()) {
+    share = Math.floor(left / (sizes.length - at));
+    if (size > share) break;
+    share = Number.POSITIVE_INFINITY;
+    left -= size;
+  }
+  return printed.map(({ item, lines }) => {
+    if (countLineBytes(lines) <= share) return { item, lines };
+    const print = (text: string): string[] => printFact({ ...item.fact, text }, item.weight);
+    const room = Math.max(SHORTEST_PINNED, share - countLineBytes(print('-')));
+    return { item, lines: print(cutAtWord(oneLine(item.fact.text), room)) };
+  });
+}
+
+const SHORTEST_PINNED = 40;
 const MAX_GOAL_BYTES = 600;
 const MAX_TREE_FILES = 40;
 

@@ -4,7 +4,7 @@ import { computeFactId, type Fact, MAX_FACTS, type Source } from '../model/fact.
 import type { Handover, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { type Fate, judgeFates } from './fate.ts';
-import { findMark, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
+import { findMark, isSaidOtherwise, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
 import { isRuleGiven } from './standing.ts';
 
 /** What a new handover follows. */
@@ -29,7 +29,9 @@ export function linkHandover(
 
 /** The handover as its marks have it, with what is pinned elsewhere in the project. It is for showing, and not sealed. */
 export function markHandover(handover: Handover, marks: Marks): Handover {
-  const facts = markFacts(handover.facts, handover, marks);
+  const facts = markFacts(handover.facts, handover, marks).filter(
+    (fact) => !isSaidOtherwise(fact, handover, marks),
+  );
   const elsewhere = listPinnedElsewhere(handover.facts, marks);
   const pinned = elsewhere.map(({ fact, by }): Fact => ({ ...takeOver(fact, by), pinned: true }));
   return { ...handover, facts: [...facts, ...pinned] };

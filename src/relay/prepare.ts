@@ -45,7 +45,7 @@ export function prepareReady(store: Store, captured: Captured): void {
   const index = ensurePrivateFolder(store.root, ...READY_FOLDERS.handovers);
   writeCacheFile(join(index, ready.handover), [Buffer.from(name)]);
   writeCacheFile(join(folder, name), [
-    Buffer.from(printReady(ensureKey(store), ready, compileBriefs(shown))),
+    Buffer.from(printReady(ensureKey(store), ready, compileBriefs(shown.note.agent, shown.handover))),
   ]);
   const point = (of: 'terminals' | 'worktrees', value: string): void => {
     // A session that is found late to be over must not hide one that came after it.
@@ -86,9 +86,9 @@ function describeReady(
   };
 }
 
-function compileBriefs({ note, handover }: Captured): Record<BriefFor, string> {
+export function compileBriefs(agent: string, handover: Handover): Record<BriefFor, string> {
   return {
-    own: compileFor(handover, findReader(note.agent)),
+    own: compileFor(handover, findReader(agent)),
     any: compileFor(handover, findReader('generic')),
   };
 }

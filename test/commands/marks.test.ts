@@ -27,6 +27,10 @@ async function idOf(desk: Desk, text: string): Promise<string> {
   return facts.find((fact) => fact.text.includes(text))?.id ?? '';
 }
 
+async function listIds(desk: Desk): Promise<string[]> {
+  return (await desk.json<{ id: string }[]>(['list'])).map(({ id }) => id);
+}
+
 const QUEUE = 'We decided to use a queue for the uploads.';
 
 describe('handover pin', () => {
@@ -51,6 +55,28 @@ describe('handover pin', () => {
       { event: 'resolved', fact, reason: 'it was moved' },
     ]);
     expect(await desk.ok(['doctor'])).toContain('all is well');
+  });
+
+  it('keeps every one of them in a small brief, and cuts the longest before another is left out', async () => {
+    const desk = makeDesk();
+    const rest = `because ${'another team owns its schema and '.repeat(20)}END`;
+    const pins = [
+      '--pin',
+      `The staging database is never migrated by hand, ${rest}`,
+      '--pin',
+      'Ask Ada first',
+    ];
+    await desk.save('--summary', 'one', ...pins, '--pin', `Invoices are rounded once, ${rest}`);
+    await desk.save('--summary', 'Much to tell. '.repeat(400), '--next', 'Go on with the importer');
+    for (const { id } of (await desk.json<Handover>(['show', (await listIds(desk))[1] ?? ''])).facts)
+      await desk.ok(['pin', id]);
+    for (const budget of ['256', '400', '1000']) {
+      const brief = await desk.ok(['render', '--budget', budget]);
+      expect(brief, budget).toContain('> - The staging database is never migrated');
+      expect(brief, budget).toContain('> - Ask Ada first\n');
+      expect(brief, budget).toContain('> - Invoices are rounded once');
+    }
+    expect((await desk.ok(['render', '--budget', '4000'])).match(/END$/gm)).toHaveLength(2);
   });
 
   it('goes with the fact into what is captured later, and unpin takes it away', async () => {

@@ -36,9 +36,10 @@ async function mark(
   as: Mark['mark'],
   { flags, word }: { flags: MarkFlags; word: string },
 ): Promise<void> {
+  const store = findStore(context);
   const { handover, fact } = await findFact(context, word.trim().toLowerCase(), flags.in);
   const isNew = markFact(
-    findStore(context),
+    store,
     { handover, fact },
     {
       mark: as,
@@ -46,6 +47,7 @@ async function mark(
       by: detectAgent(context.machine.env) === null ? 'human' : 'agent',
     },
   );
+  if (isNew) (await import('../../../relay/refresh.ts')).refreshReady(store, handover.project.id);
   if (flags.json) {
     context.out.json({
       fact: fact.id,
