@@ -12,6 +12,9 @@ export interface ErrorShape {
 const URL = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s'"`<>)\]]+/g;
 const TIME =
   /\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?/g;
+/** Where a program listens or calls. */
+const ADDRESS =
+  /(?<![\w.])(?:(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?|\[?::(?:1|ffff:[\d.]+)?\]?:\d+)(?![\w.])/g;
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const HEX = /\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b/g;
 /** Parts with slashes between them, or a name with an ending that a position follows. */
@@ -35,6 +38,7 @@ export function shapeError(line: string): ErrorShape {
   const text = cleanLine(line)
     .toLowerCase()
     .replace(URL, '<url>')
+    .replace(ADDRESS, '<n>')
     .replace(TIME, '<n>')
     .replace(UUID, '<hash>')
     .replace(HEX, '<hash>')

@@ -65,7 +65,10 @@ beforeAll(async () => {
     { run: 'npm test', output: 'Tests: 3 passed' },
   ];
   const second = await captureWork(desk, { day: 2, steps });
-  const grown = await captureWork(desk, { day: 2, steps: [...steps, { say: 'We decided to test it with a large file.' }] });
+  const grown = await captureWork(desk, {
+    day: 2,
+    steps: [...steps, { say: 'We decided to test it with a large file.' }],
+  });
   const byHand = await desk.save(
     '--agent',
     'codex',

@@ -9,7 +9,7 @@ const same: readonly (readonly [string, string])[] = [
   ],
   [
     'Error: listen EADDRINUSE: address already in use :::3000',
-    'Error: listen EADDRINUSE: address already in use :::8081',
+    'Error: listen EADDRINUSE: address already in use 127.0.0.1:8081',
   ],
   ['fatal: bad object 3f2a91bc04d', 'fatal: bad object 99aa01ff0b2c7d'],
   ['Timed out after 30000ms waiting for the lock', 'Timed out after 5.5s waiting for the lock'],

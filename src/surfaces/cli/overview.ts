@@ -7,6 +7,7 @@ export const GROUPS: readonly { title: string; names: readonly string[] }[] = [
   { title: 'Hand over', names: ['capture', 'save', 'to'] },
   { title: 'Go on', names: ['resume', 'restore', 'render'] },
   { title: 'Find', names: ['search', 'list', 'show', 'select', 'diff', 'sessions'] },
+  { title: 'Ask', names: ['why', 'errors', 'files', 'timeline'] },
   { title: 'Say of a fact', names: ['pin', 'unpin', 'resolve', 'refute'] },
   { title: 'Memory in the project', names: ['snapshot', 'auto', 'compact', 'push'] },
   { title: 'Runs', names: ['run', 'check', 'status', 'pause', 'unpause'] },
