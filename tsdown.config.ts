@@ -10,6 +10,9 @@ for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' }).sor
 }
 const define = { __BUILD__: JSON.stringify(BUILD.digest('hex').slice(0, 16)) };
 
+/** What is installed only where it can be, and loaded only when it is needed. */
+const OPTIONAL = ['@photostructure/sqlite', 'sqlite-vec'];
+
 /** The main file of this package loads its parts in a way that no bundler can follow. */
 const alias = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
 
@@ -59,7 +62,7 @@ export default defineConfig([
     dts: true,
     define,
     inputOptions: { checks: { pluginTimings: false } },
-    deps: { neverBundle: ['@photostructure/sqlite'] },
+    deps: { neverBundle: OPTIONAL },
   },
   {
     entry: { main: 'src/surfaces/cli/main.ts' },
@@ -71,7 +74,7 @@ export default defineConfig([
     dts: false,
     define,
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
-    deps: { neverBundle: ['@photostructure/sqlite'] },
+    deps: { neverBundle: OPTIONAL },
     inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
     outputOptions: {
       chunkFileNames: '[name]-[hash].cjs',

@@ -64,6 +64,7 @@ const STATUS_OF_CODE = {
   HANDOVER_BUNDLE_LOCKED: EXIT.refused,
   HANDOVER_HOME_UNKNOWN: EXIT.config,
   HANDOVER_CONFIG_INVALID: EXIT.config,
+  HANDOVER_MEANING_UNCONFIGURED: EXIT.config,
 } as const satisfies Record<string, ExitStatus>;
 
 export type ErrorCode = keyof typeof STATUS_OF_CODE;

@@ -5,39 +5,69 @@ export interface HttpRequest {
   headers: Readonly<Record<string, string>>;
   body?: string;
   timeoutMs: number;
+  /** What is answered beyond this is not read. */
+  maxBytes?: number;
 }
 
 export interface HttpAnswer {
   status: number;
-  /** The first characters of what was answered. */
+  /** What was answered, or its beginning. */
   text: string;
+  /** Whether the text is all of it. */
+  whole: boolean;
 }
 
-const MAX_CHARACTERS = 2000;
+const MAX_BYTES = 8 * 1024;
 
 /** One request. No redirection is followed: it could lead what is sent to somebody else. */
-export async function sendRequest(url: URL, { timeoutMs, ...request }: HttpRequest): Promise<HttpAnswer> {
-  const fetchOnce = limitFetch(timeoutMs);
-  const answer = await fetchOnce(url, request);
-  return { status: answer.status, text: (await answer.text()).slice(0, MAX_CHARACTERS) };
+export async function sendRequest(
+  url: URL,
+  { timeoutMs, maxBytes = MAX_BYTES, ...request }: HttpRequest,
+): Promise<HttpAnswer> {
+  return await explainFailures(url, timeoutMs, async (limits) => {
+    const answer = await fetch(url, { ...request, ...limits });
+    return { status: answer.status, ...(await readBeginning(answer, maxBytes)) };
+  });
+}
+
+async function readBeginning(
+  answer: Response,
+  maxBytes: number,
+): Promise<Pick<HttpAnswer, 'text' | 'whole'>> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of answer.body ?? []) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > maxBytes) break;
+  }
+  const text = Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8');
+  return { text, whole: size <= maxBytes };
 }
 
 /** `fetch` with a time limit over all of the answer, without redirections, and with a coded error for a failing network. */
 export function limitFetch(timeoutMs: number): typeof fetch {
   return async (input, init) => {
-    const url = describeUrl(input);
-    try {
-      const answer = await fetch(input, {
-        ...init,
-        redirect: 'manual',
-        signal: AbortSignal.timeout(timeoutMs),
-      });
+    return await explainFailures(input, timeoutMs, async (limits) => {
+      const answer = await fetch(input, { ...init, ...limits });
       const bytes = answer.body === null ? null : await answer.arrayBuffer();
       return new Response(bytes, { status: answer.status, headers: answer.headers });
-    } catch (cause) {
-      throw explainFailure(cause, url, timeoutMs);
-    }
+    });
   };
+}
+
+type FetchLimits = Pick<RequestInit, 'redirect' | 'signal'>;
+
+async function explainFailures<T>(
+  input: string | URL | Request,
+  timeoutMs: number,
+  work: (limits: FetchLimits) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work({ redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
+  } catch (cause) {
+    throw explainFailure(cause, describeUrl(input), timeoutMs);
+  }
 }
 
 function explainFailure(cause: unknown, url: string, timeoutMs: number): unknown {

@@ -5,6 +5,9 @@ export interface SqlDatabase {
   exec(sql: string): void;
   prepare(sql: string): SqlStatement;
   close(): void;
+  /** Not in every version of every driver. */
+  enableLoadExtension?(allow: boolean): void;
+  loadExtension?(path: string): void;
 }
 
 export interface SqlStatement {
@@ -13,14 +16,19 @@ export interface SqlStatement {
   all(...values: readonly SqlValue[]): unknown[];
 }
 
-export type SqlValue = string | number | null;
+export type SqlValue = string | number | null | Uint8Array;
 
 export const SQL_DRIVERS = ['node', 'photostructure', 'none'] as const;
 export type SqlDriverName = (typeof SQL_DRIVERS)[number];
 
+export interface OpenOptions {
+  /** Whether extensions may be loaded into it. */
+  allowExtension?: boolean;
+}
+
 export interface SqlDriver {
   name: SqlDriverName;
-  open(path: string): SqlDatabase;
+  open(path: string, options?: OpenOptions): SqlDatabase;
   /** A database that must exist, to be read only. Takes a `file:` URI as well, where the driver knows them. */
   openReadOnly(path: string): SqlDatabase;
 }
@@ -38,7 +46,7 @@ export function loadSqlDriver(wanted: string | undefined): SqlDriver | null {
   return loadPhotostructure();
 }
 
-type DatabaseConstructor = new (path: string, options?: { readOnly: boolean }) => SqlDatabase;
+type DatabaseConstructor = new (path: string, options?: OpenOptions & { readOnly?: boolean }) => SqlDatabase;
 
 function loadBuiltin(): SqlDriver | null {
   const module: unknown = withoutExperimentalWarning(() => process.getBuiltinModule?.('node:sqlite'));
@@ -61,7 +69,7 @@ function toDriver(name: SqlDriverName, module: unknown): SqlDriver | null {
   const { DatabaseSync } = module;
   return {
     name,
-    open: (path) => new DatabaseSync(path),
+    open: (path, options) => new DatabaseSync(path, options ?? {}),
     openReadOnly: (path) => new DatabaseSync(path, { readOnly: true }),
   };
 }

@@ -43,6 +43,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   agents: ['errors.ts', 'model', 'platform'],
   distil: ['errors.ts', 'model'],
   redact: ['errors.ts', 'model', 'platform', 'config'],
+  meaning: ['errors.ts', 'model', 'platform', 'config', 'workspace', 'redact', 'store'],
   brief: ['errors.ts', 'model'],
   store: ['errors.ts', 'model', 'platform', 'handover'],
   capture: [

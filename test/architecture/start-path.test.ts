@@ -136,6 +136,7 @@ describe('the package', () => {
     expect(manifest).not.toHaveProperty('scripts.postinstall');
     expect(manifest).toHaveProperty('optionalDependencies', {
       '@photostructure/sqlite': expect.stringMatching(/^\^1\./),
+      'sqlite-vec': expect.stringMatching(/^\^0\./),
     });
   });
 });
