@@ -58,7 +58,7 @@ export function findTranscriptReading(store: Store, file: TranscriptFile): KeptR
   if (!bytes.subarray(0, CHECKSUM_BYTES).equals(computeChecksum(file, data))) return null;
   const kept = decodePlainData(data);
   if (!isShapedLike(kept, EXAMPLE) || kept.redactor !== identify(file.redactor, kept.found)) return null;
-  return kept.prefix === hashPrefix(file, kept.bookmark.position.offset) ? kept : null;
+  return isSameBeginning(file, kept.bookmark.position.offset, kept.prefix) ? kept : null;
 }
 
 /** Placeholders are as good as what they were made with. */
@@ -74,7 +74,7 @@ export function packTranscriptReading(
   file: TranscriptFile,
   { bookmark, reading, account, tally }: TranscriptReading,
 ): Buffer | null {
-  const prefix = hashPrefix(file, bookmark.position.offset);
+  const prefix = sumBeginning(file, bookmark.position.offset);
   if (prefix === null || holdsSecret([bookmark.state, reading], file.redactor)) return null;
   const { found } = file.redactor;
   const redactor = identify(file.redactor, found);
@@ -89,25 +89,34 @@ function nameReading({ agent, session }: TranscriptFile): string {
   return shortHash(`${agent.name}\n${session.path}`, 32);
 }
 
-/** Over all that a reading depends on besides what was read, so that it is not even decoded where that is different. */
-function computeChecksum({ agent, session, sight }: TranscriptFile, data: Uint8Array): Buffer {
+function computeChecksum(file: TranscriptFile, data: Uint8Array): Buffer {
+  return sha256Bytes(identifyReading(file), data);
+}
+
+type SightedFile = Pick<TranscriptFile, 'agent' | 'session' | 'sight'>;
+
+/** All that a reading depends on besides what was read, so that it is not even decoded where that is different. */
+export function identifyReading({ agent, session, sight }: SightedFile): string {
   const { path, id, cwd, parent } = session;
-  const origin = [VERSION, BUILD, RUNTIME, agent.name, path, id, cwd, parent, sight.identity];
-  return sha256Bytes(JSON.stringify(origin), data);
+  return JSON.stringify([VERSION, BUILD, RUNTIME, agent.name, path, id, cwd, parent, sight.identity]);
 }
 
 /**
  * Tells whether a file still begins with what was read. Only the ends of that are looked at: agents add to a file, or write
  * it anew, and a new one does not end in the same 64 KB at the same place. A change in the middle alone would not be seen.
  */
-function hashPrefix({ session, sight }: TranscriptFile, length: number): string | null {
+export function sumBeginning({ session, sight }: SightedFile, length: number): string | null {
   if (length > sight.size) return null;
   const ends = readEnds(session.path, length);
   return ends === null ? null : sha256Hex(ends);
 }
 
+export function isSameBeginning(file: SightedFile, length: number, sum: string): boolean {
+  return sumBeginning(file, length) === sum;
+}
+
 /** Whether a secret shows in any text of a value, which may be made of maps and sets too. */
-function holdsSecret(value: unknown, redactor: Redactor): boolean {
+export function holdsSecret(value: unknown, redactor: Redactor): boolean {
   if (typeof value === 'string') return redactor.holdsSecret(value);
   if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return false;
   const parts =

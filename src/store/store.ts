@@ -26,6 +26,7 @@ export const RELAY_LOCK = 'relay-';
 export const INSTALLS = 'installs';
 export const DOCUMENTS = 'documents';
 export const PUBLISHED = 'published';
+export const SESSION_TEXTS = 'sessions';
 
 export function openStore(machine: Machine): Store {
   return { root: findDataFolder(machine), machine };

@@ -1,0 +1,131 @@
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import * as v from 'valibot';
+import { AGENT_NAMES } from '../../agents/agent.ts';
+import { HandoverError, isErrno } from '../../errors.ts';
+import { shortHash } from '../../model/checksum.ts';
+import { writeCacheFile } from '../../platform/cache-file.ts';
+import { measureRegularFile, readRegularFile, removeFile } from '../../platform/durable-file.ts';
+import { listFolder } from '../../platform/folder-listing.ts';
+import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { SESSION_TEXTS, type Store } from '../../store/store.ts';
+import { type Passage, SPEAKERS } from './passage.ts';
+
+/** What is known of a session without its passages. */
+const SessionHead = v.strictObject({
+  agent: v.picklist(AGENT_NAMES),
+  id: v.string(),
+  /** Where the transcript is, or was. */
+  path: v.string(),
+  cwd: v.nullable(v.string()),
+  title: v.nullable(v.string()),
+  project: v.nullable(v.strictObject({ id: v.string(), name: v.string() })),
+  startedMs: v.nullable(v.number()),
+  /** Of the transcript when it was read. */
+  changedMs: v.number(),
+  bytes: v.number(),
+});
+export type SessionHead = v.InferOutput<typeof SessionHead>;
+
+/** All that a session said, without its secrets. */
+export interface SessionText {
+  head: SessionHead;
+  passages: Passage[];
+}
+
+const FORMAT = 'session-text/1';
+const HeadLine = v.strictObject({ format: v.literal(FORMAT), ...SessionHead.entries });
+const PassageLine = v.strictTuple([
+  v.number(),
+  v.nullable(v.number()),
+  v.nullable(v.number()),
+  v.picklist(SPEAKERS),
+  v.string(),
+]);
+
+const SUFFIX = '.gz';
+const MAX_BYTES = 256 * 1024 * 1024;
+const MAX_TEXT_BYTES = 1024 * 1024 * 1024;
+
+/** The name under which the text of a session is kept, from what tells it from all others. */
+export function nameText({ agent, id }: Pick<SessionHead, 'agent' | 'id'>): string {
+  return shortHash(`${agent}\n${id}`, 32);
+}
+
+/** A part of an archive: a compressed member of its own, so that more can be added without touching what is there. */
+export function packPart(head: SessionHead, passages: readonly Passage[]): Buffer {
+  const lines = passages.map(({ line, offset, at, speaker, text }) =>
+    JSON.stringify([line, offset, at, speaker, text]),
+  );
+  return gzipSync([JSON.stringify({ format: FORMAT, ...head }), ...lines, ''].join('\n'));
+}
+
+/** The head of the last part counts. Null for what is not whole. */
+export function unpackParts(bytes: Uint8Array): SessionText | null {
+  try {
+    return parseLines(gunzipSync(bytes, { maxOutputLength: MAX_TEXT_BYTES }).toString('utf8'));
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof v.ValiError || isZlibError(error)) return null;
+    throw error;
+  }
+}
+
+function parseLines(text: string): SessionText | null {
+  let head: SessionHead | null = null;
+  const passages: Passage[] = [];
+  for (const row of text.split('\n')) {
+    if (row === '') continue;
+    const parsed: unknown = JSON.parse(row);
+    if (Array.isArray(parsed)) {
+      const [line, offset, at, speaker, piece] = v.parse(PassageLine, parsed);
+      passages.push({ line, offset, at, speaker, text: piece });
+    } else {
+      const { format: _, ...told } = v.parse(HeadLine, parsed);
+      head = told;
+    }
+  }
+  return head === null ? null : { head, passages };
+}
+
+function isZlibError(error: unknown): boolean {
+  if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
+  return error.code.startsWith('Z_') || error.code === 'ERR_BUFFER_TOO_LARGE';
+}
+
+/** The names of the sessions whose text is kept, in order. */
+export function listTexts(store: Store): string[] {
+  return listFolder(join(store.root, SESSION_TEXTS))
+    .filter((name) => /^[0-9a-z]{32}\.gz$/.test(name))
+    .map((name) => name.slice(0, -SUFFIX.length))
+    .sort();
+}
+
+/** The bytes of an archive; null when there is none. */
+export function readArchive(store: Store, name: string): Buffer | null {
+  const path = pathOfText(store, name);
+  try {
+    return measureRegularFile(path) === null ? null : readRegularFile(path, MAX_BYTES);
+  } catch (error) {
+    if (isErrno(error) || error instanceof HandoverError) return null;
+    throw error;
+  }
+}
+
+export function readText(store: Store, name: string): SessionText | null {
+  const bytes = readArchive(store, name);
+  return bytes === null ? null : unpackParts(bytes);
+}
+
+/** Whole or not at all. It is not flushed: as long as the agent keeps its transcript, it can be made again. */
+export function writeArchive(store: Store, name: string, parts: readonly Uint8Array[]): void {
+  ensurePrivateFolder(store.root, SESSION_TEXTS);
+  writeCacheFile(pathOfText(store, name), parts);
+}
+
+export function removeText(store: Store, name: string): boolean {
+  return removeFile(pathOfText(store, name));
+}
+
+function pathOfText(store: Store, name: string): string {
+  return join(store.root, SESSION_TEXTS, `${name}${SUFFIX}`);
+}

@@ -1,0 +1,144 @@
+import { isOurBrief } from '../../agents/spoken-text.ts';
+import type { Action, Event, FileEdit } from '../../model/event.ts';
+import { cleanText } from '../../model/text.ts';
+
+export const SPEAKERS = ['human', 'agent', 'tool'] as const;
+export type Speaker = (typeof SPEAKERS)[number];
+
+/** A piece of what was said or done in a session, short enough to be shown and ranked as one. */
+export interface Passage {
+  /** Of the transcript, from 1; where the agent keeps no lines, the number of the entry. */
+  line: number;
+  /** Where that line begins, in bytes; null where there are no lines. */
+  offset: number | null;
+  /** Milliseconds since 1970. */
+  at: number | null;
+  speaker: Speaker;
+  text: string;
+}
+
+const MAX_PASSAGE = 2000;
+/** Of what a tool gave back: the beginning tells what it was, the end how it went. */
+const OUTPUT_END = 1500;
+const MAX_EDIT = 1000;
+/** Calls that have had no result after so many others will get none. */
+const MOST_UNHEARD = 256;
+
+/**
+ * Makes passages of events that have no secrets any more. What this product put into a session or gave back to it is left
+ * out, and so are the files that were read: they can be looked through where they are.
+ */
+export class PassageMaker {
+  /** The calls whose results are left out. Plain data, so that it can be kept. */
+  readonly unheard: Set<string>;
+
+  constructor(unheard: Set<string> = new Set()) {
+    this.unheard = unheard;
+  }
+
+  make(event: Event): Passage[] {
+    const text = cleanText(this.#tell(event)).trim();
+    if (text === '') return [];
+    const at = event.at === null ? null : Date.parse(event.at);
+    const place = { line: event.ref.line, offset: null, at, speaker: nameSpeaker(event) };
+    return splitText(text, MAX_PASSAGE).map((piece) => ({ ...place, text: piece }));
+  }
+
+  #tell(event: Event): string {
+    switch (event.type) {
+      case 'prompt':
+      case 'reply':
+      case 'limit':
+        return event.text;
+      case 'injected':
+        return '';
+      case 'call':
+        if (isUnheard(event.tool, event.action)) this.#leaveOut(event.call);
+        return tellAction(event.tool, event.action);
+      case 'result':
+        if (this.unheard.delete(event.call) || isOurBrief(event.output)) return '';
+        return cutMiddle(event.output, OUTPUT_END);
+      case 'plan':
+        return event.items.map(({ text, status }) => `[${status}] ${text}`).join('\n');
+      case 'compaction':
+        return event.summary ?? '';
+    }
+  }
+
+  #leaveOut(call: string): void {
+    this.unheard.add(call);
+    for (const oldest of this.unheard) {
+      if (this.unheard.size <= MOST_UNHEARD) break;
+      this.unheard.delete(oldest);
+    }
+  }
+}
+
+function nameSpeaker(event: Event): Speaker {
+  if (event.type === 'prompt') return 'human';
+  return event.type === 'result' || event.type === 'limit' ? 'tool' : 'agent';
+}
+
+const OUR_COMMAND = /(?:^|[\s;&|/])(?:agent-)?handover(?:\.cjs)?\s/;
+const OUR_TOOL = /(?:^|_)(?:agent[-_])?handover_/;
+
+function isUnheard(tool: string, action: Action): boolean {
+  if (action.kind === 'read') return true;
+  return action.kind === 'command' ? OUR_COMMAND.test(action.command) : OUR_TOOL.test(tool);
+}
+
+function tellAction(tool: string, action: Action): string {
+  switch (action.kind) {
+    case 'edit':
+      return action.edits.map(tellEdit).join('\n');
+    case 'read':
+      return action.path;
+    case 'command':
+      return action.command;
+    case 'search':
+      return [action.pattern, action.path ?? ''].join(' ');
+    case 'fetch':
+      return action.url;
+    case 'delegate':
+      return action.task;
+    case 'ask':
+      return action.question;
+    case 'propose':
+      return action.text;
+    case 'other':
+      return [tool, ...action.texts.map((text) => cutMiddle(text, MAX_EDIT / 2))].join(' ');
+  }
+}
+
+function tellEdit({ path, to, after }: FileEdit): string {
+  const moved = to === undefined ? path : `${path} -> ${to}`;
+  return after === '' ? moved : `${moved}\n${cutMiddle(after, MAX_EDIT / 2)}`;
+}
+
+function cutMiddle(text: string, end: number): string {
+  if (text.length <= 2 * end) return text;
+  return `${text.slice(0, end)}\n…\n${text.slice(-end)}`;
+}
+
+/** Pieces of at most so many characters, cut at the end of a line or a word where one is near. */
+export function splitText(text: string, most: number): string[] {
+  const pieces: string[] = [];
+  let rest = text;
+  while (rest.length > most) {
+    const end = findCut(rest, most);
+    pieces.push(rest.slice(0, end).trimEnd());
+    rest = rest.slice(end).trimStart();
+  }
+  pieces.push(rest);
+  return pieces.filter((piece) => piece !== '');
+}
+
+function findCut(text: string, most: number): number {
+  const least = most / 2;
+  for (const mark of ['\n', ' ']) {
+    const at = text.lastIndexOf(mark, most);
+    if (at > least) return at;
+  }
+  const code = text.charCodeAt(most - 1);
+  return code >= 0xd800 && code < 0xdc00 ? most - 1 : most;
+}
