@@ -3,7 +3,7 @@ import { sha256Hex } from '../model/checksum.ts';
 import { cutToBytes } from '../model/text.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import type { Redactor } from '../redact/redactor.ts';
-import { isIndexDamage, isIndexTrouble } from '../store/index-file.ts';
+import { isCacheDamage, isCacheTrouble } from '../store/cache-database.ts';
 import type { Store } from '../store/store.ts';
 import type { Embedder, Side } from './embedder.ts';
 import { openEndpoint } from './endpoint.ts';
@@ -115,7 +115,7 @@ async function withMeaning<T>(
   try {
     return await work({ embedder, vectors, redactor, now: () => machine.clock.now() });
   } catch (error) {
-    if (isIndexDamage(error)) discardVectorFile(store);
+    if (isCacheDamage(error)) discardVectorFile(store);
     throw error;
   } finally {
     vectors.close();
@@ -124,8 +124,8 @@ async function withMeaning<T>(
 
 function explainTrouble(error: unknown): HandoverError {
   if (error instanceof HandoverError) return error;
-  if (!isIndexTrouble(error)) throw error;
-  const what = isIndexDamage(error) ? 'were damaged, and will be made again' : 'cannot be used now';
+  if (!isCacheTrouble(error)) throw error;
+  const what = isCacheDamage(error) ? 'were damaged, and will be made again' : 'cannot be used now';
   return new HandoverError('HANDOVER_IO', `the vectors that were kept ${what}`, { cause: error });
 }
 

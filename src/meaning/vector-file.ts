@@ -4,8 +4,7 @@ import { ensurePrivateFile, makeTempPath, measureRegularFile, removeFile } from 
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../platform/sql.ts';
 import { loadVectorExtension } from '../platform/vector-extension.ts';
-import { isIndexDamage } from '../store/index-file.ts';
-import { numberIn, textIn } from '../store/index-schema.ts';
+import { isCacheDamage, numberIn, textIn } from '../store/cache-database.ts';
 import type { Store } from '../store/store.ts';
 import { compareVectors } from './embedder.ts';
 
@@ -88,7 +87,7 @@ function openWhole(driver: SqlDriver, path: string): SqlDatabase | null {
     if (numberIn(database.prepare('PRAGMA user_version').get(), 'user_version') === VERSION) return database;
   } catch (error) {
     database.close();
-    if (!isIndexDamage(error)) throw error;
+    if (!isCacheDamage(error)) throw error;
     return null;
   }
   database.close();

@@ -2,6 +2,7 @@ import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
 import { numberIn, RowDamage, textIn } from '../store/cache-database.ts';
 import { type OpenCache, openCache } from '../store/cache-opening.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
+import { measureExtent } from './extent.ts';
 import { isOfHandovers, passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
 import { readKeptMarks } from './follow-journal.ts';
@@ -55,18 +56,19 @@ interface Asked {
 }
 
 function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered {
-  const known = knowWords(database, parsed);
+  const extent = measureExtent(database);
+  const known = knowWords(database, parsed, extent);
   const limits = describeLimits(database, query);
   const texts: Searched[] = [];
   if (limits !== null) {
     const to = query.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(query.sinceMs);
-    const numbers = gatherNumbers(database, { parsed, known, limits }, { from: LOWEST_NUMBER, to });
+    const numbers = gatherNumbers(database, { parsed, known, extent, limits }, { from: LOWEST_NUMBER, to });
     texts.push(...readTexts(database, numbers));
   }
   const notes = desk.notes ?? null;
   if (notes !== null && !isOfHandovers(query) && query.project === undefined) {
     const scope = { from: FIRST_OF_NOTES, to: Number.MAX_SAFE_INTEGER };
-    const ask = { parsed, known, limits: [term(tagOfNotes(notes.folder))] };
+    const ask = { parsed, known, extent, limits: [term(tagOfNotes(notes.folder))] };
     texts.push(...readNotes(database, gatherNumbers(database, ask, scope)));
   }
   return { texts: texts.filter((searched) => passes(query, searched)), known };

@@ -1,5 +1,5 @@
 import type { SqlDatabase } from '../platform/sql.ts';
-import { numberIn, textIn } from '../store/cache-database.ts';
+import { textIn } from '../store/cache-database.ts';
 import { allOf, anyOf, beginningWith, type Expression, findNumbers, term } from './full-text.ts';
 import { findAlike } from './misspelt.ts';
 import type { ParsedQuery, QueryWord } from './parsed-query.ts';
@@ -11,44 +11,28 @@ import { gramsOf } from './tokens.ts';
 const COUNTED = 400;
 
 /** Looks up how rare the words of a query are, and, of one that no text has, which ones may be meant. */
-export function knowWords(database: SqlDatabase, { words }: ParsedQuery): KnownWord[] {
-  const total = countAll(database);
-  const reach = measureReach(database);
+export function knowWords(database: SqlDatabase, { words }: ParsedQuery, extent: Extent): KnownWord[] {
+  const { total } = extent;
   return words.map((word) => {
-    const count = estimate(database, { table: 'words', expression: term(word.text) }, reach);
+    const count = estimate(database, { table: 'words', expression: term(word.text) }, extent);
     const alike =
       count > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(database, word.stem));
-    const counts = alike.map((stem) => estimate(database, { table: 'words', expression: term(stem) }, reach));
+    const counts = alike.map((stem) =>
+      estimate(database, { table: 'words', expression: term(stem) }, extent),
+    );
     return { word, weight: weighWord(Math.min(Math.max(count, ...counts), total), total), alike };
   });
 }
 
-const COUNTED_HANDOVERS = 1000;
-
-function countAll(database: SqlDatabase): number {
-  const row = database
-    .prepare(
-      `SELECT count(*) AS handovers, coalesce(sum(texts), 0) AS texts,
-         (SELECT coalesce(sum(files), 0) FROM months) AS files
-       FROM (SELECT texts FROM handovers ORDER BY first LIMIT ${COUNTED_HANDOVERS})`,
-    )
-    .get();
-  const [handovers, texts] = [numberIn(row, 'handovers'), numberIn(row, 'texts')];
-  const all = handovers < COUNTED_HANDOVERS ? texts : (texts / handovers) * numberIn(row, 'files');
-  return Math.max(1, all);
-}
-
-/** From the newest text of a handover to the oldest. */
+/** From the newest text to the oldest. */
 interface Reach {
   from: number;
   to: number;
 }
 
-function measureReach(database: SqlDatabase): Reach {
-  const row = database
-    .prepare('SELECT min(first) AS low, (SELECT max(first) FROM handovers) AS high FROM handovers')
-    .get();
-  return { from: numberIn(row, 'low') || 0, to: numberIn(row, 'high') || 0 };
+/** How many texts there are, about, and which numbers they have. */
+export interface Extent extends Reach {
+  total: number;
 }
 
 interface Lookup {
@@ -87,6 +71,7 @@ function endOfStart(start: string): string {
 interface Request {
   parsed: ParsedQuery;
   known: readonly KnownWord[];
+  extent: Extent;
   /** What every text must have besides. */
   limits: readonly Expression[];
 }
@@ -111,9 +96,10 @@ export function gatherNumbers(database: SqlDatabase, request: Request, scope: Re
     for (const n of findNumbers(database, { ...lookup, expression }, { ...scope, limit: limit + found.size }))
       if (found.size < MOST) found.add(n);
   };
-  const { known, parsed } = request;
+  const { known, parsed, extent } = request;
+  const pick: Pick = (grams) => pickRarest(database, grams, extent);
   if (parsed.phrase !== null) {
-    const grams = pickRarest(database, gramsOf(parsed.phrase));
+    const grams = pick(gramsOf(parsed.phrase));
     if (grams.length > 0) take({ table: 'grams', expression: allOf(grams.map(term)) }, MOST_EXACT);
   }
   const words = known.filter(({ word }) => !word.isUnspaced);
@@ -122,7 +108,7 @@ export function gatherNumbers(database: SqlDatabase, request: Request, scope: Re
   if (groups.length > 2 && found.size < ENOUGH)
     for (let left = 0; left < Math.min(groups.length, 8); left++)
       take({ table: 'words', expression: allOf(groups.filter((_, at) => at !== left)) }, MOST_OF_A_WORD);
-  for (const { word } of known) takeByGrams(take, word, database);
+  for (const { word } of known) takeByGrams(database, word, { take, pick });
   if (found.size < ENOUGH && groups.length > 1)
     for (const [at] of [...words.entries()].sort(([, a], [, b]) => b.weight - a.weight))
       take({ table: 'words', expression: groups[at] ?? '' }, MOST_OF_A_WORD);
@@ -135,11 +121,15 @@ export function gatherNumbers(database: SqlDatabase, request: Request, scope: Re
 }
 
 type Take = (lookup: Lookup, limit: number) => void;
+type Pick = (grams: readonly string[]) => string[];
 
 /** The word anywhere, also within a longer one. */
-function takeByGrams(take: Take, { text, grams, isUnspaced }: QueryWord, database: SqlDatabase): void {
-  if (grams.length > 0)
-    take({ table: 'grams', expression: allOf(pickRarest(database, grams).map(term)) }, MOST_OF_A_WORD);
+function takeByGrams(
+  database: SqlDatabase,
+  { text, grams, isUnspaced }: QueryWord,
+  { take, pick }: { take: Take; pick: Pick },
+): void {
+  if (grams.length > 0) take({ table: 'grams', expression: allOf(pick(grams).map(term)) }, MOST_OF_A_WORD);
   const expression = grams.length === 0 && isUnspaced ? beginningWith(database, text) : null;
   if (expression !== null) take({ table: 'grams', expression }, MOST_OF_A_WORD);
 }
@@ -148,14 +138,13 @@ const MOST_GRAMS = 6;
 const COUNTED_GRAMS = 100;
 
 /** A few narrow the choice down as well as all of them would. */
-function pickRarest(database: SqlDatabase, grams: readonly string[]): string[] {
+function pickRarest(database: SqlDatabase, grams: readonly string[], extent: Extent): string[] {
   if (grams.length <= MOST_GRAMS) return [...grams];
-  const reach = measureReach(database);
   return grams
     .slice(0, 64)
     .map((gram) => ({
       gram,
-      count: estimate(database, { table: 'grams', expression: term(gram) }, reach, COUNTED_GRAMS),
+      count: estimate(database, { table: 'grams', expression: term(gram) }, extent, COUNTED_GRAMS),
     }))
     .sort((a, b) => a.count - b.count)
     .slice(0, MOST_GRAMS)
