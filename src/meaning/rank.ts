@@ -31,6 +31,14 @@ export interface Coverage {
   missing: number;
 }
 
+/** What became of embedding everything. */
+export interface Embedding {
+  texts: number;
+  embedded: number;
+  /** Vectors of texts that are not there any more. */
+  forgotten: number;
+}
+
 export interface Ranking<Key> extends Coverage {
   /** The most alike in meaning, best first. */
   ranked: Key[];
@@ -74,7 +82,7 @@ export async function embedAll(
   store: Store,
   candidates: Iterable<Candidate<unknown>>,
   progress?: Progress,
-): Promise<Coverage & { embedded: number; forgotten: number }> {
+): Promise<Embedding> {
   const settings = readMeaningSettings(store.machine);
   if (settings === null) {
     throw new HandoverError('HANDOVER_MEANING_UNCONFIGURED', 'no model for meaning is set', {
@@ -87,7 +95,7 @@ export async function embedAll(
     const missing = listMissing(meaning, texts, probe?.length ?? 0);
     await embedMissing(meaning, missing, { numbers: probe?.length ?? 0, progress });
     const forgotten = texts.size < MOST_EMBEDDED ? meaning.vectors.keepOnly([...texts.keys()]) : 0;
-    return { texts: texts.size, missing: 0, embedded: missing.length, forgotten };
+    return { texts: texts.size, embedded: missing.length, forgotten };
   });
 }
 

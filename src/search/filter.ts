@@ -52,7 +52,7 @@ function isSince({ sinceMs }: { sinceMs?: number | undefined }, at: string): boo
 }
 
 /** A path is named by any end of it that begins with a whole part. */
-function namesFile(text: string, file: string): boolean {
+export function namesFile(text: string, file: string): boolean {
   const [folded, wanted] = [foldText(text), foldText(file).replace(/^\.?\//, '')];
   for (let at = folded.indexOf(wanted); at >= 0 && wanted !== ''; at = folded.indexOf(wanted, at + 1))
     if (

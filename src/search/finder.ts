@@ -15,6 +15,11 @@ export interface SearchDesk {
   /** The notes of the project that is searched from; null when there are none to look at. */
   notes?: NotesPlace | null;
   progress?: Progress | undefined;
+  /** Of reading sessions and of embedding texts: how many are done. */
+  sessionProgress?: Progress | undefined;
+  embedProgress?: Progress | undefined;
+  /** How long sessions may be read that are not known yet; without it, until all are. */
+  sessionsBudgetMs?: number;
 }
 
 /** Texts that may be what is looked for, newest handovers first, then notes. */

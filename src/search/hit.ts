@@ -11,6 +11,12 @@ export interface HitOrigin {
   at: string;
   /** In the transcript. */
   line?: number;
+  /** Of the text of a session: who said it, where the transcript is, and where in it the line begins, in bytes. */
+  speaker?: 'human' | 'agent' | 'tool';
+  transcript?: string;
+  offset?: number;
+  /** The agent does not have the session any more: only its text is kept. */
+  gone?: true;
   /** How many handovers hold it, this one included. */
   handovers?: number;
   /** It came in a bundle from elsewhere. */

@@ -3,13 +3,12 @@ import { readMarks } from '../store/marks.ts';
 import { scanHandovers } from '../store/scan-catalog.ts';
 import { passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
-import { findAlike, isNotedStem } from './misspelt.ts';
+import { knowWordsOf, mayMatch } from './know-words.ts';
 import { listNotesFiles, type NotesPlace, readPieces, timeOfNotes } from './notes.ts';
 import type { ParsedQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
-import { type KnownWord, LEAST_SHARE, shareOf, weighWord } from './rank.ts';
 import { describeFact, describeHandover, type Searched, textOfHandover } from './searched.ts';
-import { foldText, splitWords, stemWord } from './tokens.ts';
+import { foldText } from './tokens.ts';
 
 /** Answers from the files alone, where there is no SQLite. */
 export function openScanFinder(desk: SearchDesk): Finder {
@@ -36,43 +35,11 @@ export function openScanFinder(desk: SearchDesk): Finder {
 
 /** Reads everything twice: how rare the words are has to be known before it is known what is worth keeping. */
 function gather(desk: SearchDesk, query: SearchQuery, parsed: ParsedQuery): Gathered {
-  const known = knowWords(desk, parsed);
+  const known = knowWordsOf(scanTexts(desk, {}), parsed);
   const texts: Searched[] = [];
   for (const searched of scanTexts(desk, query))
     if (passes(query, searched) && mayMatch(known, foldText(searched.text))) texts.push(searched);
   return { texts, known };
-}
-
-function knowWords(desk: SearchDesk, { words }: ParsedQuery): KnownWord[] {
-  const counts = new Map<string, number>();
-  const starts = new Set(words.flatMap(({ stem: [first = '', second = ''] }) => [first, second]));
-  let total = 0;
-  for (const { text } of scanTexts(desk, {})) {
-    total++;
-    for (const stem of new Set(splitWords(foldText(text)).map(stemWord)))
-      if (starts.has(stem.charAt(0))) counts.set(stem, (counts.get(stem) ?? 0) + 1);
-  }
-  return words.map((word) => {
-    const count = counts.get(word.stem) ?? 0;
-    const alike = count > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(word.stem, counts));
-    const most = Math.max(count, ...alike.map((stem) => counts.get(stem) ?? 0));
-    return { word, weight: weighWord(most, Math.max(1, total)), alike };
-  });
-}
-
-function listStemsNear(stem: string, stems: ReadonlyMap<string, number>): string[] {
-  const [first = '', second = ''] = stem;
-  return [...stems.keys()].filter(
-    (each) => isNotedStem(each) && (each.startsWith(first) || each.startsWith(`${second}${first}`)),
-  );
-}
-
-function mayMatch(known: readonly KnownWord[], folded: string): boolean {
-  const stems = new Set(splitWords(folded).map(stemWord));
-  return known.some(
-    ({ word, alike }) =>
-      stems.has(word.stem) || alike.some((stem) => stems.has(stem)) || shareOf(word, folded) >= LEAST_SHARE,
-  );
 }
 
 /** Newest handover first, then the notes. */

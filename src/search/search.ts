@@ -5,13 +5,15 @@ import { resolveRealPath } from '../platform/folders.ts';
 import { abbreviateHome } from '../workspace/place.ts';
 import { excerpt } from './excerpt.ts';
 import type { Finder, Gathered, SearchDesk } from './finder.ts';
-import { fuse, type RankedList } from './fuse.ts';
+import { fuse } from './fuse.ts';
+import { fuseTexts } from './fuse-texts.ts';
 import type { SearchHit, Standing } from './hit.ts';
+import { findMeant, type MeaningOutcome } from './meant.ts';
 import { openFinder } from './open-finder.ts';
 import { type ParsedQuery, parseQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
-import { rankTexts } from './rank.ts';
 import type { Searched, SearchedFact, SearchedHandover } from './searched.ts';
+import type { SessionsOutcome } from './sessions/search-sessions.ts';
 import { foldText } from './tokens.ts';
 
 export interface SearchAnswer {
@@ -19,21 +21,33 @@ export interface SearchAnswer {
   by: Finder['by'];
   /** How many more were found than there was room for, as far as they were looked at. */
   omitted: number;
+  /** Where the text of sessions was asked for. */
+  sessions?: SessionsOutcome;
+  /** Where the user has set a model for it. */
+  meaning?: MeaningOutcome;
 }
 
-/** Finds facts, handovers and notes; best first. */
+/** Finds facts, handovers, notes and, where asked for, what was said in sessions; best first. */
 export async function search(desk: SearchDesk, query: SearchQuery): Promise<SearchAnswer> {
   const parsed = parseQuery(query.text);
   const finder = await openFinder(desk);
   try {
     const gathered = await finder.gather(query, parsed);
     const here = query.project === undefined ? await finder.projectOf(listRoots(desk)) : null;
-    const ranked = rank(parsed, gathered, here);
-    const shown = ranked.slice(0, query.limit);
+    const meant = await findMeant(desk, finder, query);
+    const ranked = rank(parsed, gathered, { here, meant: meant?.ranked ?? [] });
+    const heard = await searchSessionsToo(desk, query, { parsed, here });
     const hits: SearchHit[] = [];
-    for (const { searched, score } of shown)
-      hits.push(await describeHit(finder, { searched, score, parsed }));
-    return { hits, by: finder.by, omitted: ranked.length - shown.length };
+    for (const found of mergeRankings(ranked, heard?.hits ?? []).slice(0, query.limit))
+      hits.push('what' in found ? found : await describeHit(finder, { ...found, parsed }));
+    const total = ranked.length + (heard?.hits.length ?? 0);
+    return {
+      hits,
+      by: finder.by,
+      omitted: total - hits.length,
+      ...(heard === null ? {} : { sessions: heard.outcome }),
+      ...(meant === null ? {} : { meaning: meant.outcome }),
+    };
   } finally {
     finder.close();
   }
@@ -44,26 +58,41 @@ interface Ranked {
   score: number;
 }
 
-/** What a hit of the project that is searched from has ahead of others. */
-const HERE_WEIGHT = 0.5;
+/** The best of each by turns. */
+function mergeRankings<A, B>(a: readonly A[], b: readonly B[]): (A | B)[] {
+  return fuse<A | B>([{ keys: a }, { keys: b }]).map(({ key }) => key);
+}
 
-function rank(parsed: ParsedQuery, gathered: Gathered, here: string | null): Ranked[] {
-  const distinct = keepNewest(gathered.texts);
-  const texts = distinct.map((searched, key) => ({ key, text: searched.text }));
-  const { words, grams, exact } = rankTexts(parsed, gathered.known, texts);
-  const lists: RankedList<number>[] = [{ keys: words }, { keys: grams }];
-  const fused = fuse(lists);
-  if (here !== null) {
-    const own = fused.filter(({ key }) => isOf(distinct[key], here)).map(({ key }) => key);
-    lists.push({ keys: own, weight: HERE_WEIGHT });
-  }
-  const isExact = (key: number): number => Number(exact.has(key));
-  return fuse(lists)
-    .sort((a, b) => isExact(b.key) - isExact(a.key))
-    .flatMap(({ key, score }) => {
-      const searched = distinct[key];
-      return searched === undefined ? [] : [{ searched, score }];
-    });
+/** Facts have kinds; what was said in sessions has none. */
+async function searchSessionsToo(
+  { store, sessionProgress: progress, sessionsBudgetMs: budgetMs }: SearchDesk,
+  query: SearchQuery,
+  { parsed, here }: { parsed: ParsedQuery; here: string | null },
+): Promise<{ hits: SearchHit[]; outcome: SessionsOutcome } | null> {
+  if (query.sessions !== true || query.kinds !== undefined) return null;
+  const { searchSessions } = await import('./sessions/search-sessions.ts');
+  const follow = { progress, ...(budgetMs === undefined ? {} : { budgetMs }) };
+  const { hits, ...outcome } = await searchSessions(store, { query, parsed, here, follow });
+  return { hits, outcome };
+}
+
+function rank(
+  parsed: ParsedQuery,
+  { texts: gathered, known }: Gathered,
+  { here, meant }: { here: string | null; meant: readonly Searched[] },
+): Ranked[] {
+  const distinct = new Map(
+    keepNewest([...gathered, ...meant]).map((searched) => [nameOf(searched), searched]),
+  );
+  const texts = [...distinct].map(([key, { text }]) => ({ key, text }));
+  const fused = fuseTexts({ parsed, known }, texts, {
+    more: [{ keys: meant.map(nameOf) }],
+    ...(here === null ? {} : { isHere: (key) => isOf(distinct.get(key), here) }),
+  });
+  return fused.flatMap(({ key, score }) => {
+    const searched = distinct.get(key);
+    return searched === undefined ? [] : [{ searched, score }];
+  });
 }
 
 function isOf(searched: Searched | undefined, project: string): boolean {

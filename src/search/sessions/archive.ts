@@ -5,14 +5,20 @@ import { AGENT_NAMES } from '../../agents/agent.ts';
 import { HandoverError, isErrno } from '../../errors.ts';
 import { shortHash } from '../../model/checksum.ts';
 import { writeCacheFile } from '../../platform/cache-file.ts';
-import { measureRegularFile, readRegularFile, removeFile } from '../../platform/durable-file.ts';
+import {
+  identifyFile,
+  measureRegularFile,
+  readRegularFile,
+  removeFile,
+} from '../../platform/durable-file.ts';
 import { listFolder } from '../../platform/folder-listing.ts';
+import { sightFile } from '../../platform/foreign-file.ts';
 import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
 
 /** What is known of a session without its passages. */
-const SessionHead = v.strictObject({
+export const SessionHead = v.strictObject({
   agent: v.picklist(AGENT_NAMES),
   id: v.string(),
   /** Where the transcript is, or was. */
@@ -100,6 +106,15 @@ export function listTexts(store: Store): string[] {
     .sort();
 }
 
+/** Those that were written last, the newest first. */
+export function listNewestTexts(store: Store, most: number): string[] {
+  return listTexts(store)
+    .map((name) => ({ name, changedMs: sightFile(pathOfText(store, name))?.changedMs ?? 0 }))
+    .sort((a, b) => b.changedMs - a.changedMs || (a.name < b.name ? -1 : 1))
+    .slice(0, most)
+    .map(({ name }) => name);
+}
+
 /** The bytes of an archive; null when there is none. */
 export function readArchive(store: Store, name: string): Buffer | null {
   const path = pathOfText(store, name);
@@ -120,6 +135,11 @@ export function readText(store: Store, name: string): SessionText | null {
 export function writeArchive(store: Store, name: string, parts: readonly Uint8Array[]): void {
   ensurePrivateFolder(store.root, SESSION_TEXTS);
   writeCacheFile(pathOfText(store, name), parts);
+}
+
+/** Tells an archive from the one that is put in its place later; null when there is none. */
+export function identifyArchive(store: Store, name: string): string | null {
+  return identifyFile(pathOfText(store, name));
 }
 
 export function removeText(store: Store, name: string): boolean {

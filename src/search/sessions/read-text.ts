@@ -85,7 +85,7 @@ function readWhole({ agent, session, head, redactor }: TextSource): TextRead {
   const maker = new PassageMaker();
   for (const event of agent.readEvents(session, startReading()))
     collected.add(maker.make(redactEvent(event, redactor)));
-  return { stays: { bytes: 0, passages: 0 }, parts: collected.finish(), keep: null };
+  return { stays: { bytes: 0, passages: 0 }, parts: [...collected.finish(), packPart(head, [])], keep: null };
 }
 
 /** Null when it cannot be done from there. */
@@ -121,7 +121,8 @@ function readOn(
     if (!transcript.finish(tellTo(ending))) return null;
     if (redactor.hasLearnt && kept !== undefined) return null;
     const parts = solid.finish();
-    const all = [...parts, ...ending.finish()];
+    // The last part tells what the session is like now, also where nothing was said.
+    const all = [...parts, ...ending.finish(), packPart(head, [])];
     const read: TextRead = { stays, parts: all, keep: null };
     if (bookmark === null || redactor.hasLearnt) return read;
     const grown = {

@@ -25,6 +25,7 @@ import {
   QUARANTINE,
   READINGS,
   READY,
+  SESSION_TEXTS,
   SPOOL,
   type Store,
 } from '../store.ts';
@@ -87,7 +88,7 @@ function checkAccess(entry: Entry): Finding[] {
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${ARRIVING}|${READINGS}|${INSTALLS}|${PUBLISHED}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${ARRIVING}|${READINGS}|${INSTALLS}|${PUBLISHED}|${SESSION_TEXTS}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
   's',
 );
 
@@ -112,6 +113,7 @@ const OWN_AREAS: ReadonlySet<string> = new Set([
   LOG,
   DOCUMENTS,
   PUBLISHED,
+  SESSION_TEXTS,
 ]);
 
 function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {

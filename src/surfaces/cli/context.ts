@@ -80,6 +80,24 @@ export function progressOf(
   };
 }
 
+const REDRAW_MS = 100;
+
+/** The same for few and slow things: draws by time, not by count. */
+export function drawProgress(
+  { drawsProgress, err, machine }: CliContext,
+  label: string,
+): ((done: number, total: number) => void) | undefined {
+  if (!drawsProgress) return undefined;
+  let drawnMs = 0;
+  return (done, total) => {
+    const now = machine.clock.now();
+    if (done !== total && now - drawnMs < REDRAW_MS) return;
+    if (done === total && drawnMs === 0) return;
+    drawnMs = now;
+    err.redraw(done === total ? null : dim(`${label} ${done} of ${total}`));
+  };
+}
+
 export function refuseBoth(a: string, b: string): HandoverError {
   return new HandoverError('HANDOVER_USAGE', `${a} and ${b} cannot be given together`, {
     hint: `Leave one of them out.`,

@@ -33,9 +33,11 @@ function describeOrigin({ trust, status, from }: SearchHit, now: number): string
   return [
     trust,
     status,
+    from.speaker,
     from.project?.name,
     from.agent,
     describeAge(now - Date.parse(from.at)),
+    from.gone === true ? 'the transcript is gone' : undefined,
     handovers > 1 ? `in ${handovers} handovers` : undefined,
   ]
     .filter((part) => part !== undefined)

@@ -1,33 +1,63 @@
 import { HandoverError } from '../../../errors.ts';
 import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
+import type { SearchDesk } from '../../../search/finder.ts';
 import type { SearchQuery } from '../../../search/query.ts';
 import { search } from '../../../search/search.ts';
-import { type CliContext, findStore, progressOf } from '../context.ts';
+import { type CliContext, drawProgress, findStore, progressOf } from '../context.ts';
 import { findNotes } from '../find-notes.ts';
 import { dim } from '../output.ts';
 import { printHits } from '../print-hits.ts';
+import { noteShortcomings } from '../search-notes.ts';
 import { parseCount, parseMoment } from '../words.ts';
 import type { SearchFlags } from './search.ts';
 
 const HITS = 10;
 
 export async function runSearch(this: CliContext, flags: SearchFlags, ...words: string[]): Promise<void> {
-  const query = await toQuery(this, flags, words.join(' '));
-  const desk = {
+  const desk: SearchDesk = {
     store: findStore(this),
     notes: findNotes(this.machine),
     progress: progressOf(this, 'indexing'),
+    sessionProgress: drawProgress(this, 'reading sessions'),
+    embedProgress: drawProgress(this, 'embedding facts'),
   };
+  if (flags.embed && (await embed(this, desk, { words, json: flags.json }))) return;
+  const query = await toQuery(this, flags, words.join(' '));
   const answer = await search(desk, query);
+  noteShortcomings(this, answer);
   if (flags.json) {
-    this.out.json({ query: query.text, by: answer.by, omitted: answer.omitted, hits: answer.hits });
+    const { by, omitted, hits, sessions, meaning } = answer;
+    const { trouble, ...covered } = meaning ?? {};
+    this.out.json({
+      query: query.text,
+      by,
+      omitted,
+      ...(sessions === undefined ? {} : { sessions }),
+      ...(meaning === undefined ? {} : { meaning: { ...covered, trouble: trouble?.message ?? null } }),
+      hits,
+    });
     return;
   }
   if (answer.hits.length === 0) throw refuseNothing(query);
   printHits(this, answer.hits, query.text);
   if (answer.omitted > 0)
     this.err.line(dim(`${answer.omitted} more; see them with: --limit ${query.limit + answer.omitted}`));
+}
+
+/** True when that was all that was asked for. */
+async function embed(
+  { out, err }: CliContext,
+  desk: SearchDesk,
+  { words, json }: { words: readonly string[]; json: boolean },
+): Promise<boolean> {
+  const { embedFacts } = await import('../../../search/meant.ts');
+  const { texts, embedded, forgotten } = await embedFacts(desk);
+  if (words.length > 0) return false;
+  if (json) out.json({ texts, embedded, forgotten });
+  else out.line(`${embedded} of ${texts} texts were embedded, the others had been before`);
+  if (forgotten > 0) err.line(dim(`${forgotten} vectors of what is not there any more were deleted`));
+  return true;
 }
 
 async function toQuery({ machine }: CliContext, flags: SearchFlags, text: string): Promise<SearchQuery> {

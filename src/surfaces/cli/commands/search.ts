@@ -8,6 +8,7 @@ export interface SearchFlags {
   since?: string;
   file?: string;
   sessions: boolean;
+  embed: boolean;
   limit?: string;
   json: boolean;
 }
@@ -19,7 +20,6 @@ export const search: Command<CliContext> = buildCommand<SearchFlags, string[], C
   parameters: {
     positional: {
       kind: 'array',
-      minimum: 1,
       parameter: { parse: text, brief: 'What to look for, in any words', placeholder: 'query' },
     },
     flags: {
@@ -65,6 +65,13 @@ export const search: Command<CliContext> = buildCommand<SearchFlags, string[], C
         default: false,
         withNegated: false,
         brief: 'Also the text of the sessions that agents keep on this machine',
+      },
+      embed: {
+        kind: 'boolean',
+        default: false,
+        withNegated: false,
+        brief:
+          'Send every fact that was not yet to the model of [search.meaning] first, instead of a few with each search',
       },
       limit: {
         kind: 'parsed',

@@ -3,16 +3,17 @@ import { findSessions, type SessionFilter } from '../../../capture/find-session.
 import { describeAge, formatTimestamp } from '../../../model/time.ts';
 import { identifyProject } from '../../../workspace/project.ts';
 import { requireAgent } from '../agents.ts';
-import type { CliContext } from '../context.ts';
+import { type CliContext, findStore } from '../context.ts';
 import { toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
-import { parseMoment } from '../words.ts';
+import { parseCount, parseMoment } from '../words.ts';
 import type { SessionsFlags } from './sessions.ts';
 
 const ROWS_FOR_A_PERSON = 20;
 
-export async function runSessions(this: CliContext, flags: SessionsFlags): Promise<void> {
+export async function runSessions(this: CliContext, flags: SessionsFlags, id?: string): Promise<void> {
   const { machine } = this;
+  if (id !== undefined) return await showSession(this, flags, id);
   const filter: SessionFilter = {};
   if (flags.agent !== undefined) filter.agent = requireAgent(flags.agent);
   if (flags.project !== undefined) filter.project = identifyProject(flags.project, machine).id;
@@ -29,6 +30,15 @@ export async function runSessions(this: CliContext, flags: SessionsFlags): Promi
   if (shown.length < found.length) {
     this.err.line(dim(`${found.length - shown.length} more; all of them: handover sessions --limit 0`));
   }
+}
+
+async function showSession(context: CliContext, flags: SessionsFlags, id: string): Promise<void> {
+  const { openSession } = await import('../../../search/sessions/open-session.ts');
+  const { printSession, sessionToJson } = await import('../print-session.ts');
+  const line = flags.line === undefined ? null : parseCount(flags.line, 0);
+  const session = await openSession(findStore(context), id);
+  if (flags.json) context.out.json(sessionToJson(session, line));
+  else printSession(context, session, line);
 }
 
 function toJson(session: FoundSession): unknown {

@@ -1,0 +1,32 @@
+import { pathExists } from '../../platform/folders.ts';
+import type { Store } from '../../store/store.ts';
+import { listNewestTexts, readText, type SessionHead, type SessionText } from './archive.ts';
+import type { TextKeeper } from './follow-sessions.ts';
+
+/** Without an index, so many of the newest sessions are looked at, or so many bytes of transcripts. */
+export const SCANNED: { sessions: number; bytes: number } = { sessions: 40, bytes: 256 * 1024 * 1024 };
+
+/** Keeps the archives alone. Nothing is left for the next reading: sessions that have grown are read anew. */
+export function openScanKeeper(store: Store): TextKeeper {
+  const known = new Map<string, SessionHead>();
+  for (const name of listNewestTexts(store, SCANNED.sessions)) {
+    const text = readText(store, name);
+    if (text !== null) known.set(name, text.head);
+  }
+  return {
+    known: () => known,
+    reading: () => null,
+    put: (name, head) => void known.set(name, head),
+    settle: () => undefined,
+  };
+}
+
+/** The sessions whose text was kept last, the newest first. */
+export function scanTexts(store: Store): (SessionText & { gone: boolean })[] {
+  return listNewestTexts(store, SCANNED.sessions)
+    .flatMap((name) => {
+      const text = readText(store, name);
+      return text === null ? [] : [{ ...text, gone: !pathExists(text.head.path) }];
+    })
+    .sort((a, b) => b.head.changedMs - a.head.changedMs || (a.head.id < b.head.id ? -1 : 1));
+}

@@ -1,0 +1,190 @@
+import type { SqlDatabase } from '../../platform/sql.ts';
+import { numberIn } from '../../store/cache-database.ts';
+import { findNumbers, openFullText, term } from '../full-text.ts';
+import { isNotedStem } from '../misspelt.ts';
+import { LOWEST_NUMBER } from '../search-schema.ts';
+import { tagOfAgent, tagOfProject } from '../searched.ts';
+import { stemsOf } from '../tokens.ts';
+import type { SessionHead } from './archive.ts';
+import type { Passage } from './passage.ts';
+import {
+  numberOfMs,
+  PASSAGE_COLUMNS,
+  type PassageRow,
+  prepareAddPassage,
+  readPassageRow,
+  readSessionRow,
+  SESSION_COLUMNS,
+  type SessionRow,
+  valuesOfSession,
+} from './text-schema.ts';
+
+/** What is to be known of a session from now on. */
+export interface TextChange {
+  name: string;
+  head: SessionHead;
+  archive: string;
+  gone: boolean;
+  /** What goes on from here, for the next reading. */
+  reading: Uint8Array | null;
+  /** So many passages stay as they are; with 0, those that are the same do. */
+  stays: number;
+  /** Those behind them, in parts, of which one is in memory at a time. */
+  parts: Iterable<readonly Passage[]>;
+}
+
+export function listSessions(database: SqlDatabase): SessionRow[] {
+  return database.prepare(`SELECT ${SESSION_COLUMNS} FROM sessions ORDER BY key`).all().map(readSessionRow);
+}
+
+export function findReading(database: SqlDatabase, name: string): Uint8Array | null {
+  const row = database.prepare('SELECT reading FROM sessions WHERE name = ?').get(name);
+  const bytes: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'reading') : null;
+  return bytes instanceof Uint8Array ? bytes : null;
+}
+
+/** By which the passages of a session are picked out, whatever they say. */
+function tagsOf({ agent, project }: SessionHead): string[] {
+  return [tagOfAgent(agent), ...(project === null ? [] : [tagOfProject(project.id)])];
+}
+
+/** Takes the text of sessions into the tables and out of them. To be used in a transaction. */
+export class TextIndex {
+  readonly #database: SqlDatabase;
+  readonly #fullText: ReturnType<typeof openFullText>;
+  readonly #notesStems: boolean;
+
+  /** Stems are noted one by one, or all at once when a new index is filled. */
+  constructor(database: SqlDatabase, { notesStems }: { notesStems: boolean }) {
+    this.#database = database;
+    this.#fullText = openFullText(database);
+    this.#notesStems = notesStems;
+  }
+
+  put(change: TextChange): void {
+    const { name, head, archive, gone, reading, parts } = change;
+    const before = this.#find(name);
+    const key = before?.key ?? this.#nextKey();
+    const adding = this.#openAdding(key, head);
+    let place = 0;
+    if (before !== null) {
+      const isRetagged = tagsOf(before.head).join() !== tagsOf(head).join();
+      if (isRetagged) this.#removeFrom(before, 0);
+      else if (change.stays > 0) place = Math.min(change.stays, before.passages);
+      if (place > 0) this.#removeFrom(before, place);
+    }
+    let isSame = before !== null && place === 0;
+    for (const part of parts) {
+      const same = isSame ? this.#countSame(key, place, part) : 0;
+      place += same;
+      if (isSame && same < part.length && before !== null) this.#removeFrom(before, place);
+      isSame &&= same === part.length;
+      adding(place, part.slice(same));
+      place += part.length - same;
+    }
+    if (isSame && before !== null) this.#removeFrom(before, place);
+    const values = valuesOfSession({ key, name, head, archive, passages: place, gone });
+    this.#database
+      .prepare(
+        `INSERT OR REPLACE INTO sessions (${SESSION_COLUMNS}, reading) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+      )
+      .run(...values, reading);
+  }
+
+  remove(name: string): void {
+    const session = this.#find(name);
+    if (session === null) return;
+    this.#removeFrom(session, 0);
+    this.#database.prepare('DELETE FROM sessions WHERE name = ?').run(name);
+  }
+
+  setGone(session: SessionRow, gone: boolean): void {
+    const values = valuesOfSession({ ...session, gone });
+    this.#database
+      .prepare('UPDATE sessions SET gone = ?, mark = ? WHERE key = ?')
+      .run(Number(gone), values.at(-1) ?? 0, session.key);
+  }
+
+  #find(name: string): SessionRow | null {
+    const row = this.#database.prepare(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE name = ?`).get(name);
+    return row === undefined || row === null ? null : readSessionRow(row);
+  }
+
+  #nextKey(): number {
+    return numberIn(
+      this.#database.prepare('SELECT coalesce(max(key), 0) + 1 AS next FROM sessions').get(),
+      'next',
+    );
+  }
+
+  /** The latest first: numbers that go down make the full text write what it holds. */
+  #openAdding(session: number, head: SessionHead): (place: number, passages: readonly Passage[]) => void {
+    const tags = tagsOf(head);
+    const add = prepareAddPassage(this.#database);
+    const taken = this.#database.prepare('SELECT 1 AS taken FROM passages WHERE n = ?');
+    const addStem = this.#database.prepare('INSERT OR IGNORE INTO stems (stem) VALUES (?)');
+    let lastAt = head.startedMs ?? head.changedMs;
+    return (first, passages) => {
+      const rows = passages.map((passage, index): PassageRow => {
+        lastAt = passage.at ?? lastAt;
+        const place = first + index;
+        const text = passage.text.replaceAll('\u0000', '\ufffd');
+        return { ...passage, text, session, place, n: numberOfMs(lastAt) + (place % 1000) };
+      });
+      rows.sort((a, b) => a.n - b.n);
+      for (const row of rows) {
+        while (taken.get(row.n) !== undefined) row.n++;
+        add(row);
+        this.#fullText.add({ n: row.n, text: row.text, tags });
+        if (!this.#notesStems) continue;
+        for (const stem of new Set(stemsOf(row.text).filter(isNotedStem))) addStem.run(stem);
+      }
+    };
+  }
+
+  #countSame(session: number, place: number, passages: readonly Passage[]): number {
+    const rows = this.#database
+      .prepare(
+        `SELECT ${PASSAGE_COLUMNS} FROM passages WHERE session = ? AND place >= ? ORDER BY place LIMIT ?`,
+      )
+      .all(session, place, passages.length)
+      .map(readPassageRow);
+    const at = passages.findIndex((passage, index) => !isSamePassage(passage, rows[index]));
+    return at === -1 ? passages.length : at;
+  }
+
+  /** What is taken out leaves nothing behind, not even its words. */
+  #removeFrom({ key, head }: SessionRow, place: number): void {
+    const tags = tagsOf(head);
+    const stems = new Set<string>();
+    const find = this.#database.prepare(
+      `SELECT ${PASSAGE_COLUMNS} FROM passages WHERE session = ? AND place >= ? ORDER BY n LIMIT 1000`,
+    );
+    const remove = this.#database.prepare('DELETE FROM passages WHERE n = ?');
+    for (let rows = find.all(key, place); rows.length > 0; rows = find.all(key, place)) {
+      for (const row of rows.map(readPassageRow)) {
+        this.#fullText.remove({ n: row.n, text: row.text, tags });
+        remove.run(row.n);
+        for (const stem of stemsOf(row.text)) stems.add(stem);
+      }
+    }
+    const removeStem = this.#database.prepare('DELETE FROM stems WHERE stem = ?');
+    for (const stem of stems) if (!this.#isInUse(stem)) removeStem.run(stem);
+  }
+
+  #isInUse(stem: string): boolean {
+    const scope = { from: LOWEST_NUMBER, to: Number.MAX_SAFE_INTEGER, limit: 1 };
+    return findNumbers(this.#database, { table: 'words', expression: term(stem) }, scope).length > 0;
+  }
+}
+
+function isSamePassage(passage: Passage, row: PassageRow | undefined): boolean {
+  return (
+    row !== undefined &&
+    row.line === passage.line &&
+    row.offset === passage.offset &&
+    row.at === passage.at &&
+    row.speaker === passage.speaker &&
+    row.text === passage.text.replaceAll('\u0000', '\ufffd')
+  );
+}

@@ -1,0 +1,30 @@
+import type { SearchAnswer } from '../../search/search.ts';
+import { SCANNED } from '../../search/sessions/scan-keeper.ts';
+import type { CliContext } from './context.ts';
+import { dim, yellow } from './output.ts';
+
+/** Says what a search could not look at, and why, once. */
+export function noteShortcomings({ err }: CliContext, { sessions, meaning }: SearchAnswer): void {
+  if (meaning?.trouble) {
+    const { message, hint } = meaning.trouble;
+    err.line(yellow('note: '), `searched by words alone, or nearly: ${message}`);
+    if (hint !== undefined) err.line(dim('  next: '), hint);
+  } else if (meaning !== undefined && meaning.missing > 0) {
+    const known = meaning.texts - meaning.missing;
+    err.line(
+      yellow('note: '),
+      `meaning is known of ${known} of ${meaning.texts} facts; of all with: handover search --embed`,
+    );
+  }
+  if (sessions === undefined) return;
+  if (sessions.by === 'scan')
+    err.line(yellow('note: '), `without SQLite only the newest ${SCANNED.sessions} sessions are searched`);
+  if (sessions.behind > 0)
+    err.line(yellow('note: '), `${tellCount(sessions.behind)} not read yet, or being read by another search`);
+  if (sessions.unread > 0)
+    err.line(yellow('note: '), `${tellCount(sessions.unread)} passed over, as they cannot be read now`);
+}
+
+function tellCount(count: number): string {
+  return count === 1 ? '1 session was' : `${count} sessions were`;
+}
