@@ -6,6 +6,7 @@ import { HandoverError, isErrno } from '../../errors.ts';
 import { shortHash } from '../../model/checksum.ts';
 import { writeCacheFile } from '../../platform/cache-file.ts';
 import {
+  createFileDurably,
   identifyFile,
   measureRegularFile,
   readRegularFile,
@@ -144,6 +145,22 @@ export function identifyArchive(store: Store, name: string): string | null {
 
 export function removeText(store: Store, name: string): boolean {
   return removeFile(pathOfText(store, name));
+}
+
+const FORGOTTEN = '.forgotten';
+
+/** The sessions whose text the user does not want to be kept. */
+export function listForgotten(store: Store): Set<string> {
+  return new Set(
+    listFolder(join(store.root, SESSION_TEXTS))
+      .filter((name) => name.endsWith(FORGOTTEN))
+      .map((name) => name.slice(0, -FORGOTTEN.length)),
+  );
+}
+
+export function markForgotten(store: Store, name: string): void {
+  const folder = ensurePrivateFolder(store.root, SESSION_TEXTS);
+  createFileDurably(join(folder, `${name}${FORGOTTEN}`), '');
 }
 
 function pathOfText(store: Store, name: string): string {

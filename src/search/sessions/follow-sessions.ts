@@ -9,7 +9,7 @@ import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { LOCKS, type Store } from '../../store/store.ts';
 import { identifyProject, nameLostProject } from '../../workspace/project.ts';
-import { nameText, readArchive, type SessionHead, writeArchive } from './archive.ts';
+import { listForgotten, nameText, readArchive, type SessionHead, writeArchive } from './archive.ts';
 import { joinArchive, readSessionText, type TextRead } from './read-text.ts';
 
 /** What follows the sessions of this machine: an index, or the archives alone. */
@@ -51,7 +51,7 @@ export async function followSessions(
   options: FollowOptions = {},
 ): Promise<Followed> {
   const { machine } = store;
-  const found = distinguish(await findSessions(machine));
+  const found = distinguish(await findSessions(machine), listForgotten(store));
   const lock = tryLock(store);
   if (lock === null) return { behind: listChanged(found, keeper, options).length, unread: 0 };
   try {
@@ -74,11 +74,14 @@ export async function followSessions(
 }
 
 /** An agent may have a session in several files: the newest counts. */
-function distinguish(sessions: readonly FoundSession[]): Map<string, FoundSession> {
+function distinguish(
+  sessions: readonly FoundSession[],
+  forgotten: ReadonlySet<string>,
+): Map<string, FoundSession> {
   const named = new Map<string, FoundSession>();
   for (const session of sessions) {
     const name = nameText(session);
-    if (!named.has(name)) named.set(name, session);
+    if (!named.has(name) && !forgotten.has(name)) named.set(name, session);
   }
   return named;
 }

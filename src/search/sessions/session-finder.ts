@@ -92,15 +92,22 @@ function ask(
   const to = query.sinceMs === undefined ? Number.MAX_SAFE_INTEGER : lastNumberSince(query.sinceMs);
   const numbers = gatherNumbers(database, { parsed, known, extent, limits }, { from: LOWEST_NUMBER, to });
   const find = database.prepare(`SELECT ${PASSAGE_COLUMNS} FROM passages WHERE n = ?`);
-  const passages = [...numbers]
-    .sort((a, b) => a - b)
+  const passages = numbers
     .flatMap((n) => {
       const { n: _, session: key, place: __, ...passage } = readPassageRow(find.get(n));
       const session = sessions.get(key);
       return session === undefined ? [] : [{ passage, head: session.head, gone: session.gone }];
     })
-    .filter(({ passage }) => passesText(query, passage));
+    .filter(({ passage }) => passesText(query, passage))
+    .sort(compareFound);
   return { passages, known };
+}
+
+/** The latest first; what was said at one time in the order of its session. */
+function compareFound(a: FoundPassage, b: FoundPassage): number {
+  const later = (b.passage.at ?? b.head.changedMs) - (a.passage.at ?? a.head.changedMs);
+  if (later !== 0) return later;
+  return a.head.id === b.head.id ? a.passage.line - b.passage.line : a.head.id < b.head.id ? -1 : 1;
 }
 
 function measureExtent(database: SqlDatabase): Extent {
@@ -154,6 +161,6 @@ async function gatherByScan(store: Store, asked: SessionsQuery): Promise<Gathere
   const passages = texts
     .flatMap(({ head, gone, passages: all }) => all.map((passage) => ({ passage, head, gone })))
     .filter(({ passage }) => passesText(query, passage) && mayMatch(known, foldText(passage.text)))
-    .sort((a, b) => (b.passage.at ?? 0) - (a.passage.at ?? 0));
+    .sort(compareFound);
   return { by: 'scan', ...followed, passages, known };
 }

@@ -7,7 +7,6 @@ import { REDACTION_KEY } from '../../platform/secret-key.ts';
 import { type Entry, isTooOpen, makePrivate, surveyFolder } from '../../platform/survey.ts';
 import { finishArrivals, isArrivalName } from '../arrivals.ts';
 import { finishLeaving, readHandover } from '../handovers.ts';
-import { pathOfIndex } from '../index-schema.ts';
 import { appendEntry } from '../journal.ts';
 import { latestBelievable, nextMoment } from '../moment.ts';
 import {
@@ -116,6 +115,9 @@ const OWN_AREAS: ReadonlySet<string> = new Set([
   SESSION_TEXTS,
 ]);
 
+/** Databases that can be made again, with what stands beside them. */
+const CACHES = /^(?:index|search|sessions|vectors)\.(?:sqlite(?:-journal|-wal|-shm)?|sum)$/;
+
 function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (isTempName(entry.name)) return checkTemp(entry);
   const parts = relative(store.root, entry.path).split(sep);
@@ -126,7 +128,7 @@ function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   if (area === QUARANTINE) return [describeQuarantined(entry)];
   if (parts.length > 1 && OWN_AREAS.has(area)) return [];
   if (parts.length === 1 && entry.name === REDACTION_KEY) return [];
-  if (entry.path.startsWith(pathOfIndex(store)) || entry.name === 'index.sum') return [];
+  if (parts.length === 1 && CACHES.test(entry.name)) return [];
   return [describeStranger(entry)];
 }
 

@@ -4,6 +4,7 @@ import { describeAge } from '../../../model/time.ts';
 import type { CatalogRow } from '../../../store/catalog.ts';
 import { forgetHandover } from '../../../store/handovers.ts';
 import { type Expiry, findExpired } from '../../../store/retention.ts';
+import type { Store } from '../../../store/store.ts';
 import { type CliContext, findStore, withCatalog } from '../context.ts';
 import { bold, dim } from '../output.ts';
 import { isOfTerminal } from '../terminal-flag.ts';
@@ -29,8 +30,22 @@ export async function runCleanup(this: CliContext, flags: CleanupFlags): Promise
   }
   // The index holds titles and texts too: they go now, not when somebody lists next.
   if (removed.length > 0 && !flags.dryRun) await withCatalog(this, store, () => undefined);
-  if (flags.json) this.out.json({ dry_run: flags.dryRun, retention_days: days, removed, kept });
-  else this.out.line(summarize(removed.length, { days, kept, dryRun: flags.dryRun }));
+  const texts = terminal === undefined ? await cleanTexts(store, retentionMs, flags) : [];
+  if (flags.json)
+    this.out.json({ dry_run: flags.dryRun, retention_days: days, removed, removed_sessions: texts, kept });
+  else {
+    this.out.line(summarize(removed.length, { days, kept, dryRun: flags.dryRun }));
+    if (texts.length > 0)
+      this.out.line(`texts of sessions that their agents deleted: ${texts.length}, as old`);
+  }
+}
+
+/** The text of a session is kept when its agent deletes it, and goes when it is as old as handovers that go. */
+async function cleanTexts(store: Store, retentionMs: number, { dryRun }: CleanupFlags): Promise<string[]> {
+  const { findExpiredTexts, removeTexts } = await import('../../../search/sessions/retention.ts');
+  const expired = await findExpiredTexts(store, retentionMs);
+  if (!dryRun && expired.length > 0) removeTexts(store, expired);
+  return expired.map(({ id }) => id).sort();
 }
 
 function printRow({ out, machine }: CliContext, row: CatalogRow, { dryRun }: CleanupFlags): void {

@@ -8,6 +8,12 @@ import type { ForgetFlags } from './forget.ts';
 /** All names are resolved before the first handover goes: a wrong one leaves everything as it was. */
 export async function runForget(this: CliContext, flags: ForgetFlags, ...words: string[]): Promise<void> {
   const store = findStore(this);
+  if (flags.session !== undefined) await forgetText(this, flags, flags.session);
+  else if (words.length === 0)
+    throw new HandoverError('HANDOVER_USAGE', 'nothing was named', {
+      hint: 'Give the ids of handovers, or a session with --session.',
+    });
+  if (words.length === 0) return;
   const ids: string[] = [];
   for (const word of words) ids.push(await pickNamed(store, word));
   const unique = [...new Set(ids)];
@@ -22,4 +28,14 @@ export async function runForget(this: CliContext, flags: ForgetFlags, ...words: 
   // The index holds titles and texts too: they go now, not when somebody lists next.
   await withCatalog(this, store, () => undefined);
   if (flags.json) this.out.json({ forgotten: unique });
+}
+
+async function forgetText(context: CliContext, { json }: ForgetFlags, words: string): Promise<void> {
+  const { openSession } = await import('../../../search/sessions/open-session.ts');
+  const { forgetSession } = await import('../../../search/sessions/retention.ts');
+  const store = findStore(context);
+  const { head } = await openSession(store, words);
+  forgetSession(store, head);
+  if (json) context.out.json({ forgotten_session: head.id });
+  else context.out.line('forgot the text of session ', bold(head.id));
 }

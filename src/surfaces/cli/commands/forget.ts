@@ -2,6 +2,7 @@ import { buildCommand, type Command } from '@stricli/core';
 import type { CliContext } from '../context.ts';
 
 export interface ForgetFlags {
+  session?: string;
   json: boolean;
 }
 
@@ -12,10 +13,18 @@ export const forget: Command<CliContext> = buildCommand<ForgetFlags, string[], C
   parameters: {
     positional: {
       kind: 'array',
-      minimum: 1,
       parameter: { parse: text, brief: 'An id, or the beginning of one', placeholder: 'id' },
     },
-    flags: { json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' } },
+    flags: {
+      session: {
+        kind: 'parsed',
+        parse: text,
+        optional: true,
+        brief: 'Delete what search keeps of the text of this session, and read it no more',
+        placeholder: 'id',
+      },
+      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
+    },
   },
-  docs: { brief: 'Delete handovers for good' },
+  docs: { brief: 'Delete handovers, or the kept text of a session, for good' },
 });

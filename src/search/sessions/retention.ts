@@ -1,0 +1,44 @@
+import { findSessions } from '../../capture/find-session.ts';
+import { removeFile } from '../../platform/durable-file.ts';
+import { loadSqlDriver } from '../../platform/sql.ts';
+import { isCacheDamage, openCacheFile, pathOfCache } from '../../store/cache-database.ts';
+import type { Store } from '../../store/store.ts';
+import { listTexts, markForgotten, nameText, readText, removeText, type SessionHead } from './archive.ts';
+import { openIndexKeeper } from './index-keeper.ts';
+import { SESSION_INDEX } from './text-schema.ts';
+
+/** The sessions that only their kept text is left of, and that nothing was said in for so long. */
+export async function findExpiredTexts(store: Store, retentionMs: number): Promise<SessionHead[]> {
+  const names = listTexts(store);
+  if (names.length === 0) return [];
+  const live = new Set((await findSessions(store.machine)).map(nameText));
+  const now = store.machine.clock.now();
+  return names
+    .filter((name) => !live.has(name))
+    .flatMap((name) => readText(store, name)?.head ?? [])
+    .filter(({ changedMs }) => now - changedMs > retentionMs);
+}
+
+/** Deletes what is kept of sessions, here and in the index. */
+export function removeTexts(store: Store, heads: readonly Pick<SessionHead, 'agent' | 'id'>[]): void {
+  for (const head of heads) removeText(store, nameText(head));
+  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
+  try {
+    const database = driver === null ? null : openCacheFile(store, driver, SESSION_INDEX);
+    if (database === null) return;
+    try {
+      openIndexKeeper(store, database);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (!isCacheDamage(error)) throw error;
+    removeFile(pathOfCache(store, SESSION_INDEX));
+  }
+}
+
+/** The same for one session, which is not read again either. */
+export function forgetSession(store: Store, head: Pick<SessionHead, 'agent' | 'id'>): void {
+  markForgotten(store, nameText(head));
+  removeTexts(store, [head]);
+}
