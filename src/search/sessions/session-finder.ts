@@ -5,7 +5,7 @@ import { openCache } from '../../store/cache-opening.ts';
 import type { Store } from '../../store/store.ts';
 import { abbreviateHome } from '../../workspace/place.ts';
 import { namesFile } from '../filter.ts';
-import { any, type Expression, term } from '../full-text.ts';
+import { anyOf, type Expression, term } from '../full-text.ts';
 import { knowWordsOf, mayMatch } from '../know-words.ts';
 import type { ParsedQuery } from '../parsed-query.ts';
 import type { SearchQuery } from '../query.ts';
@@ -131,7 +131,7 @@ function describeLimits(
   const limits: Expression[] = agent === undefined ? [] : [term(tagOfAgent(agent))];
   if (project === undefined) return limits;
   const ids = new Set(sessions.flatMap(({ head }) => (head.project === null ? [] : [head.project.id])));
-  return ids.size === 0 ? limits : [...limits, any([...ids].map((id) => term(tagOfProject(id))))];
+  return ids.size === 0 ? limits : [...limits, anyOf([...ids].map((id) => term(tagOfProject(id))))];
 }
 
 function isOfSession({ machine }: Store, { agent, project }: SearchQuery, head: SessionHead): boolean {
