@@ -3,11 +3,13 @@ import { type Line, linkHandover, tellsNothingNew } from '../handover/chain.ts';
 import { makeFact } from '../handover/declare.ts';
 import { NO_MARKS } from '../handover/marks.ts';
 import { sealRated } from '../handover/seal.ts';
+import type { Fact } from '../model/fact.ts';
 import type { Handover, UnstampedDraft } from '../model/handover.ts';
 import { makeHandoverId } from '../model/id.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { Machine } from '../platform/machine.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { withCatalogOpener } from '../store/catalog-opener.ts';
 import { keepNewHandover } from '../store/handovers.ts';
 import { findLine } from '../store/line.ts';
@@ -29,6 +31,8 @@ export interface KeepOptions {
   terminal?: string;
   /** What the agent said last, which it may not have written down yet. */
   lastReply?: string;
+  /** What was declared in the session, besides what its transcript tells. */
+  declared?: readonly Fact[];
 }
 
 /**
@@ -97,7 +101,7 @@ interface Preparation extends KeepOptions {
 
 async function prepareSession(
   { agent, session }: SessionOfAgent,
-  { store, machine, keepsReading, goal, terminal, lastReply }: Preparation,
+  { store, machine, keepsReading, goal, terminal, lastReply, declared = [] }: Preparation,
 ): Promise<Prepared> {
   const redactor = openRedactor(machine, { folder: session.cwd, makesKey: keepsReading });
   const { draft, judgement, compactions } = captureSession(agent, session, machine, {
@@ -105,7 +109,8 @@ async function prepareSession(
     redactor,
     ...(lastReply === undefined ? {} : { lastReply }),
   });
-  const told = goal === undefined ? draft : addGoal(draft, redactor.redactText(goal, { byHuman: true }));
+  const wanted = goal === undefined ? [] : [redactGoal(goal, redactor)];
+  const told = addFirst(draft, [...wanted, ...declared.map((fact) => redactor.redactFact(fact))]);
   const line = store === null ? null : await withCatalogOpener(store, (open) => findLine(store, told, open));
   const marks = store === null ? NO_MARKS : readMarks(store, told.project.id);
   const linked = linkHandover(placeInTerminal(told, line, terminal), line, marks);
@@ -113,10 +118,15 @@ async function prepareSession(
   return { judgement, linked, known, compactions };
 }
 
-/** What the human wants of the next session is a fact like any other, and stands first. */
-function addGoal(draft: UnstampedDraft, goal: string): UnstampedDraft {
-  const given = makeFact('goal', goal, { by: 'human', pinned: false });
-  return { ...draft, facts: [given, ...draft.facts.filter((fact) => fact.id !== given.id)] };
+/** What the human wants of the next session is a fact like any other. */
+function redactGoal(goal: string, redactor: Redactor): Fact {
+  return makeFact('goal', redactor.redactText(goal, { byHuman: true }), { by: 'human', pinned: false });
+}
+
+/** What was given on purpose stands first. */
+function addFirst(draft: UnstampedDraft, given: readonly Fact[]): UnstampedDraft {
+  const ids = new Set(given.map((fact) => fact.id));
+  return { ...draft, facts: [...given, ...draft.facts.filter((fact) => !ids.has(fact.id))] };
 }
 
 /** Only a hook knows the terminal; whoever reads the same session later goes on with what the hook knew. */

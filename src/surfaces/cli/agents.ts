@@ -12,7 +12,13 @@ export function requireAgent(words: string): AgentName {
 }
 
 /** Variables by which agents tell the programs that they start which session it is. */
-const SESSION_VARIABLES = ['CLAUDE_CODE_SESSION_ID', 'CODEX_THREAD_ID', 'GEMINI_SESSION_ID'];
+const SESSION_VARIABLES = [
+  'CLAUDE_CODE_SESSION_ID',
+  'CODEX_THREAD_ID',
+  'GEMINI_SESSION_ID',
+  'QWEN_CODE_SESSION_ID',
+  'COPILOT_AGENT_SESSION_ID',
+];
 
 /** The sessions that this command runs within: they are not over, and do not take over from themselves. */
 export function listRunningSessions(env: Env): Set<string> {

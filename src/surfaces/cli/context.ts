@@ -7,28 +7,33 @@ import type { Kept } from '../../store/handovers.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { dim, type Output, yellow } from './output.ts';
 
-/** What a command works with. */
-export interface CliContext {
-  process: StricliProcess;
+/** What work on the store needs, whoever asks for it. */
+export interface Desk {
   machine: Machine;
-  out: Output;
+  /** For what is said besides the answer. */
   err: Output;
-  /** Both ends are a terminal: a person can be asked. */
-  interactive: boolean;
   /** Progress can be drawn over itself. */
   drawsProgress: boolean;
+}
+
+/** What a command works with. */
+export interface CliContext extends Desk {
+  process: StricliProcess;
+  out: Output;
+  /** Both ends are a terminal: a person can be asked. */
+  interactive: boolean;
   readInput(maxBytes: number): string | null;
   /** For what is not text. */
   stdout: TextSink;
 }
 
-export function findStore(context: CliContext): Store {
+export function findStore(context: Pick<Desk, 'machine'>): Store {
   return openStore(context.machine);
 }
 
 /** Opens the catalog, tells the user of what stands in its way, and closes it after use. */
 export async function withCatalog<T>(
-  context: CliContext,
+  context: Desk,
   store: Store,
   work: (catalog: Catalog) => T | Promise<T>,
 ): Promise<T> {
@@ -45,17 +50,14 @@ export async function withCatalog<T>(
   }
 }
 
-async function warnOfDamage(context: CliContext, catalog: Catalog): Promise<void> {
+async function warnOfDamage(context: Desk, catalog: Catalog): Promise<void> {
   const damaged = await catalog.damaged();
   if (damaged.length === 0) return;
   const what = damaged.length === 1 ? '1 damaged file was' : `${damaged.length} damaged files were`;
   context.err.line(yellow('note: '), `${what} passed over; see: handover doctor`);
 }
 
-export function noteJournalFailure(
-  context: CliContext,
-  { journalFailure }: Pick<Kept, 'journalFailure'>,
-): void {
+export function noteJournalFailure(context: Desk, { journalFailure }: Pick<Kept, 'journalFailure'>): void {
   if (journalFailure === null) return;
   context.err.line(
     yellow('note: '),
@@ -68,7 +70,7 @@ const DRAW_EVERY = 500;
 
 /** Draws how far long work has come, where a person looks at a terminal. */
 export function progressOf(
-  context: CliContext,
+  context: Desk,
   label: string,
 ): ((done: number, total?: number) => void) | undefined {
   if (!context.drawsProgress) return undefined;

@@ -37,7 +37,8 @@ const ERRNO_CODES: Readonly<Record<string, { code: ErrorCode; hint: string }>> =
 };
 const ANY_ERRNO = { code: 'HANDOVER_IO', hint: 'See whether the disk is in order: handover doctor' } as const;
 
-function toHandoverError(error: unknown): HandoverError | null {
+/** Null for what is a bug of ours. */
+export function toHandoverError(error: unknown): HandoverError | null {
   if (error instanceof HandoverError) return error;
   if (!isErrno(error)) return null;
   const { code, hint } = ERRNO_CODES[error.code] ?? ANY_ERRNO;

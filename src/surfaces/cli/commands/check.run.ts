@@ -14,7 +14,10 @@ export function runCheck(this: CliContext, flags: CheckpointFlags): void {
   this.process.exitCode = code;
 }
 
-export function openCheckpoint({ machine }: CliContext, flag: string | undefined): Checkpoint {
+export function openCheckpoint(
+  { machine }: Pick<CliContext, 'machine'>,
+  flag: string | undefined,
+): Checkpoint {
   const path = findCheckpoint(machine.cwd, flag, machine.env.AGENT_HANDOVER_CHECKPOINT);
   return new Checkpoint(path, machine);
 }

@@ -43,6 +43,7 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
   cleanup: async () => (await import('./cleanup.ts')).cleanup,
   init: async () => (await import('./init.ts')).init,
   hooks: async () => (await import('./hooks.ts')).hooks,
+  mcp: async () => (await import('./mcp.ts')).mcp,
   doctor: async () => (await import('./doctor.ts')).doctor,
   debug: async () => (await import('./debug.ts')).debug,
   migrate: async () => (await import('./migrate.ts')).migrate,

@@ -1,0 +1,22 @@
+import { buildCommand, type Command } from '@stricli/core';
+import type { CliContext } from '../context.ts';
+
+export interface McpFlags {
+  agent?: string;
+}
+
+export const mcp: Command<CliContext> = buildCommand<McpFlags, [], CliContext>({
+  loader: async () => (await import('./mcp.run.ts')).runMcp,
+  parameters: {
+    flags: {
+      agent: {
+        kind: 'parsed',
+        parse: (input: string): string => input,
+        optional: true,
+        brief: 'The agent that starts it',
+        placeholder: 'name',
+      },
+    },
+  },
+  docs: { brief: 'Serve the tools for agents, by the Model Context Protocol over standard input and output' },
+});

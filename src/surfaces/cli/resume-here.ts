@@ -1,0 +1,68 @@
+import { type Brief, type BriefOptions, compileBrief, SMALLEST_BUDGET } from '../../brief/compile.ts';
+import type { Reader } from '../../brief/reader.ts';
+import { BYTES_PER_TOKEN } from '../../brief/weighed.ts';
+import type { CaughtUp } from '../../capture/catch-up.ts';
+import { findChanges } from '../../handover/find-changes.ts';
+import { printMemory, readMemoryPages } from '../../memory/briefing.ts';
+import type { ChangesSince } from '../../model/changes-since.ts';
+import type { Handover } from '../../model/handover.ts';
+import { countUtf8Bytes } from '../../model/text.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { findMemoryDir } from '../../run/run-config.ts';
+import { readMarked } from '../../store/marks.ts';
+import { describePlace, type Place } from '../../workspace/place.ts';
+import { type Desk, findStore } from './context.ts';
+import { catchUpHere, findNewestHere } from './newest-here.ts';
+
+export interface ResumeRequest {
+  folder: string;
+  reader: Reader;
+  options: BriefOptions & { budget: number };
+  /** Sessions that are not over, such as the one that asks. */
+  running: ReadonlySet<string>;
+}
+
+export interface Resumed {
+  place: Place;
+  /** The brief of the newest handover here; null where none is kept. */
+  found: { handover: Handover; brief: Brief; changes: ChangesSince } | null;
+  caughtUp: CaughtUp[];
+  /** The brief with what stands in the project's own files; empty where there is neither. */
+  text: string;
+}
+
+/** What somebody needs who goes on here. */
+export async function resumeHere(desk: Desk, request: ResumeRequest): Promise<Resumed> {
+  const { reader, options, running } = request;
+  const store = findStore(desk);
+  const place = describePlace(request.folder, desk.machine);
+  const caughtUp = await catchUpHere(desk, place, running);
+  const memory = printProjectMemory(desk.machine, place, { reader, budget: options.budget });
+  const handover = await findNewestHere(desk, place, running);
+  if (handover === null) return { place, found: null, caughtUp, text: memory.text };
+  const changes = findChanges(handover, place, desk.machine);
+  const brief = compileBrief(readMarked(store, handover), reader, {
+    ...options,
+    budget: memory.left,
+    changes,
+  });
+  const text = memory.text === '' ? brief.text : `${brief.text}\n${memory.text}`;
+  return { place, found: { handover, brief, changes }, caughtUp, text };
+}
+
+/** At most this part of a brief is for what stands in the project's own files. */
+const MEMORY_PERCENT = 30;
+
+/** What the project's own files tell, and the tokens that are left for the handover. */
+function printProjectMemory(
+  machine: Machine,
+  { project, root }: Place,
+  { reader, budget }: { reader: Reader; budget: number },
+): { text: string; left: number } {
+  const whole = Math.min(budget * BYTES_PER_TOKEN, reader.maxCharacters ?? Number.POSITIVE_INFINITY);
+  const most = Math.min((whole * MEMORY_PERCENT) / 100, whole - SMALLEST_BUDGET * BYTES_PER_TOKEN);
+  const pages = readMemoryPages({ folder: root, memoryDir: findMemoryDir(machine, root), machine });
+  const text = printMemory(project.name, pages, most);
+  if (text === '') return { text, left: budget };
+  return { text, left: Math.floor((whole - countUtf8Bytes(text) - 1) / BYTES_PER_TOKEN) };
+}

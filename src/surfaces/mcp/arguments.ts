@@ -1,0 +1,39 @@
+import * as v from 'valibot';
+import { SMALLEST_BUDGET } from '../../brief/compile.ts';
+
+const MAX_BUDGET = 20_000;
+
+/** A text that an agent gives; the tool says itself when it is more than can be kept. */
+export function text(description: string): v.GenericSchema<string> {
+  return v.pipe(v.string(), v.minLength(1), v.description(description));
+}
+
+export const project = v.optional(
+  text('Absolute path of the project’s folder. Leave it out for the folder that you work in.'),
+);
+
+export function budget(usual: number): v.OptionalSchema<v.GenericSchema<number>, number> {
+  return v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(SMALLEST_BUDGET),
+      v.maxValue(MAX_BUDGET),
+      v.description(`Tokens that the answer may take at most; ${usual} if left out.`),
+    ),
+    usual,
+  );
+}
+
+export function limit(usual: number): v.OptionalSchema<v.GenericSchema<number>, number> {
+  return v.optional(
+    v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.maxValue(100),
+      v.description(`How many at most; ${usual} if left out.`),
+    ),
+    usual,
+  );
+}

@@ -1,0 +1,57 @@
+import { relative, sep } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { McpServer } from '@modelcontextprotocol/server';
+import { AGENT_NAMES, type AgentName } from '../../agents/agent.ts';
+import { isFolder, resolveRealPath } from '../../platform/folders.ts';
+import type { Machine } from '../../platform/machine.ts';
+
+/** A client for as long as it is there. */
+export interface Connection {
+  server: McpServer;
+  machine: Machine;
+  /** The agent that registered this server, where it said so. */
+  agent: AgentName | null;
+  startedMs: number;
+  /** Whether the client can be asked which folders it works in: from the revision of 2026 on, it cannot. */
+  canAsk: boolean;
+}
+
+/** The agent at the other end, by what it was registered for, or by what it calls itself. */
+export function findAgent({ agent, server }: Connection): AgentName | null {
+  if (agent !== null) return agent;
+  const name = server.server.getClientVersion()?.name.toLowerCase() ?? '';
+  return (
+    AGENT_NAMES.find((known) => name.includes(known)) ?? (name.startsWith('claude') ? 'claude-code' : null)
+  );
+}
+
+const ASK_MS = 2000;
+
+/**
+ * The folder that the client works in: where it started this server, unless it names roots and that is in none of
+ * them. Then it is the first root.
+ */
+export async function findFolder(connection: Connection): Promise<string> {
+  const { cwd } = connection.machine;
+  const roots = await listRoots(connection);
+  return roots.some((root) => isWithin(root, cwd)) ? cwd : (roots[0] ?? cwd);
+}
+
+async function listRoots({ server, canAsk }: Connection): Promise<string[]> {
+  if (!canAsk || server.server.getClientCapabilities()?.roots === undefined) return [];
+  try {
+    const { roots } = await server.server.listRoots(undefined, { timeout: ASK_MS });
+    return roots
+      .map(({ uri }) => (uri.startsWith('file://') ? fileURLToPath(uri) : ''))
+      .filter((path) => path !== '' && isFolder(path));
+  } catch (error) {
+    // A client that does not answer, or not well, is taken to work where it started us.
+    if (error instanceof Error) return [];
+    throw error;
+  }
+}
+
+function isWithin(root: string, folder: string): boolean {
+  const way = relative(resolveRealPath(root) ?? root, resolveRealPath(folder) ?? folder);
+  return way !== '..' && !way.startsWith(`..${sep}`);
+}

@@ -1,0 +1,60 @@
+import type { FoundSession } from '../../agents/agent.ts';
+import { findSessions } from '../../capture/find-session.ts';
+import { listAncestors } from '../../platform/ancestry.ts';
+import { listBegun } from '../../relay/begun.ts';
+import type { Place } from '../../workspace/place.ts';
+import { findAgentProcess, nameProcess } from '../../workspace/terminal.ts';
+import { listRunningSessions } from '../cli/agents.ts';
+import { findStore } from '../cli/context.ts';
+import type { Call } from './call.ts';
+import { findAgent } from './connection.ts';
+
+/**
+ * The session of the agent that calls, in the worktree that the call is about; null when that is not certain. It is the
+ * one that the request names; else the last that a hook saw begin in the same process; else the one that the
+ * environment names; else the only one of this agent that went on since the server was started.
+ */
+export async function findOwnSession(call: Call, { project, root }: Place): Promise<FoundSession | null> {
+  const agent = findAgent(call.connection);
+  const sessions = await findSessions(call.machine, {
+    project: project.id,
+    root,
+    ...(agent === null ? {} : { agent }),
+  });
+  for (const id of listNamed(call, root)) {
+    const named = sessions.find((session) => session.id === id);
+    if (named !== undefined) return named;
+  }
+  if (agent === null) return null;
+  const [only, ...others] = sessions.filter(({ changedMs }) => changedMs >= call.connection.startedMs);
+  return others.length === 0 ? (only ?? null) : null;
+}
+
+/** Every session that is known to be under way at the other end. */
+export function listUnderWay(call: Call, root: string, own: FoundSession | null): Set<string> {
+  return new Set([...listNamed(call, root), ...(own === null ? [] : [own.id])]);
+}
+
+function listNamed(call: Call, root: string): string[] {
+  return [...listInMeta(call.meta), ...listBegunHere(call, root), ...listRunningSessions(call.machine.env)];
+}
+
+const META_KEYS: ReadonlySet<string> = new Set(['sessionId', 'threadId', 'session_id', 'thread_id']);
+
+/** Agents put the session into what they send along, one level deep or two. */
+function listInMeta(meta: object, depth = 0): string[] {
+  return Object.entries(meta).flatMap(([key, value]): string[] => {
+    if (typeof value === 'string') return META_KEYS.has(key) ? [value] : [];
+    return typeof value === 'object' && value !== null && depth === 0 ? listInMeta(value, 1) : [];
+  });
+}
+
+/** An agent goes on in the same process with a new session, when the user clears the old one away. */
+function listBegunHere(call: Call, root: string): string[] {
+  const agent = findAgentProcess(listAncestors());
+  if (agent === null) return [];
+  return listBegun(findStore(call).root, root)
+    .filter(({ process }) => process === nameProcess(agent))
+    .sort((a, b) => b.atMs - a.atMs)
+    .map(({ session }) => session);
+}

@@ -1,0 +1,70 @@
+import type { McpServer } from '@modelcontextprotocol/server';
+import { toStandardJsonSchema } from '@valibot/to-json-schema';
+import * as v from 'valibot';
+import { HandoverError } from '../../../errors.ts';
+import { identifyProject } from '../../../workspace/project.ts';
+import { markNamed } from '../../cli/mark-named.ts';
+import { project, text } from '../arguments.ts';
+import { type Answer, answer, type Call, refuseWhenPaused } from '../call.ts';
+import type { Connection } from '../connection.ts';
+
+const Arguments = v.strictObject({
+  fact: text('The id of a fact (f-…), as briefs and answers of search, get and save give it.'),
+  as: v.optional(
+    v.pipe(
+      v.picklist(['resolved', 'refuted', 'pinned', 'unpinned']),
+      v.description(
+        'resolved: done or answered, it leaves the briefs. refuted: tried and did not work, it is told as that. pinned: in every brief until it is resolved. unpinned: takes a pin back.',
+      ),
+    ),
+    'resolved',
+  ),
+  because: v.optional(text('Why, in a sentence. Needed for refuted.')),
+  in: v.optional(text('The handover that has the fact; the newest of the project if left out.')),
+  project,
+});
+
+const Marked = v.object({
+  fact: v.string(),
+  mark: v.string(),
+  handover: v.string(),
+  /** False when it was marked so before. */
+  changed: v.boolean(),
+});
+
+export function registerResolve(server: McpServer, connection: Connection): void {
+  server.registerTool(
+    'resolve',
+    {
+      title: 'Mark a fact',
+      description:
+        'Says what became of a fact of an earlier session: resolved (the default), refuted, pinned or unpinned. Call it when a next step is done, a question is answered, an error is gone, or something that was decided has turned out not to work.',
+      inputSchema: toStandardJsonSchema(Arguments),
+      outputSchema: toStandardJsonSchema(Marked),
+      annotations: {
+        readOnlyHint: false,
+        destructiveHint: false,
+        idempotentHint: true,
+        openWorldHint: false,
+      },
+    },
+    ({ project: folder, ...order }, context) =>
+      answer({ connection, context, project: folder }, (call) => resolve(call, order)),
+  );
+}
+
+async function resolve(
+  call: Call,
+  { fact: word, as: mark, because, in: named }: Omit<v.InferOutput<typeof Arguments>, 'project'>,
+): Promise<Answer> {
+  if (mark === 'refuted' && because === undefined)
+    throw new HandoverError('HANDOVER_USAGE', 'what was refuted needs a reason', {
+      hint: 'give "because": what was tried, and what happened',
+    });
+  refuseWhenPaused(call, identifyProject('.', call.machine).root);
+  const { handover, fact, isNew } = await markNamed(call, { mark, word, named, because, by: 'agent' });
+  return {
+    text: `${isNew ? mark : `was ${mark} already`}: ${fact.kind} ${fact.id}`,
+    data: { fact: fact.id, mark, handover: handover.id, changed: isNew },
+  };
+}

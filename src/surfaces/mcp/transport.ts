@@ -1,0 +1,137 @@
+import type { Readable, Writable } from 'node:stream';
+import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server';
+
+export interface LineStreams {
+  input: Readable;
+  output: Writable;
+}
+
+/** A longer line is not kept in memory. What tools take is far smaller, and they say so themselves. */
+const MAX_LINE_BYTES = 32 * 1024 * 1024;
+/** What is kept of a line that is too long, at its beginning and at its end: by it the request is answered. */
+const KEPT_BYTES = 1024;
+const LINE_FEED = 0x0a;
+
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+
+/**
+ * One message a line. What is no message is answered with an error and passed over: whatever comes in, the next request
+ * is served. It ends when its input ends, or when nobody reads its output any more.
+ */
+export class LineTransport implements Transport {
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  readonly #streams: LineStreams;
+  #pending: Buffer[] = [];
+  #bytes = 0;
+  /** The end of a line of which only the beginning is kept. */
+  #tail: Buffer | null = null;
+  #isClosed = false;
+
+  constructor(streams: LineStreams) {
+    this.#streams = streams;
+  }
+
+  async start(): Promise<void> {
+    const { input, output } = this.#streams;
+    input.on('data', (chunk: Buffer) => this.#take(chunk));
+    input.on('end', () => void this.close());
+    input.on('close', () => void this.close());
+    input.on('error', (error) => this.#fail(error));
+    output.on('error', (error) => this.#fail(error));
+  }
+
+  send(message: JSONRPCMessage): Promise<void> {
+    return this.#write(message);
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    this.#streams.input.pause();
+    this.#streams.input.removeAllListeners('data');
+    this.#streams.input.destroy();
+    this.onclose?.();
+  }
+
+  #fail(error: Error): void {
+    if (this.#isClosed) return;
+    this.onerror?.(error);
+    void this.close();
+  }
+
+  #write(message: object): Promise<void> {
+    if (this.#isClosed) return Promise.resolve();
+    return new Promise((resolve) => {
+      // A reader that is gone is told of by the stream itself.
+      this.#streams.output.write(`${JSON.stringify(message)}\n`, () => resolve());
+    });
+  }
+
+  #take(chunk: Buffer): void {
+    let from = 0;
+    for (let at = chunk.indexOf(LINE_FEED); at !== -1; at = chunk.indexOf(LINE_FEED, from)) {
+      this.#keep(chunk.subarray(from, at));
+      this.#endLine();
+      from = at + 1;
+    }
+    this.#keep(chunk.subarray(from));
+  }
+
+  #keep(part: Buffer): void {
+    this.#bytes += part.length;
+    if (this.#tail !== null) {
+      this.#tail = Buffer.concat([this.#tail, part]).subarray(-KEPT_BYTES);
+    } else if (this.#bytes > MAX_LINE_BYTES) {
+      const whole = Buffer.concat([...this.#pending, part]);
+      this.#pending = [Buffer.from(whole.subarray(0, KEPT_BYTES))];
+      this.#tail = Buffer.from(whole.subarray(-KEPT_BYTES));
+    } else if (part.length > 0) this.#pending.push(part);
+  }
+
+  #endLine(): void {
+    const tail = this.#tail;
+    const bytes = this.#bytes;
+    const line = Buffer.concat(this.#pending).toString('utf8');
+    this.#pending = [];
+    this.#bytes = 0;
+    this.#tail = null;
+    if (tail === null) this.#deliver(line);
+    else {
+      const id = findId(line.slice(0, KEPT_BYTES)) ?? findId(tail.toString('utf8'));
+      this.#refuse(id, INVALID_REQUEST, `the message has ${bytes} bytes; at most ${MAX_LINE_BYTES} are read`);
+    }
+  }
+
+  #deliver(line: string): void {
+    if (line.trim() === '') return;
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(line);
+    } catch (error) {
+      if (error instanceof SyntaxError) this.#refuse(null, PARSE_ERROR, 'this line is not JSON');
+      else this.#refuse(idOf(line), INVALID_REQUEST, 'this is no JSON-RPC 2.0 message');
+      return;
+    }
+    this.onmessage?.(message);
+  }
+
+  #refuse(id: string | number | null, code: number, message: string): void {
+    void this.#write({ jsonrpc: '2.0', id, error: { code, message } });
+  }
+}
+
+function idOf(line: string): string | number | null {
+  const value: unknown = JSON.parse(line);
+  if (typeof value !== 'object' || value === null || !('id' in value)) return null;
+  return typeof value.id === 'string' || typeof value.id === 'number' ? value.id : null;
+}
+
+/** The id of a request of which only a part is known: a client that got no answer would wait. */
+function findId(part: string): number | string | null {
+  const [, number, text] = /"id"\s*:\s*(?:(\d{1,15})|"([\w-]{1,100})")\s*[,}]/.exec(part) ?? [];
+  return number === undefined ? (text ?? null) : Number(number);
+}
