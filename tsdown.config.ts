@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { defineConfig } from 'tsdown';
 
 /** What the program keeps for itself is good only for the very source that kept it. */
@@ -13,8 +13,11 @@ const define = { __BUILD__: JSON.stringify(BUILD.digest('hex').slice(0, 16)) };
 /** What is installed only where it can be, and loaded only when it is needed. */
 const OPTIONAL = ['@photostructure/sqlite', 'sqlite-vec'];
 
-/** The main file of this package loads its parts in a way that no bundler can follow. */
-const alias = { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' };
+const alias = {
+  // Its main file loads its parts in a way that no bundler can follow.
+  'jsonc-parser': 'jsonc-parser/lib/esm/main.js',
+  '@modelcontextprotocol/server/_shims': resolve('src/surfaces/mcp/sdk-shims.ts'),
+};
 
 /**
  * What every command needs, and what `list` needs, in one file: each further file costs about half a millisecond at

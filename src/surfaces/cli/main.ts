@@ -8,8 +8,14 @@ export function main(): void {
     printAtOnce(`${VERSION}\n`);
     return;
   }
-  void (args[0] === 'check' ? check(args) : run(args));
+  void (SHORT_WAYS.get(args[0] ?? '') ?? run)(args);
 }
+
+/** What agents start, and wait for, does without the command line where its words are plain. */
+const SHORT_WAYS: ReadonlyMap<string, (args: readonly string[]) => Promise<void>> = new Map([
+  ['check', check],
+  ['mcp', serve],
+]);
 
 async function run(args: readonly string[]): Promise<void> {
   const { runCommandLine } = await import('./run.ts');
@@ -22,6 +28,16 @@ async function check(args: readonly string[]): Promise<void> {
   const status = answerCheck(args.slice(1));
   if (status === null) await run(args);
   else process.exitCode = status;
+}
+
+/** `mcp`, or `mcp --agent NAME`. */
+async function serve(args: readonly string[]): Promise<void> {
+  const [, flag, agent] = args;
+  if (args.length === 1 || (args.length === 3 && flag === '--agent')) {
+    const { runServer } = await import('../mcp/main.ts');
+    if (runServer(agent)) return;
+  }
+  await run(args);
 }
 
 /** The entry of what a hook leaves to be done, which needs the same parts as the commands. */

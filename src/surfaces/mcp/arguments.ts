@@ -1,7 +1,9 @@
 import * as v from 'valibot';
-import { SMALLEST_BUDGET } from '../../brief/compile.ts';
 
-const MAX_BUDGET = 20_000;
+/** The smallest that a brief needs, and what is usual; a test holds them to those of the briefs. */
+export const SMALLEST = 256;
+export const USUAL = 2000;
+const MOST = 20_000;
 
 /** A text that an agent gives; the tool says itself when it is more than can be kept. */
 export function text(description: string): v.GenericSchema<string> {
@@ -12,28 +14,20 @@ export const project = v.optional(
   text('Absolute path of the project’s folder. Leave it out for the folder that you work in.'),
 );
 
-export function budget(usual: number): v.OptionalSchema<v.GenericSchema<number>, number> {
-  return v.optional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(SMALLEST_BUDGET),
-      v.maxValue(MAX_BUDGET),
-      v.description(`Tokens that the answer may take at most; ${usual} if left out.`),
-    ),
-    usual,
-  );
-}
+export const budget = v.optional(
+  v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(SMALLEST),
+    v.maxValue(MOST),
+    v.description('Tokens that the answer may take at most.'),
+  ),
+  USUAL,
+);
 
 export function limit(usual: number): v.OptionalSchema<v.GenericSchema<number>, number> {
   return v.optional(
-    v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(1),
-      v.maxValue(100),
-      v.description(`How many at most; ${usual} if left out.`),
-    ),
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100), v.description('How many at most.')),
     usual,
   );
 }

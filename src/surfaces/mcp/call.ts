@@ -1,9 +1,6 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import { findDataFolder } from '../../platform/paths.ts';
-import { findPause } from '../../platform/pause.ts';
 import { describeFailure, logFailure } from '../../relay/log.ts';
-import { describePause } from '../../run/engine.ts';
-import { readRunConfig } from '../../run/run-config.ts';
 import type { Desk } from '../cli/context.ts';
 import { toHandoverError } from '../cli/failure.ts';
 import { createOutput, type Output } from '../cli/output.ts';
@@ -48,7 +45,19 @@ export async function answer(
   }
 }
 
-export async function openCall({ connection, context, project }: Asking, err: Output): Promise<Call> {
+/** The same for what is no tool: what goes wrong is told as an error of the protocol. */
+export async function serveCall<T>(
+  asking: Omit<Asking, 'project'>,
+  work: (call: Call) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(await openCall({ ...asking, project: undefined }, openNotes().output));
+  } catch (error) {
+    throw new Error(tellFailure(asking.connection, error), { cause: error });
+  }
+}
+
+async function openCall({ connection, context, project }: Asking, err: Output): Promise<Call> {
   const cwd = project ?? (await findFolder(connection));
   return {
     connection,
@@ -60,7 +69,7 @@ export async function openCall({ connection, context, project }: Asking, err: Ou
 }
 
 /** What a person would read on standard error. */
-export function openNotes(): { output: Output; lines(): string[] } {
+function openNotes(): { output: Output; lines(): string[] } {
   const lines: string[] = [];
   const write = (text: string): boolean => lines.push(`# ${text.trim().replace(/^note: /, '')}\n`) > 0;
   const writeBytes = (bytes: Uint8Array): boolean => write(Buffer.from(bytes).toString('utf8'));
@@ -68,7 +77,7 @@ export function openNotes(): { output: Output; lines(): string[] } {
 }
 
 /** In words for the agent. What is a bug of ours is noted in the log, where `handover doctor` tells of it. */
-export function tellFailure({ machine }: Connection, error: unknown): string {
+function tellFailure({ machine }: Connection, error: unknown): string {
   const known = toHandoverError(error);
   if (known !== null) {
     const advice = adviseOn(known);
@@ -76,14 +85,4 @@ export function tellFailure({ machine }: Connection, error: unknown): string {
   }
   logFailure(findDataFolder(machine), describeFailure(error, 'mcp', machine.clock.now()));
   return 'agent-handover met a case that it does not know. Nothing that was kept is changed.\nnext: go on without this tool, and tell the user to run: handover doctor';
-}
-
-/** While a PAUSE file is there, this server writes nothing. */
-export function refuseWhenPaused({ machine }: Call, root: string): void {
-  const pause = findPause(machine, root, readRunConfig(machine, root).pauseFiles);
-  if (pause !== null) throw describePause(pause);
-}
-
-export function isPaused(call: Call, root: string): boolean {
-  return findPause(call.machine, root, readRunConfig(call.machine, root).pauseFiles) !== null;
 }

@@ -12,16 +12,18 @@ export interface Sheet {
   entries: readonly (readonly string[])[];
   /** In tokens. */
   budget: number;
+  /** How many entries at most; all that fit if left out. */
+  most?: number;
   /** How to get what was left out. */
   more(leftOut: number): string;
 }
 
 /** Fills a sheet as far as its budget goes. What is left out is counted, and told how to get. */
-export function printSheet({ head, entries, budget, more }: Sheet): string {
+export function printSheet({ head, entries, budget, most = entries.length, more }: Sheet): string {
   const lines = [...head];
   let left = budget * BYTES_PER_TOKEN - countBytes(head);
   let taken = 0;
-  for (const entry of entries) {
+  for (const entry of entries.slice(0, most)) {
     left -= countBytes(entry);
     if (left < 0 && taken > 0) break;
     lines.push(...entry);

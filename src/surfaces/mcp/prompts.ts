@@ -1,11 +1,9 @@
 import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { DEFAULT_BUDGET } from '../../brief/compile.ts';
-import { text } from './arguments.ts';
-import { openCall, openNotes, tellFailure } from './call.ts';
+import { text, USUAL } from './arguments.ts';
+import { serveCall } from './call.ts';
 import type { Connection } from './connection.ts';
-import { briefHere } from './tools/resume.ts';
 
 const Goal = v.strictObject({
   goal: v.optional(text('What the next session is to do.')),
@@ -29,16 +27,13 @@ export function registerPrompts(server: McpServer, connection: Connection): void
       description: 'Goes on with the work of the last session in this project.',
       argsSchema: toStandardJsonSchema(Goal),
     },
-    async ({ goal }, context) => {
-      try {
-        const call = await openCall({ connection, context, project: undefined }, openNotes().output);
-        const { text: brief } = await briefHere(call, { budget: DEFAULT_BUDGET, goal });
+    ({ goal }, context) =>
+      serveCall({ connection, context }, async (call) => {
+        const { briefHere } = await import('./tools/resume.run.ts');
+        const { text: brief } = await briefHere(call, { budget: USUAL, goal });
         const wanted = goal === undefined ? '' : `\nI want you to: ${goal}`;
         return say(brief === '' ? NOTHING_KEPT + wanted : `${TAKE_OVER}${wanted}\n\n${brief}`);
-      } catch (error) {
-        throw new Error(tellFailure(connection, error), { cause: error });
-      }
-    },
+      }),
   );
 }
 

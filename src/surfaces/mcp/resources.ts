@@ -4,19 +4,11 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { DEFAULT_BUDGET } from '../../brief/compile.ts';
-import { takeRows } from '../../store/catalog.ts';
-import { identifyProject } from '../../workspace/project.ts';
-import { findStore, withCatalog } from '../cli/context.ts';
-import { pickHandover } from '../cli/pick.ts';
-import { type Call, openCall, openNotes, tellFailure } from './call.ts';
+import { type Call, serveCall } from './call.ts';
 import type { Connection } from './connection.ts';
-import { briefOf } from './tools/get.ts';
-import { briefHere } from './tools/resume.ts';
 
-export const CURRENT_BRIEF = 'handover://brief';
+const CURRENT_BRIEF = 'handover://brief';
 const MARKDOWN = 'text/markdown';
-const LISTED = 20;
 
 /** The brief of this project, and each handover as a brief. */
 export function registerResources(server: McpServer, connection: Connection): void {
@@ -28,24 +20,25 @@ export function registerResources(server: McpServer, connection: Connection): vo
       description: 'What the last session in this project handed over, and what changed since.',
       mimeType: MARKDOWN,
     },
-    (_uri, context) => read({ connection, context, uri: CURRENT_BRIEF }, tellCurrent),
+    (_uri, context) =>
+      read({ connection, context, uri: CURRENT_BRIEF }, async (call) =>
+        (await import('./resources.run.ts')).tellCurrent(call),
+      ),
   );
   server.registerResource(
     'handover',
     new ResourceTemplate('handover://handover/{id}', {
-      list: async (context) => ({ resources: await list(connection, context) }),
+      list: (context) =>
+        serveCall({ connection, context }, async (call) => ({
+          resources: await (await import('./resources.run.ts')).listHandovers(call),
+        })),
     }),
     { title: 'A handover', description: 'One handover as a brief, by its id.', mimeType: MARKDOWN },
     (uri, { id }, context) =>
       read({ connection, context, uri: uri.href }, async (call) =>
-        briefOf(call, await pickHandover(call, String(id)), DEFAULT_BUDGET),
+        (await import('./resources.run.ts')).tellHandover(call, String(id)),
       ),
   );
-}
-
-async function tellCurrent(call: Call): Promise<string> {
-  const { text, place } = await briefHere(call, { budget: DEFAULT_BUDGET });
-  return text === '' ? `# Nothing is kept of ${place.project.name} yet.\n` : text;
 }
 
 interface Reading {
@@ -58,27 +51,7 @@ async function read(
   { connection, context, uri }: Reading,
   tell: (call: Call) => Promise<string>,
 ): Promise<ReadResourceResult> {
-  try {
-    const call = await openCall({ connection, context, project: undefined }, openNotes().output);
-    return { contents: [{ uri, mimeType: MARKDOWN, text: await tell(call) }] };
-  } catch (error) {
-    throw new Error(tellFailure(connection, error), { cause: error });
-  }
-}
-
-async function list(
-  connection: Connection,
-  context: ServerContext,
-): Promise<{ uri: string; name: string }[]> {
-  const call = await openCall({ connection, context, project: undefined }, openNotes().output);
-  const { id: project } = identifyProject('.', call.machine);
-  const rows = await withCatalog(call, findStore(call), (catalog) =>
-    takeRows(catalog.rows({ project: { id: project } }), LISTED),
-  );
-  return rows.map(({ id, title }) => ({
-    uri: `handover://handover/${id}`,
-    name: id,
-    title,
-    mimeType: MARKDOWN,
+  return await serveCall({ connection, context }, async (call) => ({
+    contents: [{ uri, mimeType: MARKDOWN, text: await tell(call) }],
   }));
 }

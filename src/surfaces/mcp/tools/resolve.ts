@@ -1,11 +1,8 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { HandoverError } from '../../../errors.ts';
-import { identifyProject } from '../../../workspace/project.ts';
-import { markNamed } from '../../cli/mark-named.ts';
 import { project, text } from '../arguments.ts';
-import { type Answer, answer, type Call, refuseWhenPaused } from '../call.ts';
+import { answer } from '../call.ts';
 import type { Connection } from '../connection.ts';
 
 const Arguments = v.strictObject({
@@ -23,6 +20,7 @@ const Arguments = v.strictObject({
   in: v.optional(text('The handover that has the fact; the newest of the project if left out.')),
   project,
 });
+export type Marking = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 const Marked = v.object({
   fact: v.string(),
@@ -48,23 +46,9 @@ export function registerResolve(server: McpServer, connection: Connection): void
         openWorldHint: false,
       },
     },
-    ({ project: folder, ...order }, context) =>
-      answer({ connection, context, project: folder }, (call) => resolve(call, order)),
+    ({ project: folder, ...marking }, context) =>
+      answer({ connection, context, project: folder }, async (call) =>
+        (await import('./resolve.run.ts')).resolve(call, marking),
+      ),
   );
-}
-
-async function resolve(
-  call: Call,
-  { fact: word, as: mark, because, in: named }: Omit<v.InferOutput<typeof Arguments>, 'project'>,
-): Promise<Answer> {
-  if (mark === 'refuted' && because === undefined)
-    throw new HandoverError('HANDOVER_USAGE', 'what was refuted needs a reason', {
-      hint: 'give "because": what was tried, and what happened',
-    });
-  refuseWhenPaused(call, identifyProject('.', call.machine).root);
-  const { handover, fact, isNew } = await markNamed(call, { mark, word, named, because, by: 'agent' });
-  return {
-    text: `${isNew ? mark : `was ${mark} already`}: ${fact.kind} ${fact.id}`,
-    data: { fact: fact.id, mark, handover: handover.id, changed: isNew },
-  };
 }

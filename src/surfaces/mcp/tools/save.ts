@@ -1,15 +1,9 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { loadAgent } from '../../../agents/table.ts';
-import { keepDeclared } from '../../../capture/keep-declared.ts';
-import { HandoverError } from '../../../errors.ts';
-import { describePlace } from '../../../workspace/place.ts';
-import { findStore, noteJournalFailure } from '../../cli/context.ts';
 import { project, text } from '../arguments.ts';
-import { type Answer, answer, type Call, refuseWhenPaused } from '../call.ts';
-import { type Connection, findAgent } from '../connection.ts';
-import { findOwnSession } from '../own-session.ts';
+import { answer } from '../call.ts';
+import type { Connection } from '../connection.ts';
 
 const MOST_OF_A_KIND = 20;
 
@@ -35,7 +29,15 @@ const KINDS = {
   blocker: texts('What the work waits for.'),
   note: texts('Anything else that the next session must know.'),
 };
-const KIND_NAMES = ['decision', 'constraint', 'rejected', 'next', 'question', 'blocker', 'note'] as const;
+export const KIND_NAMES = [
+  'decision',
+  'constraint',
+  'rejected',
+  'next',
+  'question',
+  'blocker',
+  'note',
+] as const;
 
 const Arguments = v.strictObject({
   ...KINDS,
@@ -45,6 +47,7 @@ const Arguments = v.strictObject({
   ),
   project,
 });
+export type Said = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 const Saved = v.object({
   handover: v.string(),
@@ -71,41 +74,8 @@ export function registerSave(server: McpServer, connection: Connection): void {
       },
     },
     ({ project: folder, ...said }, context) =>
-      answer({ connection, context, project: folder }, (call) => save(call, said)),
+      answer({ connection, context, project: folder }, async (call) =>
+        (await import('./save.run.ts')).save(call, said),
+      ),
   );
-}
-
-async function save(
-  call: Call,
-  { pin, ...said }: Omit<v.InferOutput<typeof Arguments>, 'project'>,
-): Promise<Answer> {
-  const declared = KIND_NAMES.flatMap((kind) => (said[kind] ?? []).map((words) => ({ kind, text: words })));
-  if (declared.length === 0)
-    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
-      hint: `give at least one of ${KIND_NAMES.join(', ')}, each a list of texts`,
-    });
-  const place = describePlace('.', call.machine);
-  refuseWhenPaused(call, place.root);
-  const session = await findOwnSession(call, place);
-  const kept = await keepDeclared(
-    findStore(call),
-    {
-      agent: session?.agent ?? findAgent(call.connection) ?? 'mcp',
-      facts: declared,
-      pinned: pin,
-      session: session === null ? null : { agent: await loadAgent(session.agent), session },
-    },
-    place,
-  );
-  noteJournalFailure(call, kept);
-  const { handover, facts, outcome } = kept;
-  return {
-    text: `${outcome === 'kept' ? 'saved in' : 'was kept already in'} handover ${handover.id}: ${facts.map(({ id, kind }) => `${kind} ${id}`).join(', ')}`,
-    data: {
-      handover: handover.id,
-      changed: outcome === 'kept',
-      session: handover.session.id,
-      facts: facts.map(({ id, kind, text: words }) => ({ id, kind, text: words })),
-    },
-  };
 }

@@ -1,16 +1,10 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { AGENT_NAMES, type FoundSession } from '../../../agents/agent.ts';
-import { findSessions } from '../../../capture/find-session.ts';
-import { cleanLine, cutAtWord } from '../../../model/text.ts';
-import { describeAge } from '../../../model/time.ts';
-import { identifyProject } from '../../../workspace/project.ts';
-import { parseMoment } from '../../cli/words.ts';
+import { AGENT_NAMES } from '../../../agents/agent.ts';
 import { limit, project, text } from '../arguments.ts';
-import { type Answer, answer, type Call } from '../call.ts';
+import { answer } from '../call.ts';
 import type { Connection } from '../connection.ts';
-import { DATA_NOT_ORDERS, printSheet, quote } from '../page.ts';
 
 const Arguments = v.strictObject({
   agent: v.optional(v.pipe(v.picklist(AGENT_NAMES), v.description('Only sessions of this agent.'))),
@@ -22,7 +16,7 @@ const Arguments = v.strictObject({
   limit: limit(10),
   project,
 });
-type Wish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+export type SessionsWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 export function registerSessions(server: McpServer, connection: Connection): void {
   server.registerTool(
@@ -35,36 +29,8 @@ export function registerSessions(server: McpServer, connection: Connection): voi
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, (call) => listSessions(call, wish)),
+      answer({ connection, context, project: folder }, async (call) =>
+        (await import('./sessions.run.ts')).listSessions(call, wish),
+      ),
   );
-}
-
-const MAX_TITLE_BYTES = 120;
-const BUDGET = 2000;
-
-async function listSessions(call: Call, { agent, since, everywhere, limit: most }: Wish): Promise<Answer> {
-  const { machine } = call;
-  const now = machine.clock.now();
-  const found = await findSessions(machine, {
-    ...(agent === undefined ? {} : { agent }),
-    ...(everywhere ? {} : { project: identifyProject('.', machine).id }),
-    ...(since === undefined ? {} : { sinceMs: parseMoment(since, now, 'first') }),
-  });
-  const shown = found.slice(0, most);
-  const head = [`# ${found.length} sessions, newest first`, DATA_NOT_ORDERS];
-  const more = (count: number): string =>
-    `${count + found.length - shown.length} sessions; ask with since, agent or a larger limit`;
-  const entries = shown.map((session) => [describeSession(session, now)]);
-  const sheet = printSheet({ head, entries, budget: BUDGET, more });
-  return {
-    text:
-      shown.length < found.length && !sheet.includes('# Left out')
-        ? `${sheet}# Left out: ${more(0)}\n`
-        : sheet,
-  };
-}
-
-function describeSession({ id, agent, cwd, title, changedMs }: FoundSession, now: number): string {
-  const name = title === null ? '' : `: ${cutAtWord(cleanLine(title), MAX_TITLE_BYTES)}`;
-  return quote(`${agent} ${id}, ${describeAge(now - changedMs)}, ${cwd ?? 'folder unknown'}${name}`);
 }

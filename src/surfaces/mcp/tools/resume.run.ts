@@ -1,0 +1,29 @@
+import { describePlace } from '../../../workspace/place.ts';
+import { requireReader } from '../../cli/readers.ts';
+import { type Resumed, resumeHere } from '../../cli/resume-here.ts';
+import type { Answer, Call } from '../call.ts';
+import { findAgent } from '../connection.ts';
+import { findOwnSession, listUnderWay } from '../own-session.ts';
+import { findPauseHere } from '../pause.ts';
+import type { BriefWish } from './resume.ts';
+
+export async function resume(call: Call, wish: BriefWish): Promise<Answer> {
+  const { text, found, place } = await briefHere(call, wish);
+  if (text === '')
+    return { text: `# Nothing is kept of ${place.project.name} in ${place.workspace.root} yet.` };
+  if (found === null || found.brief.leftOut.length === 0) return { text };
+  return { text: `${text}# By tool: get with the id of a fact, or resume with a larger budget\n` };
+}
+
+/** The brief for whoever goes on here. Nothing is captured on the way while a PAUSE file is there. */
+export async function briefHere(call: Call, { budget, goal }: BriefWish): Promise<Resumed> {
+  const place = describePlace('.', call.machine);
+  const own = await findOwnSession(call, place);
+  return await resumeHere(call, {
+    folder: '.',
+    reader: requireReader(findAgent(call.connection) ?? 'generic'),
+    options: { budget, ...(goal === undefined ? {} : { goal }) },
+    running: listUnderWay(call, place.root, own),
+    catchesUp: findPauseHere(call, place.root) === null,
+  });
+}
