@@ -1,0 +1,65 @@
+import { Client, type ClientOptions } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll } from 'vitest';
+import { type Desk, HANDOVER } from './cli.ts';
+
+export interface ConnectOptions {
+  env?: Readonly<Record<string, string>>;
+  cwd?: string;
+  args?: readonly string[];
+  /** What the client calls itself. */
+  name?: string;
+  options?: ClientOptions;
+}
+
+export interface ToolReply {
+  text: string;
+  isError: boolean;
+  data: Record<string, unknown>;
+}
+
+/** The official client, with a server of ours at its other end. */
+export interface McpDesk {
+  client: Client;
+  /** The id of the server's process. */
+  pid: number;
+  call(name: string, args?: Record<string, unknown>, meta?: Record<string, unknown>): Promise<ToolReply>;
+}
+
+const open: Client[] = [];
+
+afterAll(async () => {
+  for (const client of open.splice(0)) await client.close();
+});
+
+export async function connect(desk: Desk, connection: ConnectOptions = {}): Promise<McpDesk> {
+  const { env = {}, cwd = desk.project, args = [], name = 'a-client', options = {} } = connection;
+  const known = Object.entries({ PATH: process.env.PATH, ...desk.env, ...env });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [HANDOVER, 'mcp', ...args],
+    env: Object.fromEntries(known.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
+    cwd,
+    stderr: 'ignore',
+  });
+  const client = new Client({ name, version: '1.0.0' }, options);
+  open.push(client);
+  await client.connect(transport);
+  return {
+    client,
+    pid: transport.pid ?? 0,
+    call: async (tool, given = {}, meta) => {
+      const reply = await client.callTool({
+        name: tool,
+        arguments: given,
+        ...(meta === undefined ? {} : { _meta: meta }),
+      });
+      const [first] = reply.content;
+      return {
+        text: first?.type === 'text' ? first.text : '',
+        isError: reply.isError === true,
+        data: Object.fromEntries(Object.entries(reply.structuredContent ?? {})),
+      };
+    },
+  };
+}
