@@ -1,4 +1,4 @@
-import type { Machine } from '../platform/machine.ts';
+import type { Env, Machine } from '../platform/machine.ts';
 import { formatHookCommand, type HookLauncher } from './hook-command.ts';
 import { HOOK_EVENTS, type HookedAgent, type HookMoment } from './hook-events.ts';
 
@@ -20,6 +20,23 @@ export interface EntriesFile {
   skeleton: Readonly<Record<string, number>>;
   /** Settings in the same file by which the user turns all hooks off. */
   offSwitches: readonly OffSwitch[];
+  /** Our MCP server in the same file; null where the agent looks for servers elsewhere. */
+  server: ServerEntry | null;
+}
+
+/** Our MCP server in a file of JSON: below `section`, by its name. */
+export interface ServerEntry {
+  section: string;
+  value: Readonly<Record<string, unknown>>;
+}
+
+/** A file of TOML that the user and other tools write in too: only the table of our MCP server is ours. */
+export interface TableFile {
+  kind: 'table';
+  agent: HookedAgent;
+  path: string;
+  section: string;
+  value: Readonly<Record<string, unknown>>;
 }
 
 export interface OffSwitch {
@@ -38,7 +55,31 @@ export interface WholeFile {
   parse(content: string): HookLauncher | null;
 }
 
-export type HookFile = EntriesFile | WholeFile;
+export type HookFile = EntriesFile | TableFile | WholeFile;
+
+/** A file of JSON that holds our MCP server, and no hooks. */
+export function describeServerFile(agent: HookedAgent, path: string, server: ServerEntry): EntriesFile {
+  return {
+    kind: 'entries',
+    agent,
+    path,
+    form: 'flat',
+    handlers: new Map(),
+    skeleton: {},
+    offSwitches: [],
+    server,
+  };
+}
+
+/** Whether a file has hooks, and not the MCP server alone. */
+export function holdsHooks(file: HookFile): boolean {
+  return file.kind === 'whole' || (file.kind === 'entries' && file.handlers.size > 0);
+}
+
+/** Whether a file has the MCP server. */
+export function holdsServer(file: HookFile): boolean {
+  return file.kind === 'table' || (file.kind === 'entries' && file.server !== null);
+}
 
 /** An agent as far as hooks are put into it. */
 export interface HookHost {
@@ -51,7 +92,7 @@ export interface HookHost {
   findHome(machine: Machine): string | null;
   /** The folder with its settings for one project, below the project's root. */
   projectFolder: string;
-  /** The files that its hooks are put into. `folder` is one of the two above. */
+  /** The files that its hooks and our MCP server are put into. `folder` is one of the two above. */
   listFiles(place: HookPlace): HookFile[];
   /** For an agent that runs no hook before the user has looked at it. */
   trust?: HookTrust;
@@ -77,6 +118,7 @@ export interface HookPlace {
   folder: string;
   launcher: HookLauncher;
   platform: NodeJS.Platform;
+  env: Env;
 }
 
 /** A hook is done long before; what hangs is ended by the agent after this. */

@@ -1,5 +1,5 @@
 import type { HookedAgent } from '../agents/hook-events.ts';
-import type { HookFile, HookHost } from '../agents/hook-host.ts';
+import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../agents/hook-host.ts';
 import { sha256Hex } from '../model/checksum.ts';
 import { withLock } from '../platform/lock.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
@@ -28,6 +28,8 @@ export interface HookRequest extends HookSite {
 export interface HookChange {
   agent: HookedAgent;
   path: string;
+  /** What of ours the file is for. */
+  holds: 'hooks' | 'mcp' | 'hooks and mcp';
   change: 'created' | 'changed' | 'removed' | 'unchanged';
 }
 
@@ -81,7 +83,9 @@ function planAll(store: Store, request: HookRequest, direction: Direction): Step
 }
 
 function describeChange({ file, read, next }: Step): HookChange {
-  return { agent: file.agent, path: file.path, change: nameChange(read?.bytes ?? null, next) };
+  const { agent, path } = file;
+  const holds = !holdsServer(file) ? 'hooks' : holdsHooks(file) ? 'hooks and mcp' : 'mcp';
+  return { agent, path, holds, change: nameChange(read?.bytes ?? null, next) };
 }
 
 function nameChange(bytes: Buffer | null, next: Buffer | null): HookChange['change'] {

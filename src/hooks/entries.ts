@@ -10,6 +10,7 @@ import {
   remove,
   replaceValue,
 } from './json-text.ts';
+import { addServer, describeServer, inspectServer, removeServer, type ServerSight } from './server-entry.ts';
 
 /** One of our handlers where it stands. */
 interface Entry {
@@ -31,6 +32,7 @@ export interface EntriesState {
   places: EntryPlace[];
   /** The user turned all hooks off in this file. */
   off: boolean;
+  server: ServerSight;
 }
 
 export function inspectEntries(file: EntriesFile, text: string | null): EntriesState {
@@ -43,6 +45,7 @@ export function inspectEntries(file: EntriesFile, text: string | null): EntriesS
     launchers: entries.map(({ launcher }) => launcher),
     places: entries.map(locate),
     off: root !== null && file.offSwitches.some(({ path, value }) => readSetting(root, path) === value),
+    server: inspectServer(file, root),
   };
   for (const [event, handler] of file.handlers) {
     const own = entries.filter((entry) => entry.event === event);
@@ -64,19 +67,21 @@ function locate({ event, list, group, handler }: Entry): EntryPlace {
 }
 
 /**
- * The text with our hooks in it. An entry of ours that is there already keeps its place, since Codex trusts hooks by
+ * The text with our hooks and our server in it. An entry of ours that is there already keeps its place, since Codex trusts hooks by
  * their place; new ones come last. Null stands for no file.
  */
 export function addEntries(file: EntriesFile, text: string | null): string {
   if (text === null || parseJsonText(text, file.path) === null) return printNew(file, text ?? '');
   let result = removeSurplus(file, text);
   for (const [event, handler] of file.handlers) result = addEntry(file, result, { event, handler });
-  return result;
+  return addServer(file, result);
 }
 
 function printNew(file: EntriesFile, blank: string): string {
   const events = [...file.handlers].map(([event, handler]) => [event, [wrap(file, handler)]]);
-  return printDocument({ ...file.skeleton, hooks: Object.fromEntries(events) }, blank);
+  const hooks = events.length === 0 ? {} : { hooks: Object.fromEntries(events) };
+  const server = file.server === null ? {} : describeServer(file.server);
+  return printDocument({ ...file.skeleton, ...hooks, ...server }, blank);
 }
 
 function wrap(file: EntriesFile, handler: HookHandler): unknown {
@@ -116,11 +121,11 @@ function removeSurplus(file: EntriesFile, text: string): string {
 }
 
 /**
- * The text without our hooks. What they leave empty goes too, unless it was there, by `before`, the text that they once
+ * The text without our hooks and our server. What they leave empty goes too, unless it was there, by `before`, the text that they once
  * were added to.
  */
 export function removeEntries(file: EntriesFile, text: string, before: string | null): string {
-  let result = text;
+  let result = removeServer(file, text, before);
   while (
     parseJsonText(result, file.path) !== null &&
     findEntries(file, requireRoot(file, result)).length > 0

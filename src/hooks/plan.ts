@@ -1,8 +1,9 @@
-import type { EntriesFile, HookFile, WholeFile } from '../agents/hook-host.ts';
+import type { EntriesFile, HookFile, TableFile, WholeFile } from '../agents/hook-host.ts';
 import { HandoverError } from '../errors.ts';
 import { sha256Hex } from '../model/checksum.ts';
 import { addEntries, isBare, removeEntries } from './entries.ts';
 import type { Receipt } from './receipts.ts';
+import { addTable, removeTable } from './server-table.ts';
 
 /** A file as it is, and what is known of how it was before hooks were put into it. */
 export interface Standing {
@@ -15,6 +16,7 @@ export interface Standing {
 export function planInstall(file: HookFile, { bytes }: Standing): Buffer {
   const text = bytes === null ? null : decode(bytes, file.path);
   if (file.kind === 'entries') return Buffer.from(addEntries(file, text));
+  if (file.kind === 'table') return Buffer.from(addTable(file, text));
   if (text !== null && file.parse(text) === null) throw refuseForeign(file);
   return Buffer.from(file.content);
 }
@@ -27,9 +29,17 @@ export function planUninstall(file: HookFile, standing: Standing): Buffer | null
   const { bytes, receipt } = standing;
   if (bytes === null) return null;
   if (receipt !== null && receipt.after === sha256Hex(bytes)) return receipt.before;
-  const isOurs = file.kind === 'entries' ? bytes.includes('hook.cjs') : isOurFile(file, bytes);
-  if (!isOurs) return bytes;
-  return file.kind === 'whole' ? null : planRemoval(file, bytes, receipt);
+  if (file.kind === 'whole') return isOurFile(file, bytes) ? null : bytes;
+  if (!OURS.some((name) => bytes.includes(name))) return bytes;
+  return file.kind === 'table' ? planTableRemoval(file, bytes, receipt) : planRemoval(file, bytes, receipt);
+}
+
+/** What everything of ours starts has one of these names: a file without them need not be understood. */
+const OURS = ['hook.cjs', 'handover.cjs'];
+
+function planTableRemoval(file: TableFile, bytes: Buffer, receipt: Receipt | null): Buffer | null {
+  const rest = removeTable(file, decode(bytes, file.path));
+  return rest === '' && receipt?.before === null ? null : Buffer.from(rest);
 }
 
 function planRemoval(file: EntriesFile, bytes: Buffer, receipt: Receipt | null): Buffer | null {

@@ -1,6 +1,6 @@
 import type { HookLauncher } from '../agents/hook-command.ts';
 import type { HookedAgent } from '../agents/hook-events.ts';
-import type { HookFile, HookHost } from '../agents/hook-host.ts';
+import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../agents/hook-host.ts';
 import { HandoverError } from '../errors.ts';
 import { pathExists } from '../platform/folders.ts';
 import { readSharedFile } from '../platform/shared-file.ts';
@@ -9,15 +9,22 @@ import { type Detection, detectAgent, isDetected } from './detect.ts';
 import { inspectEntries } from './entries.ts';
 import { decode } from './plan.ts';
 import { findReceipt } from './receipts.ts';
+import { NO_SERVER, refuseForeign, type ServerSight } from './server-entry.ts';
+import { inspectTable } from './server-table.ts';
 import { type HookSite, listHookFiles, listHosts } from './targets.ts';
 import { isTrusted } from './trust.ts';
 
 /** `partly`: some events have no hook. `outdated`: a hook is not as it would be written today. */
 export type InstallState = 'installed' | 'outdated' | 'partly' | 'none' | 'unreadable';
 
+export type ServerState = 'installed' | 'outdated' | 'none';
+
 export interface HookFileStatus {
   path: string;
-  state: InstallState;
+  /** Of the hooks; null for a file that holds none. */
+  state: InstallState | null;
+  /** Of our MCP server; null for a file that does not hold it. */
+  server: ServerState | null;
   /** Why a file could not be read. */
   problem: string | null;
   /** What hooks of ours start and what is not there. */
@@ -34,6 +41,7 @@ export interface HookStatus {
   detected: boolean;
   detection: Detection;
   state: InstallState;
+  server: ServerState;
   files: HookFileStatus[];
   /** What the user has to do for hooks that are not trusted. */
   trustStep: string | null;
@@ -51,7 +59,8 @@ export function readHookStatus(
       title: host.title,
       detected: isDetected(detection),
       detection,
-      state: sumUp(files.map(({ state }) => state)),
+      state: sumUp(files.flatMap(({ state }) => state ?? [])),
+      server: files.find(({ server }) => server !== null)?.server ?? 'none',
       files,
       trustStep: host.trust?.step ?? null,
     };
@@ -68,22 +77,35 @@ function sumUp(states: readonly InstallState[]): InstallState {
 
 interface Sight {
   state: InstallState;
+  server: ServerSight;
   launchers: HookLauncher[];
   off: boolean;
   trusted: boolean | null;
 }
 
-const NOTHING: Sight = { state: 'none', launchers: [], off: false, trusted: null };
+const NOTHING: Sight = { state: 'none', server: NO_SERVER, launchers: [], off: false, trusted: null };
 
 function describeFile(store: Store, host: HookHost, file: HookFile): HookFileStatus {
+  const { path } = file;
+  const only = (state: InstallState, server: ServerState): Pick<HookFileStatus, 'state' | 'server'> => ({
+    state: holdsHooks(file) ? state : null,
+    server: holdsServer(file) ? server : null,
+  });
   try {
-    const { state, launchers, off, trusted } = lookAt(store, host, file);
-    return { path: file.path, state, problem: null, missing: listMissing(launchers), off, trusted };
+    const { state, server, launchers, off, trusted } = lookAt(store, host, file);
+    const started = server.launcher === null ? launchers : [...launchers, server.launcher];
+    const problem = server.state === 'foreign' ? refuseForeign(path).message : null;
+    return { path, ...only(state, nameServer(server)), problem, missing: listMissing(started), off, trusted };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
     const { message } = error;
-    return { path: file.path, state: 'unreadable', problem: message, missing: [], off: false, trusted: null };
+    return { path, ...only('unreadable', 'none'), problem: message, missing: [], off: false, trusted: null };
   }
+}
+
+function nameServer({ state }: ServerSight): ServerState {
+  if (state === 'same') return 'installed';
+  return state === 'differing' ? 'outdated' : 'none';
 }
 
 function lookAt(store: Store, host: HookHost, file: HookFile): Sight {
@@ -95,11 +117,13 @@ function lookAt(store: Store, host: HookHost, file: HookFile): Sight {
     if (launcher === null) return NOTHING;
     return { ...NOTHING, state: text === file.content ? 'installed' : 'outdated', launchers: [launcher] };
   }
-  const { same, differing, missing, launchers, off } = inspectEntries(file, text);
-  if (same.length + differing.length === 0) return { ...NOTHING, off };
+  if (file.kind === 'table') return { ...NOTHING, server: inspectTable(file, text) };
+  const { same, differing, missing, launchers, off, server } = inspectEntries(file, text);
+  if (same.length + differing.length === 0) return { ...NOTHING, server, off };
   const outdated = findReceipt(store, file.agent, file.path)?.outdatedTrust ?? [];
   return {
     state: missing.length > 0 ? 'partly' : differing.length > 0 ? 'outdated' : 'installed',
+    server,
     launchers,
     off,
     trusted: isTrusted(host, { file, bytes, machine: store.machine }, outdated),

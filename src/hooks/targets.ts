@@ -1,7 +1,7 @@
 import { dirname, join, relative, sep } from 'node:path';
 import type { HookLauncher } from '../agents/hook-command.ts';
 import type { HookedAgent } from '../agents/hook-events.ts';
-import type { HookFile, HookHost, HookScope } from '../agents/hook-host.ts';
+import { type HookFile, type HookHost, type HookScope, holdsHooks } from '../agents/hook-host.ts';
 import { HOOK_HOSTS } from '../agents/hook-hosts.ts';
 import { HandoverError } from '../errors.ts';
 import { resolveRealPath } from '../platform/folders.ts';
@@ -13,6 +13,8 @@ export interface HookSite {
   /** The root of the project; what a project's scope means. */
   project: string;
   launcher: HookLauncher;
+  /** Whether our MCP server is meant too, besides the hooks. */
+  withServer: boolean;
 }
 
 /** All agents that hooks can be put into, or those that were named. */
@@ -21,12 +23,18 @@ export function listHosts(agents: readonly HookedAgent[]): HookHost[] {
 }
 
 export function listHookFiles(host: HookHost, machine: Machine, site: HookSite): HookFile[] {
-  const { scope, project, launcher } = site;
+  const { scope, project, launcher, withServer } = site;
   const folder = scope === 'user' ? host.findHome(machine) : join(project, host.projectFolder);
   if (folder === null) return [];
-  const files = host.listFiles({ scope, folder, launcher, platform: machine.platform });
+  const { platform, env } = machine;
+  const all = host.listFiles({ scope, folder, launcher, platform, env });
+  const files = withServer ? all : all.filter(holdsHooks).map(leaveServerOut);
   if (scope === 'project') for (const { path } of files) assertInside(project, path);
   return files;
+}
+
+function leaveServerOut(file: HookFile): HookFile {
+  return file.kind === 'entries' ? { ...file, server: null } : file;
 }
 
 /** Whoever wrote a repository chose the links in it. They must not choose which files of the user are written. */

@@ -25,10 +25,12 @@ describe('handover hooks', () => {
   it('installs for the agents on this machine and tells of the others', async () => {
     const settings = writeHome('.claude/settings.json', '{"model":"opus"}\n');
     const printed = await desk.ok(['hooks', 'install'], { env });
-    expect(printed).toContain(`claude-code  changed  ${settings}\n`);
+    expect(printed).toContain(`claude-code  changed  ${settings}  hooks\n`);
+    expect(printed).toContain(`claude-code  created  ${join(desk.home, '.claude.json')}  mcp\n`);
     expect(printed).toContain('codex        not on this machine\n');
-    expect(readdirSync(desk.home)).toEqual(['.claude']);
+    expect(readdirSync(desk.home)).toEqual(['.claude', '.claude.json']);
     await desk.ok(['hooks', 'uninstall'], { env });
+    expect(readdirSync(desk.home)).toEqual(['.claude']);
     expect(readFileSync(settings, 'utf8')).toBe('{"model":"opus"}\n');
   });
 
@@ -199,7 +201,10 @@ describe('the trust that Codex asks for', () => {
     const printed = await desk.ok(['hooks', 'install', ...codex], { env });
     expect(printed).toContain('next: Codex runs no hook before you have looked at it: start codex');
     expect(await isTrusted()).toBe(false);
-    expect(readFileSync(config, 'utf8')).toBe('model = "m"\n');
+    expect(readFileSync(config, 'utf8')).toMatch(
+      /^model = "m"\n\n# Written by .*\n\[mcp_servers\.handover\]\n/,
+    );
+    expect(readFileSync(config, 'utf8')).not.toContain('trusted_hash');
     noteTrust('11');
     expect(await isTrusted()).toBe(true);
   });
@@ -228,7 +233,7 @@ describe('handover doctor', () => {
       expect.objectContaining({
         code: 'broken-hook',
         message: expect.stringContaining(
-          'start /gone/node, which is not there; handover hooks install --agent claude-code',
+          'starts /gone/node, which is not there; handover hooks install --agent claude-code',
         ),
       }),
     );
@@ -251,7 +256,15 @@ describe('handover init', () => {
     writeHome('.codex/config.toml', '');
     expect(await desk.json(['init', '--yes'], { env })).toMatchObject({
       done: true,
-      parts: [{ name: 'files' }, { name: 'hooks', proposals: [expect.any(String), expect.any(String)] }],
+      parts: [
+        { name: 'files' },
+        {
+          name: 'hooks',
+          proposals: ['hooks', 'mcp', 'hooks', 'mcp'].map((part) =>
+            expect.stringContaining(`put ${part} for`),
+          ),
+        },
+      ],
       next: [expect.stringContaining('start codex')],
     });
     expect(await desk.ok(['init'], { env })).toContain('there is nothing to set up\n');
@@ -263,7 +276,10 @@ describe('handover init', () => {
     expect(await desk.ok(['init', '--yes', '--no-hooks', '--no-files'], { env })).toBe(
       'there is nothing to set up\n',
     );
+    await desk.ok(['init', '--yes', '--no-mcp', '--agent', 'qwen'], { env });
+    expect(readFileSync(join(desk.home, '.qwen/settings.json'), 'utf8')).not.toContain('mcpServers');
     await desk.ok(['init', '--yes', '--agent', 'qwen'], { env });
+    expect(readFileSync(join(desk.home, '.qwen/settings.json'), 'utf8')).toContain('mcpServers');
     expect(readFileSync(settings, 'utf8')).toBe('{}');
     expect(readFileSync(join(desk.home, '.qwen/settings.json'), 'utf8')).toContain('hook.cjs');
   });

@@ -14,7 +14,7 @@ import {
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { HOOK_EVENTS } from '../../src/agents/hook-events.ts';
-import type { HookFile, HookHost } from '../../src/agents/hook-host.ts';
+import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../src/agents/hook-host.ts';
 import { type HookRequest, installHooks, uninstallHooks } from '../../src/hooks/change.ts';
 import { readHookStatus } from '../../src/hooks/status.ts';
 import { listHookFiles } from '../../src/hooks/targets.ts';
@@ -45,6 +45,7 @@ export function describeHookHost(host: HookHost): void {
         scope: 'user',
         project: desk.project,
         launcher: makeLauncher(),
+        withServer: true,
         agents: [host.agent],
         dryRun: false,
       };
@@ -88,8 +89,8 @@ export function describeHookHost(host: HookHost): void {
       expect(status(later)?.state).toBe('installed');
       for (const { path } of files()) {
         const text = readFileSync(path, 'utf8');
-        expect(text).toContain(later.launcher.script);
-        expect(text).not.toContain(request.launcher.script);
+        expect(text).toContain(dirname(later.launcher.script));
+        expect(text).not.toContain(dirname(request.launcher.script));
       }
       uninstallHooks(store, later);
       expect(listPaths(desk.home)).toEqual(before);
@@ -98,7 +99,7 @@ export function describeHookHost(host: HookHost): void {
     it('are told of when what they start is gone', () => {
       installHooks(store, { ...request, launcher: { node: '/gone/node', script: '/gone/bin/hook.cjs' } });
       const missing = new Set(status()?.files.flatMap((file) => file.missing));
-      expect(missing).toEqual(new Set(['/gone/node', '/gone/bin/hook.cjs']));
+      expect(missing).toEqual(new Set(['/gone/node', '/gone/bin/hook.cjs', '/gone/bin/handover.cjs']));
     });
 
     it('can be for one project, within the project', () => {
@@ -124,6 +125,51 @@ export function describeHookHost(host: HookHost): void {
       const kept = listPaths(join(desk.store, 'installs'));
       expect(kept).toHaveLength(files().length);
       for (const name of kept) expect(statSync(join(desk.store, 'installs', name)).mode & 0o777).toBe(0o600);
+    });
+
+    it('can come without the MCP server, and go with it', () => {
+      const without = { ...request, withServer: false };
+      installHooks(store, without);
+      expect(status()).toMatchObject({ state: 'installed', server: 'none' });
+      expect(installHooks(store, request).some(({ change }) => change !== 'unchanged')).toBe(true);
+      expect(status()).toMatchObject({ state: 'installed', server: 'installed' });
+      installHooks(store, without);
+      expect(status()?.server).toBe('installed');
+      uninstallHooks(store, request);
+      expect(status()).toMatchObject({ state: 'none', server: 'none' });
+    });
+
+    it('leave another server of the same name alone', () => {
+      const file = serverFile(files());
+      const other = printServer(file, 'somebody-else');
+      mkdirSync(dirname(file.path), { recursive: true });
+      writeFileSync(file.path, other);
+      expect(() => installHooks(store, request)).toThrow(
+        expect.objectContaining({ code: 'HANDOVER_PATH_UNSAFE' }),
+      );
+      expect(status()?.server).toBe('none');
+      uninstallHooks(store, request);
+      expect(readFileSync(file.path, 'utf8')).toBe(other);
+      expect(installHooks(store, { ...request, withServer: false }).length).toBeGreaterThan(0);
+    });
+
+    it('leave what the user added to the server, and bring the rest up to date', () => {
+      const file = serverFile(files());
+      installHooks(store, request);
+      const added =
+        file.kind === 'table' ? ['args =', 'mine = 1\nargs ='] : ['"args":', '"mine": 1, "args":'];
+      const text = readFileSync(file.path, 'utf8');
+      const [from = '', to = ''] =
+        text.includes('"args":') || file.kind === 'table' ? added : ['"type":', '"mine": 1, "type":'];
+      writeFileSync(file.path, text.replace(from, to));
+      expect(status()?.server).toBe('installed');
+      const later = { ...request, launcher: makeLauncher() };
+      expect(status(later)?.server).toBe('outdated');
+      installHooks(store, later);
+      expect(status(later)?.server).toBe('installed');
+      expect(readFileSync(file.path, 'utf8')).toMatch(/mine"?\s*[:=] 1/);
+      uninstallHooks(store, later);
+      expect(status(later)?.server).toBe('none');
     });
 
     if (hasSharedFile(host)) {
@@ -171,10 +217,11 @@ export function describeHookHost(host: HookHost): void {
       it('never put a damaged backup back', () => {
         const path = writeSettings(files());
         installHooks(store, request);
-        const [name = ''] = readdirSync(join(desk.store, 'installs'));
-        const receipt = join(desk.store, 'installs', name);
-        const sealed = JSON.parse(readFileSync(receipt, 'utf8'));
-        writeFileSync(receipt, JSON.stringify({ ...sealed, before: Buffer.from('{}').toString('base64') }));
+        for (const name of readdirSync(join(desk.store, 'installs'))) {
+          const receipt = join(desk.store, 'installs', name);
+          const sealed = JSON.parse(readFileSync(receipt, 'utf8'));
+          writeFileSync(receipt, JSON.stringify({ ...sealed, before: Buffer.from('{}').toString('base64') }));
+        }
         uninstallHooks(store, request);
         expect(readFileSync(path, 'utf8')).toBe(SETTINGS);
       });
@@ -189,7 +236,7 @@ export function describeHookHost(host: HookHost): void {
           }),
         );
         expect(status()).toMatchObject({ state: 'unreadable' });
-        expect(uninstallHooks(store, request).map(({ change }) => change)).toEqual(['unchanged']);
+        expect(uninstallHooks(store, request).every(({ change }) => change === 'unchanged')).toBe(true);
         expect(snapshotTree(desk.home)).toEqual(before);
       });
 
@@ -219,7 +266,7 @@ export function describeHookHost(host: HookHost): void {
       });
     } else {
       it('are refused where a file of that name is not from us, which then is left alone', () => {
-        for (const { path } of files()) {
+        for (const { path } of files().filter(holdsHooks)) {
           mkdirSync(dirname(path), { recursive: true });
           writeFileSync(path, '#!/bin/sh\necho mine\n');
         }
@@ -240,8 +287,23 @@ function hasSharedFile(host: HookHost): boolean {
     folder: '/x',
     launcher: { node: '/n', script: '/bin/hook.cjs' },
     platform: 'linux',
+    env: {},
   } as const;
-  return host.listFiles({ ...place, scope: 'user' }).some(({ kind }) => kind === 'entries');
+  return host
+    .listFiles({ ...place, scope: 'user' })
+    .some((file) => file.kind === 'entries' && holdsHooks(file));
+}
+
+function serverFile(files: readonly HookFile[]): HookFile {
+  const file = files.find(holdsServer);
+  if (file === undefined) throw new Error('no file for the server');
+  return file;
+}
+
+function printServer(file: HookFile, command: string): string {
+  if (file.kind === 'table') return `[mcp_servers.handover]\ncommand = "${command}"\n`;
+  const section = file.kind === 'entries' ? (file.server?.section ?? '') : '';
+  return JSON.stringify({ [section]: { handover: { command } } });
 }
 
 function firstEvent({ agent }: HookHost): string {
@@ -253,7 +315,7 @@ function makeLauncher(): HookRequest['launcher'] {
   const folder = join(makeTempFolder(), 'agent-handover', 'bin');
   mkdirSync(folder, { recursive: true });
   const script = join(folder, 'hook.cjs');
-  writeFileSync(script, '');
+  for (const path of [script, join(folder, 'handover.cjs')]) writeFileSync(path, '');
   return { node: process.execPath, script };
 }
 

@@ -19,7 +19,7 @@ function variable(name: string): string {
 function describeHooks(agent: HookedAgent, root: string): Record<string, unknown> {
   const host = HOOK_HOSTS.find((candidate) => candidate.agent === agent);
   const launcher = { node: '/n', script: '/p/bin/hook.cjs' };
-  const [file] = host?.listFiles({ scope: 'user', folder: '/f', launcher, platform: 'linux' }) ?? [];
+  const [file] = host?.listFiles({ scope: 'user', folder: '/f', launcher, platform: 'linux', env: {} }) ?? [];
   if (file?.kind !== 'entries') throw new Error(`${agent} has no entries`);
   return Object.fromEntries(
     [...file.handlers].map(([event, handler]) => [

@@ -7,7 +7,7 @@ import { type HookRequest, installHooks, uninstallHooks } from '../../src/hooks/
 import { listHookFiles } from '../../src/hooks/targets.ts';
 import { openStore } from '../../src/store/store.ts';
 import { makeDesk } from '../support/cli.ts';
-import { anySettings } from '../support/settings-files.ts';
+import { anySettings, anyToml } from '../support/settings-files.ts';
 
 const BLANK = [
   '',
@@ -31,15 +31,19 @@ describe('installing and uninstalling, over and over', () => {
       scope: 'user',
       project: desk.project,
       launcher,
+      withServer: true,
       agents: [],
       dryRun: false,
     };
     const files = HOOK_HOSTS.flatMap((host) => listHookFiles(host, desk.machine, all));
-    const shared = files.filter((file) => file.kind === 'entries');
+    const shared = files.filter((file) => file.kind !== 'whole');
     const texts = new Map(
-      shared.map(({ path, form }, at) => [
-        path,
-        fc.sample(anySettings(form === 'grouped'), { numRuns: ROUNDS, seed: 20_261_115 + at }),
+      shared.map((file, at) => [
+        file.path,
+        fc.sample(file.kind === 'table' ? anyToml : anySettings(file.form === 'grouped'), {
+          numRuns: ROUNDS,
+          seed: 20_261_115 + at,
+        }),
       ]),
     );
     for (let round = 0; round < ROUNDS; round++) {
@@ -47,15 +51,16 @@ describe('installing and uninstalling, over and over', () => {
       // One agent a round, and all of them now and then: every file costs several flushes.
       const wanted = shared.filter((_, at) => round % 20 === 0 || at === round % shared.length);
       const request = { ...all, agents: round % 20 === 0 ? [] : wanted.map(({ agent }) => agent) };
-      for (const { path } of wanted) {
-        const text = round % 10 === 9 ? BLANK[round % BLANK.length] : texts.get(path)?.[round]?.text;
+      for (const { path, kind } of wanted) {
+        const isBlank = round % 10 === 9 && kind === 'entries';
+        const text = isBlank ? BLANK[round % BLANK.length] : texts.get(path)?.[round]?.text;
         mkdirSync(dirname(path), { recursive: true });
         writeFileSync(path, text ?? '', { mode: MODES[round % MODES.length] ?? 0o600 });
         before.set(path, `${readFileSync(path, 'latin1')} ${statSync(path).mode}`);
       }
       installHooks(store, request);
       if (round % 3 === 1) installHooks(store, { ...request, launcher: { ...launcher, node: '/opt/node' } });
-      for (const { path } of wanted) expect(readFileSync(path, 'utf8')).toContain(launcher.script);
+      for (const { path } of wanted) expect(readFileSync(path, 'utf8')).toContain(dirname(launcher.script));
       uninstallHooks(store, request);
       for (const { path } of wanted) {
         expect(`${readFileSync(path, 'latin1')} ${statSync(path).mode}`).toBe(before.get(path));

@@ -81,6 +81,29 @@ function otherHooks(grouped: boolean): fc.Arbitrary<unknown> {
   return fc.dictionary(fc.constantFrom(...EVENTS), fc.array(item, { maxLength: 3 }), { maxKeys: 4 });
 }
 
+const TOML_BLOCKS = [
+  '[projects."/home/u/x [y]"]EOLtrust_level = "trusted"',
+  '[mcp_servers.files]EOLcommand = "npx"EOLargs = ["-y", "files"]EOL',
+  '[mcp_servers.files-2]EOL# [mcp_servers.handover]EOLcommand = "handover.cjs"',
+  '[notice]EOLtext = """EOL[mcp_servers.other]EOLcommand = "no"EOL"""',
+  '[lists]EOLx = [EOL  [1, 2],EOL  [3],EOL]',
+  '[[rules]]EOLname = "a"EOL[[rules]]EOLname = "b" # last',
+  '[a.b]EOLwhen = 2026-01-31T12:00:00Z',
+  '["mcp_servers.handover"]EOLx = 1',
+];
+
+/** Where agents keep the MCP servers of other people. */
+const SECTIONS = ['mcpServers', 'mcp'];
+
+const otherServers = fc.dictionary(
+  fc.constantFrom('files', 'handover-2', 'größer', 'a"b'),
+  fc.record({
+    command: fc.constantFrom('npx', '/x/bin/handover.cjs'),
+    args: fc.array(anyText, { maxLength: 2 }),
+  }),
+  { maxKeys: 3 },
+);
+
 const anyStyle: fc.Arbitrary<Style> = fc.record({
   indent: fc.constantFrom(null, '  ', '    ', '\t', ' '),
   eol: fc.constantFrom('\n', '\r\n'),
@@ -98,19 +121,33 @@ export function anySettings(grouped = true): fc.Arbitrary<SettingsFile> {
     .record({
       before: fc.dictionary(anyText, anyValue, { maxKeys: 3 }),
       hooks: fc.option(otherHooks(grouped), { nil: undefined }),
+      servers: fc.option(otherServers, { nil: undefined }),
       after: fc.dictionary(anyText, anyValue, { maxKeys: 3 }),
       style: anyStyle,
     })
-    .map(({ before, hooks, after, style }) => {
+    .map(({ before, hooks, servers, after, style }) => {
       const members = new Map([
         ...Object.entries(before),
         ...(hooks === undefined ? [] : [['hooks', hooks] as const]),
+        ...(servers === undefined ? [] : SECTIONS.map((section) => [section, servers] as const)),
       ]);
-      for (const [key, value] of Object.entries(after)) if (key !== 'hooks') members.set(key, value);
+      for (const [key, value] of Object.entries(after)) if (!members.has(key)) members.set(key, value);
       if (members.get('hooks') !== hooks) members.delete('hooks');
       return { text: printSettings(Object.fromEntries(members), style) };
     });
 }
+
+/** Settings in TOML, with what a look at lines alone would take for something else. */
+export const anyToml: fc.Arbitrary<SettingsFile> = fc
+  .record({
+    blocks: fc.uniqueArray(fc.constantFrom(...TOML_BLOCKS), { maxLength: 6 }),
+    eol: fc.constantFrom('\n', '\r\n'),
+    end: fc.constantFrom('', 'EOL', 'EOLEOL', 'EOL# the end', 'EOL  '),
+    head: fc.constantFrom('', 'model = "m" # mineEOL', '# my settingsEOLEOLmodel = "m"EOL'),
+  })
+  .map(({ blocks, eol, end, head }) => ({
+    text: `${head}${blocks.join('EOL')}${end}`.replaceAll('EOL', eol),
+  }));
 
 const COMMENTS = ['// why not', '/* kept */', '// "hooks": {}', '/* { */', '// ünïcödé'];
 

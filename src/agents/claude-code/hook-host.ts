@@ -1,5 +1,12 @@
-import { join } from 'node:path';
-import { type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { dirname, join } from 'node:path';
+import {
+  describeServerFile,
+  type HookHost,
+  type HookPlace,
+  makeHandlers,
+  TIMEOUT_SECONDS,
+} from '../hook-host.ts';
+import { makeServerCommand } from '../server-command.ts';
 import { findClaudeHome } from './paths.ts';
 
 /** In a project the local settings are taken, which are not meant to be committed: the paths are of one machine. */
@@ -9,7 +16,7 @@ export const claudeCodeHookHost: HookHost = {
   program: 'claude',
   findHome: findClaudeHome,
   projectFolder: '.claude',
-  listFiles: ({ scope, folder, launcher }) => [
+  listFiles: ({ scope, folder, launcher, env }) => [
     {
       kind: 'entries',
       agent: 'claude-code',
@@ -22,6 +29,17 @@ export const claudeCodeHookHost: HookHost = {
       })),
       skeleton: {},
       offSwitches: [{ path: ['disableAllHooks'], value: true }],
+      server: null,
     },
+    describeServerFile('claude-code', findServerFile({ scope, folder, env }), {
+      section: 'mcpServers',
+      value: { type: 'stdio', ...makeServerCommand(launcher, 'claude-code') },
+    }),
   ],
 };
+
+/** Beside the folder with the settings, unless the user has put that elsewhere. */
+function findServerFile({ scope, folder, env }: Pick<HookPlace, 'scope' | 'folder' | 'env'>): string {
+  if (scope === 'project') return join(dirname(folder), '.mcp.json');
+  return join(env.CLAUDE_CONFIG_DIR ? folder : dirname(folder), '.claude.json');
+}

@@ -1,7 +1,14 @@
 import { join } from 'node:path';
 import { formatHookCommand, parseHookCommand } from '../hook-command.ts';
 import { HOOK_EVENTS } from '../hook-events.ts';
-import type { HookHost, HookPlace, WholeFile } from '../hook-host.ts';
+import {
+  describeServerFile,
+  type HookFile,
+  type HookHost,
+  type HookPlace,
+  type WholeFile,
+} from '../hook-host.ts';
+import { makeServerCommand } from '../server-command.ts';
 import { findClineHome } from './places.ts';
 
 /**
@@ -14,8 +21,23 @@ export const clineHookHost: HookHost = {
   program: 'cline',
   findHome: findClineHome,
   projectFolder: '.cline',
-  listFiles: (place) => Object.keys(HOOK_EVENTS.cline).map((event) => describeFile(place, event)),
+  listFiles: (place) => [
+    ...Object.keys(HOOK_EVENTS.cline).map((event) => describeFile(place, event)),
+    ...listServerFiles(place),
+  ],
 };
+
+/** Cline has no servers for one project. */
+function listServerFiles({ scope, folder, launcher }: HookPlace): HookFile[] {
+  if (scope === 'project') return [];
+  const path = join(folder, 'data', 'settings', 'cline_mcp_settings.json');
+  return [
+    describeServerFile('cline', path, {
+      section: 'mcpServers',
+      value: { ...makeServerCommand(launcher, 'cline') },
+    }),
+  ];
+}
 
 const MARK = '# Written by "handover hooks install", removed by "handover hooks uninstall".';
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { HookMoment } from '../hook-events.ts';
 import type { HookHandler, HookHost } from '../hook-host.ts';
 import { makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { makeServerCommand } from '../server-command.ts';
 import { codexHookTrust } from './hook-trust.ts';
 import { findCodexHome } from './paths.ts';
 
@@ -29,6 +30,14 @@ export const codexHookHost: HookHost = {
       handlers: makeHandlers('codex', launcher, describeHandler),
       skeleton: {},
       offSwitches: [],
+      server: null,
+    },
+    {
+      kind: 'table',
+      agent: 'codex',
+      path: join(folder, 'config.toml'),
+      section: 'mcp_servers',
+      value: { ...makeServerCommand(launcher, 'codex') },
     },
   ],
 };

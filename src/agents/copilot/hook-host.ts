@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { formatHookCommand } from '../hook-command.ts';
-import { type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { describeServerFile, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { makeServerCommand } from '../server-command.ts';
 import { findCopilotHome } from './paths.ts';
 
 /** Copilot CLI reads every file in its hooks folder, so ours is one of its own. */
@@ -10,7 +11,7 @@ export const copilotHookHost: HookHost = {
   program: 'copilot',
   findHome: findCopilotHome,
   projectFolder: '.github',
-  listFiles: ({ folder, launcher }) => [
+  listFiles: ({ scope, folder, launcher }) => [
     {
       kind: 'entries',
       agent: 'copilot',
@@ -24,6 +25,11 @@ export const copilotHookHost: HookHost = {
       })),
       skeleton: { version: 1 },
       offSwitches: [],
+      server: null,
     },
+    describeServerFile('copilot', join(folder, scope === 'user' ? 'mcp-config.json' : 'mcp.json'), {
+      section: 'mcpServers',
+      value: { type: 'local', ...makeServerCommand(launcher, 'copilot'), tools: ['*'] },
+    }),
   ],
 };

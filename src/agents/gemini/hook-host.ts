@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { makeServerCommand } from '../server-command.ts';
 import { findRoot } from './places.ts';
 
 /** No matcher: those of Gemini CLI are compared as they stand, and none matches all. Timeouts are in milliseconds. */
@@ -23,6 +24,7 @@ export const geminiHookHost: HookHost = {
       })),
       skeleton: {},
       offSwitches: [{ path: ['hooksConfig', 'enabled'], value: false }],
+      server: { section: 'mcpServers', value: { ...makeServerCommand(launcher, 'gemini') } },
     },
   ],
 };

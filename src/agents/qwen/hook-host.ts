@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { makeServerCommand } from '../server-command.ts';
 import { findQwenHome } from './places.ts';
 
 /** Timeouts are in milliseconds. */
@@ -22,6 +23,7 @@ export const qwenHookHost: HookHost = {
       })),
       skeleton: {},
       offSwitches: [{ path: ['disableAllHooks'], value: true }],
+      server: { section: 'mcpServers', value: { ...makeServerCommand(launcher, 'qwen') } },
     },
   ],
 };

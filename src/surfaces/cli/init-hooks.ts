@@ -6,10 +6,19 @@ import { listReviews, requireHookedAgents, splitByPresence } from './hooked-agen
 import type { InitPart } from './init-part.ts';
 
 /** Hooks for the agents on this machine, or for those that were named. */
-export function proposeHooks(context: CliContext, named: readonly string[] | undefined): InitPart {
+export function proposeHooks(
+  context: CliContext,
+  named: readonly string[] | undefined,
+  withServer: boolean,
+): InitPart {
   const store = findStore(context);
   const { machine } = context;
-  const site = { scope: 'user', project: machine.cwd, launcher: requireLastingLauncher(machine) } as const;
+  const site = {
+    scope: 'user',
+    project: machine.cwd,
+    launcher: requireLastingLauncher(machine),
+    withServer,
+  } as const;
   const agents = requireHookedAgents(named);
   const { present, absent } = splitByPresence(readHookStatus(store, { ...site, agents }), agents);
   const request = { ...site, agents: present.map(({ agent }) => agent) };
@@ -19,7 +28,7 @@ export function proposeHooks(context: CliContext, named: readonly string[] | und
     name: 'hooks',
     proposals: install(true)
       .filter(({ change }) => change !== 'unchanged')
-      .map(({ agent, path }) => `put hooks for ${agent} into ${path}`),
+      .map(({ agent, path, holds }) => `put ${holds} for ${agent} into ${path}`),
     notes: absent.length === 0 ? [] : [`not on this machine: ${absent.map(({ title }) => title).join(', ')}`],
     isOutside: true,
     after: 'see: handover hooks status; back: handover hooks uninstall',

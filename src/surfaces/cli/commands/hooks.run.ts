@@ -6,10 +6,11 @@ import { identifyProject } from '../../../workspace/project.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { listReviews, requireHookedAgents, splitByPresence } from '../hooked-agents.ts';
 import { bold, dim, green, type Output, type Part, yellow } from '../output.ts';
-import type { ChangeHooksFlags, HooksFlags } from './hooks.ts';
+import type { ChangeHooksFlags, HooksFlags, InstallFlags } from './hooks.ts';
 
-export function runInstall(this: CliContext, flags: ChangeHooksFlags): void {
-  const site = { ...findSite(this, flags), launcher: requireLastingLauncher(this.machine) };
+export function runInstall(this: CliContext, flags: InstallFlags): void {
+  const launcher = requireLastingLauncher(this.machine);
+  const site = { ...findSite(this, flags), launcher, withServer: flags.mcp };
   const named = requireHookedAgents(flags.agent);
   const { present, absent } = splitByPresence(
     readHookStatus(findStore(this), { ...site, agents: named }),
@@ -49,16 +50,16 @@ export function runStatus(this: CliContext, flags: HooksFlags): void {
 function findSite(context: CliContext, { scope }: HooksFlags): HookSite {
   const { machine } = context;
   const project = scope === 'project' ? identifyProject('.', machine).root : machine.cwd;
-  return { scope, project, launcher: findLauncher(machine) };
+  return { scope, project, launcher: findLauncher(machine), withServer: true };
 }
 
 const NAME_WIDTH = 13;
 
 function printChanges(out: Output, changes: readonly HookChange[], dryRun: boolean): void {
-  for (const { agent, path, change } of changes) {
+  for (const { agent, path, holds, change } of changes) {
     const look = change === 'unchanged' ? dim : green;
     const words = dryRun && change !== 'unchanged' ? `would be ${change}` : change;
-    out.line(bold(agent.padEnd(NAME_WIDTH)), look(words), `  ${path}`);
+    out.line(bold(agent.padEnd(NAME_WIDTH)), look(words), `  ${path}`, dim(`  ${holds}`));
   }
 }
 
@@ -69,17 +70,17 @@ function toJson({ detection, trustStep, ...status }: HookStatus): unknown {
 
 function printStatus(out: Output, status: HookStatus): void {
   const { agent, detected, detection, state, files } = status;
-  if (!detected && state === 'none') {
+  if (!detected && state === 'none' && status.server === 'none') {
     out.line(bold(agent.padEnd(NAME_WIDTH)), dim('not on this machine'));
     return;
   }
   const version = detection.version === null ? '' : dim(`  version ${detection.version}`);
-  out.line(bold(agent.padEnd(NAME_WIDTH)), showState(status), version);
-  for (const { path, problem, missing, off, state: own } of files) {
-    if (own !== 'none') out.line(dim(`  ${path}`));
+  out.line(bold(agent.padEnd(NAME_WIDTH)), showState(status), showServer(status), version);
+  for (const { path, problem, missing, off, state: own, server } of files) {
+    if ((own ?? 'none') !== 'none' || (server ?? 'none') !== 'none') out.line(dim(`  ${path}`));
     if (problem !== null) out.line(yellow('  problem: '), problem);
     if (off) out.line(yellow('  note: '), `all hooks are turned off in ${path}`);
-    for (const gone of missing) out.line(yellow('  broken: '), `the hooks start ${gone}, which is not there`);
+    for (const gone of missing) out.line(yellow('  broken: '), `it starts ${gone}, which is not there`);
   }
   const next = nameNextStep(status);
   if (next !== null) out.line(dim('  next: '), next);
@@ -92,11 +93,16 @@ function showState(status: HookStatus): Part {
   return listReviews([status]).length > 0 ? yellow('installed, not trusted yet') : green('installed');
 }
 
+function showServer({ server }: HookStatus): Part {
+  if (server === 'none') return dim(', no mcp');
+  return server === 'installed' ? ', mcp' : yellow(', mcp outdated');
+}
+
 function nameNextStep(status: HookStatus): string | null {
-  const { agent, state, files } = status;
+  const { agent, state, server, files } = status;
   const [review] = listReviews([status]);
   const isBroken = files.some(({ missing }) => missing.length > 0);
-  if (isBroken || state === 'outdated' || state === 'partly')
+  if (isBroken || state === 'outdated' || state === 'partly' || server === 'outdated')
     return `handover hooks install --agent ${agent}`;
   return review?.sentence ?? null;
 }

@@ -11,6 +11,10 @@ export interface ChangeHooksFlags extends HooksFlags {
   dryRun: boolean;
 }
 
+export interface InstallFlags extends ChangeHooksFlags {
+  mcp: boolean;
+}
+
 export const agentsFlag = {
   kind: 'parsed',
   parse: (input: string): string => input,
@@ -38,16 +42,22 @@ const dryRun = {
   brief: 'Only say what would be done',
 } as const;
 
-const install = buildCommand<ChangeHooksFlags, [], CliContext>({
+export const mcpFlag = {
+  kind: 'boolean',
+  default: true,
+  brief: 'Register the MCP server with the agents too',
+} as const;
+
+const install = buildCommand<InstallFlags, [], CliContext>({
   loader: async () => (await import('./hooks.run.ts')).runInstall,
-  parameters: { flags: { ...flags, dryRun } },
-  docs: { brief: 'Put hooks into the settings of the agents on this machine' },
+  parameters: { flags: { ...flags, dryRun, mcp: mcpFlag } },
+  docs: { brief: 'Put hooks and the MCP server into the settings of the agents on this machine' },
 });
 
 const uninstall = buildCommand<ChangeHooksFlags, [], CliContext>({
   loader: async () => (await import('./hooks.run.ts')).runUninstall,
   parameters: { flags: { ...flags, dryRun } },
-  docs: { brief: 'Take the hooks out again, and nothing else' },
+  docs: { brief: 'Take the hooks and the MCP server out again, and nothing else' },
 });
 
 const status = buildCommand<HooksFlags, [], CliContext>({

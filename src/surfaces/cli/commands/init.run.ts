@@ -17,7 +17,7 @@ export async function runInit(this: CliContext, flags: InitFlags, words = '.'): 
   }
   const parts: InitPart[] = [
     ...(flags.files ? [proposeFiles(this, folder, flags)] : []),
-    ...(flags.hooks ? [proposeHooks(this, flags.agent)] : []),
+    ...(flags.hooks ? [proposeHooks(this, flags.agent, flags.mcp)] : []),
   ];
   const open = parts.filter(({ proposals }) => proposals.length > 0);
   if (!flags.json) print(this.out, parts);

@@ -1,6 +1,6 @@
 import { buildCommand, type Command } from '@stricli/core';
 import type { CliContext } from '../context.ts';
-import { agentsFlag } from './hooks.ts';
+import { agentsFlag, mcpFlag } from './hooks.ts';
 import { folderPositional } from './snapshot.ts';
 
 export interface InitFlags {
@@ -8,6 +8,7 @@ export interface InitFlags {
   name?: string;
   files: boolean;
   hooks: boolean;
+  mcp: boolean;
   force: boolean;
   remove: boolean;
   yes: boolean;
@@ -36,6 +37,7 @@ export const init: Command<CliContext> = buildCommand<InitFlags, [string?], CliC
         brief: 'Make SOUL.md, MEMORY.md and HANDOFF.md, and put a block into the files that agents read',
       },
       hooks: { kind: 'boolean', default: true, brief: 'Put hooks into the settings of agents' },
+      mcp: mcpFlag,
       force: yes('Make the three files anew; what is in them is kept in the store'),
       remove: yes('Only take the blocks out again'),
       yes: yes('Do it without asking'),
