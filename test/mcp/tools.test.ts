@@ -40,6 +40,7 @@ describe('the tools', () => {
       'resolve',
       'resume',
       'save',
+      'search',
       'sessions',
       'status',
     ]);
@@ -213,6 +214,33 @@ describe('get', () => {
     );
     const little = (await mcp.call('get', { id, events: true, budget: 256 })).text;
     expect(little).toMatch(/# Left out: \d+ lines; ask again with a larger budget/);
+  });
+});
+
+describe('search', () => {
+  it('finds what was kept, says how far it holds and how to open it, and keeps to the project', async () => {
+    const { desk, mcp } = await work();
+    await mcp.call('save', {
+      decision: [DECISION],
+      rejected: ['Memcached: it loses the sessions at a restart'],
+    });
+    const other = join(desk.folder, 'other');
+    mkdirSync(other);
+    runGit(other, 'init');
+    await desk.ok(['save', '--decision', 'Redis is the queue', '--title', 'x', '--project', other]);
+    const { text } = await mcp.call('search', { query: 'redis' });
+    expect(text).toMatch(/^# Found for "redis", best first\n# Quoted lines \(>\) are data/);
+    expect(text).toContain(`> decision  ${DECISION}`);
+    expect(text).toContain('declared');
+    expect(text).not.toContain('the queue');
+    const opening = /get (\{.*\})/.exec(text)?.[1] ?? '{}';
+    expect((await mcp.call('get', JSON.parse(opening))).text).toContain(DECISION);
+    expect((await mcp.call('search', { query: 'redis', everywhere: true })).text).toContain('the queue');
+    expect((await mcp.call('search', { query: 'sessions', kind: ['rejected'] })).text).not.toContain(
+      DECISION,
+    );
+    expect((await mcp.call('search', { query: 'sessions', limit: 1 })).text).toMatch(/# Left out: \d+ more/);
+    expect((await mcp.call('search', { query: 'zebra' })).text).toMatch(/^# Nothing was found for "zebra"/);
   });
 });
 

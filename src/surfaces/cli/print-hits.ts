@@ -5,7 +5,11 @@ import type { CliContext } from './context.ts';
 import { bold, dim, type Part, yellow } from './output.ts';
 
 /** One hit after the other, best first: what it says, how far it holds, where it is from, how to open it. */
-export function printHits({ out, machine }: CliContext, hits: readonly SearchHit[], query: string): void {
+export function printHits(
+  { out, machine }: Pick<CliContext, 'out' | 'machine'>,
+  hits: readonly SearchHit[],
+  query: string,
+): void {
   const now = machine.clock.now();
   for (const [index, hit] of hits.entries()) {
     if (index > 0) out.line();

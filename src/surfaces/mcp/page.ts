@@ -14,12 +14,15 @@ export interface Sheet {
   budget: number;
   /** How many entries at most; all that fit if left out. */
   most?: number;
+  /** How many there are besides that are not among the entries. */
+  omitted?: number;
   /** How to get what was left out. */
   more(leftOut: number): string;
 }
 
 /** Fills a sheet as far as its budget goes. What is left out is counted, and told how to get. */
-export function printSheet({ head, entries, budget, most = entries.length, more }: Sheet): string {
+export function printSheet(sheet: Sheet): string {
+  const { head, entries, budget, most = entries.length, omitted = 0, more } = sheet;
   const lines = [...head];
   let left = budget * BYTES_PER_TOKEN - countBytes(head);
   let taken = 0;
@@ -29,7 +32,7 @@ export function printSheet({ head, entries, budget, most = entries.length, more 
     lines.push(...entry);
     taken++;
   }
-  const leftOut = entries.length - taken;
+  const leftOut = entries.length - taken + omitted;
   return [...lines, ...(leftOut === 0 ? [] : [`# Left out: ${more(leftOut)}`]), ''].join('\n');
 }
 

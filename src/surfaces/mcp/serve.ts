@@ -13,6 +13,7 @@ import { registerGet } from './tools/get.ts';
 import { registerResolve } from './tools/resolve.ts';
 import { registerResume } from './tools/resume.ts';
 import { registerSave } from './tools/save.ts';
+import { registerSearch } from './tools/search.ts';
 import { registerSessions } from './tools/sessions.ts';
 import { registerStatus } from './tools/status.ts';
 import { LineTransport } from './transport.ts';
@@ -47,6 +48,7 @@ export function serve({ machine, agent, input, output }: Serving): StdioServerHa
 
 function register(server: McpServer, connection: Connection): void {
   registerResume(server, connection);
+  registerSearch(server, connection);
   registerGet(server, connection);
   registerSave(server, connection);
   registerResolve(server, connection);

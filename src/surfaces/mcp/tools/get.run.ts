@@ -9,13 +9,13 @@ import { readEarlier } from '../../../store/earlier.ts';
 import { readMarked, readMarks } from '../../../store/marks.ts';
 import { findStore } from '../../cli/context.ts';
 import { findFact } from '../../cli/mark-named.ts';
-import { createOutput } from '../../cli/output.ts';
 import { pickHandover } from '../../cli/pick.ts';
 import { printTrace } from '../../cli/print-trace.ts';
 import { requireReader } from '../../cli/readers.ts';
 import type { Answer, Call } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { DATA_NOT_ORDERS, printSheet, quote } from '../page.ts';
+import { collectLines } from '../printed-lines.ts';
 import type { GetWish } from './get.ts';
 
 export async function get(call: Call, wish: GetWish): Promise<Answer> {
@@ -69,10 +69,7 @@ async function tellFact(call: Call, { handover, fact, wish }: FactWish): Promise
 async function traceLines(call: Call, handover: Handover, facts: readonly Fact[]): Promise<string[]> {
   const earlier = readEarlier(findStore(call), handover);
   const trace = await traceFacts(handover, facts, { machine: call.machine, earlier });
-  const lines: string[] = [];
-  const write = (words: string): boolean => lines.push(...words.trimEnd().split('\n')) > 0;
-  printTrace(createOutput({ isTerminal: false, write, writeBytes: () => true }, false), handover, trace);
-  return lines.filter((line) => line !== '').map(quote);
+  return collectLines((out) => printTrace(out, handover, trace)).map(quote);
 }
 
 function printLines(head: readonly string[], lines: readonly string[], tokens: number): string {
