@@ -39,6 +39,7 @@ export const claudeCode: Driver = {
     { name: 'Edit', args: { file_path: path, old_string: from, new_string: to } },
   ],
   run: (command) => ({ name: 'Bash', args: { command, description: 'Check' } }),
+  nameTool: (tool) => ({ name: `mcp__handover__${tool}` }),
   compactions: [
     { by: 'prompt', prompt: '/compact', restoredAtOnce: false },
     {

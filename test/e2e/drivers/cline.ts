@@ -20,6 +20,7 @@ export const cline: Driver = {
   cannotGoOn: true,
   edit: (path, { from, to }) => [{ name: 'editor', args: { path, old_text: from, new_text: to } }],
   run: (command) => ({ name: 'run_commands', args: { commands: [command] } }),
+  nameTool: (tool) => ({ name: `handover__${tool}` }),
   compactions: [],
   reachedBy: 'tool',
   cleanUp: ['hub', 'stop'],

@@ -48,6 +48,7 @@ trust_level = "trusted"
     },
   ],
   run: (command) => ({ name: 'exec_command', args: { cmd: command } }),
+  nameTool: (tool) => ({ namespace: 'mcp__handover', name: tool }),
   compactions: [
     {
       by: 'tokens',

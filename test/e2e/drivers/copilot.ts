@@ -21,6 +21,7 @@ export const copilot: Driver = {
     { name: 'edit', args: { path, old_str: from, new_str: to } },
   ],
   run: (command) => ({ name: 'bash', args: { command, description: 'Check' } }),
+  nameTool: (tool) => ({ name: `handover-${tool}` }),
   compactions: [{ by: 'prompt', prompt: '/compact', restoredAtOnce: false }],
   reachedBy: 'start',
 };

@@ -46,6 +46,8 @@ export interface Driver {
   cannotGoOn?: boolean;
   edit(path: string, change: { from: string; to: string }): ToolCall[];
   run(command: string): ToolCall;
+  /** What the agent calls a tool of our MCP server. */
+  nameTool(tool: string): Pick<ToolCall, 'name' | 'namespace'>;
   compactions: readonly Compaction[];
   /** What a hook gives reaches the model with the first request of a session, or only after a tool was used. */
   reachedBy: 'start' | 'tool';

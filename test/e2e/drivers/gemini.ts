@@ -34,6 +34,7 @@ export const gemini: Driver = {
     },
   ],
   run: (command) => ({ name: 'run_shell_command', args: { command, description: 'Check' } }),
+  nameTool: (tool) => ({ name: `mcp_handover_${tool}` }),
   compactions: [{ by: 'tokens', tokens: 600_000, restoredAtOnce: false }],
   reachedBy: 'start',
 };

@@ -34,6 +34,7 @@ export const opencode: Driver = {
     { name: 'edit', args: { filePath: path, oldString: from, newString: to } },
   ],
   run: (command) => ({ name: 'bash', args: { command, description: 'Check' } }),
+  nameTool: (tool) => ({ name: `handover_${tool}` }),
   compactions: [{ by: 'tokens', tokens: CONTEXT - 1_000, restoredAtOnce: true }],
   reachedBy: 'start',
 };

@@ -31,6 +31,7 @@ export const qwen: Driver = {
     { name: 'edit', args: { file_path: path, old_string: from, new_string: to } },
   ],
   run: (command) => ({ name: 'run_shell_command', args: { command, is_background: false } }),
+  nameTool: (tool) => ({ name: `mcp__handover__${tool}` }),
   compactions: [{ by: 'prompt', prompt: '/compress', restoredAtOnce: false }],
   reachedBy: 'start',
 };

@@ -1,6 +1,8 @@
 /** A tool call that the scripted model makes. */
 export interface ToolCall {
   name: string;
+  /** The server that the tool belongs to, where a format names it apart. */
+  namespace?: string;
   args: Readonly<Record<string, unknown>>;
 }
 

@@ -27,6 +27,7 @@ export const responses: Protocol = {
       call_id: makeId('call'),
       status: 'completed',
       name: reply.call.name,
+      ...(reply.call.namespace === undefined ? {} : { namespace: reply.call.namespace }),
       arguments: JSON.stringify(reply.call.args),
     };
     const output = call === undefined ? [message] : [message, call];
