@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HookedAgent } from '../../src/agents/hook-events.ts';
@@ -39,7 +39,7 @@ describe('the plugin for Claude Code and Codex', () => {
       plugins: [{ name: 'agent-handover', source: `./${plugin}`, description: expect.any(String) }],
     });
     expect(readJson('package.json')).toMatchObject({
-      files: expect.arrayContaining(['.claude-plugin', 'plugins']),
+      files: expect.arrayContaining(['.claude-plugin', 'plugins', 'skills']),
     });
   });
 
@@ -59,6 +59,30 @@ describe('the plugin for Claude Code and Codex', () => {
     const codex = readJson(join(plugin, 'hooks/codex.json'));
     expect(codex.hooks).toEqual(describeHooks('codex', variable('CLAUDE_PLUGIN_ROOT')));
     for (const file of [claude, codex]) expect(Object.keys(file).sort()).toEqual(['description', 'hooks']);
+  });
+});
+
+describe('the MCP server and the skill', () => {
+  it('are carried by the plugin and by the extension', () => {
+    expect(readJson('plugins/agent-handover/.mcp.json')).toEqual({
+      mcpServers: { handover: { command: 'node', args: [`${variable('CLAUDE_PLUGIN_ROOT')}/bin/mcp.cjs`] } },
+    });
+    expect(readJson('plugins/gemini/gemini-extension.json').mcpServers).toEqual({
+      handover: { command: 'node', args: [`${variable('extensionPath')}/bin/mcp.cjs`, '--agent', 'gemini'] },
+    });
+  });
+
+  it('are the same everywhere', () => {
+    const skill = readFileSync('skills/handover/SKILL.md', 'utf8');
+    expect(skill).toMatch(/^---\nname: handover\ndescription: .{50,1000}\n---\n/);
+    for (const plugin of ['plugins/agent-handover', 'plugins/gemini'])
+      expect(readFileSync(join(plugin, 'skills/handover/SKILL.md'), 'utf8')).toBe(skill);
+  });
+
+  it('name every tool that there is', () => {
+    const skill = readFileSync('skills/handover/SKILL.md', 'utf8');
+    for (const file of readdirSync('src/surfaces/mcp/tools').filter((name) => !name.endsWith('.run.ts')))
+      expect(skill).toContain(`\`${file.replace(/\.ts$/, '')}\``);
   });
 });
 
@@ -97,6 +121,13 @@ describe.each(['plugins/agent-handover', 'plugins/gemini'])('the hook entry of %
     const folder = makePackage();
     cpSync(plugin, join(folder, plugin), { recursive: true });
     expect(run(join(folder, plugin, 'bin/hook.cjs'), '/nowhere')).toBe('ran codex,Stop');
+  });
+
+  it('runs the server of that package with the words that it was given', () => {
+    const folder = makePackage();
+    writeFileSync(join(folder, 'bin/handover.cjs'), "process.stdout.write('ran ' + process.argv.slice(2));");
+    cpSync(plugin, join(folder, plugin), { recursive: true });
+    expect(run(join(folder, plugin, 'bin/mcp.cjs'), '/nowhere')).toBe('ran mcp,codex,Stop');
   });
 
   it('runs the package that PATH leads to, when an agent has copied it away', () => {

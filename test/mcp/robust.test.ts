@@ -218,12 +218,13 @@ describe('the wire', () => {
     expect(await wire.ended).toBe(0);
   });
 
-  it('leaves nothing half done when its input ends amid a save', async () => {
+  it('answers what was asked before its input ended, and leaves nothing half done', async () => {
     const desk = makeDesk();
     const wire = start(desk);
     wire.send(initialize('2025-06-18'));
-    wire.send(call(1, 'save', { note: ['kept or not'] }));
+    wire.send(call(1, 'save', { note: ['kept'] }));
     wire.child.stdin.end();
+    expect((await wire.reply(1)).result?.content?.[0]?.text).toMatch(/^saved in handover/);
     expect(await wire.ended).toBe(0);
     mkdirSync(join(desk.store, 'handovers'), { recursive: true });
     const left = readdirSync(join(desk.store, 'handovers'), { recursive: true, encoding: 'utf8' });

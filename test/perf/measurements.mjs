@@ -12,6 +12,13 @@ import { deleteIndex, SOME, settleIndexes } from './stores.mjs';
 const SHORT_LIST = ['list', '--limit', '20'];
 const WHOLE_LIST = ['list', '--json', '--limit', '0'];
 const FIRST_ONE = ['list', '--limit', '1'];
+/** The first message of a client; when it is answered, the server ends with its input. */
+const INITIALIZE = `${JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'initialize',
+  params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'bench', version: '1' } },
+})}\n`;
 const WITHOUT_INDEX = { HANDOVER_SQLITE: 'none' };
 
 /** @param {Place} place */
@@ -45,6 +52,7 @@ export function measureReads({ few, many, crowded }, { rounds, count }) {
       unindexed: { command: handover(many, SHORT_LIST, WITHOUT_INDEX) },
       unindexedCrowded: { command: handover(crowded, SHORT_LIST, WITHOUT_INDEX) },
       show: { command: handover(many, ['show', 'latest']) },
+      mcp: { command: { ...handover(many, ['mcp']), input: INITIALIZE } },
       common: { command: handover(many, search(COMMON_WORD)) },
     },
     rounds,
@@ -63,6 +71,7 @@ export function measureReads({ few, many, crowded }, { rounds, count }) {
     compare(`list --limit 20 ${of}, all in one month, without SQLite`, 'unindexedCrowded'),
     compare(`list --query, a common word ${of}`, 'common'),
     compare(`show latest ${of}`, 'show'),
+    compare('mcp, from its start to initialised and ended', 'mcp', 120),
   ];
 }
 

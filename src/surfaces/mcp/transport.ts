@@ -10,6 +10,8 @@ export interface LineStreams {
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 /** What is kept of a line that is too long, at its beginning and at its end: by it the request is answered. */
 const KEPT_BYTES = 1024;
+/** What is not answered by then, after the input has ended, never is, such as a request that was cancelled. */
+const ANSWER_MS = 5000;
 const LINE_FEED = 0x0a;
 
 const PARSE_ERROR = -32_700;
@@ -17,7 +19,7 @@ const INVALID_REQUEST = -32_600;
 
 /**
  * One message a line. What is no message is answered with an error and passed over: whatever comes in, the next request
- * is served. It ends when its input ends, or when nobody reads its output any more.
+ * is served. It ends when its input has ended and all that was asked is answered, or when nobody reads its output any more.
  */
 export class LineTransport implements Transport {
   onclose?: () => void;
@@ -30,6 +32,8 @@ export class LineTransport implements Transport {
   /** The end of a line of which only the beginning is kept. */
   #tail: Buffer | null = null;
   #isClosed = false;
+  #hasEnded = false;
+  readonly #unanswered = new Set<string | number>();
 
   constructor(streams: LineStreams) {
     this.#streams = streams;
@@ -38,14 +42,15 @@ export class LineTransport implements Transport {
   async start(): Promise<void> {
     const { input, output } = this.#streams;
     input.on('data', (chunk: Buffer) => this.#take(chunk));
-    input.on('end', () => void this.close());
-    input.on('close', () => void this.close());
+    input.on('end', () => this.#end());
+    input.on('close', () => this.#end());
     input.on('error', (error) => this.#fail(error));
     output.on('error', (error) => this.#fail(error));
   }
 
-  send(message: JSONRPCMessage): Promise<void> {
-    return this.#write(message);
+  async send(message: JSONRPCMessage): Promise<void> {
+    await this.#write(message);
+    if (!('method' in message)) this.#settle(message.id);
   }
 
   async close(): Promise<void> {
@@ -55,6 +60,18 @@ export class LineTransport implements Transport {
     this.#streams.input.removeAllListeners('data');
     this.#streams.input.destroy();
     this.onclose?.();
+  }
+
+  #end(): void {
+    if (this.#hasEnded) return;
+    this.#hasEnded = true;
+    if (this.#unanswered.size === 0) void this.close();
+    else setTimeout(() => void this.close(), ANSWER_MS).unref();
+  }
+
+  #settle(id: string | number | undefined): void {
+    if (id !== undefined) this.#unanswered.delete(id);
+    if (this.#hasEnded && this.#unanswered.size === 0) void this.close();
   }
 
   #fail(error: Error): void {
@@ -116,6 +133,7 @@ export class LineTransport implements Transport {
       else this.#refuse(idOf(line), INVALID_REQUEST, 'this is no JSON-RPC 2.0 message');
       return;
     }
+    if ('method' in message && 'id' in message) this.#unanswered.add(message.id);
     this.onmessage?.(message);
   }
 
