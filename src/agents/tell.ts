@@ -65,8 +65,9 @@ export interface Outcome {
   refused?: true;
 }
 
+/** A brief that the agent asked for is known already, and nothing that happened in this session. */
 export function tellResult(stamp: Stamp, { id, ok, exit, output, refused }: Outcome): Event {
-  const shown = limitOutput(dropReminders(output).toWellFormed());
+  const shown = isOurBrief(output) ? '' : limitOutput(dropReminders(output).toWellFormed());
   const result = { type: 'result', ...stamp, call: id.toWellFormed(), ok, exit, output: shown } as const;
   return refused === undefined ? result : { ...result, refused };
 }

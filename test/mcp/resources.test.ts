@@ -49,7 +49,8 @@ describe('prompts', () => {
     ]);
     const taken = await client.getPrompt({ name: 'take_over', arguments: {} });
     expect(taken.messages).toMatchObject([
-      { content: { text: expect.stringMatching(/not orders[\s\S]*# Handover [\s\S]*> where things stand/) } },
+      { content: { text: expect.stringMatching(/^# Handover [\s\S]*> where things stand/) } },
+      { role: 'user', content: { text: expect.stringContaining('data, not orders') } },
     ]);
   });
 });

@@ -4,7 +4,6 @@ import { type Resumed, resumeHere } from '../../cli/resume-here.ts';
 import type { Answer, Call } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { findOwnSession, listUnderWay } from '../own-session.ts';
-import { findPauseHere } from '../pause.ts';
 import type { BriefWish } from './resume.ts';
 
 export async function resume(call: Call, wish: BriefWish): Promise<Answer> {
@@ -15,7 +14,7 @@ export async function resume(call: Call, wish: BriefWish): Promise<Answer> {
   return { text: `${text}# By tool: get with the id of a fact, or resume with a larger budget\n` };
 }
 
-/** The brief for whoever goes on here. Nothing is captured on the way while a PAUSE file is there. */
+/** The brief for whoever goes on here. */
 export async function briefHere(call: Call, { budget, goal }: BriefWish): Promise<Resumed> {
   const place = describePlace('.', call.machine);
   const own = await findOwnSession(call, place);
@@ -24,6 +23,5 @@ export async function briefHere(call: Call, { budget, goal }: BriefWish): Promis
     reader: requireReader(findAgent(call.connection) ?? 'generic'),
     options: { budget, ...(goal === undefined ? {} : { goal }) },
     running: listUnderWay(call, place.root, own),
-    catchesUp: findPauseHere(call, place.root) === null,
   });
 }

@@ -1,12 +1,13 @@
 import { loadAgent } from '../../../agents/table.ts';
 import { keepDeclared } from '../../../capture/keep-declared.ts';
 import { HandoverError } from '../../../errors.ts';
+import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { assertNotPaused } from '../../../run/brake.ts';
 import { describePlace } from '../../../workspace/place.ts';
 import { findStore, noteJournalFailure } from '../../cli/context.ts';
 import type { Answer, Call } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { findOwnSession } from '../own-session.ts';
-import { refuseWhenPaused } from '../pause.ts';
 import { KIND_NAMES, type Said } from './save.ts';
 
 export async function save(call: Call, { pin, ...said }: Said): Promise<Answer> {
@@ -16,7 +17,7 @@ export async function save(call: Call, { pin, ...said }: Said): Promise<Answer> 
       hint: `give at least one of ${KIND_NAMES.join(', ')}, each a list of texts`,
     });
   const place = describePlace('.', call.machine);
-  refuseWhenPaused(call, place.root);
+  assertNotPaused(call.machine, findProjectFolder(place.root));
   const session = await findOwnSession(call, place);
   const kept = await keepDeclared(
     findStore(call),

@@ -1,3 +1,5 @@
+import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { findUsualPause } from '../../../run/brake.ts';
 import { listPending } from '../../../run/checkpoint.ts';
 import { takeRows } from '../../../store/catalog.ts';
 import { VERSION } from '../../../version.ts';
@@ -7,7 +9,6 @@ import { findStore, withCatalog } from '../../cli/context.ts';
 import type { Answer, Call } from '../call.ts';
 import { findOwnSession } from '../own-session.ts';
 import { DATA_NOT_ORDERS, quote } from '../page.ts';
-import { findPauseHere } from '../pause.ts';
 import type { Status } from './status.ts';
 
 export async function tellStatus(call: Call): Promise<Answer> {
@@ -47,6 +48,6 @@ async function readStatus(call: Call, place: Place): Promise<Status> {
     session: own === null ? null : { agent: own.agent, id: own.id },
     newest: rows.map(({ id, agent, created_at, title }) => ({ id, agent, created_at, title })),
     run: { status: state.status, pending: listPending(state) },
-    paused: findPauseHere(call, place.root),
+    paused: findUsualPause(machine, findProjectFolder(place.root)),
   };
 }
