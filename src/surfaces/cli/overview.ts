@@ -3,7 +3,7 @@ import { bold, type Output } from './output.ts';
 
 /** Commands as a person looks for them. Every command is in one group. */
 export const GROUPS: readonly { title: string; names: readonly string[] }[] = [
-  { title: 'Set up', names: ['init', 'hooks', 'migrate'] },
+  { title: 'Set up', names: ['init', 'hooks', 'mcp', 'migrate'] },
   { title: 'Hand over', names: ['capture', 'save', 'to'] },
   { title: 'Go on', names: ['resume', 'restore', 'render'] },
   { title: 'Find', names: ['search', 'list', 'show', 'select', 'diff', 'sessions'] },

@@ -6,7 +6,7 @@ import { answer } from '../call.ts';
 import type { Connection } from '../connection.ts';
 
 const Arguments = v.strictObject({
-  fact: text('The id of a fact (f-…), as search, get and save give it.'),
+  fact: text('The id of a fact (f-…); search, get and save tell it.'),
   as: v.optional(
     v.pipe(
       v.picklist(['resolved', 'refuted', 'pinned', 'unpinned']),

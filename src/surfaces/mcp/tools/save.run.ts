@@ -8,7 +8,9 @@ import { findStore, noteJournalFailure } from '../../cli/context.ts';
 import type { Answer, Call } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { findOwnSession } from '../own-session.ts';
-import { KIND_NAMES, type Said } from './save.ts';
+import type { Said } from './save.ts';
+
+const KIND_NAMES = ['decision', 'constraint', 'rejected', 'next', 'question', 'blocker', 'note'] as const;
 
 export async function save(call: Call, { pin, ...said }: Said): Promise<Answer> {
   const declared = KIND_NAMES.flatMap((kind) => (said[kind] ?? []).map((words) => ({ kind, text: words })));

@@ -29,15 +29,6 @@ const KINDS = {
   blocker: texts('What the work waits for.'),
   note: texts('Anything else that the next session must know.'),
 };
-export const KIND_NAMES = [
-  'decision',
-  'constraint',
-  'rejected',
-  'next',
-  'question',
-  'blocker',
-  'note',
-] as const;
 
 const Arguments = v.strictObject({
   ...KINDS,
