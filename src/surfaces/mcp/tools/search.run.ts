@@ -22,6 +22,7 @@ export async function searchFacts(call: Call, wish: SearchWish): Promise<Answer>
       ...(wish.file === undefined ? {} : { file: wish.file }),
       ...(wish.agent === undefined ? {} : { agent: wish.agent }),
       ...(wish.since === undefined ? {} : { sinceMs: parseMoment(wish.since, machine.clock.now(), 'first') }),
+      ...(wish.sessions ? { sessions: true } : {}),
       ...(wish.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
     },
   );

@@ -18,6 +18,13 @@ const Arguments = v.strictObject({
     v.pipe(v.boolean(), v.description('In all projects of this user, not in this one alone.')),
     false,
   ),
+  sessions: v.optional(
+    v.pipe(
+      v.boolean(),
+      v.description('Also in the text of the sessions that agents keep on this machine. Slow the first time.'),
+    ),
+    false,
+  ),
   limit: limit(8),
   budget,
   project,
