@@ -15,7 +15,7 @@ interface Answer {
     fact: string;
     remedy: null | {
       handover: string;
-      isLater: boolean;
+      in_later_session: boolean;
       succeeded: string | null;
       files: { path: string; change: string }[];
       commands: string[];
@@ -80,7 +80,7 @@ describe('handover errors', () => {
     ]);
     expect(seen[0]?.remedy).toEqual({
       handover: ids[0],
-      isLater: false,
+      in_later_session: false,
       succeeded: 'npm test',
       files: [{ path: 'test/server.test.ts', change: 'edited' }],
       commands: ['npx kill-port 3000'],
@@ -112,7 +112,7 @@ Emitted 'error' event on Server instance at:
     expect(seen).toMatchObject([{ likeness: 'same', handover: ids[1], state: 'closed' }]);
     expect(seen[0]?.remedy).toMatchObject({
       handover: ids[2],
-      isLater: true,
+      in_later_session: true,
       files: [{ path: 'src/cart.ts', change: 'edited' }],
     });
     const text = await desk.ok(['errors', TYPES]);

@@ -1,5 +1,6 @@
 import { HandoverError } from '../../../errors.ts';
 import { describeAge } from '../../../model/time.ts';
+import type { Remedy } from '../../../questions/remedy.ts';
 import { askErrors, type SeenError, type SeenErrors } from '../../../questions/seen-errors.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { type CliContext, findStore } from '../context.ts';
@@ -43,9 +44,17 @@ function readTrace(context: CliContext): string {
 function toJson({ lines, seen, hasMore }: SeenErrors): unknown {
   return {
     lines,
-    seen: seen.map((one) => ({ ...one, open: openFact(one.handover, one.fact) })),
+    seen: seen.map((one) => ({
+      ...one,
+      remedy: one.remedy === null ? null : remedyToJson(one.remedy),
+      open: openFact(one.handover, one.fact),
+    })),
     has_more: hasMore,
   };
+}
+
+function remedyToJson({ isLater, ...remedy }: Remedy): unknown {
+  return { ...remedy, in_later_session: isLater };
 }
 
 function printAnswer({ out, err, machine }: CliContext, answer: SeenErrors, flags: QuestionFlags): void {
