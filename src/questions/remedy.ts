@@ -32,7 +32,7 @@ interface Stretch {
 const MOST_OF_A_KIND = 8;
 const MOST_SAID = 2;
 const CURE =
-  /\b(?:root cause|caus(?:e|ed|ing)|because|turns? out|fix(?:e[sd]|ed|ing)?|the (?:problem|issue|bug) (?:is|was))\b/i;
+  /\b(?:root cause|caus(?:e|ed|ing)|because|turns? out|fix(?:es|ed|ing)?|the (?:problem|issue|bug) (?:is|was))\b/i;
 
 /** What a handover tells of the stretch in which an error went away. */
 export function describeRemedy(
