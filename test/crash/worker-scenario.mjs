@@ -19,7 +19,7 @@ const HOOK = join(PACKAGE, 'bin', 'hook.cjs');
  * captured once, lies ready, and the journal tells what it was given and that it took it up.
  * @type {Scenario}
  */
-export const WORKER_SCENARIO = { name: 'worker', prepare: prepareWorker };
+export const WORKER_SCENARIO = { name: 'worker', light: true, prepare: prepareWorker };
 
 /**
  * A session that was captured, compacted and given its brief, and has come to the end of one more turn.
