@@ -19,24 +19,23 @@ describe.each(drivers)('$agent', (driver) => {
   });
 });
 
-describe.runIf(hasTerminal)('two sessions of one project in two terminals', () => {
-  it.each(drivers.filter(({ clear }) => clear !== undefined))(
-    'have their own briefs after /clear in $agent',
-    async (driver) => {
-      const stage = await openHooked(driver);
-      const steps = tellStory(driver, stage.project);
-      stage.model.play('first', steps);
-      const terminal = stage.openAgent(driver, STORY.goal);
-      await terminal.until('the whole story', stage.model.untilTurn('first', steps.length));
-      await work(stage, driver, { story: OTHER_STORY });
+const clearing = drivers.filter(({ clear }) => clear !== undefined);
 
-      stage.model.play('cleared', []);
-      await terminal.enter(driver.clear ?? '');
-      await terminal.enter(NEXT);
-      const request = await terminal.until('a request', stage.model.untilTurn('cleared'));
-      await terminal.close();
-      expectBrief(request, STORY);
-      expect(JSON.stringify(request.messages)).not.toContain(OTHER_STORY.goal);
-    },
-  );
+describe.runIf(hasTerminal && clearing.length > 0)('two sessions of one project in two terminals', () => {
+  it.each(clearing)('have their own briefs after /clear in $agent', async (driver) => {
+    const stage = await openHooked(driver);
+    const steps = tellStory(driver, stage.project);
+    stage.model.play('first', steps);
+    const terminal = stage.openAgent(driver, STORY.goal);
+    await terminal.until('the whole story', stage.model.untilTurn('first', steps.length));
+    await work(stage, driver, { story: OTHER_STORY });
+
+    stage.model.play('cleared', []);
+    await terminal.enter(driver.clear ?? '');
+    await terminal.enter(NEXT);
+    const request = await terminal.until('a request', stage.model.untilTurn('cleared'));
+    await terminal.close();
+    expectBrief(request, STORY);
+    expect(JSON.stringify(request.messages)).not.toContain(OTHER_STORY.goal);
+  });
 });
