@@ -45,6 +45,7 @@ describe('handover cleanup', () => {
       dry_run: false,
       retention_days: 90,
       removed: [b, a],
+      removed_sessions: [],
       kept: { latest: 0, pinned: 0 },
     });
     expect(await ids(desk)).toEqual([d, c]);
