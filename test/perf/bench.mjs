@@ -15,6 +15,7 @@ import {
 import { measureMemory } from './memory.mjs';
 import { measureRedaction } from './redaction.mjs';
 import { formatTable } from './report.mjs';
+import { measureSessionTexts } from './session-texts.mjs';
 import { makePlaces, SOME } from './stores.mjs';
 
 const FULL = { count: 100_000, rounds: 40, longRounds: 5, megabytes: 100 };
@@ -48,6 +49,7 @@ function measureAll({ count, rounds, longRounds, megabytes }) {
       ...step('lists after a save', () => measureFirstLists(places, { rounds, count })),
       ...step('long runs', () => measureLongRuns(places, { rounds: longRounds, count })),
       ...step('captures', () => measureCaptures(folder, { rounds: 10, longRounds, megabytes })),
+      ...step('texts of sessions', () => measureSessionTexts(folder, { rounds: 10, longRounds, megabytes })),
       ...step('hooks', () => measureHooks(places.some, { folder, rounds, count: SOME, megabytes })),
       ...step('redaction', () => measureRedaction(folder, { rounds: longRounds, megabytes })),
       ...step('runs and notes', () => measureMemory(folder, { rounds })),
