@@ -173,7 +173,7 @@ export function isOpenToOthers(path: string): boolean {
 /** Tells contents of a file apart, as far as its size and times do; null when there is no regular file. */
 export function describeFileState(path: string): string | null {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
-  return stat?.isFile() === true ? `${stat.ino}:${stat.size}:${stat.mtimeNs}` : null;
+  return stat?.isFile() === true ? `${stat.size}:${stat.mtimeNs}` : null;
 }
 
 /** Tells a file from one that is put in its place later; null when there is none. */

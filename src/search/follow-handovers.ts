@@ -18,8 +18,8 @@ import {
   type TextRow,
   valuesOfHandover,
 } from './search-schema.ts';
-import { describeFact, describeHandover, tagsOf, textOfHandover } from './searched.ts';
-import { stemsOf } from './tokens.ts';
+import { describeFact, describeHandover, tagsOf, tagsOfFact, textOfHandover } from './searched.ts';
+import { stemsOf, TAG_SIGN } from './tokens.ts';
 
 /** Takes texts into the tables and out of them. */
 export interface TextKeeper {
@@ -38,10 +38,9 @@ export function openTextKeeper(database: SqlDatabase, { notesStems }: { notesSte
   const removeStem = database.prepare('DELETE FROM stems WHERE stem = ?');
   return {
     add: (row, tags) => {
-      const clean = { ...row, text: row.text.replaceAll('\u0000', '\ufffd') };
-      addRow(clean);
-      fullText.add({ n: row.n, text: clean.text, tags });
-      if (notesStems) for (const stem of new Set(stemsOf(clean.text).filter(isNotedStem))) addStem.run(stem);
+      addRow(row);
+      fullText.add({ n: row.n, text: row.text, tags });
+      if (notesStems) for (const stem of new Set(stemsOf(row.text).filter(isNotedStem))) addStem.run(stem);
     },
     remove: ({ first, texts }, tagsOfRow) => {
       const stems = new Set<string>();
@@ -64,7 +63,7 @@ export function noteAllStems(database: SqlDatabase): void {
 const NOTE_ALL_STEMS = `
   CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row);
   INSERT INTO stems (stem) SELECT term FROM temp.vocabulary
-    WHERE length(term) BETWEEN ${MIN_STEM} AND ${MAX_STEM} AND term NOT GLOB '*[0-9]*';
+    WHERE term < '${TAG_SIGN}' AND length(term) BETWEEN ${MIN_STEM} AND ${MAX_STEM} AND term NOT GLOB '*[0-9]*';
   DROP TABLE temp.vocabulary;
 `;
 
@@ -101,8 +100,9 @@ export function openHandoverKeeper(store: Store, database: SqlDatabase, texts: T
       const rows = listTexts(handover);
       const first = findRoom(findBefore, numberOfTime(Date.parse(handover.created_at)), rows.length);
       addHandover.run(...valuesOfHandover(described, { first, texts: rows.length }));
+      const tags = tagsOf(described, null);
       for (const [at, row] of rows.entries())
-        texts.add({ ...row, n: first + at }, tagsOf(described, row.fact));
+        texts.add({ ...row, n: first + at }, row.fact === null ? tags : [...tags, ...tagsOfFact(row.fact)]);
     },
     remove: (id) => {
       removeDamaged.run(id);
@@ -132,7 +132,7 @@ function listTexts(handover: Handover): Omit<TextRow, 'n'>[] {
     { text: textOfHandover(handover), fact: null, line: null },
     ...handover.facts.map((fact) => {
       const described = describeFact(fact);
-      return { text: fact.text, fact: described, line: described.line };
+      return { text: described.text, fact: described, line: described.line };
     }),
   ];
 }

@@ -63,7 +63,7 @@ function spell(character: string): string {
 
 /** For filling an empty database at once: larger pieces are written, and none is merged. */
 export function prepareBulk(database: SqlDatabase): void {
-  configure(database, { hashsize: 24 * 1024 * 1024, automerge: 0, crisismerge: 512 });
+  configure(database, { hashsize: 12 * 1024 * 1024, automerge: 0, crisismerge: 512 });
 }
 
 export function finishBulk(database: SqlDatabase): void {

@@ -17,7 +17,7 @@ export function knowWordsOf(texts: Iterable<{ text: string }>, { words }: Parsed
     const count = counts.get(word.stem) ?? 0;
     const alike = count > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(word.stem, counts));
     const most = Math.max(count, ...alike.map((stem) => counts.get(stem) ?? 0));
-    return { word, weight: weighWord(most, Math.max(1, total)), alike };
+    return { word, texts: count, weight: weighWord(most, Math.max(1, total)), alike };
   });
 }
 

@@ -4,6 +4,8 @@ import { foldText, isUnspaced, splitWords, stemWord } from './tokens.ts';
 /** What is known of a word of the query among all texts. */
 export interface KnownWord {
   word: QueryWord;
+  /** How many texts have it, about. */
+  texts: number;
   /** The rarer, the more. */
   weight: number;
   /** Stems that it may be a mistyped form of. */

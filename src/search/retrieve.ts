@@ -20,7 +20,7 @@ export function knowWords(database: SqlDatabase, { words }: ParsedQuery, extent:
     const counts = alike.map((stem) =>
       estimate(database, { table: 'words', expression: term(stem) }, extent),
     );
-    return { word, weight: weighWord(Math.min(Math.max(count, ...counts), total), total), alike };
+    return { word, texts: count, weight: weighWord(Math.min(Math.max(count, ...counts), total), total), alike };
   });
 }
 
@@ -77,14 +77,16 @@ interface Request {
 }
 
 /** Texts to be ranked: more would cost more time than they can change of the first places. */
-const MOST = 600;
-const MOST_EXACT = 200;
-const MOST_OF_A_WORD = 200;
-const ENOUGH = 60;
+const MOST = 300;
+const MOST_OF_A_WORD = 100;
+const ENOUGH = 40;
+/** A word that so few texts have may be part of a longer one in others. */
+const SCARCE = 10;
 
 /**
- * The numbers of texts that may be what is looked for: first what has the phrase, then what has all words, then all but
- * one, then single words, the rarest first, and last what has a part of a word. Of what is frequent the newest are taken.
+ * The numbers of texts that may be what is looked for: what has all words, or the phrase, then all words but one, then
+ * scarce words within longer ones, then single words, the rarest first, and last what has parts of words. Of what is
+ * frequent the newest are taken.
  */
 export function gatherNumbers(database: SqlDatabase, request: Request, scope: Reach): number[] {
   const found = new Set<number>();
@@ -96,24 +98,30 @@ export function gatherNumbers(database: SqlDatabase, request: Request, scope: Re
     for (const n of findNumbers(database, { ...lookup, expression }, { ...scope, limit: limit + found.size }))
       if (found.size < MOST) found.add(n);
   };
+  /** Room is made for what has the phrase. */
+  const takeAhead = (lookup: Lookup): void => {
+    for (const n of findNumbers(database, lookup, { ...scope, limit: MOST_OF_A_WORD })) found.add(n);
+  };
   const { known, parsed, extent } = request;
   const pick: Pick = (grams) => pickRarest(database, grams, extent);
-  if (parsed.phrase !== null) {
-    const grams = pick(gramsOf(parsed.phrase));
-    if (grams.length > 0) take({ table: 'grams', expression: allOf(grams.map(term)) }, MOST_EXACT);
-  }
   const words = known.filter(({ word }) => !word.isUnspaced);
   const groups = words.map(({ word, alike }) => anyOf([word.text, ...alike].map(term)));
   if (groups.length > 0) take({ table: 'words', expression: allOf(groups) }, MOST);
+  // Unless all of them were found, what has the phrase is among those that have its words.
+  if (parsed.phrase !== null && (found.size === 0 || found.size >= MOST)) {
+    const grams = pick(gramsOf(parsed.phrase));
+    if (grams.length > 0) takeAhead({ table: 'grams', expression: allOf(grams.map(term)) });
+  }
   if (groups.length > 2 && found.size < ENOUGH)
     for (let left = 0; left < Math.min(groups.length, 8); left++)
       take({ table: 'words', expression: allOf(groups.filter((_, at) => at !== left)) }, MOST_OF_A_WORD);
-  for (const { word } of known) takeByGrams(database, word, { take, pick });
+  for (const { word, texts } of known)
+    if (texts < SCARCE || word.isUnspaced) takeByGrams(database, word, { take, pick });
   if (found.size < ENOUGH && groups.length > 1)
     for (const [at] of [...words.entries()].sort(([, a], [, b]) => b.weight - a.weight))
       take({ table: 'words', expression: groups[at] ?? '' }, MOST_OF_A_WORD);
   if (found.size < ENOUGH)
-    for (const { word } of known) {
+    for (const { word } of known.filter(({ texts, alike }) => texts === 0 && alike.length === 0)) {
       const pairs = word.grams.slice(1).map((gram, at) => allOf([word.grams[at] ?? '', gram].map(term)));
       if (pairs.length > 0) take({ table: 'grams', expression: anyOf(pairs) }, MOST_OF_A_WORD);
     }

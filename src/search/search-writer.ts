@@ -1,5 +1,5 @@
 import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
-import { changeCache, rebuildCache, withCacheLock } from '../store/cache-writer.ts';
+import { assertSealed, changeCache, rebuildCache, withCacheLock } from '../store/cache-writer.ts';
 import { findNews, followMonths, type Progress } from '../store/index-sync.ts';
 import type { Store } from '../store/store.ts';
 import { noteAllStems, openHandoverKeeper, openTextKeeper } from './follow-handovers.ts';
@@ -21,6 +21,7 @@ export function updateSearchIndex(
   database: SqlDatabase,
   { notes, progress }: Surroundings,
 ): void {
+  assertSealed(store, SEARCH);
   if (!isBehind(store, database, notes)) return;
   withCacheLock(store, SEARCH, () => {
     if (!isBehind(store, database, notes)) return;

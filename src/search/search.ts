@@ -1,5 +1,6 @@
 import { dirname } from 'node:path';
 import { findMark, type Marks } from '../handover/marks.ts';
+import { compareCodeUnits } from '../model/canonical.ts';
 import type { Fact } from '../model/fact.ts';
 import { resolveRealPath } from '../platform/folders.ts';
 import { abbreviateHome } from '../workspace/place.ts';
@@ -82,7 +83,7 @@ function rank(
   { here, meant }: { here: string | null; meant: readonly Searched[] },
 ): Ranked[] {
   const distinct = new Map(
-    keepNewest([...gathered, ...meant]).map((searched) => [nameOf(searched), searched]),
+    keepNewest(sortNewestFirst([...gathered, ...meant])).map((searched) => [nameOf(searched), searched]),
   );
   const texts = [...distinct].map(([key, { text }]) => ({ key, text }));
   const fused = fuseTexts({ parsed, known }, texts, {
@@ -98,6 +99,13 @@ function rank(
 function isOf(searched: Searched | undefined, project: string): boolean {
   if (searched === undefined) return false;
   return searched.what === 'note' || searched.handover.project.id === project;
+}
+
+/** By their times, whatever order an index has them in; the texts of one handover as they stand in it. */
+function sortNewestFirst(texts: readonly Searched[]): Searched[] {
+  const name = (searched: Searched): string =>
+    searched.what === 'note' ? '' : `${searched.handover.at} ${searched.handover.id}`;
+  return [...texts].sort((a, b) => compareCodeUnits(name(b), name(a)));
 }
 
 /** A fact that a line of handovers carries on is one: the newest tells it. So is a title that is kept again and again. */

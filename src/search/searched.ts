@@ -80,16 +80,20 @@ const MAX_SUMMARY_BYTES = 16 * 1024;
 
 /** The title in the first line, and what was summed up below it. */
 export function textOfHandover({ title, summary }: Handover): string {
-  return summary === '' || summary === title ? title : `${title}\n${cutToBytes(summary, MAX_SUMMARY_BYTES)}`;
+  const text =
+    summary === '' || summary === title ? title : `${title}\n${cutToBytes(summary, MAX_SUMMARY_BYTES)}`;
+  return withoutNul(text);
 }
 
 /** By which the texts of a handover are picked out, whatever they say. */
 export function tagsOf(handover: SearchedHandover, fact: SearchedFact | null): string[] {
   const tags = [tagOfProject(handover.project.id), tagOfAgent(handover.agent)];
-  if (fact === null) return tags;
-  tags.push(tagOfKind(fact.kind));
-  if (fact.kind === 'file') tags.push(tagOfFileName(baseName(fact.text)));
-  return tags;
+  return fact === null ? tags : [...tags, ...tagsOfFact(fact)];
+}
+
+/** Those that are a fact's own. */
+export function tagsOfFact({ kind, text }: SearchedFact): string[] {
+  return kind === 'file' ? [tagOfKind(kind), tagOfFileName(baseName(text))] : [tagOfKind(kind)];
 }
 
 export function tagOfProject(id: string): string {
@@ -101,8 +105,12 @@ export function tagOfAgent(agent: string): string {
 }
 
 export function tagOfKind(kind: FactKind): string {
-  return makeTag('k', String(FACT_KINDS.indexOf(kind)));
+  return KIND_TAGS.get(kind) ?? '';
 }
+
+const KIND_TAGS: ReadonlyMap<FactKind, string> = new Map(
+  FACT_KINDS.map((kind, at) => [kind, makeTag('k', String(at))]),
+);
 
 /** Of the last part of a path. */
 export function tagOfFileName(name: string): string {

@@ -8,6 +8,7 @@ const TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
 
 /** What is looked up and what is looked through, alike: lower case, white space as single spaces. Never a tag's sign. */
 export function foldText(text: string): string {
+  if (!/[^ -~]| {2}|^ | $/.test(text)) return text.toLowerCase();
   return text.normalize('NFC').replaceAll(TAG_SIGN, ' ').replace(/\s+/g, ' ').trim().toLowerCase();
 }
 

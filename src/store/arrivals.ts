@@ -18,7 +18,8 @@ import {
 import { listFolder } from '../platform/folder-listing.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { loadSqlDriver } from '../platform/sql.ts';
-import { isCacheTrouble } from './cache-database.ts';
+import { CACHES_OF_FEATURES, isCacheTrouble } from './cache-database.ts';
+import { dropCache } from './cache-writer.ts';
 import { createHandoverFile, readHandover, withCreationLock } from './handovers.ts';
 import { rebuildIndex } from './index-writer.ts';
 import { appendEntry } from './journal.ts';
@@ -80,8 +81,9 @@ function finishArrival(store: Store, arrival: Arrival, path: string): void {
   syncFolder(join(store.root, ARRIVING));
 }
 
-/** The index reads a handover once: it does not see that another stands in its place. */
+/** Caches read a handover once: they do not see that another stands in its place. */
 function refreshIndex(store: Store): void {
+  for (const name of CACHES_OF_FEATURES) dropCache(store, { name });
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   try {
     if (driver !== null) rebuildIndex(store, driver);

@@ -10,7 +10,10 @@ export interface CacheDatabase {
   version: number;
 }
 
-export function pathOfCache(store: Store, { name }: CacheDatabase): string {
+/** Caches that features keep in the store for themselves, by their names. */
+export const CACHES_OF_FEATURES = ['search', 'sessions'] as const;
+
+export function pathOfCache(store: Store, { name }: Pick<CacheDatabase, 'name'>): string {
   return join(store.root, `${name}.sqlite`);
 }
 

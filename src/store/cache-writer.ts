@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { sha256Hex } from '../model/checksum.ts';
 import {
+  describeFileState,
   ensurePrivateFile,
   identifyFile,
   makeTempPath,
@@ -14,13 +15,15 @@ import {
 import { withLock } from '../platform/lock.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
-import { type CacheDatabase, pathOfCache } from './cache-database.ts';
+import { type CacheDatabase, pathOfCache, RowDamage } from './cache-database.ts';
 import { LOCKS, type Store } from './store.ts';
+
+type CacheName = Pick<CacheDatabase, 'name'>;
 
 const LOCK_WAIT_MS = 2000;
 
 /** Writers of a cache take turns, also those that replace the file, which SQLite's own lock cannot see. */
-export function withCacheLock<T>(store: Store, { name }: CacheDatabase, work: () => T): T {
+export function withCacheLock<T>(store: Store, { name }: CacheName, work: () => T): T {
   const folder = ensurePrivateFolder(store.root, LOCKS);
   return withLock({ folder, name, waitMs: LOCK_WAIT_MS, clock: store.machine.clock }, work);
 }
@@ -91,27 +94,46 @@ function inTransaction(database: SqlDatabase, work: () => void): void {
   database.exec('COMMIT');
 }
 
-/** Hashing a larger file would cost more than the update that it follows; its rows are then checked by their marks alone. */
-const MAX_SEALED_BYTES = 8 * 1024 * 1024;
+/** Removes a cache: whoever needs it builds it anew. */
+export function dropCache(store: Store, cache: CacheName): void {
+  withCacheLock(store, cache, () => {
+    const path = pathOfCache(store, cache);
+    for (const file of [pathOfSeal(store, cache), `${path}-journal`, path]) removeFile(file);
+  });
+}
 
-function pathOfSeal(store: Store, { name }: CacheDatabase): string {
+/** Hashing a larger file would cost more than the update that it follows. */
+const MAX_HASHED_BYTES = 8 * 1024 * 1024;
+
+function pathOfSeal(store: Store, { name }: CacheName): string {
   return join(store.root, `${name}.sum`);
 }
 
-/** Notes the digest of the file, by which rot in any byte of it can be seen, also in bytes that SQLite does not use. */
-function sealCache(store: Store, cache: CacheDatabase): void {
-  const path = pathOfCache(store, cache);
-  if ((measureRegularFile(path) ?? 0) > MAX_SEALED_BYTES) return;
-  writeFileDurably(pathOfSeal(store, cache), `${sha256Hex(readRegularFile(path, MAX_SEALED_BYTES))}\n`);
+function sealCache(store: Store, cache: CacheName): void {
+  writeFileDurably(pathOfSeal(store, cache), computeSeal(pathOfCache(store, cache)));
+}
+
+/**
+ * The digest of a file, by which rot in any byte of it can be seen, also in bytes that SQLite does not use. Of a large one
+ * only its size and time, by which it is seen that somebody else wrote to it; its rows have marks of their own.
+ */
+function computeSeal(path: string): string {
+  if ((measureRegularFile(path) ?? 0) > MAX_HASHED_BYTES) return `as of ${describeFileState(path)}\n`;
+  return `${sha256Hex(readRegularFile(path, MAX_HASHED_BYTES))}\n`;
 }
 
 export type SealState = 'intact' | 'broken' | 'none';
 
 /** To be called under the lock: without it, a writer may be between its commit and its seal. */
-export function checkCacheSeal(store: Store, cache: CacheDatabase): SealState {
+export function checkCacheSeal(store: Store, cache: CacheName): SealState {
   const seal = pathOfSeal(store, cache);
   const path = pathOfCache(store, cache);
   if (measureRegularFile(seal) === null || measureRegularFile(path) === null) return 'none';
-  const expected = readRegularFile(seal, 1024).toString('latin1');
-  return expected === `${sha256Hex(readRegularFile(path, Number.MAX_SAFE_INTEGER))}\n` ? 'intact' : 'broken';
+  return readRegularFile(seal, 1024).toString('latin1') === computeSeal(path) ? 'intact' : 'broken';
+}
+
+/** Throws `RowDamage` when a cache is not as its last writer left it. */
+export function assertSealed(store: Store, cache: CacheName): void {
+  if (checkCacheSeal(store, cache) !== 'broken') return;
+  if (withCacheLock(store, cache, () => checkCacheSeal(store, cache)) === 'broken') throw new RowDamage();
 }

@@ -2,7 +2,15 @@ import { HandoverError, isErrno } from '../../errors.ts';
 import { isHandoverId } from '../../model/id.ts';
 import { measureRegularFile } from '../../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
-import { isCacheReplaced, isCacheTrouble, openCacheFile, textIn } from '../cache-database.ts';
+import {
+  CACHES_OF_FEATURES,
+  isCacheReplaced,
+  isCacheTrouble,
+  openCacheFile,
+  pathOfCache,
+  textIn,
+} from '../cache-database.ts';
+import { checkCacheSeal, dropCache, withCacheLock } from '../cache-writer.ts';
 import { foldSearchText } from '../catalog.ts';
 import { hasHandover, readHandover } from '../handovers.ts';
 import { COLUMNS, INDEX, isIndexRow, makeIndexRow, pathOfIndex } from '../index-schema.ts';
@@ -24,6 +32,18 @@ export function checkIndex(store: Store, driver: SqlDriver, intact: IntactHandov
     if (!isCacheTrouble(error) && !(error instanceof HandoverError)) throw error;
     return [describeIndex(store, driver, error instanceof Error ? error.message : 'it cannot be opened')];
   }
+}
+
+/** Checks the caches of features by their seals: they are built anew by whoever needs them. */
+export function checkCaches(store: Store): Finding[] {
+  return CACHES_OF_FEATURES.flatMap((name) => {
+    const path = pathOfCache(store, { name });
+    if (measureRegularFile(path) === null) return [];
+    if (withCacheLock(store, { name }, () => checkCacheSeal(store, { name })) !== 'broken') return [];
+    const message = `${path} is damaged: its bytes do not match its seal, ${name}.sum. It is a cache: no handover is affected`;
+    const remedy = { description: 'remove it', apply: () => dropCache(store, { name }) };
+    return [{ code: 'damaged-index', level: 'damage', path, message, remedy }];
+  });
 }
 
 function describeIndex(store: Store, driver: SqlDriver, problem: string): Finding {

@@ -3,7 +3,7 @@ import { pathExists } from '../../platform/folders.ts';
 import { loadSqlDriver } from '../../platform/sql.ts';
 import type { Store } from '../store.ts';
 import { type CheckProgress, checkFiles } from './check-files.ts';
-import { checkIndex } from './check-index.ts';
+import { checkCaches, checkIndex } from './check-index.ts';
 import { checkJournal } from './check-journal.ts';
 import { checkLocks } from './check-locks.ts';
 import { checkSurroundings } from './check-surroundings.ts';
@@ -40,7 +40,14 @@ export async function examineStore(store: Store, progress?: CheckProgress): Prom
     handovers: files.handoverFiles,
     intact: files.intact.size,
     journalEntries: journal.entries,
-    findings: [...files.findings, ...journal.findings, ...locks, ...index, ...surroundings],
+    findings: [
+      ...files.findings,
+      ...journal.findings,
+      ...locks,
+      ...index,
+      ...checkCaches(store),
+      ...surroundings,
+    ],
   };
 }
 
