@@ -10,6 +10,8 @@ export interface Mark {
   held: { fact: Fact; by: Handover } | null;
 }
 
+export const MARKS = ['pinned', 'unpinned', 'resolved', 'refuted'] as const satisfies readonly Mark['mark'][];
+
 /** The marks of a project, by the id of the fact. */
 export type Marks = ReadonlyMap<string, Mark>;
 

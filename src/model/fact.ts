@@ -1,23 +1,9 @@
 import * as v from 'valibot';
 import { shortHash } from './checksum.ts';
+import { FACT_KINDS } from './fact-kinds.ts';
 
-export const FACT_KINDS = [
-  'goal',
-  'task',
-  'decision',
-  'constraint',
-  'rejected',
-  'blocker',
-  'question',
-  'next',
-  'file',
-  'command',
-  'check',
-  'error',
-  'reference',
-  'running',
-  'note',
-] as const;
+export { FACT_KINDS };
+
 export const FactKind = v.picklist(FACT_KINDS);
 export type FactKind = v.InferOutput<typeof FactKind>;
 

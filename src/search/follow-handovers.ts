@@ -4,6 +4,7 @@ import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
 import { numberIn } from '../store/cache-database.ts';
 import { readHandover } from '../store/handovers.ts';
 import type { Store } from '../store/store.ts';
+import { describeFact, describeHandover, textOfHandover } from './describe.ts';
 import { type FullText, findNumbers, openFullText, term } from './full-text.ts';
 import { isNotedStem, MAX_STEM, MIN_STEM } from './misspelt.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type TextRow,
   valuesOfHandover,
 } from './search-schema.ts';
-import { describeFact, describeHandover, tagsOf, tagsOfFact, textOfHandover } from './searched.ts';
+import { tagsOf, tagsOfFact } from './searched.ts';
 import { stemsOf, TAG_SIGN } from './tokens.ts';
 
 /** Takes texts into the tables and out of them. */

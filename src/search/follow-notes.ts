@@ -1,37 +1,11 @@
 import type { SqlDatabase } from '../platform/sql.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
-import { numberIn, textIn } from '../store/cache-database.ts';
+import { numberIn } from '../store/cache-database.ts';
 import type { Store } from '../store/store.ts';
 import type { TextKeeper } from './follow-handovers.ts';
-import { makeTag } from './full-text.ts';
-import { listNotesFiles, type NotesFile, type NotesPlace, readPieces, timeOfNotes } from './notes.ts';
+import { type NotesPlace, readPieces, timeOfNotes } from './notes.ts';
+import { findNotesNews, tagOfNotes } from './search-freshness.ts';
 import { FIRST_OF_NOTES } from './search-schema.ts';
-
-export interface NotesNews {
-  changed: NotesFile[];
-  /** Paths of files that are gone. */
-  gone: string[];
-}
-
-/** How the notes of a place differ from what is known of them. Costs one stat a file. */
-export function findNotesNews(store: Store, database: SqlDatabase, place: NotesPlace): NotesNews {
-  const known = new Map(
-    database
-      .prepare('SELECT path, state FROM notes WHERE folder = ?')
-      .all(place.folder)
-      .map((row) => [textIn(row, 'path'), textIn(row, 'state')]),
-  );
-  const files = listNotesFiles(place, store.machine);
-  const present = new Set(files.map(({ path }) => path));
-  return {
-    changed: files.filter(({ path, state }) => known.get(path) !== state),
-    gone: [...known.keys()].filter((path) => !present.has(path)),
-  };
-}
-
-export function tagOfNotes(folder: string): string {
-  return makeTag('f', folder);
-}
 
 /** Takes in notes that changed, without secrets. To be called in a transaction. */
 export function followNotes(

@@ -5,12 +5,12 @@ import type { ProjectMatch } from '../store/catalog.ts';
 import { measureExtent } from './extent.ts';
 import { isOfHandovers, passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
-import { readKeptMarks } from './follow-journal.ts';
-import { tagOfNotes } from './follow-notes.ts';
 import { allOf, anyOf, type Expression, findNumbers, term } from './full-text.ts';
+import { readKeptMarks } from './kept-marks.ts';
 import type { ParsedQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
 import { gatherNumbers, knowWords } from './retrieve.ts';
+import { isBehind, tagOfNotes } from './search-freshness.ts';
 import {
   FIRST_OF_NOTES,
   HANDOVER_COLUMNS,
@@ -33,8 +33,11 @@ export async function openIndexFinder(desk: SearchDesk, driver: SqlDriver): Prom
   const notes = desk.notes ?? null;
   const cache: OpenCache = await openCache(store, driver, {
     cache: SEARCH,
-    update: async (database) =>
-      (await import('./search-writer.ts')).updateSearchIndex(store, database, { notes, progress }),
+    update: async (database) => {
+      (await import('../store/cache-writer.ts')).assertSealed(store, SEARCH);
+      if (isBehind(store, database, notes))
+        (await import('./search-writer.ts')).updateSearchIndex(store, database, { notes, progress });
+    },
     rebuild: async () =>
       (await import('./search-writer.ts')).rebuildSearchIndex(store, driver, { notes, progress }),
   });

@@ -1,4 +1,4 @@
-import { FACT_KINDS } from '../model/fact.ts';
+import { FACT_KINDS } from '../model/fact-kinds.ts';
 import { takeFingerprint } from '../model/fingerprint.ts';
 import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
 import { type CacheDatabase, numberIn, RowDamage, textIn } from '../store/cache-database.ts';

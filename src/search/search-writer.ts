@@ -1,12 +1,13 @@
 import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
-import { assertSealed, changeCache, rebuildCache, withCacheLock } from '../store/cache-writer.ts';
+import { changeCache, rebuildCache, withCacheLock } from '../store/cache-writer.ts';
 import { findNews, followMonths, type Progress } from '../store/index-sync.ts';
 import type { Store } from '../store/store.ts';
 import { noteAllStems, openHandoverKeeper, openTextKeeper } from './follow-handovers.ts';
-import { findChangedJournals, followJournal } from './follow-journal.ts';
-import { findNotesNews, followNotes } from './follow-notes.ts';
+import { followJournal } from './follow-journal.ts';
+import { followNotes } from './follow-notes.ts';
 import { finishBulk, prepareBulk } from './full-text.ts';
 import type { NotesPlace } from './notes.ts';
+import { isBehindOthers } from './search-freshness.ts';
 import { CREATE_FACT_INDEX, CREATE_TABLES, SEARCH } from './search-schema.ts';
 
 export interface Surroundings {
@@ -15,16 +16,15 @@ export interface Surroundings {
   progress?: Progress | undefined;
 }
 
-/** Brings an open search index in line with the files, if it is not. Only then the lock is taken and something is written. */
+/** Brings an open search index in line with the files, if nobody else did so meanwhile. */
 export function updateSearchIndex(
   store: Store,
   database: SqlDatabase,
   { notes, progress }: Surroundings,
 ): void {
-  assertSealed(store, SEARCH);
-  if (!isBehind(store, database, notes)) return;
+  if (!hasNews(store, database, notes)) return;
   withCacheLock(store, SEARCH, () => {
-    if (!isBehind(store, database, notes)) return;
+    if (!hasNews(store, database, notes)) return;
     changeCache(store, { cache: SEARCH, database }, () => {
       const texts = openTextKeeper(database, { notesStems: true });
       const handovers = openHandoverKeeper(store, database, texts);
@@ -35,11 +35,9 @@ export function updateSearchIndex(
   });
 }
 
-function isBehind(store: Store, database: SqlDatabase, notes: NotesPlace | null): boolean {
-  if (findNews(store, database).length > 0 || findChangedJournals(store, database).length > 0) return true;
-  if (notes === null) return false;
-  const { changed, gone } = findNotesNews(store, database, notes);
-  return changed.length > 0 || gone.length > 0;
+/** A month that changed a moment ago is compared each time, and is no news by itself. */
+function hasNews(store: Store, database: SqlDatabase, notes: NotesPlace | null): boolean {
+  return findNews(store, database).length > 0 || isBehindOthers(store, database, notes);
 }
 
 export function rebuildSearchIndex(store: Store, driver: SqlDriver, { notes, progress }: Surroundings): void {

@@ -7,12 +7,11 @@ import { type JournalDraft, JournalEntry, type JournalEvent } from '../model/jou
 import { parseJson } from '../model/json.ts';
 import { formatTimestamp, LATEST_TIME } from '../model/time.ts';
 import { appendLineDurably, readFileTail, readRegularFile } from '../platform/durable-file.ts';
-import { listFolder } from '../platform/folder-listing.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import { listJournalFiles } from './journal-files.ts';
 import { JOURNAL, type Store } from './store.ts';
 
 const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
-const JOURNAL_NAME = /^\d{4}-\d{2}\.jsonl$/;
 
 /** A line that is not what was appended: flipped, cut, or joined with another. `torn` is the last one, cut short. */
 export interface DamagedLine {
@@ -38,15 +37,6 @@ export function appendEntry(store: Store, draft: JournalDraft): void {
 function sealEntry(draft: JournalDraft): JournalEntry {
   const entry = { schema: 'journal/1' as const, ...draft };
   return { ...entry, checksum: computeChecksum(entry) };
-}
-
-/** The journal's files, oldest first. */
-export function listJournalFiles(store: Store): string[] {
-  const folder = join(store.root, JOURNAL);
-  return listFolder(folder)
-    .filter((name) => JOURNAL_NAME.test(name))
-    .sort()
-    .map((name) => join(folder, name));
 }
 
 export function readJournalFile(path: string): JournalPage {

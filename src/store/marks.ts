@@ -1,6 +1,6 @@
 import { HandoverError } from '../errors.ts';
 import { markHandover } from '../handover/chain.ts';
-import type { Mark, Marks } from '../handover/marks.ts';
+import { MARKS, type Mark, type Marks } from '../handover/marks.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
@@ -10,8 +10,6 @@ import { readIntact } from './handovers.ts';
 import { appendEntry, readEntriesOf } from './journal.ts';
 import { nextMoment } from './moment.ts';
 import type { Store } from './store.ts';
-
-export const MARKS = ['pinned', 'unpinned', 'resolved', 'refuted'] as const satisfies readonly Mark['mark'][];
 
 /** What was said of the facts of a project, as the journal has it. */
 export function readMarks(store: Store, project: string): Marks {

@@ -2,7 +2,8 @@ import { encodeBase32 } from '../model/base32.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { withCreationLock } from './handovers.ts';
-import { appendEntry, listJournalFiles, readJournalFile } from './journal.ts';
+import { appendEntry, readJournalFile } from './journal.ts';
+import { listJournalFiles } from './journal-files.ts';
 import { nextMoment } from './moment.ts';
 import type { Store } from './store.ts';
 

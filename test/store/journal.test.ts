@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { JOURNAL_EVENTS, type JournalDraft } from '../../src/model/journal-entry.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
-import { appendEntry, listJournalFiles, readJournalFile, readLastTime } from '../../src/store/journal.ts';
+import { appendEntry, readJournalFile, readLastTime } from '../../src/store/journal.ts';
+import { listJournalFiles } from '../../src/store/journal-files.ts';
 import { makeStore, NOON } from '../support/temp-store.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((value) => value.isWellFormed());

@@ -6,13 +6,8 @@ import { formatTimestamp } from '../../model/time.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { hasHandover, isLeaving } from '../handovers.ts';
-import {
-  appendEntry,
-  type DamagedLine,
-  type JournalPage,
-  listJournalFiles,
-  readJournalFile,
-} from '../journal.ts';
+import { appendEntry, type DamagedLine, type JournalPage, readJournalFile } from '../journal.ts';
+import { listJournalFiles } from '../journal-files.ts';
 import { nextMoment } from '../moment.ts';
 import { idOfName, pathOfHandover, QUARANTINE, type Store } from '../store.ts';
 import type { IntactHandovers } from './check-files.ts';

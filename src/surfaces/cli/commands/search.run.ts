@@ -1,5 +1,6 @@
 import { HandoverError } from '../../../errors.ts';
-import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
+import type { FactKind } from '../../../model/fact.ts';
+import { FACT_KINDS } from '../../../model/fact-kinds.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchDesk } from '../../../search/finder.ts';
 import type { SearchQuery } from '../../../search/query.ts';

@@ -1,0 +1,17 @@
+export const FACT_KINDS = [
+  'goal',
+  'task',
+  'decision',
+  'constraint',
+  'rejected',
+  'blocker',
+  'question',
+  'next',
+  'file',
+  'command',
+  'check',
+  'error',
+  'reference',
+  'running',
+  'note',
+] as const;
