@@ -33,14 +33,11 @@ const START = [
   /node_modules\/@stricli\/core\//,
 ];
 
-/** What a run of steps needs besides, in one file for the same reason. */
-const RUN = [
-  /src\/config\//,
-  /src\/run\/(checkpoint|checkpoint-file|engine|run-config|steps)\.ts$/,
-  /src\/memory\/(layout|memory|note-file)\.ts$/,
-  /src\/platform\/(lock|lock-claim|pause|project-file)\.ts$/,
-  /src\/surfaces\/cli\/commands\/(run|run\.run)\.ts$/,
-  /node_modules\/smol-toml\//,
+/** The answer of `check`, which needs nothing else. */
+const CHECK = [
+  /src\/surfaces\/cli\/check-now\.ts$/,
+  /src\/run\/resume-code\.ts$/,
+  /src\/platform\/project-folder\.ts$/,
 ];
 
 const HOOK = {
@@ -52,6 +49,53 @@ const HOOK = {
   inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
   outputOptions: { chunkFileNames: '[name]-[hash].cjs' },
 } as const;
+/** What nearly every command needs that writes: settings, schemas, redaction, hashing, locks. */
+const WRITING = [
+  /src\/config\//,
+  /src\/redact\/(?!second-net|redact-stream|redact-event)/,
+  /src\/model\/(base-name|canonical|chain|checksum|fact|handover|json|journal-entry|quality|scalars|words|workspace)\.ts$/,
+  /src\/platform\/(foreign-file|lock|lock-claim|pause|private-folder|project-file|secret-key)\.ts$/,
+  /node_modules\/(smol-toml|valibot)\//,
+];
+
+/** Where work is done, and what is kept of it. */
+const KEEPING = [
+  /src\/workspace\//,
+  /src\/platform\/exec\.ts$/,
+  /src\/agents\/agent\.ts$/,
+  /src\/surfaces\/cli\/agents\.ts$/,
+  /src\/handover\/(chain|changed-files|declare|fate|find-changes|marks|periods|quality|seal|standing)\.ts$/,
+  /src\/store\/(catalog-opener|documents|drop-ready|handovers|journal|marks|moment|newest|resolve|scan-catalog|worktree)\.ts$/,
+];
+
+/** What a run of steps needs besides. */
+const RUN = [
+  /src\/run\/(brake|checkpoint|checkpoint-file|engine|run-config|steps)\.ts$/,
+  /src\/memory\/(archive|compact|layout|memory|note-blocks|note-file|read-memory)\.ts$/,
+  /src\/publish\/(settings|publisher)\.ts$/,
+  /src\/surfaces\/cli\/commands\/(check|run|run\.run)\.ts$/,
+];
+
+/** What the next session is told of. */
+const RESUMING = [
+  /src\/brief\//,
+  /src\/memory\/(briefing|documents|handover-points|snapshot)\.ts$/,
+  /src\/capture\/(catch-up|find-session)\.ts$/,
+  /src\/agents\/(table|traces)\.ts$/,
+  /src\/agents\/[a-z-]+\/(paths|places)\.ts$/,
+  /src\/agents\/row\.ts$/,
+  /src\/surfaces\/cli\/(brief-flags|drift|newest-here|readers)\.ts$/,
+  /src\/surfaces\/cli\/commands\/(resume|resume\.run)\.ts$/,
+];
+
+const GROUPS = {
+  start: START,
+  check: CHECK,
+  writing: WRITING,
+  keeping: KEEPING,
+  steps: RUN,
+  resuming: RESUMING,
+};
 
 export default defineConfig([
   { entry: { start: 'src/surfaces/hook/start.ts' }, outDir: 'dist/start', ...HOOK },
@@ -83,10 +127,10 @@ export default defineConfig([
       chunkFileNames: '[name]-[hash].cjs',
       codeSplitting: {
         includeDependenciesRecursively: false,
-        groups: [
-          { name: 'start', test: (id) => START.some((pattern) => pattern.test(id)) },
-          { name: 'steps', test: (id) => RUN.some((pattern) => pattern.test(id)) },
-        ],
+        groups: Object.entries(GROUPS).map(([name, patterns]) => ({
+          name,
+          test: (id: string) => patterns.some((pattern) => pattern.test(id)),
+        })),
       },
     },
   },

@@ -4,7 +4,7 @@ import { takeRows } from '../store/catalog.ts';
 import { withCatalogOpener } from '../store/catalog-opener.ts';
 import type { Store } from '../store/store.ts';
 import { findSessions } from './find-session.ts';
-import { type KeptSession, keepSession } from './keep-session.ts';
+import type { KeptSession } from './keep-session.ts';
 
 export interface Worktree {
   /** The project's id. */
@@ -44,6 +44,8 @@ export async function catchUp(
     .slice(0, MOST_AT_ONCE)
     .reverse();
   const caughtUp: CaughtUp[] = [];
+  if (behind.length === 0) return caughtUp;
+  const { keepSession } = await import('./keep-session.ts');
   for (const session of behind) {
     const agent = await loadAgent(session.agent);
     caughtUp.push({ session, kept: await keepSession(store, { agent, session }) });

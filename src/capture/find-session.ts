@@ -1,5 +1,6 @@
 import { AGENT_NAMES, type Agent, type AgentName, type FoundSession } from '../agents/agent.ts';
 import { loadAgent } from '../agents/table.ts';
+import { leftTraces } from '../agents/traces.ts';
 import { HandoverError } from '../errors.ts';
 import { isFolder, pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
@@ -17,9 +18,9 @@ export interface SessionFilter {
 
 /** Every session on this machine that fits, newest first. Sub-agents' sessions belong to the one that started them. */
 export async function findSessions(machine: Machine, filter: SessionFilter = {}): Promise<FoundSession[]> {
-  const agents = await Promise.all(
-    (filter.agent === undefined ? AGENT_NAMES : [filter.agent]).map(loadAgent),
-  );
+  const names = filter.agent === undefined ? AGENT_NAMES : [filter.agent];
+  const agents = await Promise.all(names.filter((name) => leftTraces(name, machine)).map(loadAgent));
+  if (agents.length === 0) return [];
   const projectOf = rememberProjects(machine);
   const redactor = openRedactor(machine, { folder: null, makesKey: false });
   return agents

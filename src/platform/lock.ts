@@ -23,7 +23,7 @@ import {
   type ProcessIdentity,
   parseIdentity,
 } from './process-identity.ts';
-import { sleep } from './sleep.ts';
+import { readTimer, sleep } from './sleep.ts';
 
 /*
  * A lock made of plain files that dies with its holder.
@@ -381,11 +381,11 @@ function insist(act: () => void): void {
 
 /** The wait is real, so it is measured on the monotonic clock. */
 function startPatience(waitMs: number): Patience {
-  const deadline = performance.now() + waitMs;
+  const deadline = readTimer() + waitMs;
   let step = 5;
   return {
     sleep() {
-      const left = deadline - performance.now();
+      const left = deadline - readTimer();
       if (left <= 0) return false;
       sleep(Math.min(step, left));
       step = Math.min(step * 1.5, 50);

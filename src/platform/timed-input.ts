@@ -1,6 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { hasErrno } from '../errors.ts';
-import { sleep } from './sleep.ts';
+import { readTimer, sleep } from './sleep.ts';
 import { unblock } from './unblock.ts';
 
 export interface TimedInput {
@@ -61,11 +61,6 @@ function readByLooking(fd: number, ask: TimedInput): InputRead {
     sleep(step);
     step = Math.min(step + 1, 10);
   }
-}
-
-/** Milliseconds on the monotonic clock. Asking for `performance` would load a module of Node for it. */
-function readTimer(): number {
-  return Number(process.hrtime.bigint() / 1_000_000n);
 }
 
 /** Null when there is nothing yet. */

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { askHandover, describeEnd, handover, listIds } from './command.mjs';
@@ -13,7 +14,13 @@ import { copyBox, letSettle, removeBox, surveyTree } from './sandbox.mjs';
  * they had never been.
  */
 
-const STEPS = ['note', 'current_state', 'snapshot', 'compact'];
+const STEPS = [
+  'kind = "note"',
+  'kind = "current_state"',
+  'kind = "snapshot"',
+  'kind = "compact"',
+  'kind = "export"\nformat = "json"\noutput = "shared.json"',
+];
 
 /** @type {Scenario[]} */
 export const MEMORY_SCENARIOS = [
@@ -24,15 +31,19 @@ export const MEMORY_SCENARIOS = [
 ];
 
 /**
- * A project with a state, notes of a month that is over, a HANDOFF.md by hand and a declared run.
+ * A project with a state, notes of a month that is over, a HANDOFF.md by hand and a run that its user declared.
  * @param {Box} box
  * @param {string[]} args
  * @returns {Promise<Prepared>}
  */
 async function prepareProject(box, args) {
   const project = join(box.folder, 'project');
+  if (args[0] === 'run') makeRepository(project);
   await askHandover(box, ['save', '--title', 'the work', '--decision', 'use one queue', '--next', 'go on']);
-  put(join(project, 'handover.toml'), STEPS.map((kind) => `[[step]]\nkind = "${kind}"\n`).join(''));
+  put(
+    join(box.folder, '.config', 'agent-handover', 'config.toml'),
+    STEPS.map((step) => `[[step]]\n${step}\n`).join(''),
+  );
   put(join(project, 'HANDOFF.md'), 'written by hand');
   put(
     join(project, 'memory', 'layer2', 'current-state.md'),
@@ -91,7 +102,11 @@ function describeProject(box) {
   const files = new Map();
   for (const top of [join(box.folder, 'project'), join(box.store, 'documents')])
     for (const { path, isFile } of surveyTree(top))
-      if (isFile && !path.includes('/.locks/') && !(path.startsWith(box.store) && path.endsWith('.tmp')))
+      if (
+        isFile &&
+        !/\/\.(?:locks|git)\//.test(path) &&
+        !(path.startsWith(box.store) && path.endsWith('.tmp'))
+      )
         files.set(generalize(relative(box.folder, path), box), describeFile(path, box));
   return files;
 }
@@ -114,6 +129,17 @@ function generalize(text, box) {
     .replace(/\d{8}-\d{6}-/g, 'TIME-')
     .replace(/ \| n-[0-9a-z_-]+ -->/g, ' | KEY -->')
     .replace(/sha256:[0-9a-f]{64}/g, 'SUM');
+}
+
+/**
+ * A project that is the same one in every copy of the box, so that its handovers are found there.
+ * @param {string} folder
+ */
+function makeRepository(folder) {
+  const git = (/** @type {string[]} */ ...args) =>
+    execFileSync('git', args, { cwd: folder, stdio: 'ignore' });
+  git('init', '--quiet');
+  git('remote', 'add', 'origin', 'https://example.invalid/ada/shop.git');
 }
 
 /** @param {string} path @param {string} text */

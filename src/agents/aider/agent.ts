@@ -4,7 +4,7 @@ import { readHead } from '../../platform/foreign-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { listSessions, readHistory } from './history.ts';
-import { findHistories, HISTORY_NAME } from './places.ts';
+import { findHistories, HISTORY_NAME, listTranscripts } from './places.ts';
 import { Teller } from './turns.ts';
 
 const OPENING = /^\s*# aider chat started at \d{4}-/;
@@ -12,9 +12,7 @@ const OPENING = /^\s*# aider chat started at \d{4}-/;
 export const aiderAgent: Agent = {
   name: 'aider',
   findSessions,
-  listTranscripts(machine) {
-    return findHistories(machine).map(({ path }) => path);
-  },
+  listTranscripts,
   /** The newest session of the file: aider appends all to one. */
   inspectFile(path) {
     const isOwn = basename(path) === HISTORY_NAME;

@@ -23,6 +23,10 @@ export function findHistories({ env, cwd }: Machine): HistoryFile[] {
   return folders.map((folder) => ({ path: join(folder, HISTORY_NAME), cwd: folder }));
 }
 
+export function listTranscripts(machine: Machine): string[] {
+  return findHistories(machine).map(({ path }) => path);
+}
+
 function findGitRoot(folder: string): string | null {
   for (let place = resolve(folder); ; place = dirname(place)) {
     if (pathExists(join(place, '.git'))) return place;

@@ -8,6 +8,7 @@ import { readMessages } from './messages.ts';
 import {
   CLASSIC_NAME,
   findDataFolder,
+  listAllTranscripts,
   listTaskHomes,
   listTasks,
   listTranscripts,
@@ -18,11 +19,7 @@ import {
 export const clineAgent: Agent = {
   name: 'cline',
   findSessions,
-  *listTranscripts(machine) {
-    const data = findDataFolder(machine);
-    if (data !== null) yield* listTranscripts(data);
-    for (const home of listTaskHomes(machine)) yield* listTasks(home);
-  },
+  listTranscripts: listAllTranscripts,
   inspectFile,
   readEvents,
 };

@@ -50,3 +50,10 @@ export function* listTasks(taskHome: string): Generator<string> {
   const tasks = join(taskHome, 'tasks');
   for (const id of listNames(tasks)) yield join(tasks, id, CLASSIC_NAME);
 }
+
+/** Of both generations. */
+export function* listAllTranscripts(machine: Machine): Generator<string> {
+  const data = findDataFolder(machine);
+  if (data !== null) yield* listTranscripts(data);
+  for (const home of listTaskHomes(machine)) yield* listTasks(home);
+}

@@ -7,7 +7,7 @@ import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { countUnknown, getText, parseRow } from '../row.ts';
 import { type Opening, openRows, type RowFormat, type Transcript } from '../transcript.ts';
 import { inspectRollout } from './head.ts';
-import { findCodexHome, listRollouts } from './paths.ts';
+import { findCodexHome, listRollouts, listTranscripts } from './paths.ts';
 import { RolloutReader, type RolloutState, startRollout } from './reader.ts';
 import { isIdle, parseLine, peekKind, readKind } from './rows.ts';
 import { findHistory, readHistory } from './segments.ts';
@@ -23,10 +23,7 @@ import {
 export const codexAgent: Agent = {
   name: 'codex',
   findSessions,
-  listTranscripts(machine) {
-    const home = findCodexHome(machine);
-    return home === null ? [] : listRollouts(home);
-  },
+  listTranscripts,
   inspectFile: inspectRollout,
   readEvents,
   openTranscript,

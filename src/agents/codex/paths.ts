@@ -18,6 +18,11 @@ export function* listRollouts(home: string): Generator<string> {
   for (const tree of TREES) yield* listBelow(join(home, tree), MAX_DEPTH);
 }
 
+export function listTranscripts(machine: Machine): Iterable<string> {
+  const home = findCodexHome(machine);
+  return home === null ? [] : listRollouts(home);
+}
+
 function* listBelow(folder: string, depth: number): Generator<string> {
   for (const name of listNames(folder)) {
     if (ROLLOUT.test(name)) yield join(folder, name);

@@ -3,7 +3,7 @@ import type { Agent, FoundSession } from '../agent.ts';
 import { getText } from '../row.ts';
 import { openRows, type RowFormat, readRows } from '../transcript.ts';
 import { inspectTranscript } from './head.ts';
-import { findCopilotHome, listTranscripts } from './paths.ts';
+import { listTranscripts } from './paths.ts';
 import { type ReaderState, startReader, TranscriptReader } from './reader.ts';
 import { findRewound, isDead, REWIND, type Rewound, rewindNothing } from './rewinds.ts';
 import { isIdle, isNeedless } from './rows.ts';
@@ -33,19 +33,14 @@ const format: RowFormat<TranscriptState> = {
 export const copilotAgent: Agent = {
   name: 'copilot',
   findSessions,
-  listTranscripts(machine) {
-    const home = findCopilotHome(machine);
-    return home === null ? [] : listTranscripts(home);
-  },
+  listTranscripts,
   inspectFile: inspectTranscript,
   readEvents: (session, reading) => readRows(format, session, reading),
   openTranscript: (opening) => openRows(format, opening),
 };
 
 function* findSessions(machine: Machine): Generator<FoundSession> {
-  const home = findCopilotHome(machine);
-  if (home === null) return;
-  for (const path of listTranscripts(home)) {
+  for (const path of listTranscripts(machine)) {
     const session = inspectTranscript(path);
     if (session !== null) yield session;
   }

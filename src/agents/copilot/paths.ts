@@ -8,7 +8,9 @@ export function findCopilotHome({ env, home, cwd }: Machine): string | null {
 }
 
 /** Where transcripts may be: a folder for each session; older versions kept one file. */
-export function* listTranscripts(home: string): Generator<string> {
+export function* listTranscripts(machine: Machine): Generator<string> {
+  const home = findCopilotHome(machine);
+  if (home === null) return;
   const states = join(home, 'session-state');
   for (const name of listNames(states)) {
     yield name.endsWith('.jsonl') ? join(states, name) : join(states, name, 'events.jsonl');

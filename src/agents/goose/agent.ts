@@ -9,17 +9,12 @@ import { pickNewest } from '../pick-newest.ts';
 import { isGooseDatabase, listSessions, readMessages, readSession } from './database.ts';
 import { describeFile, readFileMessages } from './json-lines.ts';
 import { Teller } from './messages.ts';
-import { DATABASE_NAME, findSessionsFolder } from './places.ts';
+import { DATABASE_NAME, findSessionsFolder, listTranscripts } from './places.ts';
 
 export const gooseAgent: Agent = {
   name: 'goose',
   findSessions,
-  *listTranscripts(machine) {
-    const folder = findSessionsFolder(machine);
-    for (const name of folder === null ? [] : listNames(folder)) {
-      if (folder !== null && (name === DATABASE_NAME || name.endsWith('.jsonl'))) yield join(folder, name);
-    }
-  },
+  listTranscripts,
   inspectFile(path) {
     return isDatabase(path) ? pickNewest(readDatabase(path)) : describeFile(path);
   },

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { listNames } from '../../platform/foreign-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
 /** The folder with the database, and with one file a session of releases before there was a database. */
@@ -8,6 +9,13 @@ export function findSessionsFolder(machine: Machine): string | null {
 }
 
 export const DATABASE_NAME = 'sessions.db';
+
+export function* listTranscripts(machine: Machine): Generator<string> {
+  const folder = findSessionsFolder(machine);
+  if (folder === null) return;
+  for (const name of listNames(folder))
+    if (name === DATABASE_NAME || name.endsWith('.jsonl')) yield join(folder, name);
+}
 
 function findDataFolder({ env, home, platform }: Machine): string | null {
   if (env.GOOSE_PATH_ROOT) return join(env.GOOSE_PATH_ROOT, 'data');
