@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { cleanText, countUtf8Bytes, cutToBytes } from '../model/text.ts';
+import type { GitFacts } from '../model/workspace.ts';
 import type { Machine } from '../platform/machine.ts';
 import { type DocumentTitle, readDocument } from './documents.ts';
 import { readFrontMatter, splitHead } from './note-file.ts';
 import { readLatestNote, readState } from './read-memory.ts';
-import { readSnapshotMark } from './snapshot.ts';
+import { printWorkingTree, readSnapshotMark } from './snapshot.ts';
 
 /** One text that a session should know of, and the file it is in. */
 export interface MemoryPage {
@@ -19,22 +20,30 @@ export interface MemoryPlace {
   folder: string;
   memoryDir: string;
   machine: Machine;
+  /** Where no handover tells of it: what git says now. A HANDOFF.md of a snapshot is told then too. */
+  alone?: { git: GitFacts | null };
 }
 
 /** Who works here, what is known, where things stand: what people and earlier sessions wrote into a project. */
-export function readMemoryPages({ folder, memoryDir, machine }: MemoryPlace): MemoryPage[] {
+export function readMemoryPages({ folder, memoryDir, machine, alone }: MemoryPlace): MemoryPage[] {
   const memory = { root: memoryDir, machine };
   const state = readState(memory);
   const note = readLatestNote(memory, 1);
   const pages = [
     makePage('Identity', 'SOUL.md', readWords(folder, 'SOUL.md'), 20),
     makePage('Knowledge', 'MEMORY.md', readWords(folder, 'MEMORY.md'), 35),
-    makePage('Last session, by hand', 'HANDOFF.md', readHandwritten(folder), 40),
+    alone === undefined
+      ? makePage('Last session, by hand', HANDOFF, readHandoff(folder, { ofSnapshots: false }), 40)
+      : makePage('Last session', HANDOFF, readHandoff(folder, { ofSnapshots: true }), 40),
     makePage('Current state', join(memoryDir, 'layer2', 'current-state.md'), state?.text ?? '', 60),
     makePage('Latest note', note?.path ?? '', note?.text === state?.text ? '' : (note?.text ?? ''), 100),
   ];
-  return pages.filter(({ lines }) => lines.length > 0);
+  const told = pages.filter(({ lines }) => lines.length > 0);
+  if (told.length === 0 || !alone?.git) return told;
+  return [makePage('Now', 'git', printWorkingTree(alone.git).join('\n'), 30), ...told];
 }
+
+const HANDOFF = 'HANDOFF.md';
 
 function makePage(heading: string, file: string, text: string, share: number): MemoryPage {
   const lines = cleanText(text)
@@ -56,10 +65,11 @@ function readWords(folder: string, title: DocumentTitle): string {
 }
 
 /** What a snapshot wrote is told better by the handover it is from; what a person wrote, or changed, is told here. */
-function readHandwritten(folder: string): string {
-  const text = readDocument({ folder }, 'HANDOFF.md')?.toString('utf8') ?? '';
-  const isOurs = readSnapshotMark(text)?.intact === true || text.includes('\n- **Mode**: init\n');
-  return isOurs ? '' : text.slice(readFrontMatter(text).length);
+function readHandoff(folder: string, { ofSnapshots }: { ofSnapshots: boolean }): string {
+  const text = readDocument({ folder }, HANDOFF)?.toString('utf8') ?? '';
+  const isPassedOver = !ofSnapshots && readSnapshotMark(text)?.intact === true;
+  if (isPassedOver || text.includes('\n- **Mode**: init\n')) return '';
+  return text.slice(readFrontMatter(text).length);
 }
 
 const PREAMBLE =

@@ -124,6 +124,11 @@ function printHead({ branch, commits: [head], ahead, behind, operation }: GitFac
   ];
 }
 
+/** What git says now, as a snapshot would tell it. */
+export function printWorkingTree(git: GitFacts): string[] {
+  return [...printHead(git), ...printGit(git)];
+}
+
 function printGit(git: GitFacts): string[] {
   const changed = [
     ...git.conflicted.map((path) => `conflict ${showPath(path)}`),

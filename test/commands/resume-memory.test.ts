@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
-import { makeDesk } from '../support/cli.ts';
+import { makeDesk, runGit } from '../support/cli.ts';
 
 describe('handover resume, in a project with a memory', () => {
   it('tells identity, knowledge, state and note beside the handover, as data', async () => {
@@ -54,5 +54,20 @@ describe('handover resume, in a project with a memory', () => {
     expect((await desk.run(['resume'])).status).toBe(66);
     writeFileSync(join(desk.project, 'HANDOFF.md'), '# HANDOFF.md\n\n- finish the page\n');
     expect(await desk.ok(['resume'])).toContain('> - finish the page');
+  });
+
+  it('tells the last snapshot and what git says now when no handover is kept, as agent-handoff did', async () => {
+    const desk = makeDesk();
+    runGit(desk.project, 'init', '--quiet', '--initial-branch', 'work');
+    expect((await desk.run(['resume'])).status).toBe(66);
+    await desk.ok(['snapshot', '--mode', 'build']);
+    writeFileSync(join(desk.project, 'later.txt'), '');
+    const { text, briefing, chars } = await desk.json<{ text: string; briefing: string; chars: number }>([
+      'resume',
+    ]);
+    expect([briefing, chars]).toEqual([text, text.length]);
+    expect(text).toContain('## Now (git)\n> - **Branch**: work\n');
+    expect(text).toContain('> - untracked `later.txt`\n');
+    expect(text).toContain('> - **Mode**: build\n');
   });
 });

@@ -37,8 +37,9 @@ export async function resumeHere(desk: Desk, request: ResumeRequest): Promise<Re
   const store = findStore(desk);
   const place = describePlace(request.folder, desk.machine);
   const caughtUp = await catchUpHere(desk, place, running);
-  const memory = printProjectMemory(desk.machine, place, { reader, budget: options.budget });
   const handover = await findNewestHere(desk, place, running);
+  const room = { reader, budget: options.budget, isAlone: handover === null };
+  const memory = printProjectMemory(desk.machine, place, room);
   if (handover === null) return { place, found: null, caughtUp, text: memory.text };
   const changes = findChanges(handover, place, desk.machine);
   const brief = compileBrief(readMarked(store, handover), reader, {
@@ -56,12 +57,19 @@ const MEMORY_PERCENT = 30;
 /** What the project's own files tell, and the tokens that are left for the handover. */
 function printProjectMemory(
   machine: Machine,
-  { project, root }: Place,
-  { reader, budget }: { reader: Reader; budget: number },
+  { project, root, workspace }: Place,
+  { reader, budget, isAlone }: { reader: Reader; budget: number; isAlone: boolean },
 ): { text: string; left: number } {
   const whole = Math.min(budget * BYTES_PER_TOKEN, reader.maxCharacters ?? Number.POSITIVE_INFINITY);
-  const most = Math.min((whole * MEMORY_PERCENT) / 100, whole - SMALLEST_BUDGET * BYTES_PER_TOKEN);
-  const pages = readMemoryPages({ folder: root, memoryDir: findMemoryDir(machine, root), machine });
+  const most = isAlone
+    ? whole
+    : Math.min((whole * MEMORY_PERCENT) / 100, whole - SMALLEST_BUDGET * BYTES_PER_TOKEN);
+  const pages = readMemoryPages({
+    folder: root,
+    memoryDir: findMemoryDir(machine, root),
+    machine,
+    ...(isAlone ? { alone: { git: workspace.git } } : {}),
+  });
   const text = printMemory(project.name, pages, most);
   if (text === '') return { text, left: budget };
   return { text, left: Math.floor((whole - countUtf8Bytes(text) - 1) / BYTES_PER_TOKEN) };

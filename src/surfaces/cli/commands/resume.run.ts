@@ -18,7 +18,7 @@ export async function runResume(this: CliContext, flags: ResumeFlags, folder = '
     return;
   }
   if (found === null) {
-    this.out.json({ id: null, target: reader.agent, budget: options.budget, text });
+    this.out.json({ id: null, target: reader.agent, budget: options.budget, ...tell(text) });
     return;
   }
   this.out.json({
@@ -34,8 +34,13 @@ export async function runResume(this: CliContext, flags: ResumeFlags, folder = '
       outcome: kept.outcome,
       id: kept.outcome === 'refused' ? null : kept.handover.id,
     })),
-    text,
+    ...tell(text),
   });
+}
+
+/** The brief under our name for it, and under those of agent-handoff. */
+function tell(text: string): { text: string; briefing: string; chars: number } {
+  return { text, briefing: text, chars: text.length };
 }
 
 function changesToJson({ ageMs, branch, head, files }: ChangesSince): unknown {
