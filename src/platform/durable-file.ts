@@ -210,6 +210,12 @@ export function isTempName(name: string): boolean {
   return TEMP_NAME.test(name);
 }
 
+/** Whether the name tells whose it is, as only ours do. */
+export function isOwnTempName(name: string): boolean {
+  const [, identity] = TEMP_NAME.exec(name) ?? [];
+  return identity !== undefined && parseIdentity(identity) !== null;
+}
+
 const FORGOTTEN_AFTER_MS = 60 * 60 * 1000;
 
 /** Whether a temp file's writer is gone, so that nobody will finish it. One that cannot be seen from here is given an hour. */

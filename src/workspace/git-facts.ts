@@ -1,8 +1,9 @@
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, Commit, GitFacts, GitOperation } from '../model/workspace.ts';
+import { isOwnTempName } from '../platform/durable-file.ts';
 import type { ProgramResult } from '../platform/exec.ts';
 import { pathExists, requireFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
@@ -146,7 +147,7 @@ interface TrackedChange {
 
 /**
  * Reads `git status --porcelain=v2 --branch -z`. Never throws: records it does not know, or that are cut off, are left
- * out. Of all changed files at most `limit` are listed, conflicts before tracked before untracked files.
+ * out, and so are files that our own writers left unfinished. Of all changed files at most `limit` are listed, conflicts before tracked before untracked files.
  */
 export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
   const headers = new Map<string, string>();
@@ -166,7 +167,7 @@ export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
     const fieldsBefore = FIELDS_BEFORE_PATH.get(kind);
     if (fieldsBefore === undefined || (kind === '2' && from === undefined)) continue;
     const path = skipFields(record, fieldsBefore);
-    if (path === null) continue;
+    if (path === null || (kind === '?' && isOwnTempName(basename(path.toString('utf8'))))) continue;
     total += 1;
     if (kind === '?') keep(untracked, limit, () => path.toString('utf8'));
     else if (kind === 'u') keep(conflicted, limit, () => path.toString('utf8'));

@@ -1,5 +1,7 @@
+import { basename } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { makeTempPath } from '../../src/platform/durable-file.ts';
 import { parseStatus } from '../../src/workspace/git-facts.ts';
 
 const HASH = 'a'.repeat(40);
@@ -21,6 +23,12 @@ function unmerged(path: string): string {
 }
 
 describe('parseStatus', () => {
+  it('leaves out what a writer of ours left unfinished, and nothing that only looks like it', () => {
+    const ours = basename(makeTempPath('docs/HANDOFF.md'));
+    const { untracked, changed_total } = parseStatus(toBytes(`? docs/${ours}`, '? .a.b.1.tmp'), 10);
+    expect({ untracked, changed_total }).toEqual({ untracked: ['.a.b.1.tmp'], changed_total: 1 });
+  });
+
   it('reads the branch and how far it is from its upstream', () => {
     const bytes = toBytes(
       `# branch.oid ${HASH}`,
