@@ -81,7 +81,7 @@ const RESUMING = [
   /src\/brief\//,
   /src\/memory\/(briefing|documents|handover-points|snapshot)\.ts$/,
   /src\/capture\/(catch-up|find-session)\.ts$/,
-  /src\/agents\/(table|traces)\.ts$/,
+  /src\/agents\/(has-transcripts|table)\.ts$/,
   /src\/agents\/[a-z-]+\/(paths|places)\.ts$/,
   /src\/agents\/row\.ts$/,
   /src\/surfaces\/cli\/(brief-flags|drift|newest-here|readers)\.ts$/,

@@ -1,6 +1,6 @@
 import { AGENT_NAMES, type Agent, type AgentName, type FoundSession } from '../agents/agent.ts';
+import { hasTranscripts } from '../agents/has-transcripts.ts';
 import { loadAgent } from '../agents/table.ts';
-import { leftTraces } from '../agents/traces.ts';
 import { HandoverError } from '../errors.ts';
 import { isFolder, pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
@@ -19,7 +19,7 @@ export interface SessionFilter {
 /** Every session on this machine that fits, newest first. Sub-agents' sessions belong to the one that started them. */
 export async function findSessions(machine: Machine, filter: SessionFilter = {}): Promise<FoundSession[]> {
   const names = filter.agent === undefined ? AGENT_NAMES : [filter.agent];
-  const agents = await Promise.all(names.filter((name) => leftTraces(name, machine)).map(loadAgent));
+  const agents = await Promise.all(names.filter((name) => hasTranscripts(name, machine)).map(loadAgent));
   if (agents.length === 0) return [];
   const projectOf = rememberProjects(machine);
   const redactor = openRedactor(machine, { folder: null, makesKey: false });

@@ -40,7 +40,7 @@ export async function exportNewest(
   { at, effect }: StepContext,
 ): Promise<void> {
   const { store, root, project, path } = place;
-  requireFolder(dirname(path));
+  sweepAbandoned(requireFolder(dirname(path)));
   const route: Route = { machine: store.machine, root, destination: path };
   const known = readArrivals(route);
   const standing = readStanding(path);
@@ -55,7 +55,6 @@ export async function exportNewest(
     route,
     new Map(standing === null ? arrivals : [...arrivals, [REPLACED, { sha256: standing, version: '' }]]),
   );
-  sweepAbandoned(dirname(path));
   if (standing !== null) writeFileDurably(path, bytes);
   else if (!createFileDurably(path, bytes)) throw refuseOther(path);
 }

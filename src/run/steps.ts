@@ -1,5 +1,6 @@
 import { relative, resolve } from 'node:path';
 import { HandoverError } from '../errors.ts';
+import { compactMemory } from '../memory/compact.ts';
 import { addNote, type Memory, replaceState } from '../memory/memory.ts';
 import type { Snapshot } from '../memory/snapshot.ts';
 import type { Handover } from '../model/handover.ts';
@@ -48,11 +49,9 @@ async function carryOut(
       return await writeState(place, declared.text, context);
     case 'snapshot':
       return showPath(place, await snapshot(place, declared.mode, context));
-    case 'compact': {
-      const { compactMemory } = await import('../memory/compact.ts');
+    case 'compact':
       compactMemory(memoryOf(place), { at: context.at });
       return null;
-    }
     case 'export':
       return await exportFile(place, declared, context);
     case 'publish':

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Agent, type FoundSession, startReading } from '../../src/agents/agent.ts';
-import { leftTraces } from '../../src/agents/traces.ts';
+import { hasTranscripts } from '../../src/agents/has-transcripts.ts';
 import type { Action, Event, PlanItem } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 
@@ -125,7 +125,7 @@ export function testAgent({ agent, layOut, tell = (story) => [...story] }: Agent
     const find = (): { session: FoundSession; path: string; cwd: string } => {
       const { machine, path, id, cwd = STORY_CWD } = layOut();
       const sessions = [...agent.findSessions(machine)];
-      expect(leftTraces(agent.name, machine)).toBe(true);
+      expect(hasTranscripts(agent.name, machine)).toBe(true);
       const session = sessions.find((candidate) => candidate.id === id);
       if (session === undefined) throw new Error(`not found among ${JSON.stringify(sessions)}`);
       return { session, path, cwd };
@@ -166,7 +166,7 @@ export function testAgent({ agent, layOut, tell = (story) => [...story] }: Agent
       const nowhere = `${machine.home}-nobody`;
       const empty = { ...machine, home: nowhere, cwd: nowhere, env: { PATH: machine.env.PATH } };
       expect([...agent.findSessions(empty)]).toEqual([]);
-      expect(leftTraces(agent.name, empty)).toBe(false);
+      expect(hasTranscripts(agent.name, empty)).toBe(false);
     });
   });
 }

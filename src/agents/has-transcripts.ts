@@ -13,7 +13,7 @@ import { findFiles as listOfPi } from './pi/places.ts';
 import { listTranscripts as listOfQwen } from './qwen/places.ts';
 
 /** Where transcripts of each agent lie, without the reader of any. */
-const TRACES: Record<AgentName, (machine: Machine) => Iterable<unknown>> = {
+const LISTS: Record<AgentName, (machine: Machine) => Iterable<unknown>> = {
   'claude-code': listOfClaudeCode,
   codex: listOfCodex,
   gemini: listOfGemini,
@@ -26,8 +26,8 @@ const TRACES: Record<AgentName, (machine: Machine) => Iterable<unknown>> = {
   aider: (machine) => listOfAider(machine).filter(pathExists),
 };
 
-/** Whether this agent left anything here. Its reader, which takes long to load, is needed only then. */
-export function leftTraces(agent: AgentName, machine: Machine): boolean {
-  for (const _ of TRACES[agent](machine)) return true;
+/** Whether this agent left any here. Its reader, which takes long to load, is needed only then. */
+export function hasTranscripts(agent: AgentName, machine: Machine): boolean {
+  for (const _ of LISTS[agent](machine)) return true;
   return false;
 }
