@@ -101,6 +101,7 @@ function generalize(path, box) {
     .replace(/\/p-[0-9a-z]{16}/g, '/PROJECT')
     .replace(/\d{8}-\d{6}-[0-9a-f]{12}\.md/g, 'DOCUMENT')
     .replace(/(\/readings\/\.?)[0-9a-z]{32}/g, '$1NAME')
+    .replace(/(\/published\/\.?)[0-9a-z]{16}/g, '$1NAME')
     .replace(/(\/installs\/\.?[a-z-]+-)[0-9a-z]{16}/g, '$1NAME')
     .replace(/\d{4}-\d\d-\d\dT\d+Z/g, 'TIME');
 }
