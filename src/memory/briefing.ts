@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { cleanText, countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import type { GitFacts } from '../model/workspace.ts';
 import type { Machine } from '../platform/machine.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
 import { type DocumentTitle, readDocument } from './documents.ts';
 import { readFrontMatter, splitHead } from './note-file.ts';
 import { readLatestNote, readState } from './read-memory.ts';
@@ -29,18 +30,21 @@ export function readMemoryPages({ folder, memoryDir, machine, alone }: MemoryPla
   const memory = { root: memoryDir, machine };
   const state = readState(memory);
   const note = readLatestNote(memory, 1);
+  const redactor = openRedactor(machine, { folder, makesKey: false });
+  const tell = (text: string | undefined): string => redactor.redactText(text ?? '', { byHuman: true });
+  const noted = note?.text === state?.text ? '' : note?.text;
   const pages = [
-    makePage('Identity', 'SOUL.md', readWords(folder, 'SOUL.md'), 20),
-    makePage('Knowledge', 'MEMORY.md', readWords(folder, 'MEMORY.md'), 35),
+    makePage('Identity', 'SOUL.md', tell(readWords(folder, 'SOUL.md')), 20),
+    makePage('Knowledge', 'MEMORY.md', tell(readWords(folder, 'MEMORY.md')), 35),
     alone === undefined
-      ? makePage('Last session, by hand', HANDOFF, readHandoff(folder, { ofSnapshots: false }), 40)
-      : makePage('Last session', HANDOFF, readHandoff(folder, { ofSnapshots: true }), 40),
-    makePage('Current state', join(memoryDir, 'layer2', 'current-state.md'), state?.text ?? '', 60),
-    makePage('Latest note', note?.path ?? '', note?.text === state?.text ? '' : (note?.text ?? ''), 100),
+      ? makePage('Last session, by hand', HANDOFF, tell(readHandoff(folder, { ofSnapshots: false })), 40)
+      : makePage('Last session', HANDOFF, tell(readHandoff(folder, { ofSnapshots: true })), 40),
+    makePage('Current state', join(memoryDir, 'layer2', 'current-state.md'), tell(state?.text), 60),
+    makePage('Latest note', note?.path ?? '', tell(noted), 100),
   ];
   const told = pages.filter(({ lines }) => lines.length > 0);
   if (told.length === 0 || !alone?.git) return told;
-  return [makePage('Now', 'git', printWorkingTree(alone.git).join('\n'), 30), ...told];
+  return [makePage('Now', 'git', tell(printWorkingTree(alone.git).join('\n')), 30), ...told];
 }
 
 const HANDOFF = 'HANDOFF.md';

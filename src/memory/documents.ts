@@ -7,6 +7,8 @@ import {
   writeProjectFile,
 } from '../platform/project-file.ts';
 import { PROJECT_SETTINGS } from '../platform/project-folder.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
+import { redactFile } from '../redact/redact-stream.ts';
 import { keepDocument } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 
@@ -34,15 +36,26 @@ export function withDocumentLock<T>(store: Store, { folder }: Workspace, work: (
   return withLock({ folder: locks, name: 'documents', waitMs: LOCK_WAIT_MS, clock }, work);
 }
 
+/** Keeps what a document holds now, without its secrets. Where that is, or null when there is none. */
+export function keepPresent(
+  store: Store,
+  { folder, project }: Workspace,
+  title: DocumentTitle,
+): string | null {
+  const bytes = readDocument({ folder }, title);
+  if (bytes === null) return null;
+  const redactor = openRedactor(store.machine, { folder, makesKey: true });
+  return keepDocument(store, { project, name: title }, redactFile(bytes, redactor));
+}
+
 /** Call it under the lock. What stood there is kept in the store first; where that is, or null. */
 export function replaceDocument(
   store: Store,
-  { folder, project }: Workspace,
+  workspace: Workspace,
   { title, text }: { title: DocumentTitle; text: string },
 ): string | null {
-  const before = readDocument({ folder }, title);
-  const kept = before === null ? null : keepDocument(store, { project, name: title }, before);
-  writeProjectFile(join(folder, title), text);
+  const kept = keepPresent(store, workspace, title);
+  writeProjectFile(join(workspace.folder, title), text);
   return kept;
 }
 
@@ -69,6 +82,8 @@ export function createDocuments(
   options: CreateOptions,
 ): CreatedDocument[] {
   const { force, dryRun = false } = options;
+  const redactor = openRedactor(store.machine, { folder: workspace.folder, makesKey: !dryRun });
+  const told = { ...options, name: redactor.redactText(options.name, { byHuman: true }) };
   const create = (): CreatedDocument[] =>
     DOCUMENT_NAMES.map((title) => {
       const path = join(workspace.folder, title);
@@ -76,7 +91,7 @@ export function createDocuments(
       if (isThere && !force) return { path, outcome: 'present', kept: null };
       const outcome = isThere ? 'replaced' : 'created';
       if (dryRun) return { path, outcome, kept: null };
-      const kept = replaceDocument(store, workspace, { title, text: TEMPLATES[title](options) });
+      const kept = replaceDocument(store, workspace, { title, text: TEMPLATES[title](told) });
       return { path, outcome, kept };
     });
   return dryRun ? create() : withDocumentLock(store, workspace, create);

@@ -4,6 +4,7 @@ import type { Handover } from '../model/handover.ts';
 import { revealControls } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, GitFacts } from '../model/workspace.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { Store } from '../store/store.ts';
 import type { Place } from '../workspace/place.ts';
 import { detectProjectTypes } from '../workspace/project-type.ts';
@@ -17,6 +18,7 @@ export interface SnapshotSource extends SnapshotLabels {
   /** The newest of this project. */
   handover: Handover | null;
   at: number;
+  redactor: Redactor;
 }
 
 export interface SnapshotLabels {
@@ -76,13 +78,13 @@ export function readSnapshotMark(
 const MAX_FILES = 40;
 
 function printSnapshot(
-  { place, handover, mode, name, at }: SnapshotSource,
+  { place, handover, mode, name, at, redactor }: SnapshotSource,
   { soul, hasMemory }: { soul: string | null; hasMemory: boolean },
 ): string {
   const { git } = place.workspace;
   const time = formatTimestamp(at);
   const lists = handover === null ? [] : listPoints(handover);
-  const body = [
+  const lines = [
     '# HANDOFF.md',
     '',
     '## Last Session',
@@ -104,7 +106,8 @@ function printSnapshot(
     ...printList('Knowledge (from MEMORY.md)', hasMemory ? ['See MEMORY.md'] : []),
     '',
     '',
-  ].join('\n');
+  ];
+  const body = redactor.redactText(lines.join('\n'));
   return `${body}<!-- agent-handover | handoff | ${time} | ${handover?.id ?? 'none'} | sha256:${sha256Hex(body)} -->\n`;
 }
 

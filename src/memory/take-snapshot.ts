@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { requireFolder } from '../platform/folders.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
 import { findNewestHandover } from '../store/newest.ts';
 import type { Store } from '../store/store.ts';
 import { describePlace } from '../workspace/place.ts';
@@ -11,9 +12,10 @@ export async function takeSnapshot(store: Store, folder: string, labels: Snapsho
   const real = requireFolder(resolve(machine.cwd, folder));
   const place = describePlace(real, machine);
   const handover = await findNewestHandover(store, place.project.id);
+  const redactor = openRedactor(machine, { folder: real, makesKey: true });
   return writeSnapshot(
     store,
     { folder: real, project: place.project.id },
-    { at: machine.clock.now(), ...labels, place, handover },
+    { at: machine.clock.now(), ...labels, place, handover, redactor },
   );
 }

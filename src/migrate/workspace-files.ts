@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { DOCUMENT_NAMES, readDocument } from '../memory/documents.ts';
+import { DOCUMENT_NAMES, keepPresent } from '../memory/documents.ts';
 import { listArchives, listNotesMonths, listNotesOfMonth, readState } from '../memory/read-memory.ts';
 import { compareCodeUnits } from '../model/canonical.ts';
 import { listFolder } from '../platform/folder-listing.ts';
@@ -8,7 +8,6 @@ import { pathExists } from '../platform/folders.ts';
 import { pathOfCheckpoint } from '../platform/project-folder.ts';
 import { Checkpoint } from '../run/checkpoint.ts';
 import { findMemoryDir, listRunFiles, readRunConfig } from '../run/run-config.ts';
-import { keepDocument } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
 import { identifyProject } from '../workspace/project.ts';
 
@@ -93,9 +92,8 @@ function adoptDocuments(store: Store, folder: string, { dryRun }: { dryRun: bool
     if (!pathExists(path)) return [];
     return [
       attempt(path, (): AdoptedFile => {
-        const bytes = readDocument({ folder }, name);
-        if (dryRun || bytes === null) return { path, outcome: 'would keep', note: null };
-        return { path, outcome: 'kept', note: keepDocument(store, { project, name }, bytes) };
+        if (dryRun) return { path, outcome: 'would keep', note: null };
+        return { path, outcome: 'kept', note: keepPresent(store, { folder, project }, name) };
       }),
     ];
   });

@@ -52,6 +52,13 @@ async function redactPart(bytes: Buffer, redactor: Redactor): Promise<Uint8Array
   return redacted === text ? bytes : Buffer.from(redacted, encoding);
 }
 
+/** A whole file, byte for byte but for its secrets. */
+export function redactFile(bytes: Buffer, redactor: Redactor): Buffer {
+  const { text, encoding } = decode(bytes);
+  const redacted = redactor.redactText(text);
+  return redacted === text ? bytes : Buffer.from(redacted, encoding);
+}
+
 function decode(bytes: Buffer): { text: string; encoding: 'utf8' | 'latin1' } {
   const text = bytes.toString('utf8');
   return text.includes('\ufffd') && !Buffer.from(text).equals(bytes)

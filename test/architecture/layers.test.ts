@@ -59,7 +59,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
     'store',
   ],
   questions: ['errors.ts', 'model', 'platform', 'workspace', 'distil', 'handover', 'store', 'search'],
-  memory: ['errors.ts', 'model', 'platform', 'workspace', 'store'],
+  memory: ['errors.ts', 'model', 'platform', 'workspace', 'redact', 'store'],
   search: [
     'errors.ts',
     'model',

@@ -1,5 +1,6 @@
 import { HandoverError } from '../../errors.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { openRedactor } from '../../redact/open-redactor.ts';
 import { digest, type Route, readArrivals, writeArrivals } from '../arrivals.ts';
 import type { Parcel, Plan, Publication, Publisher } from '../publisher.ts';
 import type { GitSettings } from '../settings.ts';
@@ -91,7 +92,10 @@ class Work {
     const known = findCommit(this.repo, upstream.tracking);
     const arrived = known === null ? `--remotes=${upstream.remote}` : known;
     const limits = ['--max-count=50', '--full-history', tip, '--not', arrived, '--', ...paths];
-    return listGit(this.repo, ['log', '-z', '--format=%h %s', ...limits]);
+    const { machine, root: folder } = this.#route;
+    const redactor = openRedactor(machine, { folder, makesKey: false });
+    const commits = listGit(this.repo, ['log', '-z', '--format=%h %s', ...limits]);
+    return commits.map((commit) => redactor.redactText(commit));
   }
 
   keepArrivals({ files }: Parcel): void {

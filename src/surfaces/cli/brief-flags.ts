@@ -1,3 +1,5 @@
+import { redactWords } from './redact-words.ts';
+
 /** How a brief is asked for. */
 export interface BriefFlags {
   target: string;
@@ -24,7 +26,7 @@ export const briefFlags = {
   },
   goal: {
     kind: 'parsed',
-    parse: text,
+    parse: redactWords,
     optional: true,
     brief: 'What the next session is to do; steers the choice of facts',
     placeholder: 'text',

@@ -1,18 +1,22 @@
+import { randomBytes } from 'node:crypto';
 import { type ErrorCode, EXIT, type ExitStatus, HandoverError, isErrno } from '../../errors.ts';
 import { VERSION } from '../../version.ts';
 import { dim, type Output, red } from './output.ts';
 
-/** The one place where an error becomes words and an exit status. */
-export function reportFailure(error: unknown, output: Output, asJson: boolean): ExitStatus {
+/** The one place where an error becomes words and an exit status. What it quotes may hold a secret. */
+export async function reportFailure(error: unknown, output: Output, asJson: boolean): Promise<ExitStatus> {
   const known = toHandoverError(error);
   if (known === null) return reportBug(error, output);
+  const { Redactor } = await import('../../redact/redactor.ts');
+  const redactor = new Redactor({ key: () => randomBytes(32) });
+  const message = redactor.redactText(known.message);
+  const hint = redactor.redactText(known.hint ?? '');
   if (asJson) {
-    output.json({
-      error: { code: known.code, message: known.message, hint: known.hint ?? null, ...known.data },
-    });
+    const data = redactor.redactRecord(known.data ?? {});
+    output.json({ error: { code: known.code, message, hint: hint === '' ? null : hint, ...data } });
   } else {
-    output.line(red('error: '), known.message);
-    if (known.hint !== undefined) output.line(dim('  next: '), known.hint);
+    output.line(red('error: '), message);
+    if (hint !== '') output.line(dim('  next: '), hint);
   }
   return known.exitStatus;
 }

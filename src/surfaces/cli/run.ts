@@ -23,7 +23,7 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
     await dispatch(args, context);
     process.exitCode = toExitStatus(context.process.exitCode);
   } catch (error) {
-    process.exitCode = reportFailure(error, err, args.includes('--json'));
+    process.exitCode = await reportFailure(error, err, args.includes('--json'));
   }
 }
 

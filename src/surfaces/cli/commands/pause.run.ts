@@ -1,13 +1,21 @@
 import { findPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { openRedactor } from '../../../redact/open-redactor.ts';
 import { clearPause, type PauseReach, setPause } from '../../../run/pause.ts';
 import type { CliContext } from '../context.ts';
 import { yellow } from '../output.ts';
 import type { PauseFlags } from './pause.ts';
 
 export function runPause(this: CliContext, flags: PauseFlags): void {
-  const path = setPause(this.machine, reachOf(this, flags), flags.why ?? '');
-  if (flags.json) this.out.json({ paused: true, path, why: flags.why ?? null });
+  const { machine } = this;
+  const why =
+    flags.why === undefined
+      ? null
+      : openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(flags.why, {
+          byHuman: true,
+        });
+  const path = setPause(machine, reachOf(this, flags), why ?? '');
+  if (flags.json) this.out.json({ paused: true, path, why });
   else this.out.line(`paused by ${path}`);
 }
 

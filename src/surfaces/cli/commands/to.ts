@@ -1,6 +1,7 @@
 import { buildCommand, type Command } from '@stricli/core';
 import type { CliContext } from '../context.ts';
 import { idFlag } from '../pick.ts';
+import { redactWords } from '../redact-words.ts';
 
 export interface ToFlags {
   goal?: string;
@@ -22,7 +23,7 @@ export const to: Command<CliContext> = buildCommand<ToFlags, [string], CliContex
     flags: {
       goal: {
         kind: 'parsed',
-        parse: text,
+        parse: redactWords,
         optional: true,
         brief: 'What it is to do; steers the choice of facts',
         placeholder: 'text',
