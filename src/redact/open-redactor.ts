@@ -19,6 +19,11 @@ export function openRedactor(machine: Machine, opening: Opening): Redactor {
   return prepareRedactors(machine, opening)();
 }
 
+/** Without settings and store, for what is only shown: its marks hold for this run. */
+export function openPlainRedactor(): Redactor {
+  return new Redactor({ key: () => randomBytes(32) });
+}
+
 /** For many sessions or records: each has its own secrets, so each gets a redactor of its own. */
 export function prepareRedactors(machine: Machine, { folder, makesKey }: Opening): () => Redactor {
   const settings = readRedactSettings(machine, folder);

@@ -27,6 +27,7 @@ export interface TextOptions {
 /** What stands beside a secret may have hidden another one; so deep it is never nested but on purpose. */
 const MAX_DEPTH = 8;
 const MOST_LEARNT = 500;
+const MOST_MARKS = 1000;
 const SHORTEST = 8;
 
 /**
@@ -40,6 +41,7 @@ export class Redactor {
   #found: FoundMarks = new Map();
   #learntPattern: RegExp | null = null;
   #key: Uint8Array | null = null;
+  readonly #marks = new Map<string, string>();
 
   constructor(options: RedactorOptions) {
     this.#options = options;
@@ -173,10 +175,20 @@ export class Redactor {
 
   #replace({ kind, byContext, value }: Span, written: string): string {
     const secret = value ?? written;
-    const mark = computeMark(secret, this.#getKey());
+    const mark = this.#markOf(secret);
     this.#found.set(kind, (this.#found.get(kind) ?? new Set()).add(mark));
     if (byContext === true) this.#learn(secret, kind);
     return formatPlaceholder(kind, mark);
+  }
+
+  /** The same secret comes again and again. */
+  #markOf(secret: string): string {
+    const known = this.#marks.get(secret);
+    if (known !== undefined) return known;
+    const mark = computeMark(secret, this.#getKey());
+    if (this.#marks.size >= MOST_MARKS) this.#marks.clear();
+    this.#marks.set(secret, mark);
+    return mark;
   }
 
   #find(text: string): Span[] {

@@ -20,12 +20,18 @@ interface Sign {
   isTail?: true;
 }
 
-/** The first one stands for none, the second one for the end of a name and nothing else: it is met most often. */
+/** What many have, and most of them alone: these share a sign. The end of a name is met most often. */
+const SHARED = ['isTail', 'isFlag', 'isWrap'] as const;
+const ONLY_TAIL = 1;
+/** The first one stands for none; then come those that are shared. */
 const SIGNS: Sign[] = [
   { starts: [], pivots: [] },
-  { starts: [], pivots: [], isTail: true },
+  ...SHARED.map((mark) => {
+    const sign: Sign = { starts: [], pivots: [] };
+    sign[mark] = true;
+    return sign;
+  }),
 ];
-const ONLY_TAIL = 1;
 /** For every three characters the number of their sign, or 0. */
 const SIGN_NUMBERS = new Uint16Array(1 << 21);
 
@@ -54,18 +60,23 @@ for (const rule of RULES) {
 // Of two beginnings the longer one says more.
 for (const { starts } of SIGNS) starts.sort((a, b) => b.literal.length - a.literal.length);
 addSign('://').isUrl = true;
-for (const letter of LETTERS) addSign(`--${letter}`).isFlag = true;
-for (const digit of HEX) {
-  for (const head of ['\\u', '\\x', ...HEX.map((first) => `%${first}`)]) addSign(head + digit).isWrap = true;
-}
-for (const char of ANY) {
-  for (const head of ['\\\n', '\\\r', '"+', "'+"]) addSign(head + char).isWrap = true;
-}
-for (const three of ['" +', "' +"]) addSign(three).isWrap = true;
-for (const tail of NAME_TAILS.flatMap(listCases)) {
-  const key = packThree(tail);
-  if (SIGN_NUMBERS[key] === 0) SIGN_NUMBERS[key] = ONLY_TAIL;
-  else addSign(tail).isTail = true;
+share(
+  'isFlag',
+  LETTERS.map((letter) => `--${letter}`),
+);
+share('isWrap', [
+  ...HEX.flatMap((digit) => ['\\u', '\\x', ...HEX.map((first) => `%${first}`)].map((head) => head + digit)),
+  ...ANY.flatMap((char) => ['\\\n', '\\\r', '"+', "'+"].map((head) => head + char)),
+  ...['" +', "' +"],
+]);
+share('isTail', NAME_TAILS.flatMap(listCases));
+
+function share(mark: (typeof SHARED)[number], threes: readonly string[]): void {
+  for (const three of threes) {
+    const key = packThree(three);
+    if (SIGN_NUMBERS[key] === 0) SIGN_NUMBERS[key] = SHARED.indexOf(mark) + 1;
+    else addSign(three)[mark] = true;
+  }
 }
 
 const SHORTEST = 8;

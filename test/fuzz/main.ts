@@ -5,8 +5,8 @@ import { openTargets, type Target } from './targets.ts';
 
 const HELP = `npm run fuzz [-- --count N] [-- --seed N] [-- --only NAME]
 
-Feeds changed bundles to the reader and the importer. Each input is refused with a coded error or read; anything else, an
-input that takes a second, or a file that was written, is a failure. The same seed gives the same inputs.
+Feeds changed bundles to the reader and the importer, and changed texts with secrets to the redactor. Each input is refused
+with a coded error or read; anything else, an input that takes a second, or a file that was written, is a failure. The same seed gives the same inputs.
 `;
 
 const { values: flags } = parseArgs({

@@ -14,8 +14,10 @@ import { trustKey } from '../../src/bundle/trust-list.ts';
 import { HandoverError } from '../../src/errors.ts';
 import { sha256Hex } from '../../src/model/checksum.ts';
 import { describeMachine, type Machine } from '../../src/platform/machine.ts';
+import { redactFile } from '../../src/redact/redact-stream.ts';
 import { Redactor } from '../../src/redact/redactor.ts';
 import { openStore } from '../../src/store/store.ts';
+import { writeSecrets } from '../fixtures/secrets/write-secrets.ts';
 import { keepSample } from '../support/samples.ts';
 
 /** Something that reads what others made. */
@@ -25,7 +27,7 @@ export interface Target {
   /** What is done to a changed seed before it is read, so that it gets past the first check. */
   finish(bytes: Buffer): Buffer;
   /** Returns, or throws a coded error. */
-  read(bytes: Buffer): Promise<Import>;
+  read(bytes: Buffer): Promise<unknown>;
 }
 
 export interface Targets {
@@ -75,6 +77,7 @@ export async function openTargets(): Promise<Targets> {
       read: makeLooker(receiver),
     },
     { name: 'session-handoff', seeds: foreign, finish: fitChecksum, read: makeLooker(receiver) },
+    { name: 'redactor', seeds: makeTextSeeds(), finish: asIs, read: redactTwice },
   ];
   const close = (): string[] => {
     const written = readdirSync(join(folder, 'receiver'), { recursive: true, encoding: 'utf8' });
@@ -84,8 +87,23 @@ export async function openTargets(): Promise<Targets> {
   return { targets, close };
 }
 
+/** Texts with secrets of all kinds, many in each, so that changes bring parts of them together. */
+function makeTextSeeds(): Buffer[] {
+  const texts = writeSecrets(1000, 3).map(({ text }) => text);
+  return Array.from({ length: 50 }, (_, at) => Buffer.from(texts.slice(at * 20, at * 20 + 20).join('\n')));
+}
+
+/** Redacting what was redacted changes nothing. */
+async function redactTwice(bytes: Buffer): Promise<void> {
+  const once = redactFile(bytes, makeRedactor());
+  if (!redactFile(once, makeRedactor()).equals(once)) throw new Error('it was not redacted whole at once');
+}
+
 /** Looking goes on without a signature, and keeps nothing. */
-function makeLooker(machine: Machine, changes: Partial<ImportOptions> = {}): Target['read'] {
+function makeLooker(
+  machine: Machine,
+  changes: Partial<ImportOptions> = {},
+): (bytes: Buffer) => Promise<Import> {
   const refuse = async (): Promise<never> => {
     throw new HandoverError('HANDOVER_BUNDLE_REFUSED', 'nobody is there');
   };

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { type ErrorCode, EXIT, type ExitStatus, HandoverError, isErrno } from '../../errors.ts';
 import { VERSION } from '../../version.ts';
 import { dim, type Output, red } from './output.ts';
@@ -7,8 +6,8 @@ import { dim, type Output, red } from './output.ts';
 export async function reportFailure(error: unknown, output: Output, asJson: boolean): Promise<ExitStatus> {
   const known = toHandoverError(error);
   if (known === null) return reportBug(error, output);
-  const { Redactor } = await import('../../redact/redactor.ts');
-  const redactor = new Redactor({ key: () => randomBytes(32) });
+  const { openPlainRedactor } = await import('../../redact/open-redactor.ts');
+  const redactor = openPlainRedactor();
   const message = redactor.redactText(known.message);
   const hint = redactor.redactText(known.hint ?? '');
   if (asJson) {
