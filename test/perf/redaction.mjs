@@ -7,6 +7,7 @@ import { writeTranscript } from './sample-transcript.mjs';
 /** @typedef {import('./line.mjs').Line} Line */
 
 const MEGABYTE = 1024 * 1024;
+const MEGABYTES_PER_SECOND = 50;
 
 /**
  * A transcript through `handover redact`, second net included.
@@ -22,5 +23,11 @@ export function measureRedaction(folder, { rounds, megabytes }) {
     { bare: { command: bareNode(place) }, redact: { command: handover(place, ['redact', '--json', file]) } },
     rounds,
   );
-  return [compareLongWithBare(`redact of ${megabytes} MB`, { timing: redact, bare })];
+  return [
+    compareLongWithBare(
+      `redact of ${megabytes} MB`,
+      { timing: redact, bare },
+      megabytes / MEGABYTES_PER_SECOND,
+    ),
+  ];
 }
