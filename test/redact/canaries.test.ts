@@ -221,6 +221,7 @@ describe('of 500 planted secrets', () => {
     await run(['pause', '--why', plant(1).join()]);
     await run(['status', '--json']);
     await run(['run', '--note', plant(1).join()]);
+    await run(['unpause']);
     await run(['init', '--no-hooks', '--yes', '--force']);
   }
 
