@@ -20,7 +20,12 @@ export function knowWords(database: SqlDatabase, { words }: ParsedQuery, extent:
     const counts = alike.map((stem) =>
       estimate(database, { table: 'words', expression: term(stem) }, extent),
     );
-    return { word, texts: count, weight: weighWord(Math.min(Math.max(count, ...counts), total), total), alike };
+    return {
+      word,
+      texts: count,
+      weight: weighWord(Math.min(Math.max(count, ...counts), total), total),
+      alike,
+    };
   });
 }
 
