@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ARMS, keepFacts, makeNoise, measureSearch } from '../../eval/search/measure.ts';
 import { readLabelled } from '../../eval/search/queries.ts';
 import type { Fact, FactKind } from '../../src/model/fact.ts';
-import { findFacts } from '../../src/search/fact-finder.ts';
+import { openFinder } from '../../src/search/open-finder.ts';
 import type { SearchQuery } from '../../src/search/query.ts';
 import { search } from '../../src/search/search.ts';
 import { examineStore } from '../../src/store/doctor/doctor.ts';
@@ -121,7 +121,9 @@ describe.each([
       ],
     });
     const found: string[] = [];
-    for await (const { fact: each } of findFacts({ store }, { fileName: 'retry.ts' })) found.push(each.text);
+    const finder = await openFinder({ store });
+    for await (const { fact: each } of finder.facts({ fileName: 'retry.ts' })) found.push(each.text);
+    finder.close();
     expect(found).toEqual(['lib/retry.ts', 'src/Retry.ts']);
   });
 });
