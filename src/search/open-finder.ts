@@ -2,14 +2,13 @@ import { HandoverError, isErrno } from '../errors.ts';
 import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sql.ts';
 import { isCacheTrouble } from '../store/cache-database.ts';
-import { finishOpenArrivals } from '../store/open-catalog.ts';
 import type { Finder, SearchDesk } from './finder.ts';
 
 /** The index where there is one to be had, else the files themselves: a cache that fails must not keep anyone from them. */
 export async function openFinder(desk: SearchDesk): Promise<Finder> {
   const { store } = desk;
   if (!pathExists(store.root)) return await openScan(desk);
-  await finishOpenArrivals(store);
+  await (await import('../store/open-catalog.ts')).finishOpenArrivals(store);
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver === null) return await openScan(desk);
   try {
