@@ -49,6 +49,7 @@ const HOOK = {
   inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
   outputOptions: { chunkFileNames: '[name]-[hash].cjs' },
 } as const;
+
 /** What nearly every command needs that writes: settings, schemas, redaction, hashing, locks. */
 const WRITING = [
   /src\/config\//,
@@ -64,6 +65,7 @@ const KEEPING = [
   /src\/platform\/exec\.ts$/,
   /src\/agents\/agent\.ts$/,
   /src\/surfaces\/cli\/agents\.ts$/,
+  /src\/relay\/(begun|folders|small-records)\.ts$/,
   /src\/handover\/(chain|changed-files|declare|fate|find-changes|marks|periods|quality|seal|standing)\.ts$/,
   /src\/store\/(catalog-opener|documents|drop-ready|handovers|journal|marks|moment|newest|resolve|scan-catalog|worktree)\.ts$/,
 ];
@@ -84,7 +86,7 @@ const RESUMING = [
   /src\/agents\/(has-transcripts|table)\.ts$/,
   /src\/agents\/[a-z-]+\/(paths|places)\.ts$/,
   /src\/agents\/row\.ts$/,
-  /src\/surfaces\/cli\/(brief-flags|drift|newest-here|readers)\.ts$/,
+  /src\/surfaces\/cli\/(brief-flags|drift|newest-here|readers|resume-here)\.ts$/,
   /src\/surfaces\/cli\/commands\/(resume|resume\.run)\.ts$/,
 ];
 
