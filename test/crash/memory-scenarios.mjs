@@ -79,7 +79,10 @@ async function judge({ ended, box }, args, expected) {
     const again = await handover(box, check.status === 1 ? ['run', '--resume'] : args);
     if (again.status !== 0) complaints.push(`once more: ${describeEnd(again)}`);
   }
-  return [...complaints, ...compare(expected, describeProject(box))];
+  const found = describeProject(box);
+  // Where the disk refused to remove a temp file of a command that else succeeded, the next writer there sweeps it up.
+  if (ended.status === 0) for (const path of found.keys()) if (path.endsWith('.tmp')) found.delete(path);
+  return [...complaints, ...compare(expected, found)];
 }
 
 /** @param {Map<string, string>} expected @param {Map<string, string>} found */
