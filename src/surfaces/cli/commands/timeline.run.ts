@@ -84,7 +84,7 @@ function describeRest({ files_changed, open_errors, given_at, handover, handover
   return [
     ...(files_changed === 0 ? [] : [`${files_changed} ${files_changed === 1 ? 'file' : 'files'} changed`]),
     ...(open_errors === 0 ? [] : [`${open_errors} ${open_errors === 1 ? 'error' : 'errors'} open`]),
-    ...(given === undefined ? [] : [`given on at ${given.slice(0, 10)} ${timeOf(given)}`]),
+    ...(given === undefined ? [] : [`taken up ${given.slice(0, 10)} ${timeOf(given)}`]),
     handovers === 1 ? handover : `${handover} and ${handovers - 1} before it`,
   ].join(', ');
 }
