@@ -27,9 +27,11 @@ const START = [
   /src\/errors\.ts$/,
   /src\/surfaces\/cli\/(run|output|context|failure|filters|words|terminal-flag)\.ts$/,
   /src\/surfaces\/cli\/commands\/(table|list|list\.run)\.ts$/,
-  /src\/model\/(text|time|id|base32|fingerprint)\.ts$/,
+  /src\/model\/(base-name|base32|canonical|fact-kinds|fingerprint|id|text|time)\.ts$/,
   /src\/store\/(store|catalog|months|open-catalog|cache-database|cache-opening|index-catalog|index-freshness|index-schema)\.ts$/,
   /src\/platform\/(machine|streams|sleep|paths|folders|folder-listing|durable-file|process-identity|sql)\.ts$/,
+  /src\/workspace\/(home-path|worktree-root)\.ts$/,
+  /src\/config\/config-paths\.ts$/,
   /node_modules\/@stricli\/core\//,
 ];
 
@@ -50,12 +52,26 @@ const HOOK = {
   outputOptions: { chunkFileNames: '[name]-[hash].cjs' },
 } as const;
 
+/** What finds facts in an index that is up to date. */
+const SEARCHING = [
+  /src\/search\/(excerpt|extent|filter|finder|full-text|fuse|fuse-texts|index-finder|kept-marks|matches|meant|misspelt|notes|open-finder|parsed-query|rank|retrieve|search|search-freshness|search-schema|searched|stem|tokens)\.ts$/,
+  /src\/handover\/marks\.ts$/,
+  /src\/memory\/(document-names|layout|memory-file|note-blocks|note-file|read-memory)\.ts$/,
+  /src\/model\/words\.ts$/,
+  /src\/platform\/project-file\.ts$/,
+  /src\/run\/run-files\.ts$/,
+  /src\/store\/(cache-seal|journal-files)\.ts$/,
+];
+
+/** Hashing, which loads node:crypto. */
+const HASHING = [/src\/model\/checksum\.ts$/];
+
 /** What nearly every command needs that writes: settings, schemas, redaction, hashing, locks. */
 const WRITING = [
   /src\/config\//,
   /src\/redact\/(?!second-net|redact-stream|redact-event)/,
-  /src\/model\/(base-name|canonical|chain|checksum|fact|handover|json|journal-entry|quality|scalars|words|workspace)\.ts$/,
-  /src\/platform\/(foreign-file|lock|lock-claim|pause|private-folder|project-file|secret-key)\.ts$/,
+  /src\/model\/(chain|fact|handover|json|journal-entry|quality|scalars|workspace)\.ts$/,
+  /src\/platform\/(foreign-file|lock|lock-claim|pause|private-folder|secret-key)\.ts$/,
   /node_modules\/(smol-toml|valibot)\//,
 ];
 
@@ -66,14 +82,14 @@ const KEEPING = [
   /src\/agents\/agent\.ts$/,
   /src\/surfaces\/cli\/agents\.ts$/,
   /src\/relay\/(begun|folders|small-records)\.ts$/,
-  /src\/handover\/(chain|changed-files|declare|fate|find-changes|marks|periods|quality|seal|standing)\.ts$/,
+  /src\/handover\/(chain|changed-files|declare|fate|find-changes|periods|quality|said-otherwise|seal|standing)\.ts$/,
   /src\/store\/(catalog-opener|documents|drop-ready|handovers|journal|marks|moment|newest|resolve|scan-catalog|worktree)\.ts$/,
 ];
 
 /** What a run of steps needs besides. */
 const RUN = [
   /src\/run\/(brake|checkpoint|checkpoint-file|engine|run-config|steps)\.ts$/,
-  /src\/memory\/(archive|compact|layout|memory|note-blocks|note-file|read-memory)\.ts$/,
+  /src\/memory\/(archive|compact|memory)\.ts$/,
   /src\/publish\/(settings|publisher)\.ts$/,
   /src\/surfaces\/cli\/commands\/(check|run|run\.run)\.ts$/,
 ];
@@ -93,6 +109,8 @@ const RESUMING = [
 const GROUPS = {
   start: START,
   check: CHECK,
+  searching: SEARCHING,
+  hashing: HASHING,
   writing: WRITING,
   keeping: KEEPING,
   steps: RUN,

@@ -4,7 +4,8 @@ import { computeFactId, type Fact, MAX_FACTS, type Source } from '../model/fact.
 import type { Handover, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { type Fate, judgeFates } from './fate.ts';
-import { findMark, isSaidOtherwise, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
+import { findMark, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
+import { isSaidOtherwise } from './said-otherwise.ts';
 import { isRuleGiven } from './standing.ts';
 
 /** What a new handover follows. */

@@ -1,4 +1,4 @@
-import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
+import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 
 /** What somebody said of a fact after it was sealed. Of several the last one counts. */
@@ -27,18 +27,6 @@ export function markFacts(facts: readonly Fact[], telling: Telling, marks: Marks
     const mark = findMark(fact, telling, marks);
     if (mark === undefined) return [fact];
     return mark.mark === 'resolved' ? [] : [applyMark(fact, mark)];
-  });
-}
-
-const STATEMENTS: readonly FactKind[] = ['decision', 'rejected', 'blocker', 'question', 'next', 'note'];
-const ENDING: ReadonlySet<Mark['mark'] | undefined> = new Set(['resolved', 'refuted']);
-
-/** Whether the same words of the agent, told as another kind of fact, were resolved or refuted: an agent says a thing twice. */
-export function isSaidOtherwise(fact: Fact, telling: Telling, marks: Marks): boolean {
-  if (fact.origin !== 'agent' || marks.size === 0 || marks.has(fact.id)) return false;
-  return STATEMENTS.some((kind) => {
-    const id = computeFactId(kind, fact.text);
-    return marks.has(id) && ENDING.has(findMark({ ...fact, id }, telling, marks)?.mark);
   });
 }
 

@@ -7,7 +7,8 @@ import { removeFile, syncFolder } from '../platform/durable-file.ts';
 import { ensureProjectFolder, removeEmptyFolder, writeProjectFile } from '../platform/project-file.ts';
 import { type ArchivedNote, listAnchors, writeArchivePart } from './archive.ts';
 import { parseMonth, pathOf, placeOfArchive } from './layout.ts';
-import { type Memory, readText, withMemoryLock } from './memory.ts';
+import { withMemoryLock } from './memory.ts';
+import { type Memory, readText } from './memory-file.ts';
 import { appendNote, formatHeader, parseNoteFile, readFrontMatter } from './note-file.ts';
 import { listNotesMonths, listNotesOfMonth, type NotesFile } from './read-memory.ts';
 

@@ -11,10 +11,7 @@ import { openRedactor } from '../redact/open-redactor.ts';
 import { redactFile } from '../redact/redact-stream.ts';
 import { keepDocument } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
-
-/** The three files of a workspace: who works here, what is known, where the last session stood. */
-export const DOCUMENT_NAMES = ['SOUL.md', 'MEMORY.md', 'HANDOFF.md'] as const;
-export type DocumentTitle = (typeof DOCUMENT_NAMES)[number];
+import { DOCUMENT_NAMES, type DocumentTitle, MAX_DOCUMENT_BYTES } from './document-names.ts';
 
 /** A folder with the three files in it, and the project that it belongs to. */
 export interface Workspace {
@@ -22,7 +19,6 @@ export interface Workspace {
   project: string;
 }
 
-export const MAX_DOCUMENT_BYTES: number = 4 * 1024 * 1024;
 const LOCK_WAIT_MS = 60_000;
 
 export function readDocument({ folder }: Pick<Workspace, 'folder'>, title: DocumentTitle): Buffer | null {

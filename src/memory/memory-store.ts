@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { describeMachine, type Machine } from '../platform/machine.ts';
 import { type Compaction, type CompactOptions, compactMemory } from './compact.ts';
 import { PLACE_OF_STATE, parseMonth, pathOf } from './layout.ts';
-import { addNote, assertLayer, type Memory, placeOfNewNote, replaceState } from './memory.ts';
+import { addNote, assertLayer, placeOfNewNote, replaceState } from './memory.ts';
+import type { Memory } from './memory-file.ts';
 import { countNotes, readLatestNote, readState } from './read-memory.ts';
 
 export interface WriteOptions {

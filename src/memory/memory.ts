@@ -3,7 +3,6 @@ import { HandoverError } from '../errors.ts';
 import { encodeBase32 } from '../model/base32.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { withLock } from '../platform/lock.ts';
-import type { Machine } from '../platform/machine.ts';
 import {
   ensureLockFolder,
   ensureProjectFolder,
@@ -23,16 +22,9 @@ import {
   placeOfArchive,
   placeOfNotes,
 } from './layout.ts';
+import { MAX_MEMORY_BYTES, type Memory, readText } from './memory-file.ts';
 import { appendNote, formatHeader, formatNote, parseNoteFile, readFrontMatter } from './note-file.ts';
 
-/** A folder of notes in three layers, plain Markdown that people, agents and git read and write as well. */
-export interface Memory {
-  root: string;
-  machine: Machine;
-}
-
-/** No file of a memory is nearly as large; a larger one is not ours to load. */
-export const MAX_MEMORY_BYTES: number = 32 * 1024 * 1024;
 const MAX_NOTE_BYTES = 2 * 1024 * 1024;
 
 export interface NewNote {
@@ -168,11 +160,6 @@ function keyOfEffect(effect: string): string {
     /[0-9a-z-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `_${byte.toString(16)}`,
   );
   return `n-${plain.join('')}`;
-}
-
-/** Null when there is no such file. */
-export function readText(path: string): string | null {
-  return readProjectFile(path, MAX_MEMORY_BYTES)?.toString('utf8') ?? null;
 }
 
 export function assertLayer(layer: number): Layer {

@@ -3,7 +3,7 @@ import { compareCodeUnits } from '../model/canonical.ts';
 import { readFileTail } from '../platform/durable-file.ts';
 import { listFolder } from '../platform/folder-listing.ts';
 import { isMonth, PLACE_OF_STATE, parseArchiveName, parseNotesName, parseTag, pathOf } from './layout.ts';
-import { type Memory, readText } from './memory.ts';
+import { type Memory, readText } from './memory-file.ts';
 import { type Note, parseNoteFile } from './note-file.ts';
 
 /** A note, and the file that it is in. */

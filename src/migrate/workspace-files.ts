@@ -1,13 +1,15 @@
 import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { DOCUMENT_NAMES, keepPresent } from '../memory/documents.ts';
+import { DOCUMENT_NAMES } from '../memory/document-names.ts';
+import { keepPresent } from '../memory/documents.ts';
 import { listArchives, listNotesMonths, listNotesOfMonth, readState } from '../memory/read-memory.ts';
 import { compareCodeUnits } from '../model/canonical.ts';
 import { listFolder } from '../platform/folder-listing.ts';
 import { pathExists } from '../platform/folders.ts';
 import { pathOfCheckpoint } from '../platform/project-folder.ts';
 import { Checkpoint } from '../run/checkpoint.ts';
-import { findMemoryDir, listRunFiles, readRunConfig } from '../run/run-config.ts';
+import { findMemoryDir, readRunConfig } from '../run/run-config.ts';
+import { listRunFiles } from '../run/run-files.ts';
 import type { Store } from '../store/store.ts';
 import { identifyProject } from '../workspace/project.ts';
 

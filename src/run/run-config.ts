@@ -7,9 +7,9 @@ import { pathExists, resolveRealPath } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findConfigFolder } from '../platform/paths.ts';
 import { expandTilde } from '../platform/pause.ts';
-import { PROJECT_SETTINGS } from '../platform/project-folder.ts';
 import type { Backend } from '../publish/publisher.ts';
 import { readPublishSettings } from '../publish/settings.ts';
+import { listRunFiles, MEMORY_FOLDER } from './run-files.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
@@ -96,8 +96,6 @@ export interface RunConfig {
   steps: readonly StepDeclaration[];
 }
 
-const PROJECT_FILES = [join(PROJECT_SETTINGS, 'handover.toml'), 'handover.toml'];
-
 /**
  * What a run is to do: from the file that was named, else from the project's `handover.toml`, else from the user's own
  * settings. Whoever wrote the project wrote its file too, so that file may not lead out of the project, and commands
@@ -119,7 +117,7 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
   const userPause = file === user ? undefined : parseSection(user, 'handover', HandoverSection).pause_file;
   return {
     path: path ?? (user.sections.size === 0 ? null : user.path),
-    memoryDir: place(section.memory_dir ?? 'memory'),
+    memoryDir: place(section.memory_dir ?? MEMORY_FOLDER),
     tag: section.tag ?? DEFAULT_TAG,
     checkpoint: section.checkpoint === undefined ? null : place(section.checkpoint),
     pauseFiles: [section.pause_file, userPause].filter((each) => each !== undefined),
@@ -132,7 +130,7 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
 
 /** Where the memory of a project is, also when its declaration cannot be used. */
 export function findMemoryDir(machine: Machine, root: string): string {
-  return readUsableConfig(machine, root)?.memoryDir ?? join(root, 'memory');
+  return readUsableConfig(machine, root)?.memoryDir ?? join(root, MEMORY_FOLDER);
 }
 
 /** Null when it cannot be used. */
@@ -148,11 +146,6 @@ export function readUsableConfig(machine: Machine, root: string): RunConfig | nu
 function readSteps(file: ConfigFile): readonly StepDeclaration[] | null {
   if (!file.sections.has('step')) return null;
   return parseSection(file, 'step', v.array(StepDeclaration));
-}
-
-/** The files in a project that declare a run; the first one counts. */
-export function listRunFiles(root: string): string[] {
-  return PROJECT_FILES.map((file) => join(root, file)).filter(pathExists);
 }
 
 function requireFile(path: string): string {

@@ -1,7 +1,8 @@
 import { relative, resolve } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { compactMemory } from '../memory/compact.ts';
-import { addNote, type Memory, replaceState } from '../memory/memory.ts';
+import { addNote, replaceState } from '../memory/memory.ts';
+import type { Memory } from '../memory/memory-file.ts';
 import type { Snapshot } from '../memory/snapshot.ts';
 import type { Handover } from '../model/handover.ts';
 import { expandTilde } from '../platform/pause.ts';

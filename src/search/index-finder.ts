@@ -1,6 +1,7 @@
 import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
 import { numberIn, RowDamage, textIn } from '../store/cache-database.ts';
 import { type OpenCache, openCache } from '../store/cache-opening.ts';
+import { checkCacheSeal } from '../store/cache-seal.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
 import { measureExtent } from './extent.ts';
 import { isOfHandovers, passes, passesFact } from './filter.ts';
@@ -34,7 +35,8 @@ export async function openIndexFinder(desk: SearchDesk, driver: SqlDriver): Prom
   const cache: OpenCache = await openCache(store, driver, {
     cache: SEARCH,
     update: async (database) => {
-      (await import('../store/cache-writer.ts')).assertSealed(store, SEARCH);
+      if (checkCacheSeal(store, SEARCH) === 'broken')
+        (await import('../store/cache-writer.ts')).assertSealed(store, SEARCH);
       if (isBehind(store, database, notes))
         (await import('./search-writer.ts')).updateSearchIndex(store, database, { notes, progress });
     },

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { DOCUMENT_NAMES, MAX_DOCUMENT_BYTES } from '../memory/documents.ts';
+import { DOCUMENT_NAMES, MAX_DOCUMENT_BYTES } from '../memory/document-names.ts';
 import { PLACE_OF_STATE, pathOf } from '../memory/layout.ts';
-import { MAX_MEMORY_BYTES, type Memory } from '../memory/memory.ts';
+import { MAX_MEMORY_BYTES, type Memory } from '../memory/memory-file.ts';
 import { splitBlocks } from '../memory/note-blocks.ts';
 import { parseNoteFile } from '../memory/note-file.ts';
 import { listArchives, listNotesMonths, listNotesOfMonth } from '../memory/read-memory.ts';

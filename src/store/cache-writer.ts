@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { sha256Hex } from '../model/checksum.ts';
 import {
   describeFileState,
   ensurePrivateFile,
@@ -16,9 +15,8 @@ import { withLock } from '../platform/lock.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
 import { type CacheDatabase, pathOfCache, RowDamage } from './cache-database.ts';
+import { type CacheName, checkCacheSeal, computeSeal, pathOfSeal } from './cache-seal.ts';
 import { LOCKS, type Store } from './store.ts';
-
-type CacheName = Pick<CacheDatabase, 'name'>;
 
 const LOCK_WAIT_MS = 2000;
 
@@ -102,38 +100,11 @@ export function dropCache(store: Store, cache: CacheName): void {
   });
 }
 
-/** Hashing a larger file would cost more than the update that it follows. */
-const MAX_HASHED_BYTES = 8 * 1024 * 1024;
-
-function pathOfSeal(store: Store, { name }: CacheName): string {
-  return join(store.root, `${name}.sum`);
-}
-
 function sealCache(store: Store, cache: CacheName): void {
   writeFileDurably(pathOfSeal(store, cache), computeSeal(pathOfCache(store, cache)));
 }
 
-/**
- * The digest of a file, by which rot in any byte of it can be seen, also in bytes that SQLite does not use. Of a large one
- * only its size and time, by which it is seen that somebody else wrote to it; its rows have marks of their own.
- */
-function computeSeal(path: string): string {
-  if ((measureRegularFile(path) ?? 0) > MAX_HASHED_BYTES) return `as of ${describeFileState(path)}\n`;
-  return `${sha256Hex(readRegularFile(path, MAX_HASHED_BYTES))}\n`;
-}
-
-export type SealState = 'intact' | 'broken' | 'none';
-
-/** To be called under the lock: without it, a writer may be between its commit and its seal. */
-export function checkCacheSeal(store: Store, cache: CacheName): SealState {
-  const seal = pathOfSeal(store, cache);
-  const path = pathOfCache(store, cache);
-  if (measureRegularFile(seal) === null || measureRegularFile(path) === null) return 'none';
-  return readRegularFile(seal, 1024).toString('latin1') === computeSeal(path) ? 'intact' : 'broken';
-}
-
 /** Throws `RowDamage` when a cache is not as its last writer left it. */
 export function assertSealed(store: Store, cache: CacheName): void {
-  if (checkCacheSeal(store, cache) !== 'broken') return;
   if (withCacheLock(store, cache, () => checkCacheSeal(store, cache)) === 'broken') throw new RowDamage();
 }

@@ -1,5 +1,6 @@
 import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
-import { changeCache, checkCacheSeal, rebuildCache, type SealState, withCacheLock } from './cache-writer.ts';
+import { checkCacheSeal, type SealState } from './cache-seal.ts';
+import { changeCache, rebuildCache, withCacheLock } from './cache-writer.ts';
 import { CREATE_TABLES, INDEX } from './index-schema.ts';
 import {
   extractForIndex,

@@ -1,7 +1,8 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addNote, type Memory, replaceState } from '../../src/memory/memory.ts';
+import { addNote, replaceState } from '../../src/memory/memory.ts';
+import type { Memory } from '../../src/memory/memory-file.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { countNotes, readLatestNote, readState } from '../../src/memory/read-memory.ts';
 import { describeMachine } from '../../src/platform/machine.ts';

@@ -15,6 +15,7 @@ import {
 import { measureMemory } from './memory.mjs';
 import { measureRedaction } from './redaction.mjs';
 import { formatTable } from './report.mjs';
+import { measureSearches } from './searches.mjs';
 import { measureSessionTexts } from './session-texts.mjs';
 import { makePlaces, SOME } from './stores.mjs';
 
@@ -22,7 +23,11 @@ const FULL = { count: 100_000, rounds: 40, longRounds: 5, megabytes: 100 };
 const QUICK = { count: 10_000, rounds: 10, longRounds: 2, megabytes: 20 };
 
 const { values } = parseArgs({
-  options: { json: { type: 'string' }, quick: { type: 'boolean', default: false } },
+  options: {
+    json: { type: 'string' },
+    only: { type: 'string', multiple: true },
+    quick: { type: 'boolean', default: false },
+  },
 });
 const size = values.quick ? QUICK : FULL;
 const lines = measureAll(size);
@@ -40,6 +45,7 @@ function measureAll({ count, rounds, longRounds, megabytes }) {
     console.error(`writing stores of ${count} handovers`);
     const places = makePlaces(folder, { count, now: Date.now() });
     const step = (/** @type {string} */ name, /** @type {() => import('./line.mjs').Line[]} */ measure) => {
+      if (values.only !== undefined && !values.only.includes(name)) return [];
       console.error(`measuring ${name}`);
       return measure();
     };
@@ -50,6 +56,9 @@ function measureAll({ count, rounds, longRounds, megabytes }) {
       ...step('long runs', () => measureLongRuns(places, { rounds: longRounds, count })),
       ...step('captures', () => measureCaptures(folder, { rounds: 10, longRounds, megabytes })),
       ...step('texts of sessions', () => measureSessionTexts(folder, { rounds: 10, longRounds, megabytes })),
+      ...step('searches', () =>
+        measureSearches(folder, { rounds: 10, longRounds: 1, count, now: Date.now() }),
+      ),
       ...step('hooks', () => measureHooks(places.some, { folder, rounds, count: SOME, megabytes })),
       ...step('redaction', () => measureRedaction(folder, { rounds: longRounds, megabytes })),
       ...step('runs and notes', () => measureMemory(folder, { rounds })),

@@ -1,6 +1,7 @@
 import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
 import { RowDamage } from '../../store/cache-database.ts';
-import { changeCache, checkCacheSeal, rebuildCache, withCacheLock } from '../../store/cache-writer.ts';
+import { checkCacheSeal } from '../../store/cache-seal.ts';
+import { changeCache, rebuildCache, withCacheLock } from '../../store/cache-writer.ts';
 import type { Store } from '../../store/store.ts';
 import { noteAllStems } from '../follow-handovers.ts';
 import { finishBulk, prepareBulk } from '../full-text.ts';

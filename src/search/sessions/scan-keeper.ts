@@ -2,9 +2,7 @@ import { pathExists } from '../../platform/folders.ts';
 import type { Store } from '../../store/store.ts';
 import { listNewestTexts, readText, type SessionHead, type SessionText } from './archive.ts';
 import type { TextKeeper } from './follow-sessions.ts';
-
-/** Without an index, so many of the newest sessions are looked at, or so many bytes of transcripts. */
-export const SCANNED: { sessions: number; bytes: number } = { sessions: 40, bytes: 256 * 1024 * 1024 };
+import { SCANNED } from './scanned.ts';
 
 /** Keeps the archives alone. Nothing is left for the next reading: sessions that have grown are read anew. */
 export function openScanKeeper(store: Store): TextKeeper {

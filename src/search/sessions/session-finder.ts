@@ -18,7 +18,8 @@ import type { SessionHead } from './archive.ts';
 import { type Followed, type FollowOptions, followSessions } from './follow-sessions.ts';
 import { checkSessionIndex, openIndexKeeper, rebuildSessionIndex } from './index-keeper.ts';
 import type { Passage } from './passage.ts';
-import { openScanKeeper, SCANNED, scanTexts } from './scan-keeper.ts';
+import { openScanKeeper, scanTexts } from './scan-keeper.ts';
+import { SCANNED } from './scanned.ts';
 import { listSessions } from './text-index.ts';
 import { lastNumberSince, PASSAGE_COLUMNS, readPassageRow, SESSION_INDEX } from './text-schema.ts';
 

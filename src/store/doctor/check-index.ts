@@ -10,7 +10,8 @@ import {
   pathOfCache,
   textIn,
 } from '../cache-database.ts';
-import { checkCacheSeal, dropCache, withCacheLock } from '../cache-writer.ts';
+import { checkCacheSeal } from '../cache-seal.ts';
+import { dropCache, withCacheLock } from '../cache-writer.ts';
 import { foldSearchText } from '../catalog.ts';
 import { hasHandover, readHandover } from '../handovers.ts';
 import { COLUMNS, INDEX, isIndexRow, makeIndexRow, pathOfIndex } from '../index-schema.ts';

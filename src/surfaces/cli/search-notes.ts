@@ -1,5 +1,5 @@
 import type { SearchAnswer } from '../../search/search.ts';
-import { SCANNED } from '../../search/sessions/scan-keeper.ts';
+import { SCANNED } from '../../search/sessions/scanned.ts';
 import type { CliContext } from './context.ts';
 import { dim, yellow } from './output.ts';
 

@@ -18,7 +18,7 @@ const HITS = 10;
 export async function runSearch(this: CliContext, flags: SearchFlags, ...words: string[]): Promise<void> {
   const desk: SearchDesk = {
     store: findStore(this),
-    notes: findNotes(this.machine),
+    notes: await findNotes(this.machine),
     progress: progressOf(this, 'indexing'),
     sessionProgress: drawProgress(this, 'reading sessions'),
     embedProgress: drawProgress(this, 'embedding facts'),

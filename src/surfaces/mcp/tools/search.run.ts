@@ -14,7 +14,7 @@ import type { SearchWish } from './search.ts';
 export async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
   const { machine } = call;
   const { hits, omitted } = await search(
-    { store: findStore(call), notes: findNotes(machine) },
+    { store: findStore(call), notes: await findNotes(machine) },
     {
       text: wish.query,
       limit: wish.limit,

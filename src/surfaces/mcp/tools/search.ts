@@ -21,7 +21,9 @@ const Arguments = v.strictObject({
   sessions: v.optional(
     v.pipe(
       v.boolean(),
-      v.description('Also in the text of the sessions that agents keep on this machine. Slow the first time.'),
+      v.description(
+        'Also in the text of the sessions that agents keep on this machine. Slow the first time.',
+      ),
     ),
     false,
   ),
