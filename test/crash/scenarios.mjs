@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path';
 import { askHandover, handover, listIds } from './command.mjs';
 import { MEMORY_SCENARIOS } from './memory-scenarios.mjs';
 import { copyBox, letSettle, removeBox } from './sandbox.mjs';
+import { SEARCH_SCENARIOS } from './search-scenarios.mjs';
 import { writeTurn } from './transcript.mjs';
 import { WORKER_SCENARIO } from './worker-scenario.mjs';
 
@@ -88,6 +89,7 @@ export const SCENARIOS = [
     prepare: (box) => prepareList(box, async () => void (await saveSome(box, 2))),
   },
   ...MEMORY_SCENARIOS,
+  ...SEARCH_SCENARIOS,
   WORKER_SCENARIO,
 ];
 
