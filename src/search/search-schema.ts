@@ -60,17 +60,19 @@ export const CREATE_TABLES: string = `
 /** Made when all is filled in, which takes a fraction of the time. */
 export const CREATE_FACT_INDEX = 'CREATE INDEX facts ON texts (fact)';
 
-/** So many numbers belong to each second; what has more texts takes some of the seconds before it. */
-const NUMBERS_A_SECOND = 16;
-
-/** Where the texts of a handover of this time begin: the newer, the lower. */
+/**
+ * Where the texts of a handover of this time begin: the newer, the lower. Each takes a number, and so some of the
+ * milliseconds before it, in which hardly anything else was handed over.
+ */
 export function numberOfTime(ms: number): number {
-  return -Math.floor(ms / 1000) * NUMBERS_A_SECOND;
+  return -ms;
 }
 
-/** The last number of what is not older. */
+const MARGIN = 60_000;
+
+/** No text of what is not older has a higher number, save where very much was handed over at once. */
 export function lastNumberSince(ms: number): number {
-  return numberOfTime(ms) + NUMBERS_A_SECOND - 1;
+  return numberOfTime(ms) + MARGIN;
 }
 
 export const LOWEST_NUMBER: number = Number.MIN_SAFE_INTEGER;

@@ -1,8 +1,6 @@
 import { join } from 'node:path';
-import { pathOfUserConfig } from '../../config/config-paths.ts';
-import { pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { listRunFiles, MEMORY_FOLDER } from '../../run/run-files.ts';
+import { hasRunSettings, MEMORY_FOLDER } from '../../run/run-files.ts';
 import type { NotesPlace } from '../../search/notes.ts';
 import { findWorktreeRoot } from '../../workspace/worktree-root.ts';
 
@@ -12,9 +10,7 @@ export async function findNotes(machine: Machine): Promise<NotesPlace | null> {
   return folder === null ? null : { folder, memoryDir: await findMemoryFolder(machine, folder) };
 }
 
-/** Reading settings takes longer than a search: where there are none, they are not even loaded. */
 async function findMemoryFolder(machine: Machine, folder: string): Promise<string> {
-  if (listRunFiles(folder).length === 0 && !pathExists(pathOfUserConfig(machine)))
-    return join(folder, MEMORY_FOLDER);
+  if (!hasRunSettings(machine, folder)) return join(folder, MEMORY_FOLDER);
   return (await import('../../run/run-config.ts')).findMemoryDir(machine, folder);
 }
