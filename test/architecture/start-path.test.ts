@@ -1,9 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.ts';
+import { removeFolder } from '../support/remove-folder.ts';
 import { listFiles } from '../support/source-files.ts';
 
 const bin = 'bin/handover.cjs';
@@ -25,7 +26,7 @@ beforeAll(() => {
   execFileSync(process.execPath, [bin, 'list'], { env });
 });
 
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }));
+afterAll(() => removeFolder(folder));
 
 function recordLoads(...args: string[]): string[] {
   const record = join(folder, 'record.json');

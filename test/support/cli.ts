@@ -1,10 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll } from 'vitest';
 import { describeMachine, type Machine } from '../../src/platform/machine.ts';
+import { removeFolder } from './remove-folder.ts';
 
 export const HANDOVER: string = fileURLToPath(new URL('../../bin/handover.cjs', import.meta.url));
 
@@ -73,9 +74,8 @@ async function collect(stream: NodeJS.ReadableStream): Promise<string> {
 
 const made: string[] = [];
 
-afterAll(() => {
-  for (const folder of made.splice(0))
-    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
+afterAll(async () => {
+  for (const folder of made.splice(0)) await removeFolder(folder);
 });
 
 /** A real path. The folder is removed when the test file is done. */

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -9,11 +9,12 @@ import type { Machine } from '../../src/platform/machine.ts';
 import { keepNewHandover } from '../../src/store/handovers.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { describePlace } from '../../src/workspace/place.ts';
+import { removeFolder } from './remove-folder.ts';
 
 /** A folder of the test's own, removed when the test has finished. */
 export function makeFolder(): string {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'handover-test-')));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  onTestFinished(() => removeFolder(folder));
   return folder;
 }
 
