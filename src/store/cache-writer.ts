@@ -1,12 +1,8 @@
-import { join } from 'node:path';
 import {
-  describeFileState,
   ensurePrivateFile,
   identifyFile,
   makeTempPath,
-  measureRegularFile,
   moveFileDurably,
-  readRegularFile,
   removeFile,
   syncFile,
   writeFileDurably,
