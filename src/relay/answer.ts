@@ -10,6 +10,7 @@ import { findSettings, isPaused } from './settings.ts';
 import { findSilentEnds } from './silent-ends.ts';
 import {
   type CaptureNote,
+  describeCapture,
   type Handed,
   listNotes,
   timeOfNote,
@@ -61,9 +62,10 @@ function noteCapture(visit: Visit): Answer {
   if (kind.moment === 'compaction' && input.isManual && !kind.dialect.startsAfterCompaction) {
     owe(store, key, { agent: kind.agent, session: input.session, source: 'compaction', atMs: nowMs });
   }
-  if (kind.moment !== 'end') markBegun(store, describeBegun(visit));
-  const reply = visit.input.lastReply;
-  return { output: null, work: spool(visit, { key, note: describeCapture(visit), reply }) };
+  const begun = describeBegun(visit);
+  if (kind.moment !== 'end') markBegun(store, begun);
+  const note = describeCapture(begun, { moment: kind.moment, atMs: nowMs, lastMs: null });
+  return { output: null, work: spool(visit, { key, note, reply: visit.input.lastReply }) };
 }
 
 /** What is longer is left to the transcript: a worker is handed what a pipe holds, so that nobody waits for it. */
@@ -84,24 +86,6 @@ function spool(
     (name) => name < own && Math.abs(nowMs - timeOfNote(name)) < WORKER_STARTS_WITHIN_MS,
   );
   return isExpected ? [] : [{ key, handed: null }];
-}
-
-function describeCapture({ kind, input, terminal, process, nowMs }: Visit): CaptureNote {
-  const { session, cwd, transcript } = input;
-  const { agent, moment } = kind;
-  return {
-    kind: 'capture',
-    moment,
-    agent,
-    session,
-    cwd,
-    transcript,
-    terminal,
-    process,
-    isHanded: false,
-    atMs: nowMs,
-    lastMs: null,
-  };
 }
 
 async function answerStart(visit: Visit): Promise<Answer> {

@@ -2,7 +2,7 @@ import { sightFile } from '../platform/foreign-file.ts';
 import { type Begun, judgeLife, listBegun, unmarkBegun } from './begun.ts';
 import { keyOfSession } from './folders.ts';
 import { openReady } from './ready.ts';
-import type { CaptureNote } from './spool.ts';
+import { type CaptureNote, describeCapture } from './spool.ts';
 import type { Visit } from './visit.ts';
 
 const MOST_AT_ONCE = 3;
@@ -20,7 +20,10 @@ export function findSilentEnds(visit: Visit): { key: string; note: CaptureNote }
     if (begun.session === input.session || !isOver(begun, visit)) continue;
     const lastMs = findUncaptured(begun, visit);
     if (lastMs === null) unmarkBegun(store, begun);
-    else if (found.length < MOST_AT_ONCE) found.push(describe(begun, { lastMs, nowMs: visit.nowMs }));
+    else if (found.length < MOST_AT_ONCE) {
+      const note = describeCapture(begun, { moment: 'end', atMs: visit.nowMs, lastMs });
+      found.push({ key: keyOfSession(begun), note });
+    }
   }
   return found;
 }
@@ -40,24 +43,4 @@ function findUncaptured(begun: Begun, { store }: Visit): number | null {
   const sight = transcript === null ? null : sightFile(transcript);
   if (ready === null) return transcript !== null && sight === null ? null : (sight?.changedMs ?? begun.atMs);
   return sight !== null && sight.size > ready.transcriptBytes ? sight.changedMs : null;
-}
-
-function describe(
-  { agent, session, cwd, transcript, terminal, process }: Begun,
-  { lastMs, nowMs }: { lastMs: number; nowMs: number },
-): { key: string; note: CaptureNote } {
-  const note: CaptureNote = {
-    kind: 'capture',
-    moment: 'end',
-    agent,
-    session,
-    cwd,
-    transcript,
-    terminal,
-    process,
-    isHanded: false,
-    atMs: nowMs,
-    lastMs,
-  };
-  return { key: keyOfSession({ agent, session }), note };
 }

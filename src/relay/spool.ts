@@ -4,6 +4,7 @@ import { writeSmallCacheFile } from '../platform/cache-file.ts';
 import { listFolder } from '../platform/folder-listing.ts';
 import type { Machine } from '../platform/machine.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import type { Begun } from './begun.ts';
 import { READY_FOLDERS } from './folders.ts';
 
 /** That a session has come to a moment at which it is captured, and what only the hook knew. */
@@ -67,6 +68,26 @@ export const JOURNAL_EXAMPLE: JournalNote = {
   reason: '',
   atMs: 0,
 };
+
+/** The note of a session at a moment, with nothing handed over yet. */
+export function describeCapture(
+  { agent, session, cwd, transcript, terminal, process }: Begun,
+  { moment, atMs, lastMs }: Pick<CaptureNote, 'moment' | 'atMs' | 'lastMs'>,
+): CaptureNote {
+  return {
+    kind: 'capture',
+    moment,
+    agent,
+    session,
+    cwd,
+    transcript,
+    terminal,
+    process,
+    isHanded: false,
+    atMs,
+    lastMs,
+  };
+}
 
 /** A worker that was started within this time may still be on its way to its first note. */
 export const WORKER_STARTS_WITHIN_MS = 10_000;

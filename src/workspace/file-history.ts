@@ -1,6 +1,6 @@
 import type { Commit } from '../model/workspace.ts';
 import type { Machine } from '../platform/machine.ts';
-import { parseCommit, runOrNull, splitRecords } from './git-facts.ts';
+import { COMMIT_RECORDS, parseCommit, runOrNull, splitRecords } from './git-facts.ts';
 
 /** What git knows of a file, or of the files below a folder or that fit a pattern. */
 export interface FileHistory {
@@ -29,17 +29,10 @@ export function readFileHistory(root: string, asked: HistoryQuestion, machine: M
   const args = [
     'log',
     `--max-count=${limit}`,
-    '-z',
-    '--format=tformat:%H %ct %s',
-    '--encoding=UTF-8',
+    ...COMMIT_RECORDS,
     '--name-status',
     ...(follows ? ['--follow'] : []),
     ...(symbol === null ? [] : [`-S${symbol}`]),
-    '--no-ext-diff',
-    '--no-textconv',
-    '--no-notes',
-    '--no-color',
-    '--no-show-signature',
     'HEAD',
     '--',
     path === '' ? '.' : path,

@@ -66,6 +66,18 @@ function describeWithoutStatus(branch: string | null, head: string | null): Stat
 /** What a commit of ours that holds nothing but memory says of itself. */
 export const MEMORY_TRAILER = 'Handover: memory';
 
+/** How `git log` is to write commits so that `splitRecords` and `parseCommit` can read them, whatever is configured. */
+export const COMMIT_RECORDS: readonly string[] = [
+  '-z',
+  '--format=tformat:%H %ct %s',
+  '--encoding=UTF-8',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-notes',
+  '--no-color',
+  '--no-show-signature',
+];
+
 /**
  * The committer's time, which is when the commit came to be here. Commits of memory are left out: told in memory, they would
  * change it, and be followed by another one.
@@ -75,15 +87,8 @@ const LOG = [
   '--invert-grep',
   `--grep=^${MEMORY_TRAILER}$`,
   `--max-count=${MAX_COMMITS}`,
-  '-z',
-  '--format=tformat:%H %ct %s',
-  '--encoding=UTF-8',
+  ...COMMIT_RECORDS,
   '--no-patch',
-  '--no-ext-diff',
-  '--no-textconv',
-  '--no-notes',
-  '--no-color',
-  '--no-show-signature',
   'HEAD',
   '--',
 ];

@@ -1,4 +1,5 @@
-import { computeFactId, sealHandover } from '../../dist/lib/index.mjs';
+import { computeFactId } from '../../dist/lib/index.mjs';
+import { pick, sealSample } from './sample-handover.mjs';
 
 /** @typedef {import('./sample-handover.mjs').Random} Random */
 
@@ -60,36 +61,12 @@ export function makeHandoverOfFacts(id, createdMs, { random, vocabulary, count }
     };
     facts.set(fact.id, fact);
   }
-  return sealHandover({
-    schema: 'handover/1',
-    id,
-    created_at: new Date(createdMs).toISOString(),
-    expires_at: null,
-    project: { id: `p-${project.padEnd(16, '0').replace(/[ilou]/g, '0')}`, name: project, remote: null },
-    session: {
-      agent: pick(AGENTS, random),
-      id: null,
-      terminal: null,
-      model: null,
-      transcript: null,
-      started_at: null,
-    },
-    workspace: { root: `~/work/${project}`, folder: '', worktree: null, git: null },
+  const agent = pick(AGENTS, random);
+  return sealSample(id, createdMs, {
+    project,
+    agent,
     title: makeSentence(),
     summary: '',
     facts: [...facts.values()],
-    previous: null,
-    quality: null,
-    redactions: [],
   });
-}
-
-/**
- * @template T
- * @param {readonly T[]} items
- * @param {Random} random
- * @returns {T}
- */
-function pick(items, random) {
-  return /** @type {T} */ (items[Math.floor(random() * items.length)]);
 }

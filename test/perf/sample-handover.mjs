@@ -65,24 +65,34 @@ export const COMMON_WORD = 'webhook';
 export function makeSampleHandover(id, createdMs, random) {
   const project = pick(PROJECTS, random);
   const facts = KINDS.map((kind) => makeFact(kind, random));
+  return sealSample(id, createdMs, {
+    project,
+    agent: pick(AGENTS, random),
+    title: makeSentence(random),
+    summary: `${makeSentence(random)} ${pick(REASONS, random)}. ${pick(STATES, random)}`,
+    facts: [...new Map(facts.map((fact) => [fact.id, fact])).values()],
+  });
+}
+
+/**
+ * @typedef {Pick<Parameters<typeof sealHandover>[0], 'title' | 'summary' | 'facts'> & { project: string, agent: string }} Sample
+ */
+
+/**
+ * @param {string} id
+ * @param {number} createdMs
+ * @param {Sample} sample
+ */
+export function sealSample(id, createdMs, { project, agent, ...told }) {
   return sealHandover({
     schema: 'handover/1',
     id,
     created_at: new Date(createdMs).toISOString(),
     expires_at: null,
     project: { id: `p-${project.padEnd(16, '0').replace(/[ilou]/g, '0')}`, name: project, remote: null },
-    session: {
-      agent: pick(AGENTS, random),
-      id: null,
-      terminal: null,
-      model: null,
-      transcript: null,
-      started_at: null,
-    },
+    session: { agent, id: null, terminal: null, model: null, transcript: null, started_at: null },
     workspace: { root: `~/work/${project}`, folder: '', worktree: null, git: null },
-    title: makeSentence(random),
-    summary: `${makeSentence(random)} ${pick(REASONS, random)}. ${pick(STATES, random)}`,
-    facts: [...new Map(facts.map((fact) => [fact.id, fact])).values()],
+    ...told,
     previous: null,
     quality: null,
     redactions: [],
@@ -119,6 +129,6 @@ function makeSentence(random) {
  * @param {Random} random
  * @returns {T}
  */
-function pick(items, random) {
+export function pick(items, random) {
   return /** @type {T} */ (items[Math.floor(random() * items.length)]);
 }
