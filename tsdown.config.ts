@@ -5,6 +5,7 @@ import { defineConfig } from 'tsdown';
 
 /** What the program keeps for itself is good only for the very source that kept it. */
 const BUILD = createHash('sha256');
+for (const file of ['package-lock.json', 'tsdown.config.ts']) BUILD.update(readFileSync(file));
 for (const file of readdirSync('src', { recursive: true, encoding: 'utf8' }).sort()) {
   if (file.endsWith('.ts')) BUILD.update(`${file}\n`).update(readFileSync(join('src', file)));
 }
@@ -29,7 +30,8 @@ const START = [
   /src\/surfaces\/cli\/commands\/(table|list|list\.run)\.ts$/,
   /src\/model\/(base-name|base32|canonical|fact-kinds|fingerprint|id|text|time)\.ts$/,
   /src\/store\/(store|catalog|months|open-catalog|cache-database|cache-opening|index-catalog|index-freshness|index-schema)\.ts$/,
-  /src\/platform\/(machine|streams|sleep|paths|folders|folder-listing|durable-file|process-identity|sql)\.ts$/,
+  /src\/platform\/(machine|streams|sleep|paths|folders|folder-listing|durable-file|process-identity|sql|data-folder|private-folder|cache-file)\.ts$/,
+  /src\/surfaces\/start\/keep-program\.ts$/,
   /src\/workspace\/(home-path|worktree-root)\.ts$/,
   /src\/config\/config-paths\.ts$/,
   /node_modules\/@stricli\/core\//,
@@ -71,7 +73,7 @@ const WRITING = [
   /src\/config\//,
   /src\/redact\/(?!second-net|redact-stream|redact-event)/,
   /src\/model\/(chain|fact|handover|json|journal-entry|quality|scalars|workspace)\.ts$/,
-  /src\/platform\/(foreign-file|lock|lock-claim|pause|private-folder|secret-key)\.ts$/,
+  /src\/platform\/(foreign-file|lock|lock-claim|pause|secret-key)\.ts$/,
   /node_modules\/(smol-toml|valibot)\//,
 ];
 
@@ -118,7 +120,7 @@ const GROUPS = {
 };
 
 export default defineConfig([
-  { entry: { start: 'src/surfaces/hook/start.ts' }, outDir: 'dist/start', ...HOOK },
+  { entry: { start: 'src/surfaces/start/start.ts' }, outDir: 'dist/start', define, ...HOOK },
   { entry: { main: 'src/surfaces/hook/main.ts' }, outDir: 'dist/hook', ...HOOK },
   {
     entry: { index: 'src/index.ts' },

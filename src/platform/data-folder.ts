@@ -3,6 +3,9 @@ import type { Machine } from './machine.ts';
 
 export const FOLDER_NAME = 'agent-handover';
 
+/** Where programs of ours are kept as they were compiled, below the folder of handovers. */
+export const CODE_FOLDER = ['ready', 'code'] as const;
+
 type Surroundings = Pick<Machine, 'env' | 'platform' | 'home' | 'cwd'>;
 
 /** Where handovers are kept, as the environment names it. Null where there is no home. */

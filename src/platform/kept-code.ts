@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 
 /**
@@ -7,63 +8,115 @@ import { Script } from 'node:vm';
  * longer than running.
  */
 export interface KeptProgram {
-  /** What it exports. */
-  exports: Readonly<Record<string, unknown>>;
-  /** Where to keep it. */
-  path: string;
+  /** What its entry exports. */
+  exports: Exports;
+  /** Where to keep it; null for nowhere. */
+  path: string | null;
   /** How much had run when it was kept, in the caller's own measure; -1 when nothing is kept that can be used. */
   worth: number;
-  /** What to write there: by now, so with all that was compiled since. */
+  /** Whether a file was loaded that is not kept. */
+  lacks: boolean;
+  /** What to write there: by now, so with all that was loaded and compiled since. */
   pack(worth: number): Uint8Array[];
 }
 
-const [HEAD, TAIL] = ['(function (exports, require) {', '\n})'];
-const MAGIC = 0x31_65_64_6f;
-const HEADER_WORDS = 4;
-const HEADER_BYTES = 4 * HEADER_WORDS;
-const MAX_BYTES = 8 * 1024 * 1024;
+export interface Keeping {
+  path: string | null;
+  /** Differs whenever a source does. V8 itself looks at its own version and at the length of a source. */
+  build: string;
+}
 
-/**
- * V8 takes what is kept on trust, but for its own version and the length of the source. So the source is kept with it and
- * compared, and the code is kept twice: rot, or a write that came to no end, would have to hit both alike.
- */
-export function openKeptProgram(file: string, path: string): KeptProgram {
-  const source = readFileSync(file);
-  const kept = readKept(path, source);
-  const script = new Script(`${HEAD}${source.toString('utf8')}${TAIL}`, {
-    filename: file,
-    ...(kept === null ? {} : { cachedData: kept.code }),
-  });
-  const isUsed = kept !== null && script.cachedDataRejected !== true;
-  const exports: Record<string, unknown> = {};
-  const run: unknown = script.runInThisContext();
-  if (typeof run === 'function') Reflect.apply(run, undefined, [exports, createRequire(file)]);
+type Exports = Readonly<Record<string, unknown>>;
+
+interface Kept {
+  worth: number;
+  codes: ReadonlyMap<string, Buffer>;
+}
+
+const [HEAD, TAIL] = ['(function (exports, require, __filename) {', '\n})'];
+/** Room for the names of all files that one command loads. */
+const HEADER_BYTES = 4096;
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** The entry, and the files beside it that it requires: the loader of Node would compile them each time. */
+export function openKeptProgram(entry: string, { path, build }: Keeping): KeptProgram {
+  const kept = path === null ? null : readKept(path, build);
+  const folder = dirname(entry);
+  const requireOther = createRequire(entry);
+  const loaded = new Map<string, Exports>();
+  const scripts = new Map<string, Script>();
+  const state = { worth: kept?.worth ?? -1, lacks: false };
+
+  const requireAny = (id: string): unknown => (isBeside(id) ? load(basename(id)) : requireOther(id));
+
+  function load(name: string): Exports {
+    const known = loaded.get(name);
+    if (known !== undefined) return known;
+    const filename = join(folder, name);
+    const cachedData = kept?.codes.get(name);
+    const script = new Script(`${HEAD}${readFileSync(filename, 'utf8')}${TAIL}`, {
+      filename,
+      ...(cachedData === undefined ? {} : { cachedData }),
+    });
+    if (cachedData === undefined) state.lacks = true;
+    if (script.cachedDataRejected === true) state.worth = -1;
+    const exports: Record<string, unknown> = {};
+    loaded.set(name, exports);
+    scripts.set(name, script);
+    const run: unknown = script.runInThisContext();
+    if (typeof run === 'function') Reflect.apply(run, undefined, [exports, requireAny, filename]);
+    return exports;
+  }
+
+  const exports = load(basename(entry));
   return {
     exports,
     path,
-    worth: isUsed ? kept.worth : -1,
+    get worth() {
+      return state.worth;
+    },
+    get lacks() {
+      return state.lacks;
+    },
     pack: (worth) => {
-      const code = script.createCachedData();
-      const header = Uint32Array.of(MAGIC, worth, source.length, code.length);
-      return [new Uint8Array(header.buffer), source, code, code];
+      const codes = new Map<string, Buffer>(state.worth < 0 ? [] : kept?.codes);
+      for (const [name, script] of scripts) codes.set(name, script.createCachedData());
+      return pack(`${build} ${worth}`, codes);
     },
   };
 }
 
-function readKept(path: string, source: Buffer): { worth: number; code: Buffer } | null {
+function isBeside(id: string): boolean {
+  return id.startsWith('./') && id.endsWith('.cjs');
+}
+
+/**
+ * V8 takes code on trust. So all of it is there twice, and rot, or a write that came to no end, would have to hit both alike:
+ * comparing is faster than any sum.
+ */
+function pack(title: string, codes: ReadonlyMap<string, Buffer>): Uint8Array[] {
+  const lines = [title, ...Array.from(codes, ([name, code]) => `${name} ${code.length}`), ''];
+  const half = [Buffer.from(lines.join('\n').padEnd(HEADER_BYTES)), ...codes.values()];
+  return [...half, ...half];
+}
+
+function readKept(path: string, build: string): Kept | null {
   const bytes = readOwnFile(path);
-  if (bytes === null || bytes.length < HEADER_BYTES) return null;
-  const [magic, worth = 0, sourceBytes = 0, codeBytes = 0] = new Uint32Array(
-    bytes.buffer,
-    bytes.byteOffset,
-    HEADER_WORDS,
-  );
-  const from = HEADER_BYTES + sourceBytes;
-  if (magic !== MAGIC || bytes.length !== from + 2 * codeBytes) return null;
-  const code = bytes.subarray(from, from + codeBytes);
-  const isWhole =
-    bytes.subarray(HEADER_BYTES, from).equals(source) && code.equals(bytes.subarray(from + codeBytes));
-  return isWhole ? { worth, code } : null;
+  const half = (bytes?.length ?? 0) / 2;
+  if (bytes === null || half < HEADER_BYTES) return null;
+  return bytes.subarray(0, half).equals(bytes.subarray(half)) ? unpack(bytes.subarray(0, half), build) : null;
+}
+
+function unpack(bytes: Buffer, build: string): Kept | null {
+  const lines = bytes.toString('latin1', 0, HEADER_BYTES).trimEnd().split('\n');
+  const [[madeBy = '', worth = ''] = [], ...files] = lines.map((line) => line.split(' '));
+  const codes = new Map<string, Buffer>();
+  let from = HEADER_BYTES;
+  for (const [name = '', length = ''] of files) {
+    codes.set(name, bytes.subarray(from, from + Number(length)));
+    from += Number(length);
+  }
+  return madeBy === build && from === bytes.length ? { worth: Number(worth), codes } : null;
 }
 
 /** It is run, so nobody else may have written it. Null for anything but a file of this user. */
@@ -81,7 +134,7 @@ function readOwnFile(path: string): Buffer | null {
     const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
     const isFile = (mode & constants.S_IFMT) === constants.S_IFREG;
     if (!isOwn || !isFile || size > MAX_BYTES) return null;
-    // Not from the pool: what is in it is looked at as words, too.
+    // Not from the pool: V8 copies code that does not lie on a boundary of words.
     const bytes = Buffer.allocUnsafeSlow(size);
     return readSync(fd, bytes, 0, size, 0) === size ? bytes : null;
   } finally {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { printFingerprint } from '../model/fingerprint.ts';
+import { CODE_FOLDER } from '../platform/data-folder.ts';
 import { READY_BY_HANDOVER, READY_SESSIONS } from '../store/drop-ready.ts';
 import { READY, SPOOL } from '../store/store.ts';
 
@@ -23,7 +24,7 @@ export const READY_FOLDERS = {
   /** What a session is to get with its next prompt. */
   owed: [READY, 'owed'],
   /** The hook itself, as it was compiled. */
-  code: [READY, 'code'],
+  code: CODE_FOLDER,
   spool: [SPOOL],
 } as const satisfies Record<string, readonly string[]>;
 

@@ -46,7 +46,8 @@ export async function runProcess(command: readonly string[], options: RunOptions
   const [program = '', ...args] = [...(options.through ?? []), ...command];
   const child = spawn(program, args, {
     cwd: options.cwd ?? tmpdir(),
-    env: { PATH: process.env.PATH, ...options.env },
+    // A command that runs once has nothing from keeping its code.
+    env: { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1', ...options.env },
     stdio: ['pipe', 'pipe', 'pipe'],
     timeout: options.timeoutMs ?? TIMEOUT_MS,
     killSignal: 'SIGKILL',

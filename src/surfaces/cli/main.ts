@@ -1,21 +1,28 @@
+import type { KeptProgram } from '../../platform/kept-code.ts';
 import { printAtOnce } from '../../platform/print.ts';
 import { VERSION } from '../../version.ts';
 
 /** The entry of both commands. What needs no command is answered before anything else is loaded. */
-export function main(): void {
+export async function main(program: KeptProgram): Promise<void> {
   const args = process.argv.slice(2);
   if (args.length === 1 && (args[0] === '--version' || args[0] === '-v' || args[0] === 'version')) {
     printAtOnce(`${VERSION}\n`);
-    return;
+  } else if (args[0] === 'check') {
+    await check(args);
+  } else if (args[0] === 'mcp' && (await serve(args))) {
+    setTimeout(keep, SERVER_STARTED_MS, program).unref();
+  } else {
+    await run(args);
+    if (process.exitCode === 0) await keep(program);
   }
-  void (SHORT_WAYS.get(args[0] ?? '') ?? run)(args);
 }
 
-/** What agents start, and wait for, does without the command line where its words are plain. */
-const SHORT_WAYS: ReadonlyMap<string, (args: readonly string[]) => Promise<void>> = new Map([
-  ['check', check],
-  ['mcp', serve],
-]);
+/** The entry of what a hook leaves to be done, which needs the same parts as the commands. */
+export async function work(program: KeptProgram): Promise<void> {
+  const { runWorker } = await import('../hook/work.ts');
+  await runWorker(process.argv[3] ?? '');
+  await keep(program);
+}
 
 async function run(args: readonly string[]): Promise<void> {
   const { runCommandLine } = await import('./run.ts');
@@ -30,17 +37,23 @@ async function check(args: readonly string[]): Promise<void> {
   else process.exitCode = status;
 }
 
-/** `mcp`, or `mcp --agent NAME`. */
-async function serve(args: readonly string[]): Promise<void> {
+/** `mcp`, or `mcp --agent NAME`: an agent waits for it, so it does without the command line. False where that is needed. */
+async function serve(args: readonly string[]): Promise<boolean> {
   const [, flag, agent] = args;
-  if (args.length === 1 || (args.length === 3 && flag === '--agent')) {
-    const { runServer } = await import('../mcp/main.ts');
-    if (runServer(agent)) return;
-  }
-  await run(args);
+  if (args.length !== 1 && (args.length !== 3 || flag !== '--agent')) return false;
+  const { runServer } = await import('../mcp/main.ts');
+  return runServer(agent);
 }
 
-/** The entry of what a hook leaves to be done, which needs the same parts as the commands. */
-export function work(): void {
-  void import('../hook/work.ts').then(({ runWorker }) => runWorker(process.argv[3] ?? ''));
+/** By then an agent has asked a server what it can do. Later, V8 lets go of what ran only at the start. */
+const SERVER_STARTED_MS = 5000;
+
+/** The first time there may have been little to do, so a program is kept anew so many times. */
+const KEPT_ANEW = 2;
+
+async function keep(program: KeptProgram): Promise<void> {
+  const worth = Math.min(program.worth + 1, KEPT_ANEW);
+  if (program.path === null || (worth <= program.worth && !program.lacks)) return;
+  const { keepInStore } = await import('../start/keep-program.ts');
+  keepInStore(program, worth);
 }

@@ -1,17 +1,14 @@
 import { join } from 'node:path';
 import { findHook } from '../../agents/hook-dialects.ts';
 import { parseAny, parseRow } from '../../agents/row.ts';
-import { HandoverError, isErrno } from '../../errors.ts';
-import { writeCacheFile } from '../../platform/cache-file.ts';
 import type { KeptProgram } from '../../platform/kept-code.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { printAtOnce } from '../../platform/print.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
 import { type Answer, answerHook } from '../../relay/answer.ts';
-import { READY_FOLDERS } from '../../relay/folders.ts';
 import { describeFailure, logFailure } from '../../relay/log.ts';
+import { keepProgram } from '../start/keep-program.ts';
 
 const INPUT = {
   maxBytes: 4 * 1024 * 1024,
@@ -24,7 +21,7 @@ const INPUT = {
  * The entry of every hook: `hook.cjs <agent> <Event>`. It prints what that agent accepts, or nothing, and always ends well:
  * an agent must never suffer from its hook.
  */
-export async function main(bin: string, program: KeptProgram): Promise<void> {
+export async function main(program: KeptProgram, bin: string): Promise<void> {
   // Nobody reads traces of a hook, and making them costs more than what fails.
   Error.stackTraceLimit = 0;
   const [agent = '', event = ''] = process.argv.slice(2);
@@ -33,7 +30,7 @@ export async function main(bin: string, program: KeptProgram): Promise<void> {
     const answer = await readAndAnswer({ agent, event, machine });
     if (answer !== null) {
       await carryOut(answer, { bin, machine });
-      keepProgram(program, { answer, machine });
+      keepProgram(program, { worth: appraise(answer), machine });
     }
   } catch (error) {
     report(error, `${agent} ${event}`);
@@ -74,19 +71,8 @@ async function carryOut(
 }
 
 /** The more a hook had to do, the more of it is compiled: what is kept is replaced by what is worth more, and so twice at most. */
-function keepProgram(
-  { path, worth: before, pack }: KeptProgram,
-  { answer, machine }: { answer: Answer; machine: Machine },
-): void {
-  const worth = answer.output !== null ? 2 : Math.min(answer.work.length, 1);
-  if (worth <= before) return;
-  try {
-    ensurePrivateFolder(findDataFolder(machine), ...READY_FOLDERS.code);
-    writeCacheFile(path, pack(worth));
-  } catch (error) {
-    // Nothing is lost but time.
-    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
-  }
+function appraise({ output, work }: Answer): number {
+  return output !== null ? 2 : Math.min(work.length, 1);
 }
 
 function report(error: unknown, where: string): void {

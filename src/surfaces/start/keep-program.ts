@@ -1,0 +1,31 @@
+import { basename, join } from 'node:path';
+import { HandoverError, isErrno } from '../../errors.ts';
+import { writeCacheFile } from '../../platform/cache-file.ts';
+import { CODE_FOLDER, nameDataFolder } from '../../platform/data-folder.ts';
+import { isFolder } from '../../platform/folders.ts';
+import type { KeptProgram } from '../../platform/kept-code.ts';
+import { describeMachine, type Machine } from '../../platform/machine.ts';
+import { findDataFolder } from '../../platform/paths.ts';
+import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+
+/** For the end of a program: keeps it for the next time, if it is now worth more than what is kept, or if that lacks a part. */
+export function keepProgram(
+  { path, worth: before, lacks, pack }: KeptProgram,
+  { worth, machine }: { worth: number; machine: Machine },
+): void {
+  if (path === null || (worth <= before && !lacks)) return;
+  try {
+    const folder = ensurePrivateFolder(findDataFolder(machine), ...CODE_FOLDER);
+    writeCacheFile(join(folder, basename(path)), pack(Math.max(worth, before)));
+  } catch (error) {
+    // Nothing is lost but time.
+    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
+  }
+}
+
+/** The same, but only where there is a store already: looking into nothing must not make one. */
+export function keepInStore(program: KeptProgram, worth: number): void {
+  const machine = describeMachine(process.env, '/');
+  const root = nameDataFolder(machine);
+  if (root !== null && isFolder(root)) keepProgram(program, { worth, machine });
+}

@@ -1,0 +1,43 @@
+import { isAbsolute, join } from 'node:path';
+import { CODE_FOLDER, nameDataFolder } from '../../platform/data-folder.ts';
+import { type KeptProgram, openKeptProgram } from '../../platform/kept-code.ts';
+import { BUILD } from '../../version.ts';
+
+/** Each loads its program, with what is kept of it in the store, and lets it begin. `bin` is the folder of the caller. */
+
+export function startHook(bin: string): void {
+  const [agent = '', event = ''] = process.argv.slice(2);
+  begin('main', openProgram(join(bin, '..', 'dist', 'hook'), `${agent}-${event}`), bin);
+}
+
+export function startWorker(bin: string): void {
+  begin('work', openCommands(bin, '--work'), bin);
+}
+
+export function startCommand(bin: string): void {
+  begin('main', openCommands(bin, process.argv[2] ?? ''), bin);
+}
+
+/** Each command is kept by itself: what others need besides would only have to be read. */
+function openCommands(bin: string, command: string): KeptProgram {
+  return openProgram(join(bin, '..', 'dist', 'cli'), command);
+}
+
+function openProgram(folder: string, name: string): KeptProgram {
+  return openKeptProgram(join(folder, 'main.cjs'), { path: placeCode(name), build: BUILD });
+}
+
+/** Null where the user does not want it, by the variable that Node itself knows, or where it depends on the current folder. */
+function placeCode(name: string): string | null {
+  const { env, platform, version, arch } = process;
+  const { HANDOVER_HOME: store = '/', NODE_DISABLE_COMPILE_CACHE: disabled } = env;
+  const root = nameDataFolder({ env, platform, home: env.HOME ?? env.USERPROFILE, cwd: '/' });
+  if (disabled || root === null || !isAbsolute(store)) return null;
+  const file = `${name}-${version}-${arch}`.replace(/[^\w.-]/g, '_').slice(0, 100);
+  return join(root, ...CODE_FOLDER, file);
+}
+
+function begin(entry: 'main' | 'work', program: KeptProgram, bin: string): void {
+  const run = program.exports[entry];
+  if (typeof run === 'function') Reflect.apply(run, undefined, [program, bin]);
+}

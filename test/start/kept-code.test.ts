@@ -1,0 +1,165 @@
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type KeptProgram, openKeptProgram } from '../../src/platform/kept-code.ts';
+import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
+import { startAgent, writeSession } from '../support/hooks.ts';
+
+const SOURCE = "exports.count = (text) => require('./base.cjs').name(text).length;";
+const BESIDE = "exports.name = (text) => require('node:path').basename(text);";
+
+interface Opening {
+  folder: string;
+  path: string;
+  open(build?: string): KeptProgram;
+}
+
+function openProgram(): Opening {
+  const folder = makeTempFolder();
+  const path = join(folder, 'kept');
+  writeFileSync(join(folder, 'program.cjs'), SOURCE);
+  writeFileSync(join(folder, 'base.cjs'), BESIDE);
+  return {
+    folder,
+    path,
+    open: (build = 'one') => openKeptProgram(join(folder, 'program.cjs'), { path, build }),
+  };
+}
+
+function keep(program: KeptProgram, worth: number): void {
+  writeFileSync(program.path ?? '', Buffer.concat(program.pack(worth)), { mode: 0o600 });
+}
+
+function run({ exports }: KeptProgram): unknown {
+  const { count } = exports;
+  return typeof count === 'function' ? count('/some/where') : undefined;
+}
+
+describe('a program that is kept as it was compiled', () => {
+  it('runs with nothing kept, and with what was kept', () => {
+    const { open } = openProgram();
+    const first = open();
+    expect([run(first), first.worth, first.lacks]).toEqual([5, -1, true]);
+    keep(first, 2);
+    const second = open();
+    expect([run(second), second.worth, second.lacks]).toEqual([5, 2, false]);
+  });
+
+  it('is kept nowhere when it is told so', () => {
+    const { folder } = openProgram();
+    const program = openKeptProgram(join(folder, 'program.cjs'), { path: null, build: 'one' });
+    expect([run(program), program.worth, program.path]).toEqual([5, -1, null]);
+  });
+
+  it('keeps the parts that it did not need this time, and says when it needed one more', () => {
+    const { open } = openProgram();
+    keep(open(), 1);
+    const more = open();
+    expect([more.lacks, run(more), more.lacks]).toEqual([false, 5, true]);
+    keep(more, 1);
+    keep(open(), 1);
+    const last = open();
+    expect([run(last), last.lacks]).toEqual([5, false]);
+  });
+
+  it('is not taken from a file that is damaged anywhere, cut, or made by another build', () => {
+    const { path, open } = openProgram();
+    const program = open();
+    run(program);
+    keep(program, 1);
+    const kept = readFileSync(path);
+    for (let at = 0; at < kept.length; at += 37) {
+      const damaged = Buffer.from(kept);
+      damaged[at] = (damaged[at] ?? 0) ^ 0x10;
+      writeFileSync(path, damaged);
+      const again = open();
+      expect([at, run(again), again.worth]).toEqual([at, 5, -1]);
+    }
+    for (const length of [0, 10, 4096, 8192, kept.length / 2, kept.length - 1]) {
+      writeFileSync(path, kept.subarray(0, length));
+      expect([length, open().worth]).toEqual([length, -1]);
+    }
+    writeFileSync(path, kept);
+    expect(open().worth).toBe(1);
+    expect(open('two').worth).toBe(-1);
+  });
+
+  it('is compiled anew from a source of another length', () => {
+    const { folder, open } = openProgram();
+    keep(open(), 1);
+    writeFileSync(join(folder, 'program.cjs'), SOURCE.replace('.length', '.length + 1'));
+    const changed = open();
+    expect([run(changed), changed.worth]).toEqual([6, -1]);
+  });
+
+  it.skipIf(process.platform === 'win32')('is not taken from a file that others may write', () => {
+    const { path, open } = openProgram();
+    keep(open(), 1);
+    chmodSync(path, 0o620);
+    expect(open().worth).toBe(-1);
+  });
+});
+
+const listKept = (desk: Desk): string[] => {
+  const folder = join(desk.store, 'ready', 'code');
+  return readdirSync(folder).map((name) => join(folder, name));
+};
+
+describe('a hook', () => {
+  it('keeps itself for its event, privately, and does without where that is damaged', async () => {
+    const desk = makeDesk();
+    const session = writeSession(desk);
+    const agent = startAgent(desk);
+    const prompt = (): Promise<string | null> =>
+      agent.given('UserPromptSubmit', session.input({ prompt: 'go on' }));
+    expect(await prompt()).toBeNull();
+    const [kept = ''] = listKept(desk);
+    const before = readFileSync(kept);
+    expect([listKept(desk).length, statSync(kept).mode & 0o777]).toEqual([1, 0o600]);
+    writeFileSync(kept, before.fill(0xff, 1000));
+    expect(await prompt()).toBeNull();
+    expect(readFileSync(kept).includes(before)).toBe(false);
+    rmSync(join(desk.store, 'ready'), { recursive: true });
+    expect(await prompt()).toBeNull();
+    await agent.end();
+  });
+});
+
+describe('a command', () => {
+  const KEEPING = { env: { NODE_DISABLE_COMPILE_CACHE: undefined } };
+
+  it('keeps itself in a store that is there, and does the same with it', async () => {
+    const desk = makeDesk();
+    const list = (): Promise<string> => desk.ok(['list', '--json'], KEEPING);
+    await list();
+    expect(existsSync(desk.store)).toBe(false);
+    await desk.save('--title', 'Kept');
+    const printed = await list();
+    expect(listKept(desk).map((path) => basename(path))).toEqual([expect.stringMatching(/^list-v/)]);
+    for (let time = 0; time < 3; time++) expect(await list()).toBe(printed);
+    const [kept = ''] = listKept(desk);
+    const before = statSync(kept);
+    expect([before.mode & 0o777, before.size > 10_000]).toEqual([0o600, true]);
+    expect(await list()).toBe(printed);
+    expect(statSync(kept).ino).toBe(before.ino);
+    writeFileSync(kept, Buffer.alloc(before.size, 7));
+    expect(await list()).toBe(printed);
+    expect(statSync(kept).size).toBeGreaterThan(10_000);
+  });
+
+  it('keeps nothing for a word that is no command, nor where Node is told to keep nothing', async () => {
+    const desk = makeDesk();
+    await desk.save('--title', 'Kept');
+    expect((await desk.run(['lisst'], KEEPING)).status).toBe(64);
+    await desk.ok(['list']);
+    expect(existsSync(join(desk.store, 'ready', 'code'))).toBe(false);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('works in a store that cannot be written', async () => {
+    const desk = makeDesk();
+    await desk.save('--title', 'Kept');
+    chmodSync(desk.store, 0o500);
+    expect(await desk.ok(['list'], KEEPING)).toContain('Kept');
+    chmodSync(desk.store, 0o700);
+  });
+});
