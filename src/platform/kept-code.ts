@@ -47,7 +47,10 @@ export function openKeptProgram(entry: string, { path, build }: Keeping): KeptPr
   const scripts = new Map<string, Script>();
   const state = { worth: kept?.worth ?? -1, lacks: false };
 
-  const requireAny = (id: string): unknown => (isBeside(id) ? load(basename(id)) : requireOther(id));
+  const requireAny = (id: string): unknown => {
+    if (isBeside(id)) return load(basename(id));
+    return SLOW.has(id) ? requireLater(() => requireOther(id)) : requireOther(id);
+  };
 
   function load(name: string): Exports {
     const known = loaded.get(name);
@@ -84,6 +87,22 @@ export function openKeptProgram(entry: string, { path, build }: Keeping): KeptPr
       return pack(`${build} ${worth}`, codes);
     },
   };
+}
+
+/** Modules of Node that take milliseconds to load: files name them at their top, and few of their functions are called. */
+const SLOW: ReadonlySet<string> = new Set(['node:crypto', 'node:child_process']);
+
+function requireLater(load: () => object): object {
+  let loaded: object | undefined;
+  return new Proxy(
+    {},
+    {
+      get: (_, name) => {
+        loaded ??= load();
+        return Reflect.get(loaded, name);
+      },
+    },
+  );
 }
 
 function isBeside(id: string): boolean {

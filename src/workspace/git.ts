@@ -202,11 +202,12 @@ const PATH_END = '--path-ends-here';
 
 /** `folder` is a real path. */
 export function locateRepository(folder: string, env: Env): Repository | NoRepository {
+  if (findRepositoryAbove(folder) === null) return { state: 'absent' };
   const result = askWhere(folder, env);
   if (typeof result === 'string') return { state: result };
   const parts = result.stdout.toString('utf8').split(`\n${PATH_END}\n`);
   const [gitDirText = '', commonDirText = '', topText = ''] = parts;
-  if (parts.length !== 3) return { state: findRepositoryAbove(folder) === null ? 'absent' : 'refused' };
+  if (parts.length !== 3) return { state: 'refused' };
   const gitDir = resolveRealPath(resolve(folder, gitDirText));
   const commonDir = resolveRealPath(resolve(folder, commonDirText));
   if (gitDir === null || commonDir === null) return { state: 'refused' };
