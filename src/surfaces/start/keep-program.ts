@@ -1,12 +1,15 @@
 import { basename, join } from 'node:path';
 import { HandoverError, isErrno } from '../../errors.ts';
-import { writeCacheFile } from '../../platform/cache-file.ts';
+import { trimCacheFolder, writeCacheFile } from '../../platform/cache-file.ts';
 import { CODE_FOLDER, nameDataFolder } from '../../platform/data-folder.ts';
 import { isFolder } from '../../platform/folders.ts';
 import type { KeptProgram } from '../../platform/kept-code.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+
+/** A megabyte a command, for a version or two of Node. */
+const LIMITS = { files: 100, bytes: 32 * 1024 * 1024 };
 
 /** For the end of a program: keeps it for the next time, if it is now worth more than what is kept, or if that lacks a part. */
 export function keepProgram(
@@ -27,5 +30,7 @@ export function keepProgram(
 export function keepInStore(program: KeptProgram, worth: number): void {
   const machine = describeMachine(process.env, '/');
   const root = nameDataFolder(machine);
-  if (root !== null && isFolder(root)) keepProgram(program, { worth, machine });
+  if (root === null || !isFolder(root)) return;
+  keepProgram(program, { worth, machine });
+  trimCacheFolder(join(root, ...CODE_FOLDER), LIMITS);
 }
