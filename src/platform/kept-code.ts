@@ -34,8 +34,8 @@ interface Kept {
 }
 
 const [HEAD, TAIL] = ['(function (exports, require, __filename) {', '\n})'];
-/** Room for the names of all files that one command loads. */
-const HEADER_BYTES = 4096;
+/** Room for the names of all files that there are. */
+const HEADER_BYTES = 8192;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /** The entry, and the files beside it that it requires: the loader of Node would compile them each time. */

@@ -20,6 +20,7 @@ export function keepProgram(
   try {
     const folder = ensurePrivateFolder(findDataFolder(machine), ...CODE_FOLDER);
     writeCacheFile(join(folder, basename(path)), pack(Math.max(worth, before)));
+    trimCacheFolder(folder, LIMITS);
   } catch (error) {
     // Nothing is lost but time.
     if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
@@ -30,7 +31,5 @@ export function keepProgram(
 export function keepInStore(program: KeptProgram, worth: number): void {
   const machine = describeMachine(process.env, '/');
   const root = nameDataFolder(machine);
-  if (root === null || !isFolder(root)) return;
-  keepProgram(program, { worth, machine });
-  trimCacheFolder(join(root, ...CODE_FOLDER), LIMITS);
+  if (root !== null && isFolder(root)) keepProgram(program, { worth, machine });
 }
