@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { defineConfig } from 'tsdown';
+import { defineConfig, type Rolldown } from 'tsdown';
 
 /** What the program keeps for itself is good only for the very source that kept it. */
 const BUILD = createHash('sha256');
@@ -43,6 +43,26 @@ const CHECK = [
   /src\/run\/resume-code\.ts$/,
   /src\/platform\/project-folder\.ts$/,
 ];
+
+/**
+ * The form in which `src/platform/kept-code.ts` runs a file: a function, so that no text has to be put together at start, in
+ * ASCII, so that it takes one byte a character.
+ */
+const runnable: Rolldown.Plugin = {
+  name: 'runnable',
+  generateBundle(_, bundle) {
+    for (const file of Object.values(bundle)) {
+      if (file.type === 'chunk')
+        file.code = `(function (exports, require, __filename) {${escapeText(file.code)}})`;
+    }
+  },
+};
+
+function escapeText(code: string): string {
+  if (/String\.raw`[^`]*[^`\n\x20-\x7e]/.test(code))
+    throw new Error('String.raw would show the escapes: use ASCII there');
+  return code.replace(/[^\n\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
 
 const HOOK = {
   format: 'cjs',
@@ -121,7 +141,7 @@ const GROUPS = {
 
 export default defineConfig([
   { entry: { start: 'src/surfaces/start/start.ts' }, outDir: 'dist/start', define, ...HOOK },
-  { entry: { main: 'src/surfaces/hook/main.ts' }, outDir: 'dist/hook', ...HOOK },
+  { entry: { main: 'src/surfaces/hook/main.ts' }, outDir: 'dist/hook', plugins: [runnable], ...HOOK },
   {
     entry: { index: 'src/index.ts' },
     outDir: 'dist/lib',
@@ -137,6 +157,7 @@ export default defineConfig([
     entry: { main: 'src/surfaces/cli/main.ts' },
     alias,
     outDir: 'dist/cli',
+    plugins: [runnable],
     format: 'cjs',
     platform: 'node',
     target: 'node20',

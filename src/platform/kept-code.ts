@@ -33,12 +33,14 @@ interface Kept {
   codes: ReadonlyMap<string, Buffer>;
 }
 
-const [HEAD, TAIL] = ['(function (exports, require, __filename) {', '\n})'];
 /** Room for the names of all files that there are. */
 const HEADER_BYTES = 8192;
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** The entry, and the files beside it that it requires: the loader of Node would compile them each time. */
+/**
+ * The entry, and the files beside it that it requires: the loader of Node would compile them each time. Each is a function of
+ * `exports`, `require` and `__filename`, in ASCII.
+ */
 export function openKeptProgram(entry: string, { path, build }: Keeping): KeptProgram {
   const kept = path === null ? null : readKept(path, build);
   const folder = dirname(entry);
@@ -57,7 +59,7 @@ export function openKeptProgram(entry: string, { path, build }: Keeping): KeptPr
     if (known !== undefined) return known;
     const filename = join(folder, name);
     const cachedData = kept?.codes.get(name);
-    const script = new Script(`${HEAD}${readFileSync(filename, 'utf8')}${TAIL}`, {
+    const script = new Script(readFileSync(filename, 'latin1'), {
       filename,
       ...(cachedData === undefined ? {} : { cachedData }),
     });

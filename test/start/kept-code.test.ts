@@ -5,8 +5,10 @@ import { type KeptProgram, openKeptProgram } from '../../src/platform/kept-code.
 import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
 import { startAgent, writeSession } from '../support/hooks.ts';
 
-const SOURCE = "exports.count = (text) => require('./base.cjs').name(text).length;";
-const BESIDE = "exports.name = (text) => require('node:path').basename(text);";
+const SOURCE =
+  "(function (exports, require) { exports.count = (text) => require('./base.cjs').name(text).length; })";
+const BESIDE =
+  "(function (exports, require) { exports.name = (text) => require('node:path').basename(text); })";
 
 interface Opening {
   folder: string;
