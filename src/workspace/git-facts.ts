@@ -66,6 +66,13 @@ function describeWithoutStatus(branch: string | null, head: string | null): Stat
 /** What a commit of ours that holds nothing but memory says of itself. */
 export const MEMORY_TRAILER = 'Handover: memory';
 
+/** Makes `git log` pass over those commits, whatever kind of pattern the user has set. */
+export const NOT_OF_MEMORY: readonly string[] = [
+  '--basic-regexp',
+  '--invert-grep',
+  `--grep=^${MEMORY_TRAILER}$`,
+];
+
 /** How `git log` is to write commits so that `splitRecords` and `parseCommit` can read them, whatever is configured. */
 export const COMMIT_RECORDS: readonly string[] = [
   '-z',
@@ -84,8 +91,7 @@ export const COMMIT_RECORDS: readonly string[] = [
  */
 const LOG = [
   'log',
-  '--invert-grep',
-  `--grep=^${MEMORY_TRAILER}$`,
+  ...NOT_OF_MEMORY,
   `--max-count=${MAX_COMMITS}`,
   ...COMMIT_RECORDS,
   '--no-patch',

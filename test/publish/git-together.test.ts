@@ -103,6 +103,19 @@ describe('two machines that publish on one branch', () => {
     expect(logOf(one.remote, 'work')[0]).toBe('handover: memory of app');
   });
 
+  it('do not replace a commit of the user by theirs', async () => {
+    const [one, two] = await makePair('git.own_commits = "push"\n');
+    writeIn(one.project, OTHER_NOTE, 'of one\n');
+    await publish(one);
+    runGit(two.project, 'commit', '--quiet', '--allow-empty', '--message', 'Mine');
+    writeIn(two.project, STATE, 'two\n');
+    expect(await codeOf(publish(two))).toBe('HANDOVER_PUBLISH_DIVERGED');
+    expect(logOf(two.project, 'HEAD').slice(0, 2)).toEqual(['handover: memory of app', 'Mine']);
+    runGit(two.project, 'pull', '--quiet', '--rebase');
+    expect((await publish(two)).outcome).toBe('published');
+    expect(logOf(one.remote, 'work').slice(0, 2)).toEqual(['handover: memory of app', 'Mine']);
+  });
+
   it('do not touch a file that differs from what was published', async () => {
     const [one, two] = await makePair();
     writeIn(one.project, NOTE, 'begun\nby one\n');

@@ -219,6 +219,38 @@ describe('what is pushed', () => {
     expect(logOf(desk.remote, 'work')).toEqual(['handover: memory of app', 'Mine', 'First']);
   });
 
+  const commit = (desk: GitDesk, ...args: string[]): string =>
+    runGit(desk.project, 'commit', '--quiet', '--message', 'Mine', ...args);
+
+  it.each<[string, (desk: GitDesk) => unknown]>([
+    ['that is empty', (desk) => commit(desk, '--allow-empty')],
+    [
+      'that holds memory alone, with its secrets',
+      (desk) => {
+        writeIn(desk.project, NOTE, `ghp_${'a1'.repeat(18)}\n`);
+        runGit(desk.project, 'add', NOTE);
+        return commit(desk);
+      },
+    ],
+    [
+      'that was made of a commit of memory',
+      async (desk) => {
+        configure(desk, '[publish]\nbackend = "git"\ngit.push = false\n');
+        writeIn(desk.project, NOTE, 'an earlier note\n');
+        await publish(desk);
+        configure(desk, '[publish]\nbackend = "git"\n');
+        writeIn(desk.project, 'code.txt', 'mine\n');
+        return runGit(desk.project, 'commit', '--quiet', '--all', '--amend', '--no-edit');
+      },
+    ],
+  ])('takes no commit along %s', async (_, make) => {
+    const desk = makeGitDesk();
+    await make(desk);
+    writeIn(desk.project, NOTE, 'a note\n');
+    expect(await codeOf(publish(desk))).toBe('HANDOVER_PUBLISH_UNASKED');
+    expect(logOf(desk.remote, 'work')).toEqual(['First']);
+  });
+
   it('goes along with the next push of the user', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, 'code.txt', 'mine\n');

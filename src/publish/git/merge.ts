@@ -94,7 +94,7 @@ function refuseConflict(paths: readonly string[]): HandoverError {
     'HANDOVER_PUBLISH_CONFLICT',
     `${first}${more} was changed here and on the remote in the same lines`,
     {
-      hint: 'Your commit is kept and not pushed. Merge by hand (git pull), and publish again.',
+      hint: 'Your commit is kept and not pushed. Merge by hand (git pull --rebase), and publish again.',
       data: { paths },
     },
   );

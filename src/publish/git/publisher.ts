@@ -8,10 +8,11 @@ import { takeTurn } from '../take-turn.ts';
 import { assertIdentity, writeCommit } from './commit.ts';
 import { compareWithCurrent, compareWithOwnBranch, type Difference } from './compare.ts';
 import { clearLeftovers, lockFolderOf } from './leftovers.ts';
-import { exceptFor, reconcile } from './reconcile.ts';
+import { listCommits, listOwnCommits, MAX_LISTED } from './own-commits.ts';
+import { reconcile } from './reconcile.ts';
 import { findCommit, isAncestor, moveRef, noteMovingRefs, releaseRefs } from './refs.ts';
 import { FETCHED, fetchCommit, pushCommit } from './remote.ts';
-import { listGit, openRepo, type Repo } from './repository.ts';
+import { openRepo, type Repo } from './repository.ts';
 import { describeUpstream, findTarget, type Target, type Upstream } from './target.ts';
 import { chooseNaming, type NameBlob, writeBlobs, writeTree } from './trees.ts';
 import { updateUserIndex } from './user-index.ts';
@@ -87,14 +88,26 @@ class Work {
     return compareWithOwnBranch(this.repo, parcel, { ...options, arrivals: readArrivals(this.#route) });
   }
 
-  /** What is not known to have arrived, newest first. */
-  listWaiting(tip: string, upstream: Upstream, paths: readonly string[] = []): string[] {
+  /** Commits that are not known to have arrived, newest first. */
+  listWaiting(tip: string, upstream: Upstream): string[] {
+    return this.#redact(listCommits(this.repo, this.#limitToWaiting(tip, upstream)));
+  }
+
+  /** Those of them that are the user's own, and would be pushed without having been asked for. */
+  listUnasked(tip: string, upstream: Upstream): string[] {
+    if (!this.target.isCurrent || this.settings.own_commits === 'push') return [];
+    return this.#redact(listOwnCommits(this.repo, this.#limitToWaiting(tip, upstream), this.paths));
+  }
+
+  #limitToWaiting(tip: string, upstream: Upstream): string[] {
     const known = findCommit(this.repo, upstream.tracking);
-    const arrived = known === null ? `--remotes=${upstream.remote}` : known;
-    const limits = ['--max-count=50', '--full-history', tip, '--not', arrived, '--', ...paths];
+    return [tip, '--not', known === null ? `--remotes=${upstream.remote}` : known];
+  }
+
+  #redact(commits: readonly string[]): string[] {
+    if (commits.length === 0) return [];
     const { machine, root: folder } = this.#route;
     const redactor = openRedactor(machine, { folder, makesKey: false });
-    const commits = listGit(this.repo, ['log', '-z', '--format=%h %s', ...limits]);
     return commits.map((commit) => redactor.redactText(commit));
   }
 
@@ -114,7 +127,7 @@ function planGit(work: Work, parcel: Parcel): Plan {
   const tip = work.findTip();
   const { changes, notes } = work.compare(parcel, tip);
   if (tip === null || upstream === null) return { changes, waiting: [], notes };
-  const own = listUnasked(work, tip, upstream);
+  const own = work.listUnasked(tip, upstream);
   const warning = own.length === 0 ? [] : [`it will be refused: ${describeUnasked(own)}`];
   return { changes, waiting: work.listWaiting(tip, upstream), notes: [...notes, ...warning] };
 }
@@ -169,7 +182,7 @@ function hasArrived(repo: Repo, tip: string, { tracking }: Upstream): boolean {
 /** False when the remote had moved, and both were brought together to be pushed anew. */
 function push(work: Work, parcel: Parcel, { tip, upstream }: { tip: string; upstream: Upstream }): boolean {
   const { repo, target, settings, paths, nameBlob } = work;
-  const own = listUnasked(work, tip, upstream);
+  const own = work.listUnasked(tip, upstream);
   if (own.length > 0) {
     throw new HandoverError('HANDOVER_PUBLISH_UNASKED', describeUnasked(own), {
       hint: 'Push them yourself (git push) and memory goes along; or give memory a branch of its own (ref), or set own_commits = "push", below [publish.git] in your config.toml.',
@@ -195,14 +208,9 @@ function rememberArrival(repo: Repo, commitThere: string, { tracking }: Upstream
     moveRef(repo, tracking, { from: known, to: commitThere });
 }
 
-/** Commits that touch more than memory and would be pushed along. */
-function listUnasked(work: Work, tip: string, upstream: Upstream): string[] {
-  if (!work.target.isCurrent || work.settings.own_commits === 'push') return [];
-  return work.listWaiting(tip, upstream, exceptFor(work.paths));
-}
-
 function describeUnasked(commits: readonly string[]): string {
   const [first = ''] = commits;
-  const what = commits.length === 1 ? `a commit of yours is` : `${commits.length} commits of yours are`;
+  const count = commits.length < MAX_LISTED ? `${commits.length}` : `${MAX_LISTED} or more`;
+  const what = commits.length === 1 ? 'a commit of yours is' : `${count} commits of yours are`;
   return `${what} not pushed yet and would go along: ${first}`;
 }

@@ -5,6 +5,7 @@ import { ensureProjectFolder, readProjectFile, writeProjectFile } from '../../pl
 import { toRelativePath } from '../../workspace/place.ts';
 import { writeCommit } from './commit.ts';
 import { mergeMemory } from './merge.ts';
+import { exceptFor, listOwnCommits } from './own-commits.ts';
 import { isAncestor, moveRef } from './refs.ts';
 import { askGit, git, listGit, type Repo } from './repository.ts';
 import type { Target } from './target.ts';
@@ -23,12 +24,12 @@ export interface Divergence {
 
 /**
  * Puts what was published here on top of what the remote has. On the branch that is checked out, only files of memory
- * may differ: index and worktree are brought along for these, and for nothing else.
+ * may differ, and commits of the user's own are not replaced: index and worktree are brought along for memory alone.
  */
 export function reconcile(repo: Repo, divergence: Divergence, nameBlob: NameBlob): void {
   const { target, ours, theirs, paths, message } = divergence;
   const base = findBase(repo, ours, theirs);
-  if (target.isCurrent) assertOnlyMemoryDiffers(repo, { base, ours, theirs, paths });
+  if (target.isCurrent) assertOnlyMemoryMoves(repo, { base, ours, theirs, paths });
   const changes = mergeMemory(repo, { base, ours, theirs }, { paths, nameBlob });
   const tree = writeTree(repo, theirs, changes);
   const isTheirs = tree === askGit(repo, ['rev-parse', '--verify', `${theirs}^{tree}`]);
@@ -44,7 +45,7 @@ function findBase(repo: Repo, ours: string, theirs: string): string | null {
   return result.status === 0 && base !== '' ? base : null;
 }
 
-function assertOnlyMemoryDiffers(
+function assertOnlyMemoryMoves(
   repo: Repo,
   {
     base,
@@ -53,32 +54,17 @@ function assertOnlyMemoryDiffers(
     paths,
   }: { base: string | null; ours: string; theirs: string; paths: readonly string[] },
 ): void {
-  const differs = (to: string): boolean =>
-    base === null ||
-    listGit(repo, [
-      'diff-tree',
-      '-r',
-      '-z',
-      '--name-only',
-      '--no-renames',
-      base,
-      to,
-      '--',
-      ...exceptFor(paths),
-    ]).length > 0;
-  if (!differs(ours) && !differs(theirs)) return;
-  throw new HandoverError(
-    'HANDOVER_PUBLISH_DIVERGED',
-    'the branch has moved on the remote by more than memory',
-    {
-      hint: 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.',
-    },
-  );
+  if (listOwnCommits(repo, [ours, '--not', theirs], paths).length > 0)
+    throw refuseDiverged('the branch has moved on the remote, and has commits of yours that are not there');
+  const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames'];
+  if (base === null || listGit(repo, [...diff, base, theirs, '--', ...exceptFor(paths)]).length > 0)
+    throw refuseDiverged('the branch has moved on the remote by more than memory');
 }
 
-/** Everything but these paths. */
-export function exceptFor(paths: readonly string[]): string[] {
-  return [':(top)', ...paths.map((path) => `:(top,exclude,literal)${path}`)];
+function refuseDiverged(message: string): HandoverError {
+  return new HandoverError('HANDOVER_PUBLISH_DIVERGED', message, {
+    hint: 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.',
+  });
 }
 
 /** Makes worktree and index follow from one commit to another. A file that differs from the first one is not touched. */
