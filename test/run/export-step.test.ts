@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Checkpoint } from '../../src/run/checkpoint.ts';
 import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
+import { listFiles } from '../support/tree.ts';
 
 interface ExportDesk extends Desk {
   out: string;
@@ -72,6 +73,35 @@ describe('a step that exports', () => {
     forgetThatItIsDone(desk);
     await desk.ok(run(desk));
     expect(statSync(join(desk.out, 'work.handover')).ino).toBe(ino);
+  });
+
+  it('passes over the number of a bundle that was never written, and the receiver takes the next', async () => {
+    const other = makeDesk();
+    const desk = await makeExportDesk('format = "bundle"\noutput = "~/out/work.handover"\nsign = true\n');
+    await desk.ok(['keys', 'generate', '--name', 'ada']);
+    const { public_key } = await desk.json<{ public_key: string }>(['keys', 'export']);
+    await other.ok(['keys', 'trust', public_key, '--name', 'ada']);
+    const bundle = join(desk.out, 'work.handover');
+    await desk.ok(run(desk));
+    await other.ok(['import', '--input', bundle]);
+    const before = [bundle, ...listFiles(join(desk.store, 'published'))].map(
+      (path) => [path, readFileSync(path)] as const,
+    );
+    await desk.save('--title', 'Later');
+    await desk.ok(run(desk));
+    const second = readFileSync(bundle);
+    // What a kill leaves after the number was taken and before anything else was written.
+    for (const [path, bytes] of before) writeFileSync(path, bytes);
+    forgetThatItIsDone(desk);
+    await desk.ok(run(desk));
+    await other.ok(['import', '--input', bundle]);
+    expect(await other.json<unknown[]>(['list'])).toHaveLength(2);
+    expect(readFileSync(bundle).equals(second)).toBe(false);
+    const sent = listFiles(join(desk.store, 'journal'))
+      .flatMap((path) => readFileSync(path, 'utf8').trimEnd().split('\n'))
+      .map((line) => JSON.parse(line))
+      .filter(({ event }) => event === 'sent');
+    expect(sent.map(({ detail }): number => detail.sequence)).toEqual([1, 2, 3]);
   });
 
   it('replaces what it wrote before, and sweeps up what a killed writer left', async () => {
