@@ -19,7 +19,7 @@ export function keyOf(name: string): string {
 
 interface Vault {
   url: URL;
-  key: string;
+  name: string;
   settings: MemoryVaultSettings;
 }
 
@@ -34,13 +34,13 @@ export function openMemoryVault(
   if (base === undefined || base === '') {
     throw unconfigured(
       'the address of the MemoryVault is not known',
-      `Set url below [publish.memoryvault] in your config.toml, or ${URL_VARIABLE}.`,
+      `Set url below [publish.memoryvault] in your config.toml, or ${URL_VARIABLE}. agent-handoff sent to https://memoryvault.link`,
     );
   }
   const safe = parseSafeUrl(base);
   if (safe === null) throw refuseUrl('publish.memoryvault.url');
-  const vault: Vault = { url: new URL(`${safe.href.replace(/\/+$/, '')}/store`), key: keyOf(name), settings };
-  const destination = `${vault.url.href} as ${vault.key}`;
+  const vault: Vault = { url: new URL(`${safe.href.replace(/\/+$/, '')}/store`), name, settings };
+  const destination = `${vault.url.href} as ${keyOf(name)}`;
   const route: Route = { ...place, destination };
   return {
     backend: 'memoryvault',
@@ -56,7 +56,7 @@ async function send(vault: Vault, parcel: Parcel, route: Route): Promise<Publica
   if (file === undefined || changes.length === 0)
     return { outcome: 'nothing new', changes: [], commit: null, notes: noteMissing(file) };
   await storeFile(vault, file, route.machine);
-  writeArrivals(route, new Map([[VAULT_FILE, { sha256: digest(file.bytes), version: vault.key }]]));
+  writeArrivals(route, new Map([[VAULT_FILE, { sha256: digest(file.bytes), version: keyOf(vault.name) }]]));
   return { outcome: 'published', changes, commit: null, notes: [] };
 }
 
@@ -75,14 +75,18 @@ function listChanges(parcel: Parcel, arrivals: Arrivals): Change[] {
   return [{ path: VAULT_FILE, change: arrival === undefined ? 'new' : 'changed', bytes: file.bytes.length }];
 }
 
-async function storeFile({ url, key, settings }: Vault, file: OutgoingFile, machine: Machine): Promise<void> {
+async function storeFile(
+  { url, name, settings }: Vault,
+  file: OutgoingFile,
+  machine: Machine,
+): Promise<void> {
   const { status } = await sendRequest(url, {
     method: 'POST',
     headers: { authorization: `Bearer ${findToken(settings, machine)}`, 'content-type': 'application/json' },
     body: JSON.stringify({
-      key,
+      key: keyOf(name),
       value: Buffer.from(file.bytes).toString('utf8'),
-      tags: ['handoff'],
+      tags: ['handoff', 'session', name],
       public: false,
     }),
     timeoutMs: settings.timeout * 1000,

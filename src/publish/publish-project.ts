@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import type { HandoverDraft } from '../model/handover.ts';
-import { requireFolder } from '../platform/folders.ts';
+import { requireFolder, resolveRealPath } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
-import { expandHome } from '../workspace/place.ts';
+import { expandHome, toRelativePath } from '../workspace/place.ts';
 import { identifyProject } from '../workspace/project.ts';
 import { openFolderStore } from './folder-store.ts';
 import { API_KEY_VARIABLE, openMemoryVault, VAULT_FILE } from './memory-vault.ts';
@@ -13,7 +13,13 @@ import { publishObjects } from './objects.ts';
 import { collectOutgoing } from './outgoing.ts';
 import type { Backend, Change, Publisher } from './publisher.ts';
 import { unconfigured } from './refusals.ts';
-import { isProjectPath, type PublishSettings, readPublishSettings } from './settings.ts';
+import {
+  acceptPaths,
+  DEFAULT_PATHS,
+  isProjectPath,
+  type PublishSettings,
+  readPublishSettings,
+} from './settings.ts';
 
 export interface PublishRequest {
   /** The folder with memory in it; without it, the project that is worked in. */
@@ -22,6 +28,8 @@ export interface PublishRequest {
   name?: string;
   /** Where memory is in the project, if not where the settings say. */
   paths?: readonly string[];
+  /** The folder of memory; refused when it is not the usual one and the settings do not name it. */
+  memory?: string;
   /** Only say what would leave. */
   dryRun?: boolean;
   /** False keeps everything on this machine: git commits, and the other backends do nothing. */
@@ -52,6 +60,7 @@ export async function publishProject(request: PublishRequest, machine: Machine):
   const place = findProject(request, machine);
   const configured = readPublishSettings(place.root, machine);
   const settings = { ...configured, paths: acceptPaths(request.paths ?? configured.paths) };
+  if (request.memory !== undefined) assertMemoryLeaves(request.memory, settings, place);
   const publisher = await openPublisher(settings, { ...place, push: request.push ?? true }, machine);
   const redactor = openRedactor(machine, { folder: place.root, makesKey: !request.dryRun });
   const paths = listPaths(publisher, settings);
@@ -72,12 +81,22 @@ function listPaths({ backend }: Publisher, { paths }: PublishSettings): readonly
   return backend === 'memoryvault' ? [VAULT_FILE] : paths;
 }
 
-function acceptPaths(paths: readonly string[]): string[] {
-  const wrong = paths.find((path) => !isProjectPath(path));
-  if (wrong === undefined) return [...paths];
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `"${wrong}" is not a path inside the project`, {
-    hint: 'What is published lies below the project, and no part of its path begins with a dot.',
-  });
+/** Where the settings name no paths, memory that is elsewhere would stay behind without a word. */
+function assertMemoryLeaves(
+  memory: string,
+  { backend, paths }: PublishSettings,
+  { root }: ProjectPlace,
+): void {
+  const real = resolveRealPath(memory);
+  const path = toRelativePath(root, real ?? root);
+  const isUsual = DEFAULT_PATHS.some((each) => path === each || path.startsWith(`${each}/`));
+  const isChosen = paths.join() !== DEFAULT_PATHS.join();
+  const sendsFiles = backend !== undefined && backend !== 'none' && backend !== 'memoryvault';
+  if (!isProjectPath(path) || isUsual || isChosen || !sendsFiles) return;
+  throw unconfigured(
+    `memory is in ${path}, which is not published`,
+    `Name it below [publish] in your config.toml: paths = ${JSON.stringify([path, ...DEFAULT_PATHS])}`,
+  );
 }
 
 interface ProjectPlace {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { parseSection, readProjectConfig, readUserConfig } from '../config/config-file.ts';
+import { HandoverError } from '../errors.ts';
 import type { Machine } from '../platform/machine.ts';
 import { BACKENDS } from './publisher.ts';
 
@@ -19,6 +20,16 @@ const ProjectPath = v.pipe(
 
 export function isProjectPath(path: string): boolean {
   return v.is(ProjectPath, path);
+}
+
+/** Paths that a program gives. A slash at the end is taken off. */
+export function acceptPaths(given: readonly string[]): string[] {
+  const paths = given.map((path) => path.replace(/\/+$/, ''));
+  const wrong = paths.find((path) => !isProjectPath(path));
+  if (wrong === undefined) return paths;
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `"${wrong}" is not a path inside the project`, {
+    hint: 'What is published lies below the project, and no part of its path begins with a dot.',
+  });
 }
 
 const Seconds = v.pipe(v.number(), v.minValue(1), v.maxValue(600));
@@ -42,8 +53,18 @@ const GitSettings = v.strictObject({
 });
 export type GitSettings = v.InferOutput<typeof GitSettings>;
 
+/** Settings that a program gives. */
 export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): GitSettings {
-  return v.parse(GitSettings, settings);
+  const result = v.safeParse(GitSettings, settings);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new HandoverError(
+    'HANDOVER_INPUT_INVALID',
+    `${v.getDotPath(issue) ?? 'a setting'}: ${issue.message}`,
+    {
+      hint: 'See docs/publishing.md for what it may be.',
+    },
+  );
 }
 
 const S3Settings = v.strictObject({

@@ -19,15 +19,12 @@ export interface StepContext {
 
 /**
  * One thing to do. It may be done again when the process ended before its being done was recorded, so its effect should
- * carry the name it is given. What it returns says what it left behind.
+ * carry the name it is given. A text that it returns, or promises, says what it left behind.
  */
 export interface Step {
   name: string;
-  // biome-ignore lint/suspicious/noConfusingVoidType: a step that returns nothing is the usual one.
-  run(context: StepContext): StepResult | void | Promise<StepResult | void>;
+  run(context: StepContext): unknown;
 }
-
-export type StepResult = string | null;
 
 export type StepEvent =
   | { kind: 'begun'; step: string; position: number; total: number }
@@ -111,7 +108,8 @@ async function carryOut(options: RunOptions, started: RunState): Promise<RunOutc
 
 async function attempt(options: RunOptions, step: Step, context: StepContext): Promise<string | null> {
   try {
-    return (await step.run(context)) ?? null;
+    const result = await step.run(context);
+    return typeof result === 'string' ? result : null;
   } catch (cause) {
     const failure = describeFailure(step.name, cause);
     options.checkpoint.record({ failed: { name: step.name, error: failure.message } });

@@ -8,7 +8,7 @@ import type { Machine } from '../platform/machine.ts';
 import { findConfigFolder } from '../platform/paths.ts';
 import { expandTilde } from '../platform/pause.ts';
 import type { Backend } from '../publish/publisher.ts';
-import { readPublishSettings } from '../publish/settings.ts';
+import { type PublishSettings, readPublishSettings } from '../publish/settings.ts';
 import { listRunFiles, MEMORY_FOLDER } from './run-files.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
@@ -36,10 +36,14 @@ const HandoverSection = v.strictObject({
 const NoteSection = v.strictObject({ session: v.optional(Text), current_state: v.optional(Text) });
 
 /**
- * Whether memory is sent anywhere, as the original's declarations say it; `null` was its word for nowhere. Where to is said
- * by the user's settings for publishing alone: what else stands here is read and not followed.
+ * Whether memory is sent anywhere, as the original's declarations say it; `null` was its word for nowhere. It may keep
+ * memory at home. Where to is said by the user's settings for publishing alone: what else stands here is not followed.
  */
-const BackendSection = v.object({ type: v.optional(v.picklist(['none', 'null', 'git']), 'none') });
+const BackendSection = v.object({
+  type: v.optional(v.picklist(['none', 'null', 'git'])),
+  push: v.optional(v.boolean(), true),
+});
+type BackendSection = v.InferOutput<typeof BackendSection>;
 
 const name = v.optional(Text);
 const exporting = { kind: v.literal('export'), name, output: Text };
@@ -91,8 +95,10 @@ export interface RunConfig {
   pauseFiles: string[];
   note: string | null;
   currentState: string | null;
-  /** Where memory is sent to. */
-  backend: Backend;
+  /** What memory is published by: `none` where it is to stay at home, null where nothing says anything of it. */
+  backend: Backend | null;
+  /** Whether what is published may leave the machine. */
+  push: boolean;
   steps: readonly StepDeclaration[];
 }
 
@@ -108,9 +114,8 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
   const file = path === null ? user : readConfigFile(path);
   const section = parseSection(file, 'handover', HandoverSection);
   const { session, current_state } = parseSection(file, 'note', NoteSection);
-  const { type } = parseSection(file, 'backend', BackendSection);
-  const publishing = readPublishSettings(root, machine);
-  const backend = publishing.enabled ? (publishing.backend ?? (type === 'git' ? 'git' : 'none')) : 'none';
+  const declared = parseSection(file, 'backend', BackendSection);
+  const backend = chooseBackend(declared, readPublishSettings(root, machine));
   const steps = readSteps(file);
   assertStepsAreOwn(file, steps, machine);
   const place = (text: string): string => placePath(text, { file, root, machine });
@@ -124,8 +129,15 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
     note: session ?? null,
     currentState: current_state ?? null,
     backend,
-    steps: steps ?? (backend === 'none' ? DEFAULT_STEPS : [...DEFAULT_STEPS, PUBLISH_STEP]),
+    push: declared.push,
+    steps:
+      steps ?? (backend === null || backend === 'none' ? DEFAULT_STEPS : [...DEFAULT_STEPS, PUBLISH_STEP]),
   };
+}
+
+function chooseBackend({ type }: BackendSection, { enabled, backend }: PublishSettings): Backend | null {
+  if (!enabled || type === 'none' || type === 'null') return 'none';
+  return backend ?? type ?? null;
 }
 
 /** Where the memory of a project is, also when its declaration cannot be used. */

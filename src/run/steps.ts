@@ -1,4 +1,5 @@
 import { relative, resolve } from 'node:path';
+import { pathOfUserConfig } from '../config/config-paths.ts';
 import { HandoverError } from '../errors.ts';
 import { compactMemory } from '../memory/compact.ts';
 import { addNote, replaceState } from '../memory/memory.ts';
@@ -6,6 +7,7 @@ import type { Memory } from '../memory/memory-file.ts';
 import type { Snapshot } from '../memory/snapshot.ts';
 import type { Handover } from '../model/handover.ts';
 import { expandTilde } from '../platform/pause.ts';
+import { readPublishSettings } from '../publish/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { Step, StepContext } from './engine.ts';
 import type { RunConfig, StepDeclaration } from './run-config.ts';
@@ -124,10 +126,25 @@ function refuseEmptyRun(): HandoverError {
 }
 
 /** Done only when all of it has arrived; what fails is tried again by the next attempt. */
-async function publish({ store, root, push }: RunPlace): Promise<string> {
+async function publish({ store, root, config, push }: RunPlace): Promise<string> {
+  const { machine } = store;
+  if (config.backend === 'none') return 'off';
   const { publishProject } = await import('../publish/publish-project.ts');
-  const { outcome, commit } = await publishProject({ folder: root, push }, store.machine);
+  const isAllowed = readPublishSettings(root, machine).backend !== undefined;
+  if (config.backend === 'git' && !isAllowed) throw refuseUnasked(config, pathOfUserConfig(machine));
+  const { outcome, commit } = await publishProject(
+    { folder: root, push: push && config.push, memory: config.memoryDir },
+    machine,
+  );
   return commit === null ? outcome : `${outcome} ${commit.slice(0, 12)}`;
+}
+
+function refuseUnasked({ path }: RunConfig, own: string): HandoverError {
+  return new HandoverError(
+    'HANDOVER_PUBLISH_UNCONFIGURED',
+    `${path} asks to publish by git, and your own settings do not say so`,
+    { hint: `If it may, write these two lines into ${own}: [publish] and backend = "git"` },
+  );
 }
 
 const MAX_OUTPUT_BYTES = 64 * 1024;

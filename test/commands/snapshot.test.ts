@@ -132,6 +132,20 @@ describe('handover init', () => {
   });
 });
 
+describe('handover init, of a folder that is not there', () => {
+  it('makes it, as agent-handoff did, but not for a look at it or for nothing', async () => {
+    const own = makeDesk();
+    const folder = join(own.project, 'deep', 'new');
+    expect((await own.run(['init', folder, '--dry-run'])).status).toBe(66);
+    expect((await own.run(['init', folder, '--remove'])).status).toBe(66);
+    mkdirSync(join(own.home, '.claude'));
+    expect((await own.run(['init', folder])).status).toBe(64);
+    expect(existsSync(folder)).toBe(false);
+    await own.ok(['init', folder, '--no-hooks']);
+    expect(readdirSync(folder)).toContain('SOUL.md');
+  });
+});
+
 describe('the type of a project', () => {
   it.each([
     [['package.json', 'tsconfig.json'], ['node (typescript)']],

@@ -72,6 +72,20 @@ describe('the checkpoint file', () => {
     expect(after?.steps.get('b')).toMatchObject({ attempts: 2, error: null });
   });
 
+  // At any moment it is another day than in UTC in one of them.
+  it.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
+    'AH-15: notes have the day of the run, in %s too',
+    async (TZ) => {
+      const desk = makeDesk();
+      await desk.ok(['run', '--note', 'x'], { env: { TZ } });
+      const { startedAt } = new Checkpoint(undefined, desk.machine).load();
+      const day = startedAt?.slice(0, 10) ?? '';
+      expect(readdirSync(join(desk.project, 'memory', 'layer1', day.slice(0, 7)))).toEqual([
+        `general-${day}.md`,
+      ]);
+    },
+  );
+
   it('is understood in the form of the original, and gives back what it was given', () => {
     const name = fc.stringMatching(/^[a-z][a-z_ -]{0,20}$/);
     const state: fc.Arbitrary<RunState> = fc.record({

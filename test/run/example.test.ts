@@ -3,7 +3,8 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeDesk, runProcess } from '../support/cli.ts';
+import { runGit, runProcess } from '../support/cli.ts';
+import { logOf, makeGitDesk } from '../support/publishing.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Inside of the package, so that the example finds it by its name. */
@@ -37,13 +38,15 @@ describe('the example of the library', () => {
   });
 
   it('does what it says', async () => {
-    const desk = makeDesk();
+    const desk = makeGitDesk();
     const { status, stdout, stderr } = await runProcess([process.execPath, join(folder, 'example.mjs')], {
       cwd: desk.project,
       env: desk.env,
     });
     expect(stderr).toBe('');
-    expect({ status, stdout }).toEqual({ status: 0, stdout: 'session_note, current_state\n' });
+    expect({ status, stdout }).toEqual({ status: 0, stdout: 'session_note, current_state, publish\n' });
+    expect(logOf(desk.project, 'HEAD')).toEqual(['handover: session sync', 'First']);
+    expect(runGit(desk.project, 'status', '--porcelain', 'memory')).toBe('');
     expect((await desk.run(['check'])).status).toBe(2);
   });
 });

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -21,9 +21,12 @@ describe('many processes at once', () => {
       describeMachine({ HOME: folder }, folder),
     );
     checkpoint.start(names);
+    mkdirSync(join(folder, 'ready'));
     const results = await Promise.all(
       names.map((name) =>
-        runProcess([process.execPath, WORKER, LIBRARY, folder, name], { timeoutMs: 100_000 }),
+        runProcess([process.execPath, WORKER, LIBRARY, folder, name, String(PROCESSES)], {
+          timeoutMs: 100_000,
+        }),
       ),
     );
     expect(results.filter(({ status }) => status !== 0)).toEqual([]);

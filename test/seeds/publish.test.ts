@@ -107,7 +107,12 @@ describe('agent-handoff', () => {
     const server = await openVaultServer();
     const desk = makeDesk();
     writeIn(desk.project, 'HANDOFF.md', 'where things stand\n');
-    expect((await desk.run(['push', '--api-key', TOKEN])).status).toBe(64);
+    for (const command of ['push', 'auto']) {
+      const refused = await desk.run([command, '--api-key', TOKEN]);
+      expect(refused.status, command).toBe(64);
+      expect(refused.stderr).toContain('MEMORYVAULT_API_KEY');
+      expect(refused.stderr).not.toContain(TOKEN);
+    }
     expect(server.posts).toEqual([]);
     const env = { MEMORYVAULT_API_KEY: TOKEN, MEMORYVAULT_URL: `${server.url}/api` };
     await desk.ok(['push', '--name', 'shop'], { env });

@@ -11,6 +11,8 @@ import {
   publishProject,
 } from '../../../publish/publish-project.ts';
 import { assertNotPaused } from '../../../run/brake.ts';
+import { findMemoryDir } from '../../../run/run-config.ts';
+import { refuseKeyOnCommandLine } from '../api-key.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { dim } from '../output.ts';
 import type { AutoFlags } from './auto.ts';
@@ -18,6 +20,7 @@ import type { AutoFlags } from './auto.ts';
 /** Whoever starts it by a clock hears of it only when something is wrong. */
 export async function runAuto(this: CliContext, flags: AutoFlags, folder = '.'): Promise<void> {
   const { machine } = this;
+  refuseKeyOnCommandLine(flags.apiKey);
   const root = requireFolder(resolve(machine.cwd, folder));
   assertNotPaused(machine, root);
   const locks = ensureLockFolder(ensureProjectFolder(root, PROJECT_SETTINGS));
@@ -41,7 +44,10 @@ export async function runAuto(this: CliContext, flags: AutoFlags, folder = '.'):
 async function publish(root: string, { name }: AutoFlags, machine: Machine): Promise<Published> {
   assertNotPaused(machine, root);
   const named = name === undefined ? {} : { name };
-  const { outcome, destination, commit } = await publishProject({ folder: root, ...named }, machine);
+  const { outcome, destination, commit } = await publishProject(
+    { folder: root, memory: findMemoryDir(machine, root), ...named },
+    machine,
+  );
   return { outcome, destination, commit };
 }
 

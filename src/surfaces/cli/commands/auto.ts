@@ -1,10 +1,12 @@
 import { buildCommand, type Command } from '@stricli/core';
 import type { CliContext } from '../context.ts';
+import { apiKeyFlag } from './push.ts';
 import { folderPositional, modeFlag } from './snapshot.ts';
 
 export interface AutoFlags {
   name?: string;
   mode: string;
+  apiKey?: string;
   json: boolean;
 }
 
@@ -21,6 +23,7 @@ export const auto: Command<CliContext> = buildCommand<AutoFlags, [string?], CliC
         placeholder: 'name',
       },
       mode: { ...modeFlag, default: 'auto' },
+      apiKey: apiKeyFlag,
       json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
     },
   },

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path';
 import { EXIT, HandoverError } from '../../../errors.ts';
 import { removeBlocks } from '../../../memory/agent-files.ts';
-import { requireFolder } from '../../../platform/folders.ts';
+import { pathExists, requireFolder } from '../../../platform/folders.ts';
+import { ensureProjectFolder, removeEmptyFolder } from '../../../platform/project-file.ts';
 import type { CliContext } from '../context.ts';
 import { proposeFiles } from '../init-files.ts';
 import { proposeHooks } from '../init-hooks.ts';
@@ -10,22 +11,34 @@ import { bold, dim, green, type Output } from '../output.ts';
 import type { InitFlags } from './init.ts';
 
 export async function runInit(this: CliContext, flags: InitFlags, words = '.'): Promise<void> {
-  const folder = requireFolder(resolve(this.machine.cwd, words));
+  const path = resolve(this.machine.cwd, words);
   if (flags.remove) {
-    takeOut(this, folder, flags.json);
+    takeOut(this, requireFolder(path), flags.json);
     return;
   }
+  const isNew = flags.files && !flags.dryRun && !pathExists(path);
+  if (isNew) ensureProjectFolder(path);
+  try {
+    await setUp(this, flags, requireFolder(path));
+  } catch (error) {
+    if (isNew) removeEmptyFolder(path);
+    throw error;
+  }
+}
+
+async function setUp(context: CliContext, flags: InitFlags, folder: string): Promise<void> {
+  const { out } = context;
   const parts: InitPart[] = [
-    ...(flags.files ? [proposeFiles(this, folder, flags)] : []),
-    ...(flags.hooks ? [proposeHooks(this, flags.agent, flags.mcp)] : []),
+    ...(flags.files ? [proposeFiles(context, folder, flags)] : []),
+    ...(flags.hooks ? [proposeHooks(context, flags.agent, flags.mcp)] : []),
   ];
   const open = parts.filter(({ proposals }) => proposals.length > 0);
-  if (!flags.json) print(this.out, parts);
+  if (!flags.json) print(out, parts);
   const isPlain = !open.some(({ isOutside }) => isOutside);
-  const goesOn = open.length > 0 && !flags.dryRun && (flags.yes || isPlain || (await ask(this)));
+  const goesOn = open.length > 0 && !flags.dryRun && (flags.yes || isPlain || (await ask(context)));
   const left = goesOn ? open.flatMap((part) => part.apply()) : [];
-  if (flags.json) this.out.json({ done: goesOn, parts: parts.map(toJson), next: left });
-  else if (goesOn) printDone(this.out, open, left);
+  if (flags.json) out.json({ done: goesOn, parts: parts.map(toJson), next: left });
+  else if (goesOn) printDone(out, open, left);
 }
 
 async function ask(context: CliContext): Promise<boolean> {

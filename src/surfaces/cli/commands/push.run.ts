@@ -2,16 +2,21 @@ import { resolve } from 'node:path';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
 import { type PublishReport, publishProject } from '../../../publish/publish-project.ts';
 import { assertNotPaused } from '../../../run/brake.ts';
+import { findMemoryDir } from '../../../run/run-config.ts';
+import { refuseKeyOnCommandLine } from '../api-key.ts';
 import type { CliContext } from '../context.ts';
 import { bold, dim, green, type Output, yellow } from '../output.ts';
 import type { PushFlags } from './push.ts';
 
 export async function runPush(this: CliContext, flags: PushFlags, folder?: string): Promise<void> {
   const { machine } = this;
-  if (!flags.dryRun) assertNotPaused(machine, findProjectFolder(resolve(machine.cwd, folder ?? '.')));
+  refuseKeyOnCommandLine(flags.apiKey);
+  const root = findProjectFolder(resolve(machine.cwd, folder ?? '.'));
+  if (!flags.dryRun) assertNotPaused(machine, root);
   const report = await publishProject(
     {
       dryRun: flags.dryRun,
+      memory: findMemoryDir(machine, root),
       ...(folder === undefined ? {} : { folder }),
       ...(flags.name === undefined ? {} : { name: flags.name }),
     },

@@ -3,11 +3,21 @@ import type { CliContext } from '../context.ts';
 
 export interface PushFlags {
   name?: string;
+  apiKey?: string;
   dryRun: boolean;
   json: boolean;
 }
 
 const text = (input: string): string => input;
+
+/** agent-handoff took it. It is known so that whoever still gives it hears what to do instead. */
+export const apiKeyFlag = {
+  kind: 'parsed',
+  parse: text,
+  optional: true,
+  hidden: true,
+  brief: 'Not taken: other users could see it',
+} as const;
 
 export const push: Command<CliContext> = buildCommand<PushFlags, [folder?: string], CliContext>({
   loader: async () => (await import('./push.run.ts')).runPush,
@@ -31,6 +41,7 @@ export const push: Command<CliContext> = buildCommand<PushFlags, [folder?: strin
         brief: 'What the project is called where it is published',
         placeholder: 'name',
       },
+      apiKey: apiKeyFlag,
       dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Only show what would leave' },
       json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
     },

@@ -92,15 +92,16 @@ function printPlan(
 ): void {
   const { config } = place;
   const steps = config.steps.map(nameOfStep);
+  const backend = config.backend ?? 'none';
   if (flags.json) {
-    const { memoryDir, tag, backend, path } = config;
+    const { memoryDir, tag, path } = config;
     out.json({ config: path, memory_dir: memoryDir, tag, checkpoint: checkpoint.path, backend, steps });
     return;
   }
   out.line(`memory_dir: ${config.memoryDir}`);
   out.line(`tag: ${config.tag}`);
   out.line(`checkpoint: ${checkpoint.path}`);
-  out.line(`backend: ${config.backend}`);
+  out.line(`backend: ${backend}`);
   out.line(`steps: ${steps.join(', ')}`);
 }
 
