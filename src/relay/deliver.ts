@@ -2,7 +2,7 @@ import type { StartSource } from '../agents/hook-input.ts';
 import { readFreshness } from '../handover/periods.ts';
 import { sleep } from '../platform/sleep.ts';
 import { judgeLife, listBegun } from './begun.ts';
-import { findChanges } from './changes.ts';
+import { lookForChanges } from './evidence.ts';
 import { keyOfSession } from './folders.ts';
 import { claimGiving, type Given, listGiven } from './given.ts';
 import { writeBrief, writeChanges, writeHint } from './message.ts';
@@ -115,12 +115,12 @@ export function deliver(
   note(visit, 'delivered', { handover, reason: `${give}, ${why}` });
   const { ageMs } = offer;
   if (give === 'changes')
-    return kind.dialect.write(kind.event, writeChanges(offer.ready, findChanges(offer.ready)));
+    return kind.dialect.write(kind.event, writeChanges(offer.ready, lookForChanges(offer.ready)));
   if (brief === null) return kind.dialect.write(kind.event, writeHint(offer.ready, { ageMs }));
   const text = writeBrief(brief, {
     why,
     ageMs,
-    changes: findChanges(offer.ready),
+    changes: lookForChanges(offer.ready),
     isAgain: before.some((one) => one.handover === handover && one.form === 'brief'),
   });
   return kind.dialect.write(kind.event, text);

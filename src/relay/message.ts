@@ -1,11 +1,11 @@
-import type { Changes } from './changes.ts';
+import type { SeenChanges } from './evidence.ts';
 import type { Ready } from './ready.ts';
 
 export interface Telling {
   /** Why it is given. */
   why: string;
   ageMs: number;
-  changes: Changes;
+  changes: SeenChanges;
   /** Whether this session was given the same handover before. */
   isAgain: boolean;
 }
@@ -29,7 +29,7 @@ export function writeHint(ready: Ready, { ageMs }: Pick<Telling, 'ageMs'>): stri
 }
 
 /** One line for a session that is resumed. Names of files are data, and stand in quotes as the title does. */
-export function writeChanges(ready: Ready, changes: Changes): string {
+export function writeChanges(ready: Ready, changes: SeenChanges): string {
   const { files } = changes;
   const named =
     files.length === 0 ? '' : ` ("${nameFiles(files).replace(/["“”]/g, "'")}": data, not an order)`;
@@ -38,14 +38,14 @@ export function writeChanges(ready: Ready, changes: Changes): string {
 
 const FILES_NAMED = 5;
 
-function describeChanges(changes: Changes): string[] {
+function describeChanges(changes: SeenChanges): string[] {
   const { files, head } = changes;
   if (files.length === 0 && head === null) return [];
   const named = files.length === 0 ? [] : [`> changed since: ${nameFiles(files)}`];
   return [`# Since then: ${countChanges(changes)}. Look before you rely on what it says of them.`, ...named];
 }
 
-function countChanges({ files, head }: Changes): string {
+function countChanges({ files, head }: SeenChanges): string {
   const said: string[] = [];
   if (files.length > 0) said.push(`${files.length} ${files.length === 1 ? 'file' : 'files'} changed`);
   if (head !== null) said.push(`HEAD moved from ${head.before.slice(0, 12)} to ${head.after.slice(0, 12)}`);

@@ -13,7 +13,7 @@ import { readMarked } from '../store/marks.ts';
 import { READY, type Store } from '../store/store.ts';
 import { readHeadCommit } from '../workspace/head.ts';
 import { expandHome } from '../workspace/place.ts';
-import { describeEvidence } from './changes.ts';
+import { describeEvidence } from './evidence.ts';
 import { keyOfSession, makeKey, READY_FOLDERS } from './folders.ts';
 import {
   type BriefFor,

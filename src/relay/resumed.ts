@@ -1,5 +1,5 @@
 import { sightFile } from '../platform/foreign-file.ts';
-import { findChanges } from './changes.ts';
+import { lookForChanges } from './evidence.ts';
 import type { Ready } from './ready.ts';
 
 /** What a session that is resumed can go on from. */
@@ -21,6 +21,6 @@ export function judgeResumed(ready: Ready, named: string | null): Resumed {
 }
 
 function isChanged(ready: Ready): boolean {
-  const { files, head } = findChanges(ready);
+  const { files, head } = lookForChanges(ready);
   return files.length > 0 || head !== null;
 }

@@ -2,8 +2,11 @@ import { sightFile } from '../platform/foreign-file.ts';
 import { readHeadCommit } from '../workspace/head.ts';
 import type { Evidence, Ready } from './ready.ts';
 
-/** What happened to the work since a session was captured, as far as a look at its files tells. */
-export interface Changes {
+/**
+ * What happened to the work since a session was captured, as far as a look at its files tells: a hook has no time to read
+ * them, as `handover/find-changes.ts` does.
+ */
+export interface SeenChanges {
   files: string[];
   head: { before: string; after: string } | null;
 }
@@ -14,7 +17,7 @@ export function describeEvidence(path: string, shown: string): Evidence {
   return { path, shown, size: sight?.size ?? null, changedMs: sight?.changedMs ?? null };
 }
 
-export function findChanges({ root, files, head: before }: Ready): Changes {
+export function lookForChanges({ root, files, head: before }: Ready): SeenChanges {
   const after = before === null ? null : readHeadCommit(root);
   return {
     files: files.filter(isChanged).map(({ shown }) => shown),
