@@ -54,6 +54,7 @@ export function parseSection<Schema extends v.GenericSchema>(
   if (result.success) return result.output;
   const [issue] = result.issues;
   const place = [name, v.getDotPath(issue)].filter((part) => part !== null).join('.');
+  if (issue.expected === 'never') throw refuseConfig(path, `has ${place}, which nothing knows of`);
   throw refuseConfig(path, `has a wrong value: ${place}: ${issue.message}`);
 }
 
@@ -66,7 +67,7 @@ function parseToml(path: string, text: string): Record<string, unknown> {
   }
 }
 
-function refuseConfig(path: string, wrong: string, cause?: unknown): HandoverError {
+export function refuseConfig(path: string, wrong: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_CONFIG_INVALID', `${path} ${wrong}`, {
     hint: 'Mend the file, or move it away to go on without these settings.',
     cause,

@@ -43,12 +43,12 @@ export interface CompactOptions {
 export function compactMemory(memory: Memory, options: CompactOptions = {}): Compaction[] {
   const at = options.at ?? memory.machine.clock.now();
   const current = formatTimestamp(at).slice(0, 7);
-  const months = options.month === undefined ? listNotesMonths(memory) : [parseMonth(options.month)];
-  if (options.month !== undefined && options.month >= current) throw refuseOpenMonth(options.month);
+  const asked = options.month === undefined ? null : parseMonth(options.month);
+  if (asked !== null && asked >= current) throw refuseOpenMonth(asked);
+  const months = listNotesMonths(memory).filter((month) => month < current && month === (asked ?? month));
+  if (months.length === 0) return [];
   const work = (): Compaction[] =>
-    months
-      .filter((month) => month < current)
-      .flatMap((month) => compactMonth(memory, month, { at, dryRun: options.dryRun ?? false }));
+    months.flatMap((month) => compactMonth(memory, month, { at, dryRun: options.dryRun ?? false }));
   return options.dryRun ? work() : withMemoryLock(memory, work);
 }
 

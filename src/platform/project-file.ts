@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readdirSync, rmdirSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, rmdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
 import {
@@ -43,7 +43,9 @@ export function sweepAbandoned(folder: string): void {
 /** Makes sure that each of `parts` below `root` is a folder and no link, and returns the last one. Its name is durable. */
 export function ensureProjectFolder(root: string, ...parts: readonly string[]): string {
   let path = root;
-  if (lstatSync(path, { throwIfNoEntry: false }) === undefined) makeFolder(path);
+  const top = statSync(path, { throwIfNoEntry: false });
+  if (top === undefined) makeFolder(path);
+  else if (!top.isDirectory()) throw refusePath(path, 'is not a folder');
   for (const part of parts) {
     path = join(path, part);
     const stat = lstatSync(path, { throwIfNoEntry: false });

@@ -90,7 +90,7 @@ export function parseCheckpoint(text: string, path: string): RunState {
 
 function parseOrRefuse(text: string, path: string): unknown {
   try {
-    return parseJson(text, path, LIMITS);
+    return parseJson(text, 'it', LIMITS);
   } catch (error) {
     if (error instanceof HandoverError) throw damaged(path, error.message, error);
     throw error;
@@ -129,6 +129,11 @@ export function formatRunTime(ms: number): string {
 export function parseRunTime(text: string | null): number | null {
   const ms = text === null ? Number.NaN : Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
+}
+
+/** The first name that stands there more than once. */
+export function findTwice(names: readonly string[]): string | undefined {
+  return names.find((name, at) => names.indexOf(name) !== at);
 }
 
 const MAX_NAME = 100;

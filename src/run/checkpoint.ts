@@ -14,6 +14,7 @@ import {
 import { pathOfCheckpoint } from '../platform/project-folder.ts';
 import {
   assertStepName,
+  findTwice,
   formatCheckpoint,
   formatRunTime,
   NO_RUN,
@@ -88,8 +89,9 @@ export class Checkpoint {
    */
   start(names: readonly string[], options: StartOptions = {}): RunState {
     for (const name of names) assertStepName(name);
-    if (new Set(names).size !== names.length) {
-      throw new HandoverError('HANDOVER_INPUT_INVALID', 'two steps have the same name', {
+    const twice = findTwice(names);
+    if (twice !== undefined) {
+      throw new HandoverError('HANDOVER_INPUT_INVALID', `two steps have the same name, "${twice}"`, {
         hint: 'Give each step a name of its own.',
       });
     }

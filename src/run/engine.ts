@@ -122,14 +122,12 @@ async function attempt(options: RunOptions, step: Step, context: StepContext): P
 function describeFailure(name: string, cause: unknown): HandoverError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const code = cause instanceof HandoverError ? cause.code : isErrno(cause) ? 'HANDOVER_IO' : null;
-  const next =
-    cause instanceof HandoverError && cause.hint !== undefined
-      ? `${cause.hint.replace(/\.$/, '')}. Then`
-      : '';
+  const first = cause instanceof HandoverError && cause.hint !== undefined ? cause.hint : '';
+  const next = first === '' ? 'Go' : `${first.replace(/\.$/, '')}. Then go`;
   return new HandoverError(
     code ?? 'HANDOVER_STEP_FAILED',
     `step "${name}" failed: ${cleanLine(why) || 'no reason was given'}`,
-    { hint: `${next === '' ? 'Go' : `${next} go`} on from there with: handover run`, cause },
+    { hint: `${next} on from there with: handover run --resume (and --config, if it was given)`, cause },
   );
 }
 

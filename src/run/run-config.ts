@@ -1,14 +1,21 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import * as v from 'valibot';
-import { type ConfigFile, parseSection, readConfigFile, readUserConfig } from '../config/config-file.ts';
+import {
+  type ConfigFile,
+  parseSection,
+  readConfigFile,
+  readUserConfig,
+  refuseConfig,
+} from '../config/config-file.ts';
 import { HandoverError } from '../errors.ts';
 import { DEFAULT_TAG, parseTag } from '../memory/layout.ts';
-import { pathExists, resolveRealPath } from '../platform/folders.ts';
+import { isFolder, pathExists, resolveRealPath } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findConfigFolder } from '../platform/paths.ts';
 import { expandTilde } from '../platform/pause.ts';
 import type { Backend } from '../publish/publisher.ts';
 import { type PublishSettings, readPublishSettings } from '../publish/settings.ts';
+import { findTwice } from './checkpoint-file.ts';
 import { listRunFiles, MEMORY_FOLDER } from './run-files.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
@@ -112,6 +119,7 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
   const path =
     named === undefined ? (listRunFiles(root)[0] ?? null) : requireFile(resolve(machine.cwd, named));
   const file = path === null ? user : readConfigFile(path);
+  if (file.path !== user.path) assertSectionsAreKnown(file);
   const section = parseSection(file, 'handover', HandoverSection);
   const { session, current_state } = parseSection(file, 'note', NoteSection);
   const declared = parseSection(file, 'backend', BackendSection);
@@ -157,12 +165,31 @@ export function readUsableConfig(machine: Machine, root: string): RunConfig | nu
 
 function readSteps(file: ConfigFile): readonly StepDeclaration[] | null {
   if (!file.sections.has('step')) return null;
-  return parseSection(file, 'step', v.array(StepDeclaration));
+  const steps = parseSection(file, 'step', v.array(StepDeclaration));
+  const twice = findTwice(steps.map(nameOfStep));
+  if (twice === undefined) return steps;
+  throw refuseConfig(
+    file.path,
+    `has two steps of the name "${twice}": give one of them another, by name = "…"`,
+  );
+}
+
+export function nameOfStep({ kind, name }: StepDeclaration): string {
+  return name ?? kind;
+}
+
+const SECTIONS: readonly string[] = ['handover', 'note', 'backend', 'step'];
+
+/** The user's own settings hold those of other features too. */
+function assertSectionsAreKnown({ path, sections }: ConfigFile): void {
+  const strange = [...sections.keys()].find((name) => !SECTIONS.includes(name));
+  if (strange === undefined) return;
+  throw refuseConfig(path, `has "${strange}", which is none of: ${SECTIONS.join(', ')}`);
 }
 
 function requireFile(path: string): string {
-  if (pathExists(path)) return path;
-  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, {
+  if (pathExists(path) && !isFolder(path)) return path;
+  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
     hint: 'Give the file that declares the steps: handover run --config FILE',
   });
 }

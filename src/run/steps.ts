@@ -10,7 +10,7 @@ import { expandTilde } from '../platform/pause.ts';
 import { readPublishSettings } from '../publish/settings.ts';
 import type { Store } from '../store/store.ts';
 import type { Step, StepContext } from './engine.ts';
-import type { RunConfig, StepDeclaration } from './run-config.ts';
+import { nameOfStep, type RunConfig, type StepDeclaration } from './run-config.ts';
 
 /** Names of what a run may be given. */
 export const NOTE_INPUT = 'note';
@@ -24,10 +24,6 @@ export interface RunPlace {
   config: RunConfig;
   /** Whether anything may leave the machine. */
   push: boolean;
-}
-
-export function nameOfStep({ kind, name }: StepDeclaration): string {
-  return name ?? kind;
 }
 
 export function makeSteps(place: RunPlace): Step[] {

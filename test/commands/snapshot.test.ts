@@ -55,7 +55,7 @@ describe('handover snapshot', () => {
     expect(text).toContain(`- **Handover**: ${id}`);
   });
 
-  it('AF-5: says how fresh it is, of which handover, and whether it was changed by hand since', async () => {
+  it('AF-5: says how fresh it is, of which handover, whether it was changed by hand since, and whether it was taken up', async () => {
     const text = await desk.ok(['snapshot', '--mode', 'fresh', '--stdout']);
     const mark = readSnapshotMark(text);
     expect(mark).toMatchObject({ intact: true, handover: expect.stringMatching(/^\d{8}-/) });
@@ -63,6 +63,11 @@ describe('handover snapshot', () => {
     expect(readSnapshotMark(text.replace('CI is red', 'CI is green'))?.intact).toBe(false);
     expect(readSnapshotMark(`---\ntitle: mine\n---\n${text}`)?.intact).toBe(true);
     expect(readSnapshotMark('# HANDOFF.md\nby hand')).toBeNull();
+    const newest = async () =>
+      (await desk.json<{ newest: { id: string; status: string } }>(['status'])).newest;
+    expect(await newest()).toEqual(expect.objectContaining({ id: mark?.handover, status: 'pending' }));
+    await desk.ok(['restore']);
+    expect(await newest()).toEqual(expect.objectContaining({ id: mark?.handover, status: 'consumed' }));
   });
 
   it('AF-1: keeps the HANDOFF.md before it in the store, byte for byte, also what a person wrote', async () => {

@@ -86,6 +86,13 @@ describe('compacting', () => {
     expect(() => compactMemory(memory, { month: '2026-11' })).toThrow('2026-11 is not over yet');
   });
 
+  it('makes no folder where there is nothing to merge', () => {
+    const memory = makeMemory();
+    expect(compactMemory(memory)).toEqual([]);
+    expect(compactMemory(memory, { month: '2020-01' })).toEqual([]);
+    expect(existsSync(memory.root)).toBe(false);
+  });
+
   it('writes nothing in a dry run, and says the same', () => {
     const memory = makeMemory();
     fill(memory);

@@ -162,6 +162,24 @@ describe('handover run', () => {
     expect((await desk.run(['check'])).status).toBe(0);
   });
 
+  it('begins nothing for an empty text, or for a folder in the place of its declaration', async () => {
+    const desk = makeDesk();
+    for (const flags of [
+      ['--note', ' \n'],
+      ['--note', 'x', '--current-state', ''],
+    ])
+      expect((await desk.run(['run', ...flags])).status, flags.join(' ')).toBe(64);
+    expect((await desk.run(['run', '--note', 'x', '--config', '.'])).status).toBe(66);
+    expect(readdirSync(desk.project)).toEqual([]);
+  });
+
+  it('says how to go on with a declaration that was named', async () => {
+    const desk = makeDesk();
+    const own = declareOwn(desk, '[[step]]\nkind = "command"\nargv = ["false"]\n');
+    const { stderr } = await desk.run(['run', '--config', own]);
+    expect(stderr).toContain('handover run --resume (and --config, if it was given)');
+  });
+
   it('is carried out by one process at a time', async () => {
     const desk = makeDesk();
     const own = declareOwn(desk, '[[step]]\nkind = "command"\nargv = ["sleep", "2"]\n');
@@ -214,11 +232,16 @@ describe('a configuration that came with the project', () => {
       '[handover]\ntag = "a:b"\n',
       '[backend]\ntype = "ftp"\n',
       '[handover]\nmemory = "x"\n',
+      '[[steps]]\nkind = "note"\n',
+      '[[step]]\nkind = "note"\n[[step]]\nkind = "note"\n',
       'not toml',
     ]) {
       declare(desk, toml);
       expect((await desk.run(['run', '--note', 'x'])).status, toml).toBe(78);
     }
+    rmSync(join(desk.project, 'handover.toml'));
+    configure(desk, '[handover]\ntag = "own"\n[publish]\nbackend = "none"\n');
+    await desk.ok(['run', '--note', 'x', '--config', join(desk.home, '.config/agent-handover/config.toml')]);
   });
 });
 

@@ -3,12 +3,11 @@ import { findPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
 import { Checkpoint } from '../../../run/checkpoint.ts';
 import { type RunOutcome, runSteps, type StepEvent } from '../../../run/engine.ts';
-import { readRunConfig } from '../../../run/run-config.ts';
+import { nameOfStep, readRunConfig } from '../../../run/run-config.ts';
 import {
   assertHasNote,
   makeSteps,
   NOTE_INPUT,
-  nameOfStep,
   type RunPlace,
   redactSaid,
   STATE_INPUT,
@@ -68,9 +67,21 @@ async function readInputs(
 ): Promise<Map<string, string>> {
   const inputs = new Map<string, string>();
   const note = flags.note === '-' ? readNote(context) : flags.note;
-  if (note !== undefined) inputs.set(NOTE_INPUT, await redactSaid(place, note));
-  if (flags.currentState !== undefined) inputs.set(STATE_INPUT, await redactSaid(place, flags.currentState));
+  for (const [input, text] of [
+    [NOTE_INPUT, note],
+    [STATE_INPUT, flags.currentState],
+  ] as const) {
+    if (text === undefined) continue;
+    if (text.trim() === '') throw refuseEmpty(input);
+    inputs.set(input, await redactSaid(place, text));
+  }
   return inputs;
+}
+
+function refuseEmpty(input: string): HandoverError {
+  return new HandoverError('HANDOVER_USAGE', `the ${input.replace('_', ' ')} that was given is empty`, {
+    hint: 'Give a text, or leave the flag out. Nothing was done.',
+  });
 }
 
 function readNote(context: CliContext): string {
