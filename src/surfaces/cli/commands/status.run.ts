@@ -39,7 +39,8 @@ export async function runStatus(this: CliContext, flags: CheckpointFlags): Promi
     const { id, attempts, steps, changes } = state.run;
     this.out.line(dim(`run: ${id}, attempt ${attempts}, begun ${state.startedAt ?? 'at an unknown time'}`));
     for (const [name, { error }] of steps)
-      if (error !== null) this.out.line(yellow('error: '), `${error} `, dim(`(${name})`));
+      if (error !== null)
+        this.out.line(yellow('error: '), error.includes(name) ? error : `${error} (${name})`);
     for (const change of changes) this.out.line(dim(`change: ${change}`));
   }
   if (pause !== null)
