@@ -94,8 +94,11 @@ export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): Repla
     const bytes = readProjectFile(path, MAX_MEMORY_BYTES);
     const before = bytes === null ? null : bytes.toString('utf8');
     const standing = before === null ? undefined : parseNoteFile(before).notes[0];
-    if (standing?.key === key || (state.effect === undefined && standing?.text === text.trimEnd()))
-      return { path, isNew: false, past: null };
+    const isThere =
+      state.effect === undefined
+        ? standing?.text === text.trimEnd()
+        : standing?.key === key || wasReplaced(memory, formatTimestamp(at), key);
+    if (isThere) return { path, isNew: false, past: null };
     const past = bytes === null ? null : keepPast(memory, bytes);
     const front = readFrontMatter(text) === '' ? readFrontMatter(before ?? '') : '';
     const body = formatNote({ at: formatTimestamp(at), key, text });
@@ -107,15 +110,29 @@ export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): Repla
 /** Named by what it says of its own time, so that it is kept once, however often that is tried. */
 function keepPast(memory: Memory, bytes: Buffer): string {
   const { date, notes } = parseNoteFile(bytes.toString('utf8'));
-  const time = (notes[0]?.at ?? date ?? '').replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
-  const folder = ensureProjectFolder(memory.root, ...PLACE_OF_PAST_STATES);
-  const stem = join(folder, /^[0-9TZ-]+$/.test(time) ? time : 'undated');
+  ensureProjectFolder(memory.root, ...PLACE_OF_PAST_STATES);
   for (let round = 1; ; round++) {
-    const path = `${stem}${round === 1 ? '' : `-${round}`}.md`;
+    const path = pathOfPast(memory, notes[0]?.at ?? date ?? '', round);
     const standing = readProjectFile(path, MAX_MEMORY_BYTES);
     if (standing === null) writeProjectFile(path, bytes);
     if (standing === null || standing.equals(bytes)) return path;
   }
+}
+
+/** Whether the state of that time and key has been replaced by a later one, which it must not replace in turn. */
+function wasReplaced(memory: Memory, at: string, key: string): boolean {
+  for (let round = 1; ; round++) {
+    const past = readText(pathOfPast(memory, at, round));
+    if (past === null) return false;
+    if (parseNoteFile(past).notes[0]?.key === key) return true;
+  }
+}
+
+/** States of one second are counted, from 1. */
+function pathOfPast({ root }: Memory, at: string, round: number): string {
+  const time = at.replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
+  const stem = /^[0-9TZ-]+$/.test(time) ? time : 'undated';
+  return join(root, ...PLACE_OF_PAST_STATES, `${stem}${round === 1 ? '' : `-${round}`}.md`);
 }
 
 function prepare(

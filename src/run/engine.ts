@@ -39,6 +39,8 @@ export interface RunOptions {
   onEvent?: (event: StepEvent) => void;
   /** Do all steps, whatever was done before. */
   restart?: boolean;
+  /** Begin nothing: another process may have finished the run that was to go on. */
+  resumeOnly?: boolean;
   inputs?: ReadonlyMap<string, string>;
 }
 
@@ -54,12 +56,16 @@ export interface RunOutcome {
   state: RunState;
 }
 
-/** Carries out the steps that are not done yet, one after another, and records each. Ends at the first that fails. */
-export async function runSteps(options: RunOptions): Promise<RunOutcome> {
+/**
+ * Carries out the steps that are not done yet, one after another, and records each. Ends at the first that fails. Null when
+ * there was nothing to go on with, and nothing was to begin.
+ */
+export async function runSteps(options: RunOptions): Promise<RunOutcome | null> {
   const { steps, checkpoint } = options;
   assertNotPaused(options);
   const hold = checkpoint.hold();
   try {
+    if (options.resumeOnly && checkpoint.resumeCode() !== 1) return null;
     const state = checkpoint.start(
       steps.map(({ name }) => name),
       { restart: options.restart ?? false, inputs: options.inputs ?? new Map() },
@@ -156,12 +162,12 @@ export class HandoverEngine {
   async run(options: { resume?: boolean } = {}): Promise<string[]> {
     const { steps, checkpoint, pauseFile, machine = describeMachine() } = this.#options;
     const configured = pauseFile === undefined ? [] : [pauseFile];
-    const { executed } = await runSteps({
+    const outcome = await runSteps({
       steps,
       checkpoint,
       findPause: () => findPause(machine, machine.cwd, configured),
       restart: options.resume === false,
     });
-    return executed;
+    return outcome?.executed ?? [];
   }
 }

@@ -166,6 +166,17 @@ describe('layer 2', () => {
     expect(readFileSync(second.past ?? '', 'utf8')).toContain('one');
   });
 
+  it('is not put back by an effect that was written before, and replaced since', () => {
+    const memory = makeMemory();
+    const ofRun = { text: 'of the run', at: NOON, effect: 'run-1 current_state' };
+    replaceState(memory, ofRun);
+    replaceState(memory, { text: 'later', at: NOON });
+    replaceState(memory, { text: 'latest', at: NOON + 1000 });
+    expect(replaceState(memory, ofRun).isNew).toBe(false);
+    expect(readState(memory)?.text).toBe('latest');
+    expect(replaceState(memory, { ...ofRun, effect: 'run-2 current_state' }).isNew).toBe(true);
+  });
+
   it('keeps what a person wrote before it is replaced, byte for byte, and carries front matter over', () => {
     const memory = makeMemory();
     replaceState(memory, { text: 'ours' });

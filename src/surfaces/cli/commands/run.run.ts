@@ -32,8 +32,7 @@ export async function runRun(this: CliContext, flags: RunFlags): Promise<void> {
   }
   const isInterrupted = !flags.restart && checkpoint.resumeCode() === 1;
   if (flags.resume && !isInterrupted) {
-    if (flags.json) this.out.json({ executed: [], resumed: false });
-    else this.out.line('no run was interrupted: nothing to go on with');
+    printNothing(this, flags);
     return;
   }
   const inputs = await readInputs(this, flags, place);
@@ -42,11 +41,18 @@ export async function runRun(this: CliContext, flags: RunFlags): Promise<void> {
     steps: makeSteps(place),
     checkpoint,
     restart: flags.restart,
+    resumeOnly: flags.resume,
     inputs,
     findPause: () => findPause(machine, root, config.pauseFiles),
     onEvent: drawProgress(this),
   });
-  print(this, outcome, flags);
+  if (outcome === null) printNothing(this, flags);
+  else print(this, outcome, flags);
+}
+
+function printNothing({ out }: CliContext, { json }: RunFlags): void {
+  if (json) out.json({ executed: [], resumed: false });
+  else out.line('no run was interrupted: nothing to go on with');
 }
 
 /** A flag, then the environment, then the declaration, then the usual place. */
