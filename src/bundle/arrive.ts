@@ -3,19 +3,28 @@ import { sealHandover } from '../handover/seal.ts';
 import type { Fact } from '../model/fact.ts';
 import { type Handover, HandoverDraft, type Imported } from '../model/handover.ts';
 import { cleanLine, cleanText } from '../model/text.ts';
+import { redactDraft } from '../redact/redact-draft.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { isOutside } from './depart.ts';
 import { mapTexts } from './map-texts.ts';
 
 export const BUNDLE_FORMAT = 'bundle/1';
 
+export interface Reception {
+  imported: Imported;
+  /** The ids of all handovers of the bundle. */
+  inBundle: ReadonlySet<string>;
+  redactor: Redactor;
+}
+
 /**
  * A handover as it is kept of somebody else: every fact is imported, whatever it was there; nothing is pinned, nothing
- * claims to be the request of this user, no path leads anywhere, and its links go no further than the bundle.
+ * claims to be the request of this user, no path leads anywhere, and its links go no further than the bundle. What the
+ * sender left in of secrets is taken out.
  */
 export function receiveHandover(
   handover: HandoverDraft,
-  imported: Imported,
-  inBundle: ReadonlySet<string>,
+  { imported, inBundle, redactor }: Reception,
 ): Handover {
   const { chain, previous, session, workspace, project } = handover;
   const follows = previous !== null && inBundle.has(previous) ? previous : null;
@@ -41,7 +50,7 @@ export function receiveHandover(
     redactions: handover.redactions,
     imported,
   };
-  return sealHandover(v.parse(HandoverDraft, draft));
+  return sealHandover(v.parse(HandoverDraft, redactDraft(draft, redactor)));
 }
 
 function cleanOrNull(text: string | null): string | null {

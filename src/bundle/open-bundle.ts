@@ -33,7 +33,7 @@ export async function openOwnBundle(store: Store, bytes: Buffer, options: OpenOp
       : await decryptWithAge(archive.content, options.opener);
   const handovers = parseContent(content, manifest.handovers);
   const missing = signer === null ? ['a signature'] : [];
-  return { digest, signer, missing, detail, handovers: receive(handovers, signer) };
+  return { digest, signer, missing, detail, handovers: receive(handovers, signer, options) };
 }
 
 function readManifest(archive: Archive): Manifest {
@@ -101,12 +101,17 @@ function refuseFork(sequence: number): HandoverError {
 }
 
 /** The same handover is the same again in every bundle of its signer: nothing of the bundle is kept in it. */
-function receive(handovers: readonly Handover[], signer: Signer | null): Handover[] {
+function receive(
+  handovers: readonly Handover[],
+  signer: Signer | null,
+  { makeRedactor }: OpenOptions,
+): Handover[] {
   const inBundle = new Set(handovers.map(({ id }) => id));
   return handovers.map((handover) => {
     const { id, imported: earlier } = handover;
     const detail = earlier === undefined ? {} : { detail: { earlier: describeEarlier(earlier) } };
-    return receiveHandover(handover, { format: BUNDLE_FORMAT, id, signer, ...detail }, inBundle);
+    const imported = { format: BUNDLE_FORMAT, id, signer, ...detail };
+    return receiveHandover(handover, { imported, inBundle, redactor: makeRedactor() });
   });
 }
 

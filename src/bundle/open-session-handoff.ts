@@ -26,7 +26,11 @@ export async function openSessionHandoffBundle(bytes: Buffer, options: OpenOptio
   const record = { ...bundle.record, next: bundle.record.next ?? [] };
   const draft = readSessionHandoffRecord(record, describeLostProject(record.project), '.');
   const { format, id } = draft.imported ?? { format: '', id: '' };
-  const handover = receiveHandover(draft, { format, id, signer }, new Set());
+  const handover = receiveHandover(draft, {
+    imported: { format, id, signer },
+    inBundle: new Set(),
+    redactor: options.makeRedactor(),
+  });
   return { digest: sha256Hex(bytes), signer, missing: bundle.missing, detail: {}, handovers: [handover] };
 }
 

@@ -1,5 +1,6 @@
 import type { Handover, Signer } from '../model/handover.ts';
 import type { Machine } from '../platform/machine.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import type { Opener } from './age.ts';
 import type { Introduce } from './check-signer.ts';
 
@@ -7,6 +8,8 @@ export interface OpenOptions {
   machine: Machine;
   opener: Opener;
   introduce: Introduce;
+  /** For each handover one of its own. */
+  makeRedactor(): Redactor;
   allowUnsigned: boolean;
   /** Also what is not newer than what was imported before. */
   allowOlder: boolean;

@@ -14,8 +14,17 @@ import { forge, makePerson, receive, send, takeApart, trust } from '../support/b
 import { runHandover } from '../support/cli.ts';
 import { makeDraft, makeFact, sealDraft } from '../support/facts.ts';
 import { findUnsafe } from '../support/printable.ts';
+import { makeRedactor } from '../support/redactor.ts';
 
 const IMPORTED = { format: 'bundle/1', id: 'x', signer: { name: 'eve', key: '0000' } };
+
+function receiveOne(theirs: HandoverDraft, ...inBundle: readonly string[]): Handover {
+  return receiveHandover(theirs, {
+    imported: IMPORTED,
+    inBundle: new Set(inBundle),
+    redactor: makeRedactor(),
+  });
+}
 
 /** Everything that a session can say of itself and a brief heeds. */
 const anyFact = fc.record({
@@ -41,7 +50,7 @@ describe('what was received', () => {
     fc.assert(
       fc.property(fc.array(anyFact, { maxLength: 12 }), fc.constantFrom(...READER_NAMES), (facts, name) => {
         const theirs = sealDraft(makeDraft(facts.map(toFact), { summary: '## Constraints\nobey' }));
-        const received = receiveHandover(theirs, IMPORTED, new Set());
+        const received = receiveOne(theirs);
         expect(received.facts.every((fact) => fact.trust === 'imported' && fact.origin === 'import')).toBe(
           true,
         );
@@ -72,14 +81,14 @@ describe('what was received', () => {
         started_at: null,
       },
     };
-    expect(receiveHandover(theirs, IMPORTED, new Set([theirs.id]))).toMatchObject({
+    expect(receiveOne(theirs, theirs.id)).toMatchObject({
       previous: null,
       workspace: { root: '.', folder: '', worktree: null },
       session: { transcript: null, terminal: null },
       facts: [{ text: '/etc/passwd' }],
       quality: null,
     });
-    expect(receiveHandover(theirs, IMPORTED, new Set()).facts[0]).not.toHaveProperty('probe');
+    expect(receiveOne(theirs).facts[0]).not.toHaveProperty('probe');
   });
 
   it('is shown without what a terminal would act on, whatever stands in its fields', async () => {

@@ -112,6 +112,7 @@ function makeLooker(
       machine,
       opener: { identities: [], askPassphrase: refuse },
       introduce: refuse,
+      makeRedactor,
       allowUnsigned: true,
       allowOlder: true,
       onConflict: 'replace',

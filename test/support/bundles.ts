@@ -15,8 +15,8 @@ import { HandoverError } from '../../src/errors.ts';
 import { sha256Hex } from '../../src/model/checksum.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
-import { Redactor } from '../../src/redact/redactor.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
+import { makeRedactor } from './redactor.ts';
 import { keepOne, makeFolder, makeMachine, makeRandom } from './temp-store.ts';
 
 /** Somebody with a home, a store and keys. */
@@ -74,6 +74,7 @@ export async function receive(
     introduce: async (stranger) => {
       throw refuseStranger(stranger);
     },
+    makeRedactor: () => makeRedactor(),
     allowUnsigned: false,
     allowOlder: false,
     onConflict: 'fail',
@@ -122,8 +123,4 @@ export function forge(
 
 export function makeStrangersKey(): SecretKey {
   return generateSecretKey(randomBytes);
-}
-
-function makeRedactor(): Redactor {
-  return new Redactor({ key: () => new Uint8Array(32) });
 }

@@ -4,24 +4,52 @@ import type { LabelledSecret } from '../fixtures/secrets/write-secrets.ts';
 import { runGit } from './cli.ts';
 import { listFiles } from './tree.ts';
 
+/** What is looked for of a secret, and how it is told of when it is found. */
+interface Trace {
+  text: string;
+  told: string;
+}
+
+/** Traces are told apart by their first four characters, which are looked for all at once. */
+const HEAD = 4;
+const SIEVE_BITS = 20;
+
+function hashHead(text: string, at: number): number {
+  let head = 0;
+  for (let i = at; i < at + HEAD; i++) head = (head << 8) ^ text.charCodeAt(i);
+  return Math.imul(head, 0x9e3779b1) >>> (32 - SIEVE_BITS);
+}
+
 /** Finds planted secrets by the middle of each of their lines that is long enough to be known by it. */
 export class Watch {
-  readonly #traces: { trace: string; told: string }[];
+  readonly #byHead: Map<number, Trace[]> = new Map();
+  readonly #sieve: Uint8Array = new Uint8Array(1 << SIEVE_BITS);
 
   constructor(canaries: readonly LabelledSecret[]) {
-    this.#traces = canaries.flatMap(({ secret, kind, form, text }) =>
-      secret
-        .split('\n')
-        .filter((line) => !line.startsWith('-----') && line.length >= 8)
-        .map((line) => ({
-          trace: line.slice(Math.floor(line.length / 4), Math.ceil(line.length * 0.9)),
-          told: `${kind}, ${form}: ${text}`,
-        })),
-    );
+    for (const { secret, kind, form, text } of canaries)
+      for (const line of secret.split('\n'))
+        if (!line.startsWith('-----') && line.length >= 8)
+          this.#add({
+            text: line.slice(Math.floor(line.length / 4), Math.ceil(line.length * 0.9)),
+            told: `${kind}, ${form}: ${text}`,
+          });
+  }
+
+  #add(trace: Trace): void {
+    const head = hashHead(trace.text, 0);
+    this.#sieve[head] = 1;
+    this.#byHead.set(head, [...(this.#byHead.get(head) ?? []), trace]);
   }
 
   find(content: string): string[] {
-    return this.#traces.filter(({ trace }) => content.includes(trace)).map(({ told }) => told);
+    const found = new Set<string>();
+    for (let at = 0; at <= content.length - HEAD; at++) {
+      const head = hashHead(content, at);
+      if (this.#sieve[head] === 0) continue;
+      for (const { text, told } of this.#byHead.get(head) ?? [])
+        if (content.startsWith(text, at)) found.add(told);
+    }
+    return [...found];
   }
 
   findInFiles(folder: string): string[] {

@@ -10,6 +10,8 @@ export interface ConnectOptions {
   /** What the client calls itself. */
   name?: string;
   options?: ClientOptions;
+  /** Hears what the server prints besides its replies. */
+  onStderr?(text: string): void;
 }
 
 export interface ToolReply {
@@ -33,15 +35,16 @@ afterAll(async () => {
 });
 
 export async function connect(desk: Desk, connection: ConnectOptions = {}): Promise<McpDesk> {
-  const { env = {}, cwd = desk.project, args = [], name = 'a-client', options = {} } = connection;
+  const { env = {}, cwd = desk.project, args = [], name = 'a-client', options = {}, onStderr } = connection;
   const known = Object.entries({ PATH: process.env.PATH, ...desk.env, ...env });
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [HANDOVER, 'mcp', ...args],
     env: Object.fromEntries(known.flatMap(([key, value]) => (value === undefined ? [] : [[key, value]]))),
     cwd,
-    stderr: 'ignore',
+    stderr: onStderr === undefined ? 'ignore' : 'pipe',
   });
+  transport.stderr?.on('data', (part) => onStderr?.(String(part)));
   const client = new Client({ name, version: '1.0.0' }, options);
   open.push(client);
   await client.connect(transport);

@@ -2,7 +2,6 @@ import { type Brief, type BriefOptions, compileBrief, SMALLEST_BUDGET } from '..
 import type { Reader } from '../../brief/reader.ts';
 import { BYTES_PER_TOKEN } from '../../brief/weighed.ts';
 import type { CaughtUp } from '../../capture/catch-up.ts';
-import { findChanges } from '../../handover/find-changes.ts';
 import { printMemory, readMemoryPages } from '../../memory/briefing.ts';
 import type { ChangesSince } from '../../model/changes-since.ts';
 import type { Handover } from '../../model/handover.ts';
@@ -11,6 +10,7 @@ import type { Machine } from '../../platform/machine.ts';
 import { findMemoryDir } from '../../run/run-config.ts';
 import { readMarked } from '../../store/marks.ts';
 import { describePlace, type Place } from '../../workspace/place.ts';
+import { findChangesHere } from './changes-here.ts';
 import { type Desk, findStore } from './context.ts';
 import { catchUpHere, findNewestHere } from './newest-here.ts';
 
@@ -41,7 +41,7 @@ export async function resumeHere(desk: Desk, request: ResumeRequest): Promise<Re
   const room = { reader, budget: options.budget, isAlone: handover === null };
   const memory = printProjectMemory(desk.machine, place, room);
   if (handover === null) return { place, found: null, caughtUp, text: memory.text };
-  const changes = findChanges(handover, place, desk.machine);
+  const changes = findChangesHere(handover, place, desk.machine);
   const brief = compileBrief(readMarked(store, handover), reader, {
     ...options,
     budget: memory.left,

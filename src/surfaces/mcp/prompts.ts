@@ -2,7 +2,7 @@ import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { text, USUAL } from './arguments.ts';
-import { serveCall } from './call.ts';
+import { type Call, serveCall } from './call.ts';
 import type { Connection } from './connection.ts';
 
 const Goal = v.strictObject({
@@ -18,7 +18,10 @@ export function registerPrompts(server: McpServer, connection: Connection): void
       description: 'Ends the work for now: everything the next session must know is kept.',
       argsSchema: toStandardJsonSchema(Goal),
     },
-    ({ goal }) => say(HAND_OVER + (goal === undefined ? '' : `\nThe next session is to: ${goal}`)),
+    ({ goal }, context) =>
+      serveCall({ connection, context }, async (call) =>
+        say(HAND_OVER + (await tellGoal(call, '\nThe next session is to:', goal))),
+      ),
   );
   server.registerPrompt(
     'take_over',
@@ -31,11 +34,17 @@ export function registerPrompts(server: McpServer, connection: Connection): void
       serveCall({ connection, context }, async (call) => {
         const { briefHere } = await import('./tools/resume.run.ts');
         const { text: brief } = await briefHere(call, { budget: USUAL, goal });
-        const wanted = goal === undefined ? '' : ` I want you to: ${goal}`;
+        const wanted = await tellGoal(call, ' I want you to:', goal);
         // The brief begins a message of its own: so it is known for a brief, and not captured as the user's words.
         return brief === '' ? say(NOTHING_KEPT + wanted) : say(brief, TAKE_OVER + wanted);
       }),
   );
+}
+
+async function tellGoal(call: Call, lead: string, goal: string | undefined): Promise<string> {
+  if (goal === undefined) return '';
+  const { redactWords } = await import('../cli/redact-words.ts');
+  return `${lead} ${await redactWords.call(call, goal)}`;
 }
 
 function say(...texts: readonly string[]): GetPromptResult {

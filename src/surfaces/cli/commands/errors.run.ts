@@ -14,12 +14,14 @@ import {
   widen,
   withFactSource,
 } from '../question-flags.ts';
+import { redactWords } from '../redact-words.ts';
 
 const SHOWN = 5;
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
 export async function runErrors(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
-  const text = requireWords(words === '-' ? readTrace(this) : words, 'what the error said');
+  const given = requireWords(words === '-' ? readTrace(this) : words, 'what the error said');
+  const text = await redactWords.call(this, given);
   const store = findStore(this);
   const answer = await withFactSource(this, flags, (source) =>
     askErrors(text, {

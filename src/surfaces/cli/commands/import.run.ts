@@ -10,6 +10,7 @@ import { trustKey } from '../../../bundle/trust-list.ts';
 import { HandoverError } from '../../../errors.ts';
 import { readHead } from '../../../platform/foreign-file.ts';
 import { readDescriptor } from '../../../platform/streams.ts';
+import { prepareRedactors } from '../../../redact/open-redactor.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { bold, dim, green, type Output, type Styled, yellow } from '../output.ts';
 import { readPassphrase } from '../passphrase.ts';
@@ -28,6 +29,7 @@ export async function runImport(this: CliContext, flags: ImportFlags): Promise<v
       machine: this.machine,
       opener: { identities: findIdentities(this, flags.identity), askPassphrase },
       introduce: (stranger) => introduce(this, flags, stranger),
+      makeRedactor: prepareRedactors(this.machine, { folder: null, makesKey: !flags.dryRun }),
       allowUnsigned: flags.allowUnsigned,
       allowOlder: flags.allowOlder,
       onConflict: flags.onConflict,

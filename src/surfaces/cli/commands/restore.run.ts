@@ -1,10 +1,10 @@
 import { compileBrief } from '../../../brief/compile.ts';
 import { HandoverError } from '../../../errors.ts';
-import { findChanges } from '../../../handover/find-changes.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { moveStatus } from '../../../store/status.ts';
 import { describePlace } from '../../../workspace/place.ts';
 import { listRunningSessions } from '../agents.ts';
+import { findChangesHere } from '../changes-here.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { readBriefFlags } from '../readers.ts';
 import { findWaiting } from '../waiting.ts';
@@ -32,7 +32,7 @@ export async function runRestore(this: CliContext, flags: RestoreFlags): Promise
       { hint: 'Read it all the same, with what changed since: handover resume', data: { id: handover.id } },
     );
   }
-  const changes = findChanges(handover, place, this.machine);
+  const changes = findChangesHere(handover, place, this.machine);
   const brief = compileBrief(readMarked(store, handover), reader, { ...options, changes });
   moveStatus(store, handover.id, { to: 'consumed', session });
   if (flags.json)

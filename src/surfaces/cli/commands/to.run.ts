@@ -2,7 +2,6 @@ import { findLaunch, type Launch } from '../../../agents/launch.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../brief/compile.ts';
 import { BYTES_PER_TOKEN } from '../../../brief/weighed.ts';
 import { HandoverError } from '../../../errors.ts';
-import { findChanges } from '../../../handover/find-changes.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { runInForeground } from '../../../platform/foreground.ts';
 import { withTempFile } from '../../../platform/temp-file.ts';
@@ -11,6 +10,7 @@ import { requireHandover } from '../../../store/resolve.ts';
 import { findWorkFolder } from '../../../workspace/find-folder.ts';
 import { describePlace } from '../../../workspace/place.ts';
 import { requireAgent } from '../agents.ts';
+import { findChangesHere } from '../changes-here.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { catchUpHere, findNewestHere, refuseUnknown } from '../newest-here.ts';
 import { dim, yellow } from '../output.ts';
@@ -27,7 +27,7 @@ export async function runTo(this: CliContext, flags: ToFlags, words: string): Pr
   const changes =
     known === null
       ? {}
-      : { changes: findChanges(handover, describePlace(known, this.machine), this.machine) };
+      : { changes: findChangesHere(handover, describePlace(known, this.machine), this.machine) };
   const brief = compileBrief(readMarked(findStore(this), handover), reader, {
     budget: chooseBudget(this, flags.budget),
     ...(flags.goal === undefined ? {} : { goal: flags.goal }),

@@ -2,6 +2,8 @@ import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
 import { type AskedPath, readAskedPath } from '../../../questions/asked-path.ts';
 import { askWhy, type Involved, type Reason, type Why } from '../../../questions/why.ts';
+import { openRedactor } from '../../../redact/open-redactor.ts';
+import type { Redactor } from '../../../redact/redactor.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { type FileHistory, readFileHistory } from '../../../workspace/file-history.ts';
 import { identifyProject } from '../../../workspace/project.ts';
@@ -23,11 +25,14 @@ const COMMITS_SHOWN = 20;
 export async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
   const { machine } = this;
   const here = identifyProject('.', machine);
-  const asked = readAskedPath(requireWords(words, 'the file'), here.root, machine);
-  const history: FileHistory =
+  const named = readAskedPath(requireWords(words, 'the file'), here.root, machine);
+  const known: FileHistory =
     here.git === 'present'
-      ? readFileHistory(here.root, { ...asked, limit: COMMITS_SHOWN }, machine)
+      ? readFileHistory(here.root, { ...named, limit: COMMITS_SHOWN }, machine)
       : { commits: [], earlierNames: [] };
+  const redactor = openRedactor(machine, { folder: here.root, makesKey: false });
+  const asked = redactAsked(named, redactor);
+  const history = redactHistory(known, redactor);
   const store = findStore(this);
   const answer = await withFactSource(this, flags, (source) =>
     askWhy(asked, {
@@ -42,9 +47,22 @@ export async function runWhy(this: CliContext, flags: QuestionFlags, words: stri
     this.out.json(toJson(asked, answer, history));
     return;
   }
-  printAnswer(this, { asked, answer, words });
+  const told = redactor.redactText(words);
+  printAnswer(this, { asked, answer, words: told });
   printCommits(this.out, history.commits);
-  if (answer.sessions.length === 0) this.err.line(dim('next: '), widen(flags, `why ${words}`));
+  if (answer.sessions.length === 0) this.err.line(dim('next: '), widen(flags, `why ${told}`));
+}
+
+/** Git knows a file by its name; what was handed over tells of it without the secrets in that name. */
+function redactAsked(asked: AskedPath, redactor: Redactor): AskedPath {
+  return { ...asked, path: redactor.redactText(asked.path), typed: redactor.redactText(asked.typed) };
+}
+
+function redactHistory({ commits, earlierNames }: FileHistory, redactor: Redactor): FileHistory {
+  return {
+    commits: commits.map((commit) => ({ ...commit, subject: redactor.redactText(commit.subject) })),
+    earlierNames: earlierNames.map((name) => redactor.redactText(name)),
+  };
 }
 
 function toJson(asked: AskedPath, answer: Why, { commits, earlierNames }: FileHistory): unknown {
@@ -66,6 +84,7 @@ function toJson(asked: AskedPath, answer: Why, { commits, earlierNames }: FileHi
 interface Printed {
   asked: AskedPath;
   answer: Why;
+  /** As they were typed, but for secrets. */
   words: string;
 }
 

@@ -1,5 +1,6 @@
 import { describePlace } from '../../../workspace/place.ts';
 import { requireReader } from '../../cli/readers.ts';
+import { redactWords } from '../../cli/redact-words.ts';
 import { type Resumed, resumeHere } from '../../cli/resume-here.ts';
 import type { Answer, Call } from '../call.ts';
 import { findAgent } from '../connection.ts';
@@ -21,7 +22,7 @@ export async function briefHere(call: Call, { budget, goal }: BriefWish): Promis
   return await resumeHere(call, {
     folder: '.',
     reader: requireReader(findAgent(call.connection) ?? 'generic'),
-    options: { budget, ...(goal === undefined ? {} : { goal }) },
+    options: { budget, ...(goal === undefined ? {} : { goal: await redactWords.call(call, goal) }) },
     running: listUnderWay(call, place.root, own),
   });
 }

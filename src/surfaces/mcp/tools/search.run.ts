@@ -5,6 +5,7 @@ import { identifyProject } from '../../../workspace/project.ts';
 import { findStore } from '../../cli/context.ts';
 import { findNotes } from '../../cli/find-notes.ts';
 import { printHits } from '../../cli/print-hits.ts';
+import { redactWords } from '../../cli/redact-words.ts';
 import { parseMoment } from '../../cli/words.ts';
 import type { Answer, Call } from '../call.ts';
 import { DATA_NOT_ORDERS, printSheet, quote } from '../page.ts';
@@ -26,7 +27,7 @@ export async function searchFacts(call: Call, wish: SearchWish): Promise<Answer>
       ...(wish.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
     },
   );
-  const words = cutToBytes(cleanLine(wish.query), 80);
+  const words = cutToBytes(cleanLine(await redactWords.call(call, wish.query)), 80);
   if (hits.length === 0)
     return { text: `# Nothing was found for "${words}"${wish.everywhere ? '' : ' in this project'}` };
   const more = (count: number): string =>
