@@ -2,7 +2,7 @@ import type { HandoverError } from '../errors.ts';
 import type { Machine } from '../platform/machine.ts';
 import { fingerprint, formatPublicKey, isSameKey, type PublicKey } from './minisign.ts';
 import { refuse, refuseForm } from './refusals.ts';
-import { readTrustList, refuseChanged, refuseRevoked, type TrustedKey } from './trust-list.ts';
+import { findTrusted, readTrustList, refuseChanged, refuseRevoked, type TrustedKey } from './trust-list.ts';
 
 /** What a bundle says of its signer. Nothing of it is believed. */
 export interface SignerClaim {
@@ -32,7 +32,7 @@ export async function checkSigner(
   const list = readTrustList(machine);
   const known = list.find((entry) => isSameKey(entry.key, claim.key));
   if (known !== undefined) return verify(known, claim);
-  const namesake = list.find(({ name, state }) => name === claim.name && state === 'trusted');
+  const namesake = findTrusted(list, claim.name);
   if (namesake !== undefined) throw refuseChanged(namesake, claim.key);
   if (!claim.isSignedBy(claim.key)) throw refuseForm('signature');
   const stranger = { name: claim.name, key: claim.key };

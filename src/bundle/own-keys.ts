@@ -1,24 +1,21 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
-import {
-  createFileDurably,
-  isOpenToOthers,
-  readRegularFile,
-  writeFileDurably,
-} from '../platform/durable-file.ts';
-import { pathExists } from '../platform/folders.ts';
+import { isOpenToOthers, readRegularFile, writeFileDurably } from '../platform/durable-file.ts';
+import { withLock } from '../platform/lock.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findConfigFolder } from '../platform/paths.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
-import { generateAgeKey, readIdentities } from './age.ts';
+import { type AgeKeyPair, generateAgeKey, readIdentities } from './age.ts';
 import {
   formatPublicKeyFile,
   formatSecretKeyFile,
   generateSecretKey,
+  isSameKey,
   parseSecretKey,
   type SecretKey,
 } from './minisign.ts';
+import { findTrusted, readTrustList, refuseNamesake, trustKey } from './trust-list.ts';
 
 /** The keys of this user: one to sign with, by the name that others know it by, and one to be sent locked bundles. */
 export interface OwnKeys {
@@ -38,22 +35,46 @@ export function findKeysFolder(machine: Machine): string {
   return join(findConfigFolder(machine), 'keys');
 }
 
-function ensureKeysFolder(machine: Machine): string {
-  return ensurePrivateFolder(findConfigFolder(machine), 'keys');
+const LOCK_WAIT_MS = 2000;
+
+/**
+ * Makes the keys of this user, and trusts them. Never over others: what was locked for them could not be opened any more.
+ * What a killed one left is finished by the next.
+ */
+export async function generateKeys(machine: Machine, name: string): Promise<OwnKeys> {
+  const fresh = await generateAgeKey();
+  const folder = ensurePrivateFolder(findConfigFolder(machine), 'keys');
+  const locks = ensurePrivateFolder(findConfigFolder(machine), 'locks');
+  return withLock({ folder: locks, name: 'keys', waitMs: LOCK_WAIT_MS, clock: machine.clock }, () => {
+    const known = readOwnKeys(machine);
+    if (known !== null) {
+      trustIfNew(machine, known);
+      throw refuseOther(folder);
+    }
+    refuseNamesake(machine, name);
+    const keys = writeKeys(folder, name, fresh);
+    trustKey(machine, keys.secret, name);
+    return keys;
+  });
 }
 
-/** Makes the keys of this user. Never over others: what was locked for them could not be opened any more. */
-export async function generateKeys(machine: Machine, name: string): Promise<OwnKeys> {
-  const folder = ensureKeysFolder(machine);
-  if (pathExists(join(folder, SECRET))) throw refuseOther(folder);
+/** One that was revoked stays so. */
+function trustIfNew(machine: Machine, { secret, name }: OwnKeys): void {
+  const list = readTrustList(machine);
+  const isListed = list.some(({ key }) => isSameKey(key, secret));
+  if (!isListed && findTrusted(list, name) === undefined) trustKey(machine, secret, name);
+}
+
+/** An age key without a signing key stays: bundles may be locked for it. */
+function writeKeys(folder: string, name: string, { identity: fresh, recipient }: AgeKeyPair): OwnKeys {
   const secret = generateSecretKey(randomBytes);
-  const { identity, recipient } = await generateAgeKey();
+  const [left] = readIdentities(readKeyFile(join(folder, IDENTITY)) ?? '');
+  if (left === undefined) writeFileDurably(join(folder, IDENTITY), `# public key: ${recipient}\n${fresh}\n`);
   writeFileDurably(join(folder, PUBLIC), formatPublicKeyFile(secret));
-  writeFileDurably(join(folder, IDENTITY), `# public key: ${recipient}\n${identity}\n`);
   writeFileDurably(join(folder, NAME), `${name}\n`);
   // Last, for it is by this file that there are keys.
-  if (!createFileDurably(join(folder, SECRET), formatSecretKeyFile(secret))) throw refuseOther(folder);
-  return { name, secret, identity };
+  writeFileDurably(join(folder, SECRET), formatSecretKeyFile(secret));
+  return { name, secret, identity: left ?? fresh };
 }
 
 function refuseOther(folder: string): HandoverError {

@@ -7,7 +7,7 @@ import { findConfigFolder } from '../platform/paths.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { fingerprint, formatPublicKey, isSameKey, type PublicKey, parsePublicKey } from './minisign.ts';
 import { refuse } from './refusals.ts';
-import { isSignerName } from './signer-name.ts';
+import { assertSignerName, isSignerName } from './signer-name.ts';
 
 export interface TrustedKey {
   state: 'trusted' | 'revoked';
@@ -50,25 +50,38 @@ function readLines(path: string): string[] {
   }
 }
 
-/** Pins a key to a name. A name has one trusted key, and a revoked key stays revoked. */
+/** Pins a key to a name. A name has one trusted key, a key has one name, and a revoked key stays revoked. */
 export function trustKey(machine: Machine, key: PublicKey, name: string): void {
-  if (!isSignerName(name)) {
-    throw new HandoverError(
-      'HANDOVER_USAGE',
-      'the name of a signer has 1 to 64 letters, digits, blanks or ._@+-',
-      {
-        hint: 'Give one with --name, such as --name alice',
-      },
-    );
-  }
+  assertSignerName(name);
   changeTrustList(machine, (lines) => {
     const known = readTrustList(machine);
     const same = known.find((entry) => isSameKey(entry.key, key));
     if (same?.state === 'revoked') throw refuseRevoked(same);
+    if (same !== undefined && same.name !== name) throw refuseRenaming(same);
     if (same !== undefined) return lines;
-    const other = known.find((entry) => entry.name === name && entry.state === 'trusted');
+    const other = findTrusted(known, name);
     if (other !== undefined) throw refuseChanged(other, key);
     return [...lines, `trusted ${formatPublicKey(key)} ${name}`];
+  });
+}
+
+/** Whoever makes a key needs a name that is not that of another key here. */
+export function refuseNamesake(machine: Machine, name: string): void {
+  assertSignerName(name);
+  const other = findTrusted(readTrustList(machine), name);
+  if (other === undefined) return;
+  throw new HandoverError('HANDOVER_USAGE', `${name} is the name of a key that you trust`, {
+    hint: `Take another name with --name, or if that key was yours: handover keys revoke "${name}"`,
+  });
+}
+
+export function findTrusted(list: readonly TrustedKey[], name: string): TrustedKey | undefined {
+  return list.find((entry) => entry.name === name && entry.state === 'trusted');
+}
+
+function refuseRenaming({ name }: TrustedKey): HandoverError {
+  return new HandoverError('HANDOVER_USAGE', `that key is trusted already, as the key of ${name}`, {
+    hint: 'See: handover keys list',
   });
 }
 

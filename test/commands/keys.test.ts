@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
-import { lstatSync, readFileSync, writeFileSync } from 'node:fs';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { errorCode, makeDesk } from '../support/cli.ts';
@@ -27,6 +27,41 @@ describe('handover keys', () => {
       keys: [{ name: 'alice', state: 'trusted' }],
     });
     expect((lstatSync(join(desk.home, '.config/agent-handover')).mode & 0o777).toString(8)).toBe('700');
+  });
+
+  it('keeps an age key that is there, so that what was locked for it can still be opened', async () => {
+    const desk = makeDesk();
+    const before = await desk.json<Record<string, string>>(['keys', 'generate', '--name', 'alice']);
+    rmSync(join(desk.home, '.config/agent-handover/keys/signing.key'));
+    const after = await desk.json<Record<string, string>>(['keys', 'generate', '--name', 'alicia']);
+    expect(after.public_key).not.toBe(before.public_key);
+    expect(after.recipient).toBe(before.recipient);
+  });
+
+  it('makes no keys under the name of somebody whose key is trusted, and gives no key two names', async () => {
+    const [desk, ann] = [makeDesk(), makeDesk()];
+    const { public_key = '' } = await ann.json<Record<string, string>>(['keys', 'generate', '--name', 'ann']);
+    await desk.ok(['keys', 'trust', public_key, '--name', 'ann']);
+    const namesake = await desk.run(['keys', 'generate', '--name', 'ann']);
+    expect(namesake).toMatchObject({ status: 64, stderr: expect.stringContaining('Take another name') });
+    expect((await desk.json<Listed>(['keys', 'list'])).own).toBeNull();
+    const renamed = await desk.run(['keys', 'trust', public_key, '--name', 'eve']);
+    expect(renamed).toMatchObject({ status: 64, stderr: expect.stringContaining('as the key of ann') });
+    await desk.ok(['keys', 'generate', '--name', 'me']);
+  });
+
+  it('of many that make keys at once, one does, and what it made fits together', async () => {
+    const desk = makeDesk();
+    const results = await Promise.all(
+      Array.from({ length: 6 }, () => desk.run(['keys', 'generate', '--name', 'alice', '--json'])),
+    );
+    const [made, ...others] = results.filter(({ status }) => status === 0);
+    expect(others).toEqual([]);
+    const { public_key, recipient }: Record<string, string> = JSON.parse(made?.stdout ?? '{}');
+    expect(await desk.json(['keys', 'export'])).toMatchObject({ public_key, recipient });
+    const file = readFileSync(join(desk.home, '.config/agent-handover/keys/signing.pub'), 'utf8');
+    expect(file).toContain(public_key);
+    expect((await desk.json<Listed>(['keys', 'list'])).keys).toMatchObject([{ public_key }]);
   });
 
   it('trusts a key of session-handoff, by its secret file or its public one', async () => {

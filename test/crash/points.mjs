@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { configOf } from './sandbox.mjs';
 
 /** @typedef {import('./sandbox.mjs').Box} Box */
 
@@ -55,17 +56,17 @@ function findTarget(line, box) {
 }
 
 /**
- * The folder that holds the store counts too, as the store's own name is kept there, and so do files of the project and
- * the settings of an agent.
+ * The folder that holds the store counts too, as the store's own name is kept there, and so do files of the project, the
+ * settings of an agent, keys and the trust list.
  * @param {string} path
  * @param {Box} box
  */
 function isOfStore(path, box) {
-  const tops = [box.store, join(box.folder, 'project'), join(box.folder, '.claude')];
+  const tops = [box.store, join(box.folder, 'project'), join(box.folder, '.claude'), configOf(box)];
   return (
     path === box.folder ||
     tops.slice(0, 2).includes(path) ||
-    tops.some((folder) => path.startsWith(`${folder}/`))
+    tops.some((folder) => path.startsWith(`${folder}/`) && !path.endsWith('/config.toml'))
   );
 }
 

@@ -50,6 +50,11 @@ function boxAt(folder) {
   return { folder, store: join(folder, 'store') };
 }
 
+/** Where keys and the trust list are. @param {Box} box */
+export function configOf({ folder }) {
+  return join(folder, '.config', 'agent-handover');
+}
+
 /**
  * Every path at and below a folder, files after their folder; none when there is no such folder.
  * @param {string} folder

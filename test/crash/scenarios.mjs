@@ -10,6 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { askHandover, handover, listIds } from './command.mjs';
+import { KEY_SCENARIOS } from './key-scenarios.mjs';
 import { MEMORY_SCENARIOS } from './memory-scenarios.mjs';
 import { copyBox, letSettle, removeBox } from './sandbox.mjs';
 import { SEARCH_SCENARIOS } from './search-scenarios.mjs';
@@ -88,6 +89,7 @@ export const SCENARIOS = [
     needsIndex: true,
     prepare: (box) => prepareList(box, async () => void (await saveSome(box, 2))),
   },
+  ...KEY_SCENARIOS,
   ...MEMORY_SCENARIOS,
   ...SEARCH_SCENARIOS,
   WORKER_SCENARIO,

@@ -1,5 +1,5 @@
 import { askHandover, describeEnd, handover, listIds } from './command.mjs';
-import { surveyTree } from './sandbox.mjs';
+import { configOf, surveyTree } from './sandbox.mjs';
 
 /** @typedef {import('./sandbox.mjs').Box} Box */
 /** @typedef {import('./command.mjs').Ended} Ended */
@@ -95,7 +95,8 @@ function describeFindings(ended) {
 
 /** @param {Box} box */
 export function findOpenPaths(box) {
-  return surveyTree(box.store)
+  return [box.store, configOf(box)]
+    .flatMap(surveyTree)
     .filter(({ mode }) => (mode & 0o077) !== 0)
     .map(({ path, mode }) => `${path} is open to others (${mode.toString(8)})`);
 }

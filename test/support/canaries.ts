@@ -20,7 +20,7 @@ function hashHead(text: string, at: number): number {
   return Math.imul(head, 0x9e3779b1) >>> (32 - SIEVE_BITS);
 }
 
-/** Finds planted secrets by the middle of each of their lines that is long enough to be known by it. */
+/** Finds planted secrets by the middle of each of their lines that is long enough to be known by it, in any case. */
 export class Watch {
   readonly #byHead: Map<number, Trace[]> = new Map();
   readonly #sieve: Uint8Array = new Uint8Array(1 << SIEVE_BITS);
@@ -30,7 +30,7 @@ export class Watch {
       for (const line of secret.split('\n'))
         if (!line.startsWith('-----') && line.length >= 8)
           this.#add({
-            text: line.slice(Math.floor(line.length / 4), Math.ceil(line.length * 0.9)),
+            text: line.slice(Math.floor(line.length / 4), Math.ceil(line.length * 0.9)).toLowerCase(),
             told: `${kind}, ${form}: ${text}`,
           });
   }
@@ -41,13 +41,14 @@ export class Watch {
     this.#byHead.set(head, [...(this.#byHead.get(head) ?? []), trace]);
   }
 
-  find(content: string): string[] {
+  find(text: string): string[] {
+    const content = text.toLowerCase();
     const found = new Set<string>();
     for (let at = 0; at <= content.length - HEAD; at++) {
       const head = hashHead(content, at);
       if (this.#sieve[head] === 0) continue;
-      for (const { text, told } of this.#byHead.get(head) ?? [])
-        if (content.startsWith(text, at)) found.add(told);
+      for (const trace of this.#byHead.get(head) ?? [])
+        if (content.startsWith(trace.text, at)) found.add(trace.told);
     }
     return [...found];
   }

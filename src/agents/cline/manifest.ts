@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { cutToBytes } from '../../model/text.ts';
 import { readHead } from '../../platform/foreign-file.ts';
 import type { FoundSession } from '../agent.ts';
 import { asRow, getAnyText, getRow, getText, parseAny, parseRow, type Row } from '../row.ts';
@@ -7,7 +8,7 @@ import { MESSAGES } from './places.ts';
 import { readHumanText } from './user-text.ts';
 
 const HEAD_BYTES = 64 * 1024;
-const MAX_TITLE = 200;
+const MAX_TITLE_BYTES = 200;
 
 /** The session whose messages are in the given file; null when they are not Cline's. */
 export function inspectMessages(path: string): FoundSession | null {
@@ -24,12 +25,17 @@ export function inspectMessages(path: string): FoundSession | null {
     id: getText(manifest, 'session_id') ?? id,
     path,
     cwd: getAnyText(manifest, 'cwd', 'workspace_root'),
-    title: title.trim() === '' ? null : title.trim().slice(0, MAX_TITLE).toWellFormed(),
+    title: shorten(title),
     startedMs: toMs(manifest.started_at),
     changedMs: head.changedMs,
     bytes: head.size,
     parent: findParent(path, id, manifest),
   };
+}
+
+/** The mark of the cut stays: by it a secret is known that was cut through. */
+function shorten(title: string): string | null {
+  return cutToBytes(title.trim().toWellFormed(), MAX_TITLE_BYTES) || null;
 }
 
 /** Sub-agents have their own file in the folder of the session that started them. */
@@ -86,8 +92,8 @@ export function readTaskIndex(taskHome: string): Map<string, KnownTask> {
     const row = asRow(entry);
     const id = row === null ? null : getText(row, 'id');
     if (row === null || id === null) continue;
-    const title = getText(row, 'task')?.trim().slice(0, MAX_TITLE).toWellFormed();
-    known.set(id, { cwd: getText(row, 'cwdOnTaskInitialization'), title: title || null });
+    const title = shorten(getText(row, 'task') ?? '');
+    known.set(id, { cwd: getText(row, 'cwdOnTaskInitialization'), title });
   }
   return known;
 }

@@ -1,3 +1,4 @@
+import { cutToBytes } from '../../model/text.ts';
 import { readHead } from '../../platform/foreign-file.ts';
 import type { FoundSession } from '../agent.ts';
 import { asRow, getAnyText, getNumber, getRow, getText, parseAny, parseRow, type Row } from '../row.ts';
@@ -97,7 +98,7 @@ function findBase(payload: Row): HistoryBase | null {
 }
 
 const PROMPT_MARKS = ['"type":"user_message"', '"type":"UserMessage"'];
-const MAX_TITLE = 200;
+const MAX_TITLE_BYTES = 200;
 
 /** The first thing that the human said, where the head of the file reaches that far. */
 function findFirstPrompt(bytes: Buffer): string | null {
@@ -108,8 +109,8 @@ function findFirstPrompt(bytes: Buffer): string | null {
     const row = parseRow(bytes.subarray(bytes.lastIndexOf(0x0a, at) + 1, end).toString('utf8'));
     const payload = getRow(row ?? {}, 'payload');
     const said = getText(payload, 'message') ?? joinTexts(getRow(payload, 'item').content);
-    const title = findHumanText(said)?.trim().slice(0, MAX_TITLE).toWellFormed();
-    if (title) return title;
+    const title = cutToBytes((findHumanText(said) ?? '').trim().toWellFormed(), MAX_TITLE_BYTES);
+    if (title !== '') return title;
   }
   return null;
 }

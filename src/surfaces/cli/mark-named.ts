@@ -47,7 +47,7 @@ export async function findFact(desk: Desk, words: string, named?: string): Promi
   const word = words.trim().toLowerCase();
   if (named !== undefined) {
     const handover = requireHandover(store, await pickNamed(store, named));
-    return { handover, fact: requireFact(handover, word) };
+    return { handover, fact: requireFact(handover, words) };
   }
   const { id: project, name } = identifyProject('.', desk.machine);
   const handover = await withCatalog(desk, store, async (catalog) => {
@@ -59,10 +59,10 @@ export async function findFact(desk: Desk, words: string, named?: string): Promi
     }
     return null;
   });
-  if (handover !== null) return { handover, fact: requireFact(handover, word) };
+  if (handover !== null) return { handover, fact: requireFact(handover, words) };
   throw new HandoverError(
     'HANDOVER_NOT_FOUND',
-    `no fact of ${name} has the id "${cutToBytes(cleanLine(word), 80)}"`,
+    `no fact of ${name} has the id "${cutToBytes(cleanLine(words), 80)}"`,
     {
       hint: 'See the facts and their ids with: handover show',
     },

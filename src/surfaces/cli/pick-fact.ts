@@ -7,7 +7,8 @@ const MAX_CANDIDATES = 10;
 
 /** The fact of a handover that a whole id, or the beginning of exactly one, names. */
 export function requireFact(handover: Handover, words: string): Fact {
-  const matching = handover.facts.filter((fact) => fact.id.startsWith(words));
+  const beginning = words.trim().toLowerCase();
+  const matching = handover.facts.filter((fact) => fact.id.startsWith(beginning));
   const [only, ...others] = matching;
   const named = `"${cutToBytes(cleanLine(words), 80)}"`;
   if (only === undefined) {

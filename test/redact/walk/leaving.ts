@@ -41,7 +41,11 @@ export async function exchange(walk: Walk): Promise<void> {
   await walk.run(['keys', 'generate', '--name', 'alice']);
   await walk.run(['keys', 'list']);
   const [, key = ''] = / trust (\S+) /.exec(await walk.run(['keys', 'export'])) ?? [];
-  await walk.run(['import', '--input', '-', '--trust', key], { input: walk.plantOne(), at: walk.receiver });
+  await walk.run(['import', '--input', '-', '--trust', key], {
+    input: walk.plantOne(),
+    at: walk.receiver,
+    status: 65,
+  });
   for (const format of ['bundle', 'markdown', 'json', 'session-handoff', 'v2']) {
     await walk.run(['export', '--format', format, '--id', 'latest']);
     await walk.run(['export', '--format', format, '--output', join(walk.temp, `one.${format}`)]);
@@ -77,5 +81,6 @@ async function receiveFromOthers(walk: Walk): Promise<void> {
   await walk.run(take, {
     input: input.replace('"version": 2', `"version": ${JSON.stringify(walk.plantOne())}`),
     at: walk.receiver,
+    status: 65,
   });
 }

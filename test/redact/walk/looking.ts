@@ -8,12 +8,11 @@ export async function look(walk: Walk): Promise<void> {
     ['list'],
     ['list', '--json', '--limit', '0'],
     ['list', '--query', 'settings'],
-    ['select', '--print-id', '--query', walk.plantOne()],
+    ['select', '--print-id'],
     ['search', 'settings', '--limit', '50'],
-    ['search', walk.plantOne()],
-    ['search', '--all', '--json', '--limit', '50', 'upload', 'error', 'token'],
-    ['search', '--sessions', '--all', '--limit', '50', 'settings'],
-    ['search', '--sessions', '--all', '--json', '--limit', '50', walk.plantOne()],
+    ['search', '--json', '--limit', '50', 'upload', 'error', 'token'],
+    ['search', '--sessions', '--limit', '50', 'settings'],
+    ['search', '--sessions', '--json', '--limit', '50', walk.plantOne()],
     ['why', 'src', '--json'],
     ['why', 'src/upload.ts'],
     ['why', `src/${file}.ts`],
@@ -25,7 +24,6 @@ export async function look(walk: Walk): Promise<void> {
     ['timeline', '--all', '--json', '--limit', '0'],
     ['show'],
     ['show', '--json'],
-    ['show', walk.plantOne()],
     ['render'],
     ['render', '--json', '--goal', walk.plantOne()],
     ['resume', '--json'],
@@ -35,9 +33,7 @@ export async function look(walk: Walk): Promise<void> {
     ['diff', '--json'],
     ['sessions'],
     ['sessions', '--json', '--limit', '0'],
-    ['sessions', '--agent', walk.plantOne()],
     ['restore', '--goal', walk.plantOne()],
-    ['check'],
     ['status'],
     ['cleanup', '--json'],
     ['redact', '--json'],
@@ -45,6 +41,12 @@ export async function look(walk: Walk): Promise<void> {
     ['doctor', '--fix', '--json'],
   ])
     await walk.run(args);
+  await walk.run(['select', '--print-id', '--query', walk.plantOne()], { status: 66 });
+  await walk.run(['show', walk.plantOne()], { status: 66 });
+  await walk.run(['show', '--events', walk.plantOne()], { status: 66 });
+  await walk.run(['sessions', '--agent', walk.plantOne()], { status: 64 });
+  await walk.run(['sessions', walk.plantOne()], { status: 66 });
+  await walk.run(['check'], { status: 2 });
   await walk.run(['errors', '--all', '-'], { input: walk.plant(3).join('\n') });
   const sessions: { id: string }[] = JSON.parse(await walk.run(['sessions', '--json', '--limit', '0']));
   for (const { id } of sessions) await walk.run(['sessions', id]);

@@ -20,7 +20,8 @@ export async function declare(walk: Walk): Promise<void> {
   const { facts } = await desk.json<Handover>(['show']);
   for (const [at, mark] of ['pin', 'unpin', 'resolve', 'refute'].entries())
     await walk.run([mark, facts[Math.floor(at / 2)]?.id ?? '', '--because', walk.plantOne()]);
-  for (const mark of ['pin', 'refute']) await walk.run([mark, walk.plantOne()]);
+  await walk.run(['pin', walk.plantOne()], { status: 66 });
+  await walk.run(['refute', walk.plantOne(), '--because', 'it is over'], { status: 66 });
 }
 
 export async function takeOver(walk: Walk): Promise<void> {
@@ -40,8 +41,8 @@ export async function takeOver(walk: Walk): Promise<void> {
     records,
     JSON.stringify({ version: 1, items: [...items, { id: walk.plantOne(), summary: 5 }] }),
   );
-  await walk.run(['migrate', '--from', records, '--dry-run', '--json']);
-  await walk.run(['migrate', '--from', records]);
+  await walk.run(['migrate', '--from', records, '--dry-run', '--json'], { status: 65 });
+  await walk.run(['migrate', '--from', records], { status: 65 });
   const [goal, task, next, question, message, decision] = walk.plant(6);
   const snapshot = {
     goal,
@@ -115,11 +116,12 @@ export async function remember(walk: Walk): Promise<void> {
   await walk.run(['run', '--note', walk.plantOne(), '--current-state', walk.plantOne()]);
   await walk.run(['run', '--note', '-', '--json'], { input: walk.plant(5).join('\n') });
   for (const text of walk.plant(3)) await walk.run(['snapshot', '--mode', text, '--stdout']);
-  await walk.run(['auto', '--name', walk.plantOne(), '--json']);
+  await walk.run(['auto', '--name', walk.plantOne(), '--json'], { status: 64 });
+  await walk.run(['auto', '--json']);
   await walk.run(['compact', '--month', '2026-01', '--json']);
   await walk.run(['pause', '--why', walk.plantOne()]);
   await walk.run(['status', '--json']);
-  await walk.run(['run', '--note', walk.plantOne()]);
+  await walk.run(['run', '--note', walk.plantOne()], { status: 75 });
   await walk.run(['unpause']);
   await walk.run(['init', '--no-hooks', '--yes', '--force']);
 }

@@ -12,6 +12,8 @@ interface WalkOptions {
   env?: Readonly<Record<string, string>>;
   /** Whose command it is; the sender's unless told otherwise. */
   at?: Desk;
+  /** How it is to end, if not well. */
+  status?: number;
 }
 
 /** A walk through the commands with secrets planted on the way, and all that they printed and sent. */
@@ -61,9 +63,14 @@ export class Walk {
     return names.map(({ secret }) => secret);
   }
 
-  async run(args: readonly string[], { at = this.desk, env, ...rest }: WalkOptions = {}): Promise<string> {
+  async run(
+    args: readonly string[],
+    { at = this.desk, env, status = 0, ...rest }: WalkOptions = {},
+  ): Promise<string> {
     this.commands.add(args[0] ?? '');
     const result = await at.run(args, { timeoutMs: 60_000, ...rest, env: { TMPDIR: this.temp, ...env } });
+    if (result.status !== status)
+      throw new Error(`handover ${args.join(' ')}: status ${result.status}\n${result.stderr}`);
     return this.hear(args[0] ?? '', result);
   }
 

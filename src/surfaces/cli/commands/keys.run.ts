@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { toRecipient } from '../../../bundle/age.ts';
-import { fingerprint, formatPublicKey } from '../../../bundle/minisign.ts';
+import { fingerprint, formatPublicKey, isSameKey } from '../../../bundle/minisign.ts';
 import {
   findKeysFolder,
   generateKeys,
@@ -9,7 +9,6 @@ import {
   requireOwnKeys,
 } from '../../../bundle/own-keys.ts';
 import { readPublicKey } from '../../../bundle/read-key.ts';
-import { isSignerName } from '../../../bundle/signer-name.ts';
 import { findTrustList, readTrustList, revokeKeys, trustKey } from '../../../bundle/trust-list.ts';
 import { HandoverError } from '../../../errors.ts';
 import { readHead } from '../../../platform/foreign-file.ts';
@@ -40,13 +39,7 @@ const ACTIONS: Record<
 async function generate(context: CliContext, flags: KeysFlags): Promise<void> {
   const { machine, out } = context;
   const name = flags.name ?? machine.env.USER ?? machine.env.LOGNAME ?? 'me';
-  if (!isSignerName(name)) {
-    throw new HandoverError('HANDOVER_USAGE', 'a name has 1 to 64 letters, digits, blanks or ._@+-', {
-      hint: 'Say under which name others know you: handover keys generate --name alice',
-    });
-  }
   const keys = await generateKeys(machine, name);
-  trustKey(machine, keys.secret, name);
   if (flags.json) out.json({ ...(await describeOwn(keys)), folder: findKeysFolder(machine) });
   else {
     out.line('made the keys of ', bold(name), dim(`  (${findKeysFolder(machine)})`));
@@ -80,7 +73,7 @@ async function list({ machine, out }: CliContext, flags: KeysFlags): Promise<voi
 
 function trust({ machine, out }: CliContext, flags: KeysFlags, word?: string): void {
   const key = readPublicKey(readKeyText(requireWord(word, 'a public key, or its file'), machine.cwd));
-  const known = readTrustList(machine).find((entry) => formatPublicKey(entry.key) === formatPublicKey(key));
+  const known = readTrustList(machine).find((entry) => isSameKey(entry.key, key));
   const name = flags.name ?? known?.name;
   if (name === undefined) {
     throw new HandoverError('HANDOVER_USAGE', 'whose key is it?', {

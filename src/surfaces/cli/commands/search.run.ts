@@ -9,6 +9,7 @@ import { type CliContext, drawProgress, findStore, progressOf } from '../context
 import { findNotes } from '../find-notes.ts';
 import { dim } from '../output.ts';
 import { printHits } from '../print-hits.ts';
+import { redactWords } from '../redact-words.ts';
 import { noteShortcomings } from '../search-notes.ts';
 import { parseCount, parseMoment } from '../words.ts';
 import type { SearchFlags } from './search.ts';
@@ -31,7 +32,7 @@ export async function runSearch(this: CliContext, flags: SearchFlags, ...words: 
     const { by, omitted, hits, sessions, meaning } = answer;
     const { trouble, ...covered } = meaning ?? {};
     this.out.json({
-      query: query.text,
+      query: await redactWords.call(this, query.text),
       by,
       omitted,
       ...(sessions === undefined ? {} : { sessions }),

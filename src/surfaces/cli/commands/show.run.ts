@@ -22,8 +22,8 @@ export async function runShow(this: CliContext, flags: ShowFlags, id?: string): 
 
 /** A word behind the flag is a fact; one that cannot be, where no handover was named, is the handover. */
 async function showEvents(context: CliContext, flags: ShowFlags, id: string | undefined): Promise<void> {
-  const word = (flags.events ?? '').trim().toLowerCase();
-  const isHandover = id === undefined && flags.id === undefined && word !== '' && !word.startsWith('f');
+  const word = (flags.events ?? '').trim();
+  const isHandover = id === undefined && flags.id === undefined && word !== '' && !/^f/i.test(word);
   const handover = await pickHandover(context, isHandover ? word : (id ?? flags.id));
   const facts = isHandover || word === '' ? handover.facts : [requireFact(handover, word)];
   const { traceFacts } = await import('../../../capture/trace.ts');
