@@ -15,9 +15,11 @@ export function formatContent(handovers: readonly Handover[]): Buffer {
 
 /** Exactly what was packed, or a refusal that names the handover by its place and the field. */
 export function parseContent(bytes: Buffer, count: number): Handover[] {
-  if (holdsMoreValues(bytes, MAX_VALUES)) throw refuseForm('number of values');
   const lines = splitLines(bytes);
   if (lines.length !== count || count > MAX_HANDOVERS) throw refuseForm('number of handovers');
+  const large = lines.findIndex((line) => line.length > RECORD_LIMITS.maxBytes);
+  if (large !== -1) throw refuseForm(`handover ${large + 1}, size`);
+  if (holdsMoreValues(bytes, MAX_VALUES)) throw refuseForm('number of values');
   const handovers = lines.map((line, index) => parseLine(line, index + 1));
   if (new Set(handovers.map(({ id }) => id)).size < count) throw refuseForm('ids of handovers');
   return handovers;
@@ -40,7 +42,6 @@ function splitLines(bytes: Buffer): Buffer[] {
 
 function parseLine(line: Buffer, place: number): Handover {
   const wrong = (field: string): HandoverError => refuseForm(`handover ${place}, ${field}`);
-  if (line.length > RECORD_LIMITS.maxBytes) throw wrong('size');
   const value = parseOrRefuse(line.toString('utf8'), () => wrong('JSON'));
   const result = v.safeParse(Handover, value);
   if (!result.success) throw wrong(`field ${nameField(result.issues[0])}`);

@@ -37,6 +37,7 @@ const LIMITS = { maxBytes: 8 * 1024 * 1024, maxDepth: 16 };
 const MAX_VALUES = 20_000;
 
 export function parseBundleJson(bytes: Buffer): unknown {
+  if (bytes.length > LIMITS.maxBytes) throw refuseForm('size');
   if (holdsMoreValues(bytes, MAX_VALUES)) throw refuseForm('number of values');
   try {
     return parseJson(bytes.toString('utf8'), 'the bundle', LIMITS);

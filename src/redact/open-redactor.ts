@@ -35,7 +35,7 @@ export function prepareRedactors(machine: Machine, { folder, makesKey }: Opening
   return () => new Redactor({ key, settings });
 }
 
-/** Null where there is no store, or none that can be read or written: nothing is kept then. */
+/** Null where there is no store, or none that can be read or written: marks hold for this run only then. */
 function findKey(machine: Machine, makesKey: boolean): Uint8Array | null {
   try {
     const folder = findDataFolder(machine);

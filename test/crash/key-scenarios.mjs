@@ -23,15 +23,17 @@ export const KEY_SCENARIOS = [
 const TOKEN = ['ghp', 'q7Zk3TfW9xB2mN5pL8rD1sV4cG6hJ0yA2uE9'].join('_');
 
 /**
- * The first command that meets a secret makes the key of its mark. A mark that was kept is the mark of that secret for good.
+ * The first command that meets a secret makes the key of its mark. A mark that was kept is the mark of that secret for good,
+ * unless the key could not be written.
  * @returns {Promise<Prepared>}
  */
 async function prepareRedaction() {
   const args = ['save', '--title', 'the work', '--note', `The token is ${TOKEN}`, '--json'];
   return {
     args,
-    judge: async ({ listed, box: own }) => {
-      const kept = await Promise.all(listed.map(async (id) => readMark(JSON.stringify(await show(own, id)))));
+    judge: async ({ ended, listed, box: own }) => {
+      const ids = ended.signal === null ? [] : listed;
+      const kept = await Promise.all(ids.map(async (id) => readMark(JSON.stringify(await show(own, id)))));
       const { id } = await askHandover(own, args.slice(0, -1));
       const marks = new Set([...kept, readMark(JSON.stringify(await show(own, id)))]);
       const complaints = marks.size === 1 ? [] : [`one secret has the marks ${[...marks].join(' and ')}`];

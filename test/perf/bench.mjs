@@ -2,6 +2,7 @@ import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { measureAttacks } from './attacks.mjs';
 import { measureCaptures } from './captures.mjs';
 import { measureHooks } from './hooks.mjs';
 import { isMissed } from './line.mjs';
@@ -61,6 +62,7 @@ function measureAll({ count, rounds, longRounds, megabytes }) {
       ),
       ...step('hooks', () => measureHooks(places.some, { folder, rounds, count: SOME, megabytes })),
       ...step('redaction', () => measureRedaction(folder, { rounds: longRounds, megabytes })),
+      ...step('attacks', () => measureAttacks(folder, { rounds: longRounds })),
       ...step('runs and notes', () => measureMemory(folder, { rounds })),
       ...step('memory', () => measurePeaks(places, { count, folder })),
     ];

@@ -4,7 +4,7 @@
  * One line of the result. `min` compares the fastest runs, `median` the middle ones; both must keep within `limit`.
  * @typedef {object} Line
  * @property {string} name
- * @property {'ms over node' | 's over node' | 'times' | 'MB'} unit
+ * @property {'ms over node' | 's over node' | 's' | 'times' | 'MB'} unit
  * @property {number} min
  * @property {number} median
  * @property {number} rounds

@@ -5,6 +5,7 @@ import { isMissed } from './line.mjs';
 const FORMS = {
   'ms over node': (/** @type {number} */ value) => `${sign(value)}${value.toFixed(1)} ms`,
   's over node': (/** @type {number} */ value) => `${sign(value)}${value.toFixed(2)} s`,
+  s: (/** @type {number} */ value) => `${value.toFixed(2)} s`,
   times: (/** @type {number} */ value) => `${value.toFixed(2)} x`,
   MB: (/** @type {number} */ value) => `${value.toFixed(0)} MB`,
 };

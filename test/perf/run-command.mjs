@@ -12,6 +12,7 @@ const HOOK = fileURLToPath(new URL('../../bin/hook.cjs', import.meta.url));
  * @property {string} cwd
  * @property {Readonly<Record<string, string>>} env
  * @property {string} [input] What it reads; without it, nothing.
+ * @property {number} [status] How it is to end; well if left out.
  */
 
 /**
@@ -57,11 +58,11 @@ function makeEnv({ home, store }) {
 }
 
 /**
- * How long a command took from its start to its end, in milliseconds. A command that fails ends the whole run: its
- * time would mean nothing.
+ * How long a command took from its start to its end, in milliseconds. A command that ends otherwise than it should ends the
+ * whole run: its time would mean nothing.
  * @param {Command} command
  */
-export function timeCommand({ args, cwd, env, input }) {
+export function timeCommand({ args, cwd, env, input, status: expected = 0 }) {
   const start = process.hrtime.bigint();
   const { status, error } = spawnSync(process.execPath, args, {
     cwd,
@@ -69,7 +70,7 @@ export function timeCommand({ args, cwd, env, input }) {
     ...(input === undefined ? { stdio: 'ignore' } : { input, stdio: ['pipe', 'ignore', 'ignore'] }),
   });
   const elapsed = Number(process.hrtime.bigint() - start) / 1e6;
-  if (status !== 0) throw new Error(`node ${args.join(' ')} ended with ${status ?? error}`);
+  if (status !== expected) throw new Error(`node ${args.join(' ')} ended with ${status ?? error}`);
   return elapsed;
 }
 
