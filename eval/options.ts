@@ -4,7 +4,7 @@ import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../src/brief/compile.ts';
 import { HandoverError } from '../src/errors.ts';
 import { cleanLine } from '../src/model/text.ts';
 import { parseCount } from '../src/surfaces/cli/words.ts';
-import { ARM_NAMES, type ArmName, isArmName } from './arms/table.ts';
+import { ARM_NAMES, type ArmName, isArmName, USUAL_ARMS } from './arms/table.ts';
 
 export interface Options {
   corpus: string;
@@ -28,7 +28,7 @@ export const HELP = `Measures briefs on real sessions, at the moments at which t
 
   --corpus DIR   transcripts of Claude Code (*.jsonl or *.jsonl.gz), with or without an index.json
   --budget N     tokens of a brief, a quarter of its bytes (${DEFAULT_BUDGET}); may be given several times
-  --arm NAME     one of ${ARM_NAMES.join(', ')} (all); may be given several times
+  --arm NAME     one of ${ARM_NAMES.join(', ')} (all but the last); may be given several times
   --only TEXT    only sessions whose file name has this in it
   --misses       what was missed, by metric, with counts and the cuts
   --top N        so many misses of each metric (25)
@@ -61,7 +61,7 @@ export function parseOptions(
     budgets: unique(
       (flags.budget ?? [String(DEFAULT_BUDGET)]).map((text) => parseCount(text, SMALLEST_BUDGET)),
     ),
-    arms: unique((flags.arm ?? [...ARM_NAMES]).map(requireArm)),
+    arms: unique((flags.arm ?? [...USUAL_ARMS]).map(requireArm)),
     only: flags.only ?? '',
     asJson: flags.json ?? false,
     showMisses: flags.misses ?? false,

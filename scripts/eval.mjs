@@ -1,4 +1,4 @@
-// Builds an evaluation into a folder below .cache/eval and runs it there: npm run eval -- --corpus DIR, npm run eval:search
+// Builds an evaluation into a folder below .cache/eval and runs it there: npm run eval -- --corpus DIR, npm run eval:search, npm run eval:redaction -- --corpus DIR
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -10,9 +10,12 @@ mkdirSync(cache, { recursive: true });
 const dir = mkdtempSync(join(cache, 'run-'));
 process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
 
-const isOfSearch = process.argv[2] === 'search';
+const INPUTS = new Map([
+  ['search', { main: 'eval/search/main.ts' }],
+  ['redaction', { main: 'eval/redaction/main.ts' }],
+]);
 await build({
-  input: isOfSearch ? { main: 'eval/search/main.ts' } : { main: 'eval/main.ts', worker: 'eval/worker.ts' },
+  input: INPUTS.get(process.argv[2] ?? '') ?? { main: 'eval/main.ts', worker: 'eval/worker.ts' },
   platform: 'node',
   external: ['@photostructure/sqlite'],
   logLevel: 'silent',

@@ -8,6 +8,7 @@ import { shortHash } from '../../src/model/checksum.ts';
 import { makeHandoverId } from '../../src/model/id.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import type { Machine } from '../../src/platform/machine.ts';
+import { Redactor } from '../../src/redact/redactor.ts';
 import { requireReader } from '../../src/surfaces/cli/readers.ts';
 import type { Cut } from '../corpus/cuts.ts';
 import type { Arm, WriteBrief } from './arm.ts';
@@ -28,14 +29,40 @@ export function makeHandoverArm(folder: string): Arm {
   };
 }
 
-async function capture(cut: Cut, folder: string): Promise<WriteBrief> {
+/** The same with all secrets left in, to tell what redaction costs. */
+export function makeUnredactedArm(folder: string): Arm {
+  return {
+    ...makeHandoverArm(folder),
+    name: 'unredacted',
+    about: 'the same, without redaction',
+    prepare: (cut) => capture(cut, join(folder, 'unredacted'), new BlindRedactor({ key: () => NO_KEY })),
+  };
+}
+
+const NO_KEY: Uint8Array = new Uint8Array(32);
+
+class BlindRedactor extends Redactor {
+  override redactText(text: string): string {
+    return text;
+  }
+
+  override redactValue(value: unknown): unknown {
+    return value;
+  }
+
+  override redactRecord(record: object): Record<string, unknown> {
+    return { ...record };
+  }
+}
+
+async function capture(cut: Cut, folder: string, redactor?: Redactor): Promise<WriteBrief> {
   const cwd = join(folder, shortHash(`${cut.sessionId} ${cut.index}`, 12));
   const path = join(cwd, `${cut.sessionId.replace(/[^\w-]/g, '_')}.jsonl`);
   const machine = imagineMachine(cwd);
   mkdirSync(cwd, { recursive: true });
   writeFileSync(path, cut.bytes);
   const { agent, session } = await inspectTranscript(path, 'claude-code');
-  const { draft } = captureSession(agent, session, machine);
+  const { draft } = captureSession(agent, session, machine, redactor === undefined ? {} : { redactor });
   rmSync(cwd, { recursive: true });
   const id = makeHandoverId(NOW, machine.random.bytes(3));
   const handover = sealHandover({ ...draft, id, created_at: formatTimestamp(NOW) });

@@ -61,7 +61,8 @@ function readIndex(path: string): CorpusSession[] {
   return [...sessions.values()].sort((a, b) => compareCodeUnits(a.file, b.file));
 }
 
-function listTranscripts(folder: string): CorpusSession[] {
+/** All transcripts below a folder, whatever an index names. */
+export function listTranscripts(folder: string): CorpusSession[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => TRANSCRIPT.test(file))

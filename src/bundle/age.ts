@@ -33,7 +33,7 @@ function addRecipient(encrypter: { addRecipient(recipient: string): void }, reci
     encrypter.addRecipient(recipient);
   } catch (cause) {
     throw new HandoverError('HANDOVER_USAGE', 'a recipient is not a public key of age', {
-      hint: 'Give what age-keygen -y prints, or the sender of handover keys export: age1…',
+      hint: 'Give what age-keygen -y prints, or what handover keys export says to lock for: age1…',
       cause,
     });
   }
@@ -87,7 +87,7 @@ function refuseToOpen(byPassphrase: boolean, cause: Error): HandoverError {
     : 'the bundle cannot be opened: it is locked for other keys, or damaged';
   const hint = byPassphrase
     ? 'Try again with the passphrase that the sender told you.'
-    : 'Give the file with your age identity: --identity FILE';
+    : 'Give the file with your age identity: --identity FILE. Others lock for you with what handover keys export prints.';
   return new HandoverError('HANDOVER_BUNDLE_LOCKED', message, { hint, cause });
 }
 

@@ -7,7 +7,7 @@ import { isArchive } from './archive.ts';
 import { openOwnBundle } from './open-bundle.ts';
 import { openSessionHandoffBundle } from './open-session-handoff.ts';
 import type { Opened, OpenOptions } from './opened.ts';
-import { refuseForm } from './refusals.ts';
+import { refuseKind } from './refusals.ts';
 
 export const CONFLICT_POLICIES = ['fail', 'skip', 'replace'] as const;
 export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
@@ -51,7 +51,7 @@ export async function openBundle(store: Store, bytes: Buffer, options: OpenOptio
   if (isArchive(bytes)) return await openOwnBundle(store, bytes, options);
   if (/^\s{0,64}\{/.test(bytes.toString('latin1', 0, 65)))
     return await openSessionHandoffBundle(bytes, options);
-  throw refuseForm('kind of file');
+  throw refuseKind();
 }
 
 type Plan = { handover: Handover; outcome: ImportOutcome | 'conflict' }[];

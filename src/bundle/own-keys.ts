@@ -8,6 +8,7 @@ import { findConfigFolder } from '../platform/paths.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { type AgeKeyPair, generateAgeKey, readIdentities } from './age.ts';
 import {
+  fingerprint,
   formatPublicKeyFile,
   formatSecretKeyFile,
   generateSecretKey,
@@ -15,6 +16,7 @@ import {
   parseSecretKey,
   type SecretKey,
 } from './minisign.ts';
+import { refuse } from './refusals.ts';
 import { findTrusted, readTrustList, refuseNamesake, trustKey } from './trust-list.ts';
 
 /** The keys of this user: one to sign with, by the name that others know it by, and one to be sent locked bundles. */
@@ -105,6 +107,17 @@ export function requireOwnKeys(machine: Machine): OwnKeys {
   throw new HandoverError('HANDOVER_KEY_MISSING', 'there is no key to sign with', {
     hint: 'Make one: handover keys generate',
   });
+}
+
+/** A key that was revoked signs nothing more: whoever revoked it may have lost it. */
+export function requireSigner(machine: Machine): OwnKeys {
+  const keys = requireOwnKeys(machine);
+  const listed = readTrustList(machine).find(({ key }) => isSameKey(key, keys.secret));
+  if (listed?.state !== 'revoked') return keys;
+  throw refuse(
+    `your key was revoked: ${fingerprint(keys.secret)}`,
+    `To make new ones, move ${findKeysFolder(machine)} away, then: handover keys generate`,
+  );
 }
 
 function readKeyFile(path: string): string | null {

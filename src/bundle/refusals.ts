@@ -12,6 +12,14 @@ export function refuseForm(part: string): HandoverError {
   );
 }
 
+/** Something else altogether. */
+export function refuseKind(): HandoverError {
+  return new HandoverError('HANDOVER_BUNDLE_INVALID', 'that is not a bundle', {
+    hint: 'Give a file that handover export or session-handoff wrote. For other records: handover migrate --from FILE',
+    data: { part: 'kind of file' },
+  });
+}
+
 /** A bundle that may be whole, but is not to be trusted. */
 export function refuse(message: string, hint: string, data?: Record<string, unknown>): HandoverError {
   return new HandoverError('HANDOVER_BUNDLE_REFUSED', message, {

@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import { findReader, READER_NAMES, type Reader } from '../brief/reader.ts';
 import { MAX_BUNDLE_BYTES } from '../bundle/archive.ts';
 import { prepareDeparture } from '../bundle/depart.ts';
-import { requireOwnKeys } from '../bundle/own-keys.ts';
+import { requireSigner } from '../bundle/own-keys.ts';
 import { packBundle } from '../bundle/pack.ts';
 import { writeView } from '../bundle/write-view.ts';
 import { HandoverError } from '../errors.ts';
@@ -93,7 +93,7 @@ async function pack(store: Store, kept: Handover, { declared, root, at }: Packin
   const { machine } = store;
   const redactor = openRedactor(machine, { folder: root, makesKey: true });
   const handovers = [prepareDeparture(kept, { machine, only: null, redactor })];
-  const signer = 'sign' in declared && declared.sign ? requireOwnKeys(machine) : null;
+  const signer = 'sign' in declared && declared.sign ? requireSigner(machine) : null;
   if (declared.format === 'bundle') {
     const { recipients } = declared;
     const lock = recipients === undefined ? null : { recipients };

@@ -189,8 +189,8 @@ const ATTACKS: readonly (readonly [name: string, says: RegExp, make: () => Buffe
     /size/,
     () => Buffer.concat([bundle, Buffer.alloc(MAX_BUNDLE_BYTES)]),
   ],
-  ['that is empty', /kind of file/, () => Buffer.alloc(0)],
-  ['that is random', /kind of file/, () => Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
+  ['that is empty', /not a bundle/, () => Buffer.alloc(0)],
+  ['that is random', /not a bundle/, () => Buffer.from([0xff, 0xd8, 0xff, 0xe0])],
   ['of JSON 10,000 levels deep, bare', /JSON/, () => Buffer.from('{"a":'.repeat(10_000))],
   [
     'of JSON 10,000 levels deep, signed',

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { decryptWithAge, encryptWithAge, generateAgeKey } from '../../src/bundle/age.ts';
+import { formatArchive } from '../../src/bundle/archive.ts';
 import {
   formatPublicKey,
   formatPublicKeyFile,
@@ -14,7 +15,8 @@ import {
   signFile,
   verifyFile,
 } from '../../src/bundle/minisign.ts';
-import { hasProgram, makeDesk, makeTempFolder, runProcess } from '../support/cli.ts';
+import { sha256Hex } from '../../src/model/checksum.ts';
+import { type Desk, hasProgram, makeDesk, makeTempFolder, runProcess } from '../support/cli.ts';
 
 const hasMinisign = hasProgram('minisign', '-v');
 const hasAge = hasProgram('age', '--version') && hasProgram('age-keygen', '--version');
@@ -62,6 +64,11 @@ describe.skipIf(!hasMinisign)(
       expect(its === null ? null : formatPublicKey(its)).toBe(
         itsPublic === null ? '' : formatPublicKey(itsPublic),
       );
+      await must(['minisign', '-S', '-s', 'its.key', '-m', 'note'], folder);
+      const theirs = parseSignature(readFileSync(join(folder, 'note.minisig'), 'utf8'));
+      expect(
+        theirs !== null && itsPublic !== null && verifyFile(Buffer.from('hello\n'), theirs, itsPublic),
+      ).toBe(true);
     });
   },
 );
@@ -138,8 +145,31 @@ describe.skipIf(!hasMinisign || !hasAge)(
       const identity = join(desk.home, '.config/agent-handover/keys/age.key');
       const text = await must(['age', '-d', '-i', identity, 'handovers.jsonl.age'], folder);
       expect(JSON.parse(text)).toMatchObject({ schema: 'handover/1', title: 'The work' });
+      await importByHand(desk, folder);
       chmodSync(identity, 0o644);
       expect((await desk.run(['keys', 'export'])).stderr).toContain('chmod 600');
     });
   },
 );
+
+/** The same bundle, locked with age and signed with minisign, is imported. */
+async function importByHand(desk: Desk, folder: string): Promise<void> {
+  const keys = join(desk.home, '.config/agent-handover/keys');
+  const { recipient = '' } = await desk.json<Record<string, string>>(['keys', 'export']);
+  await must(['age', '-d', '-i', join(keys, 'age.key'), '-o', 'plain', 'handovers.jsonl.age'], folder);
+  await must(['age', '-r', recipient, '-o', 'handovers.jsonl.age', 'plain'], folder);
+  const content = readFileSync(join(folder, 'handovers.jsonl.age'));
+  const manifest = readFileSync(join(folder, 'manifest'), 'utf8')
+    .replace('# sequence: 1', '# sequence: 2')
+    .replace(/[0-9a-f]{64}(?= {2}handovers)/, sha256Hex(content));
+  writeFileSync(join(folder, 'manifest'), manifest);
+  await must(['minisign', '-S', '-s', join(keys, 'signing.key'), '-m', 'manifest'], folder);
+  const signature = readFileSync(join(folder, 'manifest.minisig'));
+  const archive = { manifest: Buffer.from(manifest), signature, content } as const;
+  const path = join(desk.folder, 'by-hand.handover');
+  writeFileSync(path, formatArchive({ ...archive, contentName: 'handovers.jsonl.age' }));
+  expect(await desk.json(['import', '--input', path, '--on-conflict', 'replace'])).toMatchObject({
+    signer: { name: 'alice' },
+    handovers: [{ title: 'The work', outcome: 'replaced' }],
+  });
+}

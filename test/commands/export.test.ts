@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../src/model/handover.ts';
@@ -186,6 +186,28 @@ describe('handover export', () => {
         'HANDOVER_PATH_UNSAFE',
       );
     expect(readFileSync(join(desk.folder, 'mine'), 'utf8')).toBe('mine');
+  });
+
+  it('says which file or folder is not there, and what to give instead', async () => {
+    const desk = await makeSender();
+    await desk.save('--title', 'One');
+    for (const [flags, says] of [
+      [['--output', '../no/such/file'], 'there is no folder'],
+      [['--passphrase-file', '../none', '--output', '../x'], '--passphrase-fd 0'],
+    ] as const) {
+      const { status, stderr } = await desk.run(['export', ...flags]);
+      expect([status, stderr]).toEqual([66, expect.stringContaining(says)]);
+    }
+  });
+
+  it('does not sign with a key that was revoked', async () => {
+    const desk = await makeSender();
+    await desk.save('--title', 'One');
+    const { own } = await desk.json<{ own: { name: string } }>(['keys', 'list']);
+    await desk.ok(['keys', 'revoke', own.name]);
+    const { status, stderr } = await desk.run(['export', '--sign', '--output', '../x']);
+    expect([status, stderr]).toEqual([77, expect.stringContaining('handover keys generate')]);
+    expect(existsSync(join(desk.folder, 'x'))).toBe(false);
   });
 
   it('does not sign without a key, and says how to make one', async () => {

@@ -149,7 +149,7 @@ describe('handover import', () => {
     const path = join(alice.folder, 'bare.handover');
     await alice.ok(['export', '--output', path]);
     expect((await bob.run(['import', '--input', path])).stderr).toContain('--allow-unsigned');
-    for (const outcome of ['imported', 'present']) {
+    for (const outcome of ['imported', 'kept before']) {
       const { stdout, stderr } = await bob.run(['import', '--input', path, '--allow-unsigned']);
       expect(stdout).toContain(outcome);
       expect(stderr).toContain('WARNING: nobody vouches for this bundle.');

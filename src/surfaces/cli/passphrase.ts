@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { HandoverError } from '../../errors.ts';
+import { HandoverError, hasErrno } from '../../errors.ts';
 import { readDescriptor, readPath } from '../../platform/streams.ts';
 import { type CliContext, refuseBoth } from './context.ts';
 import { parseCount } from './words.ts';
@@ -72,23 +72,40 @@ async function askTwice(context: CliContext): Promise<Buffer> {
   const first = await askSecret('Passphrase to lock the bundle with');
   const second = await askSecret('The same again');
   if (first.equals(second)) return first;
-  throw new HandoverError('HANDOVER_USAGE', 'the two passphrases differ');
+  throw new HandoverError('HANDOVER_USAGE', 'the two passphrases differ', {
+    hint: 'Nothing was written. Call it again, and type the same twice.',
+  });
 }
 
 function readGiven(context: CliContext, { passphraseFile, passphraseFd }: PassphraseFlags): Buffer | null {
   if (passphraseFile !== undefined && passphraseFd !== undefined)
     throw refuseBoth('--passphrase-file', '--passphrase-fd');
-  if (passphraseFile !== undefined)
-    return firstLine(readPath(resolve(context.machine.cwd, passphraseFile), MAX_BYTES));
+  if (passphraseFile !== undefined) return firstLine(readFile(resolve(context.machine.cwd, passphraseFile)));
   if (passphraseFd !== undefined) return firstLine(readDescriptor(parseCount(passphraseFd, 0), MAX_BYTES));
   return null;
 }
 
+function readFile(path: string): Buffer | null {
+  try {
+    return readPath(path, MAX_BYTES);
+  } catch (cause) {
+    if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
+      hint: 'Give the file with the passphrase, or --passphrase-fd 0 for standard input.',
+      cause,
+    });
+  }
+}
+
 function firstLine(bytes: Buffer | null): Buffer {
   if (bytes === null)
-    throw new HandoverError('HANDOVER_USAGE', `a passphrase has at most ${MAX_BYTES} bytes`);
+    throw new HandoverError('HANDOVER_USAGE', `a passphrase has at most ${MAX_BYTES} bytes`, {
+      hint: 'Is it the right file? The passphrase is its first line.',
+    });
   const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   const line = end === -1 ? bytes : bytes.subarray(0, end);
   if (line.length > 0) return line;
-  throw new HandoverError('HANDOVER_USAGE', 'the passphrase is empty');
+  throw new HandoverError('HANDOVER_USAGE', 'the passphrase is empty', {
+    hint: 'It is the first line of what is read.',
+  });
 }

@@ -1,17 +1,19 @@
-import { resolve } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import type { Reader } from '../../../brief/reader.ts';
 import type { Lock } from '../../../bundle/age.ts';
 import { formatContent } from '../../../bundle/content.ts';
 import { prepareDeparture } from '../../../bundle/depart.ts';
-import { requireOwnKeys } from '../../../bundle/own-keys.ts';
+import { requireSigner } from '../../../bundle/own-keys.ts';
 import { packBundle } from '../../../bundle/pack.ts';
 import { HandoverError } from '../../../errors.ts';
 import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { measureRegularFile, writeFileDurably } from '../../../platform/durable-file.ts';
+import { isFolder } from '../../../platform/folders.ts';
 import { prepareRedactors } from '../../../redact/open-redactor.ts';
 import { type CliContext, findStore, refuseBoth } from '../context.ts';
+import { countFacts } from '../count-facts.ts';
 import { bold, dim, type Output, yellow } from '../output.ts';
 import { choosePassphrase, isPassphraseGiven } from '../passphrase.ts';
 import { pickDepartures } from '../pick-departures.ts';
@@ -81,7 +83,7 @@ async function write(
   flags: ExportFlags,
   { handovers, expiresAt, lock }: Departure & { lock: Lock | null },
 ): Promise<Buffer> {
-  const signer = flags.sign ? requireOwnKeys(context.machine) : null;
+  const signer = flags.sign ? requireSigner(context.machine) : null;
   const { format } = flags;
   if (format !== 'bundle') {
     const { writeView } = await import('../../../bundle/write-view.ts');
@@ -119,12 +121,20 @@ function assertFitting(flags: ExportFlags): void {
 /** A link is not followed, and a terminal is no place for a tar file. */
 function assertWritable({ machine, stdout }: CliContext, { output, format, dryRun }: ExportFlags): void {
   if (dryRun) return;
-  if (output !== '-') measureRegularFile(resolve(machine.cwd, output));
+  if (output !== '-') assertFile(resolve(machine.cwd, output));
   else if (format === 'bundle' && stdout.isTerminal) {
     throw new HandoverError('HANDOVER_USAGE', 'a bundle is not text: it cannot be shown in a terminal', {
       hint: 'Write it to a file: --output work.handover. What is in it: --dry-run',
     });
   }
+}
+
+function assertFile(path: string): void {
+  measureRegularFile(path);
+  if (isFolder(dirname(path))) return;
+  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no folder ${dirname(path)}`, {
+    hint: 'Make it, or give another file with --output. Nothing was written.',
+  });
 }
 
 async function chooseLock(context: CliContext, flags: ExportFlags): Promise<Lock | null> {
@@ -193,7 +203,7 @@ function summarise(err: Output, handovers: readonly Handover[], how: string): vo
     err.line(
       bold(id),
       `  ${title}`,
-      dim(`  (${facts.length} facts${secrets === '' ? '' : `; taken out: ${secrets}`})`),
+      dim(`  (${countFacts(facts.length)}${secrets === '' ? '' : `; taken out: ${secrets}`})`),
     );
   }
   err.line(dim(`this would leave, ${how}; nothing was written`));

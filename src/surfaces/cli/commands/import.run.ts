@@ -12,6 +12,7 @@ import { readHead } from '../../../platform/foreign-file.ts';
 import { readDescriptor } from '../../../platform/streams.ts';
 import { prepareRedactors } from '../../../redact/open-redactor.ts';
 import { type CliContext, findStore } from '../context.ts';
+import { countFacts } from '../count-facts.ts';
 import { bold, dim, green, type Output, type Styled, yellow } from '../output.ts';
 import { readPassphrase } from '../passphrase.ts';
 import type { ImportFlags } from './import.ts';
@@ -74,7 +75,12 @@ function findIdentities({ machine }: CliContext, file: string | undefined): stri
     return own === null ? [] : [own.identity];
   }
   const head = readHead(resolve(machine.cwd, file), MAX_IDENTITY_BYTES);
-  const identities = readIdentities(head?.bytes.toString('utf8') ?? '');
+  if (head === null) {
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${resolve(machine.cwd, file)}`, {
+      hint: 'Give the file that age-keygen wrote, with --identity FILE',
+    });
+  }
+  const identities = readIdentities(head.bytes.toString('utf8'));
   if (identities.length > 0) return identities;
   throw new HandoverError('HANDOVER_KEY_MISSING', 'there is no age identity in that file', {
     hint: 'Give the file that age-keygen wrote: it has a line AGE-SECRET-KEY-1…',
@@ -108,17 +114,23 @@ function warnUnsigned({ err }: CliContext, { missing }: Import): void {
   err.line('  Anybody on its way can have written or changed every word. It is marked as from nobody.');
 }
 
-const LOOKS: Record<ImportedHandover['outcome'], (text: string) => Styled> = {
-  imported: green,
-  replaced: yellow,
-  skipped: dim,
-  present: dim,
+interface Wording {
+  done: string;
+  planned: string;
+  style: (text: string) => Styled;
+}
+
+const WORDINGS: Record<ImportedHandover['outcome'], Wording> = {
+  imported: { done: 'imported', planned: 'would be imported', style: green },
+  replaced: { done: 'replaced', planned: 'would replace yours', style: yellow },
+  skipped: { done: 'skipped', planned: 'would be skipped', style: dim },
+  present: { done: 'kept before', planned: 'is kept already', style: dim },
 };
 
 function print(out: Output, { signer, handovers }: Import, dryRun: boolean): void {
   for (const { id, title, facts, outcome } of handovers) {
-    const word = dryRun ? `would be ${outcome}` : outcome;
-    out.line(LOOKS[outcome](word.padEnd(9)), ' ', bold(id), `  ${title}`, dim(`  (${facts} facts)`));
+    const { done, planned, style } = WORDINGS[outcome];
+    out.line(style(dryRun ? planned : done), '  ', bold(id), `  ${title}`, dim(`  (${countFacts(facts)})`));
   }
   out.line(dim(signer === null ? 'signed by nobody' : `signed by ${signer.name}, key ${signer.key}`));
   const [first] = handovers;
