@@ -29,13 +29,13 @@ export function makeHandoverArm(folder: string): Arm {
   };
 }
 
-/** The same with all secrets left in, to tell what redaction costs. */
-export function makeUnredactedArm(folder: string): Arm {
+/** The same with all secrets left in clear, to tell what redaction costs. */
+export function makeClearArm(folder: string): Arm {
   return {
     ...makeHandoverArm(folder),
-    name: 'unredacted',
+    name: 'clear',
     about: 'the same, without redaction',
-    prepare: (cut) => capture(cut, join(folder, 'unredacted'), new BlindRedactor({ key: () => NO_KEY })),
+    prepare: (cut) => capture(cut, join(folder, 'clear'), new BlindRedactor({ key: () => NO_KEY })),
   };
 }
 

@@ -1,12 +1,12 @@
 import type { Arm } from './arm.ts';
-import { makeHandoverArm, makeUnredactedArm } from './handover.ts';
+import { makeClearArm, makeHandoverArm } from './handover.ts';
 import { nativeArm } from './native.ts';
 import { sectionsArm } from './sections.ts';
 import { dialogueArm, tailArm } from './tail.ts';
 
-export const ARM_NAMES = ['handover', 'sections', 'dialogue', 'tail', 'native', 'unredacted'] as const;
+export const ARM_NAMES = ['handover', 'sections', 'dialogue', 'tail', 'native', 'clear'] as const;
 /** Those that are measured unless others are named. */
-export const USUAL_ARMS: readonly ArmName[] = ARM_NAMES.filter((name) => name !== 'unredacted');
+export const USUAL_ARMS: readonly ArmName[] = ARM_NAMES.filter((name) => name !== 'clear');
 export type ArmName = (typeof ARM_NAMES)[number];
 
 /** Every arm; what one has to write to disk goes below `folder`. */
@@ -17,7 +17,7 @@ export function makeArms(folder: string): Readonly<Record<ArmName, Arm>> {
     dialogue: dialogueArm,
     tail: tailArm,
     native: nativeArm,
-    unredacted: makeUnredactedArm(folder),
+    clear: makeClearArm(folder),
   };
 }
 

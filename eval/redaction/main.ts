@@ -33,7 +33,9 @@ function measure(folder: string, shows: boolean): void {
   for (const [kind, places] of kinds) {
     total += places.length;
     out.line(`${String(places.length).padStart(6)}  ${kind}, ${new Set(places).size} different`);
-    if (shows) for (const place of new Set(places)) out.line(`          ${place}`);
+    if (shows)
+      for (const place of new Set(places))
+        out.line(`${String(places.filter((other) => other === place).length).padStart(12)}  ${place}`);
   }
   const per = (count: number): string => ((total / count) * 1000).toFixed(3);
   out.line(
