@@ -91,7 +91,7 @@ function listAttacks(place) {
     { name: 'a member that claims 1 GB', bytes: claimSize(genuine, 2 ** 30) },
     { name: 'truncated', bytes: genuine.subarray(0, -1) },
     { name: 'a bundle behind the bundle', bytes: Buffer.concat([genuine, genuine]) },
-    { name: 'a gigabyte of zeros, compressed', bytes: gzipSync(Buffer.alloc(64 * MEGABYTE)) },
+    { name: '64 MB of zeros, compressed', bytes: gzipSync(Buffer.alloc(64 * MEGABYTE)) },
     { name: 'JSON 10,000 levels deep', bytes: Buffer.from('{"a":'.repeat(10_000)) },
     { name: 'JSON 32 MB deep', bytes: Buffer.alloc(32 * MEGABYTE - 1, '{"a":') },
     { name: 'JSON of millions of values', bytes: Buffer.from(`{"version":3,"x":[${'{},'.repeat(8e6)}{}]}`) },
