@@ -2,10 +2,12 @@ import type { KeptProgram } from '../../platform/kept-code.ts';
 import { printAtOnce } from '../../platform/print.ts';
 import { VERSION } from '../../version.ts';
 
+const VERSION_WORDS: ReadonlySet<string> = new Set(['--version', '-v', '-V', 'version']);
+
 /** The entry of both commands. What needs no command is answered before anything else is loaded. */
 export async function main(program: KeptProgram): Promise<void> {
   const args = process.argv.slice(2);
-  if (args.length === 1 && (args[0] === '--version' || args[0] === '-v' || args[0] === 'version')) {
+  if (args.length === 1 && VERSION_WORDS.has(args[0] ?? '')) {
     printAtOnce(`${VERSION}\n`);
   } else if (args[0] === 'check') {
     await check(args);
