@@ -39,7 +39,8 @@ function standInOrder(words: readonly string[], among: readonly string[]): boole
 
 const PIECES = /:\s+|\n|…/;
 
-function keepLetters(text: string): string {
+/** What is left of a text when only letters and digits count. */
+export function keepLetters(text: string): string {
   return text
     .normalize('NFC')
     .toLowerCase()

@@ -11,7 +11,7 @@ export interface CacheDatabase {
 }
 
 /** Caches that features keep in the store for themselves, by their names. */
-export const CACHES_OF_FEATURES = ['search', 'sessions'] as const;
+export const CACHES_OF_FEATURES = ['search', 'sessions', 'vectors'] as const;
 
 export function pathOfCache(store: Store, { name }: Pick<CacheDatabase, 'name'>): string {
   return join(store.root, `${name}.sqlite`);

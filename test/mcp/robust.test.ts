@@ -70,7 +70,7 @@ const METHODS = ['tools/call', 'tools/list', 'resources/read', 'prompts/get', 'i
 describe('what a client gets wrong', () => {
   it.each([
     ['an unknown argument', 'save', { decisions: ['x'] }, /decisions/],
-    ['a wrong type', 'save', { decision: 'x' }, /decision: .*Array/],
+    ['a wrong type', 'save', { decision: 'x' }, /"decision" must be a list of texts/],
     ['nothing to save', 'save', {}, /nothing to save[\s\S]*decision/],
     ['an empty text', 'save', { note: [' '] }, /empty/],
     ['a missing id', 'get', {}, /id/],

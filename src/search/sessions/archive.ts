@@ -77,6 +77,21 @@ export function unpackParts(bytes: Uint8Array): SessionText | null {
   }
 }
 
+/** Where a part of an archive may begin. */
+const PART_START = Buffer.from([0x1f, 0x8b, 0x08]);
+
+/** The parts of a damaged archive that are whole; null when none is. */
+export function salvageParts(bytes: Uint8Array): SessionText | null {
+  const buffer = Buffer.from(bytes);
+  const starts: number[] = [];
+  for (let at = buffer.indexOf(PART_START); at !== -1; at = buffer.indexOf(PART_START, at + 1))
+    starts.push(at);
+  const ends = [...starts.slice(1), buffer.length];
+  const whole = starts.flatMap((start, index) => unpackParts(buffer.subarray(start, ends[index])) ?? []);
+  const head = whole.at(-1)?.head;
+  return head === undefined ? null : { head, passages: whole.flatMap(({ passages }) => passages) };
+}
+
 function parseLines(text: string): SessionText | null {
   let head: SessionHead | null = null;
   const passages: Passage[] = [];
@@ -163,6 +178,6 @@ export function markForgotten(store: Store, name: string): void {
   createFileDurably(join(folder, `${name}${FORGOTTEN}`), '');
 }
 
-function pathOfText(store: Store, name: string): string {
+export function pathOfText(store: Store, name: string): string {
   return join(store.root, SESSION_TEXTS, `${name}${SUFFIX}`);
 }

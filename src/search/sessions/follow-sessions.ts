@@ -14,6 +14,9 @@ import { joinArchive, readSessionText, type TextRead } from './read-text.ts';
 
 /** What follows the sessions of this machine: an index, or the archives alone. */
 export interface TextKeeper {
+  /** Sessions whose archives could not be taken in: there was no time, or they are damaged. */
+  waiting: ReadonlySet<string>;
+  damaged: ReadonlySet<string>;
   /** What is known of the sessions whose text is there. */
   known(): ReadonlyMap<string, SessionHead>;
   /** What was left for the next reading of a session, if its archive is still that. */
@@ -26,8 +29,8 @@ export interface TextKeeper {
 
 export interface FollowOptions {
   progress?: ((done: number, total: number) => void) | undefined;
-  /** No session is begun after so many milliseconds. */
-  budgetMs?: number;
+  /** By then it is to be over: no session is begun that would take longer, as far as its length tells. */
+  deadline?: number | undefined;
   /** Only the newest, until there are so many, or so many bytes. */
   most?: { sessions: number; bytes: number };
 }
@@ -37,6 +40,8 @@ export interface Followed {
   behind: number;
   /** So many could not be read. */
   unread: number;
+  /** Of so many that their agents have deleted, the text that was kept is damaged. */
+  damaged: number;
 }
 
 const LOCK_WAIT_MS = 2000;
@@ -53,24 +58,37 @@ export async function followSessions(
   const { machine } = store;
   const found = distinguish(await findSessions(machine), listForgotten(store));
   const lock = tryLock(store);
-  if (lock === null) return { behind: listChanged(found, keeper, options).length, unread: 0 };
+  const behind = new Set(keeper.waiting);
+  if (lock === null) {
+    for (const { name } of listChanged(found, keeper, options)) behind.add(name);
+    return { behind: behind.size, unread: 0, damaged: 0 };
+  }
   try {
     const changed = listChanged(found, keeper, options);
-    const followed: Followed = { behind: changed.length, unread: 0 };
-    const deadline = machine.clock.now() + (options.budgetMs ?? Number.POSITIVE_INFINITY);
+    for (const { name } of changed) behind.add(name);
+    let unread = 0;
     const projectOf = rememberProjects(machine);
-    for (const [done, [name, session]] of changed.entries()) {
-      if (machine.clock.now() >= deadline) break;
+    for (const [done, { name, session, news }] of changed.entries()) {
+      if (news > roomUntil(options.deadline, machine.clock.now())) continue;
       options.progress?.(done, changed.length);
-      if (!(await readOne(store, keeper, { name, session, projectOf }))) followed.unread++;
-      followed.behind--;
+      if (!(await readOne(store, keeper, { name, session, projectOf }))) unread++;
+      behind.delete(name);
     }
     options.progress?.(changed.length, changed.length);
     keeper.settle(new Set(found.keys()));
-    return followed;
+    const damaged = [...keeper.damaged].filter((name) => !found.has(name)).length;
+    return { behind: behind.size, unread, damaged };
   } finally {
     lock.release();
   }
+}
+
+/** What a slow machine reads, takes the secrets out of and indexes in a millisecond. */
+const BYTES_A_MS = 2000;
+
+/** How much may be read until then: a session is not begun that would take longer. */
+function roomUntil(deadline: number | undefined, now: number): number {
+  return deadline === undefined ? Number.POSITIVE_INFINITY : Math.max(0, deadline - now) * BYTES_A_MS;
 }
 
 /** An agent may have a session in several files: the newest counts. */
@@ -96,11 +114,18 @@ function tryLock(store: Store): Lock | null {
   }
 }
 
+interface Changed {
+  name: string;
+  session: FoundSession;
+  /** So many bytes are new, or all where that is not certain. */
+  news: number;
+}
+
 function listChanged(
   found: ReadonlyMap<string, FoundSession>,
   keeper: TextKeeper,
   { most }: FollowOptions,
-): [string, FoundSession][] {
+): Changed[] {
   const known = keeper.known();
   const { sessions, bytes } = most ?? {};
   let room = bytes ?? Number.POSITIVE_INFINITY;
@@ -110,11 +135,11 @@ function listChanged(
       room -= session.bytes;
       return room >= 0;
     })
-    .filter(([name, session]) => {
-      const head = known.get(name);
-      return (
-        head?.changedMs !== session.changedMs || head.bytes !== session.bytes || head.path !== session.path
-      );
+    .flatMap(([name, session]) => {
+      const { path, bytes, changedMs } = known.get(name) ?? {};
+      if (changedMs === session.changedMs && bytes === session.bytes && path === session.path) return [];
+      const grown = session.bytes - (bytes ?? 0);
+      return [{ name, session, news: path === session.path && grown > 0 ? grown : session.bytes }];
     });
 }
 

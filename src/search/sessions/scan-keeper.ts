@@ -7,11 +7,15 @@ import { SCANNED } from './scanned.ts';
 /** Keeps the archives alone. Nothing is left for the next reading: sessions that have grown are read anew. */
 export function openScanKeeper(store: Store): TextKeeper {
   const known = new Map<string, SessionHead>();
+  const damaged = new Set<string>();
   for (const name of listNewestTexts(store, SCANNED.sessions)) {
     const text = readText(store, name);
-    if (text !== null) known.set(name, text.head);
+    if (text === null) damaged.add(name);
+    else known.set(name, text.head);
   }
   return {
+    waiting: new Set(),
+    damaged,
     known: () => known,
     reading: () => null,
     put: (name, head) => void known.set(name, head),

@@ -14,7 +14,7 @@ import {
 } from './session-finder.ts';
 
 /** How the text of sessions was searched, and how far it is known. */
-export type SessionsOutcome = Pick<GatheredPassages, 'by' | 'behind' | 'unread'>;
+export type SessionsOutcome = Omit<GatheredPassages, 'passages' | 'known'>;
 
 export interface SessionHits extends SessionsOutcome {
   hits: SearchHit[];
@@ -28,7 +28,7 @@ export async function searchSessions(
   store: Store,
   asked: SessionsQuery & { here: string | null },
 ): Promise<SessionHits> {
-  const { passages, known, by, behind, unread } = await gatherPassages(store, asked);
+  const { passages, known, ...outcome } = await gatherPassages(store, asked);
   const { parsed, here } = asked;
   const texts = passages.map((found) => ({ key: found, text: found.passage.text }));
   const fused = fuseTexts(
@@ -43,7 +43,7 @@ export async function searchSessions(
     shown.set(name, count + 1);
     return count < MOST_OF_A_SESSION ? [describeHit(store, key, { score, parsed })] : [];
   });
-  return { hits, by, behind, unread };
+  return { hits, ...outcome };
 }
 
 function describeHit(

@@ -1,7 +1,7 @@
 import { HandoverError, isErrno } from '../../errors.ts';
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../../platform/sql.ts';
 import { isCacheTrouble, numberIn } from '../../store/cache-database.ts';
-import { openCache } from '../../store/cache-opening.ts';
+import { type OpenCache, openCache } from '../../store/cache-opening.ts';
 import type { Store } from '../../store/store.ts';
 import { abbreviateHome } from '../../workspace/place.ts';
 import { namesFile } from '../filter.ts';
@@ -14,7 +14,7 @@ import { type Extent, gatherNumbers, knowWords } from '../retrieve.ts';
 import { LOWEST_NUMBER } from '../search-schema.ts';
 import { tagOfAgent, tagOfProject } from '../searched.ts';
 import { foldText } from '../tokens.ts';
-import type { SessionHead } from './archive.ts';
+import { listTexts, type SessionHead } from './archive.ts';
 import { type Followed, type FollowOptions, followSessions } from './follow-sessions.ts';
 import { checkSessionIndex, openIndexKeeper, rebuildSessionIndex } from './index-keeper.ts';
 import type { Passage } from './passage.ts';
@@ -39,7 +39,17 @@ export interface GatheredPassages extends Followed {
 export interface SessionsQuery {
   query: SearchQuery;
   parsed: ParsedQuery;
-  follow: FollowOptions;
+  follow: Following;
+}
+
+/** How sessions are read that are not known yet: all of them, unless only so much time is to be spent. */
+export interface Following {
+  progress?: FollowOptions['progress'];
+  budgetMs?: number;
+}
+
+function toOptions({ machine }: Store, { progress, budgetMs }: Following): FollowOptions {
+  return { progress, deadline: budgetMs === undefined ? undefined : machine.clock.now() + budgetMs };
 }
 
 /** Passages that may be what is looked for, by the index where there is one to be had, else by a look at the newest. */
@@ -54,26 +64,52 @@ export async function gatherPassages(store: Store, asked: SessionsQuery): Promis
   }
 }
 
+/** Reads every session that is not known yet, and tells how many are. */
+export async function readAllSessions(
+  store: Store,
+  progress: FollowOptions['progress'],
+): Promise<Followed & Pick<GatheredPassages, 'by'> & { sessions: number }> {
+  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
+  if (driver === null) {
+    const followed = await followSessions(store, openScanKeeper(store), { progress, most: SCANNED });
+    return { ...followed, by: 'scan', sessions: listTexts(store).length };
+  }
+  const { cache, followed } = await openSessionIndex(store, driver, { progress });
+  cache.close();
+  return { ...followed, by: 'index', sessions: listTexts(store).length };
+}
+
 async function gatherByIndex(
   store: Store,
   driver: SqlDriver,
   { query, parsed, follow }: SessionsQuery,
 ): Promise<GatheredPassages> {
-  let followed: Followed = { behind: 0, unread: 0 };
-  const cache = await openCache(store, driver, {
-    cache: SESSION_INDEX,
-    update: async (database) => {
-      checkSessionIndex(store);
-      followed = await followSessions(store, openIndexKeeper(store, database), follow);
-    },
-    rebuild: () => rebuildSessionIndex(store, driver),
-  });
+  const { cache, followed } = await openSessionIndex(store, driver, toOptions(store, follow));
   try {
     const gathered = await cache.ask((database) => ask(store, database, { query, parsed }));
     return { by: 'index', ...followed, ...gathered };
   } finally {
     cache.close();
   }
+}
+
+/** Opens the index in line with what the agents have. */
+async function openSessionIndex(
+  store: Store,
+  driver: SqlDriver,
+  options: FollowOptions,
+): Promise<{ cache: OpenCache; followed: Followed }> {
+  const { deadline } = options;
+  let followed: Followed = { behind: 0, unread: 0, damaged: 0 };
+  const cache = await openCache(store, driver, {
+    cache: SESSION_INDEX,
+    update: async (database) => {
+      checkSessionIndex(store);
+      followed = await followSessions(store, openIndexKeeper(store, database, { deadline }), options);
+    },
+    rebuild: () => rebuildSessionIndex(store, driver, { isWhole: deadline === undefined }),
+  });
+  return { cache, followed };
 }
 
 function ask(
@@ -153,7 +189,8 @@ function passesText({ sinceMs, file }: SearchQuery, { at, text }: Passage): bool
 
 async function gatherByScan(store: Store, asked: SessionsQuery): Promise<GatheredPassages> {
   const { query, parsed, follow } = asked;
-  const followed = await followSessions(store, openScanKeeper(store), { ...follow, most: SCANNED });
+  const options = { ...toOptions(store, follow), most: SCANNED };
+  const followed = await followSessions(store, openScanKeeper(store), options);
   const texts = scanTexts(store).filter(({ head }) => isOfSession(store, query, head));
   const known = knowWordsOf(
     texts.flatMap(({ passages }) => passages),

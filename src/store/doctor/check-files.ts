@@ -215,7 +215,7 @@ function describeArriving(entry: Entry): Finding {
 }
 
 /** Moves a file into quarantine under a name that is free, and says so in the journal. */
-function setAside(path: string, reason: string): Remedy {
+export function setAside(path: string, reason: string): Remedy {
   return {
     description: 'move it to the quarantine',
     apply: (store) => {

@@ -4,7 +4,7 @@ import { measureRegularFile } from '../../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
 import {
   CACHES_OF_FEATURES,
-  isCacheReplaced,
+  isCacheDamage,
   isCacheTrouble,
   openCacheFile,
   pathOfCache,
@@ -27,24 +27,57 @@ export function checkIndex(store: Store, driver: SqlDriver, intact: IntactHandov
     const problem = findProblem(store, driver, intact);
     return problem === null ? [] : [describeIndex(store, driver, problem)];
   } catch (error) {
-    const busy = error instanceof HandoverError && error.code === 'HANDOVER_LOCKED';
-    if (error instanceof Error && (busy || isErrno(error) || isCacheReplaced(error)))
-      return [describeUnchecked(store, error)];
-    if (!isCacheTrouble(error) && !(error instanceof HandoverError)) throw error;
-    return [describeIndex(store, driver, error instanceof Error ? error.message : 'it cannot be opened')];
+    const path = pathOfIndex(store);
+    return [explainFailure(error, { path, describe: (problem) => describeIndex(store, driver, problem) })];
   }
 }
 
-/** Checks the caches of features by their seals: they are built anew by whoever needs them. */
-export function checkCaches(store: Store): Finding[] {
-  return CACHES_OF_FEATURES.flatMap((name) => {
+/** What kept a cache from being checked: damage, unless somebody else is at it, or this user may not write there. */
+function explainFailure(
+  error: unknown,
+  { path, describe }: { path: string; describe(problem: string): Finding },
+): Finding {
+  if (!(error instanceof Error)) throw error;
+  const isLocked = error instanceof HandoverError && error.code === 'HANDOVER_LOCKED';
+  if (isCacheDamage(error) || (error instanceof HandoverError && !isLocked)) return describe(error.message);
+  if (!isLocked && !isErrno(error) && !isCacheTrouble(error)) throw error;
+  const message = `${path} was not checked: ${error.message}`;
+  return { code: 'index-unchecked', level: 'notice', path, message, remedy: null };
+}
+
+/** Checks the caches of features by their seals and by SQLite's own check: they are built anew by whoever needs them. */
+export function checkCaches(store: Store, driver: SqlDriver | null): Finding[] {
+  return CACHES_OF_FEATURES.flatMap((name): Finding[] => {
     const path = pathOfCache(store, { name });
-    if (measureRegularFile(path) === null) return [];
-    if (withCacheLock(store, { name }, () => checkCacheSeal(store, { name })) !== 'broken') return [];
-    const message = `${path} is damaged: its bytes do not match its seal, ${name}.sum. It is a cache: no handover is affected`;
-    const remedy = { description: 'remove it', apply: () => dropCache(store, { name }) };
-    return [{ code: 'damaged-index', level: 'damage', path, message, remedy }];
+    try {
+      if ((measureRegularFile(path) ?? 0) === 0) return [];
+      const problem = findCacheProblem(store, driver, name);
+      return problem === null ? [] : [describeCache(store, name, problem)];
+    } catch (error) {
+      return [explainFailure(error, { path, describe: (problem) => describeCache(store, name, problem) })];
+    }
   });
+}
+
+function findCacheProblem(store: Store, driver: SqlDriver | null, name: string): string | null {
+  return withCacheLock(store, { name }, () => {
+    if (checkCacheSeal(store, { name }) === 'broken') return `its bytes do not match its seal, ${name}.sum`;
+    if (driver === null) return null;
+    const database = driver.open(pathOfCache(store, { name }));
+    try {
+      database.exec('PRAGMA busy_timeout = 2000');
+      return findIntegrityProblem(database);
+    } finally {
+      database.close();
+    }
+  });
+}
+
+function describeCache(store: Store, name: string, problem: string): Finding {
+  const path = pathOfCache(store, { name });
+  const message = `${path} is damaged: ${problem}. It is a cache: nothing that was kept is affected`;
+  const remedy = { description: 'remove it', apply: () => dropCache(store, { name }) };
+  return { code: 'damaged-index', level: 'damage', path, message, remedy };
 }
 
 function describeIndex(store: Store, driver: SqlDriver, problem: string): Finding {
@@ -58,25 +91,24 @@ function describeIndex(store: Store, driver: SqlDriver, problem: string): Findin
   };
 }
 
-/** Somebody else is at it, or this user may not write there. */
-function describeUnchecked(store: Store, error: Error): Finding {
-  const message = `the index was not checked: ${error.message}`;
-  return { code: 'index-unchecked', level: 'notice', path: pathOfIndex(store), message, remedy: null };
-}
-
 function findProblem(store: Store, driver: SqlDriver, intact: IntactHandovers): string | null {
   if (withIndexLock(store, () => checkIndexSeal(store)) === 'broken')
     return 'its bytes do not match its seal, index.sum';
   const database = openCacheFile(store, driver, INDEX);
   if (database === null) return null;
   try {
-    const verdict = textIn(database.prepare('PRAGMA integrity_check(1)').get(), 'integrity_check');
-    if (verdict !== 'ok') return verdict;
+    const problem = findIntegrityProblem(database);
+    if (problem !== null) return problem;
     updateIndex(store, database);
     return compareRows(store, database, intact);
   } finally {
     database.close();
   }
+}
+
+function findIntegrityProblem(database: SqlDatabase): string | null {
+  const verdict = textIn(database.prepare('PRAGMA integrity_check(1)').get(), 'integrity_check');
+  return verdict === 'ok' ? null : verdict;
 }
 
 function isKept(store: Store, id: string): boolean {

@@ -45,7 +45,7 @@ export async function examineStore(store: Store, progress?: CheckProgress): Prom
       ...journal.findings,
       ...locks,
       ...index,
-      ...checkCaches(store),
+      ...checkCaches(store, driver),
       ...surroundings,
     ],
   };

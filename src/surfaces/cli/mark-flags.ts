@@ -9,7 +9,9 @@ const text = (input: string): string => input;
 
 export const factPositional = {
   kind: 'tuple',
-  parameters: [{ parse: text, brief: 'The id of a fact, or the beginning of one', placeholder: 'fact' }],
+  parameters: [
+    { parse: text, brief: 'The id of a fact, the beginning of one, or its words', placeholder: 'fact' },
+  ],
 } as const;
 
 export const becauseFlag = {

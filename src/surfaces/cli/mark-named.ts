@@ -11,7 +11,7 @@ import { requireHandover } from '../../store/resolve.ts';
 import { identifyProject } from '../../workspace/project.ts';
 import { type Desk, findStore, withCatalog } from './context.ts';
 import { pickNamed } from './pick.ts';
-import { requireFact } from './pick-fact.ts';
+import { matchFacts, requireFact } from './pick-fact.ts';
 
 export interface FactInHandover {
   handover: Handover;
@@ -20,7 +20,7 @@ export interface FactInHandover {
 
 export interface MarkOrder {
   mark: Mark['mark'];
-  /** The fact, by its id or the beginning of one. */
+  /** The fact, by its id, the beginning of one, or its words. */
   word: string;
   /** The handover that has it, in the words of the user; the newest of the project that has it when left out. */
   named?: string | undefined;
@@ -44,7 +44,6 @@ const ROWS_LOOKED_AT = 200;
 /** The fact that is meant, as the newest handover of this project that has it tells it. */
 export async function findFact(desk: Desk, words: string, named?: string): Promise<FactInHandover> {
   const store = findStore(desk);
-  const word = words.trim().toLowerCase();
   if (named !== undefined) {
     const handover = requireHandover(store, await pickNamed(store, named));
     return { handover, fact: requireFact(handover, words) };
@@ -54,7 +53,7 @@ export async function findFact(desk: Desk, words: string, named?: string): Promi
     let looked = 0;
     for await (const { id } of catalog.rows({ project: { id: project } })) {
       const candidate = readIntact(store, id);
-      if (candidate?.facts.some((fact) => fact.id.startsWith(word))) return candidate;
+      if (candidate !== null && matchFacts(candidate, words).length > 0) return candidate;
       if (++looked === ROWS_LOOKED_AT) break;
     }
     return null;
@@ -62,7 +61,7 @@ export async function findFact(desk: Desk, words: string, named?: string): Promi
   if (handover !== null) return { handover, fact: requireFact(handover, words) };
   throw new HandoverError(
     'HANDOVER_NOT_FOUND',
-    `no fact of ${name} has the id "${cutToBytes(cleanLine(words), 80)}"`,
+    `no fact of ${name} is "${cutToBytes(cleanLine(words), 80)}"`,
     {
       hint: 'See the facts and their ids with: handover show',
     },

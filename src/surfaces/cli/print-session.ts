@@ -17,7 +17,7 @@ export function pickPassages({ passages }: OpenedSession, line: number | null): 
 }
 
 export function printSession(
-  { out, machine }: CliContext,
+  { out, machine }: Pick<CliContext, 'out' | 'machine'>,
   session: OpenedSession,
   line: number | null,
 ): void {

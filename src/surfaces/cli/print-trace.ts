@@ -18,6 +18,13 @@ export function printTrace(out: Output, handover: Handover, trace: Trace): void 
   for (const traced of trace.facts) print.printFact(traced);
 }
 
+/** Of the same facts only where they came from. */
+export function printSources(out: Output, handover: Handover, trace: Trace): void {
+  const print = new TracePrinter(out, handover, trace);
+  out.line(dim('transcript  '), print.describeTranscript());
+  for (const traced of trace.facts) print.printSources(traced);
+}
+
 class TracePrinter {
   readonly #out: Output;
   readonly #handover: Handover;
@@ -47,7 +54,8 @@ class TracePrinter {
     }
   }
 
-  printFact({ fact, sources }: TracedFact): void {
+  printFact(traced: TracedFact): void {
+    const { fact } = traced;
     this.#out.line();
     const status = fact.status === undefined ? '' : `[${fact.status}] `;
     this.#out.line(
@@ -55,6 +63,10 @@ class TracePrinter {
       `${status}${cutAtWord(cleanLine(fact.text), MAX_FACT_BYTES)}`,
       dim(`  (${fact.trust}, ${fact.origin}, ${fact.id})`),
     );
+    this.printSources(traced);
+  }
+
+  printSources({ fact, sources }: TracedFact): void {
     if (sources.length === 0) this.#out.line(dim(`  no place is kept: ${this.#explainOrigin(fact)}`));
     for (const source of sources) this.#printSource(source);
   }

@@ -1,10 +1,13 @@
 import type { SearchAnswer } from '../../search/search.ts';
 import { SCANNED } from '../../search/sessions/scanned.ts';
-import type { CliContext } from './context.ts';
+import type { Desk } from './context.ts';
 import { dim, yellow } from './output.ts';
 
 /** Says what a search could not look at, and why, once. */
-export function noteShortcomings({ err }: CliContext, { sessions, meaning }: SearchAnswer): void {
+export function noteShortcomings(
+  { err }: Pick<Desk, 'err'>,
+  { sessions, meaning }: Pick<SearchAnswer, 'sessions' | 'meaning'>,
+): void {
   if (meaning?.trouble) {
     const { message, hint } = meaning.trouble;
     err.line(yellow('note: '), `searched by words alone, or nearly: ${message}`);
@@ -20,7 +23,15 @@ export function noteShortcomings({ err }: CliContext, { sessions, meaning }: Sea
   if (sessions.by === 'scan')
     err.line(yellow('note: '), `without SQLite only the newest ${SCANNED.sessions} sessions are searched`);
   if (sessions.behind > 0)
-    err.line(yellow('note: '), `${tellCount(sessions.behind)} not read yet, or being read by another search`);
+    err.line(
+      yellow('note: '),
+      `${tellCount(sessions.behind)} not read yet, so what was said there is not found; read all with: handover search --sessions`,
+    );
+  if (sessions.damaged > 0)
+    err.line(
+      yellow('note: '),
+      `the kept text of some sessions is damaged (${sessions.damaged}); see: handover doctor`,
+    );
   if (sessions.unread > 0)
     err.line(yellow('note: '), `${tellCount(sessions.unread)} passed over, as they cannot be read now`);
 }

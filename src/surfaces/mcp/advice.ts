@@ -4,7 +4,7 @@ import type { ErrorCode, HandoverError } from '../../errors.ts';
 const BY_TOOL: Partial<Record<ErrorCode, string>> = {
   HANDOVER_NOT_FOUND: 'find the id with the tool "search", or see what is kept here with "status"',
   HANDOVER_STORE_EMPTY: 'nothing is kept yet; keep something with the tool "save"',
-  HANDOVER_ID_AMBIGUOUS: 'give more of the id',
+  HANDOVER_ID_AMBIGUOUS: 'give one of these ids, or more of it',
   HANDOVER_TEXT_TOO_LARGE: 'say it in a sentence or two; a long text belongs into a file of the project',
   HANDOVER_PROJECT_MISSING: 'give "project" as the absolute path of a folder that exists, or leave it out',
   HANDOVER_RECORD_DAMAGED: 'use another handover, and tell the user to run: handover doctor',

@@ -5,8 +5,13 @@ export const SMALLEST = 256;
 export const USUAL = 2000;
 const MOST = 20_000;
 
-/** A text that an agent gives; the tool says itself when it is more than can be kept. */
-export function text(description: string): v.GenericSchema<string> {
+/** A text that an agent gives, of at most so many characters. */
+export function text(description: string, most = 4000): v.GenericSchema<string> {
+  return v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.description(description));
+}
+
+/** A text to be kept: the store says itself when it is more than that can be. */
+export function keptText(description: string): v.GenericSchema<string> {
   return v.pipe(v.string(), v.minLength(1), v.description(description));
 }
 

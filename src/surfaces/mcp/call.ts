@@ -1,4 +1,5 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import { cutToBytes } from '../../model/text.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { describeFailure, logFailure } from '../../relay/log.ts';
 import type { Desk } from '../cli/context.ts';
@@ -76,12 +77,15 @@ function openNotes(): { output: Output; lines(): string[] } {
   return { output: createOutput({ isTerminal: false, write, writeBytes }, false), lines: () => lines };
 }
 
+const MAX_MESSAGE_BYTES = 2000;
+
 /** In words for the agent. What is a bug of ours is noted in the log, where `handover doctor` tells of it. */
 function tellFailure({ machine }: Connection, error: unknown): string {
   const known = toHandoverError(error);
   if (known !== null) {
     const advice = adviseOn(known);
-    return `${known.code}: ${known.message}${advice === null ? '' : `\nnext: ${advice}`}`;
+    const message = cutToBytes(known.message, MAX_MESSAGE_BYTES);
+    return `${known.code}: ${message}${advice === null ? '' : `\nnext: ${advice}`}`;
   }
   logFailure(findDataFolder(machine), describeFailure(error, 'mcp', machine.clock.now()));
   return 'agent-handover met a case that it does not know. Nothing that was kept is changed.\nnext: go on without this tool, and tell the user to run: handover doctor';

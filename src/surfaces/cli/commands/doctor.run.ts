@@ -12,10 +12,12 @@ import type { DoctorFlags } from './doctor.ts';
 /** Exit status 65 while something is damaged and not yet dealt with. */
 export async function runDoctor(this: CliContext, flags: DoctorFlags): Promise<void> {
   const store = findStore(this);
+  const texts = await (await import('../../../search/sessions/check-texts.ts')).checkTexts(store);
   const examination = await examineStore(store, progressOf(this, 'checking'));
   const drift = await findDrift(this.machine);
   const hooks = [...findBrokenHooks(this), ...findHookFailures(store)];
-  const found = [...examination.findings, ...drift.drifted.map(toFinding), ...hooks];
+  // First, because what is left of a text may be in a cache that is damaged and removed.
+  const found = [...texts, ...examination.findings, ...drift.drifted.map(toFinding), ...hooks];
   const findings = flags.fix
     ? fixFindings(store, found)
     : found.map((finding) => ({ ...finding, fixed: false }));

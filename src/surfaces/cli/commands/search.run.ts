@@ -25,6 +25,7 @@ export async function runSearch(this: CliContext, flags: SearchFlags, ...words: 
     embedProgress: drawProgress(this, 'embedding facts'),
   };
   if (flags.embed && (await embed(this, desk, { words, json: flags.json }))) return;
+  if (flags.sessions && words.length === 0) return await readSessions(this, desk, flags);
   const query = await toQuery(this, flags, words.join(' '));
   const answer = await search(desk, query);
   noteShortcomings(this, answer);
@@ -60,6 +61,19 @@ async function embed(
   else out.line(`${embedded} of ${texts} texts were embedded, the others had been before`);
   if (forgotten > 0) err.line(dim(`${forgotten} vectors of what is not there any more were deleted`));
   return true;
+}
+
+/** Nothing is looked for, but from then on everything is found. */
+async function readSessions(
+  { out, err }: CliContext,
+  desk: SearchDesk,
+  { json }: SearchFlags,
+): Promise<void> {
+  const { readAllSessions } = await import('../../../search/sessions/session-finder.ts');
+  const { sessions, ...outcome } = await readAllSessions(desk.store, desk.sessionProgress);
+  noteShortcomings({ err }, { sessions: outcome });
+  if (json) out.json({ sessions, ...outcome });
+  else out.line(`the text of ${sessions === 1 ? '1 session' : `${sessions} sessions`} is kept`);
 }
 
 async function toQuery({ machine }: CliContext, flags: SearchFlags, text: string): Promise<SearchQuery> {

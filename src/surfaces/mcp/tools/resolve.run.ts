@@ -1,10 +1,14 @@
 import { HandoverError } from '../../../errors.ts';
+import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
 import { assertNotPaused } from '../../../run/brake.ts';
 import { identifyProject } from '../../../workspace/project.ts';
 import { markNamed } from '../../cli/mark-named.ts';
 import type { Answer, Call } from '../call.ts';
+import { quote } from '../page.ts';
 import type { Marking } from './resolve.ts';
+
+const MAX_SHOWN_BYTES = 160;
 
 export async function resolve(
   call: Call,
@@ -18,7 +22,10 @@ export async function resolve(
   assertNotPaused(call.machine, findProjectFolder(root));
   const { handover, fact, isNew } = await markNamed(call, { mark, word, named, because, by: 'agent' });
   return {
-    text: `${isNew ? mark : `was ${mark} already`}: ${fact.kind} ${fact.id}`,
+    text: [
+      `${isNew ? mark : `was ${mark} already`}: ${fact.kind} ${fact.id}`,
+      quote(cutAtWord(cleanLine(fact.text), MAX_SHOWN_BYTES)),
+    ].join('\n'),
     data: { fact: fact.id, mark, handover: handover.id, changed: isNew },
   };
 }

@@ -1,12 +1,13 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { project, text } from '../arguments.ts';
+import { keptText, project, text } from '../arguments.ts';
 import { answer } from '../call.ts';
 import type { Connection } from '../connection.ts';
+import { describeInput } from '../input.ts';
 
 const Arguments = v.strictObject({
-  fact: text('The id of a fact (f-…); search, get and save tell it.'),
+  fact: text('The id of a fact (f-…), as search, get and save tell it, or its words, as a brief has them.'),
   as: v.optional(
     v.pipe(
       v.picklist(['resolved', 'refuted', 'pinned', 'unpinned']),
@@ -16,7 +17,7 @@ const Arguments = v.strictObject({
     ),
     'resolved',
   ),
-  because: v.optional(text('Why, in a sentence. Needed for refuted.')),
+  because: v.optional(keptText('Why, in a sentence. Needed for refuted.')),
   in: v.optional(text('The handover that has the fact; the newest of the project if left out.')),
   project,
 });
@@ -37,7 +38,7 @@ export function registerResolve(server: McpServer, connection: Connection): void
       title: 'Mark a fact',
       description:
         'Says what became of a fact of an earlier session: resolved (the default), refuted, pinned or unpinned. Call it when a next step is done, a question is answered, an error is gone, or something that was decided has turned out not to work.',
-      inputSchema: toStandardJsonSchema(Arguments),
+      inputSchema: describeInput(Arguments),
       outputSchema: toStandardJsonSchema(Marked),
       annotations: {
         readOnlyHint: false,

@@ -11,8 +11,12 @@ export async function resume(call: Call, wish: BriefWish): Promise<Answer> {
   const { text, found, place } = await briefHere(call, wish);
   if (text === '')
     return { text: `# Nothing is kept of ${place.project.name} in ${place.workspace.root} yet.` };
-  if (found === null || found.brief.leftOut.length === 0) return { text };
-  return { text: `${text}# By tool: get with the id of a fact, or resume with a larger budget\n` };
+  if (found === null) return { text };
+  const more =
+    found.brief.leftOut.length === 0 ? '' : 'search for what was left out, or resume with a larger budget; ';
+  return {
+    text: `${text}# By tool: ${more}resolve with the words of a line when it is done or did not hold\n`,
+  };
 }
 
 /** The brief for whoever goes on here. */

@@ -1,16 +1,17 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { project, text } from '../arguments.ts';
+import { keptText, project } from '../arguments.ts';
 import { answer } from '../call.ts';
 import type { Connection } from '../connection.ts';
+import { describeInput } from '../input.ts';
 
 const MOST_OF_A_KIND = 20;
 
 function texts(description: string): v.OptionalSchema<v.GenericSchema<string[]>, undefined> {
   return v.optional(
     v.pipe(
-      v.array(text('A sentence or two that can be understood without this conversation.')),
+      v.array(keptText('A sentence or two that can be understood without this conversation.')),
       v.maxLength(MOST_OF_A_KIND),
       v.description(description),
     ),
@@ -55,7 +56,7 @@ export function registerSave(server: McpServer, connection: Connection): void {
       title: 'Keep something for the next session',
       description:
         'Keeps decisions, rules, rejected approaches, next steps and open questions of this session, so that the next one, of any agent, is told of them. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are kept by themselves: do not save those. Saving the same again changes nothing. Secrets are taken out.',
-      inputSchema: toStandardJsonSchema(Arguments),
+      inputSchema: describeInput(Arguments),
       outputSchema: toStandardJsonSchema(Saved),
       annotations: {
         readOnlyHint: false,

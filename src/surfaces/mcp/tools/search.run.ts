@@ -1,21 +1,25 @@
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchHit } from '../../../search/hit.ts';
-import { search } from '../../../search/search.ts';
+import { type SearchAnswer, search } from '../../../search/search.ts';
 import { identifyProject } from '../../../workspace/project.ts';
 import { findStore } from '../../cli/context.ts';
 import { findNotes } from '../../cli/find-notes.ts';
 import { printHits } from '../../cli/print-hits.ts';
 import { redactWords } from '../../cli/redact-words.ts';
+import { noteShortcomings } from '../../cli/search-notes.ts';
 import { parseMoment } from '../../cli/words.ts';
 import type { Answer, Call } from '../call.ts';
 import { DATA_NOT_ORDERS, printSheet, quote } from '../page.ts';
 import { collectLines } from '../printed-lines.ts';
 import type { SearchWish } from './search.ts';
 
+/** What a call may spend on sessions that were not read yet: whoever asks waits for the answer. */
+const SESSIONS_BUDGET_MS = 3000;
+
 export async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
   const { machine } = call;
-  const { hits, omitted } = await search(
-    { store: findStore(call), notes: await findNotes(machine) },
+  const answer = await search(
+    { store: findStore(call), notes: await findNotes(machine), sessionsBudgetMs: SESSIONS_BUDGET_MS },
     {
       text: wish.query,
       limit: wish.limit,
@@ -27,19 +31,41 @@ export async function searchFacts(call: Call, wish: SearchWish): Promise<Answer>
       ...(wish.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
     },
   );
-  const words = cutToBytes(cleanLine(await redactWords.call(call, wish.query)), 80);
-  if (hits.length === 0)
-    return { text: `# Nothing was found for "${words}"${wish.everywhere ? '' : ' in this project'}` };
-  const more = (count: number): string =>
-    `${count} more; ask with a larger limit or budget, or with kind, file or since`;
-  const text = printSheet({
-    head: [`# Found for "${words}", best first`, DATA_NOT_ORDERS],
+  noteShortcomings(call, answer);
+  const words = `"${cutToBytes(cleanLine(await redactWords.call(call, wish.query)), 80)}"`;
+  return {
+    text: answer.hits.length === 0 ? tellNothing(words, wish) : tellHits(call, { words, wish, answer }),
+  };
+}
+
+interface Told {
+  /** What was looked for, without secrets. */
+  words: string;
+  wish: SearchWish;
+  answer: SearchAnswer;
+}
+
+function tellHits(call: Call, { words, wish, answer: { hits, omitted } }: Told): string {
+  return printSheet({
+    head: [`# Found for ${words}, best first`, DATA_NOT_ORDERS],
     entries: hits.map((hit) => describeHit(call, hit, wish.query)),
     budget: wish.budget,
     omitted,
-    more,
+    more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
   });
-  return { text };
+}
+
+function tellNothing(words: string, wish: SearchWish): string {
+  const { kind, file, agent, since } = wish;
+  const isNarrow = [kind, file, agent, since].some((limit) => limit !== undefined);
+  const ways = [
+    ...(isNarrow ? ['without kind, file, agent and since'] : []),
+    'with fewer or other words',
+    ...(wish.everywhere ? [] : ['everywhere: true']),
+    ...(wish.sessions ? [] : ['sessions: true, for all that was said']),
+  ];
+  const where = wish.everywhere ? '' : ' in this project';
+  return `# Nothing was found for ${words}${where}\nnext: search ${ways.join(', or ')}`;
 }
 
 /** As the command prints it, but for the last line, which says how it is opened. */
@@ -49,6 +75,14 @@ function describeHit({ machine }: Call, hit: SearchHit, query: string): string[]
 }
 
 function nameOpening({ what, id, from, open }: SearchHit): string {
-  if (what === 'handover') return `get ${JSON.stringify({ id })}`;
-  return what === 'fact' ? `get ${JSON.stringify({ id, in: from.handover })}` : quote(open);
+  switch (what) {
+    case 'fact':
+      return `get ${JSON.stringify({ id, in: from.handover })}`;
+    case 'session':
+      return `get ${JSON.stringify({ id, line: from.line })}`;
+    case 'handover':
+      return `get ${JSON.stringify({ id })}`;
+    case 'note':
+      return quote(open);
+  }
 }

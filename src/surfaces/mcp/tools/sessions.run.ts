@@ -19,9 +19,13 @@ export async function listSessions(call: Call, wish: SessionsWish): Promise<Answ
     ...(wish.everywhere ? {} : { project: identifyProject('.', machine).id }),
     ...(wish.since === undefined ? {} : { sinceMs: parseMoment(wish.since, now, 'first') }),
   });
+  if (found.length === 0) {
+    const wider = wish.everywhere ? '' : '; those of all projects with everywhere: true';
+    return { text: `# No session was found${wider}` };
+  }
   return {
     text: printSheet({
-      head: [`# ${found.length} sessions, newest first`, DATA_NOT_ORDERS],
+      head: [`# Sessions: ${found.length}, newest first`, DATA_NOT_ORDERS],
       entries: found.map((session) => [describeSession(session, now)]),
       budget: BUDGET,
       most: wish.limit,

@@ -1,10 +1,10 @@
 import type { McpServer } from '@modelcontextprotocol/server';
-import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { AGENT_NAMES } from '../../../agents/agent.ts';
 import { limit, project, text } from '../arguments.ts';
 import { answer } from '../call.ts';
 import type { Connection } from '../connection.ts';
+import { describeInput } from '../input.ts';
 
 const Arguments = v.strictObject({
   agent: v.optional(v.pipe(v.picklist(AGENT_NAMES), v.description('Only sessions of this agent.'))),
@@ -24,8 +24,8 @@ export function registerSessions(server: McpServer, connection: Connection): voi
     {
       title: 'List sessions of agents',
       description:
-        'The sessions of every coding agent on this machine that worked in this project, newest first: agent, id, age, folder and title. Call it to find out who worked here before and when; what they did is told by resume, search and get.',
-      inputSchema: toStandardJsonSchema(Arguments),
+        'The sessions of every coding agent on this machine that worked in this project, newest first: agent, id, age, folder and title. Call it to find out who worked here before and when; what was handed over is told by resume and search, what was said by get with the id of a session.',
+      inputSchema: describeInput(Arguments),
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     ({ project: folder, ...wish }, context) =>

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { project } from '../arguments.ts';
 import { answer } from '../call.ts';
 import type { Connection } from '../connection.ts';
+import { describeInput } from '../input.ts';
 
 const Arguments = v.strictObject({ project });
 
@@ -25,7 +26,7 @@ export function registerStatus(server: McpServer, connection: Connection): void 
       title: 'What is kept here',
       description:
         'Where things stand: which project this is, the newest handovers of it, whether your session is known, whether a run of steps was interrupted, and whether writing is paused. Call it when another tool finds nothing or refuses.',
-      inputSchema: toStandardJsonSchema(Arguments),
+      inputSchema: describeInput(Arguments),
       outputSchema: toStandardJsonSchema(Status),
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
