@@ -1,11 +1,11 @@
-import { HandoverError } from '../errors.ts';
-import { sha256Hex } from '../model/checksum.ts';
+import { HandoverError, isErrno } from '../errors.ts';
 import { cutToBytes } from '../model/text.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import type { Redactor } from '../redact/redactor.ts';
 import { isCacheDamage, isCacheTrouble } from '../store/cache-database.ts';
 import type { Store } from '../store/store.ts';
-import type { Embedder, Side } from './embedder.ts';
+import { digestOf } from './digest.ts';
+import type { Embedder } from './embedder.ts';
 import { openEndpoint } from './endpoint.ts';
 import { type MeaningSettings, readMeaningSettings } from './settings.ts';
 import { discardVectorFile, openVectorFile, type VectorFile } from './vector-file.ts';
@@ -113,26 +113,26 @@ async function withMeaning<T>(
 ): Promise<T> {
   const { machine } = store;
   const embedder = openEndpoint(settings, machine);
-  const vectors = openVectorFile(store, { space: embedder.space });
-  if (vectors === null) {
-    throw new HandoverError('HANDOVER_MEANING_UNCONFIGURED', 'meaning needs SQLite to keep its vectors', {
-      hint: 'Use Node 22.13 or later, or install with optional dependencies.',
-    });
-  }
   const redactor = openRedactor(machine, { folder: machine.cwd, makesKey: false });
+  let vectors: VectorFile | null = null;
   try {
+    vectors = openVectorFile(store, { space: embedder.space });
+    if (vectors === null)
+      throw new HandoverError('HANDOVER_MEANING_UNCONFIGURED', 'meaning needs SQLite to keep its vectors', {
+        hint: 'Use Node 22.13 or later, or install with optional dependencies.',
+      });
     return await work({ embedder, vectors, redactor, now: () => machine.clock.now() });
   } catch (error) {
     if (isCacheDamage(error)) discardVectorFile(store);
-    throw error;
+    throw explainTrouble(error);
   } finally {
-    vectors.close();
+    vectors?.close();
   }
 }
 
 function explainTrouble(error: unknown): HandoverError {
   if (error instanceof HandoverError) return error;
-  if (!isCacheTrouble(error)) throw error;
+  if (!isCacheTrouble(error) && !isErrno(error)) throw error;
   const what = isCacheDamage(error) ? 'were damaged, and will be made again' : 'cannot be used now';
   return new HandoverError('HANDOVER_IO', `the vectors that were kept ${what}`, { cause: error });
 }
@@ -153,10 +153,6 @@ function groupByDigest<Key>(candidates: Iterable<Candidate<Key>>, most: number):
     else break;
   }
   return groups;
-}
-
-function digestOf(text: string, side: Side): string {
-  return sha256Hex(`${side}\n${text}`);
 }
 
 async function rank<Key>(

@@ -40,6 +40,8 @@ export interface VectorFile {
   put(vectors: ReadonlyMap<string, Float32Array>): void;
   /** The most alike, best first. The same with and without sqlite-vec. */
   findNeighbours(query: NeighbourQuery): Neighbour[];
+  /** Forgets the vectors of every space for these texts. */
+  forget(digests: readonly string[]): void;
   /** Forgets the vectors of every space for texts that are not among these; returns how many. */
   keepOnly(digests: readonly string[]): number;
   close(): void;
@@ -83,7 +85,6 @@ function openOrCreate(driver: SqlDriver, path: string): SqlDatabase {
 function openWhole(driver: SqlDriver, path: string): SqlDatabase | null {
   const database = driver.open(path, { allowExtension: true });
   try {
-    database.exec('PRAGMA busy_timeout = 2000; PRAGMA secure_delete = ON');
     if (numberIn(database.prepare('PRAGMA user_version').get(), 'user_version') === VERSION) return database;
   } catch (error) {
     database.close();
@@ -117,7 +118,7 @@ class SqlVectorFile implements VectorFile {
     this.#space = space;
     this.#computes = computes;
     database.exec(
-      'PRAGMA temp_store = MEMORY; CREATE TEMP TABLE wanted (digest TEXT PRIMARY KEY) WITHOUT ROWID',
+      'PRAGMA busy_timeout = 2000; PRAGMA secure_delete = ON; PRAGMA temp_store = MEMORY; CREATE TEMP TABLE wanted (digest TEXT PRIMARY KEY) WITHOUT ROWID',
     );
   }
 
@@ -153,6 +154,13 @@ class SqlVectorFile implements VectorFile {
       ? this.#compare(vector, digests, limit + SPARE)
       : inParts(digests).flatMap((part) => this.#compare(vector, part, null));
     return found.sort((a, b) => b.likeness - a.likeness || (a.digest < b.digest ? -1 : 1)).slice(0, limit);
+  }
+
+  forget(digests: readonly string[]): void {
+    this.#want(digests);
+    this.#inTransaction(() =>
+      this.#database.prepare('DELETE FROM vectors WHERE digest IN (SELECT digest FROM wanted)').run(),
+    );
   }
 
   keepOnly(digests: readonly string[]): number {

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { HandoverError, isErrno } from '../errors.ts';
 import { trimCacheFolder, writeCacheFile } from '../platform/cache-file.ts';
-import { readRegularFile } from '../platform/durable-file.ts';
+import { readRegularFile, removeFile } from '../platform/durable-file.ts';
+import { listFolder } from '../platform/folder-listing.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { READINGS, type Store } from './store.ts';
 
@@ -16,6 +17,12 @@ export function findReading(store: Store, name: string): Buffer | null {
     if (isErrno(error) || error instanceof HandoverError) return null;
     throw error;
   }
+}
+
+/** What was read goes with what was made of it. */
+export function dropReadings(store: Store): void {
+  const folder = join(store.root, READINGS);
+  for (const name of listFolder(folder)) removeFile(join(folder, name));
 }
 
 /** Does nothing where nothing can be written: the next reading is then a whole one. */

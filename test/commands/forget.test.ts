@@ -1,6 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { errorCode, makeDesk } from '../support/cli.ts';
+import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
+import { openEmbeddingServer } from '../support/embedding-server.ts';
+import { settle, startAgent, tellWork, writeSession } from '../support/hooks.ts';
+import { configure } from '../support/publishing.ts';
 import { keepSample } from '../support/samples.ts';
 import { listFiles, snapshotTree } from '../support/tree.ts';
 
@@ -40,5 +45,71 @@ describe('handover forget', () => {
     expect([ambiguous.status, errorCode(ambiguous)]).toEqual([64, 'HANDOVER_ID_AMBIGUOUS']);
     expect((await desk.run(['forget'])).status).toBe(64);
     expect(snapshotTree(`${desk.store}/handovers`)).toEqual(before);
+  });
+});
+
+/** The files of the store in whose bytes a word shows, also compressed. */
+function findTraces(desk: Desk, words: readonly string[]): string[] {
+  return listFiles(desk.store).filter((path) => {
+    const bytes = readFileSync(path);
+    const text = `${bytes.toString('latin1')}${path.endsWith('.gz') ? gunzipSync(bytes).toString('utf8') : ''}`;
+    return words.some((word) => text.toLowerCase().includes(word));
+  });
+}
+
+const FORGOTTEN = ['kumquat', 'persimmon'];
+
+async function keepEverywhere(desk: Desk): Promise<{ id: string; session: string }> {
+  const session = writeSession(desk);
+  tellWork(session, {
+    goal: 'Peel the kumquat',
+    file: join(desk.project, 'kumquat.ts'),
+    decision: 'I decided to take the persimmon, because it is ripe.',
+  });
+  const agent = startAgent(desk);
+  await agent.call('SessionStart', {
+    session_id: session.id,
+    transcript_path: session.path,
+    cwd: desk.project,
+  });
+  await agent.call('SessionEnd', {
+    session_id: session.id,
+    transcript_path: session.path,
+    cwd: desk.project,
+  });
+  await settle(desk);
+  await agent.end();
+  await desk.ok(['resume']);
+  await desk.ok(['list', '--query', 'kumquat']);
+  await desk.ok(['search', '--sessions', 'kumquat']);
+  const [row] = await desk.json<{ id: string }[]>(['list']);
+  return { id: row?.id ?? '', session: session.id };
+}
+
+describe('what was forgotten', () => {
+  it('is in no file of the store, byte for byte, when the session goes with it', async () => {
+    const desk = makeDesk();
+    const server = await openEmbeddingServer();
+    configure(desk, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\n`);
+    await desk.save('--title', 'stays', '--decision', 'Apples stay');
+    const { id, session } = await keepEverywhere(desk);
+    await desk.json(['search', '--embed']);
+    expect(findTraces(desk, FORGOTTEN).map((path) => path.replace(desk.store, ''))).toEqual(
+      expect.arrayContaining(['/search.sqlite', '/sessions.sqlite']),
+    );
+    await desk.ok(['forget', id, '--session', session]);
+    expect(findTraces(desk, FORGOTTEN)).toEqual([]);
+    expect(await desk.json(['search', '--embed'])).toMatchObject({ embedded: 1, forgotten: 0 });
+    expect(await desk.json(['search', 'apples'])).toMatchObject({ hits: [{ text: 'Apples stay' }] });
+    expect(await desk.ok(['doctor'])).toContain('all is well');
+    await server.close();
+  });
+
+  it('is gone from databases that cannot be opened here', async () => {
+    const desk = makeDesk();
+    const { id, session } = await keepEverywhere(desk);
+    await desk.ok(['forget', id, '--session', session], { env: { HANDOVER_SQLITE: 'none' } });
+    expect(findTraces(desk, FORGOTTEN)).toEqual([]);
+    expect(existsSync(join(desk.store, 'search.sqlite'))).toBe(false);
   });
 });

@@ -14,6 +14,7 @@ import { KEY_SCENARIOS } from './key-scenarios.mjs';
 import { MEMORY_SCENARIOS } from './memory-scenarios.mjs';
 import { copyBox, letSettle, removeBox } from './sandbox.mjs';
 import { SEARCH_SCENARIOS } from './search-scenarios.mjs';
+import { TEXT_SCENARIOS } from './text-scenarios.mjs';
 import { writeTurn } from './transcript.mjs';
 import { WORKER_SCENARIO } from './worker-scenario.mjs';
 
@@ -92,6 +93,7 @@ export const SCENARIOS = [
   ...KEY_SCENARIOS,
   ...MEMORY_SCENARIOS,
   ...SEARCH_SCENARIOS,
+  ...TEXT_SCENARIOS,
   WORKER_SCENARIO,
 ];
 

@@ -1,8 +1,11 @@
+import { join } from 'node:path';
 import { findSessions } from '../../capture/find-session.ts';
 import { removeFile } from '../../platform/durable-file.ts';
+import { listFolder } from '../../platform/folder-listing.ts';
 import { loadSqlDriver } from '../../platform/sql.ts';
-import { isCacheDamage, openCacheFile, pathOfCache } from '../../store/cache-database.ts';
-import type { Store } from '../../store/store.ts';
+import { isCacheDamage, openCacheFile } from '../../store/cache-database.ts';
+import { dropCache } from '../../store/cache-writer.ts';
+import { QUARANTINE, type Store } from '../../store/store.ts';
 import { listTexts, markForgotten, nameText, readText, removeText, type SessionHead } from './archive.ts';
 import { openIndexKeeper } from './index-keeper.ts';
 import { SESSION_INDEX } from './text-schema.ts';
@@ -21,11 +24,18 @@ export async function findExpiredTexts(store: Store, retentionMs: number): Promi
 
 /** Deletes what is kept of sessions, here and in the index. */
 export function removeTexts(store: Store, heads: readonly Pick<SessionHead, 'agent' | 'id'>[]): void {
-  for (const head of heads) removeText(store, nameText(head));
+  for (const head of heads) {
+    removeText(store, nameText(head));
+    removeSetAside(store, nameText(head));
+  }
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   try {
     const database = driver === null ? null : openCacheFile(store, driver, SESSION_INDEX);
-    if (database === null) return;
+    if (database === null) {
+      // What cannot be opened here, or is of another version, may hold the text all the same.
+      dropCache(store, SESSION_INDEX);
+      return;
+    }
     try {
       openIndexKeeper(store, database);
     } finally {
@@ -33,8 +43,14 @@ export function removeTexts(store: Store, heads: readonly Pick<SessionHead, 'age
     }
   } catch (error) {
     if (!isCacheDamage(error)) throw error;
-    removeFile(pathOfCache(store, SESSION_INDEX));
+    dropCache(store, SESSION_INDEX);
   }
+}
+
+/** Copies of damaged archives hold text as well. */
+function removeSetAside(store: Store, name: string): void {
+  const folder = join(store.root, QUARANTINE);
+  for (const copy of listFolder(folder)) if (copy.includes(name)) removeFile(join(folder, copy));
 }
 
 /** The same for one session, which is not read again either. */

@@ -6,6 +6,7 @@ import { forgetHandover } from '../../../store/handovers.ts';
 import { type Expiry, findExpired } from '../../../store/retention.ts';
 import type { Store } from '../../../store/store.ts';
 import { type CliContext, findStore, withCatalog } from '../context.ts';
+import { findNotes } from '../find-notes.ts';
 import { bold, dim } from '../output.ts';
 import { isOfTerminal } from '../terminal-flag.ts';
 import type { CleanupFlags } from './cleanup.ts';
@@ -23,13 +24,22 @@ export async function runCleanup(this: CliContext, flags: CleanupFlags): Promise
   const chosen = terminal === undefined ? expired : expired.filter((row) => isOfTerminal(row, terminal));
   const days = retentionMs / DAY_MS;
   const removed: string[] = [];
+  const { forgetInCaches, forgetMeaning } = await import('../../../search/forget.ts');
+  if (!flags.dryRun)
+    forgetMeaning(
+      store,
+      chosen.map(({ id }) => id),
+    );
   for (const row of chosen) {
     if (!flags.dryRun && !forgetHandover(store, row.id, `older than ${days} days`)) continue;
     removed.push(row.id);
     if (!flags.json) printRow(this, row, flags);
   }
   // The index holds titles and texts too: they go now, not when somebody lists next.
-  if (removed.length > 0 && !flags.dryRun) await withCatalog(this, store, () => undefined);
+  if (removed.length > 0 && !flags.dryRun) {
+    await withCatalog(this, store, () => undefined);
+    await forgetInCaches({ store, notes: await findNotes(this.machine) });
+  }
   const texts = terminal === undefined ? await cleanTexts(store, retentionMs, flags) : [];
   if (flags.json)
     this.out.json({ dry_run: flags.dryRun, retention_days: days, removed, removed_sessions: texts, kept });

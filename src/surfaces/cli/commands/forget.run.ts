@@ -1,6 +1,7 @@
 import { HandoverError } from '../../../errors.ts';
 import { forgetHandover } from '../../../store/handovers.ts';
 import { type CliContext, findStore, withCatalog } from '../context.ts';
+import { findNotes } from '../find-notes.ts';
 import { bold } from '../output.ts';
 import { pickNamed } from '../pick.ts';
 import type { ForgetFlags } from './forget.ts';
@@ -17,6 +18,8 @@ export async function runForget(this: CliContext, flags: ForgetFlags, ...words: 
   const ids: string[] = [];
   for (const word of words) ids.push(await pickNamed(store, word));
   const unique = [...new Set(ids)];
+  const { forgetInCaches, forgetMeaning } = await import('../../../search/forget.ts');
+  forgetMeaning(store, unique);
   for (const id of unique) {
     if (!forgetHandover(store, id)) {
       throw new HandoverError('HANDOVER_NOT_FOUND', `${id} was already gone`, {
@@ -27,6 +30,7 @@ export async function runForget(this: CliContext, flags: ForgetFlags, ...words: 
   }
   // The index holds titles and texts too: they go now, not when somebody lists next.
   await withCatalog(this, store, () => undefined);
+  await forgetInCaches({ store, notes: await findNotes(this.machine) });
   if (flags.json) this.out.json({ forgotten: unique });
 }
 
