@@ -171,3 +171,49 @@ describe('handover refute', () => {
     );
   });
 });
+
+describe('the fact that is meant', () => {
+  it('is known by its words, as a brief has them', async () => {
+    const desk = makeDesk();
+    await desk.save('--summary', 'one', '--next', 'Ask ops for a Redis', '--next', 'Ask ops for a disk');
+    const [fact] = [await idOf(desk, 'Redis')];
+    const order = ['--because', 'done', '--json'];
+    for (const words of ['redis', 'Ask ops for a Redis', '> - (by the agent, unverified) Ask ops for a Red…'])
+      expect(JSON.parse(await desk.ok(['resolve', words, ...order]))).toMatchObject({ fact });
+    expect(JSON.parse(await desk.ok(['pin', 'Ask ops for a Redis', '--json']))).toMatchObject({ fact });
+    const line = /^> - next: .*Redis$/m.exec(await desk.ok(['render']))?.[0] ?? '';
+    expect(JSON.parse(await desk.ok(['unpin', line, '--json']))).toMatchObject({ fact });
+    const many = await desk.run(['resolve', 'ask ops for']);
+    expect([many.status, many.stderr]).toEqual([
+      64,
+      expect.stringMatching(/fits 2 facts:\n {2}f-\w+ {2}next Ask/),
+    ]);
+    expect((await desk.run(['resolve', 'as'])).status).toBe(66);
+  });
+
+  it('is of this project, or of the handover that is named', async () => {
+    const desk = makeDesk();
+    const id = await desk.save('--summary', 'one', '--decision', 'Use a queue');
+    const fact = await idOf(desk, 'queue');
+    const cwd = makeTempFolder();
+    const lost = await desk.run(['resolve', fact], { cwd });
+    expect([lost.status, lost.stderr]).toEqual([66, expect.stringContaining('--in HANDOVER')]);
+    expect(await desk.ok(['render'])).toContain('Use a queue');
+    await desk.ok(['resolve', fact, '--in', id.slice(0, 17)], { cwd });
+    expect(await desk.ok(['render'])).not.toContain('Use a queue');
+  });
+
+  it('may be one that a later handover does not have any more', async () => {
+    const desk = makeDesk();
+    await desk.save('--summary', 'one', '--next', 'Write the importer');
+    const fact = await idOf(desk, 'importer');
+    await desk.save('--summary', 'two', '--next', 'Write the exporter');
+    expect(await desk.ok(['render'])).not.toContain('importer');
+    await desk.ok(['pin', fact]);
+    expect(await desk.ok(['render'])).toContain('## Pinned\n> - next: Write the importer');
+    await desk.ok(['refute', 'Write the importer', '--because', 'nobody needs it']);
+    const brief = await desk.ok(['render']);
+    expect(brief).not.toContain('## Pinned');
+    expect(brief).toContain('Write the exporter');
+  });
+});

@@ -63,7 +63,7 @@ export async function findFact(desk: Desk, words: string, named?: string): Promi
     'HANDOVER_NOT_FOUND',
     `no fact of ${name} is "${cutToBytes(cleanLine(words), 80)}"`,
     {
-      hint: 'See the facts and their ids with: handover show',
+      hint: 'See the facts and their ids with: handover show; one of another project needs --in HANDOVER.',
     },
   );
 }
