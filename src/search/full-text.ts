@@ -70,11 +70,11 @@ export function finishBulk(database: SqlDatabase): void {
   configure(database, { hashsize: 1024 * 1024, automerge: 4, crisismerge: 64 });
 }
 
-/** Spelled out, because `node:sqlite` binds every number as a real one, and these have to be integers. */
+/** Cast, because `node:sqlite` binds every number as a real one, and FTS5 takes only integers here. */
 function configure(database: SqlDatabase, settings: Readonly<Record<string, number>>): void {
   for (const table of ['words', 'grams'])
     for (const [name, value] of Object.entries(settings))
-      database.exec(`INSERT INTO ${table}(${table}, rank) VALUES('${name}', ${value})`);
+      database.prepare(`INSERT INTO ${table}(${table}, rank) VALUES(?, CAST(? AS INTEGER))`).run(name, value);
 }
 
 /** What is asked of one of the two tables. */

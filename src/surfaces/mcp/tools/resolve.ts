@@ -7,7 +7,7 @@ import type { Connection } from '../connection.ts';
 import { describeInput } from '../input.ts';
 
 const Arguments = v.strictObject({
-  fact: text('The id of a fact (f-…), as search, get and save tell it, or its words, as a brief has them.'),
+  fact: text('The id of a fact (f-…) from search, get or save; or its words, copied from a brief.'),
   as: v.optional(
     v.pipe(
       v.picklist(['resolved', 'refuted', 'pinned', 'unpinned']),
