@@ -2,6 +2,7 @@ import type { FoundSession } from '../agents/agent.ts';
 import { loadAgent } from '../agents/table.ts';
 import { takeRows } from '../store/catalog.ts';
 import { withCatalogOpener } from '../store/catalog-opener.ts';
+import { readEntriesOf } from '../store/journal.ts';
 import type { Store } from '../store/store.ts';
 import { findSessions } from './find-session.ts';
 import type { KeptSession } from './keep-session.ts';
@@ -39,10 +40,10 @@ export async function catchUp(
     .filter(({ changedMs }, index) => index === 0 || changedMs > store.machine.clock.now() - LONGEST_AGO_MS);
   if (recent.length === 0) return [];
   const captured = await readCaptured(store, project);
-  const behind = recent
-    .filter((session) => session.changedMs > (captured.get(nameSession(session)) ?? 0))
-    .slice(0, MOST_AT_ONCE)
-    .reverse();
+  const uncaptured = recent.filter(
+    (session) => session.changedMs > (captured.get(nameSession(session)) ?? 0),
+  );
+  const behind = passOverForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
   const caughtUp: CaughtUp[] = [];
   if (behind.length === 0) return caughtUp;
   const { keepSession } = await import('./keep-session.ts');
@@ -65,6 +66,16 @@ async function readCaptured(store: Store, project: string): Promise<Map<string, 
     times.set(name, Math.max(times.get(name) ?? 0, Date.parse(created_at)));
   }
   return times;
+}
+
+/** What the user had forgotten does not come back by itself, unless the session went on since. */
+function passOverForgotten(store: Store, sessions: readonly FoundSession[]): readonly FoundSession[] {
+  if (sessions.length === 0) return sessions;
+  const times = new Map<string, number>();
+  for (const { session, detail, at } of readEntriesOf(store, ['forgotten']))
+    if (session !== undefined)
+      times.set(nameSession({ agent: String(detail?.agent), id: session }), Date.parse(at));
+  return sessions.filter((session) => session.changedMs > (times.get(nameSession(session)) ?? 0));
 }
 
 function nameSession({ agent, id }: { agent: string; id: string }): string {

@@ -3,6 +3,7 @@ import { HandoverError, hasErrno, isErrno } from '../errors.ts';
 import { formatHandover, openHandover } from '../handover/seal.ts';
 import type { Handover } from '../model/handover.ts';
 import { makeHandoverId } from '../model/id.ts';
+import type { JournalDraft } from '../model/journal-entry.ts';
 import { RECORD_LIMITS } from '../model/json.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { createFileDurably, moveFileDurably, readRegularFile, removeFile } from '../platform/durable-file.ts';
@@ -37,6 +38,7 @@ export interface Kept {
 }
 
 const MAX_ID_ATTEMPTS = 64;
+const MAX_FILE_BYTES = RECORD_LIMITS.maxBytes * 2;
 
 /**
  * Gives a new handover its time and id, has it sealed by `seal`, and keeps it. The one commit point is the appearance
@@ -93,7 +95,7 @@ export function hasHandover(store: Store, id: string): boolean {
 export function readHandover(store: Store, id: string): Handover | null {
   const path = pathOfHandover(store, id);
   try {
-    return openHandover(readRegularFile(path, RECORD_LIMITS.maxBytes * 2), id, path);
+    return openHandover(readRegularFile(path, MAX_FILE_BYTES), id, path);
   } catch (error) {
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return null;
     throw error;
@@ -134,6 +136,17 @@ export function isLeaving(store: Store, id: string): boolean {
   return pathExists(join(store.root, LEAVING, nameOfHandover(id)));
 }
 
+/** Of which session it was: that one is not captured again by itself as long as it does not go on. */
+function nameSession(path: string, id: string): Pick<JournalDraft, 'session' | 'detail'> {
+  try {
+    const { agent, id: session } = openHandover(readRegularFile(path, MAX_FILE_BYTES), id, path).session;
+    return session === null ? {} : { session, detail: { agent } };
+  } catch (error) {
+    if (error instanceof HandoverError || hasErrno(error, 'ENOENT')) return {};
+    throw error;
+  }
+}
+
 /** Completes every removal that was begun: journal first, so that a missing file is never unexplained. */
 export function finishLeaving(store: Store, reasons?: ReadonlyMap<string, string>): string[] {
   const folder = join(store.root, LEAVING);
@@ -147,6 +160,7 @@ export function finishLeaving(store: Store, reasons?: ReadonlyMap<string, string
       at,
       event: 'forgotten',
       subject: id,
+      ...nameSession(join(folder, name), id),
       ...(reason === undefined ? {} : { reason }),
     });
     dropReady(store, id);

@@ -112,4 +112,18 @@ describe('what was forgotten', () => {
     expect(findTraces(desk, FORGOTTEN)).toEqual([]);
     expect(existsSync(join(desk.store, 'search.sqlite'))).toBe(false);
   });
+
+  it('does not come back by itself, unless its session goes on', async () => {
+    const desk = makeDesk();
+    const session = writeSession(desk);
+    tellWork(session, { goal: 'Peel it', file: join(desk.project, 'a.ts'), decision: 'ok' });
+    await desk.ok(['capture', '--transcript', session.path]);
+    await desk.ok(['forget', 'latest']);
+    await desk.run(['resume']);
+    expect(await desk.json(['list'])).toEqual([]);
+    session.transcript.human('Go on');
+    session.write();
+    await desk.ok(['resume']);
+    expect(await desk.json(['list'])).toMatchObject([{ session: session.id }]);
+  });
 });
