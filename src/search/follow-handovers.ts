@@ -5,12 +5,10 @@ import { numberIn } from '../store/cache-database.ts';
 import { readHandover } from '../store/handovers.ts';
 import type { Store } from '../store/store.ts';
 import { describeFact, describeHandover, textOfHandover } from './describe.ts';
-import { type FullText, findNumbers, openFullText, term } from './full-text.ts';
-import { isNotedStem, MAX_STEM, MIN_STEM } from './misspelt.ts';
+import type { FullText } from './full-text.ts';
 import {
   FIRST_OF_NOTES,
   HANDOVER_COLUMNS,
-  LOWEST_NUMBER,
   numberOfTime,
   prepareAddText,
   readHandoverRow,
@@ -20,7 +18,6 @@ import {
   valuesOfHandover,
 } from './search-schema.ts';
 import { tagsOf, tagsOfFact } from './searched.ts';
-import { stemsOf, TAG_SIGN } from './tokens.ts';
 
 /** Takes texts into the tables and out of them. */
 export interface TextKeeper {
@@ -29,48 +26,22 @@ export interface TextKeeper {
   remove(place: { first: number; texts: number }, tagsOfRow: (row: TextRow) => readonly string[]): void;
 }
 
-/** Whether stems are noted one by one, or all at once when a new index is filled. */
-export function openTextKeeper(database: SqlDatabase, { notesStems }: { notesStems: boolean }): TextKeeper {
-  const fullText: FullText = openFullText(database);
+export function openTextKeeper(database: SqlDatabase, fullText: FullText): TextKeeper {
   const addRow = prepareAddText(database);
   const find = database.prepare(`SELECT ${TEXT_COLUMNS} FROM texts WHERE n BETWEEN ? AND ? ORDER BY n`);
   const removeRows = database.prepare('DELETE FROM texts WHERE n BETWEEN ? AND ?');
-  const addStem = database.prepare('INSERT OR IGNORE INTO stems (stem) VALUES (?)');
-  const removeStem = database.prepare('DELETE FROM stems WHERE stem = ?');
   return {
     add: (row, tags) => {
       addRow(row);
       fullText.add({ n: row.n, text: row.text, tags });
-      if (notesStems) for (const stem of new Set(stemsOf(row.text).filter(isNotedStem))) addStem.run(stem);
     },
     remove: ({ first, texts }, tagsOfRow) => {
-      const stems = new Set<string>();
-      for (const found of find.all(first, first + texts - 1)) {
-        const row = readTextRow(found);
-        fullText.remove({ n: row.n, text: row.text, tags: tagsOfRow(row) });
-        for (const stem of stemsOf(row.text)) stems.add(stem);
-      }
-      removeRows.run(first, first + texts - 1);
-      for (const stem of stems) if (!isInUse(database, stem)) removeStem.run(stem);
+      const last = first + texts - 1;
+      const rows = find.all(first, last).map(readTextRow);
+      removeRows.run(first, last);
+      fullText.remove(rows.map((row) => ({ n: row.n, text: row.text, tags: tagsOfRow(row) })));
     },
   };
-}
-
-/** As `isNotedStem`, over all that the full text holds. */
-export function noteAllStems(database: SqlDatabase): void {
-  database.exec(NOTE_ALL_STEMS);
-}
-
-const NOTE_ALL_STEMS = `
-  CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row);
-  INSERT INTO stems (stem) SELECT term FROM temp.vocabulary
-    WHERE term < '${TAG_SIGN}' AND length(term) BETWEEN ${MIN_STEM} AND ${MAX_STEM} AND term NOT GLOB '*[0-9]*';
-  DROP TABLE temp.vocabulary;
-`;
-
-function isInUse(database: SqlDatabase, stem: string): boolean {
-  const scope = { from: LOWEST_NUMBER, to: Number.MAX_SAFE_INTEGER, limit: 1 };
-  return findNumbers(database, { table: 'words', expression: term(stem) }, scope).length > 0;
 }
 
 export interface HandoverKeeper {

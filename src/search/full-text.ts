@@ -1,19 +1,20 @@
-import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
+import type { SqlDatabase } from '../platform/sql.ts';
 import { numberIn, textIn } from '../store/cache-database.ts';
-import { foldText, TAG_SIGN } from './tokens.ts';
+import { foldText, isUnspaced, pairsOf, splitWords, stemsOf, TAG_SIGN } from './tokens.ts';
 
 /**
- * Two full-text tables over the same texts: by the stems of words, and by every three characters. They keep no text and
- * no positions, only which text has what, which makes them small; ranking looks at the texts themselves. What is taken
- * out leaves nothing behind.
+ * What texts are found by. `words` tells which texts have a stem, a tag, or two names joined by signs, and no more, which
+ * makes it small; ranking looks at the texts themselves. `stems` has each stem once, and `parts` tells which of them have
+ * three characters in a row: what is part of a word is looked up there, among words rather than texts. What is taken out
+ * leaves nothing behind.
  */
 export const CREATE_FULL_TEXT: string = `
-  CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, columnsize=0, 
+  CREATE VIRTUAL TABLE words USING fts5(text, content='', detail=none, columnsize=0,
     tokenize="porter unicode61 categories 'L* N* M* Co'");
-  CREATE VIRTUAL TABLE grams USING fts5(text, content='', detail=none, columnsize=0, tokenize='trigram');
-  CREATE VIRTUAL TABLE gram_terms USING fts5vocab(grams, row);
+  CREATE TABLE stems (n INTEGER PRIMARY KEY, stem TEXT NOT NULL UNIQUE);
+  CREATE VIRTUAL TABLE parts USING fts5(stem, content='', detail=none, columnsize=0, tokenize='trigram');
   INSERT INTO words(words, rank) VALUES('secure-delete', 1);
-  INSERT INTO grams(grams, rank) VALUES('secure-delete', 1);
+  INSERT INTO parts(parts, rank) VALUES('secure-delete', 1);
 `;
 
 /** A text by its number. Numbers that are given from low to high cost least; low ones are found first. */
@@ -26,30 +27,76 @@ export interface NumberedText {
 
 export interface FullText {
   add(entry: NumberedText): void;
-  /** With the very text and tags that were added. */
-  remove(entry: NumberedText): void;
+  /** With the very texts and tags that were added. */
+  remove(entries: readonly NumberedText[]): void;
 }
 
+/** For changes to what is there. */
 export function openFullText(database: SqlDatabase): FullText {
-  const addWords = database.prepare('INSERT INTO words(rowid, text) VALUES(?, ?)');
-  const addGrams = database.prepare('INSERT INTO grams(rowid, text) VALUES(?, ?)');
-  const removeWords = database.prepare("INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)");
-  const removeGrams = database.prepare("INSERT INTO grams(grams, rowid, text) VALUES('delete', ?, ?)");
-  const run = (words: SqlStatement, grams: SqlStatement, { n, text, tags }: NumberedText): void => {
-    const folded = withoutNul(foldText(text));
-    words.run(n, [folded, ...tags].join(' '));
-    // With room at the end, the last characters begin three characters as well.
-    grams.run(n, `${folded}  `);
-  };
+  const words = openWords(database);
+  const stems = openStems(database);
   return {
-    add: (entry) => run(addWords, addGrams, entry),
-    remove: (entry) => run(removeWords, removeGrams, entry),
+    add: (entry) => {
+      words.add(entry);
+      for (const stem of listStems(entry.text)) stems.add(stem);
+    },
+    remove: (entries) => {
+      words.remove(entries);
+      for (const stem of new Set(entries.flatMap(({ text }) => [...listStems(text)])))
+        if (!isInUse(database, stem)) stems.remove(stem);
+    },
   };
+}
+
+/** What is written at once when much is added: the more, the fewer pieces every later look-up has to look into. */
+const BULK_BYTES = 24 * 1024 * 1024;
+
+/** Fills an empty database: larger pieces are written, none is merged, and stems are noted once, at the end. */
+export function fillFullText(database: SqlDatabase, fill: (fullText: FullText) => void): void {
+  configure(database, { hashsize: BULK_BYTES, automerge: 0, crisismerge: 512 });
+  fill(openWords(database));
+  database.exec(NOTE_ALL_STEMS);
+  configure(database, { hashsize: 1024 * 1024, automerge: 4, crisismerge: 64 });
+}
+
+function openWords(database: SqlDatabase): FullText {
+  const add = database.prepare('INSERT INTO words(rowid, text) VALUES(?, ?)');
+  const remove = database.prepare("INSERT INTO words(words, rowid, text) VALUES('delete', ?, ?)");
+  return {
+    add: ({ n, text, tags }) => add.run(n, spellTokens(text, tags)),
+    remove: (entries) => {
+      for (const { n, text, tags } of entries) remove.run(n, spellTokens(text, tags));
+    },
+  };
+}
+
+function configure(database: SqlDatabase, settings: Readonly<Record<string, number>>): void {
+  const set = database.prepare('INSERT INTO words(words, rank) VALUES(?, ?)');
+  for (const [name, value] of Object.entries(settings)) set.run(name, value);
+}
+
+/** All that a text is found by, in one text for the tokenizer. */
+function spellTokens(text: string, tags: readonly string[]): string {
+  const folded = withoutNul(foldText(text));
+  const joined = listJoined(folded);
+  if (!isUnspaced(folded)) return [folded, ...joined, ...tags].join(' ');
+  const words = splitWords(folded);
+  const spaced = words.filter((word) => !isUnspaced(word));
+  const pairs = words.filter(isUnspaced).flatMap((word) => [...pairsOf(word), ...[...word].slice(-1)]);
+  return [...spaced, ...joined, ...pairs.map((pair) => `${TAG_SIGN}${pair}`), ...tags].join(' ');
 }
 
 /** SQLite ends a text at its first NUL. */
 function withoutNul(text: string): string {
   return text.replaceAll('\u0000', ' ');
+}
+
+const JOINED = /([\p{L}\p{N}\p{M}]+)[^\s\p{L}\p{N}\p{M}]+(?=([\p{L}\p{N}\p{M}]+))/gu;
+
+/** Each two words of a folded text that only signs are between, as in paths and identifiers. */
+export function listJoined(folded: string): string[] {
+  if (!/[^ a-z0-9]/.test(folded)) return [];
+  return Array.from(folded.matchAll(JOINED), ([, left, right]) => `${TAG_SIGN}${left}${TAG_SIGN}${right}`);
 }
 
 /** A word that no text has. It ends in a digit, which keeps the stemmer from it. */
@@ -61,23 +108,50 @@ function spell(character: string): string {
   return /^[0-9a-wyz]$/.test(character) ? character : `x${character.codePointAt(0)?.toString(16)}x`;
 }
 
-/** For filling an empty database at once: larger pieces are written, and none is merged. */
-export function prepareBulk(database: SqlDatabase): void {
-  configure(database, { hashsize: 12 * 1024 * 1024, automerge: 0, crisismerge: 512 });
+const SHORTEST_STEM = 3;
+const LONGEST_STEM = 64;
+
+/** Those that are noted: of any other, no part is looked for. */
+function listStems(text: string): Set<string> {
+  return new Set(
+    stemsOf(text).filter((stem) => {
+      const { length, 0: first = '' } = [...stem];
+      const isBeforeTags = first.length === 1 && first < TAG_SIGN;
+      return length >= SHORTEST_STEM && length <= LONGEST_STEM && isBeforeTags && !isUnspaced(stem);
+    }),
+  );
 }
 
-export function finishBulk(database: SqlDatabase): void {
-  configure(database, { hashsize: 1024 * 1024, automerge: 4, crisismerge: 64 });
+const NOTE_ALL_STEMS = `
+  CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row);
+  INSERT INTO stems (stem) SELECT term FROM temp.vocabulary
+    WHERE term < '${TAG_SIGN}' AND length(term) BETWEEN ${SHORTEST_STEM} AND ${LONGEST_STEM};
+  DROP TABLE temp.vocabulary;
+  INSERT INTO parts (rowid, stem) SELECT n, stem FROM stems ORDER BY n;
+`;
+
+function openStems(database: SqlDatabase): { add(stem: string): void; remove(stem: string): void } {
+  const note = database.prepare('INSERT INTO stems (stem) VALUES (?) ON CONFLICT DO NOTHING RETURNING n');
+  const addParts = database.prepare('INSERT INTO parts(rowid, stem) VALUES(?, ?)');
+  const remove = database.prepare('DELETE FROM stems WHERE stem = ? RETURNING n');
+  const removeParts = database.prepare("INSERT INTO parts(parts, rowid, stem) VALUES('delete', ?, ?)");
+  return {
+    add: (stem) => {
+      const n = numberIn(note.get(stem), 'n');
+      if (!Number.isNaN(n)) addParts.run(n, stem);
+    },
+    remove: (stem) => {
+      const n = numberIn(remove.get(stem), 'n');
+      if (!Number.isNaN(n)) removeParts.run(n, stem);
+    },
+  };
 }
 
-/** Cast, because `node:sqlite` binds every number as a real one, and FTS5 takes only integers here. */
-function configure(database: SqlDatabase, settings: Readonly<Record<string, number>>): void {
-  for (const table of ['words', 'grams'])
-    for (const [name, value] of Object.entries(settings))
-      database.prepare(`INSERT INTO ${table}(${table}, rank) VALUES(?, CAST(? AS INTEGER))`).run(name, value);
+function isInUse(database: SqlDatabase, stem: string): boolean {
+  return findNumbers(database, term(stem), { ...EVERYWHERE, limit: 1 }).length > 0;
 }
 
-/** What is asked of one of the two tables. */
+/** What is asked of the words of texts. */
 export type Expression = string;
 
 /** Any text, as one term. Nothing in it is syntax. */
@@ -85,14 +159,10 @@ export function term(text: string): Expression {
   return `"${withoutNul(text).replaceAll('"', '""')}"`;
 }
 
-const MOST_BEGINNINGS = 64;
-
-/** For one or two characters: any three that begin with them. Null when there are none. */
-export function beginningWith(database: SqlDatabase, text: string): Expression | null {
-  const terms = database
-    .prepare('SELECT term FROM gram_terms WHERE term >= ? AND term < ? LIMIT ?')
-    .all(text, `${text}\u{10ffff}`, MOST_BEGINNINGS);
-  return terms.length === 0 ? null : anyOf(terms.map((row) => term(textIn(row, 'term'))));
+/** A word of a script without spaces, anywhere in a text. */
+export function unspacedTerm(word: string): Expression {
+  const pairs = pairsOf(word).map((pair) => term(`${TAG_SIGN}${pair}`));
+  return [...word].length === 1 ? `${pairs[0]} *` : allOf(pairs);
 }
 
 export function allOf(expressions: readonly Expression[]): Expression {
@@ -103,33 +173,61 @@ export function anyOf(expressions: readonly Expression[]): Expression {
   return expressions.map((expression) => `(${expression})`).join(' OR ');
 }
 
-export interface Scope {
-  /** Both ends belong to it. */
+/** Numbers of texts; both ends belong to it. */
+export interface Reach {
   from: number;
   to: number;
-  limit: number;
 }
 
-/** The numbers of texts, lowest first; no more are looked at than the scope has room for. */
+export const EVERYWHERE: Reach = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
+
+/** The numbers of texts, lowest first; no more are looked at than there is room for. */
 export function findNumbers(
   database: SqlDatabase,
-  { table, expression }: { table: 'words' | 'grams'; expression: Expression },
-  { from, to, limit }: Scope,
+  expression: Expression,
+  { from, to, limit }: Reach & { limit: number },
 ): number[] {
-  try {
-    return database
+  return ask(() =>
+    database
       .prepare(
-        `SELECT rowid AS n FROM ${table} WHERE ${table} MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?`,
+        'SELECT rowid AS n FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?',
       )
       .all(expression, from, to, limit)
-      .map((row) => numberIn(row, 'n'));
-  } catch (error) {
-    if (isUnanswerable(error)) return [];
-    throw error;
-  }
+      .map((row) => numberIn(row, 'n')),
+  );
+}
+
+/** Stems by the three characters in a row that they have, in no order that tells anything. */
+export function findStems(database: SqlDatabase, expression: Expression, limit: number): string[] {
+  return ask(() =>
+    database
+      .prepare('SELECT stem FROM stems WHERE n IN (SELECT rowid FROM parts WHERE parts MATCH ? LIMIT ?)')
+      .all(expression, limit)
+      .map((row) => textIn(row, 'stem')),
+  );
+}
+
+/** Stems that begin so, of a length, without digits. */
+export function listStemsFrom(
+  database: SqlDatabase,
+  start: string,
+  { shortest, longest }: { shortest: number; longest: number },
+): string[] {
+  return database
+    .prepare(
+      `SELECT stem FROM stems
+       WHERE stem >= ? AND stem < ? AND length(stem) BETWEEN ? AND ? AND stem NOT GLOB '*[0-9]*'`,
+    )
+    .all(start, `${start}\u{10ffff}`, shortest, longest)
+    .map((row) => textIn(row, 'stem'));
 }
 
 /** A word with a letter in it that this SQLite does not know as one is several to it, for which it has no answer. */
-function isUnanswerable(error: unknown): boolean {
-  return error instanceof Error && error.message.includes('phrase queries are not supported');
+function ask<T>(question: () => T[]): T[] {
+  try {
+    return question();
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('phrase queries are not supported')) return [];
+    throw error;
+  }
 }

@@ -6,7 +6,7 @@ import type { ProjectMatch } from '../store/catalog.ts';
 import { measureExtent } from './extent.ts';
 import { isOfHandovers, passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
-import { allOf, anyOf, type Expression, findNumbers, term } from './full-text.ts';
+import { allOf, anyOf, EVERYWHERE, type Expression, findNumbers, term } from './full-text.ts';
 import { readKeptMarks } from './kept-marks.ts';
 import type { ParsedQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
@@ -15,7 +15,6 @@ import { isBehind, tagOfNotes } from './search-freshness.ts';
 import {
   FIRST_OF_NOTES,
   HANDOVER_COLUMNS,
-  LOWEST_NUMBER,
   lastNumberSince,
   numberOfFact,
   type PlacedHandover,
@@ -67,13 +66,13 @@ function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered
   const texts: Searched[] = [];
   if (limits !== null) {
     const to = query.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(query.sinceMs);
-    const numbers = gatherNumbers(database, { parsed, known, extent, limits }, { from: LOWEST_NUMBER, to });
+    const numbers = gatherNumbers(database, { parsed, known, limits }, { from: EVERYWHERE.from, to });
     texts.push(...readTexts(database, numbers));
   }
   const notes = desk.notes ?? null;
   if (notes !== null && !isOfHandovers(query) && query.project === undefined) {
     const scope = { from: FIRST_OF_NOTES, to: Number.MAX_SAFE_INTEGER };
-    const ask = { parsed, known, extent, limits: [term(tagOfNotes(notes.folder))] };
+    const ask = { parsed, known, limits: [term(tagOfNotes(notes.folder))] };
     texts.push(...readNotes(database, gatherNumbers(database, ask, scope)));
   }
   return { texts: texts.filter((searched) => passes(query, searched)), known };
@@ -183,7 +182,7 @@ const FACTS_A_PAGE = 500;
 
 async function* readFacts(cache: OpenCache, filter: FactFilter): AsyncIterable<FoundFact> {
   const last = filter.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(filter.sinceMs);
-  for (let from = LOWEST_NUMBER; ; ) {
+  for (let from = EVERYWHERE.from; ; ) {
     const page = await cache.ask((database) => readFactPage(database, filter, { from, to: last }));
     for (const searched of page.texts)
       if (searched.what === 'fact' && passesFact(filter, searched.fact, searched.handover)) yield searched;
@@ -203,11 +202,7 @@ function readFactPage(
   const numbers =
     filter.ids !== undefined || limits.length === 0
       ? listNumbers(database, { from, to }, filter.ids)
-      : findNumbers(
-          database,
-          { table: 'words', expression: allOf(limits) },
-          { from, to, limit: FACTS_A_PAGE },
-        );
+      : findNumbers(database, allOf(limits), { from, to, limit: FACTS_A_PAGE });
   const next = numbers.length < FACTS_A_PAGE ? null : (numbers.at(-1) ?? 0) + 1;
   return { texts: readTexts(database, numbers), next };
 }

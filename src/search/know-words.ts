@@ -1,23 +1,32 @@
 import { findAlike, isNotedStem } from './misspelt.ts';
 import type { ParsedQuery } from './parsed-query.ts';
 import { type KnownWord, LEAST_SHARE, shareOf, weighWord } from './rank.ts';
-import { foldText, splitWords, stemWord } from './tokens.ts';
+import { foldText, isUnspaced, pairsOf, splitWords, stemWord } from './tokens.ts';
 
 /** How rare the words of a query are, and which ones may be meant, by looking at every text. */
 export function knowWordsOf(texts: Iterable<{ text: string }>, { words }: ParsedQuery): KnownWord[] {
   const counts = new Map<string, number>();
+  const count = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
   const starts = new Set(words.flatMap(({ stem: [first = '', second = ''] }) => [first, second]));
+  const unspaced = words.filter((word) => word.isUnspaced);
   let total = 0;
   for (const { text } of texts) {
     total++;
-    for (const stem of new Set(splitWords(foldText(text)).map(stemWord)))
-      if (starts.has(stem.charAt(0))) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+    const folded = foldText(text);
+    for (const stem of new Set(
+      splitWords(folded)
+        .filter((word) => !isUnspaced(word))
+        .map(stemWord),
+    ))
+      if (starts.has(stem.charAt(0))) count(stem);
+    for (const { text: word, stem } of unspaced)
+      if (pairsOf(word).every((pair) => folded.includes(pair))) count(stem);
   }
   return words.map((word) => {
-    const count = counts.get(word.stem) ?? 0;
-    const alike = count > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(word.stem, counts));
-    const most = Math.max(count, ...alike.map((stem) => counts.get(stem) ?? 0));
-    return { word, texts: count, weight: weighWord(most, Math.max(1, total)), alike };
+    const texts = counts.get(word.stem) ?? 0;
+    const alike = texts > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(word.stem, counts));
+    const most = Math.max(texts, ...alike.map((stem) => counts.get(stem) ?? 0));
+    return { word, texts, weight: weighWord(most, Math.max(1, total)), alike };
   });
 }
 

@@ -1,82 +1,70 @@
 import type { SqlDatabase } from '../platform/sql.ts';
-import { textIn } from '../store/cache-database.ts';
-import { allOf, anyOf, beginningWith, type Expression, findNumbers, term } from './full-text.ts';
-import { findAlike } from './misspelt.ts';
+import {
+  allOf,
+  anyOf,
+  EVERYWHERE,
+  type Expression,
+  findNumbers,
+  findStems,
+  listJoined,
+  listStemsFrom,
+  type Reach,
+  term,
+  unspacedTerm,
+} from './full-text.ts';
+import { findAlike, MAX_STEM, MIN_STEM } from './misspelt.ts';
 import type { ParsedQuery, QueryWord } from './parsed-query.ts';
-import { type KnownWord, weighWord } from './rank.ts';
-import { LOWEST_NUMBER } from './search-schema.ts';
+import { type KnownWord, LEAST_SHARE, shareOf, weighWord } from './rank.ts';
 import { gramsOf } from './tokens.ts';
 
-/** So many of a word's newest texts are counted; how many there are in all follows from how far back they reach. */
-const COUNTED = 400;
+/** How many texts there are, about, and which numbers they have, from the newest to the oldest. */
+export interface Extent extends Reach {
+  total: number;
+}
 
 /** Looks up how rare the words of a query are, and, of one that no text has, which ones may be meant. */
 export function knowWords(database: SqlDatabase, { words }: ParsedQuery, extent: Extent): KnownWord[] {
   const { total } = extent;
   return words.map((word) => {
-    const count = estimate(database, { table: 'words', expression: term(word.text) }, extent);
+    const texts = estimate(database, expressWord(word), extent);
     const alike =
-      count > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(database, word.stem));
-    const counts = alike.map((stem) =>
-      estimate(database, { table: 'words', expression: term(stem) }, extent),
-    );
-    return {
-      word,
-      texts: count,
-      weight: weighWord(Math.min(Math.max(count, ...counts), total), total),
-      alike,
-    };
+      texts > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(database, word.stem));
+    const counts = alike.map((stem) => estimate(database, term(stem), extent));
+    const weight = weighWord(Math.min(Math.max(texts, ...counts), total), total);
+    return { word, texts, weight, alike };
   });
 }
 
-/** From the newest text to the oldest. */
-interface Reach {
-  from: number;
-  to: number;
+function expressWord({ text, isUnspaced }: QueryWord): Expression {
+  return isUnspaced ? unspacedTerm(text) : term(text);
 }
 
-/** How many texts there are, about, and which numbers they have. */
-export interface Extent extends Reach {
-  total: number;
-}
-
-interface Lookup {
-  table: 'words' | 'grams';
-  expression: Expression;
-}
+/** So many of a word's newest texts are counted; how many there are in all follows from how far back they reach. */
+const COUNTED = 400;
 
 /** About how many texts there are; exact while they are few. */
-function estimate(database: SqlDatabase, lookup: Lookup, reach: Reach, counted = COUNTED): number {
-  const found = findNumbers(database, lookup, {
-    from: LOWEST_NUMBER,
-    to: Number.MAX_SAFE_INTEGER,
-    limit: counted,
-  });
+function estimate(database: SqlDatabase, expression: Expression, { from, to }: Reach): number {
+  const found = findNumbers(database, expression, { ...EVERYWHERE, limit: COUNTED });
   const last = found.at(-1) ?? 0;
-  if (found.length < counted || last >= reach.to) return found.length;
-  return Math.round((found.length * (reach.to - reach.from + 1)) / Math.max(1, last - reach.from + 1));
+  if (found.length < COUNTED || last >= to) return found.length;
+  return Math.round((found.length * (to - from + 1)) / Math.max(1, last - from + 1));
 }
 
 /** Stems with the same first letter, or with the first two swapped: few people mistype the first one. */
 function listStemsNear(database: SqlDatabase, stem: string): string[] {
   const [first = '', second = ''] = stem;
-  const find = database.prepare(
-    'SELECT stem FROM stems WHERE stem >= ? AND stem < ? AND length(stem) BETWEEN ? AND ?',
-  );
-  const starts = new Set([first, `${second}${first}`]);
-  return [...starts].flatMap((start) =>
-    find.all(start, endOfStart(start), stem.length - 2, stem.length + 2).map((row) => textIn(row, 'stem')),
+  const lengths = {
+    shortest: Math.max(MIN_STEM, stem.length - 2),
+    longest: Math.min(MAX_STEM, stem.length + 2),
+  };
+  return [...new Set([first, `${second}${first}`])].flatMap((start) =>
+    listStemsFrom(database, start, lengths),
   );
 }
 
-function endOfStart(start: string): string {
-  return start === '' ? '' : `${start}\u{10ffff}`;
-}
-
-interface Request {
+export interface Request {
   parsed: ParsedQuery;
   known: readonly KnownWord[];
-  extent: Extent;
   /** What every text must have besides. */
   limits: readonly Expression[];
 }
@@ -89,77 +77,65 @@ const ENOUGH = 40;
 const SCARCE = 10;
 
 /**
- * The numbers of texts that may be what is looked for: what has all words, or the phrase, then all words but one, then
- * scarce words within longer ones, then single words, the rarest first, and last what has parts of words. Of what is
- * frequent the newest are taken.
+ * The numbers of texts that may be what is looked for: what has all words, or the path or name as it stands, then all
+ * words but one, then scarce words within longer ones, then single words, the rarest first, and last what has parts of
+ * words. Of what is frequent the newest are taken.
  */
-export function gatherNumbers(database: SqlDatabase, request: Request, scope: Reach): number[] {
+export function gatherNumbers(database: SqlDatabase, request: Request, reach: Reach): number[] {
+  const { known, parsed, limits } = request;
   const found = new Set<number>();
-  const take = (lookup: Lookup, limit: number): void => {
-    const room = Math.min(limit, MOST - found.size);
-    if (room <= 0) return;
-    const limits = lookup.table === 'words' ? request.limits : [];
-    const expression = allOf([lookup.expression, ...limits]);
-    for (const n of findNumbers(database, { ...lookup, expression }, { ...scope, limit: limit + found.size }))
+  const take = (expression: Expression, limit: number): void => {
+    if (found.size >= MOST) return;
+    const wanted = { ...reach, limit: limit + found.size };
+    for (const n of findNumbers(database, allOf([expression, ...limits]), wanted))
       if (found.size < MOST) found.add(n);
   };
-  /** Room is made for what has the phrase. */
-  const takeAhead = (lookup: Lookup): void => {
-    for (const n of findNumbers(database, lookup, { ...scope, limit: MOST_OF_A_WORD })) found.add(n);
-  };
-  const { known, parsed, extent } = request;
-  const pick: Pick = (grams) => pickRarest(database, grams, extent);
-  const words = known.filter(({ word }) => !word.isUnspaced);
-  const groups = words.map(({ word, alike }) => anyOf([word.text, ...alike].map(term)));
-  if (groups.length > 0) take({ table: 'words', expression: allOf(groups) }, MOST);
-  // Unless all of them were found, what has the phrase is among those that have its words.
-  if (parsed.phrase !== null && (found.size === 0 || found.size >= MOST)) {
-    const grams = pick(gramsOf(parsed.phrase));
-    if (grams.length > 0) takeAhead({ table: 'grams', expression: allOf(grams.map(term)) });
+  const groups = known.map(({ word, alike }) => anyOf([expressWord(word), ...alike.map(term)]));
+  if (groups.length > 0) take(allOf(groups), MOST);
+  if (found.size >= MOST) {
+    const joined = listJoined(parsed.phrase ?? '').map(term);
+    const expression = allOf([...joined, ...groups, ...limits]);
+    if (joined.length > 0)
+      for (const n of findNumbers(database, expression, { ...reach, limit: MOST_OF_A_WORD })) found.add(n);
   }
   if (groups.length > 2 && found.size < ENOUGH)
     for (let left = 0; left < Math.min(groups.length, 8); left++)
-      take({ table: 'words', expression: allOf(groups.filter((_, at) => at !== left)) }, MOST_OF_A_WORD);
+      take(allOf(groups.filter((_, at) => at !== left)), MOST_OF_A_WORD);
+  const takeStems = (stems: readonly string[]): void => {
+    if (stems.length > 0) take(anyOf(stems.map(term)), MOST_OF_A_WORD);
+  };
   for (const { word, texts } of known)
-    if (texts < SCARCE || word.isUnspaced) takeByGrams(database, word, { take, pick });
+    if (texts < SCARCE && !word.isUnspaced) takeStems(listLonger(database, word));
   if (found.size < ENOUGH && groups.length > 1)
-    for (const [at] of [...words.entries()].sort(([, a], [, b]) => b.weight - a.weight))
-      take({ table: 'words', expression: groups[at] ?? '' }, MOST_OF_A_WORD);
+    for (const [at] of [...known.entries()].sort(([, a], [, b]) => b.weight - a.weight))
+      take(groups[at] ?? '', MOST_OF_A_WORD);
   if (found.size < ENOUGH)
-    for (const { word } of known.filter(({ texts, alike }) => texts === 0 && alike.length === 0)) {
-      const pairs = word.grams.slice(1).map((gram, at) => allOf([word.grams[at] ?? '', gram].map(term)));
-      if (pairs.length > 0) take({ table: 'grams', expression: anyOf(pairs) }, MOST_OF_A_WORD);
-    }
+    for (const { word, texts, alike } of known)
+      if (texts === 0 && alike.length === 0) takeStems(listSharing(database, word));
   return [...found];
 }
 
-type Take = (lookup: Lookup, limit: number) => void;
-type Pick = (grams: readonly string[]) => string[];
+const MOST_STEMS = 32;
+const STEMS_LOOKED_AT = 1000;
 
-/** The word anywhere, also within a longer one. */
-function takeByGrams(
-  database: SqlDatabase,
-  { text, grams, isUnspaced }: QueryWord,
-  { take, pick }: { take: Take; pick: Pick },
-): void {
-  if (grams.length > 0) take({ table: 'grams', expression: allOf(pick(grams).map(term)) }, MOST_OF_A_WORD);
-  const expression = grams.length === 0 && isUnspaced ? beginningWith(database, text) : null;
-  if (expression !== null) take({ table: 'grams', expression }, MOST_OF_A_WORD);
+/** Stems that a word, as it stands or by its stem, is part of. */
+function listLonger(database: SqlDatabase, { text, stem }: QueryWord): string[] {
+  const parts = [...new Set([text, stem])].filter((part) => gramsOf(part).length > 0);
+  if (parts.length === 0) return [];
+  const expression = anyOf(parts.map((part) => allOf(gramsOf(part).map(term))));
+  return findStems(database, expression, STEMS_LOOKED_AT)
+    .filter((longer) => parts.some((part) => longer.includes(part)))
+    .slice(0, MOST_STEMS);
 }
 
-const MOST_GRAMS = 6;
-const COUNTED_GRAMS = 100;
-
-/** A few narrow the choice down as well as all of them would. */
-function pickRarest(database: SqlDatabase, grams: readonly string[], extent: Extent): string[] {
-  if (grams.length <= MOST_GRAMS) return [...grams];
-  return grams
-    .slice(0, 64)
-    .map((gram) => ({
-      gram,
-      count: estimate(database, { table: 'grams', expression: term(gram) }, extent, COUNTED_GRAMS),
-    }))
-    .sort((a, b) => a.count - b.count)
-    .slice(0, MOST_GRAMS)
-    .map(({ gram }) => gram);
+/** Stems that have enough of a word, those with most of it first. */
+function listSharing(database: SqlDatabase, word: QueryWord): string[] {
+  const pairs = word.grams.slice(1).map((gram, at) => allOf([word.grams[at] ?? '', gram].map(term)));
+  if (pairs.length === 0) return [];
+  return findStems(database, anyOf(pairs), STEMS_LOOKED_AT)
+    .map((stem) => ({ stem, share: shareOf(word, stem) }))
+    .filter(({ share }) => share >= LEAST_SHARE)
+    .sort((a, b) => b.share - a.share)
+    .slice(0, MOST_STEMS)
+    .map(({ stem }) => stem);
 }

@@ -5,7 +5,7 @@ import { type CacheDatabase, numberIn, RowDamage, textIn } from '../store/cache-
 import { CREATE_FULL_TEXT } from './full-text.ts';
 import type { SearchedFact, SearchedHandover } from './searched.ts';
 
-export const SEARCH: CacheDatabase = { name: 'search', version: 1 };
+export const SEARCH: CacheDatabase = { name: 'search', version: 2 };
 
 /**
  * Texts are numbered so that those of newer handovers come first; those of a handover follow each other from `first` on.
@@ -41,7 +41,6 @@ export const CREATE_TABLES: string = `
     mark INTEGER NOT NULL
   );
   CREATE TABLE notes (path TEXT PRIMARY KEY, folder TEXT NOT NULL, state TEXT NOT NULL, first INTEGER NOT NULL, texts INTEGER NOT NULL, at TEXT NOT NULL);
-  CREATE TABLE stems (stem TEXT PRIMARY KEY) WITHOUT ROWID;
   CREATE TABLE journals (name TEXT PRIMARY KEY, state TEXT NOT NULL, read INTEGER NOT NULL);
   CREATE TABLE marks (
     project TEXT NOT NULL,
@@ -75,7 +74,6 @@ export function lastNumberSince(ms: number): number {
   return numberOfTime(ms) + MARGIN;
 }
 
-export const LOWEST_NUMBER: number = Number.MIN_SAFE_INTEGER;
 /** The texts of notes have higher numbers, those of handovers lower ones. */
 export const FIRST_OF_NOTES: number = 2 ** 40;
 

@@ -2,10 +2,10 @@ import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
 import { changeCache, rebuildCache, withCacheLock } from '../store/cache-writer.ts';
 import { findNews, followMonths, type Progress } from '../store/index-sync.ts';
 import type { Store } from '../store/store.ts';
-import { noteAllStems, openHandoverKeeper, openTextKeeper } from './follow-handovers.ts';
+import { openHandoverKeeper, openTextKeeper } from './follow-handovers.ts';
 import { followJournal } from './follow-journal.ts';
 import { followNotes } from './follow-notes.ts';
-import { finishBulk, prepareBulk } from './full-text.ts';
+import { type FullText, fillFullText, openFullText } from './full-text.ts';
 import type { NotesPlace } from './notes.ts';
 import { isBehindOthers } from './search-freshness.ts';
 import { CREATE_FACT_INDEX, CREATE_TABLES, SEARCH } from './search-schema.ts';
@@ -25,13 +25,9 @@ export function updateSearchIndex(
   if (!hasNews(store, database, notes)) return;
   withCacheLock(store, SEARCH, () => {
     if (!hasNews(store, database, notes)) return;
-    changeCache(store, { cache: SEARCH, database }, () => {
-      const texts = openTextKeeper(database, { notesStems: true });
-      const handovers = openHandoverKeeper(store, database, texts);
-      followMonths(database, findNews(store, database), { ...handovers, progress });
-      followJournal(store, database);
-      if (notes !== null) followNotes(store, database, { place: notes, texts });
-    });
+    changeCache(store, { cache: SEARCH, database }, () =>
+      followAll(store, database, { notes, progress, fullText: openFullText(database) }),
+    );
   });
 }
 
@@ -40,17 +36,22 @@ function hasNews(store: Store, database: SqlDatabase, notes: NotesPlace | null):
   return findNews(store, database).length > 0 || isBehindOthers(store, database, notes);
 }
 
-export function rebuildSearchIndex(store: Store, driver: SqlDriver, { notes, progress }: Surroundings): void {
+export function rebuildSearchIndex(store: Store, driver: SqlDriver, surroundings: Surroundings): void {
   rebuildCache(store, { cache: SEARCH, driver }, (database) => {
     database.exec(CREATE_TABLES);
-    prepareBulk(database);
-    const texts = openTextKeeper(database, { notesStems: false });
-    const handovers = openHandoverKeeper(store, database, texts);
-    followMonths(database, findNews(store, database), { ...handovers, progress });
-    followJournal(store, database);
-    if (notes !== null) followNotes(store, database, { place: notes, texts });
-    noteAllStems(database);
+    fillFullText(database, (fullText) => followAll(store, database, { ...surroundings, fullText }));
     database.exec(CREATE_FACT_INDEX);
-    finishBulk(database);
   });
+}
+
+function followAll(
+  store: Store,
+  database: SqlDatabase,
+  { notes, progress, fullText }: Surroundings & { fullText: FullText },
+): void {
+  const texts = openTextKeeper(database, fullText);
+  const handovers = openHandoverKeeper(store, database, texts);
+  followMonths(database, findNews(store, database), { ...handovers, progress });
+  followJournal(store, database);
+  if (notes !== null) followNotes(store, database, { place: notes, texts });
 }

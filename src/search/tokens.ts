@@ -1,8 +1,11 @@
 import { stem } from './stem.ts';
 
 /** Scripts that put no spaces between words. */
-const UNSPACED =
-  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;
+const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar']
+  .map((script) => `\\p{Script_Extensions=${script}}`)
+  .join('');
+const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
+const RUN = new RegExp(`[${UNSPACED_SCRIPTS}]+|[^${UNSPACED_SCRIPTS}]+`, 'gu');
 
 const TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
 
@@ -15,9 +18,10 @@ export function foldText(text: string): string {
 /** What a tag begins with: nothing that people or programs write. */
 export const TAG_SIGN = '\ue000';
 
-/** The words of a folded text, as the tokenizer `unicode61` splits them. */
+/** The words of a folded text, as the tokenizer `unicode61` splits them; a script without spaces is a word apart. */
 export function splitWords(folded: string): string[] {
-  return folded.match(TOKEN) ?? [];
+  const words = folded.match(TOKEN) ?? [];
+  return isUnspaced(folded) ? words.flatMap((word) => word.match(RUN) ?? []) : words;
 }
 
 /** As `unicode61` has it: Latin letters without their accents. */
@@ -45,7 +49,14 @@ export function gramsOf(folded: string): string[] {
   return [...grams];
 }
 
-/** Whether a word is written in a script without spaces, so that words are found in it by its characters alone. */
-export function isUnspaced(word: string): boolean {
-  return UNSPACED.test(word);
+/** Whether a text has a script without spaces in it, where words are found by their characters alone. */
+export function isUnspaced(text: string): boolean {
+  return /[^ -~]/.test(text) && UNSPACED.test(text);
+}
+
+/** Every two characters of a word, in order; of a single one, itself. */
+export function pairsOf(word: string): string[] {
+  const characters = [...word];
+  if (characters.length < 2) return characters;
+  return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }

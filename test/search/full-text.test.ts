@@ -4,18 +4,22 @@ import { loadSqlDriver, type SqlDatabase } from '../../src/platform/sql.ts';
 import {
   allOf,
   anyOf,
-  beginningWith,
   CREATE_FULL_TEXT,
+  EVERYWHERE,
+  fillFullText,
   findNumbers,
+  findStems,
+  listJoined,
   makeTag,
   openFullText,
   term,
+  unspacedTerm,
 } from '../../src/search/full-text.ts';
 import { parseQuery } from '../../src/search/parsed-query.ts';
 import { stem } from '../../src/search/stem.ts';
 import { foldText, gramsOf, stemsOf } from '../../src/search/tokens.ts';
 
-const ALL = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER, limit: 1000 };
+const ALL = { ...EVERYWHERE, limit: 1000 };
 
 let database: SqlDatabase;
 
@@ -25,21 +29,21 @@ beforeAll(() => {
   database = driver.open(':memory:');
   database.exec(CREATE_FULL_TEXT);
   database.exec('CREATE VIRTUAL TABLE vocabulary USING fts5vocab(words, row)');
-  database.exec('CREATE VIRTUAL TABLE gram_vocabulary USING fts5vocab(grams, row)');
+  database.exec('CREATE VIRTUAL TABLE part_vocabulary USING fts5vocab(parts, row)');
 });
 
 afterAll(() => database.close());
 
-function find(table: 'words' | 'grams', expression: string): number[] {
-  return findNumbers(database, { table, expression }, ALL);
+function find(expression: string): number[] {
+  return findNumbers(database, expression, ALL);
 }
 
 /** What SQLite makes of a text, which is then taken out again. */
-function readTerms(text: string, table: 'vocabulary' | 'gram_vocabulary'): string[] {
+function readTerms(text: string, table: 'vocabulary' | 'part_vocabulary'): string[] {
   const fullText = openFullText(database);
   fullText.add({ n: 1, text, tags: [] });
   const terms = database.prepare(`SELECT term FROM ${table}`).all();
-  fullText.remove({ n: 1, text, tags: [] });
+  fullText.remove([{ n: 1, text, tags: [] }]);
   return terms.map((row) => String(Reflect.get(Object(row), 'term'))).sort();
 }
 
@@ -74,12 +78,13 @@ describe('the stemmer', () => {
   ])('takes %s to %s', (given, expected) => expect(stem(given)).toBe(expected));
 });
 
-describe('the three characters of a text', () => {
+describe('the three characters of a stem', () => {
   it('are those of FTS5', () => {
-    const text = fc.string({ unit: fc.constantFrom(...'abc xyz/._-дбщ接続中'), minLength: 3, maxLength: 40 });
+    const text = fc.string({ unit: fc.constantFrom(...'abc xyz/._-дбщ'), minLength: 3, maxLength: 40 });
     fc.assert(
       fc.property(text, (given) => {
-        expect(gramsOf(`${foldText(given)}  `).sort()).toEqual(readTerms(given, 'gram_vocabulary'));
+        const grams = new Set(stemsOf(given).flatMap(gramsOf));
+        expect([...grams].sort()).toEqual(readTerms(given, 'part_vocabulary'));
       }),
     );
   });
@@ -93,11 +98,11 @@ describe('a query', () => {
     });
     fc.assert(
       fc.property(fc.oneof(signs, fc.string({ unit: 'binary' })), (text) => {
-        expect(find('words', term(text))).toBeInstanceOf(Array);
+        expect(find(term(text))).toBeInstanceOf(Array);
         for (const { text: each, grams } of parseQuery(text).words) {
-          expect(find('words', allOf([term(each), anyOf([term(each)])]))).toBeInstanceOf(Array);
-          expect(beginningWith(database, each)).toBeNull();
-          for (const gram of grams) expect(find('grams', term(gram))).toBeInstanceOf(Array);
+          expect(find(allOf([term(each), anyOf([term(each)])]))).toBeInstanceOf(Array);
+          expect(find(unspacedTerm(each))).toBeInstanceOf(Array);
+          for (const gram of grams) expect(findStems(database, term(gram), 10)).toEqual([]);
         }
       }),
       { numRuns: 500 },
@@ -112,12 +117,11 @@ describe('a query', () => {
       fc.property(fc.string({ unit: letters, minLength: 1, maxLength: 30 }), (text) => {
         fullText.add({ n: 7, text, tags: [] });
         try {
-          for (const { text: each, isUnspaced, grams } of parseQuery(text).words) {
-            if (!isUnspaced) expect(find('words', term(each))).toEqual([7]);
-            for (const gram of grams) expect(find('grams', term(gram))).toEqual([7]);
-          }
+          for (const { text: each, isUnspaced } of parseQuery(text).words)
+            expect(find(isUnspaced ? unspacedTerm(each) : term(each))).toEqual([7]);
+          for (const joined of listJoined(foldText(text))) expect(find(term(joined))).toEqual([7]);
         } finally {
-          fullText.remove({ n: 7, text, tags: [] });
+          fullText.remove([{ n: 7, text, tags: [] }]);
         }
       }),
     );
@@ -127,22 +131,58 @@ describe('a query', () => {
     const fullText = openFullText(database);
     const entry = { n: 3, text: 'plain', tags: [makeTag('p', 'p-secret')] };
     fullText.add(entry);
-    expect(find('words', term(makeTag('p', 'p-secret')))).toEqual([3]);
+    expect(find(term(makeTag('p', 'p-secret')))).toEqual([3]);
     const asked = parseQuery(makeTag('p', 'p-secret')).words.map(({ text }) => term(text));
-    expect(asked.flatMap((expression) => find('words', expression))).toEqual([]);
-    fullText.remove(entry);
+    expect(asked.flatMap((expression) => find(expression))).toEqual([]);
+    fullText.remove([entry]);
   });
 });
 
-describe('one or two characters', () => {
-  it('are found anywhere, also at the end', () => {
+describe('a word of a script without spaces', () => {
+  it('is found anywhere, also at the end, and beside words of other scripts', () => {
     const fullText = openFullText(database);
-    const texts = ['データベース接続', '接続エラー', 'プール'];
-    for (const [n, text] of texts.entries()) fullText.add({ n, text, tags: [] });
-    expect(find('grams', beginningWith(database, '接続') ?? '')).toEqual([0, 1]);
-    expect(find('grams', beginningWith(database, '続') ?? '')).toEqual([0, 1]);
-    expect(beginningWith(database, '猫')).toBeNull();
-    for (const [n, text] of texts.entries()) fullText.remove({ n, text, tags: [] });
+    const texts = ['データベース接続', '接続エラー', 'プール', '使用SQLite索引'];
+    const entries = texts.map((text, n) => ({ n, text, tags: [] }));
+    for (const entry of entries) fullText.add(entry);
+    const asked = ['接続', '続', 'ベース接', '猫', '接エ', '索引'].map((word) => find(unspacedTerm(word)));
+    expect(asked).toEqual([[0, 1], [0, 1], [0], [], [], [3]]);
+    expect(find(term('sqlite'))).toEqual([3]);
+    fullText.remove(entries);
+  });
+});
+
+describe('stems', () => {
+  const text = fc.string({
+    unit: fc.constantFrom(...'abes tion ing09 /_ é дб 接続 𝒳ﬁ'.split(''), '𝒳'),
+    maxLength: 40,
+  });
+
+  function listAll(of: SqlDatabase): string[] {
+    const rows = of.prepare('SELECT stem FROM stems ORDER BY stem').all();
+    return rows.map((row) => String(Reflect.get(Object(row), 'stem')));
+  }
+
+  it('are the same whether they were noted one by one or all at once, and go with the last text', () => {
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 8 }), (texts) => {
+        const entries = texts.map((each, n) => ({ n, text: each, tags: [] }));
+        const one = openFullText(database);
+        for (const entry of entries) one.add(entry);
+        const grown = listAll(database);
+        one.remove(entries.slice(1));
+        one.remove(entries.slice(0, 1));
+        expect(listAll(database)).toEqual([]);
+        const filled = loadSqlDriver(undefined)?.open(':memory:');
+        filled?.exec(CREATE_FULL_TEXT);
+        if (filled === undefined) throw new Error('this test needs SQLite');
+        fillFullText(filled, (fullText) => {
+          for (const entry of entries) fullText.add(entry);
+        });
+        expect(listAll(filled)).toEqual(grown);
+        filled.close();
+      }),
+      { numRuns: 60 },
+    );
   });
 });
 
@@ -155,8 +195,8 @@ describe('tags', () => {
         (values) => {
           const entries = values.map((value, n) => ({ n, text: '', tags: [makeTag('p', value)] }));
           for (const entry of entries) fullText.add(entry);
-          const found = values.map((value) => find('words', term(makeTag('p', value))));
-          for (const entry of entries) fullText.remove(entry);
+          const found = values.map((value) => find(term(makeTag('p', value))));
+          fullText.remove(entries);
           expect(found).toEqual(values.map((_, n) => [n]));
         },
       ),

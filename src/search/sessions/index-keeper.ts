@@ -4,8 +4,7 @@ import { pathOfCache, RowDamage } from '../../store/cache-database.ts';
 import { checkCacheSeal } from '../../store/cache-seal.ts';
 import { changeCache, rebuildCache, withCacheLock } from '../../store/cache-writer.ts';
 import type { Store } from '../../store/store.ts';
-import { noteAllStems } from '../follow-handovers.ts';
-import { finishBulk, prepareBulk } from '../full-text.ts';
+import { fillFullText, openFullText } from '../full-text.ts';
 import { identifyArchive, listTexts, readText, unpackParts } from './archive.ts';
 import type { FollowOptions, TextKeeper } from './follow-sessions.ts';
 import type { Passage } from './passage.ts';
@@ -25,11 +24,10 @@ export function rebuildSessionIndex(
   if (pathExists(pathOfCache(store, SESSION_INDEX))) rescueTexts(store, driver);
   rebuildCache(store, { cache: SESSION_INDEX, driver }, (database) => {
     database.exec(CREATE_TABLES);
-    prepareBulk(database);
-    const index = new TextIndex(database, { notesStems: false });
-    for (const name of isWhole ? listTexts(store) : []) takeIn(store, index, { name, gone: false });
-    noteAllStems(database);
-    finishBulk(database);
+    fillFullText(database, (fullText) => {
+      const index = new TextIndex(database, fullText);
+      for (const name of isWhole ? listTexts(store) : []) takeIn(store, index, { name, gone: false });
+    });
   });
 }
 
@@ -56,7 +54,7 @@ export function openIndexKeeper(
   const change = (work: (index: TextIndex) => void): void =>
     withCacheLock(store, SESSION_INDEX, () =>
       changeCache(store, { cache: SESSION_INDEX, database }, () =>
-        work(new TextIndex(database, { notesStems: true })),
+        work(new TextIndex(database, openFullText(database))),
       ),
     );
   const { waiting, damaged } = followArchives(store, database, { change, deadline });

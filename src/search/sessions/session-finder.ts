@@ -5,13 +5,12 @@ import { type OpenCache, openCache } from '../../store/cache-opening.ts';
 import type { Store } from '../../store/store.ts';
 import { abbreviateHome } from '../../workspace/place.ts';
 import { namesFile } from '../filter.ts';
-import { anyOf, type Expression, term } from '../full-text.ts';
+import { anyOf, EVERYWHERE, type Expression, term } from '../full-text.ts';
 import { knowWordsOf, mayMatch } from '../know-words.ts';
 import type { ParsedQuery } from '../parsed-query.ts';
 import type { SearchQuery } from '../query.ts';
 import type { KnownWord } from '../rank.ts';
 import { type Extent, gatherNumbers, knowWords } from '../retrieve.ts';
-import { LOWEST_NUMBER } from '../search-schema.ts';
 import { tagOfAgent, tagOfProject } from '../searched.ts';
 import { foldText } from '../tokens.ts';
 import { listTexts, type SessionHead } from './archive.ts';
@@ -127,7 +126,7 @@ function ask(
   if (sessions.size === 0) return { passages: [], known };
   const limits = describeLimits(query, [...sessions.values()]);
   const to = query.sinceMs === undefined ? Number.MAX_SAFE_INTEGER : lastNumberSince(query.sinceMs);
-  const numbers = gatherNumbers(database, { parsed, known, extent, limits }, { from: LOWEST_NUMBER, to });
+  const numbers = gatherNumbers(database, { parsed, known, limits }, { ...EVERYWHERE, to });
   const find = database.prepare(`SELECT ${PASSAGE_COLUMNS} FROM passages WHERE n = ?`);
   const passages = numbers
     .flatMap((n) => {

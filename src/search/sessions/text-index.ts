@@ -1,10 +1,7 @@
 import type { SqlDatabase } from '../../platform/sql.ts';
 import { numberIn } from '../../store/cache-database.ts';
-import { findNumbers, openFullText, term } from '../full-text.ts';
-import { isNotedStem } from '../misspelt.ts';
-import { LOWEST_NUMBER } from '../search-schema.ts';
+import type { FullText } from '../full-text.ts';
 import { tagOfAgent, tagOfProject } from '../searched.ts';
-import { stemsOf } from '../tokens.ts';
 import type { SessionHead } from './archive.ts';
 import type { Passage } from './passage.ts';
 import {
@@ -51,14 +48,11 @@ function tagsOf({ agent, project }: SessionHead): string[] {
 /** Takes the text of sessions into the tables and out of them. To be used in a transaction. */
 export class TextIndex {
   readonly #database: SqlDatabase;
-  readonly #fullText: ReturnType<typeof openFullText>;
-  readonly #notesStems: boolean;
+  readonly #fullText: FullText;
 
-  /** Stems are noted one by one, or all at once when a new index is filled. */
-  constructor(database: SqlDatabase, { notesStems }: { notesStems: boolean }) {
+  constructor(database: SqlDatabase, fullText: FullText) {
     this.#database = database;
-    this.#fullText = openFullText(database);
-    this.#notesStems = notesStems;
+    this.#fullText = fullText;
   }
 
   put(change: TextChange): void {
@@ -122,7 +116,6 @@ export class TextIndex {
     const tags = tagsOf(head);
     const add = prepareAddPassage(this.#database);
     const taken = this.#database.prepare('SELECT 1 AS taken FROM passages WHERE n = ?');
-    const addStem = this.#database.prepare('INSERT OR IGNORE INTO stems (stem) VALUES (?)');
     let lastAt = head.startedMs ?? head.changedMs;
     return (first, passages) => {
       const rows = passages.map((passage, index): PassageRow => {
@@ -136,8 +129,6 @@ export class TextIndex {
         while (taken.get(row.n) !== undefined) row.n++;
         add(row);
         this.#fullText.add({ n: row.n, text: row.text, tags });
-        if (!this.#notesStems) continue;
-        for (const stem of new Set(stemsOf(row.text).filter(isNotedStem))) addStem.run(stem);
       }
     };
   }
@@ -156,25 +147,15 @@ export class TextIndex {
   /** What is taken out leaves nothing behind, not even its words. */
   #removeFrom({ key, head }: SessionRow, place: number): void {
     const tags = tagsOf(head);
-    const stems = new Set<string>();
     const find = this.#database.prepare(
       `SELECT ${PASSAGE_COLUMNS} FROM passages WHERE session = ? AND place >= ? ORDER BY n LIMIT 1000`,
     );
     const remove = this.#database.prepare('DELETE FROM passages WHERE n = ?');
     for (let rows = find.all(key, place); rows.length > 0; rows = find.all(key, place)) {
-      for (const row of rows.map(readPassageRow)) {
-        this.#fullText.remove({ n: row.n, text: row.text, tags });
-        remove.run(row.n);
-        for (const stem of stemsOf(row.text)) stems.add(stem);
-      }
+      const passages = rows.map(readPassageRow);
+      for (const { n } of passages) remove.run(n);
+      this.#fullText.remove(passages.map(({ n, text }) => ({ n, text, tags })));
     }
-    const removeStem = this.#database.prepare('DELETE FROM stems WHERE stem = ?');
-    for (const stem of stems) if (!this.#isInUse(stem)) removeStem.run(stem);
-  }
-
-  #isInUse(stem: string): boolean {
-    const scope = { from: LOWEST_NUMBER, to: Number.MAX_SAFE_INTEGER, limit: 1 };
-    return findNumbers(this.#database, { table: 'words', expression: term(stem) }, scope).length > 0;
   }
 }
 

@@ -6,7 +6,7 @@ import { computeMark } from '../search-schema.ts';
 import { SessionHead } from './archive.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
 
-export const SESSION_INDEX: CacheDatabase = { name: 'sessions', version: 1 };
+export const SESSION_INDEX: CacheDatabase = { name: 'sessions', version: 2 };
 
 /** Passages are numbered so that later ones come first. `place` counts them within their session. */
 export const CREATE_TABLES: string = `
@@ -32,7 +32,6 @@ export const CREATE_TABLES: string = `
     mark INTEGER NOT NULL
   );
   CREATE UNIQUE INDEX places ON passages (session, place);
-  CREATE TABLE stems (stem TEXT PRIMARY KEY) WITHOUT ROWID;
   ${CREATE_FULL_TEXT}
 `;
 
