@@ -39,7 +39,8 @@ export function formatHandover(handover: Handover): string {
  * id than the file's name says, a wrong checksum. `where` is the path for the error.
  */
 export function openHandover(bytes: Uint8Array, id: string, where: string): Handover {
-  const value = parseRecord(decodeUtf8(bytes, where), where);
+  const text = decodeUtf8(bytes, where);
+  const value = parseRecord(text, where);
   assertKnownSchema(value, where);
   const result = v.safeParse(Handover, value);
   if (!result.success) {
@@ -51,9 +52,7 @@ export function openHandover(bytes: Uint8Array, id: string, where: string): Hand
   if (!tellsItsTime(handover)) throw damaged(where, 'its id does not tell its time');
   if (handover.checksum !== computeChecksum(handover))
     throw damaged(where, 'its checksum does not match its content');
-  if (!Buffer.from(formatHandover(handover)).equals(bytes)) {
-    throw damaged(where, 'its bytes are not the ones that were written');
-  }
+  if (formatHandover(handover) !== text) throw damaged(where, 'its bytes are not the ones that were written');
   return handover;
 }
 

@@ -28,7 +28,11 @@ export function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
+/** What stands in JSON as it is; the quotes are all that `JSON.stringify` would add, at several times the cost. */
+const PLAIN = /^[ !#-[\]-~]*$/;
+
 function quote(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`;
   if (!text.isWellFormed()) throw new TypeError('a lone surrogate has no canonical form');
   return JSON.stringify(text);
 }

@@ -1,6 +1,6 @@
 import { HandoverError } from '../errors.ts';
 import type { Handover } from '../model/handover.ts';
-import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
+import type { SqlDatabase } from '../platform/sql.ts';
 import { numberIn } from '../store/cache-database.ts';
 import { readHandover } from '../store/handovers.ts';
 import type { Store } from '../store/store.ts';
@@ -57,9 +57,7 @@ export function openHandoverKeeper(store: Store, database: SqlDatabase, texts: T
   const removeHandover = database.prepare('DELETE FROM handovers WHERE id = ?');
   const addDamaged = database.prepare('INSERT OR REPLACE INTO damaged (id, reason) VALUES (?, ?)');
   const removeDamaged = database.prepare('DELETE FROM damaged WHERE id = ?');
-  const findBefore = database.prepare(
-    'SELECT first, texts FROM handovers WHERE first < ? ORDER BY first DESC LIMIT 1',
-  );
+  const room = openRoom(database);
   return {
     add: (id) => {
       const handover = readOrReason(store, id);
@@ -70,7 +68,7 @@ export function openHandoverKeeper(store: Store, database: SqlDatabase, texts: T
       }
       const described = describeHandover(handover);
       const rows = listTexts(handover);
-      const first = findRoom(findBefore, numberOfTime(Date.parse(handover.created_at)), rows.length);
+      const first = room.find(numberOfTime(Date.parse(handover.created_at)), rows.length);
       addHandover.run(...valuesOfHandover(described, { first, texts: rows.length }));
       const tags = tagsOf(described, null);
       for (const [at, row] of rows.entries())
@@ -87,16 +85,28 @@ export function openHandoverKeeper(store: Store, database: SqlDatabase, texts: T
   };
 }
 
-/** Newest first; what is not in order with the others takes the next free numbers. */
-function findRoom(findBefore: SqlStatement, wanted: number, count: number): number {
-  let first = Math.min(wanted, FIRST_OF_NOTES - count);
-  for (;;) {
-    const before = findBefore.get(first + count);
-    if (before === undefined || before === null) return first;
-    const end = numberIn(before, 'first') + numberIn(before, 'texts');
-    if (end <= first) return first;
-    first = end;
-  }
+/** Finds numbers for the texts of a handover: those of its time, or else the next free ones. */
+function openRoom(database: SqlDatabase): { find(wanted: number, count: number): number } {
+  const findBefore = database.prepare(
+    'SELECT first, texts FROM handovers WHERE first < ? ORDER BY first DESC LIMIT 1',
+  );
+  /** Where the handover that begins last before a number ends. */
+  const endBefore = (number: number): number => {
+    const row = findBefore.get(number);
+    return numberIn(row, 'first') + numberIn(row, 'texts');
+  };
+  // All that is added newest first comes behind what is there, and need not look for room.
+  let end = endBefore(FIRST_OF_NOTES);
+  return {
+    find: (wanted, count) => {
+      let first = Math.min(wanted, FIRST_OF_NOTES - count);
+      if (first < end)
+        for (let taken = endBefore(first + count); taken > first; taken = endBefore(first + count))
+          first = taken;
+      end = Math.max(Number.isNaN(end) ? first : end, first + count);
+      return first;
+    },
+  };
 }
 
 function listTexts(handover: Handover): Omit<TextRow, 'n'>[] {

@@ -15,7 +15,7 @@ export const CREATE_TABLES: string = `
   CREATE TABLE handovers (
     first INTEGER PRIMARY KEY,
     texts INTEGER NOT NULL,
-    id TEXT NOT NULL UNIQUE,
+    id TEXT NOT NULL,
     at TEXT NOT NULL,
     started_at TEXT,
     agent TEXT NOT NULL,
@@ -27,8 +27,6 @@ export const CREATE_TABLES: string = `
     is_foreign INTEGER NOT NULL,
     mark INTEGER NOT NULL
   );
-  CREATE INDEX roots ON handovers (root, first);
-  CREATE INDEX projects ON handovers (project_id, project_name);
   CREATE TABLE texts (
     n INTEGER PRIMARY KEY,
     fact INTEGER,
@@ -57,7 +55,12 @@ export const CREATE_TABLES: string = `
 `;
 
 /** Made when all is filled in, which takes a fraction of the time. */
-export const CREATE_FACT_INDEX = 'CREATE INDEX facts ON texts (fact)';
+export const CREATE_INDEXES: string = `
+  CREATE UNIQUE INDEX ids ON handovers (id);
+  CREATE INDEX roots ON handovers (root, first);
+  CREATE INDEX projects ON handovers (project_id, project_name);
+  CREATE INDEX facts ON texts (fact);
+`;
 
 /**
  * Where the texts of a handover of this time begin: the newer, the lower. Each takes a number, and so some of the

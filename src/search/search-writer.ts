@@ -8,7 +8,7 @@ import { followNotes } from './follow-notes.ts';
 import { type FullText, fillFullText, openFullText } from './full-text.ts';
 import type { NotesPlace } from './notes.ts';
 import { isBehindOthers } from './search-freshness.ts';
-import { CREATE_FACT_INDEX, CREATE_TABLES, SEARCH } from './search-schema.ts';
+import { CREATE_INDEXES, CREATE_TABLES, SEARCH } from './search-schema.ts';
 
 export interface Surroundings {
   /** The notes to be taken in besides handovers. */
@@ -40,7 +40,7 @@ export function rebuildSearchIndex(store: Store, driver: SqlDriver, surroundings
   rebuildCache(store, { cache: SEARCH, driver }, (database) => {
     database.exec(CREATE_TABLES);
     fillFullText(database, (fullText) => followAll(store, database, { ...surroundings, fullText }));
-    database.exec(CREATE_FACT_INDEX);
+    database.exec(CREATE_INDEXES);
   });
 }
 
