@@ -160,9 +160,21 @@ export function term(text: string): Expression {
 }
 
 /** A word of a script without spaces, anywhere in a text. */
-export function unspacedTerm(word: string): Expression {
+function unspacedTerm(word: string): Expression {
   const pairs = pairsOf(word).map((pair) => term(`${TAG_SIGN}${pair}`));
   return [...word].length === 1 ? `${pairs[0]} *` : allOf(pairs);
+}
+
+/** A word as it is looked for. */
+export function wordTerm(word: string): Expression {
+  return isUnspaced(word) ? unspacedTerm(word) : term(word);
+}
+
+/** A path or a name: all its words, joined as they are there. Null when there is no word in it. */
+export function nameTerm(name: string): Expression | null {
+  const folded = foldText(name);
+  const words = splitWords(folded).map(wordTerm);
+  return words.length === 0 ? null : allOf([...words, ...listJoined(folded).map(term)]);
 }
 
 export function allOf(expressions: readonly Expression[]): Expression {
@@ -195,6 +207,23 @@ export function findNumbers(
       .all(expression, from, to, limit)
       .map((row) => numberIn(row, 'n')),
   );
+}
+
+/** How many of these there are, and the last of them. */
+export function countNumbers(
+  database: SqlDatabase,
+  expression: Expression,
+  limit: number,
+): { count: number; last: number } {
+  const [counted] = ask(() => [
+    database
+      .prepare(
+        `SELECT count(*) AS count, max(n) AS last
+         FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?)`,
+      )
+      .get(expression, limit),
+  ]);
+  return { count: numberIn(counted, 'count') || 0, last: numberIn(counted, 'last') || 0 };
 }
 
 /** Stems by the three characters in a row that they have, in no order that tells anything. */

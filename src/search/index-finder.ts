@@ -6,7 +6,7 @@ import type { ProjectMatch } from '../store/catalog.ts';
 import { measureExtent } from './extent.ts';
 import { isOfHandovers, passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
-import { allOf, anyOf, EVERYWHERE, type Expression, findNumbers, term } from './full-text.ts';
+import { allOf, anyOf, EVERYWHERE, type Expression, findNumbers, nameTerm, term } from './full-text.ts';
 import { readKeptMarks } from './kept-marks.ts';
 import type { ParsedQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
@@ -66,14 +66,19 @@ function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered
   const texts: Searched[] = [];
   if (limits !== null) {
     const to = query.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(query.sinceMs);
-    const numbers = gatherNumbers(database, { parsed, known, limits }, { from: EVERYWHERE.from, to });
+    const numbers = gatherNumbers(
+      database,
+      { parsed, known, limits, limit: query.limit },
+      { from: EVERYWHERE.from, to },
+    );
     texts.push(...readTexts(database, numbers));
   }
   const notes = desk.notes ?? null;
   if (notes !== null && !isOfHandovers(query) && query.project === undefined) {
     const scope = { from: FIRST_OF_NOTES, to: Number.MAX_SAFE_INTEGER };
-    const ask = { parsed, known, limits: [term(tagOfNotes(notes.folder))] };
-    texts.push(...readNotes(database, gatherNumbers(database, ask, scope)));
+    const limits = [term(tagOfNotes(notes.folder)), ...limitToFile(query)];
+    const numbers = gatherNumbers(database, { parsed, known, limits, limit: query.limit }, scope);
+    texts.push(...readNotes(database, numbers));
   }
   return { texts: texts.filter((searched) => passes(query, searched)), known };
 }
@@ -81,9 +86,9 @@ function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered
 /** What every text must have besides; null when nothing can have it. */
 function describeLimits(
   database: SqlDatabase,
-  { kinds, agent, project }: Pick<SearchQuery, 'kinds' | 'agent' | 'project'>,
+  { kinds, agent, project, ...rest }: Pick<SearchQuery, 'kinds' | 'agent' | 'project' | 'file'>,
 ): Expression[] | null {
-  const limits: Expression[] = [];
+  const limits = limitToFile(rest);
   if (kinds !== undefined) {
     if (kinds.length === 0) return null;
     limits.push(anyOf(kinds.map((kind) => term(tagOfKind(kind)))));
@@ -95,6 +100,11 @@ function describeLimits(
     limits.push(anyOf(ids.map((id) => term(tagOfProject(id)))));
   }
   return limits;
+}
+
+function limitToFile({ file }: Pick<SearchQuery, 'file'>): Expression[] {
+  const name = file === undefined ? null : nameTerm(file);
+  return name === null ? [] : [name];
 }
 
 /** Each project, by a jump over its handovers. */
@@ -164,8 +174,11 @@ function readNotes(database: SqlDatabase, numbers: readonly number[]): Searched[
 
 /** In the order of their numbers. What the full text knows and the rows do not is damage. */
 function readRows(database: SqlDatabase, numbers: readonly number[]): TextRow[] {
-  const find = database.prepare(`SELECT ${TEXT_COLUMNS} FROM texts WHERE n = ?`);
-  return [...numbers].sort((a, b) => a - b).map((n) => readTextRow(find.get(n)));
+  const rows = database
+    .prepare(`SELECT ${TEXT_COLUMNS} FROM texts WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n`)
+    .all(JSON.stringify(numbers));
+  if (rows.length !== numbers.length) throw new RowDamage();
+  return rows.map(readTextRow);
 }
 
 function countHolders(database: SqlDatabase, { fact, handover }: FoundFact): number {

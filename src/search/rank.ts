@@ -1,5 +1,5 @@
 import type { ParsedQuery, QueryWord } from './parsed-query.ts';
-import { foldText, isUnspaced, splitWords, stemWord } from './tokens.ts';
+import { foldText, isUnspaced, makeStemPicker, splitWords } from './tokens.ts';
 
 /** What is known of a word of the query among all texts. */
 export interface KnownWord {
@@ -33,9 +33,10 @@ export function rankTexts<K>(
   const byWords: Scored<K>[] = [];
   const byGrams: Scored<K>[] = [];
   const exact = new Set<K>();
+  const pickStem = makeStemPicker(new Set(known.flatMap(({ word, alike }) => [word.stem, ...alike])));
   for (const { key, text } of texts) {
     const folded = foldText(text);
-    byWords.push({ key, ...scoreWords(known, folded) });
+    byWords.push({ key, ...scoreWords(known, splitWords(folded), pickStem) });
     byGrams.push({ key, ...scoreGrams(known, folded) });
     if (query.phrase !== null && hasPhrase(folded, query.phrase)) exact.add(key);
   }
@@ -71,11 +72,17 @@ const USUAL_WORDS = 14;
 /** What a stem counts that is only like the one asked for. */
 const ALIKE = 0.7;
 
-function scoreWords(known: readonly KnownWord[], folded: string): Measured {
-  const stems = splitWords(folded).map(stemWord);
+function scoreWords(
+  known: readonly KnownWord[],
+  words: readonly string[],
+  pickStem: (word: string) => string | null,
+): Measured {
   const counts = new Map<string, number>();
-  for (const stem of stems) counts.set(stem, (counts.get(stem) ?? 0) + 1);
-  const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * stems.length) / USUAL_WORDS;
+  for (const each of words) {
+    const stem = pickStem(each);
+    if (stem !== null) counts.set(stem, (counts.get(stem) ?? 0) + 1);
+  }
+  const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * words.length) / USUAL_WORDS;
   let [score, covered] = [0, 0];
   for (const { word, weight, alike } of known) {
     const own = counts.get(word.stem) ?? 0;

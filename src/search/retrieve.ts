@@ -2,7 +2,7 @@ import type { SqlDatabase } from '../platform/sql.ts';
 import {
   allOf,
   anyOf,
-  EVERYWHERE,
+  countNumbers,
   type Expression,
   findNumbers,
   findStems,
@@ -10,7 +10,7 @@ import {
   listStemsFrom,
   type Reach,
   term,
-  unspacedTerm,
+  wordTerm,
 } from './full-text.ts';
 import { findAlike, MAX_STEM, MIN_STEM } from './misspelt.ts';
 import type { ParsedQuery, QueryWord } from './parsed-query.ts';
@@ -26,7 +26,7 @@ export interface Extent extends Reach {
 export function knowWords(database: SqlDatabase, { words }: ParsedQuery, extent: Extent): KnownWord[] {
   const { total } = extent;
   return words.map((word) => {
-    const texts = estimate(database, expressWord(word), extent);
+    const texts = estimate(database, wordTerm(word.text), extent);
     const alike =
       texts > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(database, word.stem));
     const counts = alike.map((stem) => estimate(database, term(stem), extent));
@@ -35,19 +35,14 @@ export function knowWords(database: SqlDatabase, { words }: ParsedQuery, extent:
   });
 }
 
-function expressWord({ text, isUnspaced }: QueryWord): Expression {
-  return isUnspaced ? unspacedTerm(text) : term(text);
-}
-
 /** So many of a word's newest texts are counted; how many there are in all follows from how far back they reach. */
 const COUNTED = 400;
 
 /** About how many texts there are; exact while they are few. */
 function estimate(database: SqlDatabase, expression: Expression, { from, to }: Reach): number {
-  const found = findNumbers(database, expression, { ...EVERYWHERE, limit: COUNTED });
-  const last = found.at(-1) ?? 0;
-  if (found.length < COUNTED || last >= to) return found.length;
-  return Math.round((found.length * (to - from + 1)) / Math.max(1, last - from + 1));
+  const { count, last } = countNumbers(database, expression, COUNTED);
+  if (count < COUNTED || last >= to) return count;
+  return Math.round((count * (to - from + 1)) / Math.max(1, last - from + 1));
 }
 
 /** Stems with the same first letter, or with the first two swapped: few people mistype the first one. */
@@ -67,10 +62,12 @@ export interface Request {
   known: readonly KnownWord[];
   /** What every text must have besides. */
   limits: readonly Expression[];
+  /** How many texts are wanted in the end. */
+  limit: number;
 }
 
 /** Texts to be ranked: more would cost more time than they can change of the first places. */
-const MOST = 300;
+const MOST = 240;
 const MOST_OF_A_WORD = 100;
 const ENOUGH = 40;
 /** A word that so few texts have may be part of a longer one in others. */
@@ -83,16 +80,17 @@ const SCARCE = 10;
  */
 export function gatherNumbers(database: SqlDatabase, request: Request, reach: Reach): number[] {
   const { known, parsed, limits } = request;
+  const most = Math.max(MOST, 2 * request.limit);
   const found = new Set<number>();
   const take = (expression: Expression, limit: number): void => {
-    if (found.size >= MOST) return;
+    if (found.size >= most) return;
     const wanted = { ...reach, limit: limit + found.size };
     for (const n of findNumbers(database, allOf([expression, ...limits]), wanted))
-      if (found.size < MOST) found.add(n);
+      if (found.size < most) found.add(n);
   };
-  const groups = known.map(({ word, alike }) => anyOf([expressWord(word), ...alike.map(term)]));
-  if (groups.length > 0) take(allOf(groups), MOST);
-  if (found.size >= MOST) {
+  const groups = known.map(({ word, alike }) => anyOf([wordTerm(word.text), ...alike.map(term)]));
+  if (groups.length > 0) take(allOf(groups), most);
+  if (found.size >= most) {
     const joined = listJoined(parsed.phrase ?? '').map(term);
     const expression = allOf([...joined, ...groups, ...limits]);
     if (joined.length > 0)

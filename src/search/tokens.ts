@@ -37,6 +37,27 @@ export function stemWord(word: string): string {
   return stem(dropAccents(word));
 }
 
+/** Stemming changes no more than so many characters at the end of a stem; all before them are the word's own. */
+const CHANGED = 3;
+
+/**
+ * Tells the stem of a word if it is one of these, else null. Most words are none of them by how they begin, and are not
+ * stemmed at all.
+ */
+export function makeStemPicker(stems: ReadonlySet<string>): (word: string) => string | null {
+  const heads = [...stems].map((each) => each.slice(0, Math.max(1, each.length - CHANGED)));
+  const seen = new Map<string, string | null>();
+  return (word) => {
+    const before = seen.get(word);
+    if (before !== undefined) return before;
+    const plain = dropAccents(word);
+    const stemmed = heads.some((head) => plain.startsWith(head)) ? stem(plain) : '';
+    const picked = stems.has(stemmed) ? stemmed : null;
+    seen.set(word, picked);
+    return picked;
+  };
+}
+
 export function stemsOf(text: string): string[] {
   return splitWords(foldText(text)).map(stemWord);
 }

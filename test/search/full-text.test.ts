@@ -13,11 +13,11 @@ import {
   makeTag,
   openFullText,
   term,
-  unspacedTerm,
+  wordTerm,
 } from '../../src/search/full-text.ts';
 import { parseQuery } from '../../src/search/parsed-query.ts';
 import { stem } from '../../src/search/stem.ts';
-import { foldText, gramsOf, stemsOf } from '../../src/search/tokens.ts';
+import { foldText, gramsOf, makeStemPicker, stemsOf, stemWord } from '../../src/search/tokens.ts';
 
 const ALL = { ...EVERYWHERE, limit: 1000 };
 
@@ -69,6 +69,22 @@ describe('the stemmer', () => {
     );
   });
 
+  it('picks the stems that are asked for, and only those', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.tuple(word, fc.array(suffix, { maxLength: 3 })), { minLength: 1, maxLength: 20 }),
+        (parts) => {
+          const words = parts.map(([start, ends]) => [start, ...ends].join(''));
+          const wanted = new Set(words.filter((_, at) => at % 2 === 0).map(stemWord));
+          const pick = makeStemPicker(wanted);
+          for (const each of words)
+            expect(pick(each)).toBe(wanted.has(stemWord(each)) ? stemWord(each) : null);
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
   it.each([
     ['connections', 'connect'],
     ['retries', 'retri'],
@@ -101,7 +117,7 @@ describe('a query', () => {
         expect(find(term(text))).toBeInstanceOf(Array);
         for (const { text: each, grams } of parseQuery(text).words) {
           expect(find(allOf([term(each), anyOf([term(each)])]))).toBeInstanceOf(Array);
-          expect(find(unspacedTerm(each))).toBeInstanceOf(Array);
+          expect(find(wordTerm(each))).toBeInstanceOf(Array);
           for (const gram of grams) expect(findStems(database, term(gram), 10)).toEqual([]);
         }
       }),
@@ -117,8 +133,7 @@ describe('a query', () => {
       fc.property(fc.string({ unit: letters, minLength: 1, maxLength: 30 }), (text) => {
         fullText.add({ n: 7, text, tags: [] });
         try {
-          for (const { text: each, isUnspaced } of parseQuery(text).words)
-            expect(find(isUnspaced ? unspacedTerm(each) : term(each))).toEqual([7]);
+          for (const { text: each } of parseQuery(text).words) expect(find(wordTerm(each))).toEqual([7]);
           for (const joined of listJoined(foldText(text))) expect(find(term(joined))).toEqual([7]);
         } finally {
           fullText.remove([{ n: 7, text, tags: [] }]);
@@ -144,7 +159,7 @@ describe('a word of a script without spaces', () => {
     const texts = ['データベース接続', '接続エラー', 'プール', '使用SQLite索引'];
     const entries = texts.map((text, n) => ({ n, text, tags: [] }));
     for (const entry of entries) fullText.add(entry);
-    const asked = ['接続', '続', 'ベース接', '猫', '接エ', '索引'].map((word) => find(unspacedTerm(word)));
+    const asked = ['接続', '続', 'ベース接', '猫', '接エ', '索引'].map((word) => find(wordTerm(word)));
     expect(asked).toEqual([[0, 1], [0, 1], [0], [], [], [3]]);
     expect(find(term('sqlite'))).toEqual([3]);
     fullText.remove(entries);

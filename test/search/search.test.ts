@@ -89,6 +89,25 @@ describe.each([
     expect(await find(store, 'queue', { file: 'ueue/retry.ts' })).toEqual([]);
   });
 
+  it('finds what few texts are left with, however many others have the words', async () => {
+    const { store, clock } = makeCase(env);
+    const facts = (round: number): Fact[] =>
+      Array.from({ length: 50 }, (_, at) =>
+        makeFact(`f-${String(round * 50 + at).padStart(10, '0')}`, 'note', `retries of queue ${round} ${at}`),
+      );
+    const old = makeFact('f-aaaaaaaaaa', 'file', 'src/queue/retries.ts');
+    keepOne(store, 'old', { facts: [old, makeFact('f-bbbbbbbbbb', 'error', 'queueworker retries')] });
+    for (let round = 0; round < 4; round++) {
+      clock.set(NOON + (round + 1) * MINUTE);
+      keepOne(store, 'new', { facts: facts(round) });
+    }
+    expect(await find(store, 'queue retries', { file: 'queue/retries.ts' })).toEqual([old.text]);
+    expect(await find(store, 'retries', { kinds: ['error'] })).toEqual(['queueworker retries']);
+    expect(await find(store, 'queuework', { kinds: ['error'] })).toEqual(['queueworker retries']);
+    expect((await find(store, 'src/queue/retries.ts'))[0]).toBe(old.text);
+    expect((await search({ store }, { text: 'queue retries', limit: 190 })).hits.length).toBe(190);
+  });
+
   it('puts what has the words as they stand first', async () => {
     const { store } = makeCase(env);
     for (const title of ['refused connect by the host', 'connect was refused', 'the host will connect'])

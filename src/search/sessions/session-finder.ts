@@ -5,7 +5,7 @@ import { type OpenCache, openCache } from '../../store/cache-opening.ts';
 import type { Store } from '../../store/store.ts';
 import { abbreviateHome } from '../../workspace/place.ts';
 import { namesFile } from '../filter.ts';
-import { anyOf, EVERYWHERE, type Expression, term } from '../full-text.ts';
+import { anyOf, EVERYWHERE, type Expression, nameTerm, term } from '../full-text.ts';
 import { knowWordsOf, mayMatch } from '../know-words.ts';
 import type { ParsedQuery } from '../parsed-query.ts';
 import type { SearchQuery } from '../query.ts';
@@ -126,7 +126,11 @@ function ask(
   if (sessions.size === 0) return { passages: [], known };
   const limits = describeLimits(query, [...sessions.values()]);
   const to = query.sinceMs === undefined ? Number.MAX_SAFE_INTEGER : lastNumberSince(query.sinceMs);
-  const numbers = gatherNumbers(database, { parsed, known, limits }, { ...EVERYWHERE, to });
+  const numbers = gatherNumbers(
+    database,
+    { parsed, known, limits, limit: query.limit },
+    { ...EVERYWHERE, to },
+  );
   const find = database.prepare(`SELECT ${PASSAGE_COLUMNS} FROM passages WHERE n = ?`);
   const passages = numbers
     .flatMap((n) => {
@@ -161,10 +165,12 @@ function measureExtent(database: SqlDatabase): Extent {
 }
 
 function describeLimits(
-  { agent, project }: SearchQuery,
+  { agent, project, file }: SearchQuery,
   sessions: readonly { head: SessionHead }[],
 ): Expression[] {
   const limits: Expression[] = agent === undefined ? [] : [term(tagOfAgent(agent))];
+  const name = file === undefined ? null : nameTerm(file);
+  if (name !== null) limits.push(name);
   if (project === undefined) return limits;
   const ids = new Set(sessions.flatMap(({ head }) => (head.project === null ? [] : [head.project.id])));
   return ids.size === 0 ? limits : [...limits, anyOf([...ids].map((id) => term(tagOfProject(id))))];
