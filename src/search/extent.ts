@@ -2,7 +2,7 @@ import type { SqlDatabase } from '../platform/sql.ts';
 import { numberIn } from '../store/cache-database.ts';
 import type { Extent } from './retrieve.ts';
 
-const COUNTED_HANDOVERS = 1000;
+const COUNTED_HANDOVERS = 200;
 
 /** Of the texts of handovers: about as many as the newest have on average. */
 export function measureExtent(database: SqlDatabase): Extent {

@@ -68,7 +68,7 @@ function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered
     const to = query.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(query.sinceMs);
     const numbers = gatherNumbers(
       database,
-      { parsed, known, limits, limit: query.limit },
+      { parsed, known, extent, limits, limit: query.limit },
       { from: EVERYWHERE.from, to },
     );
     texts.push(...readTexts(database, numbers));
@@ -77,7 +77,7 @@ function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered
   if (notes !== null && !isOfHandovers(query) && query.project === undefined) {
     const scope = { from: FIRST_OF_NOTES, to: Number.MAX_SAFE_INTEGER };
     const limits = [term(tagOfNotes(notes.folder)), ...limitToFile(query)];
-    const numbers = gatherNumbers(database, { parsed, known, limits, limit: query.limit }, scope);
+    const numbers = gatherNumbers(database, { parsed, known, extent, limits, limit: query.limit }, scope);
     texts.push(...readNotes(database, numbers));
   }
   return { texts: texts.filter((searched) => passes(query, searched)), known };
@@ -144,18 +144,27 @@ function findProject(database: SqlDatabase, roots: readonly string[]): string | 
 }
 
 function readTexts(database: SqlDatabase, numbers: readonly number[]): Searched[] {
-  let place: PlacedHandover | null = null;
-  const findHandover = database.prepare(
-    `SELECT ${HANDOVER_COLUMNS} FROM handovers WHERE first <= ? ORDER BY first DESC LIMIT 1`,
-  );
-  return readRows(database, numbers).map((row) => {
-    if (place === null || row.n >= place.first + place.texts || row.n < place.first)
-      place = readHandoverRow(findHandover.get(row.n));
-    if (row.n >= place.first + place.texts) throw new RowDamage();
+  const rows = readRows(database, numbers);
+  const places = database
+    .prepare(
+      `SELECT ${HANDOVER_COLUMNS} FROM handovers WHERE first IN (
+         SELECT (SELECT max(first) FROM handovers WHERE first <= value) FROM json_each(?)) ORDER BY first`,
+    )
+    .all(JSON.stringify(numbers))
+    .map(readHandoverRow);
+  let at = 0;
+  return rows.map((row) => {
+    while (row.n >= endOf(places[at])) at++;
+    const place = places[at];
+    if (place === undefined || row.n < place.first) throw new RowDamage();
     const { handover } = place;
     if (row.fact === null) return { what: 'handover', text: row.text, handover };
     return { what: 'fact', text: row.text, handover, fact: row.fact };
   });
+}
+
+function endOf(place: PlacedHandover | undefined): number {
+  return place === undefined ? Number.POSITIVE_INFINITY : place.first + place.texts;
 }
 
 function readNotes(database: SqlDatabase, numbers: readonly number[]): Searched[] {

@@ -45,7 +45,9 @@ export function findAlike(stem: string, stems: Iterable<string>): string[] {
   const most = allowedErrors(stem);
   if (most === 0) return [];
   const found: { stem: string; errors: number }[] = [];
+  const letters = lettersOf(stem);
   for (const candidate of stems) {
+    if (countBits(letters ^ lettersOf(candidate)) > 2 * most) continue;
     const errors = countErrors(stem, candidate, most);
     if (errors <= most) found.push({ stem: candidate, errors });
   }
@@ -53,4 +55,17 @@ export function findAlike(stem: string, stems: Iterable<string>): string[] {
     .sort((a, b) => a.errors - b.errors || (a.stem < b.stem ? -1 : 1))
     .slice(0, MAX_ALIKE)
     .map((each) => each.stem);
+}
+
+/** One bit a letter, some of which share one: each error changes two of them at most. */
+function lettersOf(word: string): number {
+  let letters = 0;
+  for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
+  return letters;
+}
+
+function countBits(bits: number): number {
+  let count = 0;
+  for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
+  return count;
 }

@@ -12,7 +12,7 @@ import {
   term,
   wordTerm,
 } from './full-text.ts';
-import { findAlike, MAX_STEM, MIN_STEM } from './misspelt.ts';
+import { allowedErrors, findAlike, MAX_STEM, MIN_STEM } from './misspelt.ts';
 import type { ParsedQuery, QueryWord } from './parsed-query.ts';
 import { type KnownWord, LEAST_SHARE, shareOf, weighWord } from './rank.ts';
 import { gramsOf } from './tokens.ts';
@@ -48,9 +48,10 @@ function estimate(database: SqlDatabase, expression: Expression, { from, to }: R
 /** Stems with the same first letter, or with the first two swapped: few people mistype the first one. */
 function listStemsNear(database: SqlDatabase, stem: string): string[] {
   const [first = '', second = ''] = stem;
+  const errors = allowedErrors(stem);
   const lengths = {
-    shortest: Math.max(MIN_STEM, stem.length - 2),
-    longest: Math.min(MAX_STEM, stem.length + 2),
+    shortest: Math.max(MIN_STEM, stem.length - errors),
+    longest: Math.min(MAX_STEM, stem.length + errors),
   };
   return [...new Set([first, `${second}${first}`])].flatMap((start) =>
     listStemsFrom(database, start, lengths),
@@ -60,6 +61,7 @@ function listStemsNear(database: SqlDatabase, stem: string): string[] {
 export interface Request {
   parsed: ParsedQuery;
   known: readonly KnownWord[];
+  extent: Extent;
   /** What every text must have besides. */
   limits: readonly Expression[];
   /** How many texts are wanted in the end. */
@@ -68,8 +70,11 @@ export interface Request {
 
 /** Texts to be ranked: more would cost more time than they can change of the first places. */
 const MOST = 240;
+const MOST_OF_ALL_WORDS = 120;
 const MOST_OF_A_WORD = 100;
 const ENOUGH = 40;
+/** A word that more texts have than one in so many narrows nothing down that rarer ones have not. */
+const COMMON = 20;
 /** A word that so few texts have may be part of a longer one in others. */
 const SCARCE = 10;
 
@@ -79,8 +84,9 @@ const SCARCE = 10;
  * words. Of what is frequent the newest are taken.
  */
 export function gatherNumbers(database: SqlDatabase, request: Request, reach: Reach): number[] {
-  const { known, parsed, limits } = request;
+  const { known, parsed, limits, extent } = request;
   const most = Math.max(MOST, 2 * request.limit);
+  const mostOfAll = Math.max(MOST_OF_ALL_WORDS, 2 * request.limit);
   const found = new Set<number>();
   const take = (expression: Expression, limit: number): void => {
     if (found.size >= most) return;
@@ -89,16 +95,19 @@ export function gatherNumbers(database: SqlDatabase, request: Request, reach: Re
       if (found.size < most) found.add(n);
   };
   const groups = known.map(({ word, alike }) => anyOf([wordTerm(word.text), ...alike.map(term)]));
-  if (groups.length > 0) take(allOf(groups), most);
-  if (found.size >= most) {
+  const rare = groups.filter((_, at) => (known[at]?.texts ?? 0) * COMMON <= extent.total);
+  const narrow = rare.length > 0 ? rare : groups;
+  if (narrow.length > 0) take(allOf(narrow), mostOfAll);
+  if (found.size >= mostOfAll) {
+    if (narrow.length < groups.length) take(allOf(groups), mostOfAll);
     const joined = listJoined(parsed.phrase ?? '').map(term);
     const expression = allOf([...joined, ...groups, ...limits]);
     if (joined.length > 0)
       for (const n of findNumbers(database, expression, { ...reach, limit: MOST_OF_A_WORD })) found.add(n);
   }
-  if (groups.length > 2 && found.size < ENOUGH)
-    for (let left = 0; left < Math.min(groups.length, 8); left++)
-      take(allOf(groups.filter((_, at) => at !== left)), MOST_OF_A_WORD);
+  if (narrow.length > 2 && found.size < ENOUGH)
+    for (let left = 0; left < Math.min(narrow.length, 8); left++)
+      take(allOf(narrow.filter((_, at) => at !== left)), MOST_OF_A_WORD);
   const takeStems = (stems: readonly string[]): void => {
     if (stems.length > 0) take(anyOf(stems.map(term)), MOST_OF_A_WORD);
   };

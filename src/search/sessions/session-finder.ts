@@ -128,7 +128,7 @@ function ask(
   const to = query.sinceMs === undefined ? Number.MAX_SAFE_INTEGER : lastNumberSince(query.sinceMs);
   const numbers = gatherNumbers(
     database,
-    { parsed, known, limits, limit: query.limit },
+    { parsed, known, extent, limits, limit: query.limit },
     { ...EVERYWHERE, to },
   );
   const find = database.prepare(`SELECT ${PASSAGE_COLUMNS} FROM passages WHERE n = ?`);
