@@ -48,6 +48,8 @@ export interface FoundFact {
 /** Finds texts. The index and the scan of the files answer alike. */
 export interface Finder {
   readonly by: 'index' | 'scan';
+  /** Why the files are scanned although there could be an index; null when all is well. */
+  readonly indexFailure: Error | null;
   gather(query: SearchQuery, parsed: ParsedQuery): Promise<Gathered>;
   /** Newest handover first. */
   facts(filter: FactFilter): AsyncIterable<FoundFact>;

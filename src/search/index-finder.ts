@@ -44,6 +44,7 @@ export async function openIndexFinder(desk: SearchDesk, driver: SqlDriver): Prom
   });
   return {
     by: 'index',
+    indexFailure: null,
     gather: (query, parsed) => cache.ask((database) => gather(database, { desk, query, parsed })),
     facts: (filter) => readFacts(cache, filter),
     countHolders: (found) => cache.ask((database) => countHolders(database, found)),

@@ -15,7 +15,7 @@ export async function openFinder(desk: SearchDesk): Promise<Finder> {
     return await (await import('./index-finder.ts')).openIndexFinder(desk, driver);
   } catch (error) {
     if (!(error instanceof HandoverError || isErrno(error) || isCacheTrouble(error))) throw error;
-    return await openScan(desk);
+    return { ...(await openScan(desk)), indexFailure: error instanceof Error ? error : null };
   }
 }
 

@@ -16,6 +16,7 @@ export function openScanFinder(desk: SearchDesk): Finder {
   const { store } = desk;
   return {
     by: 'scan',
+    indexFailure: null,
     gather: async (query, parsed) => gather(desk, query, parsed),
     facts: (filter) => scanFacts(desk, filter),
     countHolders: async ({ fact, handover }) => {

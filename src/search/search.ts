@@ -17,9 +17,8 @@ import type { Searched, SearchedFact, SearchedHandover } from './searched.ts';
 import type { SessionsOutcome } from './sessions/search-sessions.ts';
 import { foldText } from './tokens.ts';
 
-export interface SearchAnswer {
+export interface SearchAnswer extends Pick<Finder, 'by' | 'indexFailure'> {
   hits: SearchHit[];
-  by: Finder['by'];
   /** How many more were found than there was room for, as far as they were looked at. */
   omitted: number;
   /** Where the text of sessions was asked for. */
@@ -45,6 +44,7 @@ export async function search(desk: SearchDesk, query: SearchQuery): Promise<Sear
     return {
       hits,
       by: finder.by,
+      indexFailure: finder.indexFailure,
       omitted: total - hits.length,
       ...(heard === null ? {} : { sessions: heard.outcome }),
       ...(meant === null ? {} : { meaning: meant.outcome }),

@@ -5,6 +5,7 @@ import type { Filter } from '../../store/catalog.ts';
 import { identifyProject } from '../../workspace/project.ts';
 import { type CliContext, findStore, progressOf, refuseBoth } from './context.ts';
 import { type FilterFlags, filterFlags, toFilter } from './filters.ts';
+import { noteIndexFailure } from './search-notes.ts';
 
 /** By what a question is narrowed or widened. */
 export interface QuestionFlags extends Pick<FilterFlags, 'agent' | 'project' | 'since' | 'limit'> {
@@ -41,6 +42,7 @@ export async function withFactSource<T>(
   const scope = await toScope(flags, context);
   const { openFinder } = await import('../../search/open-finder.ts');
   const finder = await openFinder({ store: findStore(context), progress: progressOf(context, 'indexing') });
+  noteIndexFailure(context, finder);
   try {
     return await ask(openFactSource(finder, scope));
   } finally {

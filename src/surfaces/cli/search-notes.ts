@@ -1,3 +1,4 @@
+import { cleanLine } from '../../model/text.ts';
 import type { SearchAnswer } from '../../search/search.ts';
 import { SCANNED } from '../../search/sessions/scanned.ts';
 import type { Desk } from './context.ts';
@@ -6,8 +7,10 @@ import { dim, yellow } from './output.ts';
 /** Says what a search could not look at, and why, once. */
 export function noteShortcomings(
   { err }: Pick<Desk, 'err'>,
-  { sessions, meaning }: Pick<SearchAnswer, 'sessions' | 'meaning'>,
+  answer: Partial<Pick<SearchAnswer, 'sessions' | 'meaning' | 'indexFailure'>>,
 ): void {
+  const { sessions, meaning, indexFailure = null } = answer;
+  noteIndexFailure({ err }, { indexFailure });
   if (meaning?.trouble) {
     const { message, hint } = meaning.trouble;
     err.line(yellow('note: '), `searched by words alone, or nearly: ${message}`);
@@ -34,6 +37,18 @@ export function noteShortcomings(
     );
   if (sessions.unread > 0)
     err.line(yellow('note: '), `${tellCount(sessions.unread)} passed over, as they cannot be read now`);
+}
+
+/** Reading every file takes long, and nobody should have to guess why. */
+export function noteIndexFailure(
+  { err }: Pick<Desk, 'err'>,
+  { indexFailure }: Pick<SearchAnswer, 'indexFailure'>,
+): void {
+  if (indexFailure === null) return;
+  err.line(
+    yellow('note: '),
+    `the search index cannot be used now (${cleanLine(indexFailure.message)}), every file was read instead; see: handover doctor`,
+  );
 }
 
 function tellCount(count: number): string {

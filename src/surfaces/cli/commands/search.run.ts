@@ -30,11 +30,12 @@ export async function runSearch(this: CliContext, flags: SearchFlags, ...words: 
   const answer = await search(desk, query);
   noteShortcomings(this, answer);
   if (flags.json) {
-    const { by, omitted, hits, sessions, meaning } = answer;
+    const { by, indexFailure, omitted, hits, sessions, meaning } = answer;
     const { trouble, ...covered } = meaning ?? {};
     this.out.json({
       query: await redactWords.call(this, query.text),
       by,
+      ...(indexFailure === null ? {} : { index_failure: indexFailure.message }),
       omitted,
       ...(sessions === undefined ? {} : { sessions }),
       ...(meaning === undefined ? {} : { meaning: { ...covered, trouble: trouble?.message ?? null } }),
