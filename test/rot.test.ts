@@ -4,6 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { HandoverError } from '../src/errors.ts';
+import { search } from '../src/search/search.ts';
 import type { CatalogRow } from '../src/store/catalog.ts';
 import { examineStore } from '../src/store/doctor/doctor.ts';
 import { readHandover } from '../src/store/handovers.ts';
@@ -44,6 +45,7 @@ beforeAll(async () => {
   );
   utimesSync(month, AN_HOUR_AGO, AN_HOUR_AGO);
   await desk.ok(['list']);
+  await desk.ok(['search', 'summary']);
   kept = listFiles(desk.store).map((path) => ({ path, bytes: readFileSync(path) }));
   restore();
 });
@@ -83,6 +85,15 @@ function reads(row: CatalogRow): boolean {
     if (error instanceof HandoverError && error.code === 'HANDOVER_RECORD_DAMAGED') return false;
     throw error;
   }
+}
+
+const QUERIES = ['summary of the third', 'sumary', 'do first', 'nothing like it'];
+
+/** What searches give, by the index and without a word of complaint. */
+async function askAll(): Promise<unknown> {
+  const answers: unknown[] = [];
+  for (const text of QUERIES) answers.push(await search({ store }, { text, limit: 9 }));
+  return answers;
 }
 
 /** Null when the change was seen and did no harm to the other handovers. */
@@ -159,5 +170,53 @@ describe('a store in which one byte has changed', () => {
 
   it('shows it in the bytes of index.sqlite', { timeout: 1_800_000 }, async () => {
     expect(await changeEachByte('index.sqlite', 0x01, process.env.SLOW === '1' ? 1 : 7)).toEqual([]);
+  });
+});
+
+describe('a search index that was deleted, cut, or hit in one byte', () => {
+  const files = (): KeptFile[] => kept.filter(({ path }) => /^search\.(?:sqlite|sum)$/.test(basename(path)));
+
+  async function spoil(spoilt: (file: KeptFile) => Iterable<Uint8Array | null>): Promise<string[]> {
+    const before = await askAll();
+    restore();
+    expect(files().map(({ path }) => basename(path))).toEqual(['search.sqlite', 'search.sum']);
+    const failures: string[] = [];
+    for (const file of files()) {
+      let count = 0;
+      for (const bytes of spoilt(file)) {
+        if (count++ % 64 === 0) await releaseFiles();
+        if (bytes === null) rmSync(file.path);
+        else write(file.path, bytes);
+        const answers = await askAll();
+        restore();
+        if (JSON.stringify(answers) !== JSON.stringify(before))
+          failures.push(`${basename(file.path)}, case ${count}`);
+      }
+    }
+    return failures;
+  }
+
+  it('gives the same answers when it was deleted or cut', async () => {
+    expect(
+      await spoil(function* ({ bytes }) {
+        yield null;
+        for (const share of [0, 0.01, 0.3, 0.5, 0.99])
+          yield bytes.subarray(0, Math.floor(bytes.length * share));
+        yield bytes.subarray(0, -1);
+      }),
+    ).toEqual([]);
+  });
+
+  it('gives the same answers when any byte has changed', { timeout: 1_800_000 }, async () => {
+    expect(
+      await spoil(function* ({ bytes }) {
+        const step = process.env.SLOW === '1' ? 1 : Math.ceil(bytes.length / 80);
+        for (let at = 0; at < bytes.length; at += step) {
+          const changed = Buffer.from(bytes);
+          changed.writeUInt8(changed.readUInt8(at) ^ 0x04, at);
+          yield changed;
+        }
+      }),
+    ).toEqual([]);
   });
 });

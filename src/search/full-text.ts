@@ -49,7 +49,7 @@ export function openFullText(database: SqlDatabase): FullText {
 }
 
 /** What is written at once when much is added: the more, the fewer pieces every later look-up has to look into. */
-const BULK_BYTES = 24 * 1024 * 1024;
+const BULK_BYTES = 12 * 1024 * 1024;
 
 /** Fills an empty database: larger pieces are written, none is merged, and stems are noted once, at the end. */
 export function fillFullText(database: SqlDatabase, fill: (fullText: FullText) => void): void {

@@ -6,7 +6,16 @@ import type { ProjectMatch } from '../store/catalog.ts';
 import { measureExtent } from './extent.ts';
 import { isOfHandovers, passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
-import { allOf, anyOf, EVERYWHERE, type Expression, findNumbers, nameTerm, term } from './full-text.ts';
+import {
+  allOf,
+  anyOf,
+  EVERYWHERE,
+  type Expression,
+  findNumbers,
+  nameTerm,
+  type Reach,
+  term,
+} from './full-text.ts';
 import { readKeptMarks } from './kept-marks.ts';
 import type { ParsedQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
@@ -201,44 +210,41 @@ function countHolders(database: SqlDatabase, { fact, handover }: FoundFact): num
   return numberIn(row, 'count');
 }
 
-const FACTS_A_PAGE = 500;
+const ROWS_AT_ONCE = 500;
+const MOST_NUMBERS = 50_000;
 
+/** Whoever needs few gets them soon; whoever needs all is spared that each look-up begins at the newest. */
 async function* readFacts(cache: OpenCache, filter: FactFilter): AsyncIterable<FoundFact> {
-  const last = filter.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(filter.sinceMs);
-  for (let from = EVERYWHERE.from; ; ) {
-    const page = await cache.ask((database) => readFactPage(database, filter, { from, to: last }));
-    for (const searched of page.texts)
-      if (searched.what === 'fact' && passesFact(filter, searched.fact, searched.handover)) yield searched;
-    if (page.next === null) return;
-    from = page.next;
+  const to = filter.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(filter.sinceMs);
+  let from = EVERYWHERE.from;
+  for (let limit = ROWS_AT_ONCE; ; limit = Math.min(4 * limit, MOST_NUMBERS)) {
+    const reach = { from, to, limit };
+    const numbers = await cache.ask((database) => listFactNumbers(database, filter, reach));
+    for (let at = 0; at < numbers.length; at += ROWS_AT_ONCE) {
+      const some = numbers.slice(at, at + ROWS_AT_ONCE);
+      for (const searched of await cache.ask((database) => readTexts(database, some)))
+        if (searched.what === 'fact' && passesFact(filter, searched.fact, searched.handover)) yield searched;
+    }
+    if (numbers.length < limit) return;
+    from = (numbers.at(-1) ?? 0) + 1;
   }
 }
 
-function readFactPage(
-  database: SqlDatabase,
-  filter: FactFilter,
-  { from, to }: { from: number; to: number },
-): { texts: Searched[]; next: number | null } {
+type Page = Reach & { limit: number };
+
+function listFactNumbers(database: SqlDatabase, filter: FactFilter, page: Page): number[] {
   const limits = describeLimits(database, filter);
-  if (limits === null) return { texts: [], next: null };
+  if (limits === null) return [];
   if (filter.fileName !== undefined) limits.push(term(tagOfFileName(filter.fileName)));
-  const numbers =
-    filter.ids !== undefined || limits.length === 0
-      ? listNumbers(database, { from, to }, filter.ids)
-      : findNumbers(database, allOf(limits), { from, to, limit: FACTS_A_PAGE });
-  const next = numbers.length < FACTS_A_PAGE ? null : (numbers.at(-1) ?? 0) + 1;
-  return { texts: readTexts(database, numbers), next };
+  if (filter.ids !== undefined || limits.length === 0) return listNumbers(database, page, filter.ids);
+  return findNumbers(database, allOf(limits), page);
 }
 
-function listNumbers(
-  database: SqlDatabase,
-  { from, to }: { from: number; to: number },
-  ids?: readonly string[],
-): number[] {
+function listNumbers(database: SqlDatabase, { from, to, limit }: Page, ids?: readonly string[]): number[] {
   const facts = (ids ?? []).map(numberOfFact);
   const among = ids === undefined ? '' : `fact IN (${facts.map(() => '?').join(', ')}) AND`;
   return database
-    .prepare(`SELECT n FROM texts WHERE ${among} n BETWEEN ? AND ? ORDER BY n LIMIT ${FACTS_A_PAGE}`)
-    .all(...facts, from, to)
+    .prepare(`SELECT n FROM texts WHERE ${among} n BETWEEN ? AND ? ORDER BY n LIMIT ?`)
+    .all(...facts, from, to, limit)
     .map((row) => numberIn(row, 'n'));
 }
