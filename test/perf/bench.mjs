@@ -43,28 +43,31 @@ process.exitCode = lines.some(isMissed) ? 1 : 0;
 function measureAll({ count, rounds, longRounds, megabytes }) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'handover-bench-')));
   try {
-    console.error(`writing stores of ${count} handovers`);
-    const places = makePlaces(folder, { count, now: Date.now() });
+    /** @type {import('./stores.mjs').Places | undefined} */
+    let made;
+    const places = () => {
+      if (made === undefined) console.error(`writing stores of ${count} handovers`);
+      made ??= makePlaces(folder, { count, now: Date.now() });
+      return made;
+    };
     const step = (/** @type {string} */ name, /** @type {() => import('./line.mjs').Line[]} */ measure) => {
       if (values.only !== undefined && !values.only.includes(name)) return [];
       console.error(`measuring ${name}`);
       return measure();
     };
     return [
-      ...step('commands that read', () => measureReads(places, { rounds, count })),
-      ...step('saves', () => measureSaves(places, { rounds, count })),
-      ...step('lists after a save', () => measureFirstLists(places, { rounds, count })),
-      ...step('long runs', () => measureLongRuns(places, { rounds: longRounds, count })),
+      ...step('commands that read', () => measureReads(places(), { rounds, count })),
+      ...step('saves', () => measureSaves(places(), { rounds, count })),
+      ...step('lists after a save', () => measureFirstLists(places(), { rounds, count })),
+      ...step('long runs', () => measureLongRuns(places(), { rounds: longRounds, count })),
       ...step('captures', () => measureCaptures(folder, { rounds: 10, longRounds, megabytes })),
       ...step('texts of sessions', () => measureSessionTexts(folder, { rounds: 10, longRounds, megabytes })),
-      ...step('searches', () =>
-        measureSearches(folder, { rounds: 10, longRounds: 1, count, now: Date.now() }),
-      ),
-      ...step('hooks', () => measureHooks(places.some, { folder, rounds, count: SOME, megabytes })),
+      ...step('searches', () => measureSearches(folder, { rounds: 10, count, now: Date.now() })),
+      ...step('hooks', () => measureHooks(places().some, { folder, rounds, count: SOME, megabytes })),
       ...step('redaction', () => measureRedaction(folder, { rounds: longRounds, megabytes })),
       ...step('attacks', () => measureAttacks(folder, { rounds: longRounds })),
       ...step('runs and notes', () => measureMemory(folder, { rounds })),
-      ...step('memory', () => measurePeaks(places, { count, folder })),
+      ...step('memory', () => measurePeaks(places(), { count, folder })),
     ];
   } finally {
     rmSync(folder, { recursive: true, force: true });
