@@ -3,7 +3,6 @@ import { numberIn, RowDamage, textIn } from '../store/cache-database.ts';
 import { type OpenCache, openCache } from '../store/cache-opening.ts';
 import { checkCacheSeal } from '../store/cache-seal.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
-import { measureExtent } from './extent.ts';
 import { isOfHandovers, passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
 import {
@@ -19,7 +18,7 @@ import {
 import { readKeptMarks } from './kept-marks.ts';
 import type { ParsedQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
-import { gatherNumbers, knowWords } from './retrieve.ts';
+import { type Extent, gatherNumbers, knowWords } from './retrieve.ts';
 import { isBehind, tagOfNotes } from './search-freshness.ts';
 import {
   FIRST_OF_NOTES,
@@ -91,6 +90,25 @@ function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered
     texts.push(...readNotes(database, numbers));
   }
   return { texts: texts.filter((searched) => passes(query, searched)), known };
+}
+
+const COUNTED_HANDOVERS = 200;
+
+/** Of the texts of handovers: about as many as the newest have on average. */
+function measureExtent(database: SqlDatabase): Extent {
+  const counted = database
+    .prepare(
+      `SELECT count(*) AS handovers, coalesce(sum(texts), 0) AS texts,
+         (SELECT coalesce(sum(files), 0) FROM months) AS files
+       FROM (SELECT texts FROM handovers ORDER BY first LIMIT ${COUNTED_HANDOVERS})`,
+    )
+    .get();
+  const [handovers, texts] = [numberIn(counted, 'handovers'), numberIn(counted, 'texts')];
+  const all = handovers < COUNTED_HANDOVERS ? texts : (texts / handovers) * numberIn(counted, 'files');
+  const ends = database
+    .prepare('SELECT min(first) AS low, (SELECT max(first) FROM handovers) AS high FROM handovers')
+    .get();
+  return { total: Math.max(1, all), from: numberIn(ends, 'low') || 0, to: numberIn(ends, 'high') || 0 };
 }
 
 /** What every text must have besides; null when nothing can have it. */

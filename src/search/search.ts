@@ -7,15 +7,28 @@ import { abbreviateHome } from '../workspace/home-path.ts';
 import { excerpt } from './excerpt.ts';
 import type { Finder, Gathered, SearchDesk } from './finder.ts';
 import { fuse } from './fuse.ts';
-import { fuseTexts } from './fuse-texts.ts';
 import type { SearchHit, Standing } from './hit.ts';
 import { findMeant, type MeaningOutcome } from './meant.ts';
 import { openFinder } from './open-finder.ts';
 import { type ParsedQuery, parseQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
+import { fuseTexts } from './rank.ts';
 import type { Searched, SearchedFact, SearchedHandover } from './searched.ts';
 import type { SessionsOutcome } from './sessions/search-sessions.ts';
 import { foldText } from './tokens.ts';
+
+/*
+ * From a query to its hits:
+ *
+ * - `query`, `parsed-query` are what is asked, and the words of it (`tokens`, `stem`).
+ * - `open-finder` opens a `Finder`: `index-finder` answers from search.sqlite, `scan-finder` from the files, both alike.
+ * - `full-text` has the tables that texts are found by; `retrieve` asks them for texts that may be what is looked for, with
+ *   `misspelt` for words that no text has. `filter` says what a query is limited to.
+ * - `rank` orders such texts by several measures and fuses the orders (`fuse`); `meant` adds the one by meaning.
+ * - `search-writer` keeps the index in line with handovers, journal and notes (`follow-*`), where `search-freshness` finds
+ *   news; `search-schema` has its tables.
+ * - `sessions` does all of this for what was said in sessions.
+ */
 
 export interface SearchAnswer extends Pick<Finder, 'by' | 'indexFailure'> {
   hits: SearchHit[];

@@ -2,9 +2,9 @@ import { formatTimestamp } from '../../model/time.ts';
 import type { Store } from '../../store/store.ts';
 import { abbreviateHome } from '../../workspace/place.ts';
 import { excerpt } from '../excerpt.ts';
-import { fuseTexts } from '../fuse-texts.ts';
 import type { SearchHit } from '../hit.ts';
 import type { ParsedQuery } from '../parsed-query.ts';
+import { fuseTexts } from '../rank.ts';
 import { nameText } from './archive.ts';
 import {
   type FoundPassage,
