@@ -227,11 +227,14 @@ export function countNumbers(
   return { count: numberIn(counted, 'count') || 0, last: numberIn(counted, 'last') || 0 };
 }
 
-/** Stems by the three characters in a row that they have, in no order that tells anything. */
+/** Stems by the three characters in a row that they have, the shortest first. */
 export function findStems(database: SqlDatabase, expression: Expression, limit: number): string[] {
   return ask(() =>
     database
-      .prepare('SELECT stem FROM stems WHERE n IN (SELECT rowid FROM parts WHERE parts MATCH ? LIMIT ?)')
+      .prepare(
+        `SELECT stem FROM stems WHERE n IN (SELECT rowid FROM parts WHERE parts MATCH ?)
+         ORDER BY length(stem), stem LIMIT ?`,
+      )
       .all(expression, limit)
       .map((row) => textIn(row, 'stem')),
   );
