@@ -73,7 +73,7 @@ function openWords(database: SqlDatabase): FullText {
 /** Spelled out, because `node:sqlite` binds every number as a real one, and these have to be integers. */
 function configure(database: SqlDatabase, settings: Readonly<Record<string, number>>): void {
   for (const [name, value] of Object.entries(settings))
-    database.exec(`INSERT INTO words(words, rank) VALUES('${name}', ${value})`);
+    database.prepare(`INSERT INTO words(words, rank) VALUES('${name}', ${value})`).run();
 }
 
 /** All that a text is found by, in one text for the tokenizer. */
