@@ -4,6 +4,7 @@ import type { SqlDatabase } from '../platform/sql.ts';
 import { numberIn } from '../store/cache-database.ts';
 import { readHandover } from '../store/handovers.ts';
 import type { Store } from '../store/store.ts';
+import { describeFact, describeHandover, textOfHandover } from './describe.ts';
 import type { FullText } from './full-text.ts';
 import {
   FIRST_OF_NOTES,
@@ -16,7 +17,7 @@ import {
   type TextRow,
   valuesOfHandover,
 } from './search-schema.ts';
-import { describeFact, describeHandover, tagsOf, tagsOfFact, textOfHandover } from './searched.ts';
+import { tagsOf, tagsOfFact } from './searched.ts';
 
 /** Takes texts into the tables and out of them. */
 export interface TextKeeper {

@@ -1,13 +1,14 @@
 import { openRedactor } from '../redact/open-redactor.ts';
 import { readMarks } from '../store/marks.ts';
 import { scanHandovers } from '../store/scan-catalog.ts';
+import { describeFact, describeHandover, textOfHandover } from './describe.ts';
 import { passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
 import { knowWordsOf, mayMatch } from './know-words.ts';
 import { listNotesFiles, type NotesPlace, readPieces, timeOfNotes } from './notes.ts';
 import type { ParsedQuery } from './parsed-query.ts';
 import type { SearchQuery } from './query.ts';
-import { describeFact, describeHandover, type Searched, textOfHandover } from './searched.ts';
+import type { Searched } from './searched.ts';
 import { foldText } from './tokens.ts';
 
 /** Answers from the files alone, where there is no SQLite. */
