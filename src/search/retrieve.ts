@@ -69,7 +69,7 @@ export interface Request {
 }
 
 /** Texts to be ranked: more would cost more time than they can change of the first places. */
-const MOST = 240;
+const MOST = 300;
 const MOST_OF_ALL_WORDS = 120;
 const MOST_OF_A_WORD = 100;
 const ENOUGH = 40;
