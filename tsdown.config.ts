@@ -78,24 +78,32 @@ const HOOK = {
 const SEARCHING = [
   /src\/search\/(excerpt|extent|filter|finder|full-text|fuse|fuse-texts|index-finder|kept-marks|matches|meant|misspelt|notes|open-finder|parsed-query|rank|retrieve|search|search-freshness|search-schema|searched|stem|tokens)\.ts$/,
   /src\/handover\/marks\.ts$/,
-  /src\/memory\/(document-names|layout|memory-file|note-blocks|note-file|read-memory)\.ts$/,
   /src\/model\/words\.ts$/,
+  /src\/store\/(cache-seal|journal-files)\.ts$/,
+];
+
+/** Reading notes, which searches do and runs. */
+const NOTES = [
+  /src\/memory\/(document-names|layout|memory-file|note-blocks|note-file|read-memory)\.ts$/,
   /src\/platform\/project-file\.ts$/,
   /src\/run\/run-files\.ts$/,
-  /src\/store\/(cache-seal|journal-files)\.ts$/,
 ];
 
 /** Hashing, which loads node:crypto. */
 const HASHING = [/src\/model\/checksum\.ts$/];
 
-/** What nearly every command needs that writes: settings, schemas, redaction, hashing, locks. */
+/** What nearly every command needs that writes: settings, schemas, locks. */
 const WRITING = [
   /src\/config\//,
-  /src\/redact\/(?!second-net|redact-stream|redact-event)/,
-  /src\/model\/(chain|fact|handover|json|journal-entry|quality|scalars|workspace)\.ts$/,
+  /src\/model\/json\.ts$/,
   /src\/platform\/(foreign-file|lock|lock-claim|pause|secret-key)\.ts$/,
   /node_modules\/(smol-toml|valibot)\//,
 ];
+
+const REDACTING = [/src\/redact\/(?!second-net|redact-stream|redact-event)/];
+
+/** The schemas of what is kept. */
+const RECORDS = [/src\/model\/(chain|fact|handover|journal-entry|quality|scalars|workspace)\.ts$/];
 
 /** Where work is done, and what is kept of it. */
 const KEEPING = [
@@ -132,8 +140,11 @@ const GROUPS = {
   start: START,
   check: CHECK,
   searching: SEARCHING,
+  notes: NOTES,
   hashing: HASHING,
   writing: WRITING,
+  redacting: REDACTING,
+  records: RECORDS,
   keeping: KEEPING,
   steps: RUN,
   resuming: RESUMING,
