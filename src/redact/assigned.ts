@@ -1,3 +1,4 @@
+import { isNamePart } from './characters.ts';
 import { isStandIn, looksChosen, looksRandom } from './guess.ts';
 import type { NamedRule, Span } from './rule.ts';
 import { NAMED_RULES, OPEN_NAME, SECRET_NAME } from './rules/names.ts';
@@ -65,17 +66,6 @@ function findNameStart(text: string, end: number): number {
   let start = end;
   while (start > 0 && end - start < MAX_NAME && isNamePart(text.charCodeAt(start - 1))) start--;
   return start;
-}
-
-export function isNamePart(code: number): boolean {
-  const letter = code | 32;
-  return (
-    (letter >= 0x61 && letter <= 0x7a) ||
-    (code >= 0x30 && code <= 0x39) ||
-    code === 0x5f ||
-    code === 0x2d ||
-    code === 0x2e
-  );
 }
 
 interface Value {

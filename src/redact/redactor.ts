@@ -6,8 +6,9 @@ import { looksChosen } from './guess.ts';
 import { computeMark, formatPlaceholder, splitAtPlaceholders } from './placeholder.ts';
 import { findPrivateParts } from './private-text.ts';
 import type { Span } from './rule.ts';
-import { findSecrets, joinSpans } from './scan.ts';
+import { findSecrets } from './scan.ts';
 import { NO_SETTINGS, type RedactSettings } from './settings.ts';
+import { joinSpans } from './spans.ts';
 
 export type Redactions = HandoverDraft['redactions'];
 /** By kind, the marks of what was taken out. */

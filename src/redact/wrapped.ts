@@ -1,5 +1,3 @@
-import type { Span } from './rule.ts';
-
 /** A text with its escapes undone, and where each of its characters stood before. */
 export interface Unwrapped {
   text: string;
@@ -40,41 +38,26 @@ function locate(places: readonly { from: number; to: number }[], index: number):
   return from + (index - to);
 }
 
-const LEAST_RUN = 24;
-const MAX_RUN = 1024 * 1024;
-/** The next line of what was wrapped. */
-const NEXT_LINE = /(?:\\n|\r?\n[ \t]{0,20})([A-Za-z0-9+/]{4,200}={0,2})/y;
-
-/**
- * A run of base64 characters whose text holds a secret is one as a whole, with the lines that follow. `find` looks through
- * the decoded text. Also tells how far was looked.
- */
-export function findEncoded(
-  text: string,
-  { start, end }: { start: number; end: number },
-  find: (decoded: string) => readonly Span[],
-): { span: Span | null; end: number } {
-  if (end - start < LEAST_RUN || end - start > MAX_RUN || !isTextual(text, start)) return { span: null, end };
-  let stop = end;
-  while (stop < text.length && stop < end + 2 && text.charAt(stop) === '=') stop++;
-  let run = text.slice(start, stop);
-  NEXT_LINE.lastIndex = stop;
-  for (let next = NEXT_LINE.exec(text); next !== null && run.length < MAX_RUN; next = NEXT_LINE.exec(text)) {
-    run += next[1] ?? '';
-    stop = NEXT_LINE.lastIndex;
-  }
-  const [found] = find(Buffer.from(run, 'base64').toString('latin1'));
-  return {
-    span: found === undefined ? null : { kind: found.kind, start, end: stop, byContext: true },
-    end: stop,
-  };
+/** A part of a text. */
+export interface Part {
+  start: number;
+  end: number;
 }
 
-/** In the base64 of text, every fourth character from the first stands for six bits of a printable one, or of a line end. */
-function isTextual(text: string, start: number): boolean {
-  for (let i = start; i < start + 16; i += 4) {
-    const code = text.charCodeAt(i);
-    if (!((code >= 0x49 && code <= 0x5a) || (code >= 0x61 && code <= 0x66) || code === 0x43)) return false;
+const BEFORE = 200;
+const AFTER = 400;
+
+/** The surroundings of what is wrapped: the rest of a text need not be looked at twice. */
+export function surroundWraps(text: string, wraps: readonly number[]): Part[] {
+  const parts: Part[] = [];
+  let last: Part | null = null;
+  for (const at of wraps) {
+    if (last !== null && at - BEFORE <= last.end) last.end = at + AFTER;
+    else {
+      const start = Math.max(0, text.lastIndexOf('\n', at - BEFORE), at - 2 * BEFORE);
+      last = { start, end: at + AFTER };
+      parts.push(last);
+    }
   }
-  return /^[\t\n\r\x20-\x7e]+$/.test(Buffer.from(text.slice(start, start + 16), 'base64').toString('latin1'));
+  return parts;
 }
