@@ -17,15 +17,18 @@ function hasTail(name: string): boolean {
 
 /** The value that a name which ends at `end` is given by `:`, `=` or as the content of a tag, if it is a secret. */
 export function findGiven(text: string, end: number): Span | null {
+  const last = Math.min(end + MAX_GAP, text.length - 1);
   let at = end;
-  while (at - end < MAX_GAP && isGap(text.charCodeAt(at))) at++;
+  while (at < last && isGap(text.charCodeAt(at))) at++;
+  if (at >= text.length) return null;
   const mark = text.charAt(at);
   if (mark !== ':' && mark !== '=' && mark !== '>') return null;
   const start = findNameStart(text, end);
   const name = readName(text.slice(start, end));
   if (name === null) return null;
-  if (mark === '>') return text.charAt(start - 1) === '<' ? judge(name, readTagged(text, at + 1)) : null;
-  const isQuery = /[?&]/.test(text.charAt(start - 1));
+  const before = start === 0 ? '' : text.charAt(start - 1);
+  if (mark === '>') return before === '<' ? judge(name, readTagged(text, at + 1)) : null;
+  const isQuery = before === '?' || before === '&';
   return judge(name, readValue(text, at, { isSpaced: end < at && mark === '=', isQuery }));
 }
 

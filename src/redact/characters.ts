@@ -12,7 +12,9 @@ const DOT = 0x2e;
 const IS_WORD = markCharacters(/\w/);
 /** Of every byte whether encoded bytes are written with it, in base64 and its form for URLs. */
 export const IS_BASE64 = markCharacters(/[\w+/-]/);
-const ENDS_NAME = markCharacters(/[ "'\\\]?`:=>]/);
+
+/** What may stand behind a name: it gives a value, or may stand between the name and what does. */
+export const NAME_ENDS = ' "\'\\]?`:=>';
 
 function markCharacters(pattern: RegExp): Uint8Array {
   const marks = new Uint8Array(256);
@@ -30,11 +32,6 @@ export function isBase64(code: number): boolean {
 
 export function isNamePart(code: number): boolean {
   return isWord(code) || code === DASH || code === DOT;
-}
-
-/** A name ends before it: it gives a value, or may stand between a name and what does. */
-export function endsName(code: number): boolean {
-  return code <= ASCII && ENDS_NAME[code] === 1;
 }
 
 /** What stands before is no part of a word, nor of words joined by dashes; an escaped line end, or another escaped character, is none. */

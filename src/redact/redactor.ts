@@ -3,7 +3,7 @@ import type { HandoverDraft } from '../model/handover.ts';
 import { cutToBytes } from '../model/text.ts';
 import { findNamed } from './assigned.ts';
 import { looksChosen } from './guess.ts';
-import { computeMark, formatPlaceholder, splitAtPlaceholders } from './placeholder.ts';
+import { computeMark, formatPlaceholder, hasPlaceholders, splitAtPlaceholders } from './placeholder.ts';
 import { findPrivateParts } from './private-text.ts';
 import type { Span } from './rule.ts';
 import { findSecrets } from './scan.ts';
@@ -80,10 +80,10 @@ export class Redactor {
 
   redactText(text: string, { byHuman = false }: TextOptions = {}): string {
     if (text.length < SHORTEST) return text;
+    const redact = (piece: string): string => this.#redactPiece(this.#hidePrivate(piece, byHuman), 0);
+    if (!hasPlaceholders(text)) return redact(text);
     return splitAtPlaceholders(text)
-      .map((piece, index) =>
-        index % 2 === 0 ? this.#redactPiece(this.#hidePrivate(piece, byHuman), 0) : piece,
-      )
+      .map((piece, index) => (index % 2 === 0 ? redact(piece) : piece))
       .join('');
   }
 
@@ -194,10 +194,10 @@ export class Redactor {
 
   #find(text: string): Span[] {
     if (text.length < SHORTEST) return [];
-    const spans = findSecrets(text);
-    const more = [...this.#findLearnt(text), ...this.#findOwn(text)];
-    const all = more.length === 0 ? spans : joinSpans([...spans, ...more]);
-    const { allow } = this.#settings;
+    const found = findSecrets(text);
+    const { rules, allow } = this.#settings;
+    const isKnownAll = this.#learntPattern === null && rules.length === 0;
+    const all = isKnownAll ? found : joinSpans([...found, ...this.#findLearnt(text), ...this.#findOwn(text)]);
     return allow.size === 0
       ? all
       : all.filter(({ start, end, value }) => !allow.has(value ?? text.slice(start, end)));

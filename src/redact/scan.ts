@@ -1,5 +1,5 @@
 import { findFlagged, findGiven } from './assigned.ts';
-import { APOSTROPHE, BACKSLASH, COLON, DASH, endsName, isWordStart, PERCENT, QUOTE } from './characters.ts';
+import { APOSTROPHE, BACKSLASH, COLON, DASH, isWordStart, PERCENT, QUOTE } from './characters.ts';
 import { findEncoded, findRun, LEAST_RUN } from './encoded.ts';
 import type { Rule, Span } from './rule.ts';
 import { getSigns, type Sign } from './signs.ts';
@@ -40,8 +40,8 @@ const CUT = /[\w-]{4,250}(?=…)/y;
  */
 const WINDOW = 1 << 16;
 const STEP = WINDOW - LEAST_RUN;
-const BYTES = new Uint8Array(WINDOW);
-const BUFFER = Buffer.from(BYTES.buffer);
+const BYTES = new Uint8Array(WINDOW + LEAST_RUN);
+const BUFFER = Buffer.from(BYTES.buffer, 0, WINDOW);
 
 /** One pass over one text; what is encoded in it is looked through with `findDecoded`. */
 class Scan {
@@ -59,6 +59,8 @@ class Scan {
     for (let from = 0; from < text.length; from += STEP) {
       const window = text.length <= WINDOW ? text : text.slice(from, from + WINDOW);
       const size = BUFFER.write(window, 'latin1');
+      // What stood in the window before is not what follows the end of the text.
+      BYTES.fill(0, size, size + LEAST_RUN);
       next = this.#findSigns(from, { next, to: Math.min(STEP, size - 2) });
       if (findDecoded !== undefined) nextRun = this.#findRuns(from, { next: nextRun, to: size, findDecoded });
     }
@@ -93,9 +95,8 @@ class Scan {
   /** Where to go on behind what three characters at a place began, or -1 for the next character. */
   #meet(at: number): number {
     const text = this.#text;
-    if (at + 3 < text.length && endsName(text.charCodeAt(at + 3)) && this.#signs.isTail(text, at))
-      this.#keep(findGiven(text, at + 3));
     const sign = this.#signs.find(text, at);
+    if (sign?.isTail === true) this.#keep(findGiven(text, at + 3));
     const end = sign === undefined ? -1 : this.#trySign(at, sign);
     if (end !== -1) return end;
     switch (text.charCodeAt(at)) {
@@ -118,18 +119,18 @@ class Scan {
 
   /** The end of what was found, or -1. */
   #trySign(at: number, { starts, pivots }: Sign): number {
-    if (starts.length > 0 && isWordStart(this.#text, at)) {
-      for (const { literal, rules } of starts) {
-        if (!this.#text.startsWith(literal, at)) continue;
-        const end = this.#tryRules(rules, at);
-        if (end !== -1) return end;
-        const cut = this.#tryCut(literal, at);
-        if (cut !== -1) return cut;
-      }
+    const text = this.#text;
+    for (const { literal, rules, isTelling } of starts) {
+      if (!text.startsWith(literal, at)) continue;
+      if (!isWordStart(text, at)) break;
+      const end = this.#tryRules(rules, at);
+      if (end !== -1) return end;
+      const cut = isTelling ? this.#tryCut(literal, at) : -1;
+      if (cut !== -1) return cut;
     }
     for (const { literal, rule } of pivots) {
-      if (!this.#text.startsWith(literal, at)) continue;
-      const start = findRunStart(this.#text, at, rule);
+      if (!text.startsWith(literal, at)) continue;
+      const start = findRunStart(text, at, rule);
       const end = start === -1 ? -1 : this.#tryRule(rule, start);
       if (end !== -1) return end;
     }
@@ -146,7 +147,6 @@ class Scan {
 
   /** A token that was cut off is known by its beginning. */
   #tryCut(literal: string, at: number): number {
-    if (literal.length < 3 || /[ =]/.test(literal)) return -1;
     CUT.lastIndex = at + literal.length;
     if (!CUT.test(this.#text)) return -1;
     this.spans.push({ kind: 'cut-token', start: at, end: CUT.lastIndex });

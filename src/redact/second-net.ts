@@ -12,57 +12,95 @@ const BETWEEN = '\n';
 
 /** The preset costs more for each text than for its length: all places are looked at as one. */
 async function lintPlaces(text: string, places: readonly Place[]): Promise<Span[]> {
-  const { lintSource, config } = await loadPreset();
-  const content = places.map(({ start, end }) => text.slice(start, end)).join(BETWEEN);
-  const { messages } = await lintSource({
-    source: { content, filePath: 'text.txt', ext: '.txt', contentType: 'text' },
-    options: { config },
-  });
+  const lint = await loadPreset();
+  const found = await lint(places.map(({ start, end }) => text.slice(start, end)).join(BETWEEN));
   const spans: Span[] = [];
   let offset = 0;
   for (const place of places) {
     const next = offset + place.end - place.start + BETWEEN.length;
-    for (const { ruleId, range } of messages) {
+    for (const { kind, range } of found) {
       if (range[0] < offset || range[0] >= next) continue;
       const start = range[0] - offset + place.start;
       const end = Math.min(range[1] - offset + place.start, place.end);
-      if (end > start && !hasPlaceholders(text.slice(start, end)))
-        spans.push({ kind: nameKind(ruleId), start, end });
+      if (end > start && !hasPlaceholders(text.slice(start, end))) spans.push({ kind, start, end });
     }
     offset = next;
   }
   return spans;
 }
 
-let loaded: Promise<Preset> | null = null;
+interface Found {
+  kind: string;
+  range: readonly [start: number, end: number];
+}
 
-type LintSource = typeof import('@secretlint/core').lintSource;
+type Lint = (content: string) => Promise<Found[]>;
 
 type PresetRule = Parameters<
   Parameters<typeof import('@secretlint/secretlint-rule-preset-recommend').creator.create>[0]['registerRule']
 >[0];
-
-interface Preset {
-  lintSource: LintSource;
-  config: Parameters<LintSource>[0]['options']['config'];
-}
+type Source = Parameters<NonNullable<ReturnType<PresetRule['create']>['file']>>[0];
 
 /** One lets a text switch the others off, one judges a file by its name. */
 const LEFT_OUT = new Set(['@secretlint/secretlint-rule-filter-comments', '@secretlint/secretlint-rule-gcp']);
 
+let loaded: Promise<Lint> | null = null;
+
 /** Loading costs more than most texts do. */
-async function loadPreset(): Promise<Preset> {
-  loaded ??= (async () => {
-    const { lintSource } = await import('@secretlint/core');
-    const { creator } = await import('@secretlint/secretlint-rule-preset-recommend');
-    const rules: Preset['config']['rules'] = [];
+async function loadPreset(): Promise<Lint> {
+  loaded ??= import('@secretlint/secretlint-rule-preset-recommend').then(({ creator }) => {
+    const rules: PresetRule[] = [];
     const registerRule = (rule: PresetRule): void => {
-      if (!LEFT_OUT.has(rule.meta.id)) rules.push({ id: rule.meta.id, rule });
+      if (!LEFT_OUT.has(rule.meta.id)) rules.push(rule);
     };
     creator.create({ sharedOptions: {}, registerRule }, {});
-    return { lintSource, config: { rules } };
-  })();
+    return (content) => lintContent(content, rules);
+  });
   return await loaded;
+}
+
+/** The rules are run as secretlint runs them, but without the times that it notes of each: these cost more than the rules. */
+async function lintContent(content: string, rules: readonly PresetRule[]): Promise<Found[]> {
+  const found: Found[] = [];
+  const source = describeSource(content);
+  for (const rule of rules) {
+    const kind = nameKind(rule.meta.id);
+    const handler = rule.create(
+      {
+        sharedOptions: {},
+        createTranslator: () => (messageId, data) => ({ message: '', messageId: String(messageId), data }),
+        report: ({ range }) => found.push({ kind, range }),
+        // Only the rule that is left out asks for it.
+        ignore: refuse,
+      },
+      {},
+    );
+    await handler.file?.(source);
+  }
+  return found;
+}
+
+const NAME = 'text.txt';
+
+function describeSource(content: string): Source {
+  return {
+    hasBOM: false,
+    content,
+    filePath: NAME,
+    physicalFilePath: NAME,
+    contentType: 'text',
+    ext: '.txt',
+    getFilePath: () => NAME,
+    getPhysicalFilePath: () => NAME,
+    locationToRange: refuse,
+    rangeToLocation: refuse,
+    positionToIndex: refuse,
+    indexToPosition: refuse,
+  };
+}
+
+function refuse(): never {
+  throw new Error('a rule of the preset asks for what it is not given');
 }
 
 /** `@secretlint/secretlint-rule-slack` is of the kind `slack`. */

@@ -54,7 +54,8 @@ export function surroundWraps(text: string, wraps: readonly number[]): Part[] {
   for (const at of wraps) {
     if (last !== null && at - BEFORE <= last.end) last.end = at + AFTER;
     else {
-      const start = Math.max(0, text.lastIndexOf('\n', at - BEFORE), at - 2 * BEFORE);
+      const least = Math.max(0, at - 2 * BEFORE);
+      const start = least + Math.max(0, text.slice(least, Math.max(0, at - BEFORE) + 1).lastIndexOf('\n'));
       last = { start, end: at + AFTER };
       parts.push(last);
     }
