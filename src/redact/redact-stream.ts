@@ -1,9 +1,11 @@
+import { isUtf8 } from 'node:buffer';
 import type { Redactor } from './redactor.ts';
 import { findByPreset } from './second-net.ts';
 
 /** What belongs together is kept together up to this length: a key, a private part, a line. */
 const MOST_HELD = 4 * 1024 * 1024;
-const LEAST_PART = 256 * 1024;
+/** As much as V8 decodes without a place of its own for the text. */
+const PART = 64 * 1024;
 
 /**
  * Redacts bytes as they come, in memory that does not grow with them. What is no UTF-8 stays byte for byte. A value that
@@ -13,14 +15,18 @@ export async function* redactBytes(
   chunks: Iterable<Uint8Array>,
   redactor: Redactor,
 ): AsyncGenerator<Uint8Array> {
-  let held = Buffer.alloc(0);
+  let held: Buffer = Buffer.alloc(0);
   for (const chunk of chunks) {
-    held = Buffer.concat([held, chunk]);
-    if (held.length < LEAST_PART) continue;
-    const end = findCut(held);
-    if (end === 0) continue;
-    yield await redactPart(held.subarray(0, end), redactor);
-    held = held.subarray(end);
+    held =
+      held.length === 0
+        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+        : Buffer.concat([held, chunk]);
+    while (held.length >= PART) {
+      const end = findCut(held.subarray(0, PART)) || findCut(held);
+      if (end === 0) break;
+      yield await redactPart(held.subarray(0, end), redactor);
+      held = held.subarray(end);
+    }
   }
   if (held.length > 0) yield await redactPart(held, redactor);
 }
@@ -60,8 +66,6 @@ export function redactFile(bytes: Buffer, redactor: Redactor): Buffer {
 }
 
 function decode(bytes: Buffer): { text: string; encoding: 'utf8' | 'latin1' } {
-  const text = bytes.toString('utf8');
-  return text.includes('\ufffd') && !Buffer.from(text).equals(bytes)
-    ? { text: bytes.toString('latin1'), encoding: 'latin1' }
-    : { text, encoding: 'utf8' };
+  const encoding = isUtf8(bytes) ? 'utf8' : 'latin1';
+  return { text: bytes.toString(encoding), encoding };
 }
