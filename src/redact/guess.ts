@@ -10,7 +10,22 @@ export function isStandIn(value: string): boolean {
   return STAND_IN.test(value.slice(0, LOOKED_AT));
 }
 
-export function countEntropy(text: string): number {
+const RANDOM_LENGTH = 16;
+const RANDOM_BITS = 3;
+const MEASURED = 200;
+
+/** As only chance writes: letters and digits in turn, few repetitions, no words joined by marks. */
+export function looksRandom(value: string): boolean {
+  if (value.length < RANDOM_LENGTH) return false;
+  const { turns } = countKinds(value);
+  return (
+    turns > 0 &&
+    turns * 8 >= Math.min(value.length, 40) &&
+    countEntropy(value.slice(0, MEASURED)) >= RANDOM_BITS
+  );
+}
+
+function countEntropy(text: string): number {
   const counts = new Map<string, number>();
   for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
   let bits = 0;
@@ -18,23 +33,54 @@ export function countEntropy(text: string): number {
   return bits;
 }
 
-const RANDOM_LENGTH = 16;
-const RANDOM_BITS = 3;
-
-/** As only chance writes: letters and digits in turn, few repetitions, no words joined by marks. */
-export function looksRandom(value: string): boolean {
-  if (value.length < RANDOM_LENGTH || !/\d/.test(value) || !/[A-Za-z]/.test(value)) return false;
-  const turns = (value.match(/\d(?=[A-Za-z])|[A-Za-z](?=\d)/g) ?? []).length;
-  return turns * 8 >= Math.min(value.length, 40) && countEntropy(value.slice(0, 200)) >= RANDOM_BITS;
-}
-
 const PLAIN_WORDS = /^[A-Za-z]+(?:[-_. /]{1,3}[A-Za-z]+)*\d{0,2}$/;
+const LEAST_DIFFERENT = 5;
 
 /** As a person chooses a password: more than words and names. */
 export function looksChosen(value: string): boolean {
-  if (value.length < 8 || PLAIN_WORDS.test(value)) return false;
-  const kinds = [/[a-z]/, /[A-Z]/, /\d/, /[^A-Za-z0-9]/].filter((kind) => kind.test(value)).length;
-  return kinds >= 2 && /[A-Za-z]/.test(value) && new Set(value).size >= 5;
+  if (value.length < 8) return false;
+  const { small, capitals, digits, others } = countKinds(value);
+  const kinds = [small, capitals, digits, others].filter((count) => count > 0).length;
+  return (
+    kinds >= 2 && small + capitals > 0 && hasDifferent(value, LEAST_DIFFERENT) && !PLAIN_WORDS.test(value)
+  );
+}
+
+function hasDifferent(text: string, least: number): boolean {
+  const seen = new Set<string>();
+  for (const char of text) if (seen.add(char).size >= least) return true;
+  return false;
+}
+
+interface Kinds {
+  small: number;
+  capitals: number;
+  digits: number;
+  others: number;
+  /** How often a digit follows a letter, or a letter a digit. */
+  turns: number;
+}
+
+export function countKinds(text: string): Kinds {
+  const kinds = { small: 0, capitals: 0, digits: 0, others: 0, turns: 0 };
+  let last = 0;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    let kind = 0;
+    if (code >= 0x61 && code <= 0x7a) {
+      kinds.small++;
+      kind = 1;
+    } else if (code >= 0x41 && code <= 0x5a) {
+      kinds.capitals++;
+      kind = 1;
+    } else if (code >= 0x30 && code <= 0x39) {
+      kinds.digits++;
+      kind = 2;
+    } else kinds.others++;
+    if (kind + last === 3) kinds.turns++;
+    last = kind;
+  }
+  return kinds;
 }
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;

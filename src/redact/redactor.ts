@@ -28,6 +28,7 @@ export interface TextOptions {
 /** What stands beside a secret may have hidden another one; so deep it is never nested but on purpose. */
 const MAX_DEPTH = 8;
 const MOST_LEARNT = 500;
+const LONGEST_LEARNT = 4096;
 const MOST_MARKS = 1000;
 const SHORTEST = 8;
 
@@ -222,7 +223,8 @@ export class Redactor {
 
   /** Words and short values are too common to be looked for everywhere. */
   #learn(secret: string, kind: string): void {
-    if (this.#learnt.has(secret) || this.#learnt.size >= MOST_LEARNT) return;
+    if (secret.length > LONGEST_LEARNT || this.#learnt.has(secret) || this.#learnt.size >= MOST_LEARNT)
+      return;
     if (!looksChosen(secret) || !/\d/.test(secret) || /\s/.test(secret)) return;
     this.#learnt.set(secret, kind);
     const values = [...this.#learnt.keys()].sort((a, b) => b.length - a.length);

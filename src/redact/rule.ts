@@ -11,9 +11,13 @@ export interface Rule {
   /** How long the word before a pivot may be. */
   before?: readonly [least: number, most: number];
   pattern: RegExp;
+  /** What comes within `MOST_AHEAD` characters of the start in every match: looked for once for all starts. Global. */
+  ahead?: RegExp;
   /** Of what has the shape, whether it is one. */
   check?: (secret: string) => boolean;
 }
+
+export const MOST_AHEAD = 240;
 
 /** A secret that shows by the name that it is given to, as in `DATADOG_API_KEY=`. */
 export interface NamedRule {

@@ -1,7 +1,8 @@
-import { findFlagged, findGiven } from './assigned.ts';
+import { Ahead } from './ahead.ts';
+import { Assignments } from './assigned.ts';
 import { APOSTROPHE, BACKSLASH, COLON, DASH, isWordStart, PERCENT, QUOTE } from './characters.ts';
 import { findEncoded, findRun, LEAST_RUN } from './encoded.ts';
-import type { Rule, Span } from './rule.ts';
+import { MOST_AHEAD, type Rule, type Span } from './rule.ts';
 import { getSigns, type Sign } from './signs.ts';
 import { joinSpans } from './spans.ts';
 import { findUrlSecret } from './url.ts';
@@ -50,29 +51,30 @@ class Scan {
   readonly wraps: number[] = [];
   readonly #text: string;
   readonly #signs = getSigns();
+  /** The end of what a rule found last: what follows is looked at as if a text began there, as it will in the end. */
+  #end = 0;
+  readonly #ahead = new Map<RegExp, Ahead>();
+  readonly #assignments: Assignments;
 
   constructor(text: string, findDecoded?: (decoded: string) => readonly Span[]) {
     this.#text = text;
-    /** Where to go on, behind what was found. */
-    let next = 0;
+    this.#assignments = new Assignments(text);
     let nextRun = 0;
     for (let from = 0; from < text.length; from += STEP) {
       const window = text.length <= WINDOW ? text : text.slice(from, from + WINDOW);
       const size = BUFFER.write(window, 'latin1');
       // What stood in the window before is not what follows the end of the text.
       BYTES.fill(0, size, size + LEAST_RUN);
-      next = this.#findSigns(from, { next, to: Math.min(STEP, size - 2) });
+      this.#findSigns(from, Math.min(STEP, size - 2));
       if (findDecoded !== undefined) nextRun = this.#findRuns(from, { next: nextRun, to: size, findDecoded });
     }
   }
 
-  #findSigns(from: number, { next, to }: { next: number; to: number }): number {
-    let end = next;
-    for (let i = Math.max(0, next - from); i < to; i = Math.max(i + 1, end - from)) {
+  #findSigns(from: number, to: number): void {
+    for (let i = Math.max(0, this.#end - from); i < to; i = Math.max(i + 1, this.#end - from)) {
       i = this.#signs.findNext(BYTES, i, to);
-      if (i < to) end = this.#meet(from + i);
+      if (i < to) this.#meet(from + i);
     }
-    return end;
   }
 
   #findRuns(
@@ -92,20 +94,18 @@ class Scan {
     return end;
   }
 
-  /** Where to go on behind what three characters at a place began, or -1 for the next character. */
-  #meet(at: number): number {
+  #meet(at: number): void {
     const text = this.#text;
     const sign = this.#signs.find(text, at);
-    if (sign?.isTail === true) this.#keep(findGiven(text, at + 3));
-    const end = sign === undefined ? -1 : this.#trySign(at, sign);
-    if (end !== -1) return end;
+    if (sign?.isTail === true) this.#keep(this.#assignments.findGiven(at + 3));
+    if (sign !== undefined && this.#trySign(at, sign)) return;
     switch (text.charCodeAt(at)) {
       case COLON:
         this.#keep(findUrlSecret(text, at));
         break;
       case DASH:
         if (text.charCodeAt(at + 1) === DASH && (at === 0 || text.charCodeAt(at - 1) !== DASH))
-          this.#keep(findFlagged(text, at));
+          this.#keep(this.#assignments.findFlagged(at));
         break;
       case BACKSLASH:
       case PERCENT:
@@ -114,56 +114,53 @@ class Scan {
         this.wraps.push(at);
         break;
     }
-    return -1;
   }
 
-  /** The end of what was found, or -1. */
-  #trySign(at: number, { starts, pivots }: Sign): number {
+  #trySign(at: number, { starts, pivots }: Sign): boolean {
     const text = this.#text;
     for (const { literal, rules, isTelling } of starts) {
       if (!text.startsWith(literal, at)) continue;
-      if (!isWordStart(text, at)) break;
-      const end = this.#tryRules(rules, at);
-      if (end !== -1) return end;
-      const cut = isTelling ? this.#tryCut(literal, at) : -1;
-      if (cut !== -1) return cut;
+      if (at !== this.#end && !isWordStart(text, at)) break;
+      if (rules.some((rule) => this.#tryRule(rule, at))) return true;
+      if (isTelling && this.#tryCut(literal, at)) return true;
     }
     for (const { literal, rule } of pivots) {
       if (!text.startsWith(literal, at)) continue;
       const start = findRunStart(text, at, rule);
-      const end = start === -1 ? -1 : this.#tryRule(rule, start);
-      if (end !== -1) return end;
+      if (start !== -1 && this.#tryRule(rule, start)) return true;
     }
-    return -1;
-  }
-
-  #tryRules(rules: readonly Rule[], at: number): number {
-    for (const rule of rules) {
-      const end = this.#tryRule(rule, at);
-      if (end !== -1) return end;
-    }
-    return -1;
+    return false;
   }
 
   /** A token that was cut off is known by its beginning. */
-  #tryCut(literal: string, at: number): number {
+  #tryCut(literal: string, at: number): boolean {
     CUT.lastIndex = at + literal.length;
-    if (!CUT.test(this.#text)) return -1;
-    this.spans.push({ kind: 'cut-token', start: at, end: CUT.lastIndex });
-    return CUT.lastIndex;
+    if (!CUT.test(this.#text)) return false;
+    this.#end = CUT.lastIndex;
+    this.spans.push({ kind: 'cut-token', start: at, end: this.#end });
+    return true;
   }
 
-  #tryRule({ kind, pattern, check }: Rule, at: number): number {
+  #tryRule({ kind, pattern, check, ahead }: Rule, at: number): boolean {
+    const text = this.#text;
+    if (ahead !== undefined && this.#findAhead(ahead, at) > at + MOST_AHEAD) return false;
     pattern.lastIndex = at;
-    const match = pattern.exec(this.#text);
-    if (match === null) return -1;
+    const match = pattern.exec(text);
+    if (match === null) return false;
     const [all, group] = match;
     const secret = group ?? all;
     const end = at + all.length;
-    if (check !== undefined && !check(secret)) return -1;
+    if (check !== undefined && !check(secret)) return false;
     const context = group === undefined ? {} : { byContext: true as const };
     this.spans.push({ kind, start: end - secret.length, end, ...context });
-    return end;
+    this.#end = end;
+    return true;
+  }
+
+  #findAhead(pattern: RegExp, at: number): number {
+    const known = this.#ahead.get(pattern) ?? new Ahead(this.#text, pattern);
+    this.#ahead.set(pattern, known);
+    return known.find(at);
   }
 
   #keep(span: Span | null): void {

@@ -7,10 +7,15 @@ export function joinSpans(spans: Span[]): Span[] {
     (a, b) => a.start - b.start || b.end - a.end || Number(a.byContext ?? 0) - Number(b.byContext ?? 0),
   );
   const joined: Span[] = [];
+  let last: Span | null = null;
   for (const span of spans) {
-    const last = joined.at(-1);
-    if (last === undefined || span.start >= last.end) joined.push(span);
-    else if (span.end > last.end) joined[joined.length - 1] = { ...last, end: span.end, value: undefined };
+    if (last === null || span.start >= last.end) {
+      last = { ...span };
+      joined.push(last);
+    } else if (span.end > last.end) {
+      last.end = span.end;
+      last.value = undefined;
+    }
   }
   return joined;
 }

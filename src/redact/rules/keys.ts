@@ -53,24 +53,28 @@ export const KEY_RULES: readonly Rule[] = [
   {
     kind: 'curl-password',
     starts: ['curl '],
+    ahead: /-(?:u|-user)[ =]/g,
     pattern: /curl [^\n]{0,200}?-(?:u|-user)[ =]["']?[^\s:"'$]{1,60}:([^\s"'$]{4,100})/y,
   },
   { kind: 'flag-password', starts: ['sshpass '], pattern: /sshpass -p ?["']?([^\s"'$]{4,100})/y },
   {
     kind: 'flag-password',
     starts: ['mysql', 'mariadb'],
+    ahead: /-p/g,
     pattern: /(?:mysql|mariadb)(?:dump|admin|import)? [^\n]{0,200}?-p["']?([^\s"'$-][^\s"'$]{3,100})/y,
     check: looksChosen,
   },
   {
     kind: 'flag-password',
     starts: ['docker login', 'podman login', 'helm registry login', 'az login'],
+    ahead: /-p/g,
     pattern:
       /(?:docker|podman|helm registry|az) login [^\n]{0,200}?(?:-p|--password)[ =]["']?([^\s"'$-][^\s"'$]{3,100})/y,
   },
   {
     kind: 'flag-password',
     starts: ['redis-cli '],
+    ahead: /-a[ =]/g,
     pattern: /redis-cli [^\n]{0,200}?-a[ =]["']?([^\s"'$-][^\s"'$]{3,100})/y,
   },
   {

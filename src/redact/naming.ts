@@ -1,0 +1,99 @@
+import { countKinds, isStandIn, looksChosen, looksRandom } from './guess.ts';
+import type { NamedRule, Span } from './rule.ts';
+import { NAMED_RULES, OPEN_NAME, SECRET_NAME } from './rules/names.ts';
+
+/** What a name says of the value that it is given. */
+export interface Naming {
+  name: string;
+  rules: readonly NamedRule[];
+  isSecret: boolean;
+}
+
+/** What a name is given. */
+export interface Value {
+  text: string;
+  start: number;
+  isQuoted: boolean;
+  /** With white space before the `=`, as code has it and settings have not. */
+  isSpaced: boolean;
+  /** The rest of its line, or as much of it as matters. */
+  readLine: () => string;
+}
+
+/** Names come again and again. */
+const NAMINGS = new Map<string, Naming | null>();
+const MOST_NAMINGS = 4096;
+
+/** Null for a name that is given anything. */
+export function readName(written: string): Naming | null {
+  const known = NAMINGS.get(written);
+  if (known !== undefined) return known;
+  const name = written.toLowerCase().replace(/[^a-z0-9]/g, '');
+  const rules = NAMED_RULES.filter((rule) => rule.name.test(name));
+  const isSecret = SECRET_NAME.test(name) && !OPEN_NAME.test(name);
+  const isHeader = /(?:authorization|cookie)$/.test(name);
+  const naming = rules.length > 0 || isSecret || isHeader ? { name, rules, isSecret } : null;
+  if (NAMINGS.size >= MOST_NAMINGS) NAMINGS.clear();
+  NAMINGS.set(written, naming);
+  return naming;
+}
+
+/** The secret in a value, for the name that it has. */
+export function judge({ name, rules, isSecret }: Naming, value: Value | null): Span | null {
+  if (value === null) return null;
+  if (name.endsWith('authorization')) return findAuthorization(value);
+  if (name.endsWith('cookie')) return findCookie(value);
+  const { text, start } = value;
+  const rule = rules.find(({ value: shape, check }) => shape.test(text) && check?.(text) !== false);
+  const kind = rule?.kind ?? (isSecret && isSecretValue(name, value) ? 'assigned-secret' : null);
+  if (kind === null || isStandIn(text) || isReference(text)) return null;
+  return { kind, start, end: start + text.length, byContext: true };
+}
+
+/** A path, a URL, a pattern, a template, a member of something: where a value is, not what it is. */
+function isReference(text: string): boolean {
+  return (
+    /^(?:\.{0,2}\/|~|https?:|[a-z]+:\/\/|\^|arn:|@)/.test(text) ||
+    /\$\{|\{\{|\{\}|%s|\\[dws]|\[a-z/i.test(text) ||
+    (/^[A-Za-z_][A-Za-z0-9_]*(?:\??\.[A-Za-z_][A-Za-z0-9_]*)+$/.test(text) && !looksRandom(text))
+  );
+}
+
+const PERSONAL = /pass|pwd|secret|contrasena|cred/;
+
+function isSecretValue(name: string, { text, isQuoted, isSpaced }: Value): boolean {
+  if (/\s|^-/.test(text)) return false;
+  // The verdict of a test, as in `PASS: TestA`.
+  if (name === 'pass' && !isQuoted) return false;
+  if (looksRandom(text)) return true;
+  if (!isQuoted && isSpaced) return false;
+  if (PERSONAL.test(name)) return looksChosen(text);
+  return text.length >= 12 && countKinds(text).turns >= 2 && looksChosen(text);
+}
+
+const AUTHORIZATION =
+  /^(?:([A-Za-z][\w-]{2,20}) {1,3})?(?:(?:token|key|api_key)=)?["']?([\w.~+/=:-]{16,2000})/;
+const SCHEMES: ReadonlyMap<string, string> = new Map([
+  ['bearer', 'bearer-token'],
+  ['basic', 'basic-auth'],
+]);
+
+function findAuthorization({ readLine, start }: Value): Span | null {
+  const line = readLine();
+  const [all = '', scheme = '', secret = ''] = AUTHORIZATION.exec(line) ?? [];
+  if (!/\d/.test(secret) || !/[A-Za-z]/.test(secret) || isStandIn(secret)) return null;
+  const end = start + all.length;
+  const kind = SCHEMES.get(scheme.toLowerCase()) ?? 'authorization';
+  return { kind, start: end - secret.length, end, byContext: true };
+}
+
+/** All of the header, as long as one of its cookies is more than a setting. */
+function findCookie({ readLine, start }: Value): Span | null {
+  const line = readLine();
+  if (!/\d/.test(line)) return null;
+  const isTelling = line.split(';').some((pair) => {
+    const [, value = ''] = /^\s{0,4}[\w.-]{1,100}=(.{16,4000})$/.exec(pair) ?? [];
+    return /\d/.test(value) && /[A-Za-z]/.test(value) && !isStandIn(value);
+  });
+  return isTelling ? { kind: 'cookie', start, end: start + line.length, byContext: true } : null;
+}
