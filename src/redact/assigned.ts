@@ -1,6 +1,6 @@
 import { Ahead } from './ahead.ts';
 import { isNamePart } from './characters.ts';
-import { judge, readName, type Value } from './naming.ts';
+import { judge, judgeHeader, type Naming, readName, type Value } from './naming.ts';
 import type { Span } from './rule.ts';
 
 const MAX_NAME = 64;
@@ -19,10 +19,12 @@ function hasTail(name: string): boolean {
 export function findNamed(name: string, text: string): string | null {
   if (name.length < 3 || text.length > MAX_VALUE || !hasTail(name)) return null;
   const naming = readName(name);
-  return naming === null
-    ? null
-    : (judge(naming, { text, start: 0, isQuoted: true, isSpaced: false, readLine: () => text })?.kind ??
-        null);
+  if (naming === null) return null;
+  const found =
+    naming.header === null
+      ? judge(naming, { text, start: 0, isQuoted: true, isSpaced: false })
+      : judgeHeader(naming.header, { text, start: 0 });
+  return found?.kind ?? null;
 }
 
 const FLAG = /--([A-Za-z][\w-]{2,40})[ \t]{1,8}/y;
@@ -38,11 +40,13 @@ export class Assignments {
   readonly #text: string;
   readonly #lineEnds: Ahead;
   readonly #tagEnds: Ahead;
+  readonly #digits: Ahead;
 
   constructor(text: string) {
     this.#text = text;
     this.#lineEnds = new Ahead(text, /[\n\r"'\\]/g);
     this.#tagEnds = new Ahead(text, /<\//g);
+    this.#digits = new Ahead(text, /\d/g);
   }
 
   /** The value that a name which ends at `end` is given by `:`, `=` or as the content of a tag, if it is a secret. */
@@ -58,9 +62,9 @@ export class Assignments {
     const name = readName(text.slice(start, end));
     if (name === null) return null;
     const before = start === 0 ? '' : text.charAt(start - 1);
-    if (mark === '>') return before === '<' ? judge(name, this.#readTagged(at + 1)) : null;
+    if (mark === '>') return before === '<' ? this.#judge(name, this.#readTagged(at + 1)) : null;
     const isQuery = before === '?' || before === '&';
-    return judge(name, this.#readValue(at, { isSpaced: end < at && mark === '=', isQuery }));
+    return this.#judge(name, this.#readValue(at, { isSpaced: end < at && mark === '=', isQuery }));
   }
 
   /** The value that stands behind a flag such as `--password`; `at` is where the flag begins. */
@@ -71,7 +75,17 @@ export class Assignments {
     const naming = readName(name);
     if (naming === null) return null;
     const value = this.#readValue(at + all.length - 1, { isSpaced: false, isQuery: false });
-    return value?.text.startsWith('-') ? null : judge(naming, value);
+    return value?.text.startsWith('-') ? null : this.#judge(naming, value);
+  }
+
+  #judge(naming: Naming, value: Value | null): Span | null {
+    if (value === null) return null;
+    if (naming.header === null) return judge(naming, value);
+    const { start } = value;
+    const end = Math.min(this.#lineEnds.find(start), start + MAX_LINE);
+    // A header without a digit has no secret.
+    if (this.#digits.find(start) >= end) return null;
+    return judgeHeader(naming.header, { text: this.#text.slice(start, end), start });
   }
 
   #readValue(at: number, { isSpaced, isQuery }: { isSpaced: boolean; isQuery: boolean }): Value | null {
@@ -81,28 +95,24 @@ export class Assignments {
     if (lead === null) return null;
     const [all, slashes = '', quote] = lead;
     const start = at + all.length;
-    const readLine = (): string => text.slice(start, Math.min(this.#lineEnds.find(start), start + MAX_LINE));
     if (quote !== undefined) {
       const value = readUntil(text, start, `${slashes}${quote}`);
-      return value === null || value.includes('\n')
-        ? null
-        : { text: value, start, isQuoted: true, isSpaced, readLine };
+      return value === null || value.includes('\n') ? null : { text: value, start, isQuoted: true, isSpaced };
     }
     const bare = isQuery ? BARE_QUERY : BARE;
     bare.lastIndex = start;
-    const found = bare.exec(text)?.[0] ?? '';
-    const end = start + found.length;
-    const isCalled = end < text.length && /[([{]/.test(text.charAt(end));
-    return found === '' || isCalled
-      ? null
-      : { text: found.replace(/[.:]$/, ''), start, isQuoted: false, isSpaced, readLine };
+    if (!bare.test(text)) return null;
+    const end = bare.lastIndex;
+    if (end < text.length && '([{'.includes(text.charAt(end))) return null;
+    const isPointed = '.:'.includes(text.charAt(end - 1));
+    return { text: text.slice(start, isPointed ? end - 1 : end), start, isQuoted: false, isSpaced };
   }
 
   #readTagged(start: number): Value | null {
     const end = this.#tagEnds.find(start);
     if (end === this.#text.length || end + 2 > start + MAX_VALUE) return null;
     const text = this.#text.slice(start, end);
-    return { text, start, isQuoted: true, isSpaced: false, readLine: () => '' };
+    return { text, start, isQuoted: true, isSpaced: false };
   }
 }
 

@@ -34,16 +34,19 @@ export function isNamePart(code: number): boolean {
   return isWord(code) || code === DASH || code === DOT;
 }
 
-/** What stands before is no part of a word, nor of words joined by dashes; an escaped line end, or another escaped character, is none. */
-export function isWordStart(text: string, at: number): boolean {
-  if (at === 0) return true;
+/**
+ * What stands before, from `begin` on, is no part of a word, nor of words joined by dashes; an escaped line end, or another
+ * escaped character, is none.
+ */
+export function isWordStart(text: string, at: number, begin: number): boolean {
+  if (at <= begin) return true;
   const before = text.charCodeAt(at - 1);
-  if (before === DASH) return at === 1 || !isBase64(text.charCodeAt(at - 2));
+  if (before === DASH) return at - 2 < begin || !isBase64(text.charCodeAt(at - 2));
   if (!isWord(before)) return true;
   const code = text.charCodeAt(at);
   if (code <= ASCII && IS_WORD[code] === 0) return true;
-  if (at < 2) return false;
+  if (at - 2 < begin) return false;
   const second = text.charCodeAt(at - 2);
   if (second === BACKSLASH) return before === 0x6e || before === 0x72 || before === 0x74;
-  return at >= 3 && text.charCodeAt(at - 3) === PERCENT;
+  return at - 3 >= begin && text.charCodeAt(at - 3) === PERCENT;
 }

@@ -15,9 +15,8 @@ const RANDOM_BITS = 3;
 const MEASURED = 200;
 
 /** As only chance writes: letters and digits in turn, few repetitions, no words joined by marks. */
-export function looksRandom(value: string): boolean {
+export function looksRandom(value: string, { turns } = countKinds(value)): boolean {
   if (value.length < RANDOM_LENGTH) return false;
-  const { turns } = countKinds(value);
   return (
     turns > 0 &&
     turns * 8 >= Math.min(value.length, 40) &&
@@ -37,19 +36,21 @@ const PLAIN_WORDS = /^[A-Za-z]+(?:[-_. /]{1,3}[A-Za-z]+)*\d{0,2}$/;
 const LEAST_DIFFERENT = 5;
 
 /** As a person chooses a password: more than words and names. */
-export function looksChosen(value: string): boolean {
+export function looksChosen(value: string, { small, capitals, digits, others } = countKinds(value)): boolean {
   if (value.length < 8) return false;
-  const { small, capitals, digits, others } = countKinds(value);
-  const kinds = [small, capitals, digits, others].filter((count) => count > 0).length;
+  const kinds = Math.sign(small) + Math.sign(capitals) + Math.sign(digits) + Math.sign(others);
   return (
     kinds >= 2 && small + capitals > 0 && hasDifferent(value, LEAST_DIFFERENT) && !PLAIN_WORDS.test(value)
   );
 }
 
 function hasDifferent(text: string, least: number): boolean {
-  const seen = new Set<string>();
-  for (const char of text) if (seen.add(char).size >= least) return true;
-  return false;
+  const seen: number[] = [];
+  for (let i = 0; i < text.length && seen.length < least; i++) {
+    const code = text.charCodeAt(i);
+    if (!seen.includes(code)) seen.push(code);
+  }
+  return seen.length >= least;
 }
 
 interface Kinds {

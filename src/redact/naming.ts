@@ -7,6 +7,9 @@ export interface Naming {
   name: string;
   rules: readonly NamedRule[];
   isSecret: boolean;
+  /** What a person chooses, rather than a program. */
+  isPersonal: boolean;
+  header: 'authorization' | 'cookie' | null;
 }
 
 /** What a name is given. */
@@ -16,9 +19,10 @@ export interface Value {
   isQuoted: boolean;
   /** With white space before the `=`, as code has it and settings have not. */
   isSpaced: boolean;
-  /** The rest of its line, or as much of it as matters. */
-  readLine: () => string;
 }
+
+const HEADERS = ['authorization', 'cookie'] as const;
+const PERSONAL = /pass|pwd|secret|contrasena|cred/;
 
 /** Names come again and again. */
 const NAMINGS = new Map<string, Naming | null>();
@@ -31,21 +35,20 @@ export function readName(written: string): Naming | null {
   const name = written.toLowerCase().replace(/[^a-z0-9]/g, '');
   const rules = NAMED_RULES.filter((rule) => rule.name.test(name));
   const isSecret = SECRET_NAME.test(name) && !OPEN_NAME.test(name);
-  const isHeader = /(?:authorization|cookie)$/.test(name);
-  const naming = rules.length > 0 || isSecret || isHeader ? { name, rules, isSecret } : null;
+  const header = HEADERS.find((ending) => name.endsWith(ending)) ?? null;
+  const isPersonal = PERSONAL.test(name);
+  const naming =
+    rules.length > 0 || isSecret || header !== null ? { name, rules, isSecret, isPersonal, header } : null;
   if (NAMINGS.size >= MOST_NAMINGS) NAMINGS.clear();
   NAMINGS.set(written, naming);
   return naming;
 }
 
 /** The secret in a value, for the name that it has. */
-export function judge({ name, rules, isSecret }: Naming, value: Value | null): Span | null {
-  if (value === null) return null;
-  if (name.endsWith('authorization')) return findAuthorization(value);
-  if (name.endsWith('cookie')) return findCookie(value);
+export function judge(naming: Naming, value: Value): Span | null {
   const { text, start } = value;
-  const rule = rules.find(({ value: shape, check }) => shape.test(text) && check?.(text) !== false);
-  const kind = rule?.kind ?? (isSecret && isSecretValue(name, value) ? 'assigned-secret' : null);
+  const rule = naming.rules.find(({ value: shape, check }) => shape.test(text) && check?.(text) !== false);
+  const kind = rule?.kind ?? (naming.isSecret && isSecretValue(naming, value) ? 'assigned-secret' : null);
   if (kind === null || isStandIn(text) || isReference(text)) return null;
   return { kind, start, end: start + text.length, byContext: true };
 }
@@ -59,16 +62,25 @@ function isReference(text: string): boolean {
   );
 }
 
-const PERSONAL = /pass|pwd|secret|contrasena|cred/;
-
-function isSecretValue(name: string, { text, isQuoted, isSpaced }: Value): boolean {
-  if (/\s|^-/.test(text)) return false;
+function isSecretValue({ name, isPersonal }: Naming, { text, isQuoted, isSpaced }: Value): boolean {
+  if (text.startsWith('-') || (isQuoted && /\s/.test(text))) return false;
   // The verdict of a test, as in `PASS: TestA`.
   if (name === 'pass' && !isQuoted) return false;
-  if (looksRandom(text)) return true;
+  const kinds = countKinds(text);
+  if (looksRandom(text, kinds)) return true;
   if (!isQuoted && isSpaced) return false;
-  if (PERSONAL.test(name)) return looksChosen(text);
-  return text.length >= 12 && countKinds(text).turns >= 2 && looksChosen(text);
+  return (isPersonal || (text.length >= 12 && kinds.turns >= 2)) && looksChosen(text, kinds);
+}
+
+/** What a header of HTTP is given: the rest of a line. */
+export interface HeaderLine {
+  text: string;
+  start: number;
+}
+
+/** The secret in the rest of a line, for the header that it is given to. */
+export function judgeHeader(header: 'authorization' | 'cookie', line: HeaderLine): Span | null {
+  return header === 'cookie' ? findCookie(line) : findAuthorization(line);
 }
 
 const AUTHORIZATION =
@@ -78,9 +90,8 @@ const SCHEMES: ReadonlyMap<string, string> = new Map([
   ['basic', 'basic-auth'],
 ]);
 
-function findAuthorization({ readLine, start }: Value): Span | null {
-  const line = readLine();
-  const [all = '', scheme = '', secret = ''] = AUTHORIZATION.exec(line) ?? [];
+function findAuthorization({ text, start }: HeaderLine): Span | null {
+  const [all = '', scheme = '', secret = ''] = AUTHORIZATION.exec(text) ?? [];
   if (!/\d/.test(secret) || !/[A-Za-z]/.test(secret) || isStandIn(secret)) return null;
   const end = start + all.length;
   const kind = SCHEMES.get(scheme.toLowerCase()) ?? 'authorization';
@@ -88,12 +99,10 @@ function findAuthorization({ readLine, start }: Value): Span | null {
 }
 
 /** All of the header, as long as one of its cookies is more than a setting. */
-function findCookie({ readLine, start }: Value): Span | null {
-  const line = readLine();
-  if (!/\d/.test(line)) return null;
-  const isTelling = line.split(';').some((pair) => {
+function findCookie({ text, start }: HeaderLine): Span | null {
+  const isTelling = text.split(';').some((pair) => {
     const [, value = ''] = /^\s{0,4}[\w.-]{1,100}=(.{16,4000})$/.exec(pair) ?? [];
     return /\d/.test(value) && /[A-Za-z]/.test(value) && !isStandIn(value);
   });
-  return isTelling ? { kind: 'cookie', start, end: start + line.length, byContext: true } : null;
+  return isTelling ? { kind: 'cookie', start, end: start + text.length, byContext: true } : null;
 }

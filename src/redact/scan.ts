@@ -120,13 +120,13 @@ class Scan {
     const text = this.#text;
     for (const { literal, rules, isTelling } of starts) {
       if (!text.startsWith(literal, at)) continue;
-      if (at !== this.#end && !isWordStart(text, at)) break;
+      if (!isWordStart(text, at, this.#end)) break;
       if (rules.some((rule) => this.#tryRule(rule, at))) return true;
       if (isTelling && this.#tryCut(literal, at)) return true;
     }
     for (const { literal, rule } of pivots) {
       if (!text.startsWith(literal, at)) continue;
-      const start = findRunStart(text, at, rule);
+      const start = this.#findRunStart(at, rule);
       if (start !== -1 && this.#tryRule(rule, start)) return true;
     }
     return false;
@@ -166,12 +166,12 @@ class Scan {
   #keep(span: Span | null): void {
     if (span !== null) this.spans.push(span);
   }
-}
 
-/** Where the word before a pivot begins, or -1 if it is not as long as the rule has it. */
-function findRunStart(text: string, at: number, { before: [least, most] = [1, 64] }: Rule): number {
-  let start = at - 1;
-  while (start > 0 && at - start <= most && !isWordStart(text, start)) start--;
-  const length = at - start;
-  return length >= least && length <= most ? start : -1;
+  /** Where the word before a pivot begins, or -1 if it is not as long as the rule has it. */
+  #findRunStart(at: number, { before: [least, most] = [1, 64] }: Rule): number {
+    let start = at - 1;
+    while (start > this.#end && at - start <= most && !isWordStart(this.#text, start, this.#end)) start--;
+    const length = at - start;
+    return length >= least && length <= most && start >= this.#end ? start : -1;
+  }
 }

@@ -1,3 +1,5 @@
+import { APOSTROPHE, BACKSLASH, PERCENT, QUOTE } from './characters.ts';
+
 /** A text with its escapes undone, and where each of its characters stood before. */
 export interface Unwrapped {
   text: string;
@@ -5,37 +7,83 @@ export interface Unwrapped {
   locate(index: number): number;
 }
 
-/** Characters by their number, the line that goes on, and strings that are put together. */
-const WRAPPING =
-  /\\u\{?([0-9a-fA-F]{4})\}?|\\x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})|\\\r?\n[ \t]{0,40}|(["'])\s{0,40}\+\s{0,40}\4/g;
-
 export function unwrap(text: string): Unwrapped {
-  const places: { from: number; to: number }[] = [{ from: 0, to: 0 }];
+  /** Where the text goes on as it was, and where that is in the result. */
+  const from = [0];
+  const to = [0];
   let result = '';
   let last = 0;
-  for (const match of text.matchAll(WRAPPING)) {
-    const [all, unicode, hex, percent] = match;
-    const code = unicode ?? hex ?? percent;
-    result += text.slice(last, match.index);
-    places.push({ from: match.index, to: result.length });
-    if (code !== undefined) result += String.fromCharCode(Number.parseInt(code, 16));
-    last = match.index + all.length;
-    places.push({ from: last, to: result.length });
+  for (let i = 0; i < text.length; i++) {
+    const wrap = readWrap(text, i);
+    if (wrap === null) continue;
+    result += text.slice(last, i);
+    from.push(i);
+    to.push(result.length);
+    result += wrap.plain;
+    last = i + wrap.length;
+    from.push(last);
+    to.push(result.length);
+    i = last - 1;
   }
   result += text.slice(last);
-  return { text: result, locate: (index) => locate(places, index) };
+  return { text: result, locate: (index) => locate({ from, to }, index) };
 }
 
-function locate(places: readonly { from: number; to: number }[], index: number): number {
+interface Wrap {
+  length: number;
+  plain: string;
+}
+
+const JOINED = /(["'])\s{0,40}\+\s{0,40}\1/y;
+const CONTINUED = /\\\r?\n[ \t]{0,40}/y;
+
+/** A character by its number, a line that goes on, or two strings that are put together; null where there is none. */
+function readWrap(text: string, at: number): Wrap | null {
+  const code = text.charCodeAt(at);
+  if (code === PERCENT) return toWrap(readHex(text, at + 1, at + 3), 3);
+  if (code === QUOTE || code === APOSTROPHE) return passOver(text, at, JOINED);
+  if (code !== BACKSLASH) return null;
+  const mark = text.charAt(at + 1);
+  if (mark === 'x') return toWrap(readHex(text, at + 2, at + 4), 4);
+  if (mark === '\n' || mark === '\r') return passOver(text, at, CONTINUED);
+  if (mark !== 'u') return null;
+  const start = at + (text.charAt(at + 2) === '{' ? 3 : 2);
+  const end = start + 4 + (text.charAt(start + 4) === '}' ? 1 : 0);
+  return toWrap(readHex(text, start, start + 4), end - at);
+}
+
+function toWrap(code: number, length: number): Wrap | null {
+  return code === -1 ? null : { length, plain: String.fromCharCode(code) };
+}
+
+function passOver(text: string, at: number, pattern: RegExp): Wrap | null {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? { length: pattern.lastIndex - at, plain: '' } : null;
+}
+
+/** The number that hexadecimal digits say; -1 where there are others. */
+function readHex(text: string, start: number, end: number): number {
+  if (end > text.length) return -1;
+  let number = 0;
+  for (let i = start; i < end; i++) {
+    const code = text.charCodeAt(i);
+    const letter = code | 32;
+    if (code >= 0x30 && code <= 0x39) number = number * 16 + code - 0x30;
+    else if (letter >= 0x61 && letter <= 0x66) number = number * 16 + letter - 0x57;
+    else return -1;
+  }
+  return number;
+}
+
+function locate({ from, to }: { from: readonly number[]; to: readonly number[] }, index: number): number {
   let low = 0;
-  let high = places.length - 1;
+  let high = to.length - 1;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    if ((places[middle]?.to ?? 0) <= index) low = middle;
+    if ((to[middle] ?? 0) <= index) low = middle;
     else high = middle - 1;
   }
-  const { from, to } = places[low] ?? { from: 0, to: 0 };
-  return from + (index - to);
+  return (from[low] ?? 0) + (index - (to[low] ?? 0));
 }
 
 /** A part of a text. */
