@@ -100,7 +100,7 @@ const WRITING = [
   /node_modules\/(smol-toml|valibot)\//,
 ];
 
-const REDACTING = [/src\/redact\/(?!second-net|redact-stream|redact-event)/];
+const REDACTING = [/src\/redact\/(?!second-net|preset-places|redact-stream|redact-event)/];
 
 /** The schemas of what is kept. */
 const RECORDS = [/src\/model\/(chain|fact|handover|journal-entry|quality|scalars|workspace)\.ts$/];

@@ -35,6 +35,10 @@ const LEAD = /[:=]?[=>]?[ \t]{0,8}(?:[brfu@](?=["']))?(?:(\\{0,3})(["'`]))?/y;
 const BARE = /[^\s"'`,;<>(){}[\]|\\=]{1,4096}(?:=[^\s"'`,;<>(){}[\]|\\=]{1,256}){0,2}={0,2}/y;
 const BARE_QUERY = /[^\s"'`,;<>(){}[\]|\\&#=]{1,4096}={0,2}/y;
 
+const LINE_END = /[\n\r"'\\]/g;
+const TAG_END = /<\//g;
+const DIGIT = /\d/g;
+
 /** What the names in one text are given. */
 export class Assignments {
   readonly #text: string;
@@ -44,9 +48,9 @@ export class Assignments {
 
   constructor(text: string) {
     this.#text = text;
-    this.#lineEnds = new Ahead(text, /[\n\r"'\\]/g);
-    this.#tagEnds = new Ahead(text, /<\//g);
-    this.#digits = new Ahead(text, /\d/g);
+    this.#lineEnds = new Ahead(text, LINE_END);
+    this.#tagEnds = new Ahead(text, TAG_END);
+    this.#digits = new Ahead(text, DIGIT);
   }
 
   /** The value that a name which ends at `end` is given by `:`, `=` or as the content of a tag, if it is a secret. */

@@ -8,6 +8,8 @@ export interface Rule {
   kind: string;
   starts?: readonly string[];
   pivots?: readonly string[];
+  /** What may follow starts and pivots of two characters. Others have three at least. */
+  thirds?: string;
   /** How long the word before a pivot may be. */
   before?: readonly [least: number, most: number];
   pattern: RegExp;

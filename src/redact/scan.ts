@@ -33,6 +33,8 @@ function scanWithEncoded(text: string): Scan {
   return new Scan(text, (decoded) => new Scan(decoded).spans);
 }
 
+/** As much of a token has to be known by name. */
+const LEAST_HEAD = 3;
 const CUT = /[\w-]{4,250}(?=…)/y;
 
 /**
@@ -99,6 +101,8 @@ class Scan {
     const sign = this.#signs.find(text, at);
     if (sign?.isTail === true) this.#keep(this.#assignments.findGiven(at + 3));
     if (sign !== undefined && this.#trySign(at, sign)) return;
+    const short = this.#signs.findShort(text, at);
+    if (short !== undefined && this.#trySign(at, short)) return;
     switch (text.charCodeAt(at)) {
       case COLON:
         this.#keep(findUrlSecret(text, at));
@@ -118,11 +122,11 @@ class Scan {
 
   #trySign(at: number, { starts, pivots }: Sign): boolean {
     const text = this.#text;
-    for (const { literal, rules, isTelling } of starts) {
+    for (const { literal, rules } of starts) {
       if (!text.startsWith(literal, at)) continue;
       if (!isWordStart(text, at, this.#end)) break;
       if (rules.some((rule) => this.#tryRule(rule, at))) return true;
-      if (isTelling && this.#tryCut(literal, at)) return true;
+      if (this.#tryCut(literal, at)) return true;
     }
     for (const { literal, rule } of pivots) {
       if (!text.startsWith(literal, at)) continue;
@@ -134,7 +138,8 @@ class Scan {
 
   /** A token that was cut off is known by its beginning. */
   #tryCut(literal: string, at: number): boolean {
-    CUT.lastIndex = at + literal.length;
+    if (/[ =]/.test(literal)) return false;
+    CUT.lastIndex = at + Math.max(literal.length, LEAST_HEAD);
     if (!CUT.test(this.#text)) return false;
     this.#end = CUT.lastIndex;
     this.spans.push({ kind: 'cut-token', start: at, end: this.#end });

@@ -1,6 +1,7 @@
 import { ASCII } from './characters.ts';
 
 const BITS = 7;
+const PAIR = (1 << (2 * BITS)) - 1;
 const ROW = (ASCII + 1) / 32;
 const MOST_ROWS = 1024;
 const SLOTS = 4096;
@@ -35,21 +36,33 @@ export class ThreeTable {
     return to;
   }
 
-  /** Any of `thirds` may follow the two characters, and anything then. */
-  add(pair: string, thirds: string): void {
+  /** Any of `thirds` may follow the two characters, and anything then: told after all threes. */
+  addPair(pair: string, thirds: string): void {
     const key = packPair(pair.charCodeAt(0), pair.charCodeAt(1));
-    const row = this.#pairs[key] || this.#rows++;
-    this.#pairs[key] = row;
-    for (let i = 0; i < thirds.length; i++) setBit(this.#thirds, row, thirds.charCodeAt(i));
+    const row = this.#findRow(key);
+    for (let i = 0; i < thirds.length; i++) {
+      const code = thirds.charCodeAt(i);
+      setBit(this.#thirds, row, code);
+      const three = key | (code << (2 * BITS));
+      const slot = this.#findSlot(three);
+      if (this.#threes[slot] === three) this.#fourths.fill(-1, slot * ROW, (slot + 1) * ROW);
+    }
   }
 
-  /** Only one of `fourths` may follow the three characters, or what else was told of them so. */
-  addLong(three: string, fourths: string): void {
-    this.add(three.slice(0, 2), three.charAt(2));
+  /** One of `fourths` may follow the three characters, or anything where none are told. */
+  addThree(three: string, fourths: string): void {
     const key = packThree(three, 0);
+    setBit(this.#thirds, this.#findRow(key & PAIR), three.charCodeAt(2));
     const slot = this.#findSlot(key);
     this.#threes[slot] = key;
+    if (fourths === '') this.#fourths.fill(-1, slot * ROW, (slot + 1) * ROW);
     for (let i = 0; i < fourths.length; i++) setBit(this.#fourths, slot, fourths.charCodeAt(i));
+  }
+
+  #findRow(pair: number): number {
+    const row = this.#pairs[pair] || this.#rows++;
+    this.#pairs[pair] = row;
+    return row;
   }
 
   #mayGoOn(three: number, byte: number): boolean {
@@ -72,7 +85,8 @@ function setBit(bits: Int32Array, row: number, code: number): void {
   bits[at] = (bits[at] ?? 0) | (1 << code);
 }
 
-function packPair(first: number, second: number): number {
+/** Two characters as one number. */
+export function packPair(first: number, second: number): number {
   return (first & ASCII) | ((second & ASCII) << BITS);
 }
 

@@ -13,9 +13,8 @@ export const CLOUD_RULES: readonly Rule[] = [
   token('azure-sas', ['sig='], /([A-Za-z0-9%+/]{43,70}(?:%3[Dd]|=))/),
   {
     kind: 'azure-client-secret',
-    pivots: [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~-'].map(
-      (char) => `Q~${char}`,
-    ),
+    pivots: ['Q~'],
+    thirds: 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.~-',
     before: [4, 4],
     pattern: /[A-Za-z0-9_.]{3}\dQ~[A-Za-z0-9_.~-]{31,40}/y,
   },

@@ -1,10 +1,6 @@
 import { type Rule, token } from '../rule.ts';
 
-const HEX = [...'0123456789abcdef'];
-/** How the base64 of a number begins that a user of Discord is known by. */
-const DISCORD_STARTS = [...'MNO'].flatMap((first) =>
-  [...'DTjz'].flatMap((second) => [...'AEIMQUYcgk'].map((third) => first + second + third)),
-);
+const HEX = '0123456789abcdef';
 
 /** Chats, mail and telephony. */
 export const MESSAGING_RULES: readonly Rule[] = [
@@ -30,7 +26,9 @@ export const MESSAGING_RULES: readonly Rule[] = [
   token('discord-webhook', ['discord.com/api/', 'discordapp.com/api/'], /webhooks\/\d{15,20}\/[\w-]{60,80}/),
   {
     kind: 'discord-token',
-    starts: DISCORD_STARTS,
+    // How the base64 of the number begins that a user is known by.
+    starts: [...'MNO'].flatMap((first) => [...'DTjz'].map((second) => first + second)),
+    thirds: 'AEIMQUYcgk',
     pattern: /[MNO][\w-]{23,27}\.[\w-]{6}\.[\w-]{27,40}(?![\w-])/y,
   },
   { kind: 'telegram-token', pivots: [':AA'], before: [8, 10], pattern: /\d{8,10}:AA[\w-]{32,35}(?![\w-])/y },
@@ -39,12 +37,13 @@ export const MESSAGING_RULES: readonly Rule[] = [
     ['webhook.office.com/'],
     /webhookb2\/[\w@-]{30,120}\/IncomingWebhook\/[\w/-]{30,120}/,
   ),
-  { kind: 'twilio-key', starts: HEX.map((digit) => `SK${digit}`), pattern: /SK[a-f0-9]{32}(?![\w-])/y },
+  { kind: 'twilio-key', starts: ['SK'], thirds: HEX, pattern: /SK[a-f0-9]{32}(?![\w-])/y },
   token('sendgrid-key', ['SG.'], /[\w-]{16,32}\.[\w-]{16,64}/),
   token('mailgun-key', ['key-'], /[a-f0-9]{32}(?![\w-])/),
   {
     kind: 'mailgun-key',
-    pivots: HEX.flatMap((first) => HEX.map((second) => `-${first}${second}`)),
+    pivots: [...HEX].map((digit) => `-${digit}`),
+    thirds: HEX,
     before: [32, 32],
     pattern: /[a-f0-9]{32}-[a-f0-9]{8}-[a-f0-9]{8}(?![\w-])/y,
   },

@@ -36,7 +36,8 @@ export const TOOL_RULES: readonly Rule[] = [
   ),
   {
     kind: 'bitwarden-token',
-    starts: [...'0123456789abcdef'].map((digit) => `0.${digit}`),
+    starts: ['0.'],
+    thirds: '0123456789abcdef',
     pattern: /0\.[a-f0-9]{8}-[a-f0-9-]{27}\.[A-Za-z0-9]{30}:[A-Za-z0-9+/]{20,30}={0,2}/y,
   },
   token('zapier-webhook', ['hooks.zapier.com/hooks/'], /catch\/\d{4,12}\/[\w/]{5,40}/),
