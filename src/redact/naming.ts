@@ -58,7 +58,9 @@ function isReference(text: string): boolean {
   return (
     /^(?:\.{0,2}\/|~|https?:|[a-z]+:\/\/|\^|arn:|@)/.test(text) ||
     /\$\{|\{\{|\{\}|%s|\\[dws]|\[a-z/i.test(text) ||
-    (/^[A-Za-z_][A-Za-z0-9_]*(?:\??\.[A-Za-z_][A-Za-z0-9_]*)+$/.test(text) && !looksRandom(text))
+    (text.includes('.') &&
+      /^[A-Za-z_][A-Za-z0-9_]*(?:\??\.[A-Za-z_][A-Za-z0-9_]*)+$/.test(text) &&
+      !looksRandom(text))
   );
 }
 

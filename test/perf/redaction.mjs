@@ -1,4 +1,6 @@
+import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { compareLongWithBare } from './line.mjs';
 import { runRounds } from './rounds.mjs';
 import { bareNode, handover } from './run-command.mjs';
@@ -8,6 +10,7 @@ import { writeTranscript } from './sample-transcript.mjs';
 
 const MEGABYTE = 1024 * 1024;
 const MEGABYTES_PER_SECOND = 50;
+const MOST_AGAINST_RULE = 100;
 
 /**
  * A transcript through `handover redact`, second net included.
@@ -29,5 +32,24 @@ export function measureRedaction(folder, { rounds, megabytes }) {
       { timing: redact, bare },
       megabytes / MEGABYTES_PER_SECOND,
     ),
+    measureSlowestAdversary(),
   ];
+}
+
+/**
+ * The text of 1 MB, of those that were made against the rules, that takes most processor time.
+ * @returns {Line}
+ */
+function measureSlowestAdversary() {
+  const script = fileURLToPath(new URL('run-slowest-adversary.mjs', import.meta.url));
+  const cwd = fileURLToPath(new URL('../..', import.meta.url));
+  const { status, stdout, stderr } = spawnSync(process.execPath, [script], { cwd, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${script} ended with ${status}\n${stderr}`);
+  const { name, count, ...timing } = JSON.parse(stdout);
+  return {
+    ...timing,
+    name: `redact: slowest of ${count} texts against rules, ${name}`,
+    unit: 'ms over node',
+    limit: MOST_AGAINST_RULE,
+  };
 }
