@@ -76,7 +76,7 @@ const HOOK = {
 
 /** What finds facts in an index that is up to date. */
 const SEARCHING = [
-  /src\/search\/(excerpt|extent|filter|finder|full-text|fuse|fuse-texts|index-finder|kept-marks|matches|meant|misspelt|notes|open-finder|parsed-query|rank|retrieve|search|search-freshness|search-schema|searched|stem|tokens)\.ts$/,
+  /src\/search\/(excerpt|filter|finder|full-text|fuse|index-finder|kept-marks|matches|meant|misspelt|notes|open-finder|parsed-query|rank|retrieve|search|search-freshness|search-schema|searched|stem|tokens)\.ts$/,
   /src\/handover\/marks\.ts$/,
   /src\/model\/words\.ts$/,
   /src\/store\/(cache-seal|journal-files)\.ts$/,

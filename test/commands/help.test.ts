@@ -38,7 +38,8 @@ describe('handover', () => {
   });
 
   it('tells its version', async () => {
-    for (const args of [['--version'], ['-v'], ['-V'], ['version']]) expect(await desk.ok(args)).toBe(`${VERSION}\n`);
+    for (const args of [['--version'], ['-v'], ['-V'], ['version']])
+      expect(await desk.ok(args)).toBe(`${VERSION}\n`);
   });
 
   it('names the commands there are when there is no such one', async () => {
