@@ -20,11 +20,9 @@ export function findNamed(name: string, text: string): string | null {
   if (name.length < 3 || text.length > MAX_VALUE || !hasTail(name)) return null;
   const naming = readName(name);
   if (naming === null) return null;
-  const found =
-    naming.header === null
-      ? judge(naming, { text, start: 0, isQuoted: true, isSpaced: false })
-      : judgeHeader(naming.header, { text, start: 0 });
-  return found?.kind ?? null;
+  return naming.header === null
+    ? judge(naming, { text, start: 0, isQuoted: true, isSpaced: false })
+    : (judgeHeader(naming.header, { text, start: 0 })?.kind ?? null);
 }
 
 const FLAG = /--([A-Za-z][\w-]{2,40})[ \t]{1,8}/y;
@@ -39,12 +37,15 @@ const LINE_END = /[\n\r"'\\]/g;
 const TAG_END = /<\//g;
 const DIGIT = /\d/g;
 
+const NOTHING_JUDGED = { naming: null, last: null, kind: null };
+
 /** What the names in one text are given. */
 export class Assignments {
   readonly #text: string;
   readonly #lineEnds: Ahead;
   readonly #tagEnds: Ahead;
   readonly #digits: Ahead;
+  #judged: { naming: Naming | null; last: Value | null; kind: string | null } = NOTHING_JUDGED;
 
   constructor(text: string) {
     this.#text = text;
@@ -84,12 +85,28 @@ export class Assignments {
 
   #judge(naming: Naming, value: Value | null): Span | null {
     if (value === null) return null;
-    if (naming.header === null) return judge(naming, value);
-    const { start } = value;
+    const { text, start } = value;
+    if (naming.header === null) {
+      const kind = this.#judgeOnce(naming, value);
+      return kind === null ? null : { kind, start, end: start + text.length, byContext: true };
+    }
     const end = Math.min(this.#lineEnds.find(start), start + MAX_LINE);
     // A header without a digit has no secret.
     if (this.#digits.find(start) >= end) return null;
     return judgeHeader(naming.header, { text: this.#text.slice(start, end), start });
+  }
+
+  /** The same assignment often comes many times in a row. */
+  #judgeOnce(naming: Naming, value: Value): string | null {
+    const { last } = this.#judged;
+    if (
+      this.#judged.naming !== naming ||
+      last?.text !== value.text ||
+      last.isQuoted !== value.isQuoted ||
+      last.isSpaced !== value.isSpaced
+    )
+      this.#judged = { naming, last: value, kind: judge(naming, value) };
+    return this.#judged.kind;
   }
 
   #readValue(at: number, { isSpaced, isQuery }: { isSpaced: boolean; isQuery: boolean }): Value | null {

@@ -24,11 +24,17 @@ export function looksRandom(value: string, { turns } = countKinds(value)): boole
   );
 }
 
+const COUNTS = new Uint16Array(256);
+
+/** In bits for each character; of what is no ASCII, a rough guess. */
 function countEntropy(text: string): number {
-  const counts = new Map<string, number>();
-  for (const char of text) counts.set(char, (counts.get(char) ?? 0) + 1);
+  COUNTS.fill(0);
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i) & 255;
+    COUNTS[code] = (COUNTS[code] ?? 0) + 1;
+  }
   let bits = 0;
-  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length);
+  for (const count of COUNTS) if (count > 0) bits -= (count / text.length) * Math.log2(count / text.length);
   return bits;
 }
 

@@ -44,13 +44,12 @@ export function readName(written: string): Naming | null {
   return naming;
 }
 
-/** The secret in a value, for the name that it has. */
-export function judge(naming: Naming, value: Value): Span | null {
-  const { text, start } = value;
+/** The kind of secret that a value is for the name that it has, if any. */
+export function judge(naming: Naming, value: Value): string | null {
+  const { text } = value;
   const rule = naming.rules.find(({ value: shape, check }) => shape.test(text) && check?.(text) !== false);
   const kind = rule?.kind ?? (naming.isSecret && isSecretValue(naming, value) ? 'assigned-secret' : null);
-  if (kind === null || isStandIn(text) || isReference(text)) return null;
-  return { kind, start, end: start + text.length, byContext: true };
+  return kind === null || isStandIn(text) || isReference(text) ? null : kind;
 }
 
 /** A path, a URL, a pattern, a template, a member of something: where a value is, not what it is. */

@@ -1,4 +1,6 @@
 import { listCases } from './cases.ts';
+import { ASCII } from './characters.ts';
+import { packThree } from './three-table.ts';
 
 /** A part of a text that a rule of the preset could look at. */
 export interface Place {
@@ -50,19 +52,27 @@ interface Sign {
   offset: number;
 }
 
-const ASCII = 127;
-const SIGNS = new Map<number, Sign[]>();
-/** One bit for every three characters: whether there is a sign for them. */
-const HAS_SIGN = new Uint8Array(1 << 18);
+interface SignTable {
+  signs: ReadonlyMap<number, readonly Sign[]>;
+  /** One bit for every three characters: whether there is a sign for them. */
+  hasSign: Uint8Array;
+}
 
-for (const literal of new Set([...PRESET_LITERALS.values()].flat())) {
-  for (const offset of [0, 1]) {
-    for (const three of listCases(literal.slice(offset, offset + 3))) {
-      const key = three.charCodeAt(0) | (three.charCodeAt(1) << 7) | (three.charCodeAt(2) << 14);
-      HAS_SIGN[key >> 3] = (HAS_SIGN[key >> 3] ?? 0) | (1 << (key & 7));
-      SIGNS.set(key, [...(SIGNS.get(key) ?? []), { literal, offset }]);
+let built: SignTable | null = null;
+
+function buildTable(): SignTable {
+  const signs = new Map<number, Sign[]>();
+  const hasSign = new Uint8Array(1 << 18);
+  for (const literal of new Set([...PRESET_LITERALS.values()].flat())) {
+    for (const offset of [0, 1]) {
+      for (const three of listCases(literal.slice(offset, offset + 3))) {
+        const key = packThree(three, 0);
+        hasSign[key >> 3] = (hasSign[key >> 3] ?? 0) | (1 << (key & 7));
+        signs.set(key, [...(signs.get(key) ?? []), { literal, offset }]);
+      }
     }
   }
+  return { signs, hasSign };
 }
 
 const WINDOW = 1 << 16;
@@ -70,6 +80,8 @@ const OVERLAP = 2;
 
 /** Every place that holds a literal of the preset with its surroundings, in order, none meeting another. */
 export function findPresetPlaces(text: string): Place[] {
+  built ??= buildTable();
+  const { signs, hasSign } = built;
   const places: Place[] = [];
   const bytes = Buffer.allocUnsafe(Math.min(WINDOW, text.length));
   for (let from = 0; from < text.length - OVERLAP; from += WINDOW - OVERLAP) {
@@ -80,8 +92,8 @@ export function findPresetPlaces(text: string): Place[] {
         ((bytes[i] ?? 0) & ASCII) |
         (((bytes[i + 1] ?? 0) & ASCII) << 7) |
         (((bytes[i + 2] ?? 0) & ASCII) << 14);
-      if (((HAS_SIGN[key >> 3] ?? 0) & (1 << (key & 7))) === 0) continue;
-      for (const sign of SIGNS.get(key) ?? []) addPlace(places, findPlace(text, from + i, sign));
+      if (((hasSign[key >> 3] ?? 0) & (1 << (key & 7))) === 0) continue;
+      for (const sign of signs.get(key) ?? []) addPlace(places, findPlace(text, from + i, sign));
     }
   }
   return places;

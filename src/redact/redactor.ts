@@ -205,7 +205,7 @@ export class Redactor {
   }
 
   #findLearnt(text: string): Span[] {
-    if (this.#learntPattern === null) return [];
+    if (this.#learntPattern === null || text.search(this.#learntPattern) === -1) return [];
     return [...text.matchAll(this.#learntPattern)].map(({ 0: value, index }) => ({
       kind: this.#learnt.get(value) ?? 'assigned-secret',
       start: index,

@@ -55,12 +55,12 @@ class Scan {
   readonly #signs = getSigns();
   /** The end of what a rule found last: what follows is looked at as if a text began there, as it will in the end. */
   #end = 0;
-  readonly #ahead = new Map<RegExp, Ahead>();
-  readonly #assignments: Assignments;
+  /** Made when they are needed: most texts are short. */
+  #ahead: Map<RegExp, Ahead> | null = null;
+  #assignments: Assignments | null = null;
 
   constructor(text: string, findDecoded?: (decoded: string) => readonly Span[]) {
     this.#text = text;
-    this.#assignments = new Assignments(text);
     let nextRun = 0;
     for (let from = 0; from < text.length; from += STEP) {
       const window = text.length <= WINDOW ? text : text.slice(from, from + WINDOW);
@@ -99,7 +99,7 @@ class Scan {
   #meet(at: number): void {
     const text = this.#text;
     const sign = this.#signs.find(text, at);
-    if (sign?.isTail === true) this.#keep(this.#assignments.findGiven(at + 3));
+    if (sign?.isTail === true) this.#keep(this.#assign().findGiven(at + 3));
     if (sign !== undefined && this.#trySign(at, sign)) return;
     const short = this.#signs.findShort(text, at);
     if (short !== undefined && this.#trySign(at, short)) return;
@@ -109,7 +109,7 @@ class Scan {
         break;
       case DASH:
         if (text.charCodeAt(at + 1) === DASH && (at === 0 || text.charCodeAt(at - 1) !== DASH))
-          this.#keep(this.#assignments.findFlagged(at));
+          this.#keep(this.#assign().findFlagged(at));
         break;
       case BACKSLASH:
       case PERCENT:
@@ -163,9 +163,15 @@ class Scan {
   }
 
   #findAhead(pattern: RegExp, at: number): number {
+    this.#ahead ??= new Map();
     const known = this.#ahead.get(pattern) ?? new Ahead(this.#text, pattern);
     this.#ahead.set(pattern, known);
     return known.find(at);
+  }
+
+  #assign(): Assignments {
+    this.#assignments ??= new Assignments(this.#text);
+    return this.#assignments;
   }
 
   #keep(span: Span | null): void {
