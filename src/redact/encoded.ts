@@ -1,5 +1,6 @@
 import { IS_BASE64, isBase64 } from './characters.ts';
 import type { Span } from './rule.ts';
+import type { Part } from './wrapped.ts';
 
 export const LEAST_RUN = 24;
 const MAX_RUN = 1024 * 1024;
@@ -7,12 +8,23 @@ const MAX_RUN = 1024 * 1024;
 const NEXT_LINE = /(?:\\n|\r?\n[ \t]{0,20})([A-Za-z0-9+/]{4,200}={0,2})/y;
 
 /**
- * A place within the first run of base64 characters in `bytes` from `from` to before `to`, or -1. Looking from the end of where
- * it would be passes over most of a text.
+ * The runs of base64 characters in bytes, of which the first one stands at `offset` of a text. Looking from the end of where a
+ * run would be passes over most of a text.
  */
-export function findRun(bytes: Uint8Array, from: number, to: number): number {
+export function listRuns(bytes: Uint8Array, offset: number): Part[] {
+  const runs: Part[] = [];
+  for (let start = findRun(bytes, 0); start !== -1; ) {
+    let end = start + LEAST_RUN;
+    while (end < bytes.length && IS_BASE64[bytes[end] ?? 0] === 1) end++;
+    runs.push({ start: offset + start, end: offset + end });
+    start = findRun(bytes, end);
+  }
+  return runs;
+}
+
+function findRun(bytes: Uint8Array, from: number): number {
   let start = from;
-  for (let i = start + LEAST_RUN - 1; i < to; i = start + LEAST_RUN - 1) {
+  for (let i = start + LEAST_RUN - 1; i < bytes.length; i = start + LEAST_RUN - 1) {
     while (i >= start && IS_BASE64[bytes[i] ?? 0] === 1) i--;
     if (i < start) return start;
     start = i + 1;

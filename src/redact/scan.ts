@@ -1,7 +1,7 @@
 import { Ahead } from './ahead.ts';
 import { Assignments } from './assigned.ts';
 import { APOSTROPHE, BACKSLASH, COLON, DASH, isWordStart, PERCENT, QUOTE } from './characters.ts';
-import { findEncoded, findRun, LEAST_RUN } from './encoded.ts';
+import { findEncoded, LEAST_RUN, listRuns } from './encoded.ts';
 import { MOST_AHEAD, type Rule, type Span } from './rule.ts';
 import { getSigns, type Sign } from './signs.ts';
 import { joinSpans } from './spans.ts';
@@ -46,6 +46,8 @@ const STEP = WINDOW - LEAST_RUN;
 const BYTES = new Uint8Array(WINDOW + LEAST_RUN);
 const BUFFER = Buffer.from(BYTES.buffer, 0, WINDOW);
 
+type FindDecoded = (decoded: string) => readonly Span[];
+
 /** One pass over one text; what is encoded in it is looked through with `findDecoded`. */
 class Scan {
   readonly spans: Span[] = [];
@@ -59,7 +61,7 @@ class Scan {
   #ahead: Map<RegExp, Ahead> | null = null;
   #assignments: Assignments | null = null;
 
-  constructor(text: string, findDecoded?: (decoded: string) => readonly Span[]) {
+  constructor(text: string, findDecoded?: FindDecoded) {
     this.#text = text;
     let nextRun = 0;
     for (let from = 0; from < text.length; from += STEP) {
@@ -68,7 +70,9 @@ class Scan {
       // What stood in the window before is not what follows the end of the text.
       BYTES.fill(0, size, size + LEAST_RUN);
       this.#findSigns(from, Math.min(STEP, size - 2));
-      if (findDecoded !== undefined) nextRun = this.#findRuns(from, { next: nextRun, to: size, findDecoded });
+      // All runs are listed first: the bytes are gone when one is decoded and looked through.
+      if (findDecoded !== undefined)
+        nextRun = this.#decodeRuns(listRuns(BYTES.subarray(0, size), from), nextRun, findDecoded);
     }
   }
 
@@ -79,21 +83,18 @@ class Scan {
     }
   }
 
-  #findRuns(
-    from: number,
-    {
-      next,
-      to,
-      findDecoded,
-    }: { next: number; to: number; findDecoded: (decoded: string) => readonly Span[] },
-  ): number {
-    let end = next;
-    for (let i = findRun(BYTES, Math.max(0, next - from), to); i !== -1; i = findRun(BYTES, end - from, to)) {
-      const found = findEncoded(this.#text, from + i, findDecoded);
-      this.#keep(found.span);
-      end = found.end;
+  /** Where to go on: behind what was looked at as one. */
+  #decodeRuns(runs: readonly Part[], from: number, findDecoded: FindDecoded): number {
+    let next = from;
+    for (const { start, end } of runs) {
+      // What is no ASCII may look like a part of the run: the run is then shorter, and another one may follow.
+      for (let at = Math.max(start, next); end - at >= LEAST_RUN; at = next) {
+        const found = findEncoded(this.#text, at, findDecoded);
+        this.#keep(found.span);
+        next = found.end;
+      }
     }
-    return end;
+    return next;
   }
 
   #meet(at: number): void {
