@@ -48,13 +48,17 @@ export function openFullText(database: SqlDatabase): FullText {
   };
 }
 
-/** What is written at once when much is added: the more, the fewer pieces every later look-up has to look into. */
-const BULK_BYTES = 12 * 1024 * 1024;
+/** What is held in memory before it is written as a piece. */
+const BULK_BYTES = 6 * 1024 * 1024;
 
-/** Fills an empty database: larger pieces are written, none is merged, and stems are noted once, at the end. */
+/**
+ * Fills an empty database: large pieces are written and merged once, so that a look-up has one to look into, and stems are
+ * noted when all is there.
+ */
 export function fillFullText(database: SqlDatabase, fill: (fullText: FullText) => void): void {
   configure(database, { hashsize: BULK_BYTES, automerge: 0, crisismerge: 512 });
   fill(openWords(database));
+  database.prepare("INSERT INTO words(words) VALUES('optimize')").run();
   database.exec(NOTE_ALL_STEMS);
   configure(database, { hashsize: 1024 * 1024, automerge: 4, crisismerge: 64 });
 }
