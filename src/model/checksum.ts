@@ -20,5 +20,5 @@ export function computeChecksum(record: object): string {
 
 /** The first `length` characters of the SHA-256 of `text`, in lower-case Crockford base32. At most 51 characters. */
 export function shortHash(text: string, length: number): string {
-  return encodeBase32(createHash('sha256').update(text).digest(), length);
+  return encodeBase32(Buffer.from(sha256Hex(text), 'hex'), length);
 }
