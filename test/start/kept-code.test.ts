@@ -149,6 +149,13 @@ describe('a command', () => {
     expect(statSync(kept).size).toBeGreaterThan(10_000);
   });
 
+  it('keeps itself as a server, too, when its input ends', async () => {
+    const desk = makeDesk();
+    await desk.save('--title', 'Kept');
+    for (let time = 0; time < 2; time++) await desk.ok(['mcp'], KEEPING);
+    expect(listKept(desk).map((path) => basename(path))).toEqual([expect.stringMatching(/^mcp-v/)]);
+  });
+
   it('keeps nothing for a word that is no command, nor where Node is told to keep nothing', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'Kept');

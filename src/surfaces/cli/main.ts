@@ -12,7 +12,7 @@ export async function main(program: KeptProgram): Promise<void> {
   } else if (args[0] === 'check') {
     await check(args);
   } else if (args[0] === 'mcp' && (await serve(args))) {
-    setTimeout(keep, SERVER_STARTED_MS, program).unref();
+    keepServer(program);
   } else {
     await run(args);
     if (process.exitCode === 0) await keep(program);
@@ -47,8 +47,18 @@ async function serve(args: readonly string[]): Promise<boolean> {
   return runServer(agent);
 }
 
-/** By then an agent has asked a server what it can do. Later, V8 lets go of what ran only at the start. */
+/** By then an agent has asked a server what it can do. Much later, V8 would have let go of what ran only at the start. */
 const SERVER_STARTED_MS = 5000;
+
+function keepServer(program: KeptProgram): void {
+  let isKept = false;
+  const keepOnce = (): void => {
+    if (!isKept) void keep(program);
+    isKept = true;
+  };
+  setTimeout(keepOnce, SERVER_STARTED_MS).unref();
+  process.once('beforeExit', keepOnce);
+}
 
 /** The first time there may have been little to do, so a program is kept anew so many times. */
 const KEPT_ANEW = 2;
