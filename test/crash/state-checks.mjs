@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { askHandover, describeEnd, handover, listIds } from './command.mjs';
 import { configOf, surveyTree } from './sandbox.mjs';
 
@@ -93,10 +95,15 @@ function describeFindings(ended) {
     .join('; ');
 }
 
-/** @param {Box} box */
+/**
+ * A scenario that needs settings makes them, and their folder, as a user does.
+ * @param {Box} box
+ */
 export function findOpenPaths(box) {
+  const settings = join(configOf(box), 'config.toml');
+  const ofUser = existsSync(settings) ? [settings, configOf(box)] : [];
   return [box.store, configOf(box)]
     .flatMap(surveyTree)
-    .filter(({ mode }) => (mode & 0o077) !== 0)
+    .filter(({ path, mode }) => (mode & 0o077) !== 0 && !ofUser.includes(path))
     .map(({ path, mode }) => `${path} is open to others (${mode.toString(8)})`);
 }
