@@ -28,7 +28,7 @@ const START = [
   /src\/errors\.ts$/,
   /src\/surfaces\/cli\/(run|output|context|failure|filters|words|terminal-flag)\.ts$/,
   /src\/surfaces\/cli\/commands\/(table|list|list\.run)\.ts$/,
-  /src\/model\/(base-name|base32|canonical|fact-kinds|fingerprint|id|text|time)\.ts$/,
+  /src\/model\/(base-name|base32|canonical|checksum|fact-kinds|fingerprint|id|text|time)\.ts$/,
   /src\/store\/(store|catalog|months|open-catalog|cache-database|cache-opening|index-catalog|index-freshness|index-schema)\.ts$/,
   /src\/platform\/(machine|streams|sleep|paths|folders|folder-listing|durable-file|process-identity|sql|data-folder|private-folder|cache-file)\.ts$/,
   /src\/surfaces\/start\/keep-program\.ts$/,
@@ -89,9 +89,6 @@ const NOTES = [
   /src\/run\/run-files\.ts$/,
 ];
 
-/** Hashing, which loads node:crypto. */
-const HASHING = [/src\/model\/checksum\.ts$/];
-
 /** What nearly every command needs that writes: settings, schemas, locks. */
 const WRITING = [
   /src\/config\//,
@@ -141,7 +138,6 @@ const GROUPS = {
   check: CHECK,
   searching: SEARCHING,
   notes: NOTES,
-  hashing: HASHING,
   writing: WRITING,
   redacting: REDACTING,
   records: RECORDS,

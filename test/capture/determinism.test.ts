@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { HANDOVER, inPairs, makeDesk, runProcess } from '../support/cli.ts';
-import { fetchNode } from '../support/other-node.ts';
+import { describeOnNewerNodes } from '../support/other-node.ts';
 
 const desk = makeDesk();
 const SESSIONS = ['django', 'laravel-spanish', 'powershell-dotfiles'];
@@ -42,13 +42,7 @@ describe.each(SESSIONS)('the capture of %s', (name) => {
   });
 });
 
-describe.each([22, 24])('on Node %i', (major) => {
-  const node = fetchNode(major);
-  if (node === null) {
-    it.skip(`is not tested: Node ${major} cannot be fetched from the package registry here`);
-    return;
-  }
-
+describeOnNewerNodes('on Node %i', (node) => {
   it.each(SESSIONS)('the capture of %s is the same bytes as here', async (name) => {
     for (const print of ['brief', 'json'] as const)
       expect(await capture(name, print, {}, node)).toBe(await capture(name, print));

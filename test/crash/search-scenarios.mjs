@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { handover } from './command.mjs';
+import { findHits, readHits } from './find-hits.mjs';
 import { letSettle } from './sandbox.mjs';
 
 /** @typedef {import('./sandbox.mjs').Box} Box */
@@ -36,15 +37,15 @@ export const SEARCH_SCENARIOS = [
 async function prepareSearch(box, change) {
   await save(box, 'part 1');
   await save(box, 'part 2');
-  await find(box, {});
+  await findHits(box, SEARCH);
   await change();
   letSettle(box);
-  const expected = await find(box, { HANDOVER_SQLITE: 'none' });
+  const expected = await findHits(box, SEARCH, { HANDOVER_SQLITE: 'none' });
   return {
     args: SEARCH,
     judge: async ({ ended, box: own }) => {
       const told = ended.status === 0 ? [readHits(ended.stdout)] : [];
-      const found = [...told, await find(own, {})];
+      const found = [...told, await findHits(own, SEARCH)];
       return found.filter((hits) => hits !== expected).map((hits) => `found are ${hits}, not ${expected}`);
     },
   };
@@ -58,20 +59,4 @@ async function save(box, text) {
 /** @param {Box} box */
 function dropIndex({ store }) {
   for (const name of ['search.sqlite', 'search.sum']) rmSync(join(store, name), { force: true });
-}
-
-/** @param {Box} box @param {Record<string, string>} env */
-async function find(box, env) {
-  const ended = await handover(box, SEARCH, env);
-  if (ended.status !== 0) throw new Error(`search ended with ${ended.status}: ${ended.stderr}`);
-  return readHits(ended.stdout);
-}
-
-/** @param {string} text */
-function readHits(text) {
-  const { hits } = JSON.parse(text);
-  return hits
-    .map((/** @type {{ id: string, text: string }} */ { id, text }) => `${id} ${text}`)
-    .sort()
-    .join('; ');
 }

@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { askHandover, handover } from './command.mjs';
+import { findHits, readHits } from './find-hits.mjs';
 import { copyBox, letSettle, removeBox } from './sandbox.mjs';
 import { writeTurn } from './transcript.mjs';
 
@@ -25,7 +26,7 @@ export const TEXT_SCENARIOS = [
     light: true,
     prepare: (box) =>
       prepareSessions(box, async () => {
-        await find(box);
+        await findHits(box, SEARCH);
         appendFileSync(pathOfSession(box, 1), writeTurn(2, ['Upload the rest', 'The upload is done.']));
       }),
   },
@@ -35,7 +36,7 @@ export const TEXT_SCENARIOS = [
     light: true,
     prepare: (box) =>
       prepareSessions(box, async () => {
-        await find(box);
+        await findHits(box, SEARCH);
         rmSync(pathOfSession(box, 1));
         for (const name of ['sessions.sqlite', 'sessions.sum']) rmSync(join(box.store, name));
       }),
@@ -57,13 +58,13 @@ async function prepareSessions(box, change) {
   await change?.();
   letSettle(box);
   const copy = copyBox(box, 'expected');
-  const expected = await find(copy);
+  const expected = await findHits(copy, SEARCH);
   removeBox(copy);
   return {
     args: SEARCH,
     judge: async ({ ended, box: own }) => {
       const told = ended.status === 0 ? [readHits(ended.stdout)] : [];
-      const found = [...told, await find(own), await findWithoutIndex(own)];
+      const found = [...told, await findHits(own, SEARCH), await findWithoutIndex(own)];
       return found.filter((hits) => hits !== expected).map((hits) => `found are ${hits}, not ${expected}`);
     },
   };
@@ -74,26 +75,10 @@ function pathOfSession({ folder }, number) {
   return join(folder, '.claude/projects/-app', `aaaaaaaa-0000-4000-8000-00000000000${number}.jsonl`);
 }
 
-/** @param {Box} box */
-async function find(box) {
-  const ended = await handover(box, SEARCH);
-  if (ended.status !== 0) throw new Error(`search ended with ${ended.status}: ${ended.stderr}`);
-  return readHits(ended.stdout);
-}
-
 /** What the archives alone tell. @param {Box} box */
 async function findWithoutIndex(box) {
   rmSync(join(box.store, 'sessions.sqlite'));
-  return await find(box);
-}
-
-/** @param {string} text */
-function readHits(text) {
-  const { hits } = JSON.parse(text);
-  return hits
-    .map((/** @type {{ id: string, text: string }} */ { id, text }) => `${id} ${text}`)
-    .sort()
-    .join('; ');
+  return await findHits(box, SEARCH);
 }
 
 /** @param {Box} box @returns {Promise<Prepared>} */

@@ -1,9 +1,9 @@
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { SearchHit } from '../../src/search/hit.ts';
 import { type Desk, HANDOVER, makeDesk, runProcess } from '../support/cli.ts';
 import { openEmbeddingServer } from '../support/embedding-server.ts';
 import { tellWork, writeSession } from '../support/hooks.ts';
-import { fetchNode } from '../support/other-node.ts';
+import { describeOnNewerNodes } from '../support/other-node.ts';
 import { configure } from '../support/publishing.ts';
 
 interface Answer {
@@ -13,13 +13,7 @@ interface Answer {
   meaning?: { missing: number; trouble: string | null };
 }
 
-describe.each([22, 24])('on Node %i, whose SQLite is built in', (major) => {
-  const node = fetchNode(major);
-  if (node === null) {
-    it.skip(`is not tested: Node ${major} cannot be fetched from the package registry here`);
-    return;
-  }
-
+describeOnNewerNodes('on Node %i, whose SQLite is built in', (node) => {
   const find = async (desk: Desk, ...args: string[]): Promise<Answer> => {
     const command = [node, HANDOVER, 'search', '--json', ...args];
     const { stdout, stderr } = await runProcess(command, {

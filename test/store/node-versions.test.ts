@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { fetchNode } from '../support/other-node.ts';
+import { expect, it } from 'vitest';
+import { describeOnNewerNodes } from '../support/other-node.ts';
 import { makeFolder } from '../support/temp-store.ts';
 
 function run(
@@ -16,13 +16,7 @@ function run(
   });
 }
 
-describe.each([22, 24])('on Node %i, whose SQLite is built in', (major) => {
-  const node = fetchNode(major);
-  if (node === null) {
-    it.skip(`is not tested: Node ${major} cannot be fetched from the package registry here`);
-    return;
-  }
-
+describeOnNewerNodes('on Node %i, whose SQLite is built in', (node) => {
   it('saves, indexes and lists by node:sqlite without a warning', () => {
     const folder = makeFolder();
     expect(run(node, folder, 'save', '--title', 'one', '--project', folder)).toMatchObject({

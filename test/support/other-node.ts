@@ -1,9 +1,19 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { describe, it } from 'vitest';
+
+/** Tests for each newer Node that is supported; where one cannot be had, they say so. */
+export function describeOnNewerNodes(name: string, define: (node: string) => void): void {
+  describe.each([22, 24])(name, (major) => {
+    const node = fetchNode(major);
+    if (node !== null) define(node);
+    else it.skip(`is not tested: Node ${major} cannot be fetched from the package registry here`);
+  });
+}
 
 /** The path of another Node, from the package registry, kept in .cache; null where it cannot be had. */
-export function fetchNode(major: number): string | null {
+function fetchNode(major: number): string | null {
   const name = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
   const folder = resolve('.cache', `node-${major}`);
   const program = join(
