@@ -1,13 +1,20 @@
-export { type Brief, compileBrief, countTokens, DEFAULT_BUDGET } from './brief/compile.ts';
-export { findReader, READER_NAMES, type Reader } from './brief/reader.ts';
-export { prepareDeparture } from './bundle/depart.ts';
-export { type Import, type ImportOptions, importBundle } from './bundle/import-bundle.ts';
-export { generateKeys, type OwnKeys } from './bundle/own-keys.ts';
-export { type PackOptions, packBundle } from './bundle/pack.ts';
-export { trustKey } from './bundle/trust-list.ts';
-export { type Captured, captureSession } from './capture/capture.ts';
-export { inspectTranscript } from './capture/find-session.ts';
+export { type Captured, captureSession } from './app/capture/capture.ts';
+export { inspectTranscript } from './app/capture/find-session.ts';
 export { type ErrorCode, EXIT, type ExitStatus, HandoverError } from './errors.ts';
+export { prepareDeparture } from './exchange/bundle/depart.ts';
+export { type Import, type ImportOptions, importBundle } from './exchange/bundle/import-bundle.ts';
+export { generateKeys, type OwnKeys } from './exchange/bundle/own-keys.ts';
+export { type PackOptions, packBundle } from './exchange/bundle/pack.ts';
+export { trustKey } from './exchange/bundle/trust-list.ts';
+export { GitBackend, type GitBackendOptions } from './exchange/publish/git-backend.ts';
+export {
+  isPublishingConfigured,
+  type PublishReport,
+  type PublishRequest,
+  publishProject,
+} from './exchange/publish/publish-project.ts';
+export { type Brief, compileBrief, countTokens, DEFAULT_BUDGET } from './handover/brief/compile.ts';
+export { findReader, READER_NAMES, type Reader } from './handover/brief/reader.ts';
 export { type Line, linkHandover, tellsNothingNew } from './handover/chain.ts';
 export { type Declaration, declareHandover } from './handover/declare.ts';
 export { diffHandovers, type HandoverDiff } from './handover/diff.ts';
@@ -15,6 +22,9 @@ export { rateQuality } from './handover/quality.ts';
 export { formatHandover, openHandover, sealHandover, sealRated } from './handover/seal.ts';
 export type { Compaction, CompactOptions } from './memory/compact.ts';
 export { MemoryStore, type WriteOptions } from './memory/memory-store.ts';
+export { Checkpoint } from './memory/runs/checkpoint.ts';
+export type { RunState, StepRecord } from './memory/runs/checkpoint-file.ts';
+export { type EngineOptions, HandoverEngine, type Step, type StepContext } from './memory/runs/engine.ts';
 export { canonicalize } from './model/canonical.ts';
 export { computeChecksum } from './model/checksum.ts';
 export { Event } from './model/event.ts';
@@ -24,16 +34,7 @@ export { isHandoverId } from './model/id.ts';
 export { JournalEntry } from './model/journal-entry.ts';
 export { describeMachine, type Machine } from './platform/machine.ts';
 export { findPause, type Pause } from './platform/pause.ts';
-export { GitBackend, type GitBackendOptions } from './publish/git-backend.ts';
-export {
-  isPublishingConfigured,
-  type PublishReport,
-  type PublishRequest,
-  publishProject,
-} from './publish/publish-project.ts';
-export { Checkpoint } from './run/checkpoint.ts';
-export type { RunState, StepRecord } from './run/checkpoint-file.ts';
-export { type EngineOptions, HandoverEngine, type Step, type StepContext } from './run/engine.ts';
+export { describePlace, type Place } from './platform/place.ts';
 export type { Catalog, CatalogRow, Filter } from './store/catalog.ts';
 export { examineStore, fixFindings } from './store/doctor/doctor.ts';
 export type { Finding } from './store/doctor/finding.ts';
@@ -41,4 +42,3 @@ export { forgetHandover, keepNewHandover, readHandover } from './store/handovers
 export { findLine } from './store/line.ts';
 export { openCatalog } from './store/open-catalog.ts';
 export { openStore, type Store } from './store/store.ts';
-export { describePlace, type Place } from './workspace/place.ts';

@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileBrief } from '../../src/brief/compile.ts';
-import { captureSession } from '../../src/capture/capture.ts';
-import { inspectTranscript } from '../../src/capture/find-session.ts';
+import { captureSession } from '../../src/app/capture/capture.ts';
+import { inspectTranscript } from '../../src/app/capture/find-session.ts';
+import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import { shortHash } from '../../src/model/checksum.ts';
 import { makeHandoverId } from '../../src/model/id.ts';

@@ -19,7 +19,7 @@ import {
 import { cleanLine, cleanText, countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
 import type { Machine } from '../platform/machine.ts';
-import { abbreviateHome, type Place, toRelativePath } from '../workspace/place.ts';
+import { abbreviateHome, type Place, toRelativePath } from '../platform/place.ts';
 
 export const DECLARABLE_KINDS = [
   'goal',

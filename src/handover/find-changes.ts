@@ -7,7 +7,7 @@ import type { Commit } from '../model/workspace.ts';
 import { pathExists } from '../platform/folders.ts';
 import { readHead } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
-import { expandHome, type Place } from '../workspace/place.ts';
+import { expandHome, type Place } from '../platform/place.ts';
 
 const MAX_FILES_LOOKED_AT = 300;
 

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { requireFolder } from '../platform/folders.ts';
+import { describePlace } from '../platform/place.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { findNewestHandover } from '../store/newest.ts';
 import type { Store } from '../store/store.ts';
-import { describePlace } from '../workspace/place.ts';
 import { type Snapshot, type SnapshotLabels, writeSnapshot } from './snapshot.ts';
 
 /** Writes HANDOFF.md of a folder, from the newest handover of its project and from what git says now. */

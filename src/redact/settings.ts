@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { type ConfigFile, parseSection, readNearestConfig, readUserConfig } from '../config/config-file.ts';
 import { HandoverError } from '../errors.ts';
+import { type ConfigFile, parseSection, readNearestConfig, readUserConfig } from '../platform/config-file.ts';
 import type { Machine } from '../platform/machine.ts';
 import { boundPattern } from './user-pattern.ts';
 

@@ -1,6 +1,6 @@
+import { numberIn } from '../platform/cache-database.ts';
 import type { SqlDatabase } from '../platform/sql.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
-import { numberIn } from '../store/cache-database.ts';
 import type { Store } from '../store/store.ts';
 import type { TextKeeper } from './follow-handovers.ts';
 import { type NotesPlace, readPieces, timeOfNotes } from './notes.ts';

@@ -1,8 +1,7 @@
-import { forgetVectors } from '../meaning/forget.ts';
+import { CACHES_OF_FEATURES, pathOfCache } from '../platform/cache-database.ts';
+import { dropCache } from '../platform/cache-writer.ts';
 import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sql.ts';
-import { CACHES_OF_FEATURES, pathOfCache } from '../store/cache-database.ts';
-import { dropCache } from '../store/cache-writer.ts';
 import { readIntact } from '../store/handovers.ts';
 import { INDEX } from '../store/index-schema.ts';
 import { dropReadings } from '../store/readings.ts';
@@ -10,6 +9,7 @@ import type { Store } from '../store/store.ts';
 import type { SearchDesk } from './finder.ts';
 import { openFinder } from './open-finder.ts';
 import { SEARCH } from './search-schema.ts';
+import { forgetVectors } from './semantic/forget.ts';
 
 /** To be called before handovers are forgotten: afterwards nothing tells which vectors were made of what they say. */
 export function forgetMeaning(store: Store, ids: readonly string[]): void {

@@ -1,7 +1,7 @@
+import { numberIn, RowDamage, textIn } from '../platform/cache-database.ts';
+import { type OpenCache, openCache } from '../platform/cache-opening.ts';
+import { checkCacheSeal } from '../platform/cache-seal.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
-import { numberIn, RowDamage, textIn } from '../store/cache-database.ts';
-import { type OpenCache, openCache } from '../store/cache-opening.ts';
-import { checkCacheSeal } from '../store/cache-seal.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
 import { isOfHandovers, passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
@@ -43,7 +43,7 @@ export async function openIndexFinder(desk: SearchDesk, driver: SqlDriver): Prom
     cache: SEARCH,
     update: async (database) => {
       if (checkCacheSeal(store, SEARCH) === 'broken')
-        (await import('../store/cache-writer.ts')).assertSealed(store, SEARCH);
+        (await import('../platform/cache-writer.ts')).assertSealed(store, SEARCH);
       if (isBehind(store, database, notes))
         (await import('./search-writer.ts')).updateSearchIndex(store, database, { notes, progress });
     },

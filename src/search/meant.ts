@@ -1,6 +1,5 @@
-import { pathOfUserConfig } from '../config/config-paths.ts';
 import type { HandoverError } from '../errors.ts';
-import type { Candidate, Coverage, Embedding } from '../meaning/rank.ts';
+import { pathOfUserConfig } from '../platform/config-paths.ts';
 import { pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { namesFile } from './filter.ts';
@@ -8,6 +7,7 @@ import type { FactFilter, Finder, FoundFact, SearchDesk } from './finder.ts';
 import { openFinder } from './open-finder.ts';
 import type { SearchQuery } from './query.ts';
 import type { Searched } from './searched.ts';
+import type { Candidate, Coverage, Embedding } from './semantic/rank.ts';
 
 /** How far meaning had a say, and what kept it from more. */
 export interface MeaningOutcome extends Coverage {
@@ -23,7 +23,7 @@ export async function findMeant(
   query: SearchQuery,
 ): Promise<{ ranked: Searched[]; outcome: MeaningOutcome } | null> {
   if (!(await isMeaningSet(store.machine))) return null;
-  const { rankByMeaning } = await import('../meaning/rank.ts');
+  const { rankByMeaning } = await import('./semantic/rank.ts');
   const candidates = await collectFacts(finder, query, MOST_LOOKED_AT);
   const ranking = await rankByMeaning(store, { text: query.text, candidates, progress });
   if (ranking === null) return null;
@@ -37,12 +37,12 @@ export async function findMeant(
 /** Reading settings takes longer than a search: where the user has none, they are not even loaded. */
 async function isMeaningSet(machine: Machine): Promise<boolean> {
   if (!pathExists(pathOfUserConfig(machine))) return false;
-  return (await import('../meaning/settings.ts')).readMeaningSettings(machine) !== null;
+  return (await import('./semantic/settings.ts')).readMeaningSettings(machine) !== null;
 }
 
 /** Embeds every fact that has no vector yet. */
 export async function embedFacts(desk: SearchDesk): Promise<Embedding> {
-  const { embedAll } = await import('../meaning/rank.ts');
+  const { embedAll } = await import('./semantic/rank.ts');
   const finder = await openFinder(desk);
   try {
     const facts = await collectFacts(finder, {}, Number.POSITIVE_INFINITY);

@@ -7,6 +7,8 @@ import { Handover } from '../model/handover.ts';
 import { parseJson } from '../model/json.ts';
 import { HandoverId } from '../model/scalars.ts';
 import { formatTimestamp } from '../model/time.ts';
+import { CACHES_OF_FEATURES, isCacheTrouble } from '../platform/cache-database.ts';
+import { dropCache } from '../platform/cache-writer.ts';
 import {
   createFileDurably,
   moveFileDurably,
@@ -18,8 +20,6 @@ import {
 import { listFolder } from '../platform/folder-listing.ts';
 import { ensurePrivateFolder } from '../platform/private-folder.ts';
 import { loadSqlDriver } from '../platform/sql.ts';
-import { CACHES_OF_FEATURES, isCacheTrouble } from './cache-database.ts';
-import { dropCache } from './cache-writer.ts';
 import { createHandoverFile, readHandover, withCreationLock } from './handovers.ts';
 import { rebuildIndex } from './index-writer.ts';
 import { appendEntry } from './journal.ts';

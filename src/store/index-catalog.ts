@@ -1,7 +1,7 @@
+import { RowDamage, textIn } from '../platform/cache-database.ts';
+import { openCache } from '../platform/cache-opening.ts';
 import { measureRegularFile } from '../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver, SqlValue } from '../platform/sql.ts';
-import { RowDamage, textIn } from './cache-database.ts';
-import { openCache } from './cache-opening.ts';
 import {
   type Catalog,
   type CatalogRow,

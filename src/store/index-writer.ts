@@ -1,6 +1,6 @@
+import { checkCacheSeal, type SealState } from '../platform/cache-seal.ts';
+import { changeCache, rebuildCache, withCacheLock } from '../platform/cache-writer.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
-import { checkCacheSeal, type SealState } from './cache-seal.ts';
-import { changeCache, rebuildCache, withCacheLock } from './cache-writer.ts';
 import { CREATE_TABLES, INDEX } from './index-schema.ts';
 import {
   extractForIndex,

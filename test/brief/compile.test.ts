@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../src/brief/compile.ts';
-import { findReader, READER_NAMES, type Reader } from '../../src/brief/reader.ts';
-import { HEADINGS } from '../../src/brief/sections.ts';
+import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../src/handover/brief/compile.ts';
+import { findReader, READER_NAMES, type Reader } from '../../src/handover/brief/reader.ts';
+import { HEADINGS } from '../../src/handover/brief/sections.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import { computeFactId, FACT_KINDS, type Fact } from '../../src/model/fact.ts';
 import type { Handover } from '../../src/model/handover.ts';

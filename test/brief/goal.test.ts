@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../src/brief/compile.ts';
-import { READER_NAMES } from '../../src/brief/reader.ts';
+import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../src/handover/brief/compile.ts';
+import { READER_NAMES } from '../../src/handover/brief/reader.ts';
 import type { Event } from '../../src/model/event.ts';
 import { requireReader, sealSession } from '../support/rendered.ts';
 import { agent, edit, read, run, tellSession, user } from '../support/told-session.ts';

@@ -1,9 +1,15 @@
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatArchive, parseArchive } from '../../src/bundle/archive.ts';
-import { prepareDeparture } from '../../src/bundle/depart.ts';
-import { CONTENT_NAMES, formatManifest, type Manifest, parseManifest } from '../../src/bundle/manifest.ts';
+import { HandoverError } from '../../src/errors.ts';
+import { formatArchive, parseArchive } from '../../src/exchange/bundle/archive.ts';
+import { prepareDeparture } from '../../src/exchange/bundle/depart.ts';
+import {
+  CONTENT_NAMES,
+  formatManifest,
+  type Manifest,
+  parseManifest,
+} from '../../src/exchange/bundle/manifest.ts';
 import {
   formatPublicKey,
   formatPublicKeyFile,
@@ -14,8 +20,7 @@ import {
   parseSignature,
   signFile,
   verifyFile,
-} from '../../src/bundle/minisign.ts';
-import { HandoverError } from '../../src/errors.ts';
+} from '../../src/exchange/bundle/minisign.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import { Redactor } from '../../src/redact/redactor.ts';
 import { makeDraft, makeFact, sealDraft } from '../support/facts.ts';

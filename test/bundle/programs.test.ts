@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { decryptWithAge, encryptWithAge, generateAgeKey } from '../../src/bundle/age.ts';
-import { formatArchive } from '../../src/bundle/archive.ts';
+import { decryptWithAge, encryptWithAge, generateAgeKey } from '../../src/exchange/bundle/age.ts';
+import { formatArchive } from '../../src/exchange/bundle/archive.ts';
 import {
   formatPublicKey,
   formatPublicKeyFile,
@@ -14,7 +14,7 @@ import {
   parseSignature,
   signFile,
   verifyFile,
-} from '../../src/bundle/minisign.ts';
+} from '../../src/exchange/bundle/minisign.ts';
 import { sha256Hex } from '../../src/model/checksum.ts';
 import { type Desk, hasProgram, makeDesk, makeTempFolder, runProcess } from '../support/cli.ts';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { toRecipient } from '../../src/bundle/age.ts';
+import { toRecipient } from '../../src/exchange/bundle/age.ts';
 import {
   findRefusal,
   forge,

@@ -1,16 +1,19 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatGoRecord, indentJson } from '../../src/bundle/go-json.ts';
-import { makeSecretKey, signBytes } from '../../src/bundle/minisign.ts';
+import { formatGoRecord, indentJson } from '../../src/exchange/bundle/go-json.ts';
+import { makeSecretKey, signBytes } from '../../src/exchange/bundle/minisign.ts';
 import {
   formatSessionHandoffBundle,
   idOfKey,
   type RawRecord,
   readSessionHandoffBundle,
-} from '../../src/bundle/session-handoff-bundle.ts';
-import { deriveSessionHandoffKey, lockSessionHandoff } from '../../src/bundle/session-handoff-lock.ts';
-import { trustKey } from '../../src/bundle/trust-list.ts';
-import { computeV2Checksum } from '../../src/handover/v2-envelope.ts';
+} from '../../src/exchange/bundle/session-handoff-bundle.ts';
+import {
+  deriveSessionHandoffKey,
+  lockSessionHandoff,
+} from '../../src/exchange/bundle/session-handoff-lock.ts';
+import { trustKey } from '../../src/exchange/bundle/trust-list.ts';
+import { computeV2Checksum } from '../../src/exchange/legacy/v2-envelope.ts';
 import { sha256Hex } from '../../src/model/checksum.ts';
 import { readHandover } from '../../src/store/handovers.ts';
 import { findRefusal, makePerson, type Person, receive } from '../support/bundles.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { computeV2Checksum } from '../../src/handover/v2-envelope.ts';
+import { computeV2Checksum } from '../../src/exchange/legacy/v2-envelope.ts';
 import { SESSION_ID, tellStory } from '../fixtures/agents/claude-code.ts';
 import { makeDesk } from '../support/cli.ts';
 

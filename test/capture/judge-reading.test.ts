@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startReading } from '../../src/agents/agent.ts';
-import { countEvents, judgeReading, type Tally } from '../../src/capture/judge-reading.ts';
+import { countEvents, judgeReading, type Tally } from '../../src/app/capture/judge-reading.ts';
 import type { Event } from '../../src/model/event.ts';
 
 interface Case {

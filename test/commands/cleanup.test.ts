@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Declaration } from '../../src/handover/declare.ts';
+import { describePlace } from '../../src/platform/place.ts';
 import { openStore } from '../../src/store/store.ts';
-import { describePlace } from '../../src/workspace/place.ts';
 import { type Desk, makeDesk, runGit } from '../support/cli.ts';
 import { readJournal } from '../support/journal.ts';
 import { keepSample } from '../support/samples.ts';

@@ -6,9 +6,9 @@ import { diffHandovers } from '../../src/handover/diff.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import type { Handover, UnstampedDraft } from '../../src/model/handover.ts';
+import { describePlace } from '../../src/platform/place.ts';
 import { keepNewHandover } from '../../src/store/handovers.ts';
 import { openStore, pathOfHandover } from '../../src/store/store.ts';
-import { describePlace } from '../../src/workspace/place.ts';
 import { errorCode, makeDesk, runGit } from '../support/cli.ts';
 import { DECLARED, HUMAN, makeDraft, makeFact, OBSERVED, sealDraft } from '../support/facts.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { READER_NAMES } from '../../src/brief/reader.ts';
+import { READER_NAMES } from '../../src/handover/brief/reader.ts';
 import { errorCode, inPairs, makeDesk, makeTempFolder } from '../support/cli.ts';
 import { keepSample } from '../support/samples.ts';
 

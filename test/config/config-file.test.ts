@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
+import { HandoverError } from '../../src/errors.ts';
 import {
   parseSection,
   readConfigFile,
   readProjectConfig,
   readUserConfig,
-} from '../../src/config/config-file.ts';
-import { HandoverError } from '../../src/errors.ts';
+} from '../../src/platform/config-file.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
 import { makeTempFolder } from '../support/cli.ts';
 

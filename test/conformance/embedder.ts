@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { HandoverError } from '../../src/errors.ts';
-import { compareVectors, type Embedder } from '../../src/meaning/embedder.ts';
+import { compareVectors, type Embedder } from '../../src/search/semantic/embedder.ts';
 
 export interface EmbedderCase {
   embedder: Embedder;

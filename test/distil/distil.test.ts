@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { distilEvents } from '../../src/distil/distil.ts';
+import { distilEvents } from '../../src/distill/distill.ts';
 import type { Event } from '../../src/model/event.ts';
 import { STORY, type Told } from '../conformance/agents.ts';
 import {

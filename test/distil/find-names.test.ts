@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findNames } from '../../src/distil/find-names.ts';
+import { findNames } from '../../src/distill/find-names.ts';
 import {
   findErrorNames,
   findPaths,
   findQualified,
   findReferences,
   findSymbols,
-} from '../../src/distil/names.ts';
+} from '../../src/distill/names.ts';
 
 const FINDERS = {
   paths: findPaths,

@@ -5,7 +5,7 @@ import {
   findQualified,
   findSymbols,
   findTicked,
-} from '../../src/distil/names.ts';
+} from '../../src/distill/names.ts';
 
 describe('names in a text', () => {
   it('are found from the beginning of a text, whatever was looked for before', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { covers, findFailureLines, findTally, isCheck } from '../../src/distil/outcome.ts';
+import { covers, findFailureLines, findTally, isCheck } from '../../src/distill/outcome.ts';
 import { distilSession, fail, ofKind, run } from '../support/told-session.ts';
 
 /** What each tool prints when something fails, and the line that a reader needs. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { distilEvents } from '../../src/distil/distil.ts';
+import { distilEvents } from '../../src/distill/distill.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import {
   agent,

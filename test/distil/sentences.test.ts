@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { keepProse } from '../../src/distil/prose.ts';
-import { isChatter, printSentence, splitSentences } from '../../src/distil/sentences.ts';
+import { keepProse } from '../../src/distill/prose.ts';
+import { isChatter, printSentence, splitSentences } from '../../src/distill/sentences.ts';
 
 const split = (text: string): string[] => splitSentences(text).map(printSentence);
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findStems, splitSegments } from '../../src/distil/shell.ts';
+import { findStems, splitSegments } from '../../src/distill/shell.ts';
 
 const textsOf = (command: string): string[] => splitSegments(command).map((segment) => segment.text);
 const usesOf = (command: string): string[] => splitSegments(command).map((segment) => segment.use);

@@ -1,17 +1,20 @@
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { formatArchive, parseArchive } from '../../src/bundle/archive.ts';
-import { prepareDeparture } from '../../src/bundle/depart.ts';
-import { formatGoRecord } from '../../src/bundle/go-json.ts';
-import { type Import, type ImportOptions, importBundle } from '../../src/bundle/import-bundle.ts';
-import { formatManifest } from '../../src/bundle/manifest.ts';
-import { generateKeys } from '../../src/bundle/own-keys.ts';
-import { packBundle } from '../../src/bundle/pack.ts';
-import { formatSessionHandoffBundle, type RawRecord } from '../../src/bundle/session-handoff-bundle.ts';
-import { lockSessionHandoff } from '../../src/bundle/session-handoff-lock.ts';
-import { trustKey } from '../../src/bundle/trust-list.ts';
 import { HandoverError } from '../../src/errors.ts';
+import { formatArchive, parseArchive } from '../../src/exchange/bundle/archive.ts';
+import { prepareDeparture } from '../../src/exchange/bundle/depart.ts';
+import { formatGoRecord } from '../../src/exchange/bundle/go-json.ts';
+import { type Import, type ImportOptions, importBundle } from '../../src/exchange/bundle/import-bundle.ts';
+import { formatManifest } from '../../src/exchange/bundle/manifest.ts';
+import { generateKeys } from '../../src/exchange/bundle/own-keys.ts';
+import { packBundle } from '../../src/exchange/bundle/pack.ts';
+import {
+  formatSessionHandoffBundle,
+  type RawRecord,
+} from '../../src/exchange/bundle/session-handoff-bundle.ts';
+import { lockSessionHandoff } from '../../src/exchange/bundle/session-handoff-lock.ts';
+import { trustKey } from '../../src/exchange/bundle/trust-list.ts';
 import { sha256Hex } from '../../src/model/checksum.ts';
 import { describeMachine, type Machine } from '../../src/platform/machine.ts';
 import { redactFile } from '../../src/redact/redact-stream.ts';

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HandoverError } from '../../src/errors.ts';
+import { readV2Record } from '../../src/exchange/legacy/v2-import.ts';
+import { parseV2Record } from '../../src/exchange/legacy/v2-record.ts';
+import { writeV2Envelope } from '../../src/exchange/legacy/v2-view.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
-import { readV2Record } from '../../src/handover/v2-import.ts';
-import { parseV2Record } from '../../src/handover/v2-record.ts';
-import { writeV2Envelope } from '../../src/handover/v2-view.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
 import {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { computeV2Checksum } from '../../src/exchange/legacy/v2-envelope.ts';
+import { writeV2Envelope } from '../../src/exchange/legacy/v2-view.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
-import { computeV2Checksum } from '../../src/handover/v2-envelope.ts';
-import { writeV2Envelope } from '../../src/handover/v2-view.ts';
 import { computeFactId, type Fact, type FactKind } from '../../src/model/fact.ts';
 import type { Handover, HandoverDraft } from '../../src/model/handover.ts';
 import { makeMachine } from '../support/temp-store.ts';

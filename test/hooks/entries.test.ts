@@ -4,7 +4,7 @@ import { getNodeValue, type ParseError, parseTree } from 'jsonc-parser';
 import { describe, expect, it } from 'vitest';
 import type { EntriesFile } from '../../src/agents/hook-host.ts';
 import { HOOK_HOSTS } from '../../src/agents/hook-hosts.ts';
-import { addEntries, inspectEntries, removeEntries } from '../../src/hooks/entries.ts';
+import { addEntries, inspectEntries, removeEntries } from '../../src/app/setup/entries.ts';
 import { anySettings } from '../support/settings-files.ts';
 
 const launcher = { node: '/opt/my node/bin/node', script: '/home/zoë "z"/$x/agent-handover/bin/hook.cjs' };

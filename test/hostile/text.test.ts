@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { READER_NAMES } from '../../src/brief/reader.ts';
-import { HEADINGS } from '../../src/brief/sections.ts';
+import { READER_NAMES } from '../../src/handover/brief/reader.ts';
+import { HEADINGS } from '../../src/handover/brief/sections.ts';
 import { DECLARABLE_KINDS } from '../../src/handover/declare.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { cleanText } from '../../src/model/text.ts';
-import { describePlace } from '../../src/workspace/place.ts';
+import { describePlace } from '../../src/platform/place.ts';
 import { inPairs, makeDesk, runGit } from '../support/cli.ts';
 import { findUnsafe, findUnsafeInTerminal } from '../support/printable.ts';
 import { keepSample } from '../support/samples.ts';

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Agent, startReading } from '../../src/agents/agent.ts';
 import { loadAgent } from '../../src/agents/table.ts';
-import { compileBrief } from '../../src/brief/compile.ts';
-import { findReader } from '../../src/brief/reader.ts';
-import { captureSession } from '../../src/capture/capture.ts';
+import { captureSession } from '../../src/app/capture/capture.ts';
+import { compileBrief } from '../../src/handover/brief/compile.ts';
+import { findReader } from '../../src/handover/brief/reader.ts';
 import { formatHandover, openHandover, sealHandover } from '../../src/handover/seal.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
 import {

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../../src/brief/compile.ts';
+import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../../src/handover/brief/compile.ts';
 import { readHandover } from '../../src/store/handovers.ts';
 import { openStore } from '../../src/store/store.ts';
 import { SMALLEST, USUAL } from '../../src/surfaces/mcp/arguments.ts';

@@ -2,9 +2,9 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareVectors, type Embedder, normalizeVector } from '../../src/meaning/embedder.ts';
-import { openEndpoint } from '../../src/meaning/endpoint.ts';
-import { readMeaningSettings } from '../../src/meaning/settings.ts';
+import { compareVectors, type Embedder, normalizeVector } from '../../src/search/semantic/embedder.ts';
+import { openEndpoint } from '../../src/search/semantic/endpoint.ts';
+import { readMeaningSettings } from '../../src/search/semantic/settings.ts';
 import { testEmbedder } from '../conformance/embedder.ts';
 import { type Desk, makeDesk } from '../support/cli.ts';
 import {

@@ -1,8 +1,8 @@
 import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Candidate, embedAll, type Ranking, rankByMeaning } from '../../src/meaning/rank.ts';
-import { VECTORS } from '../../src/meaning/vector-file.ts';
+import { type Candidate, embedAll, type Ranking, rankByMeaning } from '../../src/search/semantic/rank.ts';
+import { VECTORS } from '../../src/search/semantic/vector-file.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { writeSecrets } from '../fixtures/secrets/write-secrets.ts';
 import { makeDesk } from '../support/cli.ts';

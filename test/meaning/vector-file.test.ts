@@ -2,10 +2,10 @@ import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { normalizeVector } from '../../src/meaning/embedder.ts';
-import { openVectorFile, VECTORS, type VectorFile } from '../../src/meaning/vector-file.ts';
 import { loadSqlDriver } from '../../src/platform/sql.ts';
 import { loadVectorExtension } from '../../src/platform/vector-extension.ts';
+import { normalizeVector } from '../../src/search/semantic/embedder.ts';
+import { openVectorFile, VECTORS, type VectorFile } from '../../src/search/semantic/vector-file.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeStore } from '../support/temp-store.ts';
 

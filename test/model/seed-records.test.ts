@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { sealHandover } from '../../src/handover/seal.ts';
 import {
   readSessionHandoffRecord,
   writeSessionHandoffRecord,
-} from '../../src/handover/session-handoff-view.ts';
+} from '../../src/exchange/legacy/session-handoff-view.ts';
+import { sealHandover } from '../../src/handover/seal.ts';
 import { computeFactId, type Fact, type FactKind } from '../../src/model/fact.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';
 

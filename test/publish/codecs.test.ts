@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { formatArrivals, parseArrivals } from '../../src/exchange/publish/arrivals.ts';
+import { findConflictCopies } from '../../src/exchange/publish/conflict-copies.ts';
+import { parseCredentials } from '../../src/exchange/publish/credentials.ts';
+import { parsePushAnswers } from '../../src/exchange/publish/git/remote.ts';
 import { parseSafeUrl } from '../../src/platform/http.ts';
-import { formatArrivals, parseArrivals } from '../../src/publish/arrivals.ts';
-import { findConflictCopies } from '../../src/publish/conflict-copies.ts';
-import { parseCredentials } from '../../src/publish/credentials.ts';
-import { parsePushAnswers } from '../../src/publish/git/remote.ts';
 
 describe('arrivals', () => {
   const arrivals = fc.array(fc.tuple(fc.string(), fc.string(), fc.string()), { maxLength: 20 });

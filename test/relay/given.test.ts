@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { claimGiving, type Given, listGiven } from '../../src/relay/given.ts';
+import { claimGiving, type Given, listGiven } from '../../src/app/automation/given.ts';
 import { makeTempFolder } from '../support/cli.ts';
 
 const KEY = '0123456789abcdef';

@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { keyOfSession } from '../../src/app/automation/folders.ts';
+import { listNotes, writeNote } from '../../src/app/automation/spool.ts';
+import { workOff } from '../../src/app/automation/work.ts';
 import { acquireLock } from '../../src/platform/lock.ts';
 import { describeMachine, systemClock } from '../../src/platform/machine.ts';
-import { keyOfSession } from '../../src/relay/folders.ts';
-import { listNotes, writeNote } from '../../src/relay/spool.ts';
-import { workOff } from '../../src/relay/work.ts';
 import { LOCKS, openStore, RELAY_LOCK } from '../../src/store/store.ts';
 import { type Desk, makeDesk } from '../support/cli.ts';
 import { settle, startAgent, type WrittenSession, writeSession } from '../support/hooks.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { decide, type Occasion, type Offer } from '../../src/relay/policy.ts';
+import { decide, type Occasion, type Offer } from '../../src/app/automation/policy.ts';
 
 const MINUTE = 60_000;
 const offer = (more: Partial<Offer> = {}): Offer => ({

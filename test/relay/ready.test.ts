@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keyOfSession, pathOfReady } from '../../src/relay/folders.ts';
-import { openReady, printReady } from '../../src/relay/ready.ts';
+import { keyOfSession, pathOfReady } from '../../src/app/automation/folders.ts';
+import { openReady, printReady } from '../../src/app/automation/ready.ts';
 import { makeTempFolder } from '../support/cli.ts';
 import { READY_SESSION } from '../support/ready.ts';
 

@@ -2,11 +2,11 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Checkpoint } from '../../src/memory/runs/checkpoint.ts';
+import { formatCheckpoint, parseCheckpoint, type RunState } from '../../src/memory/runs/checkpoint-file.ts';
+import { HandoverEngine } from '../../src/memory/runs/engine.ts';
+import { readResumeCode } from '../../src/memory/runs/resume-code.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
-import { Checkpoint } from '../../src/run/checkpoint.ts';
-import { formatCheckpoint, parseCheckpoint, type RunState } from '../../src/run/checkpoint-file.ts';
-import { HandoverEngine } from '../../src/run/engine.ts';
-import { readResumeCode } from '../../src/run/resume-code.ts';
 import { makeDesk, makeTempFolder } from '../support/cli.ts';
 
 function makeCheckpoint(): Checkpoint {

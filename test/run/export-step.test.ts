@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { Checkpoint } from '../../src/run/checkpoint.ts';
+import { Checkpoint } from '../../src/memory/runs/checkpoint.ts';
 import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
 import { listFiles } from '../support/tree.ts';
 

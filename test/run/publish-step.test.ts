@@ -1,8 +1,8 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { GitBackend } from '../../src/exchange/publish/git-backend.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
-import { GitBackend } from '../../src/publish/git-backend.ts';
 import { runGit } from '../support/cli.ts';
 import { configure, logOf, makeGitDesk, readRemote, writeIn } from '../support/publishing.ts';
 

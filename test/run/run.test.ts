@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
-import { Checkpoint } from '../../src/run/checkpoint.ts';
+import { Checkpoint } from '../../src/memory/runs/checkpoint.ts';
 import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
 import { configure } from '../support/publishing.ts';
 

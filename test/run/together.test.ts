@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parseNoteFile } from '../../src/memory/note-file.ts';
+import { Checkpoint } from '../../src/memory/runs/checkpoint.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
-import { Checkpoint } from '../../src/run/checkpoint.ts';
 import { HANDOVER, makeDesk, makeTempFolder, runProcess } from '../support/cli.ts';
 import { canTrace, traceCommand } from '../support/strace.ts';
 

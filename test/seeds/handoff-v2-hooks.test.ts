@@ -11,7 +11,7 @@ import {
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { V2Envelope } from '../../src/handover/v2-envelope.ts';
+import type { V2Envelope } from '../../src/exchange/legacy/v2-envelope.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
 import {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { V2Envelope } from '../../src/handover/v2-envelope.ts';
+import type { V2Envelope } from '../../src/exchange/legacy/v2-envelope.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { STORY_CWD } from '../conformance/agents.ts';

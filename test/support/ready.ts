@@ -1,4 +1,4 @@
-import type { Ready } from '../../src/relay/ready.ts';
+import type { Ready } from '../../src/app/automation/ready.ts';
 
 /** What is said of a session that lies ready. */
 export const READY_SESSION: Omit<Ready, 'marks'> = {

@@ -1,6 +1,6 @@
-import { type Brief, type BriefOptions, compileBrief } from '../../src/brief/compile.ts';
-import { findReader, type Reader } from '../../src/brief/reader.ts';
-import { distilEvents } from '../../src/distil/distil.ts';
+import { distilEvents } from '../../src/distill/distill.ts';
+import { type Brief, type BriefOptions, compileBrief } from '../../src/handover/brief/compile.ts';
+import { findReader, type Reader } from '../../src/handover/brief/reader.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Handover } from '../../src/model/handover.ts';

@@ -2,9 +2,9 @@ import { type Declaration, declareHandover } from '../../src/handover/declare.ts
 import { sealHandover } from '../../src/handover/seal.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import type { Machine } from '../../src/platform/machine.ts';
+import type { Place } from '../../src/platform/place.ts';
 import { keepNewHandover } from '../../src/store/handovers.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import type { Place } from '../../src/workspace/place.ts';
 
 export const PLACE: Place = {
   project: { id: 'p-0000000000000000', name: 'sample', remote: null },

@@ -1,4 +1,4 @@
-import { distilEvents } from '../../src/distil/distil.ts';
+import { distilEvents } from '../../src/distill/distill.ts';
 import type { Action, Event, FileEdit, PlanItem } from '../../src/model/event.ts';
 import type { Fact, FactKind } from '../../src/model/fact.ts';
 

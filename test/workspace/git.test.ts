@@ -10,10 +10,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runGit } from '../../src/platform/git.ts';
+import { readGitFacts } from '../../src/platform/git-facts.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
-import { runGit } from '../../src/workspace/git.ts';
-import { readGitFacts } from '../../src/workspace/git-facts.ts';
-import { identifyProject } from '../../src/workspace/project.ts';
+import { identifyProject } from '../../src/platform/project.ts';
 import { attemptGit, commitAll, createSandbox, type Sandbox } from './repositories.ts';
 
 let sandbox: Sandbox;

@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeMachine } from '../../src/platform/machine.ts';
-import { identifyProject } from '../../src/workspace/project.ts';
+import { identifyProject } from '../../src/platform/project.ts';
 import { createSandbox, type Sandbox } from './repositories.ts';
 
 let sandbox: Sandbox;

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { normaliseRemote } from '../../src/workspace/project.ts';
+import { normaliseRemote } from '../../src/platform/project.ts';
 
 let root: string;
 

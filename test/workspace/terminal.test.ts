@@ -5,7 +5,7 @@ import {
   findAgentProcess,
   identifyTerminal,
   isBegunByTimer,
-} from '../../src/workspace/terminal.ts';
+} from '../../src/platform/terminal.ts';
 
 const ancestor = (more: Partial<Ancestor>): Ancestor => ({
   pid: 4_100_000,

@@ -1,4 +1,4 @@
-import { findSessions } from '../../capture/find-session.ts';
+import { findSessions } from '../../app/capture/find-session.ts';
 import { loadSqlDriver, type SqlDriver } from '../../platform/sql.ts';
 import { setAside } from '../../store/doctor/check-files.ts';
 import type { Finding, Remedy } from '../../store/doctor/finding.ts';

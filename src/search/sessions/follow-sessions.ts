@@ -1,14 +1,14 @@
 import type { FoundSession } from '../../agents/agent.ts';
 import { loadAgent } from '../../agents/table.ts';
-import { findSessions } from '../../capture/find-session.ts';
+import { findSessions } from '../../app/capture/find-session.ts';
 import { HandoverError, isErrno } from '../../errors.ts';
 import { isFolder } from '../../platform/folders.ts';
 import { acquireLock, type Lock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { identifyProject, nameLostProject } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { LOCKS, type Store } from '../../store/store.ts';
-import { identifyProject, nameLostProject } from '../../workspace/project.ts';
 import { listForgotten, nameText, readArchive, type SessionHead, writeArchive } from './archive.ts';
 import { joinArchive, readSessionText, type TextRead } from './read-text.ts';
 

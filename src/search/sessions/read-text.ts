@@ -1,6 +1,11 @@
 import { type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
 import type { Bookmark } from '../../agents/transcript.ts';
-import { holdsSecret, identifyReading, isSameBeginning, sumBeginning } from '../../capture/kept-reading.ts';
+import {
+  holdsSecret,
+  identifyReading,
+  isSameBeginning,
+  sumBeginning,
+} from '../../app/capture/kept-reading.ts';
 import { sha256Bytes, sha256Hex } from '../../model/checksum.ts';
 import type { Event } from '../../model/event.ts';
 import { isShapedLike } from '../../model/shape.ts';

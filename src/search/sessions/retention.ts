@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { findSessions } from '../../capture/find-session.ts';
+import { findSessions } from '../../app/capture/find-session.ts';
+import { isCacheDamage, openCacheFile } from '../../platform/cache-database.ts';
+import { dropCache } from '../../platform/cache-writer.ts';
 import { removeFile } from '../../platform/durable-file.ts';
 import { listFolder } from '../../platform/folder-listing.ts';
 import { loadSqlDriver } from '../../platform/sql.ts';
-import { isCacheDamage, openCacheFile } from '../../store/cache-database.ts';
-import { dropCache } from '../../store/cache-writer.ts';
 import { QUARANTINE, type Store } from '../../store/store.ts';
 import { listTexts, markForgotten, nameText, readText, removeText, type SessionHead } from './archive.ts';
 import { openIndexKeeper } from './index-keeper.ts';

@@ -1,6 +1,6 @@
 import { formatTimestamp } from '../../model/time.ts';
+import { abbreviateHome } from '../../platform/place.ts';
 import type { Store } from '../../store/store.ts';
-import { abbreviateHome } from '../../workspace/place.ts';
 import { excerpt } from '../excerpt.ts';
 import type { SearchHit } from '../hit.ts';
 import type { ParsedQuery } from '../parsed-query.ts';

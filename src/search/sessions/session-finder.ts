@@ -1,9 +1,9 @@
 import { HandoverError, isErrno } from '../../errors.ts';
+import { isCacheTrouble, numberIn } from '../../platform/cache-database.ts';
+import { type OpenCache, openCache } from '../../platform/cache-opening.ts';
+import { abbreviateHome } from '../../platform/place.ts';
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../../platform/sql.ts';
-import { isCacheTrouble, numberIn } from '../../store/cache-database.ts';
-import { type OpenCache, openCache } from '../../store/cache-opening.ts';
 import type { Store } from '../../store/store.ts';
-import { abbreviateHome } from '../../workspace/place.ts';
 import { namesFile } from '../filter.ts';
 import { anyOf, EVERYWHERE, type Expression, nameTerm, term } from '../full-text.ts';
 import { knowWordsOf, mayMatch } from '../know-words.ts';

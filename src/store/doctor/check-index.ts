@@ -1,7 +1,5 @@
 import { HandoverError, isErrno } from '../../errors.ts';
 import { isHandoverId } from '../../model/id.ts';
-import { measureRegularFile } from '../../platform/durable-file.ts';
-import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
 import {
   CACHES_OF_FEATURES,
   isCacheDamage,
@@ -9,9 +7,11 @@ import {
   openCacheFile,
   pathOfCache,
   textIn,
-} from '../cache-database.ts';
-import { checkCacheSeal } from '../cache-seal.ts';
-import { dropCache, withCacheLock } from '../cache-writer.ts';
+} from '../../platform/cache-database.ts';
+import { checkCacheSeal } from '../../platform/cache-seal.ts';
+import { dropCache, withCacheLock } from '../../platform/cache-writer.ts';
+import { measureRegularFile } from '../../platform/durable-file.ts';
+import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
 import { foldSearchText } from '../catalog.ts';
 import { hasHandover, readHandover } from '../handovers.ts';
 import { COLUMNS, INDEX, isIndexRow, makeIndexRow, pathOfIndex } from '../index-schema.ts';

@@ -1,5 +1,5 @@
 import { HandoverError } from '../../errors.ts';
-import { API_KEY_VARIABLE } from '../../publish/memory-vault.ts';
+import { API_KEY_VARIABLE } from '../../exchange/publish/memory-vault.ts';
 
 export function refuseKeyOnCommandLine(key: string | undefined): void {
   if (key === undefined) return;

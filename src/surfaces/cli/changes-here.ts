@@ -3,8 +3,8 @@ import type { ChangesSince } from '../../model/changes-since.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { GitFacts } from '../../model/workspace.ts';
 import type { Machine } from '../../platform/machine.ts';
+import type { Place } from '../../platform/place.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
-import type { Place } from '../../workspace/place.ts';
 
 /** What changed since a handover. What git says now is compared and told as what it said then: without secrets. */
 export function findChangesHere(handover: Handover, place: Place, machine: Machine): ChangesSince {

@@ -1,6 +1,6 @@
 import type { AgentName, FoundSession } from '../../agents/agent.ts';
-import type { Drifted } from '../../capture/find-drift.ts';
-import type { Judgement } from '../../capture/judge-reading.ts';
+import type { Drifted } from '../../app/capture/find-drift.ts';
+import type { Judgement } from '../../app/capture/judge-reading.ts';
 import { HandoverError } from '../../errors.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
 import type { Finding } from '../../store/doctor/finding.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { hasRunSettings, MEMORY_FOLDER } from '../../memory/runs/run-files.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { hasRunSettings, MEMORY_FOLDER } from '../../run/run-files.ts';
+import { findWorktreeRoot } from '../../platform/worktree-root.ts';
 import type { NotesPlace } from '../../search/notes.ts';
-import { findWorktreeRoot } from '../../workspace/worktree-root.ts';
 
 /** Where the notes of the project are that a command runs in; null when its folder cannot be reached. */
 export async function findNotes(machine: Machine): Promise<NotesPlace | null> {
@@ -12,5 +12,5 @@ export async function findNotes(machine: Machine): Promise<NotesPlace | null> {
 
 async function findMemoryFolder(machine: Machine, folder: string): Promise<string> {
   if (!hasRunSettings(machine, folder)) return join(folder, MEMORY_FOLDER);
-  return (await import('../../run/run-config.ts')).findMemoryDir(machine, folder);
+  return (await import('../../memory/runs/run-config.ts')).findMemoryDir(machine, folder);
 }

@@ -1,6 +1,6 @@
+import { listFailures } from '../../app/automation/log.ts';
 import { cleanLine } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
-import { listFailures } from '../../relay/log.ts';
 import type { Finding } from '../../store/doctor/finding.ts';
 import type { Store } from '../../store/store.ts';
 

@@ -1,5 +1,5 @@
-import { findLauncher } from '../../hooks/launcher.ts';
-import { readHookStatus } from '../../hooks/status.ts';
+import { findLauncher } from '../../app/setup/launcher.ts';
+import { readHookStatus } from '../../app/setup/status.ts';
 import type { Finding } from '../../store/doctor/finding.ts';
 import type { CliContext } from './context.ts';
 import { findStore } from './context.ts';

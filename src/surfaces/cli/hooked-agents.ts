@@ -1,7 +1,7 @@
 import type { HookedAgent } from '../../agents/hook-events.ts';
 import { HOOK_HOSTS } from '../../agents/hook-hosts.ts';
+import type { HookStatus } from '../../app/setup/status.ts';
 import { HandoverError } from '../../errors.ts';
-import type { HookStatus } from '../../hooks/status.ts';
 import { cleanLine } from '../../model/text.ts';
 
 /** Those that hooks can be put into; none for all. */

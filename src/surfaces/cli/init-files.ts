@@ -3,7 +3,7 @@ import { installBlocks } from '../../memory/agent-files.ts';
 import { createDocuments } from '../../memory/documents.ts';
 import { quote } from '../../memory/handover-points.ts';
 import { formatTimestamp } from '../../model/time.ts';
-import { identifyProject } from '../../workspace/project.ts';
+import { identifyProject } from '../../platform/project.ts';
 import { type CliContext, findStore } from './context.ts';
 import type { InitPart } from './init-part.ts';
 

@@ -1,6 +1,6 @@
-import { type HookChange, installHooks } from '../../hooks/change.ts';
-import { requireLastingLauncher } from '../../hooks/launcher.ts';
-import { readHookStatus } from '../../hooks/status.ts';
+import { type HookChange, installHooks } from '../../app/setup/change.ts';
+import { requireLastingLauncher } from '../../app/setup/launcher.ts';
+import { readHookStatus } from '../../app/setup/status.ts';
 import { type CliContext, findStore } from './context.ts';
 import { listReviews, requireHookedAgents, splitByPresence } from './hooked-agents.ts';
 import type { InitPart } from './init-part.ts';

@@ -4,11 +4,11 @@ import type { Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { cleanLine, cutToBytes } from '../../model/text.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { identifyProject } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { readIntact } from '../../store/handovers.ts';
 import { markFact } from '../../store/marks.ts';
 import { requireHandover } from '../../store/resolve.ts';
-import { identifyProject } from '../../workspace/project.ts';
 import { type Desk, findStore, withCatalog } from './context.ts';
 import { pickNamed } from './pick.ts';
 import { matchFacts, requireFact } from './pick-fact.ts';
@@ -35,7 +35,7 @@ export async function markNamed(desk: Desk, order: MarkOrder): Promise<FactInHan
   const reason = because === undefined ? null : redactReason(because, desk.machine);
   const store = findStore(desk);
   const isNew = markFact(store, found, { mark, because: reason, by });
-  if (isNew) (await import('../../relay/refresh.ts')).refreshReady(store, found.handover.project.id);
+  if (isNew) (await import('../../app/automation/refresh.ts')).refreshReady(store, found.handover.project.id);
   return { ...found, isNew };
 }
 

@@ -3,9 +3,9 @@ import { HandoverError } from '../../errors.ts';
 import { PROJECT_ID } from '../../model/id.ts';
 import { isFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { abbreviateHome } from '../../platform/place.ts';
+import { identifyProject } from '../../platform/project.ts';
 import type { ProjectMatch } from '../../store/catalog.ts';
-import { abbreviateHome } from '../../workspace/place.ts';
-import { identifyProject } from '../../workspace/project.ts';
 
 /** A folder names its project wherever the project's other folders are; a folder that is gone still names itself. */
 export function matchProject(words: string, machine: Machine): ProjectMatch {

@@ -1,11 +1,11 @@
-import { type CaughtUp, catchUp } from '../../capture/catch-up.ts';
+import { type CaughtUp, catchUp } from '../../app/capture/catch-up.ts';
 import { HandoverError } from '../../errors.ts';
+import { findUsualPause } from '../../memory/runs/brake.ts';
 import type { Handover } from '../../model/handover.ts';
+import type { Place } from '../../platform/place.ts';
 import { findProjectFolder } from '../../platform/project-folder.ts';
-import { findUsualPause } from '../../run/brake.ts';
 import { requireHandover } from '../../store/resolve.ts';
 import { listOfWorktree } from '../../store/worktree.ts';
-import type { Place } from '../../workspace/place.ts';
 import { type Desk, findStore, noteJournalFailure, withCatalog } from './context.ts';
 import { reportOddRows } from './drift.ts';
 import { dim } from './output.ts';

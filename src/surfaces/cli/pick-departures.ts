@@ -1,8 +1,8 @@
 import { HandoverError } from '../../errors.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
+import { identifyProject } from '../../platform/project.ts';
 import type { Filter } from '../../store/catalog.ts';
 import { requireHandover } from '../../store/resolve.ts';
-import { identifyProject } from '../../workspace/project.ts';
 import { type CliContext, findStore, refuseBoth, withCatalog } from './context.ts';
 import { yellow } from './output.ts';
 import { pickHandover } from './pick.ts';

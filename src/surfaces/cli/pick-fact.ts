@@ -1,4 +1,4 @@
-import { keepLetters } from '../../capture/match-fact.ts';
+import { keepLetters } from '../../app/capture/match-fact.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';

@@ -1,10 +1,10 @@
 import { HandoverError } from '../../errors.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
+import { identifyProject } from '../../platform/project.ts';
 import type { Catalog } from '../../store/catalog.ts';
 import { withCatalogOpener } from '../../store/catalog-opener.ts';
 import { findLatest, requireHandover, resolveId } from '../../store/resolve.ts';
 import type { Store } from '../../store/store.ts';
-import { identifyProject } from '../../workspace/project.ts';
 import { type Desk, findStore, withCatalog } from './context.ts';
 import { yellow } from './output.ts';
 

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../model/time.ts';
+import { abbreviateHome } from '../../platform/place.ts';
 import type { OpenedSession } from '../../search/sessions/open-session.ts';
 import type { Passage } from '../../search/sessions/passage.ts';
-import { abbreviateHome } from '../../workspace/place.ts';
 import type { CliContext } from './context.ts';
 import { bold, dim, yellow } from './output.ts';
 

@@ -1,8 +1,8 @@
+import { type FactSource, openFactSource } from '../../app/ask/fact-source.ts';
 import { HandoverError } from '../../errors.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
-import { type FactSource, openFactSource } from '../../questions/fact-source.ts';
+import { identifyProject } from '../../platform/project.ts';
 import type { Filter } from '../../store/catalog.ts';
-import { identifyProject } from '../../workspace/project.ts';
 import { type CliContext, findStore, progressOf, refuseBoth } from './context.ts';
 import { type FilterFlags, filterFlags, toFilter } from './filters.ts';
 import { noteIndexFailure } from './search-notes.ts';

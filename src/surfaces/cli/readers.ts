@@ -1,6 +1,6 @@
-import { type BriefOptions, DEFAULT_BUDGET } from '../../brief/compile.ts';
-import { findReader, READER_NAMES, type Reader } from '../../brief/reader.ts';
 import { HandoverError } from '../../errors.ts';
+import { type BriefOptions, DEFAULT_BUDGET } from '../../handover/brief/compile.ts';
+import { findReader, READER_NAMES, type Reader } from '../../handover/brief/reader.ts';
 import { cleanLine } from '../../model/text.ts';
 import type { BriefFlags } from './brief-flags.ts';
 import { parseCount } from './words.ts';

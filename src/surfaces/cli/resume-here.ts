@@ -1,15 +1,20 @@
-import { type Brief, type BriefOptions, compileBrief, SMALLEST_BUDGET } from '../../brief/compile.ts';
-import type { Reader } from '../../brief/reader.ts';
-import { BYTES_PER_TOKEN } from '../../brief/weighed.ts';
-import type { CaughtUp } from '../../capture/catch-up.ts';
+import type { CaughtUp } from '../../app/capture/catch-up.ts';
+import {
+  type Brief,
+  type BriefOptions,
+  compileBrief,
+  SMALLEST_BUDGET,
+} from '../../handover/brief/compile.ts';
+import type { Reader } from '../../handover/brief/reader.ts';
+import { BYTES_PER_TOKEN } from '../../handover/brief/weighed.ts';
 import { printMemory, readMemoryPages } from '../../memory/briefing.ts';
+import { findMemoryDir } from '../../memory/runs/run-config.ts';
 import type { ChangesSince } from '../../model/changes-since.ts';
 import type { Handover } from '../../model/handover.ts';
 import { countUtf8Bytes } from '../../model/text.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { findMemoryDir } from '../../run/run-config.ts';
+import { describePlace, type Place } from '../../platform/place.ts';
 import { readMarked } from '../../store/marks.ts';
-import { describePlace, type Place } from '../../workspace/place.ts';
 import { findChangesHere } from './changes-here.ts';
 import { type Desk, findStore } from './context.ts';
 import { catchUpHere, findNewestHere } from './newest-here.ts';

@@ -1,13 +1,13 @@
 import { join } from 'node:path';
 import { findHook } from '../../agents/hook-dialects.ts';
 import { parseAny, parseRow } from '../../agents/row.ts';
+import { type Answer, answerHook } from '../../app/automation/answer.ts';
+import { describeFailure, logFailure } from '../../app/automation/log.ts';
 import type { KeptProgram } from '../../platform/kept-code.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { printAtOnce } from '../../platform/print.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
-import { type Answer, answerHook } from '../../relay/answer.ts';
-import { describeFailure, logFailure } from '../../relay/log.ts';
 import { keepProgram } from '../start/keep-program.ts';
 
 const INPUT = {

@@ -1,10 +1,10 @@
 import { parseAny } from '../../agents/row.ts';
+import { describeFailure, logFailure } from '../../app/automation/log.ts';
+import { parseRecord } from '../../app/automation/small-records.ts';
+import { HANDED_EXAMPLE, type Handed } from '../../app/automation/spool.ts';
+import { workOff } from '../../app/automation/work.ts';
 import { describeMachine } from '../../platform/machine.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
-import { describeFailure, logFailure } from '../../relay/log.ts';
-import { parseRecord } from '../../relay/small-records.ts';
-import { HANDED_EXAMPLE, type Handed } from '../../relay/spool.ts';
-import { workOff } from '../../relay/work.ts';
 import { openStore } from '../../store/store.ts';
 
 const KEY = /^[0-9a-f]{16}$/;

@@ -1,7 +1,7 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import { describeFailure, logFailure } from '../../app/automation/log.ts';
 import { cutToBytes } from '../../model/text.ts';
 import { findDataFolder } from '../../platform/paths.ts';
-import { describeFailure, logFailure } from '../../relay/log.ts';
 import type { Desk } from '../cli/context.ts';
 import { toHandoverError } from '../cli/failure.ts';
 import { createOutput, type Output } from '../cli/output.ts';

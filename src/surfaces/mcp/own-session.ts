@@ -1,9 +1,9 @@
 import type { FoundSession } from '../../agents/agent.ts';
-import { findSessions } from '../../capture/find-session.ts';
+import { listBegun } from '../../app/automation/begun.ts';
+import { findSessions } from '../../app/capture/find-session.ts';
 import { listAncestors } from '../../platform/ancestry.ts';
-import { listBegun } from '../../relay/begun.ts';
-import type { Place } from '../../workspace/place.ts';
-import { findAgentProcess, nameProcess } from '../../workspace/terminal.ts';
+import type { Place } from '../../platform/place.ts';
+import { findAgentProcess, nameProcess } from '../../platform/terminal.ts';
 import { listRunningSessions } from '../cli/agents.ts';
 import { findStore } from '../cli/context.ts';
 import type { Call } from './call.ts';

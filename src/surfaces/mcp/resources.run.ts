@@ -1,6 +1,6 @@
-import { DEFAULT_BUDGET } from '../../brief/compile.ts';
+import { DEFAULT_BUDGET } from '../../handover/brief/compile.ts';
+import { identifyProject } from '../../platform/project.ts';
 import { takeRows } from '../../store/catalog.ts';
-import { identifyProject } from '../../workspace/project.ts';
 import { findStore, withCatalog } from '../cli/context.ts';
 import { pickHandover } from '../cli/pick.ts';
 import type { Call } from './call.ts';

@@ -1,17 +1,17 @@
 import { resolve } from 'node:path';
+import {
+  isPublishingConfigured,
+  type PublishReport,
+  publishProject,
+} from '../../../exchange/publish/publish-project.ts';
+import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { findMemoryDir } from '../../../memory/runs/run-config.ts';
 import { takeSnapshot } from '../../../memory/take-snapshot.ts';
 import { requireFolder } from '../../../platform/folders.ts';
 import { acquireLock } from '../../../platform/lock.ts';
 import type { Machine } from '../../../platform/machine.ts';
 import { ensureLockFolder, ensureProjectFolder } from '../../../platform/project-file.ts';
 import { PROJECT_SETTINGS } from '../../../platform/project-folder.ts';
-import {
-  isPublishingConfigured,
-  type PublishReport,
-  publishProject,
-} from '../../../publish/publish-project.ts';
-import { assertNotPaused } from '../../../run/brake.ts';
-import { findMemoryDir } from '../../../run/run-config.ts';
 import { refuseKeyOnCommandLine } from '../api-key.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { dim } from '../output.ts';

@@ -1,4 +1,4 @@
-import { Checkpoint, listPending } from '../../../run/checkpoint.ts';
+import { Checkpoint, listPending } from '../../../memory/runs/checkpoint.ts';
 import { findCheckpoint } from '../check-now.ts';
 import type { CliContext } from '../context.ts';
 import type { CheckpointFlags } from './check.ts';

@@ -1,9 +1,9 @@
-import { findSessions } from '../../../capture/find-session.ts';
+import { findSessions } from '../../../app/capture/find-session.ts';
 import { EXIT } from '../../../errors.ts';
 import { readFreshness, readRetention } from '../../../handover/periods.ts';
 import { formatTimestamp } from '../../../model/time.ts';
+import { describePlace } from '../../../platform/place.ts';
 import { VERSION } from '../../../version.ts';
-import { describePlace } from '../../../workspace/place.ts';
 import { type CliContext, findStore, withCatalog } from '../context.ts';
 import { dim, type Output, red } from '../output.ts';
 import { findWaiting, type Waiting } from '../waiting.ts';

@@ -1,4 +1,4 @@
-import { findDrift } from '../../../capture/find-drift.ts';
+import { findDrift } from '../../../app/capture/find-drift.ts';
 import { EXIT } from '../../../errors.ts';
 import { type Examination, examineStore, fixFindings } from '../../../store/doctor/doctor.ts';
 import type { FixedFinding, Level } from '../../../store/doctor/finding.ts';

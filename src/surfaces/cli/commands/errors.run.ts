@@ -1,7 +1,7 @@
+import type { Remedy } from '../../../app/ask/remedy.ts';
+import { askErrors, type SeenError, type SeenErrors } from '../../../app/ask/seen-errors.ts';
 import { HandoverError } from '../../../errors.ts';
 import { describeAge } from '../../../model/time.ts';
-import type { Remedy } from '../../../questions/remedy.ts';
-import { askErrors, type SeenError, type SeenErrors } from '../../../questions/seen-errors.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { toLimit } from '../filters.ts';

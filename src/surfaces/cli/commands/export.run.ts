@@ -1,11 +1,11 @@
 import { dirname, resolve } from 'node:path';
-import type { Reader } from '../../../brief/reader.ts';
-import type { Lock } from '../../../bundle/age.ts';
-import { formatContent } from '../../../bundle/content.ts';
-import { prepareDeparture } from '../../../bundle/depart.ts';
-import { requireSigner } from '../../../bundle/own-keys.ts';
-import { packBundle } from '../../../bundle/pack.ts';
 import { HandoverError } from '../../../errors.ts';
+import type { Lock } from '../../../exchange/bundle/age.ts';
+import { formatContent } from '../../../exchange/bundle/content.ts';
+import { prepareDeparture } from '../../../exchange/bundle/depart.ts';
+import { requireSigner } from '../../../exchange/bundle/own-keys.ts';
+import { packBundle } from '../../../exchange/bundle/pack.ts';
+import type { Reader } from '../../../handover/brief/reader.ts';
 import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { formatTimestamp } from '../../../model/time.ts';
@@ -86,7 +86,7 @@ async function write(
   const signer = flags.sign ? requireSigner(context.machine) : null;
   const { format } = flags;
   if (format !== 'bundle') {
-    const { writeView } = await import('../../../bundle/write-view.ts');
+    const { writeView } = await import('../../../exchange/bundle/write-view.ts');
     const view = { format, reader: readerOf(flags) };
     return Buffer.from(writeView(handovers, view, { machine: context.machine, signer, lock }));
   }
@@ -185,7 +185,7 @@ async function showDeparture(
   const { format } = flags;
   if (format === 'bundle') out.block(formatContent(handovers).toString('utf8'));
   else {
-    const { writeView } = await import('../../../bundle/write-view.ts');
+    const { writeView } = await import('../../../exchange/bundle/write-view.ts');
     out.block(
       writeView(handovers, { format, reader: readerOf(flags) }, { machine, signer: null, lock: null }),
     );

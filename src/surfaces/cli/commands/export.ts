@@ -1,5 +1,5 @@
 import { buildCommand, type Command } from '@stricli/core';
-import type { ViewFormat } from '../../../bundle/write-view.ts';
+import type { ViewFormat } from '../../../exchange/bundle/write-view.ts';
 import type { CliContext } from '../context.ts';
 import { type PassphraseFlags, passphraseFlags } from '../passphrase.ts';
 

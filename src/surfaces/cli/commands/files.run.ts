@@ -1,5 +1,5 @@
+import { countFiles, type HandedFile } from '../../../app/ask/files.ts';
 import { describeAge } from '../../../model/time.ts';
-import { countFiles, type HandedFile } from '../../../questions/files.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';

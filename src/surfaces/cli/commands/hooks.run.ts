@@ -1,8 +1,8 @@
-import { type HookChange, installHooks, uninstallHooks } from '../../../hooks/change.ts';
-import { findLauncher, requireLastingLauncher } from '../../../hooks/launcher.ts';
-import { type HookStatus, readHookStatus } from '../../../hooks/status.ts';
-import type { HookSite } from '../../../hooks/targets.ts';
-import { identifyProject } from '../../../workspace/project.ts';
+import { type HookChange, installHooks, uninstallHooks } from '../../../app/setup/change.ts';
+import { findLauncher, requireLastingLauncher } from '../../../app/setup/launcher.ts';
+import { type HookStatus, readHookStatus } from '../../../app/setup/status.ts';
+import type { HookSite } from '../../../app/setup/targets.ts';
+import { identifyProject } from '../../../platform/project.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { listReviews, requireHookedAgents, splitByPresence } from '../hooked-agents.ts';
 import { bold, dim, green, type Output, type Part, yellow } from '../output.ts';

@@ -1,16 +1,16 @@
 import { resolve } from 'node:path';
-import { toRecipient } from '../../../bundle/age.ts';
-import { fingerprint, formatPublicKey, isSameKey } from '../../../bundle/minisign.ts';
+import { HandoverError } from '../../../errors.ts';
+import { toRecipient } from '../../../exchange/bundle/age.ts';
+import { fingerprint, formatPublicKey, isSameKey } from '../../../exchange/bundle/minisign.ts';
 import {
   findKeysFolder,
   generateKeys,
   type OwnKeys,
   readOwnKeys,
   requireOwnKeys,
-} from '../../../bundle/own-keys.ts';
-import { readPublicKey } from '../../../bundle/read-key.ts';
-import { findTrustList, readTrustList, revokeKeys, trustKey } from '../../../bundle/trust-list.ts';
-import { HandoverError } from '../../../errors.ts';
+} from '../../../exchange/bundle/own-keys.ts';
+import { readPublicKey } from '../../../exchange/bundle/read-key.ts';
+import { findTrustList, readTrustList, revokeKeys, trustKey } from '../../../exchange/bundle/trust-list.ts';
 import { readHead } from '../../../platform/foreign-file.ts';
 import type { CliContext } from '../context.ts';
 import { bold, dim, green, red, yellow } from '../output.ts';

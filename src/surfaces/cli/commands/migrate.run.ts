@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { EXIT, HandoverError } from '../../../errors.ts';
-import { findV2Files, isV2File, migrateV2 } from '../../../migrate/handoff-v2.ts';
-import { findSessionHandoffStore, migrateSessionHandoff } from '../../../migrate/session-handoff.ts';
-import type { MigratedRecord } from '../../../migrate/take-over.ts';
-import { adoptWorkspace } from '../../../migrate/workspace-files.ts';
+import { findV2Files, isV2File, migrateV2 } from '../../../exchange/legacy/handoff-v2.ts';
+import { findSessionHandoffStore, migrateSessionHandoff } from '../../../exchange/legacy/session-handoff.ts';
+import type { MigratedRecord } from '../../../exchange/legacy/take-over.ts';
+import { adoptWorkspace } from '../../../exchange/legacy/workspace-files.ts';
 import { isFolder, pathExists, requireFolder } from '../../../platform/folders.ts';
-import { identifyProject } from '../../../workspace/project.ts';
+import { identifyProject } from '../../../platform/project.ts';
 import { type CliContext, findStore, refuseBoth } from '../context.ts';
 import { bold, dim, green, type Output, red, type Styled } from '../output.ts';
 import type { MigrateFlags } from './migrate.ts';

@@ -1,7 +1,7 @@
+import { clearPause, type PauseReach, setPause } from '../../../memory/runs/pause.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
-import { clearPause, type PauseReach, setPause } from '../../../run/pause.ts';
 import type { CliContext } from '../context.ts';
 import { yellow } from '../output.ts';
 import type { PauseFlags } from './pause.ts';

@@ -1,4 +1,4 @@
-import { compileBrief } from '../../../brief/compile.ts';
+import { compileBrief } from '../../../handover/brief/compile.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { pickHandover } from '../pick.ts';

@@ -1,8 +1,8 @@
-import { compileBrief } from '../../../brief/compile.ts';
 import { HandoverError } from '../../../errors.ts';
+import { compileBrief } from '../../../handover/brief/compile.ts';
+import { describePlace } from '../../../platform/place.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { moveStatus } from '../../../store/status.ts';
-import { describePlace } from '../../../workspace/place.ts';
 import { listRunningSessions } from '../agents.ts';
 import { findChangesHere } from '../changes-here.ts';
 import { type CliContext, findStore } from '../context.ts';

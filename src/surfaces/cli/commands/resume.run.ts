@@ -1,4 +1,4 @@
-import { countTokens } from '../../../brief/compile.ts';
+import { countTokens } from '../../../handover/brief/compile.ts';
 import type { ChangesSince } from '../../../model/changes-since.ts';
 import { listRunningSessions } from '../agents.ts';
 import type { CliContext } from '../context.ts';

@@ -1,9 +1,3 @@
-import { HandoverError } from '../../../errors.ts';
-import { findPause } from '../../../platform/pause.ts';
-import { findProjectFolder } from '../../../platform/project-folder.ts';
-import { Checkpoint } from '../../../run/checkpoint.ts';
-import { type RunOutcome, runSteps, type StepEvent } from '../../../run/engine.ts';
-import { nameOfStep, readRunConfig } from '../../../run/run-config.ts';
 import {
   assertHasNote,
   makeSteps,
@@ -11,7 +5,13 @@ import {
   type RunPlace,
   redactSaid,
   STATE_INPUT,
-} from '../../../run/steps.ts';
+} from '../../../app/runs/steps.ts';
+import { HandoverError } from '../../../errors.ts';
+import { Checkpoint } from '../../../memory/runs/checkpoint.ts';
+import { type RunOutcome, runSteps, type StepEvent } from '../../../memory/runs/engine.ts';
+import { nameOfStep, readRunConfig } from '../../../memory/runs/run-config.ts';
+import { findPause } from '../../../platform/pause.ts';
+import { findProjectFolder } from '../../../platform/project-folder.ts';
 import { findCheckpoint } from '../check-now.ts';
 import { type CliContext, findStore, refuseBoth } from '../context.ts';
 import { dim } from '../output.ts';

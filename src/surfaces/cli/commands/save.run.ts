@@ -1,10 +1,10 @@
 import { HandoverError } from '../../../errors.ts';
 import { DECLARABLE_KINDS, type Declaration, declareHandover } from '../../../handover/declare.ts';
 import { sealRated } from '../../../handover/seal.ts';
+import { describePlace } from '../../../platform/place.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import { redactDraft } from '../../../redact/redact-draft.ts';
 import { keepNewHandover } from '../../../store/handovers.ts';
-import { describePlace } from '../../../workspace/place.ts';
 import { detectAgent } from '../agents.ts';
 import { type CliContext, findStore, noteJournalFailure, refuseBoth } from '../context.ts';
 import { bold } from '../output.ts';

@@ -1,7 +1,7 @@
 import type { FoundSession } from '../../../agents/agent.ts';
-import { findSessions, type SessionFilter } from '../../../capture/find-session.ts';
+import { findSessions, type SessionFilter } from '../../../app/capture/find-session.ts';
 import { describeAge, formatTimestamp } from '../../../model/time.ts';
-import { identifyProject } from '../../../workspace/project.ts';
+import { identifyProject } from '../../../platform/project.ts';
 import { requireAgent } from '../agents.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { toLimit } from '../filters.ts';

@@ -26,7 +26,7 @@ async function showEvents(context: CliContext, flags: ShowFlags, id: string | un
   const isHandover = id === undefined && flags.id === undefined && word !== '' && !/^f/i.test(word);
   const handover = await pickHandover(context, isHandover ? word : (id ?? flags.id));
   const facts = isHandover || word === '' ? handover.facts : [requireFact(handover, word)];
-  const { traceFacts } = await import('../../../capture/trace.ts');
+  const { traceFacts } = await import('../../../app/capture/trace.ts');
   const { printTrace, traceToJson } = await import('../print-trace.ts');
   const earlier = readEarlier(findStore(context), handover);
   const trace = await traceFacts(handover, facts, { machine: context.machine, earlier });

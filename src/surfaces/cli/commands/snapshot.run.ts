@@ -1,6 +1,6 @@
 import { takeSnapshot } from '../../../memory/take-snapshot.ts';
+import { identifyProject } from '../../../platform/project.ts';
 import { listDocuments } from '../../../store/documents.ts';
-import { identifyProject } from '../../../workspace/project.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { dim } from '../output.ts';
 import type { SnapshotFlags } from './snapshot.ts';

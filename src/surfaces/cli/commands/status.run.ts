@@ -1,9 +1,9 @@
+import { listPending } from '../../../memory/runs/checkpoint.ts';
+import type { RunState } from '../../../memory/runs/checkpoint-file.ts';
 import { describeAge } from '../../../model/time.ts';
 import { findPause } from '../../../platform/pause.ts';
+import { describePlace } from '../../../platform/place.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
-import { listPending } from '../../../run/checkpoint.ts';
-import type { RunState } from '../../../run/checkpoint-file.ts';
-import { describePlace } from '../../../workspace/place.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { findHookFailures } from '../hook-failures.ts';
 import { dim, yellow } from '../output.ts';

@@ -1,6 +1,6 @@
-import type { Day, SessionOfDay } from '../../../questions/timeline.ts';
-import { tellTimeline } from '../../../questions/timeline.ts';
-import { gatherSessions } from '../../../questions/told-session.ts';
+import type { Day, SessionOfDay } from '../../../app/ask/timeline.ts';
+import { tellTimeline } from '../../../app/ask/timeline.ts';
+import { gatherSessions } from '../../../app/ask/told-session.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { readEntriesOf } from '../../../store/journal.ts';
 import { type CliContext, findStore, withCatalog } from '../context.ts';

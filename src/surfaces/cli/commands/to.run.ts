@@ -1,14 +1,14 @@
 import { findLaunch, type Launch } from '../../../agents/launch.ts';
-import { compileBrief, DEFAULT_BUDGET } from '../../../brief/compile.ts';
-import { BYTES_PER_TOKEN } from '../../../brief/weighed.ts';
 import { HandoverError } from '../../../errors.ts';
+import { compileBrief, DEFAULT_BUDGET } from '../../../handover/brief/compile.ts';
+import { BYTES_PER_TOKEN } from '../../../handover/brief/weighed.ts';
 import type { Handover } from '../../../model/handover.ts';
+import { findWorkFolder } from '../../../platform/find-folder.ts';
 import { runInForeground } from '../../../platform/foreground.ts';
+import { describePlace } from '../../../platform/place.ts';
 import { withTempFile } from '../../../platform/temp-file.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { requireHandover } from '../../../store/resolve.ts';
-import { findWorkFolder } from '../../../workspace/find-folder.ts';
-import { describePlace } from '../../../workspace/place.ts';
 import { requireAgent } from '../agents.ts';
 import { findChangesHere } from '../changes-here.ts';
 import { type CliContext, findStore } from '../context.ts';

@@ -1,12 +1,12 @@
+import { type AskedPath, readAskedPath } from '../../../app/ask/asked-path.ts';
+import { askWhy, type Involved, type Reason, type Why } from '../../../app/ask/why.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
-import { type AskedPath, readAskedPath } from '../../../questions/asked-path.ts';
-import { askWhy, type Involved, type Reason, type Why } from '../../../questions/why.ts';
+import { type FileHistory, readFileHistory } from '../../../platform/file-history.ts';
+import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { Redactor } from '../../../redact/redactor.ts';
 import { readIntact } from '../../../store/handovers.ts';
-import { type FileHistory, readFileHistory } from '../../../workspace/file-history.ts';
-import { identifyProject } from '../../../workspace/project.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';

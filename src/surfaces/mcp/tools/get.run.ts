@@ -1,8 +1,8 @@
-import { compileBrief } from '../../../brief/compile.ts';
-import { IMPORTED_MARK, quoteLines } from '../../../brief/lines.ts';
-import { BYTES_PER_TOKEN } from '../../../brief/weighed.ts';
-import { traceFacts } from '../../../capture/trace.ts';
+import { traceFacts } from '../../../app/capture/trace.ts';
 import { HandoverError } from '../../../errors.ts';
+import { compileBrief } from '../../../handover/brief/compile.ts';
+import { IMPORTED_MARK, quoteLines } from '../../../handover/brief/lines.ts';
+import { BYTES_PER_TOKEN } from '../../../handover/brief/weighed.ts';
 import type { Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord } from '../../../model/text.ts';

@@ -1,9 +1,9 @@
 import { loadAgent } from '../../../agents/table.ts';
-import { keepDeclared } from '../../../capture/keep-declared.ts';
+import { keepDeclared } from '../../../app/capture/keep-declared.ts';
 import { HandoverError } from '../../../errors.ts';
+import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { describePlace } from '../../../platform/place.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
-import { assertNotPaused } from '../../../run/brake.ts';
-import { describePlace } from '../../../workspace/place.ts';
 import { findStore, noteJournalFailure } from '../../cli/context.ts';
 import type { Answer, Call } from '../call.ts';
 import { findAgent } from '../connection.ts';

@@ -1,7 +1,7 @@
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
+import { identifyProject } from '../../../platform/project.ts';
 import type { SearchHit } from '../../../search/hit.ts';
 import { type SearchAnswer, search } from '../../../search/search.ts';
-import { identifyProject } from '../../../workspace/project.ts';
 import { findStore } from '../../cli/context.ts';
 import { findNotes } from '../../cli/find-notes.ts';
 import { printHits } from '../../cli/print-hits.ts';

@@ -1,8 +1,8 @@
 import type { FoundSession } from '../../../agents/agent.ts';
-import { findSessions } from '../../../capture/find-session.ts';
+import { findSessions } from '../../../app/capture/find-session.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
-import { identifyProject } from '../../../workspace/project.ts';
+import { identifyProject } from '../../../platform/project.ts';
 import { parseMoment } from '../../cli/words.ts';
 import type { Answer, Call } from '../call.ts';
 import { DATA_NOT_ORDERS, printSheet, quote } from '../page.ts';

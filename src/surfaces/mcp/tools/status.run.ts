@@ -1,9 +1,9 @@
+import { findUsualPause } from '../../../memory/runs/brake.ts';
+import { listPending } from '../../../memory/runs/checkpoint.ts';
+import { describePlace, type Place } from '../../../platform/place.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
-import { findUsualPause } from '../../../run/brake.ts';
-import { listPending } from '../../../run/checkpoint.ts';
 import { takeRows } from '../../../store/catalog.ts';
 import { VERSION } from '../../../version.ts';
-import { describePlace, type Place } from '../../../workspace/place.ts';
 import { openCheckpoint } from '../../cli/commands/check.run.ts';
 import { findStore, withCatalog } from '../../cli/context.ts';
 import type { Answer, Call } from '../call.ts';

@@ -1,0 +1,94 @@
+import { compareCodeUnits } from '../../model/canonical.ts';
+import { locateInProject } from '../../model/project-path.ts';
+import type { FoundFact } from '../../search/finder.ts';
+
+/** A file by how often sessions had to do with it. */
+export interface HandedFile {
+  /** From the root of its project. */
+  path: string;
+  project: { id: string; name: string };
+  /** Sessions that had to do with it, and of these how many did what. */
+  sessions: number;
+  created: number;
+  edited: number;
+  deleted: number;
+  read: number;
+  /** Sessions that only spoke of it, and handovers that name it. */
+  named: number;
+  agents: string[];
+  first_at: string;
+  last_at: string;
+  /** What was done to it last, and the handover that tells of it. */
+  last: string;
+  handover: string;
+}
+
+const TOUCHES = ['created', 'edited', 'deleted', 'read'] as const;
+
+interface Counted extends HandedFile {
+  seen: Set<string>;
+}
+
+/** The files that facts tell of, those first that most sessions changed. The facts come with the newest first. */
+export async function countFiles(
+  facts: AsyncIterable<FoundFact>,
+  home: string | undefined,
+): Promise<HandedFile[]> {
+  const files = new Map<string, Counted>();
+  for await (const found of facts) {
+    const { fact, handover } = found;
+    const isTakenOver = fact.from !== null || (fact.trust === 'declared' && fact.ref !== null);
+    if (fact.kind !== 'file' || isTakenOver) continue;
+    const path = locateInProject(fact, handover, home);
+    const key = `${handover.project.id}\n${path}`;
+    const file = files.get(key) ?? describeUntold(path, found);
+    files.set(key, file);
+    countSession(file, found);
+  }
+  return [...files.values()]
+    .sort(compareFiles)
+    .map(({ seen: _, ...file }) => ({ ...file, agents: file.agents.sort(compareCodeUnits) }));
+}
+
+function describeUntold(path: string, { fact, handover }: FoundFact): Counted {
+  return {
+    path,
+    project: handover.project,
+    sessions: 0,
+    created: 0,
+    edited: 0,
+    deleted: 0,
+    read: 0,
+    named: 0,
+    agents: [],
+    first_at: handover.at,
+    last_at: handover.at,
+    last: fact.status ?? 'named',
+    handover: handover.id,
+    seen: new Set(),
+  };
+}
+
+/** Of a session, its newest handover tells what it did in the end. */
+function countSession(file: Counted, { fact, handover }: FoundFact): void {
+  file.first_at = handover.at;
+  const session = handover.session === null ? handover.id : `${handover.agent}\n${handover.session}`;
+  if (file.seen.has(session)) return;
+  file.seen.add(session);
+  file.sessions++;
+  file[TOUCHES.find((touch) => touch === fact.status) ?? 'named']++;
+  if (!file.agents.includes(handover.agent)) file.agents.push(handover.agent);
+}
+
+function changesOf({ created, edited, deleted }: HandedFile): number {
+  return created + edited + deleted;
+}
+
+function compareFiles(a: HandedFile, b: HandedFile): number {
+  return (
+    changesOf(b) - changesOf(a) ||
+    b.sessions - a.sessions ||
+    compareCodeUnits(b.last_at, a.last_at) ||
+    compareCodeUnits(a.path, b.path)
+  );
+}

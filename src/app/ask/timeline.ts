@@ -1,0 +1,130 @@
+import { isChangedFile } from '../../handover/changed-files.ts';
+import { compareCodeUnits } from '../../model/canonical.ts';
+import type { Handover } from '../../model/handover.ts';
+import type { JournalEntry } from '../../model/journal-entry.ts';
+import type { Commit } from '../../model/workspace.ts';
+import { findGoal, lastMomentOf, listOwnFacts, type ToldSession } from './told-session.ts';
+
+/** What happened on one day, in UTC, the newest first. */
+export interface Day {
+  date: string;
+  sessions: SessionOfDay[];
+  marks: MarkOfDay[];
+  commits: CommitOfDay[];
+}
+
+export interface SessionOfDay {
+  /** Its newest handover, and how many there are of it. */
+  handover: string;
+  handovers: number;
+  agent: string;
+  session: string | null;
+  project: { id: string; name: string };
+  started_at: string | null;
+  at: string;
+  goal: string;
+  decisions: { id: string; kind: string; text: string }[];
+  checks: { passed: string[]; failed: string[] };
+  open_errors: number;
+  files_changed: number;
+  /** When its handovers were given to another session. */
+  given_at: string[];
+}
+
+export interface MarkOfDay {
+  at: string;
+  mark: string;
+  fact: string;
+  text: string;
+  because: string | null;
+}
+
+export interface CommitOfDay extends Commit {
+  project: string;
+}
+
+export interface TimelineOptions {
+  /** Entries of the journal that tell of marks and of handovers that were given, in their order. */
+  entries: readonly JournalEntry[];
+  read(id: string): Handover | null;
+}
+
+/** What happened, day by day, as far back as the sessions go; the newest day first. */
+export function tellTimeline(sessions: readonly ToldSession[], { entries, read }: TimelineOptions): Day[] {
+  const days = new Map<string, Day>();
+  const dayOf = (at: string): Day => {
+    const date = at.slice(0, DATE_LENGTH);
+    const day = days.get(date) ?? { date, sessions: [], marks: [], commits: [] };
+    days.set(date, day);
+    return day;
+  };
+  const given = entries.filter(({ event }) => GIVEN.has(event));
+  for (const session of sessions) {
+    const told = describeSession(session, given);
+    dayOf(told.at).sessions.push(told);
+  }
+  const moments = sessions.map(({ newest }) => lastMomentOf(newest)).sort(compareCodeUnits);
+  const [first = ''] = moments;
+  const begin = first.slice(0, DATE_LENGTH);
+  for (const commit of listCommits(sessions)) if (commit.at >= begin) dayOf(commit.at).commits.push(commit);
+  const projects = new Set(sessions.map(({ newest }) => newest.project.id));
+  for (const entry of entries) {
+    const isOurs = typeof entry.detail?.project === 'string' && projects.has(entry.detail.project);
+    if (GIVEN.has(entry.event) || !isOurs || entry.at < begin) continue;
+    const mark = describeMark(entry, read);
+    if (mark !== null) dayOf(entry.at).marks.push(mark);
+  }
+  for (const day of days.values()) {
+    day.sessions.sort(newestFirst);
+    day.marks.sort(newestFirst);
+    day.commits.sort(newestFirst);
+  }
+  return [...days.values()].sort((a, b) => compareCodeUnits(b.date, a.date));
+}
+
+const DATE_LENGTH = '2026-01-31'.length;
+const GIVEN: ReadonlySet<string> = new Set(['delivered', 'consumed']);
+
+function newestFirst(a: { at: string }, b: { at: string }): number {
+  return compareCodeUnits(b.at, a.at);
+}
+
+function describeSession(session: ToldSession, given: readonly JournalEntry[]): SessionOfDay {
+  const { newest, handovers } = session;
+  const own = listOwnFacts(session).map(({ fact }) => fact);
+  const checks = (status: string): string[] =>
+    own.filter((fact) => fact.kind === 'check' && fact.status === status).map(({ text }) => text);
+  const ids = new Set(handovers.map(({ id }) => id));
+  return {
+    handover: newest.id,
+    handovers: handovers.length,
+    agent: newest.session.agent,
+    session: newest.session.id,
+    project: { id: newest.project.id, name: newest.project.name },
+    started_at: newest.session.started_at,
+    at: lastMomentOf(newest),
+    goal: findGoal(newest),
+    decisions: own
+      .filter(({ kind }) => kind === 'decision' || kind === 'rejected')
+      .map(({ id, kind, text }) => ({ id, kind, text })),
+    checks: { passed: checks('ok'), failed: checks('failed') },
+    open_errors: own.filter(({ kind, status }) => kind === 'error' && status === 'open').length,
+    files_changed: own.filter(isChangedFile).length,
+    given_at: given.filter(({ subject }) => ids.has(subject)).map(({ at }) => at),
+  };
+}
+
+function listCommits(sessions: readonly ToldSession[]): CommitOfDay[] {
+  const commits = new Map<string, CommitOfDay>();
+  for (const { handovers } of sessions)
+    for (const { workspace, project } of handovers)
+      for (const commit of workspace.git?.commits ?? [])
+        commits.set(commit.hash, { ...commit, project: project.name });
+  return [...commits.values()];
+}
+
+function describeMark(entry: JournalEntry, read: TimelineOptions['read']): MarkOfDay | null {
+  const fact = read(entry.subject)?.facts.find(({ id }) => id === entry.fact);
+  if (fact === undefined) return null;
+  return { at: entry.at, mark: entry.event, fact: fact.id, text: fact.text, because: entry.reason ?? null };
+}

@@ -1,0 +1,83 @@
+import type { FoundSession } from '../../agents/agent.ts';
+import { loadAgent } from '../../agents/table.ts';
+import { takeRows } from '../../store/catalog.ts';
+import { withCatalogOpener } from '../../store/catalog-opener.ts';
+import { readEntriesOf } from '../../store/journal.ts';
+import type { Store } from '../../store/store.ts';
+import { findSessions } from './find-session.ts';
+import type { KeptSession } from './keep-session.ts';
+
+export interface Worktree {
+  /** The project's id. */
+  project: string;
+  /** The real path of the worktree's top folder. */
+  root: string;
+}
+
+export interface CaughtUp {
+  session: FoundSession;
+  kept: KeptSession;
+}
+
+/** A session that was left longer ago is no longer caught up with by itself, unless it is the last one. */
+const LONGEST_AGO_MS = 7 * 24 * 60 * 60 * 1000;
+const MOST_AT_ONCE = 5;
+const ROWS_LOOKED_AT = 500;
+
+/**
+ * Captures the sessions of a worktree, of any agent, that went on after they were last captured: killed, crashed, or
+ * never seen by a hook. The oldest comes first, so that each can follow the one before it. `except` names sessions that
+ * are not over, such as the one that asks.
+ */
+export async function catchUp(
+  store: Store,
+  { project, root }: Worktree,
+  except: ReadonlySet<string> = new Set(),
+): Promise<CaughtUp[]> {
+  const found = await findSessions(store.machine, { project, root });
+  const recent = found
+    .filter(({ id }) => !except.has(id))
+    .filter(({ changedMs }, index) => index === 0 || changedMs > store.machine.clock.now() - LONGEST_AGO_MS);
+  if (recent.length === 0) return [];
+  const captured = await readCaptured(store, project);
+  const uncaptured = recent.filter(
+    (session) => session.changedMs > (captured.get(nameSession(session)) ?? 0),
+  );
+  const behind = passOverForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
+  const caughtUp: CaughtUp[] = [];
+  if (behind.length === 0) return caughtUp;
+  const { keepSession } = await import('./keep-session.ts');
+  for (const session of behind) {
+    const agent = await loadAgent(session.agent);
+    caughtUp.push({ session, kept: await keepSession(store, { agent, session }) });
+  }
+  return caughtUp;
+}
+
+/** When each session of the project was last captured. */
+async function readCaptured(store: Store, project: string): Promise<Map<string, number>> {
+  const rows = await withCatalogOpener(store, async (open) =>
+    takeRows((await open()).rows({ project: { id: project } }), ROWS_LOOKED_AT),
+  );
+  const times = new Map<string, number>();
+  for (const { agent, session, created_at } of rows) {
+    if (session === null) continue;
+    const name = nameSession({ agent, id: session });
+    times.set(name, Math.max(times.get(name) ?? 0, Date.parse(created_at)));
+  }
+  return times;
+}
+
+/** What the user had forgotten does not come back by itself, unless the session went on since. */
+function passOverForgotten(store: Store, sessions: readonly FoundSession[]): readonly FoundSession[] {
+  if (sessions.length === 0) return sessions;
+  const times = new Map<string, number>();
+  for (const { session, detail, at } of readEntriesOf(store, ['forgotten']))
+    if (session !== undefined)
+      times.set(nameSession({ agent: String(detail?.agent), id: session }), Date.parse(at));
+  return sessions.filter((session) => session.changedMs > (times.get(nameSession(session)) ?? 0));
+}
+
+function nameSession({ agent, id }: { agent: string; id: string }): string {
+  return `${agent.toLowerCase()}\n${id}`;
+}

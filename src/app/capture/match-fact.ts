@@ -1,0 +1,95 @@
+import type { Action, Event } from '../../model/event.ts';
+import type { Fact } from '../../model/fact.ts';
+import { splitAtPlaceholders } from '../../redact/placeholder.ts';
+
+const FEWEST_WORDS = 5;
+const SAME_WORDS = 0.75;
+
+/**
+ * Whether an event says what a fact says. Facts are cleaned, cut and put on one line, and an item of a list carries the
+ * words that led to it, so letters and digits are compared, piece by piece. What was not quoted may also have lost
+ * something in the middle, as a command does its here-document or the folder it was told to run in: then all of its words
+ * have to stand in one simple command in their order, or most of many words anywhere.
+ */
+export function saysFact(event: Event, fact: Fact): boolean {
+  const said = listTexts(event).join('\n');
+  const letters = keepLetters(said);
+  if (letters.includes(keepLetters(fact.text))) return true;
+  const pieces = splitAtPlaceholders(fact.text)
+    .filter((_, index) => index % 2 === 0)
+    .flatMap((text) => text.split(PIECES))
+    .map(keepLetters);
+  if (pieces.length > 1 && pieces.every((piece) => letters.includes(piece))) return true;
+  if (fact.trust === 'quoted') return false;
+  if (said.split(COMMAND_END).some((part) => standInOrder(listWords(fact.text), listWords(part))))
+    return true;
+  const words = new Set(listWords(fact.text));
+  if (words.size < FEWEST_WORDS) return false;
+  const known = new Set(listWords(said));
+  return [...words].filter((word) => known.has(word)).length >= words.size * SAME_WORDS;
+}
+
+const COMMAND_END = /[;&|\n]+/;
+
+function standInOrder(words: readonly string[], among: readonly string[]): boolean {
+  let met = 0;
+  for (const word of among) if (word === words[met]) met++;
+  return words.length > 0 && met === words.length;
+}
+
+const PIECES = /:\s+|\n|…/;
+
+/** What is left of a text when only letters and digits count. */
+export function keepLetters(text: string): string {
+  return text
+    .normalize('NFC')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}]+/gu, '');
+}
+
+function listWords(text: string): string[] {
+  const folded = text.normalize('NFC').toLowerCase();
+  return folded.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
+}
+
+function listTexts(event: Event): string[] {
+  switch (event.type) {
+    case 'prompt':
+    case 'reply':
+    case 'injected':
+    case 'limit':
+      return [event.text];
+    case 'call':
+      return [event.tool, ...listActionTexts(event.action)];
+    case 'result':
+      return [event.output];
+    case 'plan':
+      return event.items.flatMap((item) => [item.text, item.detail ?? '']);
+    case 'compaction':
+      return [event.summary ?? ''];
+  }
+}
+
+/** The texts by which a call is known: not what an edit took out and put in. */
+function listActionTexts(action: Action): string[] {
+  switch (action.kind) {
+    case 'edit':
+      return action.edits.flatMap((edit) => [edit.path, edit.to ?? '']);
+    case 'read':
+      return [action.path];
+    case 'command':
+      return [action.command];
+    case 'search':
+      return [action.pattern, action.path ?? ''];
+    case 'fetch':
+      return [action.url];
+    case 'delegate':
+      return [action.task];
+    case 'ask':
+      return [action.question];
+    case 'propose':
+      return [action.text];
+    case 'other':
+      return action.texts;
+  }
+}

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+import * as v from 'valibot';
+import type { HookedAgent } from '../../agents/hook-events.ts';
+import { HandoverError, hasErrno } from '../../errors.ts';
+import { sha256Hex, shortHash } from '../../model/checksum.ts';
+import { parseJson } from '../../model/json.ts';
+import { readRegularFile, removeFile, writeFileDurably } from '../../platform/durable-file.ts';
+import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { INSTALLS, type Store } from '../../store/store.ts';
+
+/** What was there before hooks were put into a file: the backup of it, by which an uninstall restores every byte. */
+export interface Receipt {
+  path: string;
+  /** Null when there was no file. */
+  before: Buffer | null;
+  /** The digest of what we wrote. */
+  after: string;
+  /** The folders that were made for the file, the innermost first. */
+  folders: string[];
+  /** The trust that the agent had noted for hooks which we have changed since. */
+  outdatedTrust: string[];
+}
+
+const receiptSchema = v.object({
+  schema: v.literal('hook-install/1'),
+  agent: v.string(),
+  path: v.string(),
+  before: v.nullable(v.pipe(v.string(), v.base64())),
+  before_sha256: v.nullable(v.string()),
+  after_sha256: v.string(),
+  folders: v.array(v.string()),
+  outdated_trust: v.array(v.string()),
+});
+
+const MAX_BYTES = 32 * 1024 * 1024;
+
+/** Null when there is none, or none that is whole: a damaged backup is never put back. */
+export function findReceipt(store: Store, agent: HookedAgent, path: string): Receipt | null {
+  const read = readReceipt(pathOfReceipt(store, agent, path));
+  if (read === null || read.path !== path) return null;
+  const before = read.before === null ? null : Buffer.from(read.before, 'base64');
+  if ((before === null ? null : sha256Hex(before)) !== read.before_sha256) return null;
+  return {
+    path,
+    before,
+    after: read.after_sha256,
+    folders: read.folders,
+    outdatedTrust: read.outdated_trust,
+  };
+}
+
+/** Kept before the file itself is written: without it there is no way back to every byte. */
+export function keepReceipt(store: Store, agent: HookedAgent, receipt: Receipt): void {
+  ensurePrivateFolder(store.root, INSTALLS);
+  const { path, before, after, folders, outdatedTrust } = receipt;
+  const record: v.InferOutput<typeof receiptSchema> = {
+    schema: 'hook-install/1',
+    agent,
+    path,
+    before: before?.toString('base64') ?? null,
+    before_sha256: before === null ? null : sha256Hex(before),
+    after_sha256: after,
+    folders,
+    outdated_trust: outdatedTrust,
+  };
+  writeFileDurably(pathOfReceipt(store, agent, path), `${JSON.stringify(record, null, 2)}\n`);
+}
+
+/** Settings can hold keys and tokens: their copy does not outlive its use. */
+export function dropReceipt(store: Store, agent: HookedAgent, path: string): void {
+  removeFile(pathOfReceipt(store, agent, path));
+}
+
+function pathOfReceipt(store: Store, agent: HookedAgent, path: string): string {
+  return join(store.root, INSTALLS, `${agent}-${shortHash(path, 16)}.json`);
+}
+
+function readReceipt(path: string): v.InferOutput<typeof receiptSchema> | null {
+  try {
+    const json = parseJson(readRegularFile(path, MAX_BYTES).toString('utf8'), path, {
+      maxBytes: MAX_BYTES,
+      maxDepth: 4,
+    });
+    const result = v.safeParse(receiptSchema, json);
+    return result.success ? result.output : null;
+  } catch (error) {
+    if (
+      hasErrno(error, 'ENOENT') ||
+      (error instanceof HandoverError && error.code === 'HANDOVER_JSON_INVALID')
+    )
+      return null;
+    throw error;
+  }
+}

@@ -1,0 +1,136 @@
+import type { HookLauncher } from '../../agents/hook-command.ts';
+import type { HookedAgent } from '../../agents/hook-events.ts';
+import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../agents/hook-host.ts';
+import { HandoverError } from '../../errors.ts';
+import { pathExists } from '../../platform/folders.ts';
+import { readSharedFile } from '../../platform/shared-file.ts';
+import type { Store } from '../../store/store.ts';
+import { type Detection, detectAgent, isDetected } from './detect.ts';
+import { inspectEntries } from './entries.ts';
+import { decode } from './plan.ts';
+import { findReceipt } from './receipts.ts';
+import { NO_SERVER, refuseForeign, type ServerSight } from './server-entry.ts';
+import { inspectTable } from './server-table.ts';
+import { type HookSite, listHookFiles, listHosts } from './targets.ts';
+import { isTrusted } from './trust.ts';
+
+/** `partly`: some events have no hook. `outdated`: a hook is not as it would be written today. */
+export type InstallState = 'installed' | 'outdated' | 'partly' | 'none' | 'unreadable';
+
+export type ServerState = 'installed' | 'outdated' | 'none';
+
+export interface HookFileStatus {
+  path: string;
+  /** Of the hooks; null for a file that holds none. */
+  state: InstallState | null;
+  /** Of our MCP server; null for a file that does not hold it. */
+  server: ServerState | null;
+  /** Why a file could not be read. */
+  problem: string | null;
+  /** What hooks of ours start and what is not there. */
+  missing: string[];
+  /** The user turned all hooks off in it. */
+  off: boolean;
+  /** Null for an agent that asks for no trust, and where there is nothing to trust. */
+  trusted: boolean | null;
+}
+
+export interface HookStatus {
+  agent: HookedAgent;
+  title: string;
+  detected: boolean;
+  detection: Detection;
+  state: InstallState;
+  server: ServerState;
+  files: HookFileStatus[];
+  /** What the user has to do for hooks that are not trusted. */
+  trustStep: string | null;
+}
+
+export function readHookStatus(
+  store: Store,
+  site: HookSite & { agents: readonly HookedAgent[] },
+): HookStatus[] {
+  return listHosts(site.agents).map((host) => {
+    const detection = detectAgent(host, store.machine);
+    const files = listHookFiles(host, store.machine, site).map((file) => describeFile(store, host, file));
+    return {
+      agent: host.agent,
+      title: host.title,
+      detected: isDetected(detection),
+      detection,
+      state: sumUp(files.flatMap(({ state }) => state ?? [])),
+      server: files.find(({ server }) => server !== null)?.server ?? 'none',
+      files,
+      trustStep: host.trust?.step ?? null,
+    };
+  });
+}
+
+function sumUp(states: readonly InstallState[]): InstallState {
+  const distinct = new Set(states);
+  const [only = 'none'] = distinct;
+  if (distinct.size <= 1) return only;
+  if (distinct.has('unreadable')) return 'unreadable';
+  return distinct.has('none') || distinct.has('partly') ? 'partly' : 'outdated';
+}
+
+interface Sight {
+  state: InstallState;
+  server: ServerSight;
+  launchers: HookLauncher[];
+  off: boolean;
+  trusted: boolean | null;
+}
+
+const NOTHING: Sight = { state: 'none', server: NO_SERVER, launchers: [], off: false, trusted: null };
+
+function describeFile(store: Store, host: HookHost, file: HookFile): HookFileStatus {
+  const { path } = file;
+  const only = (state: InstallState, server: ServerState): Pick<HookFileStatus, 'state' | 'server'> => ({
+    state: holdsHooks(file) ? state : null,
+    server: holdsServer(file) ? server : null,
+  });
+  try {
+    const { state, server, launchers, off, trusted } = lookAt(store, host, file);
+    const started = server.launcher === null ? launchers : [...launchers, server.launcher];
+    const problem = server.state === 'foreign' ? refuseForeign(path).message : null;
+    return { path, ...only(state, nameServer(server)), problem, missing: listMissing(started), off, trusted };
+  } catch (error) {
+    if (!(error instanceof HandoverError)) throw error;
+    const { message } = error;
+    return { path, ...only('unreadable', 'none'), problem: message, missing: [], off: false, trusted: null };
+  }
+}
+
+function nameServer({ state }: ServerSight): ServerState {
+  if (state === 'same') return 'installed';
+  return state === 'differing' ? 'outdated' : 'none';
+}
+
+function lookAt(store: Store, host: HookHost, file: HookFile): Sight {
+  const bytes = readSharedFile(file.path)?.bytes ?? null;
+  if (bytes === null) return NOTHING;
+  const text = decode(bytes, file.path);
+  if (file.kind === 'whole') {
+    const launcher = file.parse(text);
+    if (launcher === null) return NOTHING;
+    return { ...NOTHING, state: text === file.content ? 'installed' : 'outdated', launchers: [launcher] };
+  }
+  if (file.kind === 'table') return { ...NOTHING, server: inspectTable(file, text) };
+  const { same, differing, missing, launchers, off, server } = inspectEntries(file, text);
+  if (same.length + differing.length === 0) return { ...NOTHING, server, off };
+  const outdated = findReceipt(store, file.agent, file.path)?.outdatedTrust ?? [];
+  return {
+    state: missing.length > 0 ? 'partly' : differing.length > 0 ? 'outdated' : 'installed',
+    server,
+    launchers,
+    off,
+    trusted: isTrusted(host, { file, bytes, machine: store.machine }, outdated),
+  };
+}
+
+function listMissing(launchers: readonly HookLauncher[]): string[] {
+  const paths = launchers.flatMap(({ node, script }) => [node, script]);
+  return [...new Set(paths)].filter((path) => !pathExists(path));
+}

@@ -1,0 +1,91 @@
+import * as v from 'valibot';
+import { sealHandover } from '../../handover/seal.ts';
+import type { Fact } from '../../model/fact.ts';
+import { type Handover, HandoverDraft, type Imported } from '../../model/handover.ts';
+import { cleanLine, cleanText } from '../../model/text.ts';
+import { redactDraft } from '../../redact/redact-draft.ts';
+import type { Redactor } from '../../redact/redactor.ts';
+import { isOutside } from './depart.ts';
+import { mapTexts } from './map-texts.ts';
+
+export const BUNDLE_FORMAT = 'bundle/1';
+
+export interface Reception {
+  imported: Imported;
+  /** The ids of all handovers of the bundle. */
+  inBundle: ReadonlySet<string>;
+  redactor: Redactor;
+}
+
+/**
+ * A handover as it is kept of somebody else: every fact is imported, whatever it was there; nothing is pinned, nothing
+ * claims to be the request of this user, no path leads anywhere, and its links go no further than the bundle. What the
+ * sender left in of secrets is taken out.
+ */
+export function receiveHandover(
+  handover: HandoverDraft,
+  { imported, inBundle, redactor }: Reception,
+): Handover {
+  const { chain, previous, session, workspace, project } = handover;
+  const follows = previous !== null && inBundle.has(previous) ? previous : null;
+  const draft: HandoverDraft = {
+    schema: handover.schema,
+    id: handover.id,
+    created_at: handover.created_at,
+    expires_at: handover.expires_at,
+    project: { ...project, name: cleanLine(project.name) || 'project', remote: cleanOrNull(project.remote) },
+    session: { ...session, transcript: null, terminal: null, agent: cleanLine(session.agent) || 'unknown' },
+    workspace: {
+      ...workspace,
+      root: '.',
+      folder: isOutside(workspace.folder) ? '' : workspace.folder,
+      worktree: null,
+    },
+    title: cleanLine(handover.title) || 'untitled',
+    summary: cleanText(handover.summary),
+    facts: receiveFacts(handover.facts),
+    previous: follows,
+    ...(chain === undefined || follows === null ? {} : { chain }),
+    quality: null,
+    redactions: handover.redactions,
+    imported,
+  };
+  return sealHandover(v.parse(HandoverDraft, redactDraft(draft, redactor)));
+}
+
+function cleanOrNull(text: string | null): string | null {
+  return text === null ? null : cleanLine(text);
+}
+
+function receiveFacts(facts: readonly Fact[]): Fact[] {
+  const received = facts.flatMap(receiveFact);
+  return [...new Map(received.map((fact) => [fact.id, fact])).values()];
+}
+
+/** Marks of what the human said, and when, mean the human over there. */
+const ROLES: ReadonlySet<string> = new Set(['role', 'message']);
+
+function receiveFact(fact: Fact): Fact[] {
+  const { id, kind, status, probe, detail, sources } = fact;
+  const text = kind === 'file' ? fact.text.toWellFormed() : cleanText(fact.text).trim();
+  if (text === '') return [];
+  const told = { told: { trust: fact.trust, origin: fact.origin } };
+  return [
+    {
+      id,
+      kind,
+      text,
+      ...(status === undefined ? {} : { status: cleanLine(status) }),
+      trust: 'imported',
+      origin: 'import',
+      sources: sources.map((source) => ({ ...source, session: source.session ?? 'imported' })),
+      ...(probe === undefined || isOutside(probe.path) ? {} : { probe }),
+      detail: { ...cleanDetail(detail), ...told },
+    },
+  ];
+}
+
+function cleanDetail(detail: Fact['detail']): Record<string, unknown> {
+  const kept = Object.entries(detail ?? {}).filter(([key]) => !ROLES.has(key));
+  return v.parse(v.record(v.string(), v.unknown()), mapTexts(Object.fromEntries(kept), cleanText));
+}

@@ -1,0 +1,80 @@
+import * as v from 'valibot';
+import { HandoverError } from '../../errors.ts';
+import { computeChecksum } from '../../model/checksum.ts';
+import { Handover } from '../../model/handover.ts';
+import { formatIdTime } from '../../model/id.ts';
+import { parseJson, RECORD_LIMITS } from '../../model/json.ts';
+import { holdsMoreValues } from './count-values.ts';
+import { MAX_HANDOVERS } from './manifest.ts';
+import { refuseForm } from './refusals.ts';
+
+/** Sealed handovers, one a line. */
+export function formatContent(handovers: readonly Handover[]): Buffer {
+  return Buffer.from(handovers.map((handover) => `${JSON.stringify(handover)}\n`).join(''));
+}
+
+/** Exactly what was packed, or a refusal that names the handover by its place and the field. */
+export function parseContent(bytes: Buffer, count: number): Handover[] {
+  const lines = splitLines(bytes);
+  if (lines.length !== count || count > MAX_HANDOVERS) throw refuseForm('number of handovers');
+  const large = lines.findIndex((line) => line.length > RECORD_LIMITS.maxBytes);
+  if (large !== -1) throw refuseForm(`handover ${large + 1}, size`);
+  if (holdsMoreValues(bytes, MAX_VALUES)) throw refuseForm('number of values');
+  const handovers = lines.map((line, index) => parseLine(line, index + 1));
+  if (new Set(handovers.map(({ id }) => id)).size < count) throw refuseForm('ids of handovers');
+  return handovers;
+}
+
+/** Values of two bytes would take a hundred times the memory of the bundle. */
+const MAX_VALUES = 1_000_000;
+const NEWLINE = 0x0a;
+
+function splitLines(bytes: Buffer): Buffer[] {
+  if (bytes.at(-1) !== NEWLINE) throw refuseForm('end of content');
+  const lines: Buffer[] = [];
+  for (let start = 0; start < bytes.length && lines.length <= MAX_HANDOVERS; ) {
+    const end = bytes.indexOf(NEWLINE, start);
+    lines.push(bytes.subarray(start, end));
+    start = end + 1;
+  }
+  return lines;
+}
+
+function parseLine(line: Buffer, place: number): Handover {
+  const wrong = (field: string): HandoverError => refuseForm(`handover ${place}, ${field}`);
+  const value = parseOrRefuse(line.toString('utf8'), () => wrong('JSON'));
+  const result = v.safeParse(Handover, value);
+  if (!result.success) throw wrong(`field ${nameField(result.issues[0])}`);
+  const handover = result.output;
+  if (!handover.id.startsWith(formatIdTime(Date.parse(handover.created_at)))) throw wrong('field id');
+  if (handover.checksum !== checksumOrNull(handover)) throw wrong('field checksum');
+  if (!Buffer.from(JSON.stringify(handover)).equals(line)) throw wrong('form');
+  return handover;
+}
+
+function parseOrRefuse(text: string, refusal: () => HandoverError): unknown {
+  try {
+    return parseJson(text, 'a handover');
+  } catch (error) {
+    if (error instanceof HandoverError) throw refusal();
+    throw error;
+  }
+}
+
+/** Null for what has no canonical form, such as a lone surrogate. */
+function checksumOrNull(handover: Handover): string | null {
+  try {
+    return computeChecksum(handover);
+  } catch (error) {
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+/** The path of a field as far as its names are ours: a stranger's keys are content too. */
+export function nameField(issue: v.BaseIssue<unknown>): string {
+  const names = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? String(key) : key));
+  const end = names.findIndex((name) => typeof name !== 'string' || !/^(?:[a-z_0-9]{1,24})$/.test(name));
+  const known = end === -1 ? names : names.slice(0, end);
+  return known.length === 0 ? 'root' : known.join('.');
+}

@@ -1,0 +1,108 @@
+import * as v from 'valibot';
+import { sealHandover } from '../../handover/seal.ts';
+import type { Fact, FactKind } from '../../model/fact.ts';
+import { type Handover, HandoverDraft } from '../../model/handover.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { expandHome } from '../../platform/place.ts';
+import { redactDraft } from '../../redact/redact-draft.ts';
+import type { Redactor } from '../../redact/redactor.ts';
+import { mapTexts } from './map-texts.ts';
+
+export interface DepartureOptions {
+  machine: Machine;
+  redactor: Redactor;
+  /** Only facts of these kinds leave, and of the prose then only the title; null for all. */
+  only: ReadonlySet<FactKind> | null;
+}
+
+/** The root of what leaves: it is known to nobody else, and tells who the user is. */
+const ROOT = '.';
+
+/**
+ * The handover as others may see it: paths from the project's root on, nothing of the home folder, of terminals and of
+ * transcripts, redacted once more, and sealed anew.
+ */
+export function prepareDeparture(handover: Handover, options: DepartureOptions): Handover {
+  const { only, machine, redactor } = options;
+  const { checksum: _, chain, quality, ...rest } = handover;
+  const facts = only === null ? rest.facts : rest.facts.filter(({ kind }) => only.has(kind));
+  const { transcript: _transcript, terminal: _terminal, ...session } = rest.session;
+  const draft: HandoverDraft = {
+    ...rest,
+    summary: only === null ? rest.summary : '',
+    facts: facts.map(dropOutsideProbe),
+    project: { ...rest.project, remote: hideLocalRemote(rest.project.remote) },
+    session: { ...session, transcript: null, terminal: null },
+    workspace: {
+      ...rest.workspace,
+      root: ROOT,
+      worktree: null,
+      git: only === null ? rest.workspace.git : null,
+    },
+    ...(chain === undefined || only !== null ? {} : { chain }),
+    quality: only === null ? quality : null,
+  };
+  return sealHandover(redactDraft(hidePathsIn(draft, makePathHider(handover, machine)), redactor));
+}
+
+/** Ids and names of members that are ours are no text of anybody. */
+function hidePathsIn(draft: HandoverDraft, hidePaths: (text: string) => string): HandoverDraft {
+  const { schema, id, created_at, previous, ...rest } = draft;
+  const told = v.parse(v.looseObject({}), mapTexts(rest, hidePaths));
+  return v.parse(HandoverDraft, { ...told, schema, id, created_at, previous });
+}
+
+/** A path that leads out of the project can be probed nowhere else. */
+function dropOutsideProbe(fact: Fact): Fact {
+  const { probe, ...rest } = fact;
+  return probe === undefined || isOutside(probe.path) ? rest : fact;
+}
+
+export function isOutside(path: string): boolean {
+  return /^(?:[/~\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)|\0/.test(path);
+}
+
+/** A remote that is a folder of this machine says nothing to another one. */
+function hideLocalRemote(remote: string | null): string | null {
+  return remote === null || isOutside(remote) || remote.startsWith('file:') ? null : remote;
+}
+
+/** Takes the root and the home folder out of texts, wherever they stand. */
+function makePathHider({ workspace }: Handover, machine: Machine): (text: string) => string {
+  const roots = [...new Set([workspace.root, expandHome(workspace.root, machine)])].filter(
+    (root) => root.length > 2,
+  );
+  const { home } = machine;
+  const places: HiddenPlace[] = roots.map((path) => ({
+    path,
+    drops: true,
+    itself: ROOT,
+    goesOn: /^(?:[\w-]|\.\w)/,
+  }));
+  if (home !== undefined && home.length > 2)
+    places.push({ path: home, drops: false, itself: '~', goesOn: /^\w/ });
+  return (text) => places.reduce(hidePlace, text);
+}
+
+interface HiddenPlace {
+  path: string;
+  /** What stands for it. */
+  itself: string;
+  /** Whether what lies in it is named from there on, without a mark. */
+  drops: boolean;
+  /** What follows the path where it is only the beginning of another name. */
+  goesOn: RegExp;
+}
+
+function hidePlace(text: string, { path, itself, drops, goesOn }: HiddenPlace): string {
+  let out = '';
+  let from = 0;
+  for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, from)) {
+    const end = at + path.length;
+    const isOther = goesOn.test(text.slice(end, end + 2));
+    const isDropped = drops && /[/\\]/.test(text.charAt(end));
+    out += text.slice(from, at) + (isOther ? path : isDropped ? '' : itself);
+    from = isDropped ? end + 1 : end;
+  }
+  return out + text.slice(from);
+}

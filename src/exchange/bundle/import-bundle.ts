@@ -1,0 +1,97 @@
+import { HandoverError } from '../../errors.ts';
+import type { Handover, Signer } from '../../model/handover.ts';
+import { finishArrivals, keepArrival } from '../../store/arrivals.ts';
+import { readHandover } from '../../store/handovers.ts';
+import type { Store } from '../../store/store.ts';
+import { isArchive } from './archive.ts';
+import { openOwnBundle } from './open-bundle.ts';
+import { openSessionHandoffBundle } from './open-session-handoff.ts';
+import type { Opened, OpenOptions } from './opened.ts';
+import { refuseKind } from './refusals.ts';
+
+export const CONFLICT_POLICIES = ['fail', 'skip', 'replace'] as const;
+export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
+
+export interface ImportOptions extends OpenOptions {
+  onConflict: ConflictPolicy;
+  dryRun: boolean;
+}
+
+export type ImportOutcome = 'imported' | 'replaced' | 'skipped' | 'present';
+
+export interface ImportedHandover {
+  id: string;
+  title: string;
+  facts: number;
+  outcome: ImportOutcome;
+}
+
+export interface Import {
+  signer: Signer | null;
+  missing: readonly string[];
+  handovers: ImportedHandover[];
+}
+
+/** Verifies a bundle, decides on every handover in it, and keeps all that are to be kept or none. */
+export async function importBundle(store: Store, bytes: Buffer, options: ImportOptions): Promise<Import> {
+  if (!options.dryRun) finishArrivals(store);
+  const opened = await openBundle(store, bytes, options);
+  const plan = opened.handovers.map((handover) => ({ handover, outcome: judge(store, handover, options) }));
+  const conflicts = plan.filter(({ outcome }) => outcome === 'conflict');
+  if (conflicts.length > 0) throw refuseConflicts(conflicts.map(({ handover }) => handover.id));
+  if (!options.dryRun) keep(store, opened, plan);
+  const handovers = plan.flatMap(({ handover: { id, title, facts }, outcome }) =>
+    outcome === 'conflict' ? [] : [{ id, title, facts: facts.length, outcome }],
+  );
+  return { signer: opened.signer, missing: opened.missing, handovers };
+}
+
+/** By its first bytes. Nothing else of a file decides how it is read. */
+export async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<Opened> {
+  if (isArchive(bytes)) return await openOwnBundle(store, bytes, options);
+  if (/^\s{0,64}\{/.test(bytes.toString('latin1', 0, 65)))
+    return await openSessionHandoffBundle(bytes, options);
+  throw refuseKind();
+}
+
+type Plan = { handover: Handover; outcome: ImportOutcome | 'conflict' }[];
+
+function judge(store: Store, handover: Handover, { onConflict }: ImportOptions): ImportOutcome | 'conflict' {
+  const present = readPresent(store, handover.id);
+  if (present === null) return 'imported';
+  if (present !== 'damaged' && present.checksum === handover.checksum) return 'present';
+  if (onConflict === 'replace') return 'replaced';
+  return onConflict === 'skip' ? 'skipped' : 'conflict';
+}
+
+function readPresent(store: Store, id: string): Handover | 'damaged' | null {
+  try {
+    return readHandover(store, id);
+  } catch (error) {
+    if (error instanceof HandoverError) return 'damaged';
+    throw error;
+  }
+}
+
+function keep(store: Store, { digest, detail }: Opened, plan: Plan): void {
+  const of = (...outcomes: readonly string[]): Handover[] =>
+    plan.filter(({ outcome }) => outcomes.includes(outcome)).map(({ handover }) => handover);
+  keepArrival(store, {
+    digest,
+    detail,
+    handovers: of('imported', 'replaced'),
+    replace: of('replaced').map(({ id }) => id),
+  });
+}
+
+function refuseConflicts(ids: readonly string[]): HandoverError {
+  const shown = ids.slice(0, 10).join(', ');
+  return new HandoverError(
+    'HANDOVER_BUNDLE_CONFLICT',
+    `another handover is kept under ${ids.length === 1 ? 'the id' : 'the ids'} ${shown}${ids.length > 10 ? ' …' : ''}; nothing was imported`,
+    {
+      hint: 'Keep yours with --on-conflict skip, or take theirs with --on-conflict replace.',
+      data: { conflicts: ids },
+    },
+  );
+}

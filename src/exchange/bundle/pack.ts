@@ -1,0 +1,73 @@
+import { HandoverError } from '../../errors.ts';
+import { sha256Hex } from '../../model/checksum.ts';
+import type { Handover } from '../../model/handover.ts';
+import { type SeriesPlace, takePlace } from '../../store/series.ts';
+import type { Store } from '../../store/store.ts';
+import { encryptWithAge, type Lock } from './age.ts';
+import { formatArchive, MAX_BUNDLE_BYTES } from './archive.ts';
+import { formatContent } from './content.ts';
+import { formatManifest, MAX_HANDOVERS, type Manifest } from './manifest.ts';
+import { signFile } from './minisign.ts';
+import type { OwnKeys } from './own-keys.ts';
+
+export interface PackOptions {
+  createdAt: string;
+  expiresAt: string | null;
+  /** Null for a bundle that nobody vouches for. */
+  signer: OwnKeys | null;
+  /** Null for a bundle that anybody can read. */
+  lock: Lock | null;
+}
+
+/** Handovers that were prepared to leave, as the one file that leaves. */
+export async function packBundle(
+  store: Store,
+  handovers: readonly Handover[],
+  options: PackOptions,
+): Promise<Buffer> {
+  if (handovers.length > MAX_HANDOVERS) throw tooLarge(`${MAX_HANDOVERS} handovers`);
+  const plain = formatContent(handovers);
+  const content = options.lock === null ? plain : await encryptWithAge(plain, options.lock);
+  if (content.length > MAX_BUNDLE_BYTES - 16 * 1024) throw tooLarge(`${MAX_BUNDLE_BYTES} bytes`);
+  const name = options.lock === null ? 'handovers.jsonl' : 'handovers.jsonl.age';
+  const manifest: Manifest = {
+    created_at: options.createdAt,
+    expires_at: options.expiresAt,
+    origin: null,
+    handovers: handovers.length,
+    content: { name, sha256: sha256Hex(content) },
+  };
+  const archive = { content, contentName: name } as const;
+  const { signer } = options;
+  if (signer === null)
+    return formatArchive({ ...archive, manifest: Buffer.from(formatManifest(manifest)), signature: null });
+  return takePlace(store, findScope(handovers), (place) => {
+    const { text, signature } = signManifest(manifest, signer, place);
+    const bundle = formatArchive({
+      ...archive,
+      manifest: Buffer.from(text),
+      signature: Buffer.from(signature),
+    });
+    return { digest: sha256Hex(text), bundle };
+  });
+}
+
+function signManifest(manifest: Manifest, { name, secret }: OwnKeys, place: SeriesPlace) {
+  const { id, key } = secret;
+  const text = formatManifest({ ...manifest, origin: { signer: name, key: { id, key }, ...place } });
+  const trusted = `agent-handover bundle of ${name}, number ${place.sequence}, made ${manifest.created_at}`;
+  const signature = signFile(Buffer.from(text), secret, { untrusted: 'signature of the manifest', trusted });
+  return { text, signature };
+}
+
+/** Bundles of one project follow each other. */
+function findScope(handovers: readonly Handover[]): string {
+  const [first, ...others] = new Set(handovers.map(({ project }) => project.id));
+  return first === undefined || others.length > 0 ? 'many' : first;
+}
+
+function tooLarge(limit: string): HandoverError {
+  return new HandoverError('HANDOVER_TEXT_TOO_LARGE', `a bundle holds at most ${limit}`, {
+    hint: 'Export them in parts, by --since or --id, or fewer facts with --only.',
+  });
+}

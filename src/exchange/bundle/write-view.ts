@@ -1,0 +1,68 @@
+import { HandoverError } from '../../errors.ts';
+import { compileBrief } from '../../handover/brief/compile.ts';
+import type { Reader } from '../../handover/brief/reader.ts';
+import { type Handover, isForeign } from '../../model/handover.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { writeSessionHandoffRecord } from '../legacy/session-handoff-view.ts';
+import { writeV2Envelope } from '../legacy/v2-view.ts';
+import type { Lock } from './age.ts';
+import type { OwnKeys } from './own-keys.ts';
+import { formatSessionHandoffBundle } from './session-handoff-bundle.ts';
+import { lockSessionHandoff, makeLockSeed } from './session-handoff-lock.ts';
+
+/** Forms that others read, besides the bundle. */
+export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
+
+export interface ViewOptions {
+  machine: Machine;
+  signer: OwnKeys | null;
+  lock: Lock | null;
+}
+
+/** Handovers in a form that other tools, or people, read. */
+export function writeView(
+  handovers: readonly Handover[],
+  { format, reader }: { format: ViewFormat; reader: Reader },
+  options: ViewOptions,
+): string {
+  switch (format) {
+    case 'markdown':
+      return handovers.map((handover) => compileBrief(handover, reader).text).join('\n');
+    case 'session-handoff':
+      return writeSessionHandoff(requireOne(handovers, format), options);
+    case 'v2':
+      return writeV2(requireOne(handovers, format), options.machine);
+    case 'json':
+      return `${JSON.stringify(handovers, null, 2)}\n`;
+  }
+}
+
+function requireOne(handovers: readonly Handover[], format: string): Handover {
+  const [handover, ...others] = handovers;
+  if (handover !== undefined && others.length === 0) return handover;
+  throw new HandoverError('HANDOVER_USAGE', `--format ${format} holds one handover`, {
+    hint: 'Name one with --id, or take --format bundle for many.',
+  });
+}
+
+/** The path of the project stays here: its name goes in its place. */
+function writeSessionHandoff(handover: Handover, { signer, lock }: ViewOptions): string {
+  const record = { ...writeSessionHandoffRecord(handover), project: handover.project.name };
+  const bundle = formatSessionHandoffBundle(record, signer);
+  if (lock === null || !('passphrase' in lock)) return `${bundle}\n`;
+  return `${lockSessionHandoff(Buffer.from(bundle), lock.passphrase, makeLockSeed())}\n`;
+}
+
+/** Handoff V2 restores whatever has a checksum, and anybody can compute one: what others sent must not go that way. */
+function writeV2(handover: Handover, machine: Machine): string {
+  if (isForeign(handover)) {
+    throw new HandoverError(
+      'HANDOVER_BUNDLE_REFUSED',
+      'what others sent is not given to handoff V2, which would obey it',
+      {
+        hint: 'Read it with: handover render',
+      },
+    );
+  }
+  return `${JSON.stringify(writeV2Envelope(handover, { machine, earlier: [] }), null, 2)}\n`;
+}

@@ -1,0 +1,174 @@
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { HandoverError, isErrno } from '../../errors.ts';
+import { sha256Hex } from '../../model/checksum.ts';
+import type { HandoverDraft } from '../../model/handover.ts';
+import { formatIdTime } from '../../model/id.ts';
+import { RECORD_LIMITS } from '../../model/json.ts';
+import { cleanLine } from '../../model/text.ts';
+import { readRegularFile } from '../../platform/durable-file.ts';
+import { isFolder } from '../../platform/folders.ts';
+import { listNames, readHead } from '../../platform/foreign-file.ts';
+import { openRedactor } from '../../redact/open-redactor.ts';
+import type { Redactor } from '../../redact/redactor.ts';
+import { listIds } from '../../store/months.ts';
+import { setCopyAside } from '../../store/quarantine.ts';
+import { type FinalStatus, moveStatus, readStatus } from '../../store/status.ts';
+import { monthOf, type Store } from '../../store/store.ts';
+import { type LocatedProject, rememberProjects } from './locate-project.ts';
+import { type MigratedRecord, type TakenOver, takeOver } from './take-over.ts';
+import { readV2Record } from './v2-import.ts';
+import { parseV2Record, type V2Record } from './v2-record.ts';
+import { deriveSnapshotId } from './v2-view.ts';
+
+/** In a project, where 0.3.x keeps one file for each terminal. */
+const PROJECT_PLACE = ['.claude', 'state', 'handoff'] as const;
+/** In a terminal's folder, where later versions keep one for each capture. */
+const TERMINAL_PLACE = 'snapshot';
+const NAME_END = '_handoff.json';
+
+/** The envelopes in a project, in a folder of envelopes, in a terminal's folder or in a folder of such folders. */
+export function findV2Files(folder: string): string[] {
+  const terminals = listNames(folder).map((name) => join(folder, name, TERMINAL_PLACE));
+  const places = [join(folder, ...PROJECT_PLACE), folder, join(folder, TERMINAL_PLACE), ...terminals];
+  return places.flatMap((place) =>
+    listNames(place)
+      .filter((name) => name.endsWith(NAME_END))
+      .sort()
+      .map((name) => join(place, name)),
+  );
+}
+
+const SNIFFED_BYTES = 64 * 1024;
+
+export function isV2File(path: string): boolean {
+  const head = readHead(path, SNIFFED_BYTES);
+  if (head === null) return false;
+  return path.endsWith(NAME_END) || /"resume_snapshot"\s*:/.test(head.bytes.toString('utf8'));
+}
+
+export interface V2Migration {
+  dryRun: boolean;
+  /** The folder of the project, for envelopes that do not tell theirs. */
+  project: string;
+}
+
+/**
+ * Takes over each envelope with the status it had, by itself: one that the tool would refuse is reported, a copy of it is
+ * set aside, and it stops no other. The files are only read; doing it again changes nothing.
+ */
+export function migrateV2(store: Store, files: readonly string[], options: V2Migration): MigratedRecord[] {
+  const locate = rememberProjects(store.machine);
+  return files.map((file, index) => ({
+    position: index + 1,
+    ...migrateFile(store, file, { ...options, locate }),
+    file,
+  }));
+}
+
+interface FileMigration extends V2Migration {
+  locate(path: string): LocatedProject;
+}
+
+function migrateFile(store: Store, file: string, options: FileMigration): TakenOver {
+  const bytes = readOrExplain(file);
+  if (typeof bytes === 'string') return { id: null, outcome: 'refused', note: bytes };
+  try {
+    const record = parseV2Record(bytes.toString('utf8'));
+    return findOwn(store, record) ?? migrateRecord(store, record, { file, ...options });
+  } catch (error) {
+    if (!(error instanceof HandoverError) || !REFUSALS.has(error.code)) throw error;
+    return {
+      id: null,
+      outcome: 'refused',
+      note: `${error.message}${setAside(store, file, { bytes, error, ...options })}`,
+    };
+  }
+}
+
+const REFUSALS: ReadonlySet<string> = new Set(['HANDOVER_INPUT_INVALID', 'HANDOVER_JSON_INVALID']);
+
+/** Why a file cannot be read, if it cannot. */
+function readOrExplain(file: string): Buffer | string {
+  try {
+    return readRegularFile(file, RECORD_LIMITS.maxBytes);
+  } catch (error) {
+    if (error instanceof HandoverError || isErrno(error)) return error.message;
+    throw error;
+  }
+}
+
+function setAside(
+  store: Store,
+  file: string,
+  { bytes, error, dryRun }: { bytes: Buffer; error: HandoverError; dryRun: boolean },
+): string {
+  if (dryRun) return '';
+  // The store is to hold no secret; the file itself stays where it is.
+  if (findRedactor(store).holdsSecret(bytes.toString('utf8')))
+    return '; a secret shows in it, so no copy was made';
+  const name = `v2-${sha256Hex(bytes).slice(0, 16)}.json`;
+  setCopyAside(store, { name, bytes, from: basename(file), reason: error.message });
+  return `; a copy is in the quarantine as ${name}`;
+}
+
+/** The handover of this store that the envelope is a view of. */
+function findOwn(store: Store, { resume_snapshot }: V2Record): TakenOver | null {
+  const second = formatIdTime(Date.parse(resume_snapshot.created_at));
+  const id = listIds(store, monthOf(second))
+    .filter((known) => known.startsWith(second))
+    .find((known) => deriveSnapshotId(known) === resume_snapshot.snapshot_id);
+  return id === undefined ? null : { id, outcome: 'present', note: 'was printed from here' };
+}
+
+function migrateRecord(
+  store: Store,
+  record: V2Record,
+  { file, dryRun, project, locate }: FileMigration & { file: string },
+): TakenOver {
+  const origin = { ...locate(findProjectFolder(record, file) ?? project), machine: store.machine };
+  const draft = readV2Record(record, origin);
+  const taken = takeOver(store, [draft], { dryRun, isSame: isSameSnapshot });
+  if (taken.id !== null && !dryRun) keepStatus(store, taken.id, record);
+  return taken;
+}
+
+/** An envelope never changes but in its status. */
+function isSameSnapshot({ imported: a }: HandoverDraft, { imported: b }: HandoverDraft): boolean {
+  return a !== undefined && a.format === b?.format && a.id === b.id;
+}
+
+/** By where the file lies, else by where the files lie that it tells of. */
+function findProjectFolder({ resume_snapshot, evidence_index }: V2Record, file: string): string | null {
+  const folder = dirname(resolve(file));
+  if (folder.endsWith(join(...PROJECT_PLACE))) return resolve(folder, ...PROJECT_PLACE.map(() => '..'));
+  const told = [
+    ...evidence_index.filter(({ type }) => type === 'file').map(({ path }) => path),
+    ...resume_snapshot.active_files,
+  ];
+  return (
+    told
+      .filter((path) => isAbsolute(path))
+      .map(dirname)
+      .find(isFolder) ?? null
+  );
+}
+
+/** The status is noted after the handover is kept; a run that was stopped in between is made good by the next. */
+function keepStatus(store: Store, id: string, { resume_snapshot: snapshot }: V2Record): void {
+  const { status, consumed_at, rejected_at } = snapshot;
+  if (status === 'pending' || readStatus(store, id).status !== 'pending') return;
+  const to: FinalStatus = status;
+  const at = consumed_at ?? rejected_at ?? null;
+  const session = snapshot.consumed_by_session_id ?? snapshot.rejected_by_session_id ?? null;
+  const reason = snapshot.rejection_reason ?? null;
+  moveStatus(store, id, {
+    to,
+    session: session === null ? undefined : cleanLine(session),
+    reason: reason === null ? undefined : findRedactor(store).redactText(cleanLine(reason)),
+    ...(at === null ? {} : { detail: { at: cleanLine(at) } }),
+  });
+}
+
+function findRedactor({ machine }: Store): Redactor {
+  return openRedactor(machine, { folder: null, makesKey: true });
+}

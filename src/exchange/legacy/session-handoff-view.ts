@@ -1,0 +1,156 @@
+import { basename } from 'node:path';
+import * as v from 'valibot';
+import { canonicalize } from '../../model/canonical.ts';
+import { shortHash } from '../../model/checksum.ts';
+import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
+import {
+  HANDOVER_SCHEMA,
+  type Handover,
+  type HandoverDraft,
+  MAX_AGENT_BYTES,
+  MAX_TITLE_BYTES,
+} from '../../model/handover.ts';
+import { formatIdTime, isHandoverId } from '../../model/id.ts';
+import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
+import { formatTimestamp } from '../../model/time.ts';
+import type { Project } from '../../model/workspace.ts';
+
+export const SESSION_HANDOFF_FORMAT = 'session-handoff/1';
+
+const Filled = v.pipe(
+  v.string(),
+  v.check((text) => text.trim() !== '', 'is empty'),
+);
+
+/** A record of session-handoff, as its store and its bundles hold it. */
+export const SessionHandoffRecord = v.object({
+  id: Filled,
+  created_at: v.pipe(
+    v.string(),
+    v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, 'is not a UTC time in whole seconds'),
+    v.check((text) => !Number.isNaN(Date.parse(text)), 'is not a real date and time'),
+  ),
+  tool: Filled,
+  project: Filled,
+  title: Filled,
+  summary: Filled,
+  next: v.nullish(v.array(v.string()), []),
+  changed: v.nullish(v.array(v.string()), []),
+});
+export type SessionHandoffRecord = v.InferOutput<typeof SessionHandoffRecord>;
+
+/**
+ * A handover of the same content. The id is kept where it is one of ours; texts are cleaned, and where that, or a limit,
+ * changed something, the record is kept beside them as it was, but for its project's path, which tells who the user is.
+ */
+export function readSessionHandoffRecord(
+  record: SessionHandoffRecord,
+  project: Project,
+  root: string,
+): HandoverDraft {
+  const createdMs = Date.parse(record.created_at);
+  const draft: HandoverDraft = {
+    schema: HANDOVER_SCHEMA,
+    id: chooseId(record, createdMs),
+    created_at: formatTimestamp(createdMs),
+    expires_at: null,
+    project,
+    session: {
+      agent: cutToBytes(cleanLine(record.tool), MAX_AGENT_BYTES) || 'unknown',
+      id: null,
+      terminal: null,
+      model: null,
+      transcript: null,
+      started_at: null,
+    },
+    workspace: { root, folder: '', worktree: null, git: null },
+    title: cutToBytes(cleanLine(record.title), MAX_TITLE_BYTES) || 'untitled',
+    summary: cleanText(record.summary),
+    facts: [...readTexts('next', record.next), ...readTexts('file', record.changed)],
+    previous: null,
+    quality: null,
+    redactions: [],
+    imported: { format: SESSION_HANDOFF_FORMAT, id: record.id.toWellFormed() },
+  };
+  return isFaithful(draft, record) ? draft : { ...draft, imported: keepRecord({ ...record, project: root }) };
+}
+
+/** The view of a handover that session-handoff knows. Its times have whole seconds, and it knows no other facts. */
+export function writeSessionHandoffRecord(handover: Handover): SessionHandoffRecord {
+  const texts = (kind: FactKind): string[] =>
+    handover.facts.filter((fact) => fact.kind === kind).map((fact) => fact.text);
+  return {
+    id: handover.id,
+    created_at: `${handover.created_at.slice(0, 19)}Z`,
+    tool: handover.session.agent,
+    project: handover.workspace.root,
+    title: handover.title,
+    summary: handover.summary || handover.title,
+    next: texts('next'),
+    changed: texts('file'),
+  };
+}
+
+function chooseId(record: SessionHandoffRecord, createdMs: number): string {
+  const time = formatIdTime(createdMs);
+  if (isHandoverId(record.id) && record.id.startsWith(time)) return record.id;
+  return deriveId(record);
+}
+
+/** The same record gets the same id every time, so that importing it twice keeps it once. */
+export function deriveId(record: SessionHandoffRecord): string {
+  const digest = shortHash(canonicalize(makeWellFormed(record)), 4);
+  return `${formatIdTime(Date.parse(record.created_at))}-${digest}`;
+}
+
+function readTexts(kind: 'next' | 'file', texts: readonly string[]): Fact[] {
+  const facts = texts
+    .map((text) => (kind === 'file' ? text.toWellFormed() : cleanText(text).trim()))
+    .filter((text) => text !== '')
+    .map(
+      (text): Fact => ({
+        id: computeFactId(kind, text),
+        kind,
+        text,
+        trust: 'imported',
+        origin: 'import',
+        sources: [],
+      }),
+    );
+  return [...new Map(facts.map((fact) => [fact.id, fact])).values()];
+}
+
+function isFaithful(draft: HandoverDraft, record: SessionHandoffRecord): boolean {
+  const view = writeSessionHandoffRecord({ ...draft, checksum: '' });
+  const expected = { ...record, project: view.project };
+  return JSON.stringify(view) === JSON.stringify(expected) && draft.id === record.id;
+}
+
+function keepRecord(record: SessionHandoffRecord): HandoverDraft['imported'] & object {
+  return {
+    format: SESSION_HANDOFF_FORMAT,
+    id: record.id.toWellFormed(),
+    detail: { record: makeWellFormed(record) },
+  };
+}
+
+/** JSON may carry lone surrogates in escapes; the canonical form has none. */
+function makeWellFormed(record: SessionHandoffRecord): SessionHandoffRecord {
+  const fix = (texts: readonly string[]): string[] => texts.map((text) => text.toWellFormed());
+  return {
+    id: record.id.toWellFormed(),
+    created_at: record.created_at,
+    tool: record.tool.toWellFormed(),
+    project: record.project.toWellFormed(),
+    title: record.title.toWellFormed(),
+    summary: record.summary.toWellFormed(),
+    next: fix(record.next),
+    changed: fix(record.changed),
+  };
+}
+
+/** A project known only by the path it had, perhaps on another machine. */
+export function describeLostProject(path: string): Project {
+  const name = cutToBytes(cleanLine(basename(path.replaceAll('\\', '/'))), 100) || 'project';
+  return { id: `p-${shortHash(`path:${path.toWellFormed()}`, 16)}`, name, remote: null };
+}

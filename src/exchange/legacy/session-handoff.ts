@@ -1,0 +1,104 @@
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { HandoverError, hasErrno } from '../../errors.ts';
+import { canonicalize } from '../../model/canonical.ts';
+import type { HandoverDraft } from '../../model/handover.ts';
+import { parseJson } from '../../model/json.ts';
+import { readRegularFile } from '../../platform/durable-file.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { findConfigHome } from '../../platform/paths.ts';
+import { openRedactor } from '../../redact/open-redactor.ts';
+import type { Store } from '../../store/store.ts';
+import { type LocatedProject, rememberProjects } from './locate-project.ts';
+import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-view.ts';
+import { type MigratedRecord, takeOver } from './take-over.ts';
+
+const LIMITS = { maxBytes: 256 * 1024 * 1024, maxDepth: 64 };
+
+export function findSessionHandoffStore(machine: Machine): string {
+  return join(findConfigHome(machine), 'session-handoff', 'handoffs.json');
+}
+
+/** Takes over each record of a session-handoff store, by itself: a bad one is reported and stops no other. The file is only read. */
+export function migrateSessionHandoff(
+  store: Store,
+  file: string,
+  options: { dryRun: boolean },
+): MigratedRecord[] {
+  const locate = rememberProjects(store.machine);
+  return readItems(file).map((item, index) =>
+    migrateItem(store, item, { position: index + 1, file, locate, ...options }),
+  );
+}
+
+function readItems(file: string): readonly unknown[] {
+  const value = parseJson(readStoreFile(file), file, LIMITS);
+  const result = v.safeParse(
+    v.object({ version: v.optional(v.number(), 0), items: v.nullish(v.array(v.unknown()), []) }),
+    value,
+  );
+  if (!result.success || Array.isArray(value)) {
+    throw new HandoverError('HANDOVER_INPUT_INVALID', `${file} is not a store of session-handoff`, {
+      hint: 'Give its handoffs.json: handover migrate --from FILE',
+    });
+  }
+  const { version, items } = result.output;
+  if (version !== 0 && version !== 1) {
+    throw new HandoverError(
+      'HANDOVER_INPUT_INVALID',
+      `${file} has version ${version}; versions 0 and 1 can be read`,
+      {
+        hint: 'Install the newest agent-handover. The file was not touched.',
+      },
+    );
+  }
+  return items ?? [];
+}
+
+function readStoreFile(file: string): string {
+  try {
+    return readRegularFile(file, LIMITS.maxBytes).toString('utf8');
+  } catch (error) {
+    if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw error;
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${file}`, {
+      hint: 'Give the file that holds the records: handover migrate --from FILE',
+      cause: error,
+    });
+  }
+}
+
+interface MigrationOptions {
+  position: number;
+  file: string;
+  dryRun: boolean;
+  locate(path: string): LocatedProject;
+}
+
+function migrateItem(store: Store, item: unknown, options: MigrationOptions): MigratedRecord {
+  const { position, file, dryRun } = options;
+  const parsed = v.safeParse(SessionHandoffRecord, item);
+  if (!parsed.success) {
+    const [issue] = parsed.issues;
+    // The message quotes what was found.
+    const redactor = openRedactor(store.machine, { folder: null, makesKey: false });
+    const note = redactor.redactText(`${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`);
+    return { position, id: null, outcome: 'refused', note, file };
+  }
+  const record = parsed.output;
+  const { project, shownRoot } = options.locate(record.project);
+  const draft = readSessionHandoffRecord(record, project, shownRoot);
+  const drafts = [...new Set([draft.id, deriveId(record)])].map((id) => ({ ...draft, id }));
+  const taken = takeOver(store, drafts, { dryRun, isSame: saysTheSame });
+  const note = taken.id === null || taken.id === record.id ? taken.note : `was ${record.id}`;
+  return { position, ...taken, note, file };
+}
+
+function saysTheSame(a: HandoverDraft, b: HandoverDraft): boolean {
+  return describeContent(a) === describeContent(b);
+}
+
+/** What a record says, without its project: that may have been moved since it was taken over. */
+function describeContent({ imported, created_at, session, title, summary, facts }: HandoverDraft): string {
+  const from = imported === undefined ? null : [imported.format, imported.id];
+  return canonicalize([from, created_at, session.agent, title, summary, facts]);
+}

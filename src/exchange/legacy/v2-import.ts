@@ -1,0 +1,210 @@
+import { isAbsolute } from 'node:path';
+import { rateScore } from '../../handover/quality.ts';
+import { canonicalize } from '../../model/canonical.ts';
+import { shortHash } from '../../model/checksum.ts';
+import { computeFactId, type Fact, type FactKind, MAX_FACT_TEXT_BYTES } from '../../model/fact.ts';
+import { HANDOVER_SCHEMA, type HandoverDraft, MAX_TITLE_BYTES } from '../../model/handover.ts';
+import { formatIdTime } from '../../model/id.ts';
+import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
+import { formatTimestamp } from '../../model/time.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { abbreviateHome, type Place, toRelativePath } from '../../platform/place.ts';
+import type { V2Record } from './v2-record.ts';
+import { V2_FORMAT } from './v2-view.ts';
+
+/** Where an envelope is from: its project, and the machine on which its paths mean something. */
+export interface V2Origin {
+  project: Place['project'];
+  /** The real path of the project's folder; null when that is not on this machine. */
+  root: string | null;
+  /** The same, as it is kept. */
+  shownRoot: string;
+  machine: Machine;
+}
+
+/**
+ * A handover of the same content. Nobody can vouch for an envelope, whose checksum needs no key: every fact of it is
+ * imported, and none counts as said by the user.
+ */
+export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft {
+  const { resume_snapshot: snapshot } = record;
+  const createdMs = Date.parse(snapshot.created_at);
+  const transcript = snapshot.n_1_transcript_path ?? snapshot.transcript_path ?? null;
+  const title = cutToBytes(cleanLine(snapshot.current_task), MAX_TITLE_BYTES);
+  return {
+    schema: HANDOVER_SCHEMA,
+    id: `${formatIdTime(createdMs)}-${deriveSuffix(record)}`,
+    created_at: formatTimestamp(createdMs),
+    expires_at: snapshot.expires_at ? formatTimestamp(Date.parse(snapshot.expires_at)) : null,
+    project: origin.project,
+    session: {
+      agent: 'claude-code',
+      id: keepText(snapshot.source_session_id),
+      terminal: keepText(snapshot.terminal_id),
+      model: null,
+      transcript: transcript === null ? null : shortenPath(transcript, origin),
+      started_at: null,
+    },
+    workspace: { root: origin.shownRoot, folder: '', worktree: null, git: null },
+    title: title === '' ? 'untitled' : title,
+    summary: '',
+    facts: listFacts(record, origin),
+    previous: null,
+    quality: describeQuality(snapshot.quality_score ?? null),
+    redactions: [],
+    imported: {
+      format: V2_FORMAT,
+      id: snapshot.snapshot_id.toWellFormed(),
+      detail: keepRest(record, origin),
+    },
+  };
+}
+
+/** The same envelope has the same id, whatever became of its status. */
+function deriveSuffix({ resume_snapshot }: V2Record): string {
+  const { snapshot_id, terminal_id, source_session_id, created_at } = resume_snapshot;
+  const marks = [snapshot_id, terminal_id, source_session_id, created_at].map((text) => text.toWellFormed());
+  return shortHash(canonicalize(marks), 4);
+}
+
+function keepText(text: string): string | null {
+  const kept = cleanLine(text);
+  return kept === '' ? null : kept;
+}
+
+function describeQuality(score: number | null): HandoverDraft['quality'] {
+  return score === null ? null : { score, rating: rateScore(score), axes: {} };
+}
+
+/** What has no place of its own in a handover. */
+function keepRest(record: V2Record, origin: V2Origin): Record<string, unknown> {
+  const { resume_snapshot: snapshot, environment_context, checksum } = record;
+  const previous = snapshot.n_2_transcript_path ?? null;
+  return {
+    checksum,
+    created_at: snapshot.created_at,
+    expires_at: snapshot.expires_at ?? null,
+    progress_percent: snapshot.progress_percent,
+    progress_state: cleanText(snapshot.progress_state),
+    previous_transcript: previous === null ? null : shortenPath(previous, origin),
+    session_chain: makeWellFormed(snapshot.session_chain ?? []),
+    ...(environment_context === undefined ? {} : { environment: makeWellFormed(environment_context) }),
+  };
+}
+
+const NO_GOAL = 'Unknown task';
+/** Marks the last thing that the user said. */
+const LAST = { last: true };
+const ADVISORY = /^\(advisory\)\s*/;
+
+function listFacts(record: V2Record, origin: V2Origin): Fact[] {
+  const { resume_snapshot: snapshot } = record;
+  const { goal, next_step, message_intent, goal_origin, last_user_message } = snapshot;
+  const marks = { intent: message_intent, origin: goal_origin };
+  const isLast = goal === last_user_message;
+  const facts = [
+    goal === NO_GOAL ? null : makeFact('goal', goal, { detail: isLast ? { ...marks, ...LAST } : marks }),
+    isLast ? null : makeFact('note', last_user_message ?? '', { detail: LAST }),
+    makeFact('next', next_step.replace(ADVISORY, ''), { detail: { step: next_step } }),
+    ...snapshot.blockers.map(({ type, summary }) => makeFact('blocker', summary, { detail: { type } })),
+    ...listDecisions(record),
+    ...(snapshot.tasks_snapshot ?? []).map(({ id, title, subject, status }) =>
+      makeFact('task', title ?? subject ?? '', { status, detail: { id } }),
+    ),
+    ...(snapshot.open_questions ?? []).map((question) => makeFact('question', question)),
+    ...snapshot.pending_operations.map(({ type, target, state }) =>
+      makeFact('running', target, { status: state, detail: { type } }),
+    ),
+    ...listFiles(record, origin),
+  ].filter((fact) => fact !== null);
+  return [...new Map(facts.map((fact) => [fact.id, fact])).values()];
+}
+
+const KINDS = {
+  constraint: 'constraint',
+  settled_decision: 'decision',
+  blocker_rule: 'blocker',
+  anti_goal: 'rejected',
+} as const satisfies Record<V2Record['decision_register'][number]['kind'], FactKind>;
+
+function listDecisions({ decision_register }: V2Record): (Fact | null)[] {
+  return decision_register.map(({ id, kind, summary, details, source_refs, ...rest }) => {
+    const fact = makeFact(KINDS[kind], summary, {
+      detail: {
+        id,
+        kind,
+        details: details === summary ? null : details,
+        priority: rest.priority,
+        applies_when: rest.applies_when,
+        bridge_token: rest.bridge_token,
+      },
+    });
+    return fact === null ? null : { ...fact, sources: source_refs?.map((ref) => ({ ref })) ?? [] };
+  });
+}
+
+function listFiles({ resume_snapshot, evidence_index }: V2Record, origin: V2Origin): (Fact | null)[] {
+  const active = new Set(resume_snapshot.active_files);
+  const proven = evidence_index
+    .filter(({ type }) => type !== 'transcript')
+    .map(({ id, type, label, path, content_hash }) => {
+      const kind = type === 'file' ? 'file' : 'reference';
+      const text = shortenPath(path, origin);
+      const fact = makeFact(kind, text, { detail: { id, type, label, active: active.has(path) } });
+      if (fact === null || type !== 'file') return fact;
+      return { ...fact, probe: { path: text, sha256: content_hash?.slice('sha256:'.length) ?? null } };
+    });
+  const others = resume_snapshot.active_files.map((path) =>
+    makeFact('file', shortenPath(path, origin), { detail: { active: true } }),
+  );
+  const known = new Set(proven.map((fact) => fact?.id));
+  return [...proven, ...others.filter((fact) => !known.has(fact?.id))];
+}
+
+/** From the project where it lies in it, else with `~` for the home folder. */
+function shortenPath(path: string, { root, machine }: V2Origin): string {
+  const kept = path.toWellFormed();
+  const inside = root === null || !isAbsolute(kept) ? '..' : toRelativePath(root, kept);
+  const isInside = inside !== '' && inside !== '..' && !inside.startsWith('../') && !isAbsolute(inside);
+  return isInside ? inside : abbreviateHome(kept, machine);
+}
+
+interface Marks {
+  status?: string | null | undefined;
+  detail?: Record<string, unknown>;
+}
+
+const EXACT: ReadonlySet<FactKind> = new Set(['file', 'reference']);
+
+/** Null where there is no text. */
+function makeFact(kind: FactKind, text: string, { status, detail = {} }: Marks = {}): Fact | null {
+  const cleaned = EXACT.has(kind) ? text.toWellFormed() : cleanText(text).trim();
+  if (cleaned === '') return null;
+  const short = cutToBytes(cleaned, MAX_FACT_TEXT_BYTES);
+  const told = Object.entries({ ...detail, whole: short === cleaned ? null : cleaned }).filter(
+    ([, value]) => value !== undefined && value !== null,
+  );
+  return {
+    id: computeFactId(kind, cleaned),
+    kind,
+    text: short,
+    ...(status === undefined || status === null ? {} : { status: cleanLine(status) }),
+    trust: 'imported',
+    origin: 'import',
+    sources: [],
+    ...(told.length === 0
+      ? {}
+      : { detail: Object.fromEntries(told.map(([key, value]) => [key, makeWellFormed(value)])) }),
+  };
+}
+
+/** JSON may carry lone surrogates in escapes, and numbers beyond all bounds; the canonical form has none. */
+function makeWellFormed(value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(makeWellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key.toWellFormed(), makeWellFormed(member)]),
+  );
+}

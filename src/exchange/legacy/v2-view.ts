@@ -1,0 +1,232 @@
+import { DEFAULT_FRESHNESS_MS } from '../../handover/periods.ts';
+import { baseName } from '../../model/base-name.ts';
+import { sha256Hex } from '../../model/checksum.ts';
+import type { Fact } from '../../model/fact.ts';
+import type { Handover } from '../../model/handover.ts';
+import { cutAtWord } from '../../model/text.ts';
+import { formatTimestamp } from '../../model/time.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { expandHome } from '../../platform/place.ts';
+import {
+  computeV2Checksum,
+  type V2Decision,
+  type V2Envelope,
+  type V2Evidence,
+  type V2Snapshot,
+} from './v2-envelope.ts';
+import {
+  findGoal,
+  findLastMessage,
+  findNextStep,
+  isCurrent,
+  judgeProgress,
+  listLatest,
+  readGoalOrigin,
+  readIntent,
+  textIn,
+} from './v2-state.ts';
+
+export const V2_FORMAT = 'handoff-v2';
+
+export interface V2Surroundings {
+  machine: Machine;
+  /** The handovers of the same line of work before this one, the oldest first. */
+  earlier: readonly Handover[];
+}
+
+/** The format itself knows no limits; these keep an envelope to a size that a session can take in. */
+const MAX_GOAL_BYTES = 4000;
+const MAX_MESSAGE_BYTES = 8000;
+const MAX_TEXT_BYTES = 600;
+const MAX_FILES = 50;
+const MAX_FILES_AS_EVIDENCE = 20;
+const MAX_DECISIONS = 20;
+const MAX_TASKS = 50;
+const MAX_OPERATIONS = 5;
+const MAX_QUESTIONS = 5;
+
+/** The view of a handover that handoff V2 knows: an envelope that its own reader accepts. */
+export function writeV2Envelope(handover: Handover, { machine, earlier }: V2Surroundings): V2Envelope {
+  const transcriptOf = ({ session }: Handover): string | null =>
+    session.transcript === null ? null : expandHome(session.transcript, machine);
+  const before = earlier.at(-1);
+  const evidence = listEvidence(handover, transcriptOf(handover));
+  const decisions = listDecisions(handover, evidence);
+  const envelope: Omit<V2Envelope, 'checksum'> = {
+    schema_version: 1,
+    resume_snapshot: {
+      ...describeSession(handover),
+      ...describeWork(handover),
+      decision_refs: decisions.map((decision) => decision.id),
+      evidence_refs: evidence.map((item) => item.id),
+      n_1_transcript_path: transcriptOf(handover),
+      n_2_transcript_path: before === undefined ? null : transcriptOf(before),
+      message_intent: readIntent(findGoal(handover) ?? ''),
+      goal_origin: readGoalOrigin(findGoal(handover) ?? ''),
+      ...describeMore(handover),
+      session_chain: [...new Set([...earlier, handover].map(nameSession))],
+      ...describeLastMessage(handover),
+    },
+    decision_register: decisions,
+    evidence_index: evidence,
+  };
+  return { ...envelope, checksum: computeV2Checksum(envelope) };
+}
+
+function nameSession({ session, id }: Handover): string {
+  return session.id ?? id;
+}
+
+function describeSession(handover: Handover) {
+  const { created_at, imported } = handover;
+  const expires_at = handover.expires_at ?? formatTimestamp(Date.parse(created_at) + DEFAULT_FRESHNESS_MS);
+  return {
+    schema_version: 2,
+    snapshot_id: imported?.format === V2_FORMAT ? imported.id : deriveSnapshotId(handover.id),
+    terminal_id: handover.session.terminal ?? 'handover',
+    source_session_id: nameSession(handover),
+    created_at: formatV2Time(created_at),
+    expires_at: formatV2Time(expires_at),
+    status: 'pending',
+  } as const;
+}
+
+function describeWork(handover: Handover) {
+  const goal = findGoal(handover) ?? 'Unknown task';
+  return {
+    goal: cutAtWord(goal, MAX_GOAL_BYTES),
+    current_task: shorten(goal),
+    ...judgeProgress(handover),
+    blockers: listLatest(handover, 'blocker')
+      .filter(isCurrent)
+      .map((fact) => ({ type: textIn(fact, 'type') ?? 'awaiting_approval', summary: shorten(fact.text) })),
+    active_files: listFiles(handover)
+      .slice(0, MAX_FILES)
+      .map((fact) => fact.text),
+    pending_operations: listLatest(handover, 'running')
+      .slice(0, MAX_OPERATIONS)
+      .map((fact) => ({
+        type: textIn(fact, 'type') ?? 'command',
+        target: shorten(fact.text),
+        state: 'in_progress',
+      })),
+    next_step: findNextStep(handover),
+  };
+}
+
+function describeMore(
+  handover: Handover,
+): Pick<V2Snapshot, 'quality_score' | 'tasks_snapshot' | 'open_questions'> {
+  const tasks = handover.facts.filter((fact) => fact.kind === 'task').slice(0, MAX_TASKS);
+  const questions = listLatest(handover, 'question').filter(isCurrent).slice(0, MAX_QUESTIONS);
+  const more: ReturnType<typeof describeMore> = {};
+  // Three digits have the same form in every language that may check the sum.
+  if (handover.quality !== null) more.quality_score = Math.round(handover.quality.score * 1000) / 1000;
+  if (tasks.length > 0) {
+    more.tasks_snapshot = tasks.map((fact) => ({
+      id: fact.id,
+      title: shorten(fact.text),
+      status: fact.status ?? 'pending',
+    }));
+  }
+  if (questions.length > 0) more.open_questions = questions.map((fact) => shorten(fact.text));
+  return more;
+}
+
+function describeLastMessage(handover: Handover): Pick<V2Snapshot, 'last_user_message'> {
+  const message = findLastMessage(handover);
+  return message === null ? {} : { last_user_message: cutAtWord(message, MAX_MESSAGE_BYTES) };
+}
+
+const CHANGED = new Set(['edited', 'created', 'deleted']);
+
+/** Files that were changed or declared, then files that were read; the latest first. */
+function listFiles(handover: Handover): Fact[] {
+  const files = listLatest(handover, 'file').filter((fact) => fact.status !== 'mentioned');
+  const isChanged = ({ status }: Fact): boolean => status === undefined || CHANGED.has(status);
+  return [...files.filter(isChanged), ...files.filter((fact) => !isChanged(fact))];
+}
+
+/** A hash is given only of what lies in the project: the tool rejects an envelope for a hash of any other file. */
+function listEvidence(handover: Handover, transcript: string | null): V2Evidence[] {
+  const evidence: V2Evidence[] = [];
+  if (transcript !== null) {
+    evidence.push({
+      id: deriveId('ev', handover, 'transcript'),
+      type: 'transcript',
+      label: 'Session transcript',
+      path: transcript,
+      content_hash: null,
+    });
+  }
+  for (const fact of listFiles(handover).slice(0, MAX_FILES_AS_EVIDENCE)) {
+    const hash = isInside(fact.text) ? (fact.probe?.sha256 ?? null) : null;
+    evidence.push({
+      id: deriveId('ev', handover, fact.id),
+      type: 'file',
+      label: baseName(fact.text),
+      path: fact.text,
+      ...(hash === null ? {} : { content_hash: `sha256:${hash}` }),
+    });
+  }
+  return evidence;
+}
+
+/** Paths are kept relative to the project where they lie in it. */
+function isInside(path: string): boolean {
+  return !/^(?:[/~\\]|\.\.(?:[/\\]|$)|[A-Za-z]:)/.test(path);
+}
+
+const DECISION_KINDS = new Map([
+  ['constraint', 'constraint'],
+  ['decision', 'settled_decision'],
+  ['blocker', 'blocker_rule'],
+  ['rejected', 'anti_goal'],
+] as const);
+
+/** What a human laid down comes first, then what is latest. */
+function listDecisions(handover: Handover, evidence: readonly V2Evidence[]): V2Decision[] {
+  const source_refs = evidence.filter((item) => item.type === 'transcript').map((item) => item.id);
+  const facts = listLatest(handover, ...DECISION_KINDS.keys());
+  const byHumans = facts.filter((fact) => fact.origin === 'human');
+  const byOthers = facts.filter((fact) => fact.origin !== 'human');
+  return [...byHumans, ...byOthers].slice(0, MAX_DECISIONS).flatMap((fact) => {
+    const kind = [...DECISION_KINDS].find(([ours]) => ours === fact.kind)?.[1];
+    if (kind === undefined) return [];
+    return {
+      id: deriveId('dec', handover, fact.id),
+      kind,
+      summary: shorten(fact.text),
+      details: cutAtWord(fact.text, MAX_TEXT_BYTES),
+      priority: kind === 'constraint' || kind === 'blocker_rule' ? 'high' : 'medium',
+      applies_when: 'Continue the current task after compact.',
+      source_refs,
+    };
+  });
+}
+
+function shorten(text: string): string {
+  return cutAtWord(text.replace(/\s+/g, ' ').trim(), MAX_TEXT_BYTES);
+}
+
+/** Microseconds, and the zone as an offset. */
+function formatV2Time(timestamp: string): string {
+  return timestamp.replace(/Z$/, '000+00:00');
+}
+
+function deriveId(prefix: 'dec' | 'ev', handover: Handover, subject: string): string {
+  return `${prefix}_${sha256Hex(`${handover.id}\n${subject}`).slice(0, 32)}`;
+}
+
+/** In the form of a random UUID, and yet the same for the same handover. */
+export function deriveSnapshotId(id: string): string {
+  const hex = sha256Hex(id);
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
+  const parts = [
+    hex.slice(0, 8),
+    hex.slice(8, 12),
+    `4${hex.slice(13, 16)}`,
+    `${variant}${hex.slice(17, 20)}`,
+  ];
+  return [...parts, hex.slice(20, 32)].join('-');
+}

@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { HandoverError } from '../../errors.ts';
+import { DOCUMENT_NAMES } from '../../memory/document-names.ts';
+import { keepPresent } from '../../memory/documents.ts';
+import { listArchives, listNotesMonths, listNotesOfMonth, readState } from '../../memory/read-memory.ts';
+import { Checkpoint } from '../../memory/runs/checkpoint.ts';
+import { findMemoryDir, readRunConfig } from '../../memory/runs/run-config.ts';
+import { listRunFiles } from '../../memory/runs/run-files.ts';
+import { compareCodeUnits } from '../../model/canonical.ts';
+import { listFolder } from '../../platform/folder-listing.ts';
+import { pathExists } from '../../platform/folders.ts';
+import { identifyProject } from '../../platform/project.ts';
+import { pathOfCheckpoint } from '../../platform/project-folder.ts';
+import type { Store } from '../../store/store.ts';
+
+/** A file or folder that the older tools left in a project, and what becomes of it. */
+export interface AdoptedFile {
+  path: string;
+  /** `in use`: it is read and written where it is. `kept`: its content is in the store as well. */
+  outcome: 'in use' | 'kept' | 'would keep' | 'refused';
+  note: string | null;
+}
+
+/**
+ * Goes over what agent-handover and agent-handoff for Python left in a folder. Their files are used as they are, so
+ * nothing is changed; the three documents are kept in the store besides, word for word.
+ */
+export function adoptWorkspace(store: Store, folder: string, options: { dryRun: boolean }): AdoptedFile[] {
+  return [
+    ...adoptConfig(store, folder),
+    ...adoptMemory(store, folder),
+    ...adoptCheckpoint(store, folder),
+    ...adoptDocuments(store, folder, options),
+  ];
+}
+
+/** What cannot be understood is refused with its reason, and stops nothing else. */
+function attempt(path: string, work: () => AdoptedFile): AdoptedFile {
+  try {
+    return work();
+  } catch (error) {
+    if (!(error instanceof HandoverError)) throw error;
+    return { path, outcome: 'refused', note: error.message };
+  }
+}
+
+function adoptConfig({ machine }: Store, folder: string): AdoptedFile[] {
+  return listRunFiles(folder).map((path) =>
+    attempt(path, () => {
+      const { steps } = readRunConfig(machine, folder, path);
+      return { path, outcome: 'in use', note: `${steps.length} steps` };
+    }),
+  );
+}
+
+function adoptMemory({ machine }: Store, folder: string): AdoptedFile[] {
+  const root = findMemoryDir(machine, folder);
+  if (!pathExists(root)) return [];
+  const memory = { root, machine };
+  const months = listNotesMonths(memory);
+  const notes = months.flatMap((month) => listNotesOfMonth(memory, month));
+  const known = new Set(notes.map(({ path }) => path));
+  const strange = months
+    .flatMap((month) =>
+      listFolder(join(root, 'layer1', month)).map((name) => join(root, 'layer1', month, name)),
+    )
+    .filter((path) => path.endsWith('.md') && !known.has(path))
+    .sort(compareCodeUnits);
+  const state = readState(memory) === null ? 'no current state' : 'a current state';
+  return [
+    {
+      path: root,
+      outcome: 'in use',
+      note: `${notes.length} files of notes, ${state}, ${listArchives(memory).length} archives`,
+    },
+    ...strange.map(
+      (path): AdoptedFile => ({ path, outcome: 'refused', note: 'its name does not tell a tag and a date' }),
+    ),
+  ];
+}
+
+function adoptCheckpoint({ machine }: Store, folder: string): AdoptedFile[] {
+  const path = pathOfCheckpoint(folder);
+  if (!pathExists(path)) return [];
+  return [
+    attempt(path, () => ({ path, outcome: 'in use', note: new Checkpoint(path, machine).load().status })),
+  ];
+}
+
+function adoptDocuments(store: Store, folder: string, { dryRun }: { dryRun: boolean }): AdoptedFile[] {
+  const project = identifyProject(folder, store.machine).id;
+  return DOCUMENT_NAMES.flatMap((name) => {
+    const path = join(folder, name);
+    if (!pathExists(path)) return [];
+    return [
+      attempt(path, (): AdoptedFile => {
+        if (dryRun) return { path, outcome: 'would keep', note: null };
+        return { path, outcome: 'kept', note: keepPresent(store, { folder, project }, name) };
+      }),
+    ];
+  });
+}

@@ -1,0 +1,62 @@
+import { dirname, join } from 'node:path';
+import { HandoverError } from '../../errors.ts';
+import { createFileDurably, isTempName } from '../../platform/durable-file.ts';
+import { isFolder } from '../../platform/folders.ts';
+import { listNames } from '../../platform/foreign-file.ts';
+import { toRelativePath } from '../../platform/place.ts';
+import { ensureProjectFolder, readProjectFile, writeProjectFile } from '../../platform/project-file.ts';
+import { surveyFolder } from '../../platform/survey.ts';
+import { digest } from './arrivals.ts';
+import { findConflictCopies } from './conflict-copies.ts';
+import type { ObjectStore } from './objects.ts';
+
+const MAX_BYTES = 64 * 1024 * 1024;
+
+/** A folder that some program carries elsewhere. `folder` must be there: one that is not mounted must not be made. */
+export function openFolderStore(folder: string, name: string): ObjectStore {
+  const top = join(folder, name);
+  const read = (path: string): Buffer | null => readProjectFile(join(top, path), MAX_BYTES);
+  return {
+    backend: 'folder',
+    destination: top,
+    list: async () => {
+      requireTop(folder);
+      const files = [...surveyFolder(top)].filter(
+        ({ kind, name: file }) => kind === 'file' && !isTempName(file),
+      );
+      return new Map(
+        files
+          .map(({ path }) => toRelativePath(top, path))
+          .map((path) => [path, digest(read(path) ?? Buffer.of())]),
+      );
+    },
+    read: async (path) => {
+      const bytes = read(path);
+      return bytes === null ? null : { bytes, version: digest(bytes) };
+    },
+    write: async (path, bytes, expected) => {
+      requireTop(folder);
+      const target = join(top, path);
+      const parts = toRelativePath(folder, dirname(target)).split('/');
+      ensureProjectFolder(folder, ...parts);
+      if (expected === null) return createFileDurably(target, bytes) ? digest(bytes) : null;
+      const there = read(path);
+      if (there === null || digest(there) !== expected) return null;
+      writeProjectFile(target, bytes);
+      return digest(bytes);
+    },
+    inspect: async (paths) =>
+      paths.flatMap((path) =>
+        findConflictCopies(path, listNames(dirname(join(top, path)))).map(
+          (copy) => `${join(top, copy)} is a conflict copy: look whether it has something that ${path} lacks`,
+        ),
+      ),
+  };
+}
+
+function requireTop(folder: string): void {
+  if (isFolder(folder)) return;
+  throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `the folder ${folder} is not there`, {
+    hint: 'See whether the drive is mounted, then publish again; or mend publish.folder.path in your config.toml.',
+  });
+}

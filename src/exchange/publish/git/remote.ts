@@ -1,0 +1,164 @@
+import { HandoverError } from '../../../errors.ts';
+import type { ProgramResult } from '../../../platform/exec.ts';
+import type { Env } from '../../../platform/machine.ts';
+import type { GitSettings } from '../settings.ts';
+import { findCommit } from './refs.ts';
+import { complaintOf, type Extra, git, type Repo } from './repository.ts';
+import { describeUpstream, type Upstream } from './target.ts';
+
+/** Where what was fetched stands until it is merged. */
+export const FETCHED = 'refs/agent-handover/fetched';
+
+/** Ends what hangs even if nobody is left to watch over it. */
+const IMPATIENT = ['http.lowSpeedLimit=1', 'http.lowSpeedTime=20', 'credential.interactive=false'];
+const IMPATIENT_SSH =
+  '-o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax=2';
+const KEPT = ['GIT_SSH', 'GIT_SSH_VARIANT', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'GIT_PROXY_COMMAND'] as const;
+
+/** Nobody is asked for anything: not by git, not by ssh, not by a window. */
+function describeSurroundings(repo: Repo): Env {
+  const { env } = repo.machine;
+  const kept = Object.fromEntries(KEPT.flatMap((key) => (env[key] ? [[key, env[key]]] : [])));
+  const settled = git(repo, ['config', '--get', 'core.sshCommand']).stdout.toString('utf8').trim();
+  const ssh = env.GIT_SSH_COMMAND || settled || (env.GIT_SSH ? '' : 'ssh');
+  return {
+    ...kept,
+    ...(ssh === '' ? {} : { GIT_SSH_COMMAND: `${ssh} ${IMPATIENT_SSH}` }),
+    GIT_ASKPASS: '',
+    GCM_INTERACTIVE: 'never',
+  };
+}
+
+function reach(repo: Repo, { hooks, timeout }: GitSettings): Extra {
+  return {
+    remote: hooks ? 'run-hooks' : 'contact',
+    timeoutMs: timeout * 1000,
+    settings: IMPATIENT,
+    variables: describeSurroundings(repo),
+  };
+}
+
+/** Pushes a commit. `moved` when the branch has commits there that are not here. */
+export function pushCommit(
+  repo: Repo,
+  { commit, upstream }: { commit: string; upstream: Upstream },
+  settings: GitSettings,
+): 'pushed' | 'moved' {
+  const args = ['push', '--porcelain', '--no-signed', '--no-follow-tags', '--recurse-submodules=no'];
+  const result = contact(
+    () => git(repo, [...args, '--', upstream.remote, `${commit}:${upstream.ref}`], reach(repo, settings)),
+    describeUpstream(repo, upstream),
+  );
+  const answers = parsePushAnswers(result.stdout.toString('utf8'));
+  if (result.status === 0) return 'pushed';
+  const refusal = answers.find(({ flag }) => flag === '!');
+  if (refusal !== undefined && MOVED.test(refusal.summary)) return 'moved';
+  const where = describeUpstream(repo, upstream);
+  if (refusal !== undefined) throw refuseByRemote(where, refusal.summary, result);
+  if (result.status === 1) throw refuseByHook(where, result);
+  throw explainFailure(where, result);
+}
+
+/** The branch is elsewhere than was thought, or somebody is moving it just now. */
+const MOVED =
+  /^\[rejected\] \((?:fetch first|non-fast-forward)\)|^\[remote rejected\] \((?:cannot lock ref|failed to (?:update|lock)|incorrect old value|reference already exists)/;
+
+export interface PushAnswer {
+  flag: string;
+  summary: string;
+}
+
+/** Reads what `git push --porcelain` says of each branch: a flag, what was pushed where, and in words what came of it. */
+export function parsePushAnswers(text: string): PushAnswer[] {
+  return text.split('\n').flatMap((line) => {
+    const [, flag, summary] = /^([ +*=!-])\t[^\t]+\t(.+)$/.exec(line) ?? [];
+    return flag === undefined || summary === undefined ? [] : [{ flag, summary }];
+  });
+}
+
+/** Brings the commit of the branch as it is there now; null when there is no such branch. */
+export function fetchCommit(repo: Repo, upstream: Upstream, settings: GitSettings): string | null {
+  const where = describeUpstream(repo, upstream);
+  const args = [
+    'fetch',
+    '--quiet',
+    '--no-tags',
+    '--no-recurse-submodules',
+    '--no-auto-maintenance',
+    '--no-write-fetch-head',
+  ];
+  const result = contact(
+    () =>
+      git(repo, [...args, '--', upstream.remote, `+${upstream.ref}:${FETCHED}`], {
+        ...reach(repo, settings),
+        remote: 'contact',
+      }),
+    where,
+  );
+  if (result.status === 0) return findCommit(repo, FETCHED);
+  if (/couldn't find remote ref/.test(result.stderr)) return null;
+  throw explainFailure(where, result);
+}
+
+function contact(work: () => ProgramResult, where: string): ProgramResult {
+  try {
+    return work();
+  } catch (cause) {
+    if (!(cause instanceof HandoverError) || cause.code !== 'HANDOVER_PROGRAM_TIMEOUT') throw cause;
+    throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${where} did not answer in time`, {
+      hint: NOT_LOST,
+      cause,
+    });
+  }
+}
+
+const NOT_LOST =
+  'Nothing is lost: what was committed is pushed by the next try. Try again when the network is there.';
+
+function refuseByRemote(where: string, summary: string, { stderr }: ProgramResult): HandoverError {
+  return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} refused the push: ${summary}`, {
+    hint: 'The commit is kept here, and is pushed by the next try. What the remote said is in the error of --json.',
+    data: { stderr },
+  });
+}
+
+function refuseByHook(where: string, { stderr }: ProgramResult): HandoverError {
+  return new HandoverError(
+    'HANDOVER_GIT_HOOK_FAILED',
+    `the pre-push hook stopped the push to ${where}: ${firstLine(stderr)}`,
+    {
+      hint: 'Make the hook content and publish again, or set hooks = false below [publish.git] in your config.toml.',
+      data: { stderr },
+    },
+  );
+}
+
+function firstLine(text: string): string {
+  return text.trim().split('\n', 1)[0]?.trim() ?? '';
+}
+
+/** Git has no statuses for these; its messages are in English because we ask for that. */
+const NOT_LET_IN =
+  /Authentication failed|could not read (?:Username|Password)|Permission denied|terminal prompts disabled|Host key verification failed|returned error: 40[13]/;
+
+function explainFailure(where: string, { status, stderr }: ProgramResult): HandoverError {
+  const data = { status, stderr };
+  if (NOT_LET_IN.test(stderr)) {
+    return new HandoverError(
+      'HANDOVER_REMOTE_REFUSED',
+      `${where} did not let us in: ${complaintOf(stderr)}`,
+      {
+        hint: 'Log in once by hand so that git can do without asking (a credential helper, or a key in the ssh agent), and publish again. The commit is kept.',
+        data,
+      },
+    );
+  }
+  return new HandoverError(
+    'HANDOVER_REMOTE_UNREACHABLE',
+    `${where} cannot be reached: ${complaintOf(stderr)}`,
+    {
+      hint: NOT_LOST,
+      data,
+    },
+  );
+}

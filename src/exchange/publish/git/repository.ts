@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { HandoverError } from '../../../errors.ts';
+import type { ProgramResult } from '../../../platform/exec.ts';
+import { type GitOptions, locateRepository, type Repository, runGit } from '../../../platform/git.ts';
+import type { Machine } from '../../../platform/machine.ts';
+import { toRelativePath } from '../../../platform/place.ts';
+import { ensurePrivateFolder } from '../../../platform/private-folder.ts';
+
+/** A repository seen from one of its worktrees. */
+export interface Repo {
+  machine: Machine;
+  /** The worktree's top level. */
+  top: string;
+  gitDir: string;
+  commonDir: string;
+  /** What stands before a path of the project to make it one of the repository: empty, or ending in a slash. */
+  prefix: string;
+  /** Of ours alone, shared by all worktrees: drafts, notes and the lock. */
+  workFolder: string;
+}
+
+/** `root` is a real path. */
+export function openRepo(root: string, machine: Machine): Repo {
+  const found = locateRepository(root, machine.env);
+  if (found.state !== 'present' || found.top === null) throw refuseState(found, root);
+  const inside = toRelativePath(found.top, root);
+  return {
+    machine,
+    top: found.top,
+    gitDir: found.gitDir,
+    commonDir: found.commonDir,
+    prefix: inside === '' ? '' : `${inside}/`,
+    workFolder: join(found.commonDir, 'agent-handover'),
+  };
+}
+
+export function ensureWorkFolder({ workFolder }: Repo): string {
+  return ensurePrivateFolder(workFolder);
+}
+
+function refuseState(found: Repository | { state: string }, root: string): HandoverError {
+  if (found.state === 'missing') {
+    return new HandoverError('HANDOVER_PROGRAM_MISSING', 'git was not found, or cannot be run', {
+      hint: 'Install git, or add the folder it is in to PATH. Nothing was published.',
+    });
+  }
+  const what = found.state === 'present' ? 'has no worktree' : 'is not in a git repository that can be read';
+  return new HandoverError('HANDOVER_PUBLISH_UNCONFIGURED', `${root} ${what}`, {
+    hint: 'Publish from a worktree, make one with git init, or choose another backend in your config.toml.',
+  });
+}
+
+/** Everything that is written is flushed to the disk before git says that it is done. */
+const DURABLE = ['core.fsync=all', 'core.fsyncObjectFiles=true'];
+
+export type Extra = Pick<GitOptions, 'input' | 'variables' | 'settings' | 'remote' | 'timeoutMs'>;
+
+export function git(repo: Repo, args: readonly string[], extra: Extra = {}): ProgramResult {
+  return runGit(args, {
+    timeoutMs: 60_000,
+    ...extra,
+    cwd: repo.top,
+    env: repo.machine.env,
+    settings: [...DURABLE, ...(extra.settings ?? [])],
+  });
+}
+
+/** Runs git where it must succeed, and returns what it printed, without the last line end. */
+export function askGit(repo: Repo, args: readonly string[], extra: Extra = {}): string {
+  const result = git(repo, args, extra);
+  if (result.status === 0 && !result.truncated) return result.stdout.toString('utf8').replace(/\n$/, '');
+  throw gitFailed(repo, args, result);
+}
+
+/** The same for output in which every record ends in a NUL. */
+export function listGit(repo: Repo, args: readonly string[], extra: Extra = {}): string[] {
+  const records = askGit(repo, args, extra).split('\0');
+  return records.filter((record) => record !== '');
+}
+
+export function gitFailed(
+  repo: Repo,
+  args: readonly string[],
+  { status, stderr }: ProgramResult,
+): HandoverError {
+  const [command = ''] = args;
+  const how = status === null ? 'was ended by a signal' : `ended with ${status}`;
+  return new HandoverError(
+    'HANDOVER_GIT_FAILED',
+    `git ${command} ${how} in ${repo.top}: ${complaintOf(stderr)}`,
+    {
+      hint: 'Nothing of yours was changed. Look at the repository with git status, and publish again.',
+      data: { status, stderr },
+    },
+  );
+}
+
+/** What git says went wrong: not the advice around it. */
+export function complaintOf(stderr: string): string {
+  const lines = stderr.trim().split('\n');
+  return (lines.find((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '').trim();
+}

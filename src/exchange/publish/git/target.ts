@@ -1,0 +1,119 @@
+import { HandoverError } from '../../../errors.ts';
+import { findOperation } from '../../../platform/git-facts.ts';
+import { unconfigured } from '../refusals.ts';
+import type { GitSettings } from '../settings.ts';
+import { askGit, git, listGit, type Repo } from './repository.ts';
+
+/** Where a branch is pushed to. */
+export interface Upstream {
+  remote: string;
+  /** The full name of the branch there. */
+  ref: string;
+  /** Where this repository keeps what it knows of that branch. */
+  tracking: string;
+}
+
+/** The branch that is published. */
+export interface Target {
+  ref: string;
+  /** Whether it is checked out here, so that index and worktree go with it. */
+  isCurrent: boolean;
+  /** Null when nothing is to be pushed. */
+  upstream: Upstream | null;
+}
+
+export function findTarget(repo: Repo, settings: GitSettings): Target {
+  const ref = settings.ref ?? readCurrentBranch(repo);
+  if (settings.ref !== undefined) assertNotCheckedOut(repo, settings.ref);
+  const upstream = settings.push ? findUpstream(repo, ref, settings) : null;
+  return { ref, isCurrent: settings.ref === undefined, upstream };
+}
+
+function readCurrentBranch(repo: Repo): string {
+  const operation = findOperation(repo.gitDir);
+  if (operation !== null) {
+    throw new HandoverError('HANDOVER_GIT_BUSY', `a ${operation} is under way in ${repo.top}`, {
+      hint: `Finish or abort it (git status says how), and publish again.`,
+    });
+  }
+  const result = git(repo, ['symbolic-ref', '--quiet', 'HEAD']);
+  const ref = result.stdout.toString('utf8').trim();
+  if (result.status === 0 && ref.startsWith('refs/heads/')) return ref;
+  throw new HandoverError('HANDOVER_GIT_DETACHED', `no branch is checked out in ${repo.top}`, {
+    hint: 'Check one out (git switch BRANCH), or give memory a branch of its own: ref = "refs/heads/memory" below [publish.git] in your config.toml.',
+  });
+}
+
+/** A branch of its own is written without a worktree, and would leave one that has it checked out behind. */
+function assertNotCheckedOut(repo: Repo, ref: string): void {
+  if (git(repo, ['check-ref-format', ref]).status !== 0)
+    throw unconfigured(
+      `"${ref}" is not a name that git takes for a branch`,
+      'Mend publish.git.ref in your config.toml.',
+    );
+  if (
+    !listGit(repo, ['worktree', 'list', '--porcelain']).some((text) =>
+      text.split('\n').includes(`branch ${ref}`),
+    )
+  )
+    return;
+  throw unconfigured(
+    `${ref} is checked out, and cannot be the branch that memory has to itself`,
+    'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
+  );
+}
+
+function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream {
+  const branch = ref.slice('refs/heads/'.length);
+  const remotes = askGit(repo, ['remote'])
+    .split('\n')
+    .filter((name) => name !== '');
+  const configured = readSetting(repo, `branch.${branch}.remote`);
+  const merge = readSetting(repo, `branch.${branch}.merge`);
+  if (configured !== null && merge !== null && remotes.includes(configured))
+    return { remote: configured, ref: merge, tracking: nameTracking(configured, merge) };
+  const remote = settings.remote ?? (settings.ref === undefined ? null : chooseRemote(remotes));
+  if (remote === null || !remotes.includes(remote)) throw refuseTarget(branch, remote, remotes);
+  return { remote, ref, tracking: nameTracking(remote, ref) };
+}
+
+/** A branch that was asked for by name may go to the only remote there is. */
+function chooseRemote(remotes: readonly string[]): string | null {
+  const [only = null] = remotes;
+  return remotes.length === 1 ? only : null;
+}
+
+function refuseTarget(branch: string, remote: string | null, remotes: readonly string[]): HandoverError {
+  if (remote !== null) {
+    return unconfigured(
+      `this repository has no remote "${remote}"`,
+      'Mend publish.git.remote in your config.toml, or add it with git remote add.',
+    );
+  }
+  if (remotes.length === 0) {
+    return unconfigured(
+      'this repository has no remote to push to',
+      'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
+    );
+  }
+  return unconfigured(
+    `the branch ${branch} has no upstream`,
+    `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
+  );
+}
+
+function nameTracking(remote: string, ref: string): string {
+  return ref.replace(/^refs\/heads\//, `refs/remotes/${remote}/`);
+}
+
+function readSetting(repo: Repo, key: string): string | null {
+  const result = git(repo, ['config', '--null', '--get', key]);
+  const value = result.stdout.toString('utf8').replace(/\0$/, '');
+  return result.status === 0 && value !== '' && !value.startsWith('-') ? value : null;
+}
+
+/** Without what a URL may hold to log in by. */
+export function describeUpstream(repo: Repo, { remote, ref }: Upstream): string {
+  const url = readSetting(repo, `remote.${remote}.url`) ?? remote;
+  return `${url.replace(/^(\w+:\/\/)[^/@]*@/, '$1')} ${ref}`;
+}

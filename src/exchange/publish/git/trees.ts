@@ -1,0 +1,84 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { removeFile } from '../../../platform/durable-file.ts';
+import { askGit, ensureWorkFolder, git, gitFailed, listGit, type Repo } from './repository.ts';
+
+/** A file in a tree. */
+export interface TreeEntry {
+  mode: string;
+  oid: string;
+}
+
+/** A path and what is to stand there; null takes it away. */
+export type TreeChange = readonly [path: string, entry: TreeEntry | null];
+
+export const PLAIN_FILE = '100644';
+
+/** The files at and below `paths`, by path. Names that are not UTF-8 are passed over. */
+export function readTree(repo: Repo, commit: string, paths: readonly string[]): Map<string, TreeEntry> {
+  const entries = new Map<string, TreeEntry>();
+  if (paths.length === 0) return entries;
+  for (const record of listGit(repo, ['ls-tree', '-r', '-z', '--full-tree', commit, '--', ...paths])) {
+    const [, mode, oid, path] = /^(\d{6}) \w+ ([0-9a-f]+)\t(.+)$/s.exec(record) ?? [];
+    if (mode === undefined || oid === undefined || path === undefined || path.includes('\ufffd')) continue;
+    entries.set(path, { mode, oid });
+  }
+  return entries;
+}
+
+/** The name that git gives to bytes. */
+export type NameBlob = (bytes: Uint8Array) => string;
+
+export function chooseNaming(repo: Repo): NameBlob {
+  const format = askGit(repo, ['rev-parse', '--show-object-format']);
+  const algorithm = format === 'sha256' ? 'sha256' : 'sha1';
+  return (bytes) => createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+}
+
+/** Adds blobs to the repository, all by one process. */
+export function writeBlobs(repo: Repo, blobs: readonly Uint8Array[]): void {
+  if (blobs.length === 0) return;
+  const parts = blobs.flatMap((bytes) => [
+    Buffer.from(`blob\ndata ${bytes.length}\n`),
+    bytes,
+    Buffer.from('\n'),
+  ]);
+  const input = Buffer.concat([...parts, Buffer.from('done\n')]);
+  askGit(repo, ['fast-import', '--quiet', '--done'], { input });
+}
+
+export function readBlob(repo: Repo, oid: string): Buffer {
+  const args = ['cat-file', 'blob', oid];
+  const result = git(repo, args);
+  if (result.status === 0 && !result.truncated) return result.stdout;
+  throw gitFailed(repo, args, result);
+}
+
+/** Writes the tree of a commit with some changes, by an index of its own. */
+export function writeTree(repo: Repo, from: string | null, changes: readonly TreeChange[]): string {
+  const index = join(ensureWorkFolder(repo), 'tree-index');
+  for (const left of [index, `${index}.lock`]) removeFile(left);
+  const variables = { GIT_INDEX_FILE: index };
+  try {
+    askGit(repo, ['read-tree', from ?? '--empty'], { variables });
+    changeIndex(repo, changes, index);
+    return askGit(repo, ['write-tree'], { variables });
+  } finally {
+    removeFile(index);
+  }
+}
+
+/** `index` is a file that nobody else uses. */
+export function changeIndex(repo: Repo, changes: readonly TreeChange[], index: string): void {
+  const variables = { GIT_INDEX_FILE: index };
+  const gone = changes.flatMap(([path, entry]) => (entry === null ? [`${path}\0`] : []));
+  const set = changes.flatMap(([path, entry]) =>
+    entry === null ? [] : [`${entry.mode} ${entry.oid}\t${path}\0`],
+  );
+  if (gone.length > 0)
+    askGit(repo, ['update-index', '-z', '--force-remove', '--stdin'], { input: gone.join(''), variables });
+  askGit(repo, ['update-index', '-z', '--replace', '--add', '--index-info'], {
+    input: set.join(''),
+    variables,
+  });
+}

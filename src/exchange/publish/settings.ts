@@ -1,0 +1,114 @@
+import * as v from 'valibot';
+import { HandoverError } from '../../errors.ts';
+import { parseSection, readProjectConfig, readUserConfig } from '../../platform/config-file.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { BACKENDS } from './publisher.ts';
+
+/** The layers of memory and the three files that people and agents read. */
+export const DEFAULT_PATHS: string[] = ['memory', 'SOUL.md', 'MEMORY.md', 'HANDOFF.md'];
+
+const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
+
+/** Below the project's folder, with forward slashes. No part begins with a dot: that is where settings are kept. */
+const ProjectPath = v.pipe(
+  v.string(),
+  v.regex(
+    /^(?![-:])[^/.\\\p{Cc}][^/\\\p{Cc}]*(?:\/[^/.\\\p{Cc}][^/\\\p{Cc}]*)*$/u,
+    'is no path inside a project',
+  ),
+);
+
+export function isProjectPath(path: string): boolean {
+  return v.is(ProjectPath, path);
+}
+
+/** Paths that a program gives. A slash at the end is taken off. */
+export function acceptPaths(given: readonly string[]): string[] {
+  const paths = given.map((path) => path.replace(/\/+$/, ''));
+  const wrong = paths.find((path) => !isProjectPath(path));
+  if (wrong === undefined) return paths;
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `"${wrong}" is not a path inside the project`, {
+    hint: 'What is published lies below the project, and no part of its path begins with a dot.',
+  });
+}
+
+const Seconds = v.pipe(v.number(), v.minValue(1), v.maxValue(600));
+
+const GitSettings = v.strictObject({
+  /** A branch for nothing else, as `refs/heads/memory`; without it, the current branch. */
+  ref: v.exactOptional(
+    v.pipe(v.string(), v.regex(/^refs\/heads\/[A-Za-z0-9][\w./-]{0,200}$/, 'is no full name of a branch')),
+  ),
+  /** Where the branch has no upstream. */
+  remote: v.exactOptional(
+    v.pipe(v.string(), v.regex(/^[A-Za-z0-9][\w./-]{0,100}$/, 'is no name of a remote')),
+  ),
+  push: v.optional(v.boolean(), true),
+  /** Whether pushing runs the repository's pre-push hook. */
+  hooks: v.optional(v.boolean(), true),
+  /** What to do when commits of the user would be pushed along. */
+  own_commits: v.optional(v.picklist(['refuse', 'push']), 'refuse'),
+  message: v.exactOptional(Text),
+  timeout: v.optional(Seconds, 25),
+});
+export type GitSettings = v.InferOutput<typeof GitSettings>;
+
+/** Settings that a program gives. */
+export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): GitSettings {
+  const result = v.safeParse(GitSettings, settings);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  throw new HandoverError(
+    'HANDOVER_INPUT_INVALID',
+    `${v.getDotPath(issue) ?? 'a setting'}: ${issue.message}`,
+    {
+      hint: 'See docs/publishing.md for what it may be.',
+    },
+  );
+}
+
+const S3Settings = v.strictObject({
+  endpoint: Text,
+  bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is no name of a bucket')),
+  region: v.optional(Text, 'auto'),
+  prefix: v.optional(
+    v.pipe(v.string(), v.regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/, 'is no prefix of plain letters')),
+    'agent-handover',
+  ),
+  /** In the form of `~/.aws/credentials`. Without it, they are taken from the environment. */
+  credentials_file: v.exactOptional(Text),
+  profile: v.optional(Text, 'default'),
+  timeout: v.optional(Seconds, 25),
+});
+export type S3Settings = v.InferOutput<typeof S3Settings>;
+
+const MemoryVaultSettings = v.strictObject({
+  url: v.exactOptional(Text),
+  token_file: v.exactOptional(Text),
+  timeout: v.optional(Seconds, 25),
+});
+export type MemoryVaultSettings = v.InferOutput<typeof MemoryVaultSettings>;
+
+const FolderSettings = v.strictObject({ path: Text });
+export type FolderSettings = v.InferOutput<typeof FolderSettings>;
+
+const UserSection = v.strictObject({
+  enabled: v.optional(v.boolean(), true),
+  backend: v.exactOptional(v.picklist(BACKENDS)),
+  paths: v.optional(v.array(ProjectPath), DEFAULT_PATHS),
+  git: v.optional(GitSettings, {}),
+  s3: v.exactOptional(S3Settings),
+  memoryvault: v.optional(MemoryVaultSettings, {}),
+  folder: v.exactOptional(FolderSettings),
+});
+export type PublishSettings = v.InferOutput<typeof UserSection>;
+
+/** Whoever wrote the repository may keep its memory at home, and nothing else. */
+const ProjectSection = v.strictObject({ enabled: v.optional(v.boolean(), true) });
+
+/** `root` is the project's folder. */
+export function readPublishSettings(root: string, machine: Machine): PublishSettings {
+  const settings = parseSection(readUserConfig(machine), 'publish', UserSection);
+  const { enabled } = parseSection(readProjectConfig(root), 'publish', ProjectSection);
+  return { ...settings, enabled: settings.enabled && enabled };
+}

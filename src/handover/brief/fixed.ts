@@ -1,0 +1,126 @@
+import { baseName } from '../../model/base-name.ts';
+import { type Handover, isForeign } from '../../model/handover.ts';
+import { cutAtWord, revealControls } from '../../model/text.ts';
+import { printChanges } from './changes.ts';
+import { countLineBytes, IMPORTED_MARK, oneLine, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
+import { readMessage } from './messages.ts';
+import type { Entry } from './page.ts';
+import { orderOf, rankOf, type Section } from './sections.ts';
+import { BYTES_PER_TOKEN, type Material, type Weighed } from './weighed.ts';
+import type { FactWeight } from './weight.ts';
+
+/** Puts lines on the page; null when they do not fit. */
+export type Put = (section: Section, lines: string[], order?: number) => Entry | null;
+
+/** What must be there, before anything competes. The changed files, with the entries that symbols may be added to. */
+export function placeFixed(
+  put: Put,
+  handover: Handover,
+  { facts, budget, goal, changes }: Material,
+  shown: Set<string>,
+): { entry: Entry; weight: FactWeight }[] {
+  const place = ({ fact, section, weight }: Weighed, lines: string[]): Entry | null => {
+    const entry = put(section, lines, orderOf(section, fact, weight));
+    if (entry !== null) shown.add(fact.id);
+    return entry;
+  };
+  const of = (section: Section): Weighed[] => facts.filter((item) => item.section === section);
+  for (const line of changes === null ? [] : printChanges(changes)) put('since', [line]);
+  if (goal !== null && !facts.some(({ fact }) => fact.kind === 'goal' && fact.text === goal.text))
+    put('goal', quoteLines(cutAtWord(goal.text, MAX_GOAL_BYTES)));
+  for (const { item, lines } of fitPinned(of('pinned'), Math.floor(budget * BYTES_PER_TOKEN * PINNED_SHARE)))
+    place(item, lines);
+  const { git } = handover.workspace;
+  const tree = git === null || isForeign(handover) ? null : printTree(git);
+  if (tree !== null) put('tree', [tree.head], -1);
+  for (const item of of('current')) {
+    const bytes = item.weight.role === 'current' ? clamp(Math.floor(budget * 0.7), 820, 1400) : 300;
+    place(item, [`${QUOTE}${cutAtWord(readMessage(item.fact.text), bytes)}`]);
+  }
+  for (const item of of('first'))
+    place(item, [
+      `${QUOTE}${cutAtWord(readMessage(item.fact.text), Math.min(830, Math.floor(budget * 0.42)))}`,
+    ]);
+  for (const item of facts.filter(isDeclared).sort((a, b) => rankOf(a.fact.kind) - rankOf(b.fact.kind)))
+    if (!shown.has(item.fact.id)) place(item, printFact(item.fact, item.weight));
+  if (handover.summary !== '') placeProse(put, handover, budget);
+  placeTasks(of('tasks'), place, budget);
+  for (const item of of('stopped'))
+    place(item, quoteLines(cutAtWord(item.fact.text, Math.floor(budget * 0.25))));
+  const changed = of('changed')
+    .sort((a, b) => a.weight.age - b.weight.age)
+    .slice(0, 60);
+  const placed = changed.flatMap((item) => {
+    const entry = place(item, printFact(item.fact, item.weight));
+    if (entry === null) return [];
+    entry.file = revealControls(baseName(item.fact.text));
+    return [{ entry, weight: item.weight }];
+  });
+  const uncaptured = changed.length === 0 ? (tree?.files ?? []) : [];
+  for (const line of uncaptured.slice(0, MAX_TREE_FILES)) put('tree', [line]);
+  return placed;
+}
+
+/** What is pinned may take so much of the page before the longest of it is cut. */
+const PINNED_SHARE = 0.4;
+
+/** All of them, whole where there is room, else the long ones cut, so that each is there: what they leave is shared out evenly. */
+function fitPinned(pinned: readonly Weighed[], room: number): { item: Weighed; lines: string[] }[] {
+  const printed = pinned.map((item) => ({ item, lines: printFact(item.fact, item.weight) }));
+  const sizes = printed.map(({ lines }) => countLineBytes(lines)).sort((a, b) => a - b);
+  let left = room;
+  let share = Number.POSITIVE_INFINITY;
+  for (const [at, size] of sizes.entries()) {
+    share = Math.floor(left / (sizes.length - at));
+    if (size > share) break;
+    share = Number.POSITIVE_INFINITY;
+    left -= size;
+  }
+  return printed.map(({ item, lines }) => {
+    if (countLineBytes(lines) <= share) return { item, lines };
+    const print = (text: string): string[] => printFact({ ...item.fact, text }, item.weight);
+    const room = Math.max(SHORTEST_PINNED, share - countLineBytes(print('-')));
+    return { item, lines: print(cutAtWord(oneLine(item.fact.text), room)) };
+  });
+}
+
+const SHORTEST_PINNED = 40;
+const MAX_GOAL_BYTES = 600;
+const MAX_TREE_FILES = 40;
+
+function isDeclared({ fact }: Weighed): boolean {
+  const isImported = fact.trust === 'imported' && fact.detail?.points === undefined;
+  return fact.trust === 'declared' || isImported || fact.status === 'refuted';
+}
+
+const FIRST = Number.NEGATIVE_INFINITY;
+
+function placeProse(put: Put, handover: Handover, budget: number): void {
+  const section = isForeign(handover) ? 'imported' : 'summary';
+  const text = isForeign(handover) ? `${IMPORTED_MARK}${handover.summary}` : handover.summary;
+  for (const share of [1, 1 / 2, 1 / 4, 1 / 8]) {
+    const lines = quoteLines(
+      share === 1 ? text : cutAtWord(text, Math.floor(budget * BYTES_PER_TOKEN * share)),
+    );
+    if (put(section, lines, FIRST) !== null) return;
+  }
+}
+
+function placeTasks(
+  tasks: readonly Weighed[],
+  place: (item: Weighed, lines: string[]) => Entry | null,
+  budget: number,
+): void {
+  let room = Math.floor((budget * BYTES_PER_TOKEN) / 8);
+  for (const item of tasks) {
+    if (item.fact.status !== 'pending' && item.fact.status !== 'in_progress') continue;
+    const lines = printFact(item.fact, item.weight);
+    room -= countLineBytes(lines);
+    if (room < 0) return;
+    place(item, lines);
+  }
+}
+
+function clamp(value: number, low: number, high: number): number {
+  return Math.max(low, Math.min(high, value));
+}

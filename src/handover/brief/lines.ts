@@ -1,0 +1,136 @@
+import type { Fact } from '../../model/fact.ts';
+import { cleanText, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
+import type { GitFacts } from '../../model/workspace.ts';
+import { type FactWeight, lineOf } from './weight.ts';
+
+/** The mark before every line that is not the brief's own. */
+export const QUOTE = '> ';
+
+/** A text as quoted lines: whatever it is, it cannot begin a line of its own. */
+export function quoteLines(text: string): string[] {
+  return cleanText(text)
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .filter((line) => line.trim() !== '')
+    .map((line) => `${QUOTE}${line}`);
+}
+
+/** The bytes of lines with their line ends. */
+export function countLineBytes(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
+}
+
+export function oneLine(text: string): string {
+  return cleanText(text).replace(/\s+/g, ' ').trim();
+}
+
+const MAX_STATEMENT_BYTES = 1200;
+const MAX_TASK_BYTES = 240;
+
+/** How a fact reads in a brief; with `cite`, what can be looked up tells where. */
+export function printFact(fact: Fact, weight: FactWeight, cite = true): string[] {
+  const source = cite ? sourceOf(fact) : '';
+  if (fact.trust === 'imported') return printImported(fact);
+  if (fact.status === 'refuted') return printRefuted(fact);
+  switch (fact.kind) {
+    case 'file':
+      return [`${QUOTE}${revealControls(fact.text)}${describeFile(fact, weight)}`];
+    case 'command':
+    case 'check':
+      return [`${QUOTE}${printCommand(fact)}${source}`];
+    case 'task':
+      return quoteLines(
+        `[${fact.status ?? 'open'}] ${numberOf(fact)}${cutAtWord(oneLine(fact.text), MAX_TASK_BYTES)}`,
+      );
+    default:
+      return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}${source}`);
+  }
+}
+
+function printRefuted({ text, detail }: Fact): string[] {
+  const because = typeof detail?.because === 'string' ? `; because: ${oneLine(detail.because)}` : '';
+  return [
+    `${QUOTE}- tried, did not work: ${cutAtWord(oneLine(text), MAX_STATEMENT_BYTES)}${cutAtWord(because, MAX_STATEMENT_BYTES)}`,
+  ];
+}
+
+/** The mark before what somebody else said. */
+export const IMPORTED_MARK = '- (imported, unverified) ';
+
+function printImported(fact: Fact): string[] {
+  const status = fact.status === undefined ? '' : `[${oneLine(fact.status)}] `;
+  const text = fact.kind === 'file' ? revealControls(fact.text) : cutAtWord(fact.text, MAX_STATEMENT_BYTES);
+  return quoteLines(`${IMPORTED_MARK}${fact.kind}: ${status}${text}`);
+}
+
+/** Where a fact was seen: its line in the transcript, or that it is older; nothing where neither is known. */
+export function sourceOf(fact: Fact): string {
+  if (fact.sources[0]?.session !== undefined) return ' (of an earlier session)';
+  const line = lineOf(fact);
+  return line === 0 ? '' : ` @${line}`;
+}
+
+function numberOf(fact: Fact): string {
+  const number = fact.detail?.number;
+  return typeof number === 'string' ? `#${oneLine(number)} ` : '';
+}
+
+/** What is not the user's word, and stands where the user's would, says whose it is. */
+function markOf(fact: Fact): string {
+  const pinned = fact.pinned === true && fact.kind !== 'note' ? `${fact.kind}: ` : '';
+  const status =
+    fact.status === undefined || fact.status === 'open' || fact.kind === 'error' ? '' : `[${fact.status}] `;
+  if (fact.trust === 'declared' && fact.origin === 'agent')
+    return `- (by the agent, unverified) ${pinned}${status}`;
+  return `- ${pinned}${status}`;
+}
+
+function describeFile(fact: Fact, weight: FactWeight): string {
+  const marks = [
+    ...(fact.status === 'created' ? ['new'] : []),
+    ...(fact.status === 'deleted' ? ['deleted'] : []),
+    ...(weight.edits > 0 ? [weight.edits === 1 ? '1 edit' : `${weight.edits} edits`] : []),
+    ...(weight.edits === 0 && weight.failures > 0 ? ['edit failed'] : []),
+    ...(fact.status === 'read' ? ['read'] : []),
+    ...(fact.status === 'mentioned' ? ['named'] : []),
+  ];
+  return marks.length === 0 ? '' : ` (${marks.join(', ')})`;
+}
+
+function printCommand(fact: Fact): string {
+  const outcome = fact.detail?.outcome;
+  const told = typeof outcome === 'string' ? ` -> ${outcome}` : '';
+  const status = fact.status === 'failed' ? 'FAILED' : (fact.status ?? '');
+  const variables = fact.detail?.environment;
+  const set = Array.isArray(variables) && variables.length > 0 ? ` (env ${variables.join(', ')})` : '';
+  return oneLine(`${status} \`${fact.text}\`${set}${told}`);
+}
+
+/** The state of git in one line, and each changed file. */
+export function printTree(git: GitFacts): { head: string; files: string[] } {
+  const files = [
+    ...git.conflicted.map((path) => `conflict: ${revealControls(path)}`),
+    ...git.staged.map((file) => `staged, ${file.change}: ${showChange(file)}`),
+    ...git.unstaged.map((file) => `${file.change}: ${showChange(file)}`),
+    ...git.untracked.map((path) => `untracked: ${revealControls(path)}`),
+  ];
+  return { head: describeHead(git), files: files.map((line) => `${QUOTE}${line}`) };
+}
+
+function showChange(file: { path: string; from?: string }): string {
+  return file.from === undefined
+    ? revealControls(file.path)
+    : `${revealControls(file.from)} -> ${revealControls(file.path)}`;
+}
+
+function describeHead(git: GitFacts): string {
+  const parts = [
+    git.branch === null ? 'no branch (detached)' : `branch ${revealControls(git.branch)}`,
+    git.head === null ? 'no commit yet' : `head ${git.head.slice(0, 12)}`,
+  ];
+  if (git.upstream !== null)
+    parts.push(`${git.ahead ?? 0} ahead and ${git.behind ?? 0} behind ${revealControls(git.upstream)}`);
+  if (git.operation !== null) parts.push(`${git.operation} in progress`);
+  parts.push(git.changed_total === null ? 'changed files unknown' : `${git.changed_total} changed files`);
+  return `${QUOTE}${parts.join(', ')}`;
+}

@@ -1,0 +1,268 @@
+import { basename, dirname, resolve } from 'node:path';
+import { HandoverError, isErrno } from '../../errors.ts';
+import { makeHandoverId } from '../../model/id.ts';
+import { cleanLine, cutToBytes } from '../../model/text.ts';
+import { moveFileDurably } from '../../platform/durable-file.ts';
+import { acquireLock, type Lock } from '../../platform/lock.ts';
+import { describeMachine, type Machine } from '../../platform/machine.ts';
+import {
+  ensureLockFolder,
+  ensureProjectFolder,
+  readProjectFile,
+  writeProjectFile,
+} from '../../platform/project-file.ts';
+import { pathOfCheckpoint } from '../../platform/project-folder.ts';
+import {
+  assertStepName,
+  findTwice,
+  formatCheckpoint,
+  formatRunTime,
+  NO_RUN,
+  parseCheckpoint,
+  type RunState,
+  type StepRecord,
+} from './checkpoint-file.ts';
+import type { ResumeCode } from './resume-code.ts';
+
+const MAX_BYTES = 4 * 1024 * 1024;
+const MAX_ERROR_BYTES = 500;
+const LOCK_WAIT_MS = 60_000;
+/** A step may take hours, on a machine that cannot be seen from here. */
+const LONGEST_RUN_MS = 24 * 60 * 60 * 1000;
+
+const NO_RECORD: StepRecord = {
+  attempts: 0,
+  started_at: null,
+  finished_at: null,
+  error: null,
+  effect: null,
+};
+
+export interface StartOptions {
+  /** Begin anew, even if a run was interrupted. */
+  restart?: boolean;
+  /** What the steps are given. It stays with the run, so that going on does not need it again. */
+  inputs?: ReadonlyMap<string, string>;
+}
+
+export interface StepNews {
+  done?: { name: string; effect?: string | null };
+  failed?: { name: string; error: string };
+  begun?: string;
+  /** The run is over. Refused while a step is not done. */
+  completed?: boolean;
+}
+
+/**
+ * How far a run of steps has come, in one JSON file that the original tool can read too. Each change is written
+ * atomically and durably; writers in any number of processes take turns.
+ */
+export class Checkpoint {
+  readonly path: string;
+  readonly machine: Machine;
+  #isHeld = false;
+
+  constructor(path: string = pathOfCheckpoint('.'), machine: Machine = describeMachine()) {
+    this.path = resolve(machine.cwd, path);
+    this.machine = machine;
+  }
+
+  /** A file that is not there is a run that never was; one that is damaged is an error. */
+  load(): RunState {
+    try {
+      const bytes = readProjectFile(this.path, MAX_BYTES);
+      return bytes === null ? NO_RUN : parseCheckpoint(bytes.toString('utf8'), this.path);
+    } catch (cause) {
+      if (!isErrno(cause) && !(cause instanceof HandoverError)) throw cause;
+      if (cause.code === 'HANDOVER_CHECKPOINT_DAMAGED') throw cause;
+      throw new HandoverError(
+        'HANDOVER_CHECKPOINT_UNREADABLE',
+        `the checkpoint ${this.path} cannot be read (${isErrno(cause) ? cause.code : cause.message})`,
+        { hint: 'See who may read it, and that it is a file.', cause },
+      );
+    }
+  }
+
+  /**
+   * Begins a run, or goes on with one that was interrupted: steps that are done stay done, new ones are to be done, and
+   * those that are not among `names` any more are dropped. What changed is in the run's `changes`.
+   */
+  start(names: readonly string[], options: StartOptions = {}): RunState {
+    for (const name of names) assertStepName(name);
+    const twice = findTwice(names);
+    if (twice !== undefined) {
+      throw new HandoverError('HANDOVER_INPUT_INVALID', `two steps have the same name, "${twice}"`, {
+        hint: 'Give each step a name of its own.',
+      });
+    }
+    return this.#withLock(() => {
+      const before = options.restart ? this.#setAside() : this.load();
+      const fresh = this.#begin(names, options.inputs ?? new Map());
+      const state = before.status === 'in_progress' ? goOn(before, fresh) : fresh;
+      this.#write(state);
+      return state;
+    });
+  }
+
+  markDone(name: string, effect: string | null = null): RunState {
+    return this.record({ done: { name, effect } });
+  }
+
+  complete(): RunState {
+    return this.record({ completed: true });
+  }
+
+  pendingSteps(): string[] {
+    return listPending(this.load());
+  }
+
+  resumeCode(): ResumeCode {
+    const { status } = this.load();
+    if (status === 'none') return 0;
+    return status === 'completed' ? 2 : 1;
+  }
+
+  /** Several things that happened, in one write. */
+  record(news: StepNews): RunState {
+    for (const name of [news.done?.name, news.failed?.name, news.begun])
+      if (name !== undefined) assertStepName(name);
+    return this.#withLock(() => {
+      const state = applyNews(this.load(), news, formatRunTime(this.machine.clock.now()));
+      this.#write(state);
+      return state;
+    });
+  }
+
+  /**
+   * Makes this one the only writer until it is released: for whoever carries out the steps, so that none is carried out
+   * by two at once. Refused while another writes.
+   */
+  hold(): { release(): void } {
+    const lock = this.#acquire(0);
+    this.#isHeld = true;
+    return {
+      release: () => {
+        this.#isHeld = false;
+        lock.release();
+      },
+    };
+  }
+
+  #begin(names: readonly string[], inputs: ReadonlyMap<string, string>): RunState {
+    const now = this.machine.clock.now();
+    const id = makeHandoverId(now, this.machine.random.bytes(3));
+    return {
+      status: 'in_progress',
+      steps: new Map(names.map((name) => [name, 'pending'])),
+      startedAt: formatRunTime(now),
+      finishedAt: null,
+      run: { id, attempts: 1, steps: new Map(), changes: [], inputs: new Map(inputs) },
+    };
+  }
+
+  /** A damaged checkpoint is kept beside the new one; a whole one tells nothing that is still wanted. */
+  #setAside(): RunState {
+    try {
+      this.load();
+    } catch (error) {
+      if (!(error instanceof HandoverError) || error.code !== 'HANDOVER_CHECKPOINT_DAMAGED') throw error;
+      const time = formatRunTime(this.machine.clock.now()).replace(/[:.+]/g, '');
+      moveFileDurably(this.path, `${this.path}.damaged-${time}`);
+    }
+    return NO_RUN;
+  }
+
+  #write(state: RunState): void {
+    writeProjectFile(this.path, formatCheckpoint(state));
+  }
+
+  #withLock<T>(work: () => T): T {
+    if (this.#isHeld) return work();
+    const lock = this.#acquire(LOCK_WAIT_MS);
+    try {
+      return work();
+    } finally {
+      lock.release();
+    }
+  }
+
+  #acquire(waitMs: number): Lock {
+    const folder = dirname(this.path);
+    return acquireLock({
+      folder: ensureLockFolder(ensureProjectFolder(dirname(folder), basename(folder))),
+      name: 'checkpoint',
+      waitMs,
+      clock: this.machine.clock,
+      staleMs: LONGEST_RUN_MS,
+    });
+  }
+}
+
+/** The run that was interrupted, with the steps and what it is given of the one that would begin now. */
+function goOn(before: RunState, fresh: RunState): RunState {
+  if (fresh.run === null) return before;
+  const added = [...fresh.steps.keys()].filter((name) => !before.steps.has(name));
+  const removed = [...before.steps.keys()].filter((name) => !fresh.steps.has(name));
+  const run = before.run ?? fresh.run;
+  return {
+    ...before,
+    startedAt: before.startedAt ?? fresh.startedAt,
+    steps: new Map([...fresh.steps.keys()].map((name) => [name, before.steps.get(name) ?? 'pending'])),
+    run: {
+      ...run,
+      attempts: run.attempts + 1,
+      inputs: new Map([...run.inputs, ...fresh.run.inputs]),
+      changes: [
+        ...run.changes,
+        ...added.map((name) => `step "${name}" was added, and is to be done`),
+        ...removed.map((name) => `step "${name}" was taken away, ${describeEnd(before.steps.get(name))}`),
+      ],
+    },
+  };
+}
+
+export function listPending({ steps }: RunState): string[] {
+  return [...steps].filter(([, state]) => state !== 'done').map(([name]) => name);
+}
+
+function describeEnd(state: string | undefined): string {
+  return state === 'done' ? 'after it had been done' : 'and had not been done';
+}
+
+function applyNews(before: RunState, news: StepNews, now: string): RunState {
+  const steps = new Map(before.steps);
+  const records = new Map(before.run?.steps ?? []);
+  const change = (name: string, to: Partial<StepRecord>): void => {
+    records.set(name, { ...(records.get(name) ?? NO_RECORD), ...to });
+  };
+  if (news.done !== undefined) {
+    const { name, effect = null } = news.done;
+    steps.set(name, 'done');
+    change(name, { finished_at: now, error: null, effect });
+  }
+  if (news.failed !== undefined) {
+    const error = cutToBytes(cleanLine(news.failed.error), MAX_ERROR_BYTES);
+    change(news.failed.name, { error });
+  }
+  if (news.begun !== undefined) {
+    const attempts = (records.get(news.begun)?.attempts ?? 0) + 1;
+    change(news.begun, { attempts, started_at: now, error: null });
+  }
+  const state: RunState = {
+    ...before,
+    status: before.status === 'none' ? 'in_progress' : before.status,
+    startedAt: before.startedAt ?? now,
+    steps,
+    run: before.run === null ? null : { ...before.run, steps: records },
+  };
+  return news.completed ? finish(state, now) : state;
+}
+
+function finish(state: RunState, now: string): RunState {
+  const pending = listPending(state);
+  const run = state.run === null ? null : { ...state.run, inputs: new Map() };
+  if (pending.length === 0) return { ...state, status: 'completed', finishedAt: now, run };
+  throw new HandoverError('HANDOVER_INPUT_INVALID', `the run is not over: ${pending.join(', ')} is pending`, {
+    hint: 'Mark each step done before the run is completed.',
+  });
+}

@@ -1,0 +1,247 @@
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import * as v from 'valibot';
+import { HandoverError } from '../../errors.ts';
+import type { Backend } from '../../exchange/publish/publisher.ts';
+import { type PublishSettings, readPublishSettings } from '../../exchange/publish/settings.ts';
+import {
+  type ConfigFile,
+  parseSection,
+  readConfigFile,
+  readUserConfig,
+  refuseConfig,
+} from '../../platform/config-file.ts';
+import { isFolder, pathExists, resolveRealPath } from '../../platform/folders.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { findConfigFolder } from '../../platform/paths.ts';
+import { expandTilde } from '../../platform/pause.ts';
+import { DEFAULT_TAG, parseTag } from '../layout.ts';
+import { findTwice } from './checkpoint-file.ts';
+import { listRunFiles, MEMORY_FOLDER } from './run-files.ts';
+
+const Text = v.pipe(v.string(), v.minLength(1));
+
+const HandoverSection = v.strictObject({
+  memory_dir: v.optional(Text),
+  tag: v.optional(
+    v.pipe(
+      Text,
+      v.rawTransform(({ dataset, addIssue, NEVER }) => {
+        try {
+          return parseTag(dataset.value);
+        } catch (error) {
+          if (!(error instanceof HandoverError)) throw error;
+          addIssue({ message: error.message });
+          return NEVER;
+        }
+      }),
+    ),
+  ),
+  checkpoint: v.optional(Text),
+  pause_file: v.optional(Text),
+});
+
+const NoteSection = v.strictObject({ session: v.optional(Text), current_state: v.optional(Text) });
+
+/**
+ * Whether memory is sent anywhere, as the original's declarations say it; `null` was its word for nowhere. It may keep
+ * memory at home. Where to is said by the user's settings for publishing alone: what else stands here is not followed.
+ */
+const BackendSection = v.object({
+  type: v.optional(v.picklist(['none', 'null', 'git'])),
+  push: v.optional(v.boolean(), true),
+});
+type BackendSection = v.InferOutput<typeof BackendSection>;
+
+const name = v.optional(Text);
+const exporting = { kind: v.literal('export'), name, output: Text };
+export const StepDeclaration = v.variant('kind', [
+  v.strictObject({ kind: v.literal('collect'), name, agent: v.optional(Text) }),
+  v.strictObject({ kind: v.literal('note'), name, text: v.optional(Text) }),
+  v.strictObject({ kind: v.literal('current_state'), name, text: v.optional(Text) }),
+  v.strictObject({ kind: v.literal('snapshot'), name, mode: v.optional(Text) }),
+  v.strictObject({ kind: v.literal('compact'), name }),
+  v.variant('format', [
+    v.strictObject({
+      ...exporting,
+      format: v.literal('bundle'),
+      sign: v.optional(v.boolean(), false),
+      recipients: v.optional(v.pipe(v.array(Text), v.minLength(1))),
+    }),
+    v.strictObject({ ...exporting, format: v.literal('markdown'), target: v.optional(Text) }),
+    v.strictObject({
+      ...exporting,
+      format: v.literal('session-handoff'),
+      sign: v.optional(v.boolean(), false),
+    }),
+    v.strictObject({ ...exporting, format: v.picklist(['json', 'v2']) }),
+  ]),
+  v.strictObject({ kind: v.literal('publish'), name }),
+  v.strictObject({
+    kind: v.literal('command'),
+    name,
+    argv: v.pipe(v.array(v.string()), v.minLength(1)),
+    timeout_seconds: v.optional(v.pipe(v.number(), v.minValue(1)), 600),
+  }),
+]);
+export type StepDeclaration = v.InferOutput<typeof StepDeclaration>;
+
+/** What the original did, by the names that it gave. */
+const DEFAULT_STEPS: readonly StepDeclaration[] = [
+  { kind: 'note', name: 'session_note' },
+  { kind: 'current_state', name: 'current_state' },
+];
+
+const PUBLISH_STEP: StepDeclaration = { kind: 'publish', name: 'publish' };
+
+export interface RunConfig {
+  /** The file that it is from; null when there is none. */
+  path: string | null;
+  memoryDir: string;
+  tag: string;
+  checkpoint: string | null;
+  pauseFiles: string[];
+  note: string | null;
+  currentState: string | null;
+  /** What memory is published by: `none` where it is to stay at home, null where nothing says anything of it. */
+  backend: Backend | null;
+  /** Whether what is published may leave the machine. */
+  push: boolean;
+  steps: readonly StepDeclaration[];
+}
+
+/**
+ * What a run is to do: from the file that was named, else from the project's `handover.toml`, else from the user's own
+ * settings. Whoever wrote the project wrote its file too, so that file may not lead out of the project, and commands
+ * and exports are carried out only if they stand in the user's own folder of settings.
+ */
+export function readRunConfig(machine: Machine, root: string, named?: string): RunConfig {
+  const user = readUserConfig(machine);
+  const path =
+    named === undefined ? (listRunFiles(root)[0] ?? null) : requireFile(resolve(machine.cwd, named));
+  const file = path === null ? user : readConfigFile(path);
+  if (file.path !== user.path) assertSectionsAreKnown(file);
+  const section = parseSection(file, 'handover', HandoverSection);
+  const { session, current_state } = parseSection(file, 'note', NoteSection);
+  const declared = parseSection(file, 'backend', BackendSection);
+  const backend = chooseBackend(declared, readPublishSettings(root, machine));
+  const steps = readSteps(file);
+  assertStepsAreOwn(file, steps, machine);
+  const place = (text: string): string => placePath(text, { file, root, machine });
+  const userPause = file === user ? undefined : parseSection(user, 'handover', HandoverSection).pause_file;
+  return {
+    path: path ?? (user.sections.size === 0 ? null : user.path),
+    memoryDir: place(section.memory_dir ?? MEMORY_FOLDER),
+    tag: section.tag ?? DEFAULT_TAG,
+    checkpoint: section.checkpoint === undefined ? null : place(section.checkpoint),
+    pauseFiles: [section.pause_file, userPause].filter((each) => each !== undefined),
+    note: session ?? null,
+    currentState: current_state ?? null,
+    backend,
+    push: declared.push,
+    steps:
+      steps ?? (backend === null || backend === 'none' ? DEFAULT_STEPS : [...DEFAULT_STEPS, PUBLISH_STEP]),
+  };
+}
+
+function chooseBackend({ type }: BackendSection, { enabled, backend }: PublishSettings): Backend | null {
+  if (!enabled || type === 'none' || type === 'null') return 'none';
+  return backend ?? type ?? null;
+}
+
+/** Where the memory of a project is, also when its declaration cannot be used. */
+export function findMemoryDir(machine: Machine, root: string): string {
+  return readUsableConfig(machine, root)?.memoryDir ?? join(root, MEMORY_FOLDER);
+}
+
+/** Null when it cannot be used. */
+export function readUsableConfig(machine: Machine, root: string): RunConfig | null {
+  try {
+    return readRunConfig(machine, root);
+  } catch (error) {
+    if (error instanceof HandoverError) return null;
+    throw error;
+  }
+}
+
+function readSteps(file: ConfigFile): readonly StepDeclaration[] | null {
+  if (!file.sections.has('step')) return null;
+  const steps = parseSection(file, 'step', v.array(StepDeclaration));
+  const twice = findTwice(steps.map(nameOfStep));
+  if (twice === undefined) return steps;
+  throw refuseConfig(
+    file.path,
+    `has two steps of the name "${twice}": give one of them another, by name = "…"`,
+  );
+}
+
+export function nameOfStep({ kind, name }: StepDeclaration): string {
+  return name ?? kind;
+}
+
+const SECTIONS: readonly string[] = ['handover', 'note', 'backend', 'step'];
+
+/** The user's own settings hold those of other features too. */
+function assertSectionsAreKnown({ path, sections }: ConfigFile): void {
+  const strange = [...sections.keys()].find((name) => !SECTIONS.includes(name));
+  if (strange === undefined) return;
+  throw refuseConfig(path, `has "${strange}", which is none of: ${SECTIONS.join(', ')}`);
+}
+
+function requireFile(path: string): string {
+  if (pathExists(path) && !isFolder(path)) return path;
+  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
+    hint: 'Give the file that declares the steps: handover run --config FILE',
+  });
+}
+
+/** What only the user may have done: programs, and files that hold what is kept of the work. */
+const OWN_KINDS: readonly StepDeclaration['kind'][] = ['command', 'export'];
+
+function assertStepsAreOwn(
+  file: ConfigFile,
+  steps: readonly StepDeclaration[] | null,
+  machine: Machine,
+): void {
+  const wanting = steps?.find(({ kind }) => OWN_KINDS.includes(kind));
+  if (wanting === undefined || isOwnFile(file, machine)) return;
+  throw new HandoverError(
+    'HANDOVER_PERMISSION',
+    `${file.path} declares a step of kind "${wanting.kind}", which is not carried out from there`,
+    {
+      hint: `Whoever wrote a project could have put it there. Move the steps to a file in ${findConfigFolder(machine)}, and name that with --config.`,
+    },
+  );
+}
+
+function isOwnFile({ path }: ConfigFile, machine: Machine): boolean {
+  return isInside(path, findConfigFolder(machine));
+}
+
+interface PathSettings {
+  file: ConfigFile;
+  root: string;
+  machine: Machine;
+}
+
+/** Relative to the project. A file of the project may only name what is in it, also behind links. */
+function placePath(text: string, { file, root, machine }: PathSettings): string {
+  const path = resolve(root, expandTilde(text, machine));
+  if (isOwnFile(file, machine) || !isInside(file.path, root)) return path;
+  if (isLexicallyInside(path, root) && (!pathExists(path) || isInside(path, root))) return path;
+  throw new HandoverError(
+    'HANDOVER_PATH_UNSAFE',
+    `${file.path} names ${text}, which is outside of the project`,
+    {
+      hint: 'Settings of a project stay in it. Name the folder in your own settings instead.',
+    },
+  );
+}
+
+function isInside(path: string, folder: string): boolean {
+  return isLexicallyInside(resolveRealPath(path) ?? path, resolveRealPath(folder) ?? folder);
+}
+
+function isLexicallyInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}

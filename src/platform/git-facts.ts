@@ -1,0 +1,278 @@
+import { basename, join } from 'node:path';
+import { HandoverError } from '../errors.ts';
+import { cleanLine } from '../model/text.ts';
+import { formatTimestamp } from '../model/time.ts';
+import type { ChangedFile, Commit, GitFacts, GitOperation } from '../model/workspace.ts';
+import { isOwnTempName } from './durable-file.ts';
+import type { ProgramResult } from './exec.ts';
+import { pathExists, requireFolder } from './folders.ts';
+import { type GitOptions, locateRepository, runGit } from './git.ts';
+import type { Machine } from './machine.ts';
+
+export type StatusFacts = Omit<GitFacts, 'operation' | 'commits'>;
+
+const MAX_CHANGED = 500;
+const MAX_COMMITS = 10;
+const MAX_SUBJECT_CHARACTERS = 200;
+
+/**
+ * What git says of a worktree; null outside git, in a bare repository and without git. Where git cannot list the
+ * changes in time, or at all, `changed_total` is null and the rest is what is known without them.
+ */
+export function readGitFacts(
+  root: string,
+  machine: Machine,
+  options: { timeoutMs?: number } = {},
+): GitFacts | null {
+  const repository = locateRepository(requireFolder(root), machine.env);
+  if (repository.state !== 'present' || repository.top === null) return null;
+  const git = { ...options, cwd: repository.top, env: machine.env };
+  const status = readStatus(git);
+  const commits = status?.head === null ? [] : readCommits(git);
+  return {
+    ...(status ?? describeWithoutStatus(readBranch(git), commits[0]?.hash ?? null)),
+    operation: findOperation(repository.gitDir),
+    commits,
+  };
+}
+
+/**
+ * Contents of submodules are not looked at: git would start itself in them, under their own configuration. A submodule
+ * at another commit still shows as modified.
+ */
+const STATUS = [
+  'status',
+  '--porcelain=v2',
+  '--branch',
+  '--ahead-behind',
+  '-z',
+  '--untracked-files=normal',
+  '--ignored=no',
+  '--renames',
+  '--ignore-submodules=dirty',
+];
+
+function readStatus(git: GitOptions): StatusFacts | null {
+  const result = runOrNull(STATUS, git);
+  if (result === null || (result.status !== 0 && !result.truncated)) return null;
+  const facts = parseStatus(result.stdout, MAX_CHANGED);
+  return result.truncated ? { ...facts, changed_total: null, changed_cut: true } : facts;
+}
+
+function describeWithoutStatus(branch: string | null, head: string | null): StatusFacts {
+  return { ...parseStatus(new Uint8Array(), 0), branch, head, changed_total: null, changed_cut: true };
+}
+
+/** What a commit of ours that holds nothing but memory says of itself. */
+export const MEMORY_TRAILER = 'Handover: memory';
+
+/** Makes `git log` pass over those commits, whatever kind of pattern the user has set. */
+export const NOT_OF_MEMORY: readonly string[] = [
+  '--basic-regexp',
+  '--invert-grep',
+  `--grep=^${MEMORY_TRAILER}$`,
+];
+
+/** How `git log` is to write commits so that `splitRecords` and `parseCommit` can read them, whatever is configured. */
+export const COMMIT_RECORDS: readonly string[] = [
+  '-z',
+  '--format=tformat:%H %ct %s',
+  '--encoding=UTF-8',
+  '--no-ext-diff',
+  '--no-textconv',
+  '--no-notes',
+  '--no-color',
+  '--no-show-signature',
+];
+
+/**
+ * The committer's time, which is when the commit came to be here. Commits of memory are left out: told in memory, they would
+ * change it, and be followed by another one.
+ */
+const LOG = [
+  'log',
+  ...NOT_OF_MEMORY,
+  `--max-count=${MAX_COMMITS}`,
+  ...COMMIT_RECORDS,
+  '--no-patch',
+  'HEAD',
+  '--',
+];
+
+function readCommits(git: GitOptions): Commit[] {
+  const result = runOrNull(LOG, { ...git, maxBytes: 4 * 1024 * 1024 });
+  if (result === null) return [];
+  return [...splitRecords(result.stdout)].flatMap((record) => parseCommit(record));
+}
+
+export function parseCommit(record: Buffer): Commit[] {
+  const [, hash, seconds, subject] = /^([0-9a-f]{40,64}) (-?\d+) (.*)$/s.exec(record.toString('utf8')) ?? [];
+  if (hash === undefined || subject === undefined) return [];
+  return [{ hash, at: formatTimestamp(Number(seconds) * 1000), subject: cutSubject(cleanLine(subject)) }];
+}
+
+function cutSubject(subject: string): string {
+  return [...subject.slice(0, 2 * MAX_SUBJECT_CHARACTERS)]
+    .slice(0, MAX_SUBJECT_CHARACTERS)
+    .join('')
+    .trimEnd();
+}
+
+function readBranch(git: GitOptions): string | null {
+  const result = runOrNull(['symbolic-ref', '--quiet', 'HEAD'], git);
+  const [, branch] = /^refs\/heads\/(.+)\n$/.exec(result?.stdout.toString('utf8') ?? '') ?? [];
+  return branch ?? null;
+}
+
+/** Null when git did not end in time, or could not be run safely. */
+export function runOrNull(args: readonly string[], git: GitOptions): ProgramResult | null {
+  try {
+    return runGit(args, git);
+  } catch (error) {
+    if (!(error instanceof HandoverError)) throw error;
+    if (error.code === 'HANDOVER_PROGRAM_TIMEOUT' || error.code === 'HANDOVER_GIT_FAILED') return null;
+    throw error;
+  }
+}
+
+/** A rebase stops in the middle of merges and picks of its own, so it is looked for first. */
+const OPERATION_SIGNS: readonly (readonly [sign: string, operation: GitOperation])[] = [
+  ['rebase-merge', 'rebase'],
+  ['rebase-apply/applying', 'am'],
+  ['rebase-apply', 'rebase'],
+  ['MERGE_HEAD', 'merge'],
+  ['CHERRY_PICK_HEAD', 'cherry-pick'],
+  ['REVERT_HEAD', 'revert'],
+  ['BISECT_LOG', 'bisect'],
+];
+
+/** What git is in the middle of. */
+export function findOperation(gitDir: string): GitOperation | null {
+  return OPERATION_SIGNS.find(([sign]) => pathExists(join(gitDir, sign)))?.[1] ?? null;
+}
+
+interface TrackedChange {
+  staged: ChangedFile | null;
+  unstaged: ChangedFile | null;
+}
+
+/**
+ * Reads `git status --porcelain=v2 --branch -z`. Never throws: records it does not know, or that are cut off, are left
+ * out, and so are files that our own writers left unfinished. Of all changed files at most `limit` are listed, conflicts before tracked before untracked files.
+ */
+export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
+  const headers = new Map<string, string>();
+  const conflicted: string[] = [];
+  const tracked: TrackedChange[] = [];
+  const untracked: string[] = [];
+  let total = 0;
+  const records = splitRecords(bytes);
+  for (const record of records) {
+    const kind = String.fromCharCode(record[0] ?? 0);
+    if (kind === '#') {
+      const [, key, value] = /^# (branch\.[a-z]+) (.+)$/s.exec(record.toString('utf8')) ?? [];
+      if (key !== undefined && value !== undefined) headers.set(key, value);
+      continue;
+    }
+    const from = kind === '2' ? records.next().value : undefined;
+    const fieldsBefore = FIELDS_BEFORE_PATH.get(kind);
+    if (fieldsBefore === undefined || (kind === '2' && from === undefined)) continue;
+    const path = skipFields(record, fieldsBefore);
+    if (path === null || (kind === '?' && isOwnTempName(basename(path.toString('utf8'))))) continue;
+    total += 1;
+    if (kind === '?') keep(untracked, limit, () => path.toString('utf8'));
+    else if (kind === 'u') keep(conflicted, limit, () => path.toString('utf8'));
+    else keep(tracked, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
+  }
+  return { ...describeBranch(headers), ...cutChanges({ conflicted, tracked, untracked }, total, limit) };
+}
+
+/** How many space-separated fields stand before the path, by the kind of record. */
+const FIELDS_BEFORE_PATH: ReadonlyMap<string, number> = new Map([
+  ['1', 8],
+  ['2', 9],
+  ['u', 10],
+  ['?', 1],
+]);
+
+export function* splitRecords(bytes: Uint8Array): Generator<Buffer, undefined> {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  let start = 0;
+  for (let end = buffer.indexOf(0); end !== -1; end = buffer.indexOf(0, start)) {
+    yield buffer.subarray(start, end);
+    start = end + 1;
+  }
+  return undefined;
+}
+
+function skipFields(record: Buffer, count: number): Buffer | null {
+  let start = 0;
+  for (let field = 0; field < count; field++) {
+    const space = record.indexOf(0x20, start);
+    if (space === -1) return null;
+    start = space + 1;
+  }
+  return start < record.length ? record.subarray(start) : null;
+}
+
+function keep<T>(list: T[], limit: number, make: () => T): void {
+  if (list.length < limit) list.push(make());
+}
+
+const CHANGES: ReadonlyMap<string, ChangedFile['change']> = new Map([
+  ['A', 'added'],
+  ['M', 'modified'],
+  ['D', 'deleted'],
+  ['R', 'renamed'],
+  ['C', 'copied'],
+  ['T', 'type-changed'],
+]);
+
+function describeChange(record: Buffer, path: string, from: string | undefined): TrackedChange {
+  const describeSide = (code: number | undefined): ChangedFile | null => {
+    const change = CHANGES.get(String.fromCharCode(code ?? 0));
+    if (change === undefined) return null;
+    const moved = change === 'renamed' || change === 'copied';
+    return moved && from !== undefined ? { path, change, from } : { path, change };
+  };
+  return { staged: describeSide(record[2]), unstaged: describeSide(record[3]) };
+}
+
+function describeBranch(
+  headers: ReadonlyMap<string, string>,
+): Pick<StatusFacts, 'branch' | 'head' | 'upstream' | 'ahead' | 'behind'> {
+  const head = headers.get('branch.oid') ?? null;
+  const branch = headers.get('branch.head') ?? null;
+  const [, ahead, behind] = /^\+(\d{1,15}) -(\d{1,15})$/.exec(headers.get('branch.ab') ?? '') ?? [];
+  return {
+    branch: branch === '(detached)' ? null : branch,
+    head: head === '(initial)' ? null : head,
+    upstream: headers.get('branch.upstream') ?? null,
+    ahead: ahead === undefined ? null : Number(ahead),
+    behind: behind === undefined ? null : Number(behind),
+  };
+}
+
+interface Changes {
+  conflicted: string[];
+  tracked: TrackedChange[];
+  untracked: string[];
+}
+
+function cutChanges(
+  changes: Changes,
+  total: number,
+  limit: number,
+): Pick<StatusFacts, 'staged' | 'unstaged' | 'untracked' | 'conflicted' | 'changed_total' | 'changed_cut'> {
+  const conflicted = changes.conflicted.slice(0, limit);
+  const tracked = changes.tracked.slice(0, limit - conflicted.length);
+  const untracked = changes.untracked.slice(0, limit - conflicted.length - tracked.length);
+  return {
+    staged: tracked.flatMap(({ staged }) => staged ?? []),
+    unstaged: tracked.flatMap(({ unstaged }) => unstaged ?? []),
+    untracked,
+    conflicted,
+    changed_total: total,
+    changed_cut: conflicted.length + tracked.length + untracked.length < total,
+  };
+}

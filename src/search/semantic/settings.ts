@@ -1,0 +1,34 @@
+import * as v from 'valibot';
+import { parseSection, readUserConfig } from '../../platform/config-file.ts';
+import type { Machine } from '../../platform/machine.ts';
+
+const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
+const Prefix = v.optional(v.pipe(v.string(), v.maxLength(200)), '');
+
+const MeaningSection = v.strictObject({
+  enabled: v.optional(v.boolean(), true),
+  /** What `/embeddings` is below of, as `http://localhost:11434/v1`. */
+  url: Text,
+  model: Text,
+  /** The variable that holds the key, or the file. */
+  key_variable: v.exactOptional(
+    v.pipe(v.string(), v.regex(/^[A-Za-z_]\w{0,99}$/, 'is no name of a variable')),
+  ),
+  key_file: v.exactOptional(Text),
+  /** In seconds, for one request. */
+  timeout: v.optional(v.pipe(v.number(), v.minValue(0.1), v.maxValue(600)), 5),
+  /** How many texts go into one request. */
+  batch: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(128)), 32),
+  /** What some models want before a question and before what may answer it. */
+  query_prefix: Prefix,
+  text_prefix: Prefix,
+});
+export type MeaningSettings = v.InferOutput<typeof MeaningSection>;
+
+const SearchSection = v.strictObject({ meaning: v.exactOptional(MeaningSection) });
+
+/** Null unless the user asks for it. A project has no say: its settings are not even looked at. */
+export function readMeaningSettings(machine: Machine): MeaningSettings | null {
+  const { meaning } = parseSection(readUserConfig(machine), 'search', SearchSection);
+  return meaning?.enabled === true ? meaning : null;
+}
