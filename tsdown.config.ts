@@ -21,30 +21,6 @@ const alias = {
 };
 
 /**
- * What every command needs, and what `list` needs, in one file: each further file costs about half a millisecond at
- * start. The rest is split, so that a command loads only what it needs.
- */
-const START = [
-  /src\/errors\.ts$/,
-  /src\/surfaces\/cli\/(run|output|context|failure|filters|words|terminal-flag)\.ts$/,
-  /src\/surfaces\/cli\/commands\/(table|list|list\.run)\.ts$/,
-  /src\/model\/(base-name|base32|canonical|checksum|fact-kinds|fingerprint|id|text|time)\.ts$/,
-  /src\/store\/(store|catalog|months|open-catalog|cache-database|cache-opening|index-catalog|index-freshness|index-schema)\.ts$/,
-  /src\/platform\/(machine|streams|sleep|paths|folders|folder-listing|durable-file|process-identity|sql|data-folder|private-folder|cache-file)\.ts$/,
-  /src\/surfaces\/start\/keep-program\.ts$/,
-  /src\/workspace\/(home-path|worktree-root)\.ts$/,
-  /src\/config\/config-paths\.ts$/,
-  /node_modules\/@stricli\/core\//,
-];
-
-/** The answer of `check`, which needs nothing else. */
-const CHECK = [
-  /src\/surfaces\/cli\/check-now\.ts$/,
-  /src\/run\/resume-code\.ts$/,
-  /src\/platform\/project-folder\.ts$/,
-];
-
-/**
  * The form in which `src/platform/kept-code.ts` runs a file: a function, so that no text has to be put together at start, in
  * ASCII, so that it takes one byte a character.
  */
@@ -73,78 +49,6 @@ const HOOK = {
   inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
   outputOptions: { chunkFileNames: '[name]-[hash].cjs' },
 } as const;
-
-/** What finds facts in an index that is up to date. */
-const SEARCHING = [
-  /src\/search\/(excerpt|filter|finder|full-text|fuse|index-finder|kept-marks|matches|meant|misspelt|notes|open-finder|parsed-query|rank|retrieve|search|search-freshness|search-schema|searched|stem|tokens)\.ts$/,
-  /src\/handover\/marks\.ts$/,
-  /src\/model\/words\.ts$/,
-  /src\/store\/(cache-seal|journal-files)\.ts$/,
-];
-
-/** Reading notes, which searches do and runs. */
-const NOTES = [
-  /src\/memory\/(document-names|layout|memory-file|note-blocks|note-file|read-memory)\.ts$/,
-  /src\/platform\/project-file\.ts$/,
-  /src\/run\/run-files\.ts$/,
-];
-
-/** What nearly every command needs that writes: settings, schemas, locks. */
-const WRITING = [
-  /src\/config\//,
-  /src\/model\/json\.ts$/,
-  /src\/platform\/(foreign-file|lock|lock-claim|pause|secret-key)\.ts$/,
-  /node_modules\/(smol-toml|valibot)\//,
-];
-
-const REDACTING = [/src\/redact\/(?!second-net|preset-places|redact-stream|redact-event)/];
-
-/** The schemas of what is kept. */
-const RECORDS = [/src\/model\/(chain|fact|handover|journal-entry|quality|scalars|workspace)\.ts$/];
-
-/** Where work is done, and what is kept of it. */
-const KEEPING = [
-  /src\/workspace\//,
-  /src\/platform\/exec\.ts$/,
-  /src\/agents\/agent\.ts$/,
-  /src\/surfaces\/cli\/agents\.ts$/,
-  /src\/relay\/(begun|folders|small-records)\.ts$/,
-  /src\/handover\/(chain|changed-files|declare|fate|find-changes|periods|quality|said-otherwise|seal|standing)\.ts$/,
-  /src\/store\/(catalog-opener|documents|drop-ready|handovers|journal|marks|moment|newest|resolve|scan-catalog|worktree)\.ts$/,
-];
-
-/** What a run of steps needs besides. */
-const RUN = [
-  /src\/run\/(brake|checkpoint|checkpoint-file|engine|run-config|steps)\.ts$/,
-  /src\/memory\/(archive|compact|memory)\.ts$/,
-  /src\/publish\/(settings|publisher)\.ts$/,
-  /src\/surfaces\/cli\/commands\/(check|run|run\.run)\.ts$/,
-];
-
-/** What the next session is told of. */
-const RESUMING = [
-  /src\/brief\//,
-  /src\/memory\/(briefing|documents|handover-points|snapshot)\.ts$/,
-  /src\/capture\/(catch-up|find-session)\.ts$/,
-  /src\/agents\/(has-transcripts|table)\.ts$/,
-  /src\/agents\/[a-z-]+\/(paths|places)\.ts$/,
-  /src\/agents\/row\.ts$/,
-  /src\/surfaces\/cli\/(brief-flags|drift|newest-here|readers|resume-here)\.ts$/,
-  /src\/surfaces\/cli\/commands\/(resume|resume\.run)\.ts$/,
-];
-
-const GROUPS = {
-  start: START,
-  check: CHECK,
-  searching: SEARCHING,
-  notes: NOTES,
-  writing: WRITING,
-  redacting: REDACTING,
-  records: RECORDS,
-  keeping: KEEPING,
-  steps: RUN,
-  resuming: RESUMING,
-};
 
 export default defineConfig([
   { entry: { start: 'src/surfaces/start/start.ts' }, outDir: 'dist/start', define, ...HOOK },
@@ -175,13 +79,6 @@ export default defineConfig([
     inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
     outputOptions: {
       chunkFileNames: '[name]-[hash].cjs',
-      codeSplitting: {
-        includeDependenciesRecursively: false,
-        groups: Object.entries(GROUPS).map(([name, patterns]) => ({
-          name,
-          test: (id: string) => patterns.some((pattern) => pattern.test(id)),
-        })),
-      },
     },
   },
 ]);
