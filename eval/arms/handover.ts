@@ -4,7 +4,7 @@ import { captureSession } from '../../src/app/capture/capture.ts';
 import { inspectTranscript } from '../../src/app/capture/find-session.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
-import { shortHash } from '../../src/model/checksum.ts';
+import { shortHash } from '../../src/model/hash.ts';
 import { makeHandoverId } from '../../src/model/id.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import type { Machine } from '../../src/platform/machine.ts';

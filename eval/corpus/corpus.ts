@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { HandoverError } from '../../src/errors.ts';
-import { compareCodeUnits } from '../../src/model/canonical.ts';
+import { compareCodeUnits } from '../../src/model/hash.ts';
 import { parseJson } from '../../src/model/json.ts';
 import { isFolder, pathExists } from '../../src/platform/folders.ts';
 import { chooseCuts, listCompactions } from './cuts.ts';

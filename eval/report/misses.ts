@@ -1,4 +1,4 @@
-import { compareCodeUnits } from '../../src/model/canonical.ts';
+import { compareCodeUnits } from '../../src/model/hash.ts';
 import { cleanLine, cutToBytes } from '../../src/model/text.ts';
 import { nameCut, type Result } from '../evaluate.ts';
 import { METRICS, type Metric } from '../score/metrics.ts';

@@ -1,7 +1,7 @@
 import { sealHandover } from '../../src/handover/seal.ts';
-import { shortHash } from '../../src/model/checksum.ts';
 import { computeFactId, type Fact } from '../../src/model/fact.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';
+import { shortHash } from '../../src/model/hash.ts';
 import type { Finder } from '../../src/search/finder.ts';
 import { fuse } from '../../src/search/fuse.ts';
 import { openFinder } from '../../src/search/open-finder.ts';

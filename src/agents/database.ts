@@ -1,6 +1,10 @@
-import { openForeignDatabase } from '../platform/foreign-database.ts';
-import { loadSqlDriver, readSqlErrorCode, type SqlDatabase } from '../platform/sql.ts';
-import { asRow } from './row.ts';
+import {
+  loadSqlDriver,
+  openForeignDatabase,
+  readSqlErrorCode,
+  type SqlDatabase,
+} from '../platform/sqlite.ts';
+import { asRow } from './json.ts';
 
 /**
  * Opens a database of an agent for reading; null when there is none, or nothing to read it with. `wanted` is the name

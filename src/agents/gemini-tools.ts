@@ -1,6 +1,6 @@
 import type { Action, PlanItem } from '../model/event.ts';
-import { asRow, collectTexts, getAnyText, getRows, getText, parseRow, type Row, toRows } from './row.ts';
-import { keepSpoken } from './spoken-text.ts';
+import { asRow, collectTexts, getAnyText, getRows, getText, parseRow, type Row, toRows } from './json.ts';
+import { toMessageText } from './message-text.ts';
 import { resolveFilePath, type TouchedFiles } from './touched-files.ts';
 
 /** The tools of Gemini CLI, which Qwen Code has too, some of them under other names. */
@@ -41,7 +41,7 @@ function describeFileCall({ tool, input, cwd }: GeminiCall, files: TouchedFiles)
 }
 
 function describeOtherCall({ tool, input, cwd }: GeminiCall): Action {
-  const text = (...keys: readonly string[]): string => keepSpoken(getAnyText(input, ...keys) ?? '');
+  const text = (...keys: readonly string[]): string => toMessageText(getAnyText(input, ...keys) ?? '');
   switch (tool) {
     case 'run_shell_command':
       return { kind: 'command', command: text('command'), background: input.is_background === true };
@@ -86,11 +86,13 @@ function findUrl(text: string): string {
 
 function collectTask(input: Row): string {
   const texts = [getText(input, 'description'), getAnyText(input, 'prompt', 'objective', 'task', 'request')];
-  return keepSpoken(texts.filter((text) => text !== null && text !== '').join('\n'));
+  return toMessageText(texts.filter((text) => text !== null && text !== '').join('\n'));
 }
 
 function readQuestions(input: Row): string[] {
-  return getRows(input, 'questions').flatMap((question) => keepSpoken(getText(question, 'question') ?? ''));
+  return getRows(input, 'questions').flatMap((question) =>
+    toMessageText(getText(question, 'question') ?? ''),
+  );
 }
 
 /** What a call turned out to have done: only its result tells whether a file was there before. */
@@ -120,7 +122,7 @@ function readItem(todo: Row): PlanItem[] {
   const text = getAnyText(todo, 'content', 'description');
   const { status } = todo;
   const isKnown = status === 'in_progress' || status === 'completed' || status === 'cancelled';
-  return text === null ? [] : [{ text: keepSpoken(text.trim()), status: isKnown ? status : 'pending' }];
+  return text === null ? [] : [{ text: toMessageText(text.trim()), status: isKnown ? status : 'pending' }];
 }
 
 export interface ShellOutput {

@@ -1,5 +1,5 @@
 import type { HookedAgent, HookMoment } from './hook-events.ts';
-import { getText, type Row } from './row.ts';
+import { getText, type Row } from './json.ts';
 
 /** How a session began, as far as its agent says. A fork goes on with what it was forked from, like a resumed one. */
 export type StartSource = 'new' | 'resume' | 'clear' | 'compaction';

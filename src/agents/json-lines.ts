@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { type Position, readLines, startOfFile } from '../platform/lines.ts';
 import type { Reading } from './agent.ts';
-import { parseRow, type Row } from './row.ts';
+import { parseRow, type Row } from './json.ts';
 
 export interface NumberedRow {
   row: Row;

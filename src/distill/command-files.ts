@@ -1,4 +1,4 @@
-import { baseName } from '../model/base-name.ts';
+import { baseName } from '../model/paths.ts';
 import { splitCommands } from './command-line.ts';
 import { findPaths } from './names.ts';
 import { describeUntouched, isForeign, locatePath, type TouchedFile } from './touched-file.ts';

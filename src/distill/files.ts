@@ -1,5 +1,5 @@
-import { baseName } from '../model/base-name.ts';
 import type { Fact } from '../model/fact.ts';
+import { baseName } from '../model/paths.ts';
 import type { Account } from './account.ts';
 import { draftFact } from './draft-fact.ts';
 import type { Voice } from './ledger.ts';

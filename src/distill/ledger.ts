@@ -1,4 +1,4 @@
-import { baseName } from '../model/base-name.ts';
+import { baseName } from '../model/paths.ts';
 import { findNames, keepTelling, type Names } from './find-names.ts';
 import { findDefinitions, findQualified, findSymbols, findTicked, isSymbol, isTerm } from './names.ts';
 import { findStems } from './shell.ts';

@@ -1,4 +1,4 @@
-import { baseName } from '../model/base-name.ts';
+import { baseName } from '../model/paths.ts';
 import { remember } from '../model/remember.ts';
 import { type SimpleCommand, splitCommands } from './command-line.ts';
 

@@ -1,5 +1,5 @@
 import type { Fact, FactKind } from '../model/fact.ts';
-import { findContentWords } from '../model/words.ts';
+import { findContentWords } from '../model/text.ts';
 import type { Account, Said } from './account.ts';
 import { draftFact, type Weight } from './draft-fact.ts';
 import { isChatter, printSentence, splitSentences } from './sentences.ts';

@@ -1,4 +1,4 @@
-import { baseName } from '../model/base-name.ts';
+import { baseName } from '../model/paths.ts';
 import { type Account, findCurrentPrompt } from './account.ts';
 import { type Mentions, type NameClass, openNameMaps } from './ledger.ts';
 

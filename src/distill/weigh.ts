@@ -1,4 +1,4 @@
-import { baseName } from '../model/base-name.ts';
+import { baseName } from '../model/paths.ts';
 import { findNames } from './find-names.ts';
 import { findTicked } from './names.ts';
 import { findStems } from './shell.ts';

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Chain, Parted } from '../model/chain.ts';
 import { computeFactId, type Fact, MAX_FACTS, type Source } from '../model/fact.ts';
-import type { Handover, UnstampedDraft } from '../model/handover.ts';
+import type { Chain, Handover, Parted, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { type Fate, judgeFates } from './fate.ts';
 import { findMark, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';

@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { HandoverError, isErrno } from '../errors.ts';
-import { sha256Hex } from '../model/checksum.ts';
 import {
   computeFactId,
   type Fact,
@@ -16,6 +15,7 @@ import {
   MAX_TITLE_BYTES,
   type UnstampedDraft,
 } from '../model/handover.ts';
+import { sha256Hex } from '../model/hash.ts';
 import { cleanLine, cleanText, countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
 import type { Machine } from '../platform/machine.ts';

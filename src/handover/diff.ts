@@ -1,6 +1,6 @@
-import { compareCodeUnits } from '../model/canonical.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
+import { compareCodeUnits } from '../model/hash.ts';
 import { readFates } from './chain.ts';
 import { listChanged } from './changed-files.ts';
 import { type Fate, judgeFates } from './fate.ts';

@@ -1,11 +1,10 @@
 import { resolve } from 'node:path';
-import type { ChangesSince } from '../model/changes-since.ts';
-import { sha256Hex } from '../model/checksum.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
-import type { Commit } from '../model/workspace.ts';
+import { sha256Hex } from '../model/hash.ts';
+import type { ChangesSince, Commit } from '../model/workspace.ts';
+import { readHead } from '../platform/external-file.ts';
 import { pathExists } from '../platform/folders.ts';
-import { readHead } from '../platform/foreign-file.ts';
 import type { Machine } from '../platform/machine.ts';
 import { expandHome, type Place } from '../platform/place.ts';
 

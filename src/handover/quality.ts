@@ -1,8 +1,6 @@
 import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
-import type { HandoverDraft } from '../model/handover.ts';
-import type { Quality, QualityAxes, QualityAxis, Rating } from '../model/quality.ts';
-import { countUtf8Bytes } from '../model/text.ts';
-import { findContentWords } from '../model/words.ts';
+import type { HandoverDraft, Quality, QualityAxes, QualityAxis, Rating } from '../model/handover.ts';
+import { countUtf8Bytes, findContentWords } from '../model/text.ts';
 import { isChangedFile } from './changed-files.ts';
 
 type Rated = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>;

@@ -1,4 +1,4 @@
-import { compareCodeUnits } from '../model/canonical.ts';
+import { compareCodeUnits } from '../model/hash.ts';
 import { type Block, type BlockKind, splitBlocks, wordsOf } from './note-blocks.ts';
 
 /** A note on its way into an archive. */

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { compareCodeUnits } from '../model/canonical.ts';
-import { shortHash } from '../model/checksum.ts';
+import { compareCodeUnits, shortHash } from '../model/hash.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { removeFile, syncFolder } from '../platform/durable-file.ts';
 import { ensureProjectFolder, removeEmptyFolder, writeProjectFile } from '../platform/project-file.ts';

@@ -3,10 +3,10 @@ import { withLock } from '../platform/lock.ts';
 import {
   ensureLockFolder,
   ensureProjectFolder,
+  PROJECT_SETTINGS,
   readProjectFile,
   writeProjectFile,
 } from '../platform/project-file.ts';
-import { PROJECT_SETTINGS } from '../platform/project-folder.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { redactFile } from '../redact/redact-stream.ts';
 import { keepDocument } from '../store/documents.ts';

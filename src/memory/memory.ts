@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { encodeBase32 } from '../model/base32.ts';
+import { encodeBase32 } from '../model/hash.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { withLock } from '../platform/lock.ts';
 import {

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { compareCodeUnits } from '../model/canonical.ts';
+import { compareCodeUnits } from '../model/hash.ts';
 import { readFileTail } from '../platform/durable-file.ts';
-import { listFolder } from '../platform/folder-listing.ts';
+import { listFolder } from '../platform/folders.ts';
 import { isMonth, PLACE_OF_STATE, parseArchiveName, parseNotesName, parseTag, pathOf } from './layout.ts';
 import { type Memory, readText } from './memory-file.ts';
 import { type Note, parseNoteFile } from './note-file.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { sha256Hex } from '../model/checksum.ts';
 import type { Handover } from '../model/handover.ts';
+import { sha256Hex } from '../model/hash.ts';
 import { revealControls } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, GitFacts } from '../model/workspace.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { shortHash } from './checksum.ts';
 import { FACT_KINDS } from './fact-kinds.ts';
+import { shortHash } from './hash.ts';
 
 export { FACT_KINDS };
 

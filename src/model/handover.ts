@@ -1,9 +1,66 @@
 import * as v from 'valibot';
-import { Chain } from './chain.ts';
-import { Fact, MAX_FACTS } from './fact.ts';
-import { Quality } from './quality.ts';
+import { Fact, FactId, MAX_FACTS } from './fact.ts';
 import { HandoverId, Timestamp } from './scalars.ts';
 import { Project, Workspace } from './workspace.ts';
+
+const Reason = v.pipe(v.string(), v.minLength(1), v.maxBytes(200));
+
+/** Facts that ended for the same reason. */
+export const Parted = v.strictObject({
+  reason: Reason,
+  ids: v.pipe(v.array(FactId), v.minLength(1), v.maxLength(MAX_FACTS)),
+});
+export type Parted = v.InferOutput<typeof Parted>;
+
+export const Superseded = v.strictObject({
+  id: FactId,
+  /** What says it now; the same id where the same fact has another status. */
+  by: FactId,
+  reason: Reason,
+});
+export type Superseded = v.InferOutput<typeof Superseded>;
+
+/** What became of the facts of the previous handover, and of the one that joined. Each is counted or named exactly once. */
+export const Chain = v.strictObject({
+  /** How many are here again. */
+  carried: v.pipe(v.number(), v.integer(), v.minValue(0)),
+  resolved: v.array(Parted),
+  superseded: v.pipe(v.array(Superseded), v.maxLength(MAX_FACTS)),
+  dropped: v.array(Parted),
+  /** A handover that was written by hand since the previous one. */
+  joined: v.exactOptional(HandoverId),
+});
+export type Chain = v.InferOutput<typeof Chain>;
+
+const Share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
+
+/** From best to worst. */
+export const RATINGS = ['Excellent', 'Good', 'Acceptable', 'Needs Improvement'] as const;
+export const Rating = v.picklist(RATINGS);
+export type Rating = v.InferOutput<typeof Rating>;
+
+/** How far a reader can count on a handover, one question each. 1 is best; an axis that does not apply is left out. */
+export const QualityAxes = v.strictObject({
+  /** Is it known what the work is for? */
+  goal: v.exactOptional(Share),
+  /** The share of tasks whose status is known. */
+  tasks: v.exactOptional(Share),
+  /** Is what was settled written down, for as much as was changed? */
+  decisions: v.exactOptional(Share),
+  /** The share of what counts that leads back to where it was seen. */
+  evidence: v.exactOptional(Share),
+  /** Is the way free, or is at least known what stands in it? */
+  blockers: v.exactOptional(Share),
+  /** How recent was the last thing that it tells of? */
+  freshness: v.exactOptional(Share),
+  /** The share of what counts that does not rest on an agent's or an import's word alone. */
+  verified: v.exactOptional(Share),
+});
+export type QualityAxes = v.InferOutput<typeof QualityAxes>;
+export type QualityAxis = keyof QualityAxes;
+
+export const Quality = v.strictObject({ score: Share, rating: Rating, axes: QualityAxes });
+export type Quality = v.InferOutput<typeof Quality>;
 
 export const HANDOVER_SCHEMA = 'handover/1';
 export const MAX_TITLE_BYTES = 1024;

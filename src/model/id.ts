@@ -1,4 +1,4 @@
-import { encodeBase32 } from './base32.ts';
+import { encodeBase32 } from './hash.ts';
 import { formatTimestamp } from './time.ts';
 
 /** `YYYYMMDD-HHMMSS-xxxx`; the fourth part is absent or three digits in ids that session-handoff gave. */

@@ -1,7 +1,9 @@
 import { join } from 'node:path';
+import { HandoverError } from '../errors.ts';
+import { sha256Hex } from '../model/hash.ts';
 import type { Store } from '../store/store.ts';
-import { measureRegularFile } from './durable-file.ts';
-import { readSqlErrorCode, type SqlDatabase, type SqlDriver } from './sql.ts';
+import { describeFileState, measureRegularFile, readRegularFile } from './durable-file.ts';
+import { readSqlErrorCode, type SqlDatabase, type SqlDriver } from './sqlite.ts';
 
 /** A database in the store that can be made again from other files at any time: `<name>.sqlite`. */
 export interface CacheDatabase {
@@ -73,4 +75,107 @@ export function numberIn(row: unknown, column: string): number {
 
 function valueIn(row: unknown, column: string): unknown {
   return typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined;
+}
+
+/** How a cache is kept: both are loaded only when they are needed. */
+export interface CacheKeeping {
+  cache: CacheDatabase;
+  /** Brings an open cache in line with the files, or throws what `isCacheDamage` knows. */
+  update(database: SqlDatabase): void | Promise<void>;
+  rebuild(): void | Promise<void>;
+}
+
+export interface OpenCache {
+  /** Asks again of a cache that is built anew, when the damage shows only now. */
+  ask<T>(question: (database: SqlDatabase) => T): Promise<T>;
+  close(): void;
+}
+
+/** Opens a cache in line with the files. One that is missing, old or damaged is built anew. */
+export async function openCache(store: Store, driver: SqlDriver, keeping: CacheKeeping): Promise<OpenCache> {
+  let database = await openOrRebuild(store, driver, keeping);
+  let isOpen = true;
+  const close = (): void => {
+    if (isOpen) database.close();
+    isOpen = false;
+  };
+  return {
+    close,
+    ask: async (question) => {
+      try {
+        return question(database);
+      } catch (error) {
+        if (!isCacheDamage(error)) throw error;
+        close();
+        database = await rebuild(store, driver, keeping);
+        isOpen = true;
+        return question(database);
+      }
+    },
+  };
+}
+
+const MAX_REPLACEMENTS = 3;
+
+async function openOrRebuild(store: Store, driver: SqlDriver, keeping: CacheKeeping): Promise<SqlDatabase> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const database = openCacheFile(store, driver, keeping.cache);
+      if (database !== null) return await updateOrClose(database, keeping);
+      break;
+    } catch (error) {
+      if (isCacheReplaced(error) && attempt < MAX_REPLACEMENTS) continue;
+      if (!isCacheDamage(error)) throw error;
+      break;
+    }
+  }
+  return await rebuild(store, driver, keeping);
+}
+
+async function updateOrClose(database: SqlDatabase, keeping: CacheKeeping): Promise<SqlDatabase> {
+  try {
+    await keeping.update(database);
+    return database;
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}
+
+async function rebuild(store: Store, driver: SqlDriver, keeping: CacheKeeping): Promise<SqlDatabase> {
+  await keeping.rebuild();
+  const database = openCacheFile(store, driver, keeping.cache);
+  // It may be the work of somebody else who came first, from before the last save of this process.
+  if (database !== null) return await updateOrClose(database, keeping);
+  throw new HandoverError('HANDOVER_STORE_DAMAGED', `${pathOfCache(store, keeping.cache)} cannot be built`, {
+    hint: 'Set HANDOVER_SQLITE=none to work without an index, and run: handover doctor',
+  });
+}
+
+export type CacheName = Pick<CacheDatabase, 'name'>;
+
+/** Hashing a larger file would cost more than the update that it follows. */
+const MAX_HASHED_BYTES = 8 * 1024 * 1024;
+
+export function pathOfSeal(store: Store, { name }: CacheName): string {
+  return join(store.root, `${name}.sum`);
+}
+
+/**
+ * The digest of a file, by which rot in any byte of it can be seen, also in bytes that SQLite does not use. Of a large one
+ * only its size and time, by which it is seen that somebody else wrote to it; its rows have marks of their own.
+ */
+export function computeSeal(path: string): string {
+  if ((measureRegularFile(path) ?? 0) > MAX_HASHED_BYTES) return `as of ${describeFileState(path)}\n`;
+  return `${sha256Hex(readRegularFile(path, MAX_HASHED_BYTES))}\n`;
+}
+
+export type SealState = 'intact' | 'broken' | 'none';
+
+/** Under the lock it is certain; without it, a writer may be between its commit and its seal. */
+export function checkCacheSeal(store: Store, cache: CacheName): SealState {
+  const seal = pathOfSeal(store, cache);
+  const path = pathOfCache(store, cache);
+  if (measureRegularFile(seal) === null || measureRegularFile(path) === null) return 'none';
+  return readRegularFile(seal, 1024).toString('latin1') === computeSeal(path) ? 'intact' : 'broken';
 }

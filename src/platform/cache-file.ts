@@ -9,9 +9,26 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
+import { deserialize, serialize } from 'node:v8';
 import { hasErrno } from '../errors.ts';
 import { isAbandonedTemp, isTempName, makePassingPath, makeTempPath, removeFile } from './durable-file.ts';
-import { listFolder } from './folder-listing.ts';
+import { listFolder } from './folders.ts';
+
+/** What plain data in bytes depends on besides the data. */
+export const RUNTIME: string = process.version;
+
+/**
+ * Objects, lists, maps, sets and what they hold, as bytes for this very program: what is shared stays shared, and other
+ * versions may read something else. For files that can be made again.
+ */
+export function encodePlainData(data: unknown): Buffer {
+  return serialize(data);
+}
+
+/** Only for bytes that are known to come from `encodePlainData`: others may bring the program down. */
+export function decodePlainData(bytes: Uint8Array): unknown {
+  return deserialize(bytes);
+}
 
 const PRIVATE_FILE = 0o600;
 

@@ -1,6 +1,13 @@
 import { LOCKS, type Store } from '../store/store.ts';
-import { type CacheDatabase, pathOfCache, RowDamage } from './cache-database.ts';
-import { type CacheName, checkCacheSeal, computeSeal, pathOfSeal } from './cache-seal.ts';
+import {
+  type CacheDatabase,
+  type CacheName,
+  checkCacheSeal,
+  computeSeal,
+  pathOfCache,
+  pathOfSeal,
+  RowDamage,
+} from './cache-database.ts';
 import {
   ensurePrivateFile,
   identifyFile,
@@ -10,9 +17,9 @@ import {
   syncFile,
   writeFileDurably,
 } from './durable-file.ts';
+import { ensurePrivateFolder } from './folders.ts';
 import { withLock } from './lock.ts';
-import { ensurePrivateFolder } from './private-folder.ts';
-import type { SqlDatabase, SqlDriver } from './sql.ts';
+import type { SqlDatabase, SqlDriver } from './sqlite.ts';
 
 const LOCK_WAIT_MS = 2000;
 

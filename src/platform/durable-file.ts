@@ -15,8 +15,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { HandoverError, hasErrno, isErrno } from '../errors.ts';
+import { sleep } from './machine.ts';
 import { describeSelf, formatIdentity, isAlive, parseIdentity } from './process-identity.ts';
-import { sleep } from './sleep.ts';
 
 const PRIVATE_FILE = 0o600;
 /** The umask takes from this what the user does not want to give. */

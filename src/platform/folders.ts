@@ -1,5 +1,200 @@
-import { realpathSync, type Stats, statSync } from 'node:fs';
+import {
+  chmodSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  realpathSync,
+  rmSync,
+  type Stats,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
+import { syncFolder } from './durable-file.ts';
+
+/** The names in a folder, in no order; none when it does not exist. */
+export function listFolder(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return [];
+    throw error;
+  }
+}
+
+/** File times are kept in steps of up to two seconds; within one step a change can leave the time as it was. */
+const COARSEST_STEP_MS = 2000;
+
+/**
+ * A text that differs whenever names were added to or removed from a folder since it was taken; null while the last
+ * change is so recent that a further one might not show, and for a folder that does not exist.
+ */
+export function readFolderState(path: string): string | null {
+  try {
+    const { mtimeMs, ino } = statSync(path);
+    const settled = Date.now() - mtimeMs > COARSEST_STEP_MS;
+    return settled ? `${ino}:${mtimeMs}` : null;
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return null;
+    throw error;
+  }
+}
+
+const PRIVATE_FOLDER = 0o700;
+/**
+ * The sticky bit, which means nothing on a folder that one user alone can enter. It stands from the making of a folder
+ * until its name is safe from a power cut: whoever comes upon it, after the maker was killed or before it is done, must
+ * not put anything there that the folder could take with it. Systems that do not set it lose only this precaution.
+ */
+const NEW = 0o1000;
+
+/**
+ * Makes sure that `root` and each of `parts` below it is a folder of ours that nobody else can enter, and returns the
+ * last one. Below the root no link is followed: whoever can plant one there must not choose where we write.
+ */
+export function ensurePrivateFolder(root: string, ...parts: readonly string[]): string {
+  let path = root;
+  ensureFolder(path);
+  for (const part of parts) {
+    path = join(path, part);
+    ensureFolder(path);
+  }
+  return path;
+}
+
+function ensureFolder(path: string): void {
+  const stat = lstatOrNull(path);
+  if (stat === null) {
+    createFolder(path);
+    return;
+  }
+  assertOwnFolder(path, stat);
+  if (process.platform === 'win32') return;
+  if ((stat.mode & NEW) !== 0) finishFolder(path);
+  else if ((stat.mode & 0o077) !== 0) chmodSync(path, PRIVATE_FOLDER);
+}
+
+function createFolder(path: string): void {
+  ensureParent(dirname(path));
+  try {
+    mkdirSync(path, PRIVATE_FOLDER | NEW);
+  } catch (error) {
+    if (!hasErrno(error, 'EEXIST')) throw error;
+    ensureFolder(path);
+    return;
+  }
+  finishFolder(path);
+}
+
+/** Folders above the root are not ours to judge, save one that was just made for it. */
+function ensureParent(path: string): void {
+  const stat = lstatOrNull(path);
+  if (stat === null) createFolder(path);
+  else if ((stat.mode & 0o1777) === (PRIVATE_FOLDER | NEW) && stat.uid === process.getuid?.())
+    finishFolder(path);
+}
+
+function finishFolder(path: string): void {
+  syncFolder(dirname(path));
+  chmodSync(path, PRIVATE_FOLDER);
+}
+
+function assertOwnFolder(path: string, stat: Stats): void {
+  if (!stat.isDirectory()) {
+    throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a folder`, {
+      hint: 'A link or a file stands where the store keeps a folder. Move it away, or set HANDOVER_HOME to the real folder.',
+    });
+  }
+  const user = process.getuid?.();
+  if (user !== undefined && stat.uid !== user) {
+    throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} belongs to another user`, {
+      hint: 'Set HANDOVER_HOME to a folder of your own, or give this one back with chown.',
+    });
+  }
+}
+
+function lstatOrNull(path: string): Stats | null {
+  return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+}
+
+export type EntryKind = 'file' | 'folder' | 'link' | 'other';
+
+export interface Entry {
+  path: string;
+  name: string;
+  kind: EntryKind;
+  mode: number;
+  /** False for what another user owns. Systems without owners say true. */
+  own: boolean;
+}
+
+/** Everything at and below a folder, the folder first, without following links. What vanishes meanwhile is passed over. */
+export function* surveyFolder(root: string): Iterable<Entry> {
+  const open = [{ path: root, name: '' }];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { path } = next;
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat === undefined) continue;
+    const entry = describeEntry(next, stat);
+    yield entry;
+    if (entry.kind === 'folder')
+      open.push(...listEntries(path).map((name) => ({ path: join(path, name), name })));
+  }
+}
+
+function listEntries(path: string): string[] {
+  try {
+    return readdirSync(path);
+  } catch (error) {
+    if (hasErrno(error, 'ENOENT', 'EACCES', 'EPERM')) return [];
+    throw error;
+  }
+}
+
+function describeEntry(place: { path: string; name: string }, stat: Stats): Entry {
+  const user = process.getuid?.();
+  return {
+    ...place,
+    kind: kindOf(stat),
+    mode: stat.mode & 0o777,
+    own: user === undefined || stat.uid === user,
+  };
+}
+
+function kindOf(stat: Stats): EntryKind {
+  if (stat.isFile()) return 'file';
+  if (stat.isDirectory()) return 'folder';
+  return stat.isSymbolicLink() ? 'link' : 'other';
+}
+
+/** What a private file or folder must not be open to. Windows keeps its own access lists, which modes do not show. */
+export function isTooOpen(entry: Entry): boolean {
+  if (process.platform === 'win32') return false;
+  return entry.kind === 'folder' || entry.kind === 'file' ? (entry.mode & 0o077) !== 0 : false;
+}
+
+export function makePrivate(entry: Entry): void {
+  chmodSync(entry.path, entry.kind === 'folder' ? 0o700 : 0o600);
+}
+
+/** Keeps a text in a file that nobody else can read, for as long as the work takes. */
+export async function withTempFile<T>(
+  name: string,
+  text: string,
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-handover-'));
+  try {
+    const path = join(folder, name);
+    writeFileSync(path, text, { mode: 0o600 });
+    return await work(path);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 /** Nothing is there, or nothing that this user can get to. The last one is a path with a NUL in it. */
 export const OUT_OF_REACH: readonly string[] = [

@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { readHead as readFirstBytes } from './foreign-file.ts';
+import { readHead as readFirstBytes } from './external-file.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const COMMIT = /^[0-9a-f]{40,64}$/;

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
 import { formatClaim, parseClaim, readClaimFile, SAFE_OPEN, UNFINISHED_MS } from './lock-claim.ts';
-import type { Clock } from './machine.ts';
+import { type Clock, readTimer, sleep } from './machine.ts';
 import {
   describeSelf,
   formatIdentity,
@@ -23,7 +23,6 @@ import {
   type ProcessIdentity,
   parseIdentity,
 } from './process-identity.ts';
-import { readTimer, sleep } from './sleep.ts';
 
 /*
  * A lock made of plain files that dies with its holder.

@@ -1,6 +1,21 @@
 import { homedir } from 'node:os';
 import { HandoverError, hasErrno } from '../errors.ts';
 
+/** The major version of the Node that runs this. */
+export function readRuntimeVersion(): number {
+  return Number(process.versions.node.split('.')[0]);
+}
+
+/** Blocks the thread. For the short waits of commands that have nothing else to do. */
+export function sleep(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+}
+
+/** Milliseconds on the monotonic clock. Asking for `performance` would load a module of Node for it. */
+export function readTimer(): number {
+  return Number(process.hrtime.bigint() / 1_000_000n);
+}
+
 export interface Clock {
   /** Milliseconds since 1970. May repeat and may go backwards: callers that need order must not rely on it alone. */
   now(): number;

@@ -1,9 +1,56 @@
 import { lstatSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join, resolve, sep } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
-import { FOLDER_NAME, isAbsolutePath, nameDataFolder } from './data-folder.ts';
-import { isFolder } from './folders.ts';
+import { isFolder, resolveRealPath } from './folders.ts';
 import type { Machine } from './machine.ts';
+import { PROJECT_SETTINGS } from './project-file.ts';
+
+export const FOLDER_NAME = 'agent-handover';
+
+/** Where programs of ours are kept as they were compiled, below the folder of handovers. */
+export const CODE_FOLDER = ['ready', 'code'] as const;
+
+type Surroundings = Pick<Machine, 'env' | 'platform' | 'home' | 'cwd'>;
+
+/** Where handovers are kept, as the environment names it. Null where there is no home. */
+export function nameDataFolder({ env, platform, home, cwd }: Surroundings): string | null {
+  if (env.HANDOVER_HOME) return resolve(cwd, env.HANDOVER_HOME);
+  const parent = nameParent({ env, platform, home });
+  return parent === null ? null : join(parent, FOLDER_NAME);
+}
+
+function nameParent({ env, platform, home }: Omit<Surroundings, 'cwd'>): string | null {
+  const below = (...parts: string[]): string | null => (home === undefined ? null : join(home, ...parts));
+  if (platform === 'darwin') return below('Library', 'Application Support');
+  if (platform === 'win32') return env.LOCALAPPDATA ?? below('AppData', 'Local');
+  return isAbsolutePath(env.XDG_DATA_HOME) ? env.XDG_DATA_HOME : below('.local', 'share');
+}
+
+/** The XDG rules: a relative path in a variable is to be ignored. */
+export function isAbsolutePath(value: string | undefined): value is string {
+  return value !== undefined && isAbsolute(value);
+}
+
+/** With `~` for the home folder, so that what is kept does not tell who the user is. */
+export function abbreviateHome(path: string, machine: Machine): string {
+  if (machine.home === undefined) return path;
+  for (const home of [machine.home, resolveRealPath(machine.home)]) {
+    if (path === home) return '~';
+    if (home !== null && path.startsWith(`${home}${sep}`))
+      return `~/${toSlashes(path.slice(home.length + 1))}`;
+  }
+  return path;
+}
+
+/** Undoes `abbreviateHome` on the machine where it is asked. */
+export function expandHome(path: string, machine: Machine): string {
+  if (machine.home === undefined || !/^~(?:\/|$)/.test(path)) return path;
+  return join(machine.home, path.slice(1));
+}
+
+export function toSlashes(path: string): string {
+  return sep === '/' ? path : path.split(sep).join('/');
+}
 
 /** Where handovers are kept. `HANDOVER_HOME` names the folder itself; a link given there, or on the way, is resolved once. */
 export function findDataFolder(machine: Machine): string {
@@ -51,4 +98,15 @@ function notAFolder(path: string, cause?: unknown): HandoverError {
     hint: 'Handovers are kept there. Move away what stands in its place, or set HANDOVER_HOME to another folder.',
     cause,
   });
+}
+
+const NAME = 'config.toml';
+
+/** A file of its own, so that a hook can look whether settings have changed without what it takes to read them. */
+export function pathOfUserConfig(machine: Machine): string {
+  return join(findConfigFolder(machine), NAME);
+}
+
+export function pathOfProjectConfig(root: string): string {
+  return join(root, PROJECT_SETTINGS, NAME);
 }

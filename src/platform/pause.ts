@@ -1,7 +1,7 @@
 import { lstatSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { Machine } from './machine.ts';
-import { PROJECT_SETTINGS } from './project-folder.ts';
+import { PROJECT_SETTINGS } from './project-file.ts';
 
 /** A file that stands in the way of all that writes by itself, and what is written in it. */
 export interface Pause {

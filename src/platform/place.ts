@@ -2,8 +2,8 @@ import { relative, resolve } from 'node:path';
 import type { Project, Workspace } from '../model/workspace.ts';
 import { requireFolder } from './folders.ts';
 import { readGitFacts } from './git-facts.ts';
-import { abbreviateHome, expandHome, toSlashes } from './home-path.ts';
 import type { Machine } from './machine.ts';
+import { abbreviateHome, expandHome, toSlashes } from './paths.ts';
 import { identifyProject } from './project.ts';
 
 export { abbreviateHome, expandHome };

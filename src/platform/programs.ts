@@ -2,8 +2,8 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { hasErrno } from '../errors.ts';
+import { readHead } from './external-file.ts';
 import { OUT_OF_REACH, resolveRealPath } from './folders.ts';
-import { readHead } from './foreign-file.ts';
 import type { Machine } from './machine.ts';
 
 /** The Node that runs this, by its full path. */

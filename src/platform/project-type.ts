@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import { listNames } from './external-file.ts';
 import { pathExists } from './folders.ts';
-import { listNames } from './foreign-file.ts';
 
 /** What the build tools of an ecosystem call their manifest. A name that begins with a dot is the end of one. */
 const MANIFESTS: readonly (readonly [type: string, manifests: readonly string[]])[] = [

@@ -1,8 +1,7 @@
 import { basename, resolve, sep } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { baseName } from '../model/base-name.ts';
-import { compareCodeUnits } from '../model/canonical.ts';
-import { shortHash } from '../model/checksum.ts';
+import { compareCodeUnits, shortHash } from '../model/hash.ts';
+import { baseName } from '../model/paths.ts';
 import { cleanLine } from '../model/text.ts';
 import type { Project } from '../model/workspace.ts';
 import { requireFolder, resolveRealPath } from './folders.ts';

@@ -2,8 +2,8 @@ import { lstatSync, mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
 import { isAbandonedTemp, isTempName, removeFile, syncFolder, writeFileDurably } from './durable-file.ts';
+import { listNames } from './external-file.ts';
 import { resolveRealPath } from './folders.ts';
-import { listNames } from './foreign-file.ts';
 
 /** A file of another program that is also written by us. */
 export interface SharedFile {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { HandoverError, isErrno } from '../errors.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findDataFolder } from '../platform/paths.ts';
-import { findSecretKey, REDACTION_KEY, requireSecretKey } from '../platform/secret-key.ts';
+import { findSecretKey, REDACTION_KEY, requireSecretKey } from '../platform/secret-file.ts';
 import { Redactor } from './redactor.ts';
 import { readRedactSettings } from './settings.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { encodeBase32 } from '../model/base32.ts';
+import { encodeBase32 } from '../model/hash.ts';
 
 const OPENING = '[redacted:';
 const MARK_LENGTH = 8;

@@ -1,7 +1,12 @@
 import * as v from 'valibot';
 import { HandoverError } from '../errors.ts';
-import { type ConfigFile, parseSection, readNearestConfig, readUserConfig } from '../platform/config-file.ts';
 import type { Machine } from '../platform/machine.ts';
+import {
+  type ConfigFile,
+  parseSection,
+  readNearestConfig,
+  readUserConfig,
+} from '../platform/settings-file.ts';
 import { boundPattern } from './user-pattern.ts';
 
 /** What a user adds to the rules, and what is never taken out. */

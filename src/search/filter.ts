@@ -1,4 +1,4 @@
-import { baseName } from '../model/base-name.ts';
+import { baseName } from '../model/paths.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
 import type { FactFilter } from './finder.ts';
 import type { SearchQuery } from './query.ts';

@@ -1,7 +1,7 @@
 import { HandoverError } from '../errors.ts';
 import type { Handover } from '../model/handover.ts';
 import { numberIn } from '../platform/cache-database.ts';
-import type { SqlDatabase } from '../platform/sql.ts';
+import type { SqlDatabase } from '../platform/sqlite.ts';
 import { readHandover } from '../store/handovers.ts';
 import type { Store } from '../store/store.ts';
 import { describeFact, describeHandover, textOfHandover } from './describe.ts';

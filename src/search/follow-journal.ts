@@ -1,6 +1,6 @@
 import { MARKS } from '../handover/marks.ts';
 import { readFileFrom } from '../platform/durable-file.ts';
-import type { SqlDatabase } from '../platform/sql.ts';
+import type { SqlDatabase } from '../platform/sqlite.ts';
 import { pickEntries } from '../store/journal.ts';
 import type { Store } from '../store/store.ts';
 import { findChangedJournals } from './search-freshness.ts';

@@ -1,5 +1,5 @@
 import { numberIn } from '../platform/cache-database.ts';
-import type { SqlDatabase } from '../platform/sql.ts';
+import type { SqlDatabase } from '../platform/sqlite.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import type { Store } from '../store/store.ts';
 import type { TextKeeper } from './follow-handovers.ts';

@@ -1,7 +1,7 @@
 import { CACHES_OF_FEATURES, pathOfCache } from '../platform/cache-database.ts';
 import { dropCache } from '../platform/cache-writer.ts';
 import { pathExists } from '../platform/folders.ts';
-import { loadSqlDriver } from '../platform/sql.ts';
+import { loadSqlDriver } from '../platform/sqlite.ts';
 import { readIntact } from '../store/handovers.ts';
 import { INDEX } from '../store/index-schema.ts';
 import { dropReadings } from '../store/readings.ts';

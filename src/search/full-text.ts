@@ -1,5 +1,5 @@
 import { numberIn, textIn } from '../platform/cache-database.ts';
-import type { SqlDatabase } from '../platform/sql.ts';
+import type { SqlDatabase } from '../platform/sqlite.ts';
 import { foldText, isUnspaced, pairsOf, splitWords, stemsOf, TAG_SIGN } from './tokens.ts';
 
 /**

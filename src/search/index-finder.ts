@@ -1,7 +1,12 @@
-import { numberIn, RowDamage, textIn } from '../platform/cache-database.ts';
-import { type OpenCache, openCache } from '../platform/cache-opening.ts';
-import { checkCacheSeal } from '../platform/cache-seal.ts';
-import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
+import {
+  checkCacheSeal,
+  numberIn,
+  type OpenCache,
+  openCache,
+  RowDamage,
+  textIn,
+} from '../platform/cache-database.ts';
+import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
 import { isOfHandovers, passes, passesFact } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
@@ -32,8 +37,7 @@ import {
   TEXT_COLUMNS,
   type TextRow,
 } from './search-schema.ts';
-import type { Searched } from './searched.ts';
-import { tagOfAgent, tagOfFileName, tagOfKind, tagOfProject } from './searched.ts';
+import { type Searched, tagOfAgent, tagOfFileName, tagOfKind, tagOfProject } from './searched.ts';
 
 /** Answers from the search index, after bringing it in line with the files. */
 export async function openIndexFinder(desk: SearchDesk, driver: SqlDriver): Promise<Finder> {

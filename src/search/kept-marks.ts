@@ -1,6 +1,6 @@
 import { MARKS, type Mark, type Marks } from '../handover/marks.ts';
 import { textIn } from '../platform/cache-database.ts';
-import type { SqlDatabase } from '../platform/sql.ts';
+import type { SqlDatabase } from '../platform/sqlite.ts';
 
 /** What was said of the facts of a project, without what holds them. */
 export function readKeptMarks(database: SqlDatabase, project: string): Marks {

@@ -1,7 +1,7 @@
 import type { HandoverError } from '../errors.ts';
-import { pathOfUserConfig } from '../platform/config-paths.ts';
 import { pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
+import { pathOfUserConfig } from '../platform/paths.ts';
 import { namesFile } from './filter.ts';
 import type { FactFilter, Finder, FoundFact, SearchDesk } from './finder.ts';
 import { openFinder } from './open-finder.ts';

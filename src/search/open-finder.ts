@@ -1,7 +1,7 @@
 import { HandoverError, isErrno } from '../errors.ts';
 import { isCacheTrouble } from '../platform/cache-database.ts';
 import { pathExists } from '../platform/folders.ts';
-import { loadSqlDriver } from '../platform/sql.ts';
+import { loadSqlDriver } from '../platform/sqlite.ts';
 import type { Finder, SearchDesk } from './finder.ts';
 
 /** The index where there is one to be had, else the files themselves: a cache that fails must not keep anyone from them. */

@@ -1,4 +1,4 @@
-import { isStopWord } from '../model/words.ts';
+import { isStopWord } from '../model/text.ts';
 import { foldText, gramsOf, isUnspaced, splitWords, stemWord } from './tokens.ts';
 
 export interface QueryWord {

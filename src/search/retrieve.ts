@@ -1,4 +1,4 @@
-import type { SqlDatabase } from '../platform/sql.ts';
+import type { SqlDatabase } from '../platform/sqlite.ts';
 import {
   allOf,
   anyOf,

@@ -1,7 +1,7 @@
 import { FACT_KINDS } from '../model/fact-kinds.ts';
-import { takeFingerprint } from '../model/fingerprint.ts';
+import { takeFingerprint } from '../model/hash.ts';
 import { type CacheDatabase, numberIn, RowDamage, textIn } from '../platform/cache-database.ts';
-import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
+import type { SqlDatabase, SqlStatement } from '../platform/sqlite.ts';
 import { CREATE_FULL_TEXT } from './full-text.ts';
 import type { SearchedFact, SearchedHandover } from './searched.ts';
 

@@ -1,5 +1,5 @@
 import { changeCache, rebuildCache, withCacheLock } from '../platform/cache-writer.ts';
-import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
+import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
 import { findNews, followMonths, type Progress } from '../store/index-sync.ts';
 import type { Store } from '../store/store.ts';
 import { openHandoverKeeper, openTextKeeper } from './follow-handovers.ts';

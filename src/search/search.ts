@@ -1,9 +1,9 @@
 import { dirname } from 'node:path';
 import { findMark, type Marks } from '../handover/marks.ts';
-import { compareCodeUnits } from '../model/canonical.ts';
 import type { Fact } from '../model/fact.ts';
+import { compareCodeUnits } from '../model/hash.ts';
 import { resolveRealPath } from '../platform/folders.ts';
-import { abbreviateHome } from '../platform/home-path.ts';
+import { abbreviateHome } from '../platform/paths.ts';
 import { excerpt } from './excerpt.ts';
 import type { Finder, Gathered, SearchDesk } from './finder.ts';
 import { fuse } from './fuse.ts';

@@ -1,7 +1,7 @@
-import { baseName } from '../model/base-name.ts';
 import type { FactKind, Origin, Trust } from '../model/fact.ts';
 import { FACT_KINDS } from '../model/fact-kinds.ts';
-import { printFingerprint } from '../model/fingerprint.ts';
+import { printFingerprint } from '../model/hash.ts';
+import { baseName } from '../model/paths.ts';
 import { makeTag } from './full-text.ts';
 
 /** What a hit tells of the handover that it is in. */

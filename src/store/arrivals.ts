@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { HandoverError, hasErrno } from '../errors.ts';
 import { formatHandover } from '../handover/seal.ts';
-import { computeChecksum } from '../model/checksum.ts';
 import { Handover } from '../model/handover.ts';
+import { computeChecksum } from '../model/hash.ts';
 import { parseJson } from '../model/json.ts';
 import { HandoverId } from '../model/scalars.ts';
 import { formatTimestamp } from '../model/time.ts';
@@ -17,9 +17,8 @@ import {
   syncFolder,
   writeFileDurably,
 } from '../platform/durable-file.ts';
-import { listFolder } from '../platform/folder-listing.ts';
-import { ensurePrivateFolder } from '../platform/private-folder.ts';
-import { loadSqlDriver } from '../platform/sql.ts';
+import { ensurePrivateFolder, listFolder } from '../platform/folders.ts';
+import { loadSqlDriver } from '../platform/sqlite.ts';
 import { createHandoverFile, readHandover, withCreationLock } from './handovers.ts';
 import { rebuildIndex } from './index-writer.ts';
 import { appendEntry } from './journal.ts';

@@ -1,10 +1,8 @@
 import { join } from 'node:path';
-import { compareCodeUnits } from '../model/canonical.ts';
-import { sha256Hex } from '../model/checksum.ts';
+import { compareCodeUnits, sha256Hex } from '../model/hash.ts';
 import { formatIdTime } from '../model/id.ts';
 import { createFileDurably } from '../platform/durable-file.ts';
-import { listFolder } from '../platform/folder-listing.ts';
-import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import { ensurePrivateFolder, listFolder } from '../platform/folders.ts';
 import { DOCUMENTS, type Store } from './store.ts';
 
 /** A file of a project, of which earlier contents are kept: HANDOFF.md, SOUL.md … */

@@ -1,7 +1,6 @@
-import { RowDamage, textIn } from '../platform/cache-database.ts';
-import { openCache } from '../platform/cache-opening.ts';
+import { openCache, RowDamage, textIn } from '../platform/cache-database.ts';
 import { measureRegularFile } from '../platform/durable-file.ts';
-import type { SqlDatabase, SqlDriver, SqlValue } from '../platform/sql.ts';
+import type { SqlDatabase, SqlDriver, SqlValue } from '../platform/sqlite.ts';
 import {
   type Catalog,
   type CatalogRow,

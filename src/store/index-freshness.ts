@@ -1,6 +1,6 @@
 import { numberIn, textIn } from '../platform/cache-database.ts';
-import { readFolderState } from '../platform/folder-listing.ts';
-import type { SqlDatabase } from '../platform/sql.ts';
+import { readFolderState } from '../platform/folders.ts';
+import type { SqlDatabase } from '../platform/sqlite.ts';
 import { listMonths } from './months.ts';
 import { folderOfMonth, type Month, type Store } from './store.ts';
 

@@ -1,7 +1,7 @@
-import { takeFingerprint } from '../model/fingerprint.ts';
 import type { Handover } from '../model/handover.ts';
+import { takeFingerprint } from '../model/hash.ts';
 import { type CacheDatabase, pathOfCache } from '../platform/cache-database.ts';
-import type { SqlValue } from '../platform/sql.ts';
+import type { SqlValue } from '../platform/sqlite.ts';
 import { describeRow } from './catalog.ts';
 import type { Store } from './store.ts';
 

@@ -1,6 +1,6 @@
 import { HandoverError } from '../errors.ts';
 import { textIn } from '../platform/cache-database.ts';
-import type { SqlDatabase, SqlStatement } from '../platform/sql.ts';
+import type { SqlDatabase, SqlStatement } from '../platform/sqlite.ts';
 import { endOfPrefix, foldSearchText } from './catalog.ts';
 import { readHandover } from './handovers.ts';
 import { type ChangedMonth, findChangedMonths } from './index-freshness.ts';

@@ -1,6 +1,6 @@
-import { checkCacheSeal, type SealState } from '../platform/cache-seal.ts';
+import { checkCacheSeal, type SealState } from '../platform/cache-database.ts';
 import { changeCache, rebuildCache, withCacheLock } from '../platform/cache-writer.ts';
-import type { SqlDatabase, SqlDriver } from '../platform/sql.ts';
+import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
 import { CREATE_TABLES, INDEX } from './index-schema.ts';
 import {
   extractForIndex,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listFolder } from '../platform/folder-listing.ts';
+import { listFolder } from '../platform/folders.ts';
 import { JOURNAL, type Store } from './store.ts';
 
 const JOURNAL_NAME = /^\d{4}-\d{2}\.jsonl$/;

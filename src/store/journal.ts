@@ -1,13 +1,12 @@
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
 import { HandoverError, hasErrno } from '../errors.ts';
-import { compareCodeUnits } from '../model/canonical.ts';
-import { computeChecksum, sha256Hex } from '../model/checksum.ts';
+import { compareCodeUnits, computeChecksum, sha256Hex } from '../model/hash.ts';
 import { type JournalDraft, JournalEntry, type JournalEvent } from '../model/journal-entry.ts';
 import { parseJson } from '../model/json.ts';
 import { formatTimestamp, LATEST_TIME } from '../model/time.ts';
 import { appendLineDurably, readFileTail, readRegularFile } from '../platform/durable-file.ts';
-import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import { ensurePrivateFolder } from '../platform/folders.ts';
 import { listJournalFiles } from './journal-files.ts';
 import { JOURNAL, type Store } from './store.ts';
 

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listFolder } from '../platform/folder-listing.ts';
+import { listFolder } from '../platform/folders.ts';
 import { folderOfMonth, HANDOVERS, idOfName, type Month, type Store } from './store.ts';
 
 const YEAR = /^\d{4}$/;

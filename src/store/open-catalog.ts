@@ -1,7 +1,7 @@
 import { HandoverError, isErrno } from '../errors.ts';
 import { isCacheTrouble } from '../platform/cache-database.ts';
 import { pathExists } from '../platform/folders.ts';
-import { loadSqlDriver } from '../platform/sql.ts';
+import { loadSqlDriver } from '../platform/sqlite.ts';
 import type { Catalog } from './catalog.ts';
 import { openIndexCatalog } from './index-catalog.ts';
 import type { Progress } from './index-sync.ts';

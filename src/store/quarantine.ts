@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { formatTimestamp } from '../model/time.ts';
 import { writeFileDurably } from '../platform/durable-file.ts';
-import { pathExists } from '../platform/folders.ts';
-import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import { ensurePrivateFolder, pathExists } from '../platform/folders.ts';
 import { appendEntry } from './journal.ts';
 import { nextMoment } from './moment.ts';
 import { QUARANTINE, type Store } from './store.ts';

@@ -2,8 +2,7 @@ import { join } from 'node:path';
 import { HandoverError, isErrno } from '../errors.ts';
 import { trimCacheFolder, writeCacheFile } from '../platform/cache-file.ts';
 import { readRegularFile, removeFile } from '../platform/durable-file.ts';
-import { listFolder } from '../platform/folder-listing.ts';
-import { ensurePrivateFolder } from '../platform/private-folder.ts';
+import { ensurePrivateFolder, listFolder } from '../platform/folders.ts';
 import { READINGS, type Store } from './store.ts';
 
 /** What was read of transcripts, so that it need not be read again. A cache: without it, everything works as well. */

@@ -1,4 +1,4 @@
-import { encodeBase32 } from '../model/base32.ts';
+import { encodeBase32 } from '../model/hash.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { withCreationLock } from './handovers.ts';

@@ -1,5 +1,5 @@
 import { HandoverError } from '../errors.ts';
-import { encodeBase32 } from '../model/base32.ts';
+import { encodeBase32 } from '../model/hash.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { appendEntry, readEntriesOf } from './journal.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { isHandoverId } from '../model/id.ts';
-import { listFolder } from '../platform/folder-listing.ts';
+import { listFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findDataFolder } from '../platform/paths.ts';
 

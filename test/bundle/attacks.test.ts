@@ -6,8 +6,8 @@ import { formatContent } from '../../src/exchange/bundle/content.ts';
 import { formatManifest } from '../../src/exchange/bundle/manifest.ts';
 import { formatPublicKey, signFile } from '../../src/exchange/bundle/minisign.ts';
 import { revokeKeys } from '../../src/exchange/bundle/trust-list.ts';
-import { computeChecksum } from '../../src/model/checksum.ts';
 import type { Handover } from '../../src/model/handover.ts';
+import { computeChecksum } from '../../src/model/hash.ts';
 import {
   findRefusal,
   forge,

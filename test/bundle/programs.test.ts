@@ -15,7 +15,7 @@ import {
   signFile,
   verifyFile,
 } from '../../src/exchange/bundle/minisign.ts';
-import { sha256Hex } from '../../src/model/checksum.ts';
+import { sha256Hex } from '../../src/model/hash.ts';
 import { type Desk, hasProgram, makeDesk, makeTempFolder, runProcess } from '../support/cli.ts';
 
 const hasMinisign = hasProgram('minisign', '-v');

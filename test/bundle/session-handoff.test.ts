@@ -14,7 +14,7 @@ import {
 } from '../../src/exchange/bundle/session-handoff-lock.ts';
 import { trustKey } from '../../src/exchange/bundle/trust-list.ts';
 import { computeV2Checksum } from '../../src/exchange/legacy/v2-envelope.ts';
-import { sha256Hex } from '../../src/model/checksum.ts';
+import { sha256Hex } from '../../src/model/hash.ts';
 import { readHandover } from '../../src/store/handovers.ts';
 import { findRefusal, makePerson, type Person, receive } from '../support/bundles.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { sha256Hex } from '../../src/model/checksum.ts';
 import type { Handover } from '../../src/model/handover.ts';
+import { sha256Hex } from '../../src/model/hash.ts';
 import { errorCode, makeDesk, runGit } from '../support/cli.ts';
 
 const desk = makeDesk();

@@ -3,8 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { sealHandover } from '../../src/handover/seal.ts';
 import { type Catalog, type CatalogRow, type Filter, takeRows } from '../../src/store/catalog.ts';
 import { forgetHandover, keepExistingHandover } from '../../src/store/handovers.ts';
-import type { Store } from '../../src/store/store.ts';
-import { openStore, pathOfHandover } from '../../src/store/store.ts';
+import { openStore, pathOfHandover, type Store } from '../../src/store/store.ts';
 import { keepOne, makeClock, makeFolder, makeMachine, NOON } from '../support/temp-store.ts';
 
 const MINUTE = 60_000;

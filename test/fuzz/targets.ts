@@ -15,7 +15,7 @@ import {
 } from '../../src/exchange/bundle/session-handoff-bundle.ts';
 import { lockSessionHandoff } from '../../src/exchange/bundle/session-handoff-lock.ts';
 import { trustKey } from '../../src/exchange/bundle/trust-list.ts';
-import { sha256Hex } from '../../src/model/checksum.ts';
+import { sha256Hex } from '../../src/model/hash.ts';
 import { describeMachine, type Machine } from '../../src/platform/machine.ts';
 import { redactFile } from '../../src/redact/redact-stream.ts';
 import { Redactor } from '../../src/redact/redactor.ts';

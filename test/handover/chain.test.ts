@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Line, linkHandover, tellsNothingNew } from '../../src/handover/chain.ts';
-import type { Chain } from '../../src/model/chain.ts';
 import { FACT_KINDS, type Fact } from '../../src/model/fact.ts';
-import type { Handover, UnstampedDraft } from '../../src/model/handover.ts';
+import type { Chain, Handover, UnstampedDraft } from '../../src/model/handover.ts';
 import { DECLARED, HUMAN, makeDraft, makeFact, OBSERVED, sealDraft } from '../support/facts.ts';
 
 const { session } = makeDraft([]);

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { rateQuality } from '../../src/handover/quality.ts';
 import type { Fact } from '../../src/model/fact.ts';
-import type { Quality } from '../../src/model/quality.ts';
+import type { Quality } from '../../src/model/handover.ts';
 import { DECLARED, HUMAN, makeDraft, makeFact, OBSERVED } from '../support/facts.ts';
 
 const CREATED = '2026-01-31T12:00:00.000Z';

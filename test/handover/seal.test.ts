@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { formatHandover, openHandover, sealHandover } from '../../src/handover/seal.ts';
-import { computeChecksum } from '../../src/model/checksum.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';
+import { computeChecksum } from '../../src/model/hash.ts';
 import { keepOne, makeStore } from '../support/temp-store.ts';
 
 function makeDraft(): HandoverDraft {

@@ -3,8 +3,8 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { HandoverError } from '../../src/errors.ts';
 import { formatHandover, openHandover } from '../../src/handover/seal.ts';
-import { computeChecksum } from '../../src/model/checksum.ts';
 import type { Handover } from '../../src/model/handover.ts';
+import { computeChecksum } from '../../src/model/hash.ts';
 import { inPairs, makeDesk } from '../support/cli.ts';
 import { keepSample } from '../support/samples.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalize } from '../../src/model/canonical.ts';
-import { computeChecksum, shortHash } from '../../src/model/checksum.ts';
+import { canonicalize, computeChecksum, shortHash } from '../../src/model/hash.ts';
 
 describe('the canonical form (RFC 8785)', () => {
   it('gives the example of the RFC', () => {

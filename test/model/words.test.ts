@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findContentWords } from '../../src/model/words.ts';
+import { findContentWords } from '../../src/model/text.ts';
 
 describe('words that carry meaning', () => {
   it('are folded, once each, without those that any text has', () => {

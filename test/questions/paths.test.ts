@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compilePattern } from '../../src/app/ask/path-pattern.ts';
-import { locateInProject } from '../../src/model/project-path.ts';
+import { locateInProject } from '../../src/model/paths.ts';
 
 describe('a path that a handover tells of', () => {
   const place = { root: '~/shop', folder: 'web' };

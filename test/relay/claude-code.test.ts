@@ -9,7 +9,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { printLongFingerprint } from '../../src/model/fingerprint.ts';
+import { printLongFingerprint } from '../../src/model/hash.ts';
 import { type Desk, makeDesk, runGit } from '../support/cli.ts';
 import { settle, startAgent, tellWork, type WrittenSession, writeSession } from '../support/hooks.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadSqlDriver, type SqlDatabase } from '../../src/platform/sql.ts';
+import { loadSqlDriver, type SqlDatabase } from '../../src/platform/sqlite.ts';
 import {
   allOf,
   anyOf,

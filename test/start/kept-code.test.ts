@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type KeptProgram, openKeptProgram } from '../../src/platform/kept-code.ts';
+import { type KeptProgram, openKeptProgram } from '../../src/platform/code-cache.ts';
 import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
 import { startAgent, writeSession } from '../support/hooks.ts';
 

@@ -1,8 +1,8 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { computeChecksum } from '../../src/model/checksum.ts';
 import type { Handover } from '../../src/model/handover.ts';
+import { computeChecksum } from '../../src/model/hash.ts';
 import { keepArrival } from '../../src/store/arrivals.ts';
 import { takeRows } from '../../src/store/catalog.ts';
 import { examineStore } from '../../src/store/doctor/doctor.ts';

@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { loadSqlDriver, type SqlDriver } from '../../src/platform/sql.ts';
+import { loadSqlDriver, type SqlDriver } from '../../src/platform/sqlite.ts';
 import { takeRows } from '../../src/store/catalog.ts';
 import { openIndexCatalog } from '../../src/store/index-catalog.ts';
 import { pathOfIndex } from '../../src/store/index-schema.ts';

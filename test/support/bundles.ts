@@ -12,8 +12,8 @@ import { generateSecretKey, type SecretKey, signFile } from '../../src/exchange/
 import { generateKeys, type OwnKeys } from '../../src/exchange/bundle/own-keys.ts';
 import { packBundle } from '../../src/exchange/bundle/pack.ts';
 import { trustKey } from '../../src/exchange/bundle/trust-list.ts';
-import { sha256Hex } from '../../src/model/checksum.ts';
 import type { Handover } from '../../src/model/handover.ts';
+import { sha256Hex } from '../../src/model/hash.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { makeRedactor } from './redactor.ts';

@@ -8,9 +8,9 @@ import { readSession, type SessionRead } from '../../src/app/capture/read-sessio
 import { distilEvents } from '../../src/distill/distill.ts';
 import type { Event } from '../../src/model/event.ts';
 import { isShapedLike } from '../../src/model/shape.ts';
+import { decodePlainData, encodePlainData } from '../../src/platform/cache-file.ts';
 import { startOfFile } from '../../src/platform/lines.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { decodePlainData, encodePlainData } from '../../src/platform/plain-data.ts';
 import { makeRedactor } from './redactor.ts';
 
 /** What reading all of a transcript gives, without anything that was kept. Null for a file that is no transcript yet. */

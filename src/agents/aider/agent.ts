@@ -1,6 +1,6 @@
 import { basename, dirname } from 'node:path';
 import type { Event } from '../../model/event.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { listSessions, readHistory } from './history.ts';

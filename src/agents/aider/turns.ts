@@ -1,6 +1,14 @@
 import type { Event } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
-import { makeStamp, type Stamp, tellCall, tellLimit, tellPrompt, tellReply, tellResult } from '../tell.ts';
+import {
+  makeCall,
+  makeLimit,
+  makePrompt,
+  makeReply,
+  makeResult,
+  makeStamp,
+  type Stamp,
+} from '../make-events.ts';
 import { resolveFilePath, TouchedFiles } from '../touched-files.ts';
 import { separateEdits } from './edit-blocks.ts';
 import type { SessionLine } from './history.ts';
@@ -69,7 +77,7 @@ export class Teller {
       return;
     }
     const said = text.replace(TALK, '');
-    if (said !== '<blank>' && !/^\/[a-z][a-z-]*(?:\s|$)/.test(said)) yield* tellPrompt(stamp, said);
+    if (said !== '<blank>' && !/^\/[a-z][a-z-]*(?:\s|$)/.test(said)) yield* makePrompt(stamp, said);
   }
 
   *#endWords(): Generator<Event> {
@@ -78,14 +86,14 @@ export class Teller {
     this.#words = null;
     const { words, blocks } = separateEdits(lines);
     const stamp = this.#stampOf(number);
-    yield* tellReply(stamp, words);
+    yield* makeReply(stamp, words);
     for (const { path, before, after } of blocks) {
       const place = resolveFilePath(path, this.#cwd);
       const id = this.#nextCall();
       const text = after === '' || before !== '' ? after : `${after}\n`;
       const edit = before === '' ? this.#files.write(place, text) : this.#files.edit(place, before, text);
       this.#edits.push({ id, path: place });
-      yield tellCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
+      yield makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
     }
   }
 
@@ -100,7 +108,7 @@ export class Teller {
     const [, command] = RUNNING.exec(note) ?? [];
     if (command !== undefined) yield this.#tellCommand(stamp, command);
     if (REJECTED.test(note)) yield* this.#tellRejected(stamp, note);
-    if (PROVIDER_ERROR.test(note)) yield tellLimit(stamp, note);
+    if (PROVIDER_ERROR.test(note)) yield makeLimit(stamp, note);
   }
 
   /** In some edit formats the blocks cannot be told from other text: then the file is all that is known. */
@@ -111,14 +119,14 @@ export class Teller {
     if (done.length === 0) {
       const id = this.#nextCall();
       const edit = this.#files.edit(place, '', '');
-      yield tellCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
+      yield makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
       done.push({ id, path: place });
     }
-    for (const { id } of done) yield tellResult(stamp, { id, ok: true, exit: null, output: note });
+    for (const { id } of done) yield makeResult(stamp, { id, ok: true, exit: null, output: note });
   }
 
   *#tellRejected(stamp: Stamp, note: string): Generator<Event> {
-    for (const { id } of this.#edits) yield tellResult(stamp, { id, ok: false, exit: null, output: note });
+    for (const { id } of this.#edits) yield makeResult(stamp, { id, ok: false, exit: null, output: note });
     this.#edits = [];
   }
 
@@ -126,7 +134,7 @@ export class Teller {
   #tellCommand(stamp: Stamp, command: string): Event {
     const shown = command.toWellFormed();
     const action = { kind: 'command', command: shown, background: false } as const;
-    return tellCall(stamp, { id: this.#nextCall(), tool: 'run', action });
+    return makeCall(stamp, { id: this.#nextCall(), tool: 'run', action });
   }
 
   #nextCall(): string {

@@ -1,6 +1,6 @@
 import type { Action, FileEdit } from '../../model/event.ts';
-import { collectTexts, getAnyText, getRows, getText, type Row } from '../row.ts';
-import { keepSpoken } from '../spoken-text.ts';
+import { collectTexts, getAnyText, getRows, getText, type Row } from '../json.ts';
+import { toMessageText } from '../message-text.ts';
 import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
 
 export interface Call {
@@ -52,20 +52,20 @@ function describeOtherCall({ tool, input, cwd }: Call): Action {
     case 'PowerShell':
     case 'Monitor': {
       const background = input.run_in_background === true || tool === 'Monitor';
-      return { kind: 'command', command: keepSpoken(getText(input, 'command') ?? ''), background };
+      return { kind: 'command', command: toMessageText(getText(input, 'command') ?? ''), background };
     }
     case 'Grep':
     case 'Glob':
     case 'LS':
       return {
         kind: 'search',
-        pattern: keepSpoken(getText(input, 'pattern') ?? ''),
+        pattern: toMessageText(getText(input, 'pattern') ?? ''),
         path: locateOrNull(input.path, cwd),
       };
     case 'WebSearch':
-      return { kind: 'search', pattern: keepSpoken(getText(input, 'query') ?? ''), path: null };
+      return { kind: 'search', pattern: toMessageText(getText(input, 'query') ?? ''), path: null };
     case 'WebFetch':
-      return { kind: 'fetch', url: keepSpoken(getText(input, 'url') ?? '') };
+      return { kind: 'fetch', url: toMessageText(getText(input, 'url') ?? '') };
     case 'Task':
     case 'Agent':
       return { kind: 'delegate', task: joinTexts(input.description, input.prompt) };
@@ -75,7 +75,7 @@ function describeOtherCall({ tool, input, cwd }: Call): Action {
         question: joinTexts(...getRows(input, 'questions').map(({ question }) => question)),
       };
     case 'ExitPlanMode':
-      return { kind: 'propose', text: keepSpoken(getText(input, 'plan') ?? '') };
+      return { kind: 'propose', text: toMessageText(getText(input, 'plan') ?? '') };
     default:
       return { kind: 'other', texts: collectTexts(input) };
   }
@@ -86,7 +86,7 @@ function locateOrNull(path: unknown, cwd: string | null): string | null {
 }
 
 function joinTexts(...texts: readonly unknown[]): string {
-  return keepSpoken(texts.filter((text) => typeof text === 'string' && text !== '').join('\n'));
+  return toMessageText(texts.filter((text) => typeof text === 'string' && text !== '').join('\n'));
 }
 
 const TELL_MORE_AFTERWARDS = new Set(['Write', 'Edit', 'Bash', 'PowerShell', 'ExitPlanMode']);
@@ -104,7 +104,7 @@ export function refineAction(action: Action, data: Row, text: string): Action {
     return background ? { ...action, background } : action;
   }
   if (action.kind === 'propose') {
-    return action.text === '' ? { ...action, text: keepSpoken(getText(data, 'plan') ?? '') } : action;
+    return action.text === '' ? { ...action, text: toMessageText(getText(data, 'plan') ?? '') } : action;
   }
   const [edit, ...more] = action.kind === 'edit' ? action.edits : [];
   return edit === undefined || more.length > 0

@@ -1,21 +1,21 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
+import { asRow, countUnknown, EMPTY_ROW, getNumber, getRow, getText, type Row, toRows } from '../json.ts';
 import type { NumberedRow } from '../json-lines.ts';
-import { Outbox } from '../outbox.ts';
-import { asRow, countUnknown, EMPTY_ROW, getNumber, getRow, getText, type Row, toRows } from '../row.ts';
-import { isOurBrief } from '../spoken-text.ts';
 import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
   type Stamp,
-  tellAdded,
-  tellCall,
-  tellCompaction,
-  tellLimit,
-  tellPlan,
-  tellPrompt,
-  tellReply,
-  tellResult,
   toTimestamp,
-} from '../tell.ts';
+} from '../make-events.ts';
+import { isOurBrief } from '../message-text.ts';
+import { PendingEvents } from '../pending-events.ts';
 import { TouchedFiles } from '../touched-files.ts';
 import type { ReaderOptions, RowReader } from '../transcript.ts';
 import { describeCall, isToldByResult, refineAction } from './actions.ts';
@@ -44,7 +44,7 @@ export class Conversation implements RowReader {
   readonly #knowsAll: boolean;
   /** In a sub-agent's own file its rows are the main line. */
   readonly #isSubAgent: boolean;
-  readonly #outbox: Outbox;
+  readonly #outbox: PendingEvents;
   readonly #queue: PromptQueue;
   readonly #tasks: TaskPlan;
   readonly #files: TouchedFiles;
@@ -54,7 +54,7 @@ export class Conversation implements RowReader {
     this.#reading = reading;
     this.#knowsAll = knowsAll;
     this.#isSubAgent = session.parent !== null;
-    this.#outbox = new Outbox(state.outbox);
+    this.#outbox = new PendingEvents(state.outbox);
     this.#queue = new PromptQueue(state.queue);
     this.#tasks = new TaskPlan(state.tasks);
     this.#files = new TouchedFiles(state.files);
@@ -79,7 +79,7 @@ export class Conversation implements RowReader {
 
   finish(): Event[] {
     this.#closeBoundary();
-    for (const { text, stamp } of this.#queue.listWaiting()) this.#tell(...tellPrompt(stamp, text));
+    for (const { text, stamp } of this.#queue.listWaiting()) this.#tell(...makePrompt(stamp, text));
     this.#outbox.release();
     return this.#outbox.take();
   }
@@ -126,7 +126,7 @@ export class Conversation implements RowReader {
     const data = results.length === 1 ? (asRow(row.toolUseResult) ?? EMPTY_ROW) : EMPTY_ROW;
     for (const block of results) this.#readResult(block, data, stamp);
     const notification = readNotification(content);
-    if (notification !== null) this.#tell(tellResult(stamp, { id: notification.call, ...notification }));
+    if (notification !== null) this.#tell(makeResult(stamp, { id: notification.call, ...notification }));
     if (row.isSidechain === true && !saysHuman(row)) return;
     const text = readHumanRow(row);
     if (text !== null) this.#prompt(text, stamp);
@@ -134,7 +134,7 @@ export class Conversation implements RowReader {
 
   #prompt(text: string, stamp: Stamp): void {
     this.#outbox.release();
-    if (!this.#queue.meet(text)) this.#tell(...tellPrompt(stamp, text));
+    if (!this.#queue.meet(text)) this.#tell(...makePrompt(stamp, text));
   }
 
   #readResult(block: Row, data: Row, stamp: Stamp): void {
@@ -158,8 +158,8 @@ export class Conversation implements RowReader {
   /** A brief that a tool gave back has been told with this: it is not the outcome of any work. */
   #tellOutcome(id: string, outcome: ReturnType<typeof readOutcome>, stamp: Stamp): void {
     const isBrief = isOurBrief(outcome.output);
-    this.#tell(tellResult(stamp, { id, ...outcome, output: isBrief ? '' : outcome.output }));
-    if (isBrief) this.#tell(...tellAdded(stamp, outcome.output));
+    this.#tell(makeResult(stamp, { id, ...outcome, output: isBrief ? '' : outcome.output }));
+    if (isBrief) this.#tell(...makeInjected(stamp, outcome.output));
   }
 
   #readAssistant(row: Row, place: Stamp): void {
@@ -176,8 +176,8 @@ export class Conversation implements RowReader {
       if (block.type === 'tool_use') this.#readCall(block, stamp);
       else if (block.type === 'text') {
         const text = getText(block, 'text') ?? '';
-        if (row.isApiErrorMessage === true) this.#tell(tellLimit(stamp, text));
-        else if (!isSynthetic && this.#isNewText(text)) this.#tell(...tellReply(stamp, text));
+        if (row.isApiErrorMessage === true) this.#tell(makeLimit(stamp, text));
+        else if (!isSynthetic && this.#isNewText(text)) this.#tell(...makeReply(stamp, text));
       } else this.#countBlock(block);
     }
   }
@@ -204,10 +204,10 @@ export class Conversation implements RowReader {
     if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(block, 'input');
     this.#state.calls.set(id, { tool, input: isPlanTool(tool) ? input : EMPTY_ROW });
-    if (tool === 'TodoWrite') this.#tell(tellPlan(stamp, readTodos(input)));
+    if (tool === 'TodoWrite') this.#tell(makePlan(stamp, readTodos(input)));
     if (isPlanTool(tool)) return;
     const action = describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);
-    const event = tellCall(stamp, { id, tool, action });
+    const event = makeCall(stamp, { id, tool, action });
     this.#closeBoundary();
     if (event.type === 'call' && isToldByResult(tool)) this.#outbox.addWaiting(event);
     else this.#outbox.add(event);
@@ -218,7 +218,7 @@ export class Conversation implements RowReader {
       this.#closeBoundary();
       this.#state.boundary = stamp;
     } else if (row.subtype === 'api_error' && !isRetried(row)) {
-      this.#tell(tellLimit(stamp, describeApiError(row)));
+      this.#tell(makeLimit(stamp, describeApiError(row)));
     }
   }
 
@@ -228,14 +228,14 @@ export class Conversation implements RowReader {
     else if (type === 'task_reminder') this.#tellPlan(this.#tasks.meet(content), stamp);
     else {
       for (const text of Array.isArray(content) ? content : [content]) {
-        if (typeof text === 'string') this.#tell(...tellAdded(stamp, text));
+        if (typeof text === 'string') this.#tell(...makeInjected(stamp, text));
       }
     }
   }
 
   #readQueued(attachment: Row, stamp: Stamp): void {
     const notification = readNotification(attachment.prompt);
-    if (notification !== null) this.#tell(tellResult(stamp, { id: notification.call, ...notification }));
+    if (notification !== null) this.#tell(makeResult(stamp, { id: notification.call, ...notification }));
     const mode = getText(attachment, 'commandMode') ?? 'prompt';
     if (mode !== 'prompt' || attachment.isMeta === true || !isHumanOrigin(attachment)) return;
     const text = readHumanContent(attachment.prompt);
@@ -252,7 +252,7 @@ export class Conversation implements RowReader {
         const prompt = this.#queue.deliver(content);
         if (prompt === null) return;
         this.#outbox.release();
-        this.#tell(...tellPrompt(prompt.stamp, prompt.text));
+        this.#tell(...makePrompt(prompt.stamp, prompt.text));
         return;
       }
       case 'dequeue':
@@ -267,7 +267,7 @@ export class Conversation implements RowReader {
     this.#outbox.release();
     const place = this.#state.boundary ?? stamp;
     this.#state.boundary = null;
-    this.#outbox.add(tellCompaction(place, summary));
+    this.#outbox.add(makeCompaction(place, summary));
   }
 
   /** The summary stands right behind the boundary, if there is one. */
@@ -276,7 +276,7 @@ export class Conversation implements RowReader {
   }
 
   #tellPlan(plan: PlanItem[] | null, stamp: Stamp): void {
-    if (plan !== null) this.#tell(tellPlan(stamp, plan));
+    if (plan !== null) this.#tell(makePlan(stamp, plan));
   }
 
   #tell(...events: Event[]): void {

@@ -1,10 +1,10 @@
 import { basename, dirname } from 'node:path';
 import { cleanLine, cutToBytes } from '../../model/text.ts';
-import { type FileHead, readHead } from '../../platform/foreign-file.ts';
+import { type FileHead, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { getText, parseAny, parseRow, type Row } from '../row.ts';
-import { toMs } from '../tell.ts';
+import { getText, parseAny, parseRow, type Row } from '../json.ts';
+import { toMs } from '../make-events.ts';
 import { isSessionId, listTranscripts } from './paths.ts';
 import { readHumanRow } from './prompts.ts';
 import { isConversationRow, isNeedlessRow } from './rows.ts';

@@ -1,6 +1,6 @@
 import type { PlanItem } from '../../model/event.ts';
-import { getRow, getRows, getText, type Row, toRows } from '../row.ts';
-import { keepSpoken } from '../spoken-text.ts';
+import { getRow, getRows, getText, type Row, toRows } from '../json.ts';
+import { toMessageText } from '../message-text.ts';
 
 const PLAN_TOOLS = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
 
@@ -12,7 +12,7 @@ export function isPlanTool(tool: string): boolean {
 export function readTodos(input: Row): PlanItem[] {
   return getRows(input, 'todos').flatMap((todo) => {
     const text = getText(todo, 'content') ?? getText(todo, 'activeForm');
-    return text === null ? [] : [{ text: keepSpoken(text), status: toStatus(todo.status) }];
+    return text === null ? [] : [{ text: toMessageText(text), status: toStatus(todo.status) }];
   });
 }
 
@@ -50,7 +50,7 @@ export class TaskPlan {
       const known = this.#tasks.get(id);
       const status = toStatus(task.status);
       if (known?.status === status && known.text === subject) continue;
-      this.#set(id, { ...known, text: keepSpoken(subject), status });
+      this.#set(id, { ...known, text: toMessageText(subject), status });
       changed = true;
     }
     return changed ? this.#list() : null;
@@ -60,8 +60,8 @@ export class TaskPlan {
     const subject = getText(input, 'subject') ?? getText(input, 'description');
     if (id === null || subject === null) return null;
     const detail = getText(input, 'description');
-    const more = detail === null || detail === subject ? {} : { detail: keepSpoken(detail) };
-    this.#set(id, { text: keepSpoken(subject), status: 'pending', ...more });
+    const more = detail === null || detail === subject ? {} : { detail: toMessageText(detail) };
+    this.#set(id, { text: toMessageText(subject), status: 'pending', ...more });
     return this.#list();
   }
 
@@ -75,9 +75,9 @@ export class TaskPlan {
     if (status === 'deleted') this.#tasks.delete(id);
     else {
       this.#set(id, {
-        text: keepSpoken(text),
+        text: toMessageText(text),
         status: status === null ? (known?.status ?? 'pending') : toStatus(status),
-        ...(detail === undefined ? {} : { detail: keepSpoken(detail) }),
+        ...(detail === undefined ? {} : { detail: toMessageText(detail) }),
       });
     }
     return this.#list();

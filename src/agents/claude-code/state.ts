@@ -1,7 +1,7 @@
 import type { PlanItem } from '../../model/event.ts';
-import { type Held, holdNothing } from '../outbox.ts';
-import type { Row } from '../row.ts';
-import type { Stamp } from '../tell.ts';
+import type { Row } from '../json.ts';
+import type { Stamp } from '../make-events.ts';
+import { type PendingState, startPending } from '../pending-events.ts';
 import { type Queued, queueNothing } from './queue.ts';
 import type { Rewound } from './rewound.ts';
 import { type SeenRows, seeNothing } from './seen-rows.ts';
@@ -13,7 +13,7 @@ interface OpenCall {
 
 /** All that is remembered of the rows of a conversation: ids, and what is still open. */
 export interface ConversationState {
-  outbox: Held;
+  outbox: PendingState;
   queue: Queued;
   tasks: Map<string, PlanItem>;
   files: Set<string>;
@@ -28,7 +28,7 @@ export interface ConversationState {
 
 export function startConversation(cwd: string | null, rewound: Rewound): ConversationState {
   return {
-    outbox: holdNothing(),
+    outbox: startPending(),
     queue: queueNothing(),
     tasks: new Map(),
     files: new Set(),

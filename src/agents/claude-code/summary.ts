@@ -1,4 +1,4 @@
-import { dropReminders } from '../spoken-text.ts';
+import { dropReminders } from '../message-text.ts';
 
 const OPENING = /^This session is being continued from a previous conversation[^\n]*\n+/;
 const CLOSING =

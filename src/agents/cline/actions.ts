@@ -1,13 +1,13 @@
 import type { Action, FileEdit } from '../../model/event.ts';
+import { asRow, collectTexts, getAnyText, getNumber, getText, type Row } from '../json.ts';
+import { toMessageText } from '../message-text.ts';
 import { parsePatch } from '../patch.ts';
-import { asRow, collectTexts, getAnyText, getNumber, getText, type Row } from '../row.ts';
-import { keepSpoken } from '../spoken-text.ts';
 import { resolveFilePath } from '../touched-files.ts';
 
 /** What a tool call does. Some tools do several things in one call: each is an action of its own. */
 export function toActions(tool: string, input: unknown, cwd: string | null): Action[] {
   const actions = toKnown(tool, input, cwd);
-  return actions.length > 0 ? actions : [{ kind: 'other', texts: collectTexts(input).map(keepSpoken) }];
+  return actions.length > 0 ? actions : [{ kind: 'other', texts: collectTexts(input).map(toMessageText) }];
 }
 
 function toKnown(tool: string, input: unknown, cwd: string | null): Action[] {
@@ -22,7 +22,9 @@ function toKnown(tool: string, input: unknown, cwd: string | null): Action[] {
       return listOf(input, 'commands', 'command', 'cmd').flatMap((command) => toCommand(command, fields));
     case 'search_codebase':
       return listOf(input, 'queries').flatMap((query) => {
-        return typeof query === 'string' ? [{ kind: 'search', pattern: keepSpoken(query), path: null }] : [];
+        return typeof query === 'string'
+          ? [{ kind: 'search', pattern: toMessageText(query), path: null }]
+          : [];
       });
     case 'web_search':
       return only(getText(fields, 'query'), (pattern) => ({ kind: 'search', pattern, path: null }));
@@ -46,7 +48,7 @@ function toKnown(tool: string, input: unknown, cwd: string | null): Action[] {
 }
 
 function only(text: string | null, make: (text: string) => Action): Action[] {
-  return text === null ? [] : [make(keepSpoken(text))];
+  return text === null ? [] : [make(toMessageText(text))];
 }
 
 /** Inputs may be a list, one thing, or an object that has either under one of the names. */

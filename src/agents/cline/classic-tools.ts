@@ -1,6 +1,6 @@
 import type { Action, FileEdit } from '../../model/event.ts';
-import { collectTexts, getAnyText, getText, type Row } from '../row.ts';
-import { keepSpoken } from '../spoken-text.ts';
+import { collectTexts, getAnyText, getText, type Row } from '../json.ts';
+import { toMessageText } from '../message-text.ts';
 import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
 import { toPatch } from './actions.ts';
 
@@ -92,7 +92,7 @@ export function toClassicAction(
   input: Row,
   context: { cwd: string | null; files: TouchedFiles },
 ): Action {
-  return toKnown(tool, input, context) ?? { kind: 'other', texts: collectTexts(input).map(keepSpoken) };
+  return toKnown(tool, input, context) ?? { kind: 'other', texts: collectTexts(input).map(toMessageText) };
 }
 
 function toKnown(
@@ -104,7 +104,7 @@ function toKnown(
   const path = given === null ? null : resolveFilePath(given.trim(), cwd);
   const say = (name: string, make: (text: string) => Action): Action | null => {
     const text = getText(input, name);
-    return text === null ? null : make(keepSpoken(text));
+    return text === null ? null : make(toMessageText(text));
   };
   switch (tool) {
     case 'execute_command':

@@ -1,18 +1,18 @@
 import type { Event } from '../../model/event.ts';
 import type { FoundSession, Reading } from '../agent.ts';
 import { readChecklist } from '../checklist.ts';
-import { asRow, countUnknown, getAnyText, getRow, getText, type Row, toRows } from '../row.ts';
+import { asRow, countUnknown, getAnyText, getRow, getText, type Row, toRows } from '../json.ts';
 import {
+  makeCall,
+  makeInjected,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
   makeStamp,
   type Stamp,
-  tellAdded,
-  tellCall,
-  tellPlan,
-  tellPrompt,
-  tellReply,
-  tellResult,
   toTimestamp,
-} from '../tell.ts';
+} from '../make-events.ts';
 import { TouchedFiles } from '../touched-files.ts';
 import { splitReply, toClassicAction } from './classic-tools.ts';
 import { readJsonFile } from './messages.ts';
@@ -79,7 +79,7 @@ class TaskReader {
       yield* this.#tellTool(stamp, { id: getText(block, 'id'), tool, input: getRow(block, 'input') });
     } else if (block.type === 'text') {
       const { said, call } = splitReply(getText(block, 'text') ?? '');
-      yield* tellReply(stamp, said.trim());
+      yield* makeReply(stamp, said.trim());
       if (call !== null) yield* this.#tellTool(stamp, { id: null, ...call });
     }
   }
@@ -93,19 +93,19 @@ class TaskReader {
     if (id !== null) this.#native.set(id, tool);
     const said = SAYING.has(tool) ? (getAnyText(input, 'result', 'response') ?? '') : null;
     if (said !== null) {
-      yield* tellReply(stamp, said);
+      yield* makeReply(stamp, said);
       return;
     }
     const { task_progress: _, ...rest } = input;
     const action = toClassicAction(tool, rest, { cwd: this.#session.cwd, files: this.#files });
-    yield tellCall(stamp, { ...this.#last, action });
+    yield makeCall(stamp, { ...this.#last, action });
   }
 
   *#tellProgress(stamp: Stamp, list: string): Generator<Event> {
     const items = readChecklist(list);
     if (items.length === 0 || list === this.#lastPlan) return;
     this.#lastPlan = list;
-    yield tellPlan(stamp, items);
+    yield makePlan(stamp, items);
   }
 
   *#readUser(stamp: Stamp, blocks: readonly Row[]): Generator<Event> {
@@ -113,13 +113,13 @@ class TaskReader {
     for (const block of blocks) {
       if (block.type === 'tool_result') yield* this.#readNative(stamp, block);
       const text = block.type === 'text' ? (getText(block, 'text') ?? '') : '';
-      for (const added of readAddedTexts(text)) yield* tellAdded(stamp, added);
+      for (const added of readAddedTexts(text)) yield* makeInjected(stamp, added);
       if (/^\s*<environment_details>/.test(text)) continue;
       if (RESULT.test(text)) {
         if (result !== null) yield* this.#tellOutput(stamp, this.#last, result);
         result = [text.replace(RESULT, '')].filter((rest) => rest !== '');
       } else if (result !== null) result.push(text);
-      else yield* tellPrompt(stamp, readWrapped(text)?.said ?? '');
+      else yield* makePrompt(stamp, readWrapped(text)?.said ?? '');
     }
     if (result !== null) yield* this.#tellOutput(stamp, this.#last, result);
   }
@@ -152,14 +152,14 @@ class TaskReader {
       const output = texts.join('\n').trim();
       const exited = call.tool === 'execute_command' ? EXITED.exec(output)?.[1] : undefined;
       const exit = exited === undefined ? null : Number(exited);
-      yield tellResult(stamp, {
+      yield makeResult(stamp, {
         id: call.id,
         ok: exit === null ? !DENIED.test(output) : exit === 0,
         exit,
         output,
       });
     }
-    for (const part of heard) yield* tellPrompt(stamp, part?.said ?? '');
+    for (const part of heard) yield* makePrompt(stamp, part?.said ?? '');
   }
 }
 

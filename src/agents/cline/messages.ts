@@ -1,5 +1,5 @@
 import type { Action, Event } from '../../model/event.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { FoundSession, Reading } from '../agent.ts';
 import {
   asRow,
@@ -11,18 +11,18 @@ import {
   parseRow,
   type Row,
   toRows,
-} from '../row.ts';
+} from '../json.ts';
 import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makePrompt,
+  makeReply,
+  makeResult,
   makeStamp,
   type Stamp,
-  tellAdded,
-  tellCall,
-  tellCompaction,
-  tellPrompt,
-  tellReply,
-  tellResult,
   toTimestamp,
-} from '../tell.ts';
+} from '../make-events.ts';
 import { toActions } from './actions.ts';
 import { findCompaction, readManifest } from './manifest.ts';
 import { readAddedTexts, readHumanText } from './user-text.ts';
@@ -119,7 +119,7 @@ class MessageReader {
   }
 
   *tellSummary({ at, summary }: Compaction, line: number): Generator<Event> {
-    yield tellCompaction(this.#stamp(line, null, at), summary);
+    yield makeCompaction(this.#stamp(line, null, at), summary);
   }
 
   #stamp(line: number, id: string | null, at: string | null): Stamp {
@@ -130,7 +130,7 @@ class MessageReader {
   *#readAssistant(stamp: Stamp, block: Row): Generator<Event> {
     switch (block.type) {
       case 'text':
-        yield* tellReply(stamp, getText(block, 'text') ?? '');
+        yield* makeReply(stamp, getText(block, 'text') ?? '');
         return;
       case 'tool_use':
         yield* this.#readCall(stamp, block);
@@ -152,17 +152,17 @@ class MessageReader {
     const ids = actions.map((_, index) => (actions.length === 1 ? id : `${id}.${index + 1}`));
     this.#open.set(id, { ids, asks: actions[0]?.kind === 'ask' });
     for (const [index, action] of actions.entries())
-      yield tellCall(stamp, { id: ids[index] ?? id, tool, action });
+      yield makeCall(stamp, { id: ids[index] ?? id, tool, action });
   }
 
   *#readUser(stamp: Stamp, block: Row, metadata: Row): Generator<Event> {
     switch (block.type) {
       case 'text': {
         const text = getText(block, 'text') ?? '';
-        for (const added of readAddedTexts(text)) yield* tellAdded(stamp, added);
+        for (const added of readAddedTexts(text)) yield* makeInjected(stamp, added);
         const byProgram = metadata.displayRole === 'system' || getText(metadata, 'kind') !== null;
         if (byProgram || this.#session.parent !== null) return;
-        yield* tellPrompt(stamp, readHumanText(text) ?? '');
+        yield* makePrompt(stamp, readHumanText(text) ?? '');
         return;
       }
       case 'tool_result':
@@ -184,13 +184,13 @@ class MessageReader {
     this.#open.delete(id);
     const results = readResults(block.content);
     if (call.asks && block.is_error !== true) {
-      for (const { output } of results) yield* tellPrompt(stamp, output);
+      for (const { output } of results) yield* makePrompt(stamp, output);
       return;
     }
     const failed = block.is_error === true;
     const told = results.length === call.ids.length ? results : [joinResults(results)];
     for (const [index, result] of told.entries()) {
-      yield tellResult(stamp, { ...result, id: call.ids[index] ?? id, ok: failed ? false : result.ok });
+      yield makeResult(stamp, { ...result, id: call.ids[index] ?? id, ok: failed ? false : result.ok });
     }
   }
 }

@@ -1,7 +1,7 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
+import { asRow, collectTexts, getAnyText, getRow, getText, type Row, toRows } from '../json.ts';
+import { toMessageText } from '../message-text.ts';
 import { parsePatch, parseUnifiedDiff } from '../patch.ts';
-import { asRow, collectTexts, getAnyText, getRow, getText, type Row, toRows } from '../row.ts';
-import { keepSpoken } from '../spoken-text.ts';
 import { resolveFilePath } from '../touched-files.ts';
 import { findPatch, findShownFile, joinFolder, readCommandLine } from './commands.ts';
 
@@ -18,7 +18,7 @@ export function toAction(tool: string, input: unknown, cwd: string | null): Acti
   if (tool === 'request_user_input') return { kind: 'ask', question: readQuestions(fields) };
   if (tool === 'spawn_agent') {
     const task = getAnyText(fields, 'message', 'prompt', 'task');
-    if (task !== null) return { kind: 'delegate', task: keepSpoken(task) };
+    if (task !== null) return { kind: 'delegate', task: toMessageText(task) };
   }
   return toOther(input);
 }
@@ -37,7 +37,7 @@ export function isCommandTool(tool: string): boolean {
 }
 
 export function toOther(input: unknown): Action {
-  return { kind: 'other', texts: collectTexts(input).map(keepSpoken) };
+  return { kind: 'other', texts: collectTexts(input).map(toMessageText) };
 }
 
 /** The folder of a command, which may be given with it. */
@@ -58,7 +58,7 @@ export function readCommand(line: string, folder: string | null): Action {
   const found = findPatch(line);
   const edits = found === null ? [] : parseEdits(found.patch, joinFolder(found.folder, folder));
   if (edits.length > 0) return { kind: 'edit', edits };
-  return { kind: 'command', command: keepSpoken(line), background: false };
+  return { kind: 'command', command: toMessageText(line), background: false };
 }
 
 function toPatch(patch: string | null, cwd: string | null): Action {
@@ -101,14 +101,14 @@ export function readPlan(input: unknown): PlanItem[] {
     const text = getText(item, 'step');
     if (text === null) return [];
     return [
-      { text: keepSpoken(text), status: STATUSES.find((status) => status === item.status) ?? 'pending' },
+      { text: toMessageText(text), status: STATUSES.find((status) => status === item.status) ?? 'pending' },
     ];
   });
 }
 
 function readQuestions(fields: Row): string {
   const questions = toRows(fields.questions).flatMap((question) => getText(question, 'question') ?? []);
-  return keepSpoken(questions.join('\n'));
+  return toMessageText(questions.join('\n'));
 }
 
 /** What the human chose or typed when asked. */

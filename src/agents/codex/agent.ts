@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import type { Event } from '../../model/event.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
-import { countUnknown, getText, parseRow } from '../row.ts';
+import { countUnknown, getText, parseRow } from '../json.ts';
 import { type Opening, openRows, type RowFormat, type Transcript } from '../transcript.ts';
 import { inspectRollout } from './head.ts';
 import { findCodexHome, listRollouts, listTranscripts } from './paths.ts';

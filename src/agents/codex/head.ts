@@ -1,8 +1,8 @@
 import { cutToBytes } from '../../model/text.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { FoundSession } from '../agent.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseAny, parseRow, type Row } from '../row.ts';
-import { toMs } from '../tell.ts';
+import { asRow, getAnyText, getNumber, getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
+import { toMs } from '../make-events.ts';
 import { findHumanText, joinTexts } from './human-text.ts';
 import { readIds } from './paths.ts';
 

@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import type { HookMoment } from '../hook-events.ts';
-import type { HookHandler, HookHost } from '../hook-host.ts';
-import { makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { type HookHandler, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
 import { makeServerCommand } from '../server-command.ts';
 import { codexHookTrust } from './hook-trust.ts';
 import { findCodexHome } from './paths.ts';

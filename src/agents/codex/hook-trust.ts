@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { HookTrust } from '../hook-host.ts';
 
 /**

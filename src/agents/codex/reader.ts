@@ -1,18 +1,18 @@
 import type { Event } from '../../model/event.ts';
 import type { FoundSession, Reading } from '../agent.ts';
-import { asRow, countUnknown, getRow, getText, type Row } from '../row.ts';
-import { isOurBrief, keepSpoken } from '../spoken-text.ts';
+import { asRow, countUnknown, getRow, getText, type Row } from '../json.ts';
 import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePrompt,
+  makeReply,
   makeStamp,
   type Stamp,
-  tellAdded,
-  tellCall,
-  tellCompaction,
-  tellLimit,
-  tellPrompt,
-  tellReply,
   toTimestamp,
-} from '../tell.ts';
+} from '../make-events.ts';
+import { isOurBrief, toMessageText } from '../message-text.ts';
 import { toMeta } from './head.ts';
 import { findHumanText, joinTexts, listTexts } from './human-text.ts';
 import type { CallsState } from './open-calls.ts';
@@ -79,7 +79,7 @@ export class RolloutReader {
         this.#state.model = getText(payload, 'model') ?? this.#state.model;
         return;
       case 'compacted':
-        yield tellCompaction(
+        yield makeCompaction(
           this.#stamp(row, null),
           (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, ''),
         );
@@ -119,7 +119,7 @@ export class RolloutReader {
         yield* this.#tellHuman(stamp, getText(payload, 'message') ?? '');
         return;
       case 'agent_message':
-        yield* tellReply(stamp, getText(payload, 'message') ?? '');
+        yield* makeReply(stamp, getText(payload, 'message') ?? '');
         return;
       case 'patch_apply_end':
         yield* this.#calls.readPatch(stamp, payload, id);
@@ -132,7 +132,7 @@ export class RolloutReader {
         return;
       case 'error':
       case 'stream_error':
-        yield tellLimit(stamp, getText(payload, 'message') ?? kind);
+        yield makeLimit(stamp, getText(payload, 'message') ?? kind);
         return;
       default:
         countUnknown(this.#reading.unknown, `event_msg/${kind}`);
@@ -147,12 +147,12 @@ export class RolloutReader {
         yield* this.#tellHuman(stamp, joinTexts(item.content));
         return;
       case 'AgentMessage':
-        yield* tellReply(stamp, joinTexts(item.content));
+        yield* makeReply(stamp, joinTexts(item.content));
         return;
       case 'Plan':
         if (id !== null) {
-          const text = keepSpoken(getText(item, 'text') ?? '');
-          yield tellCall(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } });
+          const text = toMessageText(getText(item, 'text') ?? '');
+          yield makeCall(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } });
         }
         return;
       case 'CommandExecution':
@@ -195,9 +195,9 @@ export class RolloutReader {
   *#readMessage(stamp: Stamp, payload: Row): Generator<Event> {
     const texts = listTexts(payload.content);
     if (payload.role === 'developer') {
-      for (const text of texts) yield* tellAdded(stamp, text);
+      for (const text of texts) yield* makeInjected(stamp, text);
     } else if (payload.role === 'assistant') {
-      if (!this.#state.survey.hasReplies) yield* tellReply(stamp, texts.join('\n'));
+      if (!this.#state.survey.hasReplies) yield* makeReply(stamp, texts.join('\n'));
     } else if (payload.role === 'user' && !this.#state.survey.hasPrompts) {
       const kinds = getRow(payload, 'internal_chat_message_metadata_passthrough').content_item_kinds;
       const said = texts.filter((_, index) => !Array.isArray(kinds) || kinds[index] === 'user.text');
@@ -208,13 +208,13 @@ export class RolloutReader {
   /** A sub-agent is spoken to by an agent. */
   *#tellHuman(stamp: Stamp, text: string): Generator<Event> {
     const said = findHumanText(text);
-    if (said !== null && (!this.#isSubAgent || isOurBrief(said))) yield* tellPrompt(stamp, said);
+    if (said !== null && (!this.#isSubAgent || isOurBrief(said))) yield* makePrompt(stamp, said);
   }
 
   /** The same limit is reported with every answer while it lasts. */
   *#tellReachedLimit(stamp: Stamp, limits: Row): Generator<Event> {
     const reached = getText(limits, 'rate_limit_reached_type');
-    if (reached !== null && reached !== this.#state.lastLimit) yield tellLimit(stamp, reached);
+    if (reached !== null && reached !== this.#state.lastLimit) yield makeLimit(stamp, reached);
     this.#state.lastLimit = reached;
   }
 }

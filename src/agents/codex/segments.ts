@@ -1,6 +1,5 @@
-import { readHead } from '../../platform/foreign-file.ts';
+import { decompressZstd, readHead } from '../../platform/external-file.ts';
 import { type Line, readLines } from '../../platform/lines.ts';
-import { decompressZstd } from '../../platform/zstd.ts';
 import { type HistoryBase, readMeta } from './head.ts';
 import { findSibling } from './paths.ts';
 import { peekKind } from './rows.ts';

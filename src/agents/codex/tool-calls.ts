@@ -1,7 +1,7 @@
 import type { Action, Event } from '../../model/event.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseAny, parseRow, type Row } from '../row.ts';
-import { keepSpoken } from '../spoken-text.ts';
-import { type Stamp, tellCall, tellPlan, tellPrompt, tellResult } from '../tell.ts';
+import { asRow, getAnyText, getNumber, getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
+import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../make-events.ts';
+import { toMessageText } from '../message-text.ts';
 import {
   isCommandTool,
   readAnswers,
@@ -44,13 +44,13 @@ export class ToolCalls {
   *#begin(stamp: Stamp, call: { id: string; tool: string; action: Action }): Generator<Event> {
     const { kind } = call.action;
     this.#open.open(call.id, { edits: kind === 'edit', output: kind === 'ask' ? 'human' : 'call' });
-    yield tellCall(stamp, call);
+    yield makeCall(stamp, call);
   }
 
   *#readPlan(stamp: Stamp, id: string, input: unknown): Generator<Event> {
     this.#open.open(id, { output: 'nowhere' });
     const items = readPlan(input);
-    if (items.length > 0) yield tellPlan(stamp, items);
+    if (items.length > 0) yield makePlan(stamp, items);
   }
 
   /** Asking how something goes on is no call of its own: the answer belongs to what was started. */
@@ -63,7 +63,7 @@ export class ToolCalls {
     const origin = this.#open.findRunning(running);
     this.#open.open(id, origin === null ? {} : { output: 'origin', origin });
     if (origin === null || getText(fields, 'chars'))
-      yield tellCall(stamp, { id, tool: name, action: toOther(input) });
+      yield makeCall(stamp, { id, tool: name, action: toOther(input) });
   }
 
   /** A script is told by the commands in it, where it has some. What it patches is told by rows of its own. */
@@ -72,7 +72,7 @@ export class ToolCalls {
     const plans = inner.filter(({ name }) => name === 'update_plan');
     for (const { input } of plans) {
       const items = readPlan(input);
-      if (items.length > 0) yield tellPlan(stamp, items);
+      if (items.length > 0) yield makePlan(stamp, items);
     }
     const work = inner.filter(({ name }) => name !== 'update_plan');
     if (work.length === 0 && plans.length > 0) {
@@ -93,14 +93,14 @@ export class ToolCalls {
     ) {
       action = toAction(only.name, only.input, cwdOf(stamp));
     } else if (commands.length > 0) {
-      action = { kind: 'command', command: keepSpoken(commands.join('\n')), background: false };
+      action = { kind: 'command', command: toMessageText(commands.join('\n')), background: false };
     }
     this.#open.open(id, {
       commands,
       edits: action.kind === 'edit',
       output: action.kind === 'ask' ? 'human' : 'call',
     });
-    yield tellCall(stamp, { id, tool: 'exec', action });
+    yield makeCall(stamp, { id, tool: 'exec', action });
   }
 
   *readOutput(stamp: Stamp, payload: Row): Generator<Event> {
@@ -118,14 +118,14 @@ export class ToolCalls {
     if (call?.output === 'origin' && told.running !== null && told.text.trim() === '') return;
     const exit = told.exit ?? call?.exits.find((code) => code !== 0) ?? call?.exits[0] ?? null;
     const ok = exit === null ? (told.ok ?? call?.ok ?? null) : exit === 0;
-    yield tellResult(stamp, { id: target, ok, exit: call?.edits ? null : exit, output: told.text });
+    yield makeResult(stamp, { id: target, ok, exit: call?.edits ? null : exit, output: told.text });
   }
 
   *#readAnswer(stamp: Stamp, id: string, output: unknown): Generator<Event> {
     const texts = listTexts(asRow(output)?.content ?? output);
     const answer = texts.map((text) => readAnswers(parseRow(text) ?? {})).find((text) => text !== '');
-    if (answer !== undefined) yield* tellPrompt(stamp, answer);
-    else yield tellResult(stamp, { id, ok: null, exit: null, output: texts.join('\n') });
+    if (answer !== undefined) yield* makePrompt(stamp, answer);
+    else yield makeResult(stamp, { id, ok: null, exit: null, output: texts.join('\n') });
   }
 
   /** A patch whose call was told already is not told again. */
@@ -139,9 +139,9 @@ export class ToolCalls {
     const edits = readChanges(getRow(payload, 'changes'), cwdOf(stamp));
     if (id === null || edits.length === 0) return;
     const own = call === undefined ? id : `${id}:patch`;
-    yield tellCall(stamp, { id: own, tool: 'apply_patch', action: { kind: 'edit', edits } });
+    yield makeCall(stamp, { id: own, tool: 'apply_patch', action: { kind: 'edit', edits } });
     const output = [getText(payload, 'stdout'), getText(payload, 'stderr')].filter((text) => text).join('\n');
-    yield tellResult(stamp, { id: own, ok, exit: null, output });
+    yield makeResult(stamp, { id: own, ok, exit: null, output });
   }
 
   /** Commands of calls and scripts are told by those; what is left was started by the human. */
@@ -160,9 +160,9 @@ export class ToolCalls {
       item.source === 'unified_exec_interaction'
     )
       return;
-    yield tellCall(stamp, { id, tool: 'CommandExecution', action: readCommand(command, cwdOf(stamp)) });
+    yield makeCall(stamp, { id, tool: 'CommandExecution', action: readCommand(command, cwdOf(stamp)) });
     const ok = exit === null ? null : exit === 0;
-    yield tellResult(stamp, { id, ok, exit, output: getText(item, 'aggregated_output') ?? '' });
+    yield makeResult(stamp, { id, ok, exit, output: getText(item, 'aggregated_output') ?? '' });
   }
 
   noteOutcome(id: string | null, ok: boolean): void {
@@ -176,18 +176,18 @@ export class ToolCalls {
     const url = getText(action, 'url');
     const pattern = getAnyText(action, 'query', 'pattern') ?? listTexts(action.queries).join(' ');
     if (url === null && pattern === '') return;
-    yield tellCall(stamp, {
+    yield makeCall(stamp, {
       id,
       tool: 'web_search',
       action:
         url === null
-          ? { kind: 'search', pattern: keepSpoken(pattern), path: null }
-          : { kind: 'fetch', url: keepSpoken(url) },
+          ? { kind: 'search', pattern: toMessageText(pattern), path: null }
+          : { kind: 'fetch', url: toMessageText(url) },
     });
     // The row is written when the search is over; what it found goes to the model alone.
     const status = getText(payload, 'status') ?? 'completed';
     if (status !== 'in_progress')
-      yield tellResult(stamp, { id, ok: status === 'completed', exit: null, output: '' });
+      yield makeResult(stamp, { id, ok: status === 'completed', exit: null, output: '' });
   }
 }
 

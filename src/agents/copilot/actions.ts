@@ -1,7 +1,7 @@
 import type { Action, FileEdit } from '../../model/event.ts';
+import { asRow, collectTexts, getAnyText, getText, type Row } from '../json.ts';
+import { toMessageText } from '../message-text.ts';
 import { parsePatch } from '../patch.ts';
-import { asRow, collectTexts, getAnyText, getText, type Row } from '../row.ts';
-import { keepSpoken } from '../spoken-text.ts';
 import { resolveFilePath } from '../touched-files.ts';
 
 /** What a tool call does. `input` is an object, or the text of a tool that takes free text. */
@@ -13,7 +13,7 @@ export function toAction(tool: string, input: unknown, cwd: string | null): Acti
 }
 
 function toOther(input: unknown): Action {
-  return { kind: 'other', texts: collectTexts(input).map(keepSpoken) };
+  return { kind: 'other', texts: collectTexts(input).map(toMessageText) };
 }
 
 function toKnown(tool: string, fields: Row, path: string | null): Action | null {
@@ -51,7 +51,7 @@ function toKnown(tool: string, fields: Row, path: string | null): Action | null 
 }
 
 function spoken(text: string | null, make: (text: string) => Action): Action | null {
-  return text === null ? null : make(keepSpoken(text));
+  return text === null ? null : make(toMessageText(text));
 }
 
 function toCommand(fields: Row): Action | null {

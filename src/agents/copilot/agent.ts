@@ -1,6 +1,6 @@
 import type { Machine } from '../../platform/machine.ts';
 import type { Agent, FoundSession } from '../agent.ts';
-import { getText } from '../row.ts';
+import { getText } from '../json.ts';
 import { openRows, type RowFormat, readRows } from '../transcript.ts';
 import { inspectTranscript } from './head.ts';
 import { listTranscripts } from './paths.ts';

@@ -1,7 +1,7 @@
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { FoundSession } from '../agent.ts';
-import { getRow, getText, parseAny, parseRow, type Row } from '../row.ts';
-import { toMs } from '../tell.ts';
+import { getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
+import { toMs } from '../make-events.ts';
 import { findWorkspaceFile, readIdFromPath } from './paths.ts';
 
 const HEAD_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import { type HookDialect, readSource, USUAL_DIALECT } from '../hook-input.ts';
-import { getAnyText } from '../row.ts';
+import { getAnyText } from '../json.ts';
 
 export const copilotHook: HookDialect = {
   ...USUAL_DIALECT,

@@ -1,20 +1,20 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
 import { readChecklist } from '../checklist.ts';
-import { asRow, countUnknown, getNumber, getRow, getText, parseAny, type Row, toRows } from '../row.ts';
+import { asRow, countUnknown, getNumber, getRow, getText, parseAny, type Row, toRows } from '../json.ts';
 import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
   makeStamp,
   type Stamp,
-  tellAdded,
-  tellCall,
-  tellCompaction,
-  tellLimit,
-  tellPlan,
-  tellPrompt,
-  tellReply,
-  tellResult,
   toTimestamp,
-} from '../tell.ts';
+} from '../make-events.ts';
 import { toAction } from './actions.ts';
 import { Todos } from './todos.ts';
 
@@ -74,10 +74,10 @@ export class TranscriptReader {
         this.#state.model = getText(data, 'newModel') ?? this.#state.model;
         return;
       case 'user.message':
-        if (isHuman(row, data)) yield* tellPrompt(stamp, getText(data, 'content') ?? '');
+        if (isHuman(row, data)) yield* makePrompt(stamp, getText(data, 'content') ?? '');
         return;
       case 'assistant.message':
-        yield* tellReply(stamp, getText(data, 'content') ?? '');
+        yield* makeReply(stamp, getText(data, 'content') ?? '');
         return;
       case 'tool.execution_start':
         yield* this.#readCall(stamp, data);
@@ -86,14 +86,14 @@ export class TranscriptReader {
         yield* this.#readResult(stamp, data);
         return;
       case 'session.compaction_complete':
-        if (data.success !== false) yield tellCompaction(stamp, getText(data, 'summaryContent'));
+        if (data.success !== false) yield makeCompaction(stamp, getText(data, 'summaryContent'));
         return;
       case 'session.error':
       case 'model.call_failure':
-        yield tellLimit(stamp, getText(data, 'message') ?? getText(data, 'errorMessage') ?? type);
+        yield makeLimit(stamp, getText(data, 'message') ?? getText(data, 'errorMessage') ?? type);
         return;
       case 'hook.end':
-        yield* tellAdded(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
+        yield* makeInjected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
         return;
       default:
         countUnknown(this.#reading.unknown, type);
@@ -128,7 +128,7 @@ export class TranscriptReader {
     } else if (list !== null) this.#state.open.set(id, { kind: 'checklist', text: list });
     else {
       if (tool === 'ask_user') this.#state.open.set(id, { kind: 'answer', text: '' });
-      yield tellCall(stamp, { id, tool, action: toAction(tool, input, this.#state.cwd) });
+      yield makeCall(stamp, { id, tool, action: toAction(tool, input, this.#state.cwd) });
     }
   }
 
@@ -140,18 +140,18 @@ export class TranscriptReader {
     const succeeded = typeof data.success === 'boolean' ? data.success : null;
     const text = readResultText(data);
     if (open?.kind === 'answer' && succeeded !== false) {
-      yield* tellPrompt(stamp, text.replace(ANSWER_PREFIX, ''));
+      yield* makePrompt(stamp, text.replace(ANSWER_PREFIX, ''));
     } else if (open?.kind === 'todos') {
-      if (succeeded !== false && this.#todos.apply(open.text)) yield tellPlan(stamp, this.#todos.items);
+      if (succeeded !== false && this.#todos.apply(open.text)) yield makePlan(stamp, this.#todos.items);
     } else if (open?.kind === 'checklist') {
       const items = readChecklist(open.text);
-      if (succeeded !== false && items.length > 0) yield tellPlan(stamp, items);
+      if (succeeded !== false && items.length > 0) yield makePlan(stamp, items);
     } else {
       const note = EXIT_NOTE.exec(text.slice(-200));
       const exit =
         getNumber(getRow(data, 'shellExecution'), 'exitCode') ?? (note === null ? null : Number(note[1]));
       const ok = exit === null || succeeded === false ? succeeded : exit === 0;
-      yield tellResult(stamp, { id, ok, exit, output: text.replace(EXIT_NOTE, '') });
+      yield makeResult(stamp, { id, ok, exit, output: text.replace(EXIT_NOTE, '') });
     }
   }
 }

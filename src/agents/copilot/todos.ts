@@ -1,5 +1,5 @@
 import type { PlanItem } from '../../model/event.ts';
-import { keepSpoken } from '../spoken-text.ts';
+import { toMessageText } from '../message-text.ts';
 
 type Status = PlanItem['status'];
 
@@ -57,9 +57,9 @@ export class Todos {
       if (text === '') continue;
       const detail = value('title') === '' ? '' : value('description');
       this.#items.set(value('id') || text, {
-        text: keepSpoken(text),
+        text: toMessageText(text),
         status: STATUSES[value('status')] ?? 'pending',
-        ...(detail === '' ? {} : { detail: keepSpoken(detail) }),
+        ...(detail === '' ? {} : { detail: toMessageText(detail) }),
       });
       changed = true;
     }

@@ -1,8 +1,8 @@
 import type { Event } from '../../model/event.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { countUnknown, getRow, getRows, getText, parseRow, type Row } from '../json.ts';
 import type { NumberedRow } from '../json-lines.ts';
-import { countUnknown, getRow, getRows, getText, parseRow, type Row } from '../row.ts';
 import { openRows, type RowFormat, readRows } from '../transcript.ts';
 import { Conversation, type ConversationState, startConversation } from './conversation.ts';
 import { findSessions, inspectFile } from './find.ts';

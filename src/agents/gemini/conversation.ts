@@ -8,21 +8,21 @@ import {
   readShellOutput,
   refineWrite,
 } from '../gemini-tools.ts';
-import { countUnknown, EMPTY_ROW, getRow, getRows, getText, type Row, toRows } from '../row.ts';
-import { isOurBrief } from '../spoken-text.ts';
+import { countUnknown, EMPTY_ROW, getRow, getRows, getText, type Row, toRows } from '../json.ts';
 import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
   makeStamp,
   type Stamp,
-  tellAdded,
-  tellCall,
-  tellCompaction,
-  tellLimit,
-  tellPlan,
-  tellPrompt,
-  tellReply,
-  tellResult,
   toTimestamp,
-} from '../tell.ts';
+} from '../make-events.ts';
+import { isOurBrief } from '../message-text.ts';
 import { TouchedFiles } from '../touched-files.ts';
 import { ACKNOWLEDGEMENT, isSummary, readHuman, readTexts } from './messages.ts';
 
@@ -95,7 +95,7 @@ export class Conversation {
     if (summary !== undefined) {
       const id = getText(summary, 'id') ?? '';
       if (!this.#state.told.has(id))
-        yield tellCompaction(this.#stamp(summary, line), readTexts(summary.content).join('\n'));
+        yield makeCompaction(this.#stamp(summary, line), readTexts(summary.content).join('\n'));
       this.#state.told.add(id);
     } else if (this.#state.told.size === 0) {
       for (const row of rows) yield* this.#readMessage({ row, line });
@@ -116,7 +116,7 @@ export class Conversation {
     } else if (row.type === 'gemini') yield* this.#readGemini(row, stamp, isNew);
     else if (row.type === 'error') {
       const text = readTexts(row.content).join('\n');
-      if (isNew && API_ERROR.test(text)) yield tellLimit(stamp, text);
+      if (isNew && API_ERROR.test(text)) yield makeLimit(stamp, text);
     } else if (row.type !== 'info' && row.type !== 'warning') {
       countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
     }
@@ -133,17 +133,17 @@ export class Conversation {
     }
     const texts = readTexts(row.content);
     if (texts.some(isSummary)) {
-      yield tellCompaction(stamp, texts.join('\n'));
+      yield makeCompaction(stamp, texts.join('\n'));
       return;
     }
     const { text, added } = readHuman(row);
-    for (const context of added) yield* tellAdded(stamp, context);
-    if (text !== null && !this.#isSubAgent) yield* tellPrompt(stamp, text);
+    for (const context of added) yield* makeInjected(stamp, context);
+    if (text !== null && !this.#isSubAgent) yield* makePrompt(stamp, text);
   }
 
   *#readGemini(row: Row, stamp: Stamp, isNew: boolean): Generator<Event> {
     const text = readTexts(row.content).join('\n');
-    if (isNew && text !== ACKNOWLEDGEMENT) yield* tellReply(stamp, text);
+    if (isNew && text !== ACKNOWLEDGEMENT) yield* makeReply(stamp, text);
     for (const part of toRows(row.content)) yield* this.#readCall(getRow(part, 'functionCall'), stamp);
     for (const call of getRows(row, 'toolCalls')) {
       const at = toTimestamp(call.timestamp);
@@ -159,12 +159,12 @@ export class Conversation {
     this.#state.calls.set(id, { tool, input: tool === 'ask_user' ? input : EMPTY_ROW });
     if (isPlanTool(tool)) {
       const plan = readPlan(tool, input, call.resultDisplay);
-      if (plan !== null) yield tellPlan(stamp, plan);
+      if (plan !== null) yield makePlan(stamp, plan);
       return;
     }
     const action = describeGeminiCall({ tool, input, cwd: this.#cwd }, this.#files);
     const text = readText(getRow(readResponse(call), 'response'));
-    yield tellCall(stamp, { id, tool, action: refineWrite(action, text, call.resultDisplay) });
+    yield makeCall(stamp, { id, tool, action: refineWrite(action, text, call.resultDisplay) });
   }
 
   *#readToolCall(call: Row, stamp: Stamp): Generator<Event> {
@@ -183,10 +183,10 @@ export class Conversation {
     if (isPlanTool(call.tool)) return;
     const { ok, exit, output } = readOutcome(call, getRow(response, 'response'), isFine);
     const isBrief = isOurBrief(output);
-    yield tellResult(stamp, { id, ok, exit, output: isBrief ? '' : output });
-    if (isBrief) yield* tellAdded(stamp, output);
+    yield makeResult(stamp, { id, ok, exit, output: isBrief ? '' : output });
+    if (isBrief) yield* makeInjected(stamp, output);
     const answers = call.tool === 'ask_user' && ok ? readGivenAnswers(output, call.input) : null;
-    if (answers !== null) yield* tellPrompt(stamp, answers);
+    if (answers !== null) yield* makePrompt(stamp, answers);
   }
 }
 

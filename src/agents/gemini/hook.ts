@@ -1,5 +1,5 @@
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import { getText } from '../row.ts';
+import { getText } from '../json.ts';
 
 export const geminiHook: HookDialect = {
   ...USUAL_DIALECT,

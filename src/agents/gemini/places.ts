@@ -1,8 +1,8 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import { sha256Hex } from '../../model/checksum.ts';
-import { listNames, readHead } from '../../platform/foreign-file.ts';
+import { sha256Hex } from '../../model/hash.ts';
+import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { getRow, parseRow } from '../row.ts';
+import { getRow, parseRow } from '../json.ts';
 
 export interface Transcript {
   path: string;

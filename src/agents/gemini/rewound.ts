@@ -1,6 +1,6 @@
 import { readLines } from '../../platform/lines.ts';
+import { getText, parseRow } from '../json.ts';
 import { peekText, toKey } from '../peek.ts';
-import { getText, parseRow } from '../row.ts';
 
 const REWIND = Buffer.from('{"$rewindTo":');
 const MESSAGE = Buffer.from('{"id":"');

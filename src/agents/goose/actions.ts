@@ -1,5 +1,5 @@
 import type { Action } from '../../model/event.ts';
-import { collectTexts, getAnyText, getText, type Row } from '../row.ts';
+import { collectTexts, getAnyText, getText, type Row } from '../json.ts';
 import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
 
 export interface ToolUse {

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import type { Event } from '../../model/event.ts';
-import { isDatabaseHead } from '../../platform/foreign-database.ts';
-import { listNames, readHead } from '../../platform/foreign-file.ts';
+import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { isDatabaseHead } from '../../platform/sqlite.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { openDatabase } from '../database.ts';
 import { pickNewest } from '../pick-newest.ts';

@@ -1,8 +1,8 @@
-import type { FileHead } from '../../platform/foreign-file.ts';
-import type { SqlDatabase } from '../../platform/sql.ts';
+import type { FileHead } from '../../platform/external-file.ts';
+import type { SqlDatabase } from '../../platform/sqlite.ts';
 import type { FoundSession, Reading } from '../agent.ts';
 import { type Columns, hasTables, selectFrom, tryQuery } from '../database.ts';
-import { asRow, EMPTY_ROW, getNumber, getText, parseAny, parseRow, type Row, toRows } from '../row.ts';
+import { asRow, EMPTY_ROW, getNumber, getText, parseAny, parseRow, type Row, toRows } from '../json.ts';
 import type { Message } from './messages.ts';
 
 const SESSION: Columns = {

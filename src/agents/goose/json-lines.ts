@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { FoundSession, Reading } from '../agent.ts';
+import { getNumber, getRow, getText, parseRow, type Row } from '../json.ts';
 import { readJsonLines } from '../json-lines.ts';
-import { getNumber, getRow, getText, parseRow, type Row } from '../row.ts';
 import { type Message, toMilliseconds } from './messages.ts';
 
 const HEAD_BYTES = 64 * 1024;

@@ -1,18 +1,18 @@
 import type { Event } from '../../model/event.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Reading } from '../agent.ts';
-import { asRow, collectTexts, countUnknown, getNumber, getRow, getText, type Row, toRows } from '../row.ts';
+import { asRow, collectTexts, countUnknown, getNumber, getRow, getText, type Row, toRows } from '../json.ts';
 import {
+  makeCall,
+  makeCompaction,
+  makeLimit,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
   makeStamp,
   type Stamp,
-  tellCall,
-  tellCompaction,
-  tellLimit,
-  tellPlan,
-  tellPrompt,
-  tellReply,
-  tellResult,
-} from '../tell.ts';
+} from '../make-events.ts';
 import { TouchedFiles } from '../touched-files.ts';
 import { dropExtension, readAction } from './actions.ts';
 import { readPlan } from './plan.ts';
@@ -81,7 +81,7 @@ export class Teller {
     const text = parts.map((part) => getText(part, 'text') ?? '').join('\n');
     if (role === 'user') this.#summary = { stamp, text };
     else if (this.#summary !== null) {
-      yield tellCompaction(this.#summary.stamp, this.#summary.text);
+      yield makeCompaction(this.#summary.stamp, this.#summary.text);
       this.#summary = null;
       this.#isAfterCompaction = true;
     }
@@ -104,13 +104,13 @@ export class Teller {
   ): Generator<Event> {
     const text = getText(part, 'text') ?? '';
     if (role === 'assistant') {
-      if (ERROR_REPLY.test(text)) yield tellLimit(stamp, text);
-      else yield* tellReply(stamp, text);
+      if (ERROR_REPLY.test(text)) yield makeLimit(stamp, text);
+      else yield* makeReply(stamp, text);
       return;
     }
     if (!isForAudience(part, 'user') || (isAfterCompaction && text === this.#lastPrompt)) return;
     this.#lastPrompt = text;
-    yield* tellPrompt(stamp, text);
+    yield* makePrompt(stamp, text);
   }
 
   *#tellPart(stamp: Stamp, part: Row): Generator<Event> {
@@ -127,7 +127,7 @@ export class Teller {
         yield* tellQuestion(stamp, getRow(part, 'data'));
         break;
       case 'systemNotification':
-        if (part.notificationType === 'creditsExhausted') yield tellLimit(stamp, getText(part, 'msg') ?? '');
+        if (part.notificationType === 'creditsExhausted') yield makeLimit(stamp, getText(part, 'msg') ?? '');
         break;
       default:
         if (!SILENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
@@ -143,12 +143,12 @@ export class Teller {
     const input = getRow(call, 'arguments');
     if (tool === 'todo_write' || tool === 'todo_read') {
       this.#plans.add(id);
-      if (tool === 'todo_write') yield tellPlan(stamp, readPlan(getText(input, 'content') ?? ''));
+      if (tool === 'todo_write') yield makePlan(stamp, readPlan(getText(input, 'content') ?? ''));
       return;
     }
     const action = readAction({ tool, input, cwd: this.#cwd }, this.#files);
     if (action.kind === 'command') this.#commands.add(id);
-    yield tellCall(stamp, { id, tool: name, action });
+    yield makeCall(stamp, { id, tool: name, action });
   }
 
   *#tellResponse(stamp: Stamp, part: Row): Generator<Event> {
@@ -161,7 +161,7 @@ export class Teller {
     const output = failed && content.length === 0 ? (getText(result, 'error') ?? '') : joinText(content);
     const exit = this.#commands.delete(id) ? readExit(value, output) : null;
     const ok = !failed && (exit === null || exit === 0);
-    yield tellResult(stamp, { id, ok, exit, output });
+    yield makeResult(stamp, { id, ok, exit, output });
   }
 
   #stampOf({ line, id, created }: Message): Stamp {
@@ -199,9 +199,9 @@ function* tellQuestion(stamp: Stamp, data: Row): Generator<Event> {
   const id = getText(data, 'id') ?? '';
   if (data.actionType === 'elicitation') {
     const question = getText(data, 'message')?.toWellFormed() ?? '';
-    yield tellCall(stamp, { id, tool: 'elicitation', action: { kind: 'ask', question } });
+    yield makeCall(stamp, { id, tool: 'elicitation', action: { kind: 'ask', question } });
   } else if (data.actionType === 'elicitationResponse') {
     const answer = data.userData ?? data.user_data;
-    yield* tellPrompt(stamp, collectTexts(answer).join('\n'));
+    yield* makePrompt(stamp, collectTexts(answer).join('\n'));
   }
 }

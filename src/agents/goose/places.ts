@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { listNames } from '../../platform/foreign-file.ts';
+import { listNames } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
 /** The folder with the database, and with one file a session of releases before there was a database. */

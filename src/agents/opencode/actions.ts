@@ -1,7 +1,6 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-
+import { collectTexts, getAnyText, getRow, getRows, getText, type Row } from '../json.ts';
 import { parsePatch } from '../patch.ts';
-import { collectTexts, getAnyText, getRow, getRows, getText, type Row } from '../row.ts';
 import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
 
 export interface ToolUse {

@@ -1,7 +1,7 @@
 import type { Event } from '../../model/event.ts';
-import { isDatabaseHead } from '../../platform/foreign-database.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { isDatabaseHead } from '../../platform/sqlite.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { openDatabase } from '../database.ts';
 import { pickNewest } from '../pick-newest.ts';

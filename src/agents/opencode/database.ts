@@ -1,10 +1,9 @@
-import type { FileHead } from '../../platform/foreign-file.ts';
-import type { SqlDatabase, SqlStatement } from '../../platform/sql.ts';
+import type { FileHead } from '../../platform/external-file.ts';
+import type { SqlDatabase, SqlStatement } from '../../platform/sqlite.ts';
 import type { FoundSession, Reading } from '../agent.ts';
 import { type Columns, hasTables, selectFrom, tryQuery } from '../database.ts';
-import { asRow, getNumber, getText, parseRow, type Row, toRows } from '../row.ts';
-import type { Conversation, Message, Part } from './messages.ts';
-import { readRevert } from './messages.ts';
+import { asRow, getNumber, getText, parseRow, type Row, toRows } from '../json.ts';
+import { type Conversation, type Message, type Part, readRevert } from './messages.ts';
 
 const SESSION: Columns = {
   id: 'text',

@@ -1,6 +1,6 @@
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { FoundSession, Reading } from '../agent.ts';
-import { asRow, EMPTY_ROW, getNumber, getRow, getRows, getText, parseRow, type Row } from '../row.ts';
+import { asRow, EMPTY_ROW, getNumber, getRow, getRows, getText, parseRow, type Row } from '../json.ts';
 import { readTitle } from './database.ts';
 import { type Conversation, type Message, readRevert } from './messages.ts';
 

@@ -1,5 +1,5 @@
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import { getText } from '../row.ts';
+import { getText } from '../json.ts';
 
 /** What the plugin in OpenCode sends and takes, see `docs/hooks.md`. It keeps the text itself, through compactions too. */
 export const opencodeHook: HookDialect = {

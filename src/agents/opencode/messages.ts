@@ -1,19 +1,19 @@
 import type { Event } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
-import { countUnknown, getNumber, getRow, getText, type Row } from '../row.ts';
+import { countUnknown, getNumber, getRow, getText, type Row } from '../json.ts';
 import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
   makeStamp,
   type Stamp,
-  tellAdded,
-  tellCall,
-  tellCompaction,
-  tellLimit,
-  tellPlan,
-  tellPrompt,
-  tellReply,
-  tellResult,
   toTimestamp,
-} from '../tell.ts';
+} from '../make-events.ts';
 import { TouchedFiles } from '../touched-files.ts';
 import { readAction, readAnswers, readOutput, readPlan } from './actions.ts';
 
@@ -83,7 +83,7 @@ class Teller {
   }
 
   *finish(): Generator<Event> {
-    if (this.#compaction !== null) yield tellCompaction(this.#compaction, null);
+    if (this.#compaction !== null) yield makeCompaction(this.#compaction, null);
     this.#compaction = null;
   }
 
@@ -117,7 +117,7 @@ class Teller {
     }
     const stamp = this.#compaction ?? this.#stampOf(last ?? { id: '', data: {} }, info);
     this.#compaction = null;
-    yield tellCompaction(stamp, texts.join('\n'));
+    yield makeCompaction(stamp, texts.join('\n'));
   }
 
   *#tellPart(part: Part, info: Row, role: 'user' | 'assistant'): Generator<Event> {
@@ -128,7 +128,7 @@ class Teller {
     if (type === 'text') yield* tellText(stamp, part.data, role);
     else if (type === 'tool') yield* this.#tellTool(stamp, part);
     else if (type === 'compaction') this.#compaction = stamp;
-    else if (type === 'retry') yield tellLimit(stamp, readError(getRow(part.data, 'error')));
+    else if (type === 'retry') yield makeLimit(stamp, readError(getRow(part.data, 'error')));
     else if (type === null || !SILENT.has(type))
       countUnknown(this.#reading.unknown, `part ${type ?? ''}`.trim());
   }
@@ -141,22 +141,22 @@ class Teller {
     const status = getText(state, 'status');
     if (tool === 'todoread') return;
     if (tool === 'todowrite') {
-      if (status !== 'error') yield tellPlan(stamp, readPlan(input));
+      if (status !== 'error') yield makePlan(stamp, readPlan(input));
       return;
     }
     const id = getText(part.data, 'callID') ?? part.id;
     const action = readAction({ tool, input, metadata, cwd: stamp.cwd ?? null }, this.#files);
-    yield tellCall(stamp, { id, tool, action });
+    yield makeCall(stamp, { id, tool, action });
     if (status !== 'completed' && status !== 'error') return;
     const ended = { ...stamp, at: toTimestamp(getRow(state, 'time').end) ?? stamp.at };
     const answers = tool === 'question' ? readAnswers(input, metadata) : null;
     if (answers !== null) {
-      yield* tellPrompt(ended, answers);
+      yield* makePrompt(ended, answers);
       return;
     }
     const exit = getNumber(metadata, 'exit');
     const ok = status === 'completed' && (exit === null || exit === 0);
-    yield tellResult(ended, { id, ok, exit, output: readOutput(tool, state) });
+    yield makeResult(ended, { id, ok, exit, output: readOutput(tool, state) });
   }
 
   /** An interrupt by the human is kept as an error as well; it is none. */
@@ -164,7 +164,7 @@ class Teller {
     const error = getRow(info, 'error');
     const name = getText(error, 'name');
     if (name === null || name === 'MessageAbortedError') return;
-    yield tellLimit(this.#stampOf({ id, data: {} }, info), readError(error));
+    yield makeLimit(this.#stampOf({ id, data: {} }, info), readError(error));
   }
 
   #stampOf({ id, data }: Part, info: Row): Stamp {
@@ -182,8 +182,8 @@ class Teller {
 /** Synthetic text is OpenCode's or a plugin's; ignored text is shown to the human only. */
 function* tellText(stamp: Stamp, data: Row, role: 'user' | 'assistant'): Generator<Event> {
   const text = getText(data, 'text') ?? '';
-  if (data.synthetic === true || data.ignored === true) yield* tellAdded(stamp, text);
-  else yield* role === 'user' ? tellPrompt(stamp, text) : tellReply(stamp, text);
+  if (data.synthetic === true || data.ignored === true) yield* makeInjected(stamp, text);
+  else yield* role === 'user' ? makePrompt(stamp, text) : makeReply(stamp, text);
 }
 
 function readError(error: Row): string {

@@ -1,5 +1,5 @@
 import { isAbsolute, join, resolve } from 'node:path';
-import { listNames } from '../../platform/foreign-file.ts';
+import { listNames } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
 /** Releases of other channels than the stable one have a database of their own. */

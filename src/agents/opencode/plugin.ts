@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { HandoverError } from '../../errors.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import { findPackageFolder } from '../../platform/programs.ts';
 import type { HookLauncher } from '../hook-command.ts';
 

@@ -1,5 +1,5 @@
 import type { Action, FileEdit } from '../../model/event.ts';
-import { collectTexts, getRows, getText, type Row } from '../row.ts';
+import { collectTexts, getRows, getText, type Row } from '../json.ts';
 import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
 
 export interface ToolUse {

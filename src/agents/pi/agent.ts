@@ -1,6 +1,6 @@
 import type { Machine } from '../../platform/machine.ts';
 import type { Agent, FoundSession } from '../agent.ts';
-import { getText, type Row } from '../row.ts';
+import { getText, type Row } from '../json.ts';
 import { openRows, type RowFormat, readRows } from '../transcript.ts';
 import { startTeller, Teller, type TellerState } from './entries.ts';
 import { describeFile } from './head.ts';

@@ -1,18 +1,18 @@
 import type { Event } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
-import { countUnknown, getNumber, getRow, getRows, getText, type Row } from '../row.ts';
+import { countUnknown, getNumber, getRow, getRows, getText, type Row } from '../json.ts';
 import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePrompt,
+  makeReply,
+  makeResult,
   makeStamp,
   type Stamp,
-  tellAdded,
-  tellCall,
-  tellCompaction,
-  tellLimit,
-  tellPrompt,
-  tellReply,
-  tellResult,
   toTimestamp,
-} from '../tell.ts';
+} from '../make-events.ts';
 import { TouchedFiles } from '../touched-files.ts';
 import { readAction } from './actions.ts';
 
@@ -71,10 +71,10 @@ export class Teller {
       // The summary of a branch that was left is what is known of it from here on.
       case 'compaction':
       case 'branch_summary':
-        yield tellCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
+        yield makeCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
         break;
       case 'custom_message':
-        yield* tellAdded(this.#stampOf(entry, line), joinText(entry));
+        yield* makeInjected(this.#stampOf(entry, line), joinText(entry));
         break;
       default:
         if (!SILENT.has(type)) countUnknown(this.#reading.unknown, `entry ${type}`.trim());
@@ -88,7 +88,7 @@ export class Teller {
     const stamp = this.#stampOf(entry, line);
     switch (role) {
       case 'user':
-        yield* tellPrompt(stamp, joinText(message));
+        yield* makePrompt(stamp, joinText(message));
         break;
       case 'assistant':
         yield* this.#tellAnswer(stamp, message);
@@ -101,7 +101,7 @@ export class Teller {
         break;
       case 'custom':
       case 'hookMessage':
-        yield* tellAdded(stamp, joinText(message));
+        yield* makeInjected(stamp, joinText(message));
         break;
       case 'compactionSummary':
       case 'branchSummary':
@@ -112,14 +112,14 @@ export class Teller {
   }
 
   *#tellAnswer(stamp: Stamp, message: Row): Generator<Event> {
-    if (typeof message.content === 'string') yield* tellReply(stamp, message.content);
+    if (typeof message.content === 'string') yield* makeReply(stamp, message.content);
     for (const part of getRows(message, 'content')) {
       const type = getText(part, 'type') ?? '';
-      if (type === 'text') yield* tellReply(stamp, getText(part, 'text') ?? '');
+      if (type === 'text') yield* makeReply(stamp, getText(part, 'text') ?? '');
       else if (type === 'toolCall') yield this.#tellToolCall(stamp, part);
       else if (!SILENT_CONTENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
     }
-    if (message.stopReason === 'error') yield tellLimit(stamp, getText(message, 'errorMessage') ?? '');
+    if (message.stopReason === 'error') yield makeLimit(stamp, getText(message, 'errorMessage') ?? '');
   }
 
   #tellToolCall(stamp: Stamp, part: Row): Event {
@@ -127,7 +127,7 @@ export class Teller {
     const tool = getText(part, 'name') ?? '';
     const action = readAction({ tool, input: getRow(part, 'arguments'), cwd: this.#state.cwd }, this.#files);
     if (action.kind === 'command') this.#state.commands.add(id);
-    return tellCall(stamp, { id, tool, action });
+    return makeCall(stamp, { id, tool, action });
   }
 
   /** A command that ends in another status than 0 is an error to pi, with the status in the last line. */
@@ -138,7 +138,7 @@ export class Teller {
     const isCommand = this.#state.commands.delete(id);
     const [, status] = (isCommand ? EXIT_STATUS.exec(output.slice(-200)) : null) ?? [];
     const exit = !isCommand ? null : ok ? 0 : status === undefined ? null : Number(status);
-    return tellResult(stamp, { id, ok, exit, output });
+    return makeResult(stamp, { id, ok, exit, output });
   }
 
   #stampOf(entry: Row, line: number): Stamp {
@@ -150,10 +150,10 @@ export class Teller {
 /** A command that the human ran from within pi. */
 function* tellExecution(stamp: Stamp, message: Row, id: string): Generator<Event> {
   const command = getText(message, 'command')?.toWellFormed() ?? '';
-  yield tellCall(stamp, { id, tool: 'bash', action: { kind: 'command', command, background: false } });
+  yield makeCall(stamp, { id, tool: 'bash', action: { kind: 'command', command, background: false } });
   const exit = getNumber(message, 'exitCode');
   const ok = message.cancelled === true ? false : exit === null ? null : exit === 0;
-  yield tellResult(stamp, { id, ok, exit, output: getText(message, 'output') ?? '' });
+  yield makeResult(stamp, { id, ok, exit, output: getText(message, 'output') ?? '' });
 }
 
 function joinText(message: Row): string {

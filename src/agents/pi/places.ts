@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import { listNames } from '../../platform/foreign-file.ts';
+import { listNames } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
 /** All session files, as pi keeps them: a folder for each project, or all in a folder that the user named. */

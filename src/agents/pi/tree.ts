@@ -1,5 +1,5 @@
 import { readLines } from '../../platform/lines.ts';
-import { getText, parseRow } from '../row.ts';
+import { getText, parseRow } from '../json.ts';
 
 /** The entries of a session file that are live, by their ids; null when all are. */
 export type LiveEntries = Set<string> | null;

@@ -8,23 +8,23 @@ import {
   readShellOutput,
   refineWrite,
 } from '../gemini-tools.ts';
+import { countUnknown, EMPTY_ROW, getNumber, getRow, getRows, getText, type Row } from '../json.ts';
 import type { NumberedRow } from '../json-lines.ts';
-import { type Held, holdNothing, Outbox } from '../outbox.ts';
-import { countUnknown, EMPTY_ROW, getNumber, getRow, getRows, getText, type Row } from '../row.ts';
-import { isOurBrief } from '../spoken-text.ts';
 import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
   makeStamp,
   type Stamp,
-  tellAdded,
-  tellCall,
-  tellCompaction,
-  tellLimit,
-  tellPlan,
-  tellPrompt,
-  tellReply,
-  tellResult,
   toTimestamp,
-} from '../tell.ts';
+} from '../make-events.ts';
+import { isOurBrief } from '../message-text.ts';
+import { PendingEvents, type PendingState, startPending } from '../pending-events.ts';
 import { TouchedFiles } from '../touched-files.ts';
 import { isSubAgentFile } from './places.ts';
 import { readHumanRow, readTexts } from './rows.ts';
@@ -36,7 +36,7 @@ interface OpenCall {
 
 /** All that is remembered of the rows of a conversation. */
 export interface ConversationState {
-  outbox: Held;
+  outbox: PendingState;
   files: Set<string>;
   calls: Map<string, OpenCall>;
   cwd: string | null;
@@ -47,7 +47,7 @@ export interface ConversationState {
 
 export function startConversation(cwd: string | null): ConversationState {
   return {
-    outbox: holdNothing(),
+    outbox: startPending(),
     files: new Set(),
     calls: new Map(),
     cwd,
@@ -61,14 +61,14 @@ export class Conversation {
   readonly #state: ConversationState;
   readonly #reading: Reading;
   readonly #isSubAgent: boolean;
-  readonly #outbox: Outbox;
+  readonly #outbox: PendingEvents;
   readonly #files: TouchedFiles;
 
   constructor(state: ConversationState, session: FoundSession, reading: Reading) {
     this.#state = state;
     this.#reading = reading;
     this.#isSubAgent = session.parent !== null && isSubAgentFile(session.path);
-    this.#outbox = new Outbox(state.outbox);
+    this.#outbox = new PendingEvents(state.outbox);
     this.#files = new TouchedFiles(state.files);
   }
 
@@ -112,20 +112,20 @@ export class Conversation {
   }
 
   *#readUser(row: Row, stamp: Stamp): Generator<Event> {
-    for (const text of readTexts(row).slice(1)) yield* tellAdded(stamp, text);
+    for (const text of readTexts(row).slice(1)) yield* makeInjected(stamp, text);
     const expanded = this.#state.expanding;
     this.#state.expanding = null;
     if (row.isSidechain === true || this.#isSubAgent) return;
     const text = readHumanRow(row);
     const isTold = expanded !== null && (text === expanded || !isShown(row));
-    if (text !== null && !isTold) yield* tellPrompt(stamp, text);
+    if (text !== null && !isTold) yield* makePrompt(stamp, text);
   }
 
   *#readAssistant(row: Row, stamp: Stamp): Generator<Event> {
     for (const part of getRows(getRow(row, 'message'), 'parts')) {
       if (part.thought === true) continue;
       const text = getText(part, 'text');
-      if (text !== null) yield* tellReply(stamp, text);
+      if (text !== null) yield* makeReply(stamp, text);
       const call = getRow(part, 'functionCall');
       if (call !== EMPTY_ROW) yield* this.#readCall(call, stamp);
     }
@@ -140,10 +140,10 @@ export class Conversation {
     this.#state.calls.set(id, { tool, input: isAsked ? input : EMPTY_ROW });
     if (isPlanTool(tool)) {
       const plan = readPlan(tool, input, null);
-      if (plan !== null) yield tellPlan(stamp, plan);
+      if (plan !== null) yield makePlan(stamp, plan);
       return;
     }
-    yield tellCall(stamp, {
+    yield makeCall(stamp, {
       id,
       tool,
       action: describeGeminiCall({ tool, input, cwd: this.#state.cwd }, this.#files),
@@ -169,15 +169,15 @@ export class Conversation {
       return refineWrite(action, output, found.detail.resultDisplay);
     });
     const isBrief = isOurBrief(output);
-    yield tellResult(stamp, { id, ok, exit, output: isBrief ? '' : output });
-    if (isBrief) yield* tellAdded(stamp, output);
+    yield makeResult(stamp, { id, ok, exit, output: isBrief ? '' : output });
+    if (isBrief) yield* makeInjected(stamp, output);
     const answers = call.tool === 'ask_user_question' && ok ? readGivenAnswers(output, call.input) : null;
-    if (answers !== null) yield* tellPrompt(stamp, answers);
+    if (answers !== null) yield* makePrompt(stamp, answers);
   }
 
   *#readSystem(row: Row, stamp: Stamp): Generator<Event> {
     const payload = getRow(row, 'systemPayload');
-    if (row.subtype === 'chat_compression') yield tellCompaction(stamp, readSummary(payload));
+    if (row.subtype === 'chat_compression') yield makeCompaction(stamp, readSummary(payload));
     else if (row.subtype === 'slash_command') yield* this.#readCommand(payload, stamp);
     else if (row.subtype === 'turn_result')
       yield* this.#limit(getText(getRow(payload, 'error'), 'message'), stamp);
@@ -189,14 +189,14 @@ export class Conversation {
   *#limit(text: string | null, stamp: Stamp): Generator<Event> {
     if (text === null || text === this.#state.lastLimit) return;
     this.#state.lastLimit = text;
-    yield tellLimit(stamp, text);
+    yield makeLimit(stamp, text);
   }
 
   *#readCommand(payload: Row, stamp: Stamp): Generator<Event> {
     const raw = getText(payload, 'rawCommand')?.trim() ?? '';
     if (payload.phase !== 'invocation' || payload.hiddenInvocation === true) return;
     if (payload.sentToModel === true) this.#state.expanding = raw;
-    if (/^\S+\s+\S/.test(raw)) yield* tellPrompt(stamp, raw);
+    if (/^\S+\s+\S/.test(raw)) yield* makePrompt(stamp, raw);
   }
 }
 

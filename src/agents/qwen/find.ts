@@ -1,9 +1,9 @@
 import { cleanLine, cutToBytes } from '../../model/text.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { getRow, getText, parseRow, type Row } from '../row.ts';
-import { toMs } from '../tell.ts';
+import { getRow, getText, parseRow, type Row } from '../json.ts';
+import { toMs } from '../make-events.ts';
 import { identify, listTranscripts } from './places.ts';
 import { isQwenRow, readHumanRow } from './rows.ts';
 

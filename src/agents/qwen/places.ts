@@ -1,5 +1,5 @@
 import { basename, dirname, join, resolve } from 'node:path';
-import { listNames } from '../../platform/foreign-file.ts';
+import { listNames } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 
 /** Qwen Code's folder; null on a machine without a home. */

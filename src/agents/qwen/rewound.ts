@@ -1,6 +1,6 @@
 import { readLines } from '../../platform/lines.ts';
+import { parseRow, type Row } from '../json.ts';
 import { peekText, toKey } from '../peek.ts';
-import { parseRow, type Row } from '../row.ts';
 
 const REWIND = Buffer.from('"subtype":"rewind"');
 const UUID = toKey('uuid');

@@ -1,5 +1,5 @@
+import { asRow, getRow, getRows, getText, type Row } from '../json.ts';
 import { peekText, toKey } from '../peek.ts';
-import { asRow, getRow, getRows, getText, type Row } from '../row.ts';
 
 const TYPE = toKey('type');
 const SUBTYPE = toKey('subtype');

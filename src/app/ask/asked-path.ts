@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
-import { baseName } from '../../model/base-name.ts';
-import { joinParts, toSlashes } from '../../model/project-path.ts';
+import { baseName, joinParts, toSlashes } from '../../model/paths.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { toRelativePath } from '../../platform/place.ts';

@@ -1,4 +1,4 @@
-import { baseName } from '../../model/base-name.ts';
+import { baseName } from '../../model/paths.ts';
 import { cleanLine } from '../../model/text.ts';
 
 /** What an error is recognised by, wherever and whenever it comes up again. */

@@ -1,5 +1,5 @@
-import { compareCodeUnits } from '../../model/canonical.ts';
-import { locateInProject } from '../../model/project-path.ts';
+import { compareCodeUnits } from '../../model/hash.ts';
+import { locateInProject } from '../../model/paths.ts';
 import type { FoundFact } from '../../search/finder.ts';
 
 /** A file by how often sessions had to do with it. */

@@ -1,7 +1,7 @@
 import { isChangedFile } from '../../handover/changed-files.ts';
 import { computeFactId, type Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
-import { locateInProject } from '../../model/project-path.ts';
+import { locateInProject } from '../../model/paths.ts';
 import { lineOf } from './told-session.ts';
 
 /** What was done between a failure and the success of the same command, as far as facts tell. */

@@ -1,6 +1,6 @@
 import { isChangedFile } from '../../handover/changed-files.ts';
-import { compareCodeUnits } from '../../model/canonical.ts';
 import type { Handover } from '../../model/handover.ts';
+import { compareCodeUnits } from '../../model/hash.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import type { Commit } from '../../model/workspace.ts';
 import { findGoal, lastMomentOf, listOwnFacts, type ToldSession } from './told-session.ts';

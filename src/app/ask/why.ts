@@ -1,9 +1,8 @@
 import { isChangedFile } from '../../handover/changed-files.ts';
 import { findMark, isTakenOver, type Marks } from '../../handover/marks.ts';
-import { baseName } from '../../model/base-name.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
-import { locateInProject } from '../../model/project-path.ts';
+import { baseName, locateInProject } from '../../model/paths.ts';
 import type { Workspace } from '../../model/workspace.ts';
 import type { Standing } from '../../search/hit.ts';
 import { type AskedPath, makeMentionTest, NEARNESS, type Nearness, testPaths } from './asked-path.ts';

@@ -1,6 +1,6 @@
 import type { StartSource } from '../../agents/hook-input.ts';
 import { readFreshness } from '../../handover/periods.ts';
-import { sleep } from '../../platform/sleep.ts';
+import { sleep } from '../../platform/machine.ts';
 import { judgeLife, listBegun } from './begun.ts';
 import { lookForChanges } from './evidence.ts';
 import { keyOfSession } from './folders.ts';

@@ -1,4 +1,4 @@
-import { sightFile } from '../../platform/foreign-file.ts';
+import { sightFile } from '../../platform/external-file.ts';
 import { readHeadCommit } from '../../platform/head.ts';
 import type { Evidence, Ready } from './ready.ts';
 

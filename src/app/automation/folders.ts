@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { printFingerprint } from '../../model/fingerprint.ts';
-import { CODE_FOLDER } from '../../platform/data-folder.ts';
+import { printFingerprint } from '../../model/hash.ts';
+import { CODE_FOLDER } from '../../platform/paths.ts';
 import { READY_BY_HANDOVER, READY_SESSIONS } from '../../store/drop-ready.ts';
 import { READY, SPOOL } from '../../store/store.ts';
 

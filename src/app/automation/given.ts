@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createCacheFile } from '../../platform/cache-file.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { READY_FOLDERS } from './folders.ts';
 import { readRecord } from './small-records.ts';
 

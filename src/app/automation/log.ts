@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { HandoverError, isErrno } from '../../errors.ts';
 import { appendPrivateLine, moveFile } from '../../platform/cache-file.ts';
 import { measureRegularFile } from '../../platform/durable-file.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { LOG } from '../../store/store.ts';
 import { parseRecord, readSmallFile } from './small-records.ts';
 

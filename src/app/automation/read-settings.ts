@@ -1,11 +1,11 @@
 import * as v from 'valibot';
+import type { Machine } from '../../platform/machine.ts';
 import {
   type ConfigFile,
   parseSection,
   readProjectConfig,
   readUserConfig,
-} from '../../platform/config-file.ts';
-import type { Machine } from '../../platform/machine.ts';
+} from '../../platform/settings-file.ts';
 import type { Startup } from './policy.ts';
 import type { RelaySettings } from './settings.ts';
 

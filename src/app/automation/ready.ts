@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { parseAny } from '../../agents/row.ts';
-import { printLongFingerprint } from '../../model/fingerprint.ts';
+import { parseAny } from '../../agents/json.ts';
+import { printLongFingerprint } from '../../model/hash.ts';
 import { pathExists } from '../../platform/folders.ts';
 import { HANDOVERS, READY } from '../../store/store.ts';
 import { keyOfSession, makeKey, pathOfReady, READY_FOLDERS } from './folders.ts';

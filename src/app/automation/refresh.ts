@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { markHandover } from '../../handover/chain.ts';
 import { isHandoverId } from '../../model/id.ts';
 import { writeCacheFile } from '../../platform/cache-file.ts';
-import { listFolder } from '../../platform/folder-listing.ts';
+import { listFolder } from '../../platform/folders.ts';
 import { readIntact } from '../../store/handovers.ts';
 import { readMarks } from '../../store/marks.ts';
 import { READY, type Store } from '../../store/store.ts';

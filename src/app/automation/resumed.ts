@@ -1,4 +1,4 @@
-import { sightFile } from '../../platform/foreign-file.ts';
+import { sightFile } from '../../platform/external-file.ts';
 import { lookForChanges } from './evidence.ts';
 import type { Ready } from './ready.ts';
 

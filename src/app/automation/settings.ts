@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { pathOfProjectConfig, pathOfUserConfig } from '../../platform/config-paths.ts';
-import { sightFile } from '../../platform/foreign-file.ts';
+import { sightFile } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { pathOfProjectConfig, pathOfUserConfig } from '../../platform/paths.ts';
 import { findPause } from '../../platform/pause.ts';
 import { READY } from '../../store/store.ts';
 import type { Startup } from './policy.ts';

@@ -1,6 +1,6 @@
 import { findDialect } from '../../agents/hook-dialects.ts';
-import { readTail, sightFile } from '../../platform/foreign-file.ts';
-import { sleep } from '../../platform/sleep.ts';
+import { readTail, sightFile } from '../../platform/external-file.ts';
+import { sleep } from '../../platform/machine.ts';
 import type { CaptureNote } from './spool.ts';
 
 const STEP_MS = 50;

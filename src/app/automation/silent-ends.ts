@@ -1,4 +1,4 @@
-import { sightFile } from '../../platform/foreign-file.ts';
+import { sightFile } from '../../platform/external-file.ts';
 import { type Begun, judgeLife, listBegun, unmarkBegun } from './begun.ts';
 import { keyOfSession } from './folders.ts';
 import { openReady } from './ready.ts';

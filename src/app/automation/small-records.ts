@@ -3,7 +3,7 @@ import { HandoverError, isErrno } from '../../errors.ts';
 import { isShapedLike } from '../../model/shape.ts';
 import { writeSmallCacheFile } from '../../platform/cache-file.ts';
 import { readRegularFile } from '../../platform/durable-file.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 
 const MAX_BYTES = 1024 * 1024;
 

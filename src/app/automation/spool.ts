@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import type { HookMoment } from '../../agents/hook-events.ts';
 import { writeSmallCacheFile } from '../../platform/cache-file.ts';
-import { listFolder } from '../../platform/folder-listing.ts';
+import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import type { Begun } from './begun.ts';
 import { READY_FOLDERS } from './folders.ts';
 

@@ -1,9 +1,9 @@
 import { AGENT_NAMES, type Agent, type AgentName, startReading } from '../../agents/agent.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { HandoverError, isErrno } from '../../errors.ts';
-import { isDatabaseHead } from '../../platform/foreign-database.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { isDatabaseHead } from '../../platform/sqlite.ts';
 import {
   countEvents,
   type Judgement,

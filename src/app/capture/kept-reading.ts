@@ -1,11 +1,11 @@
 import { type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
 import type { Bookmark } from '../../agents/transcript.ts';
 import { type Account, openAccount } from '../../distill/account.ts';
-import { sha256Bytes, sha256Hex, shortHash } from '../../model/checksum.ts';
+import { sha256Bytes, sha256Hex, shortHash } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';
-import { type FileSight, readEnds } from '../../platform/foreign-file.ts';
+import { decodePlainData, encodePlainData, RUNTIME } from '../../platform/cache-file.ts';
+import { type FileSight, readEnds } from '../../platform/external-file.ts';
 import { startOfFile } from '../../platform/lines.ts';
-import { decodePlainData, encodePlainData, RUNTIME } from '../../platform/plain-data.ts';
 import type { FoundMarks, Redactor } from '../../redact/redactor.ts';
 import { findReading, keepReading } from '../../store/readings.ts';
 import type { Store } from '../../store/store.ts';

@@ -1,11 +1,11 @@
 import { type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
-import { keepSpoken } from '../../agents/spoken-text.ts';
+import { toMessageText } from '../../agents/message-text.ts';
 import type { Opening } from '../../agents/transcript.ts';
 import { type Account, closeAccount, enterEvent, openAccount, settleAccount } from '../../distill/account.ts';
 import { type Distilled, distilAccount } from '../../distill/distill.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
-import { sightFile } from '../../platform/foreign-file.ts';
+import { sightFile } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
@@ -91,7 +91,7 @@ function readWhole(
 function enterLastReply(account: Account, text: string | undefined, redactor: Redactor): void {
   if (text === undefined) return;
   const reply = redactEvent(
-    { type: 'reply', at: account.lastAt, ref: { line: 0, id: null }, text: keepSpoken(text) },
+    { type: 'reply', at: account.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) },
     redactor,
   );
   const said = reply.type === 'reply' ? squeeze(reply.text) : '';

@@ -8,7 +8,7 @@ import type { Step, StepContext } from '../../memory/runs/engine.ts';
 import { nameOfStep, type RunConfig, type StepDeclaration } from '../../memory/runs/run-config.ts';
 import type { Snapshot } from '../../memory/snapshot.ts';
 import type { Handover } from '../../model/handover.ts';
-import { pathOfUserConfig } from '../../platform/config-paths.ts';
+import { pathOfUserConfig } from '../../platform/paths.ts';
 import { expandTilde } from '../../platform/pause.ts';
 import type { Store } from '../../store/store.ts';
 

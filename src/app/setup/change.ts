@@ -1,8 +1,8 @@
 import type { HookedAgent } from '../../agents/hook-events.ts';
 import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../agents/hook-host.ts';
-import { sha256Hex } from '../../model/checksum.ts';
+import { sha256Hex } from '../../model/hash.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import {
   assertWritable,
   clearLeftovers,

@@ -1,6 +1,6 @@
 import type { EntriesFile, HookFile, TableFile, WholeFile } from '../../agents/hook-host.ts';
 import { HandoverError } from '../../errors.ts';
-import { sha256Hex } from '../../model/checksum.ts';
+import { sha256Hex } from '../../model/hash.ts';
 import { addEntries, isBare, removeEntries } from './entries.ts';
 import type { Receipt } from './receipts.ts';
 import { addTable, removeTable } from './server-table.ts';

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import type { HookedAgent } from '../../agents/hook-events.ts';
 import { HandoverError, hasErrno } from '../../errors.ts';
-import { sha256Hex, shortHash } from '../../model/checksum.ts';
+import { sha256Hex, shortHash } from '../../model/hash.ts';
 import { parseJson } from '../../model/json.ts';
 import { readRegularFile, removeFile, writeFileDurably } from '../../platform/durable-file.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { INSTALLS, type Store } from '../../store/store.ts';
 
 /** What was there before hooks were put into a file: the backup of it, by which an uninstall restores every byte. */

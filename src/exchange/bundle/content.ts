@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
-import { computeChecksum } from '../../model/checksum.ts';
 import { Handover } from '../../model/handover.ts';
+import { computeChecksum } from '../../model/hash.ts';
 import { formatIdTime } from '../../model/id.ts';
 import { parseJson, RECORD_LIMITS } from '../../model/json.ts';
 import { holdsMoreValues } from './count-values.ts';

@@ -6,7 +6,7 @@ import {
   sign,
   verify,
 } from 'node:crypto';
-import { sha256Hex } from '../../model/checksum.ts';
+import { sha256Hex } from '../../model/hash.ts';
 
 /** Keys and signatures of Ed25519, in the files of the minisign program. */
 export interface PublicKey {

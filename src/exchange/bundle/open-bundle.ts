@@ -1,6 +1,6 @@
 import type { HandoverError } from '../../errors.ts';
-import { sha256Hex } from '../../model/checksum.ts';
 import type { Handover, Imported, Signer } from '../../model/handover.ts';
+import { sha256Hex } from '../../model/hash.ts';
 import { findReceived } from '../../store/series.ts';
 import type { Store } from '../../store/store.ts';
 import { decryptWithAge } from './age.ts';

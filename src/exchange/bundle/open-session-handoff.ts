@@ -1,5 +1,5 @@
-import { sha256Hex } from '../../model/checksum.ts';
 import type { Signer } from '../../model/handover.ts';
+import { sha256Hex } from '../../model/hash.ts';
 import { describeLostProject, readSessionHandoffRecord } from '../legacy/session-handoff-view.ts';
 import { receiveHandover } from './arrive.ts';
 import { checkSigner } from './check-signer.ts';

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { HandoverError, hasErrno } from '../../errors.ts';
 import { isOpenToOthers, readRegularFile, writeFileDurably } from '../../platform/durable-file.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { type AgeKeyPair, generateAgeKey, readIdentities } from './age.ts';
 import {
   fingerprint,

@@ -1,6 +1,6 @@
 import { HandoverError } from '../../errors.ts';
-import { sha256Hex } from '../../model/checksum.ts';
 import type { Handover } from '../../model/handover.ts';
+import { sha256Hex } from '../../model/hash.ts';
 import { type SeriesPlace, takePlace } from '../../store/series.ts';
 import type { Store } from '../../store/store.ts';
 import { encryptWithAge, type Lock } from './age.ts';

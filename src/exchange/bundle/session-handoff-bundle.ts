@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
-import { sha256Hex } from '../../model/checksum.ts';
+import { sha256Hex } from '../../model/hash.ts';
 import { parseJson } from '../../model/json.ts';
 import { SessionHandoffRecord } from '../legacy/session-handoff-view.ts';
 import { nameField } from './content.ts';

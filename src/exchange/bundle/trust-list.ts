@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { HandoverError, hasErrno } from '../../errors.ts';
 import { readRegularFile, writeFileDurably } from '../../platform/durable-file.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { fingerprint, formatPublicKey, isSameKey, type PublicKey, parsePublicKey } from './minisign.ts';
 import { refuse } from './refusals.ts';
 import { assertSignerName, isSignerName } from './signer-name.ts';

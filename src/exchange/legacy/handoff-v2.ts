@@ -1,13 +1,13 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { HandoverError, isErrno } from '../../errors.ts';
-import { sha256Hex } from '../../model/checksum.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
+import { sha256Hex } from '../../model/hash.ts';
 import { formatIdTime } from '../../model/id.ts';
 import { RECORD_LIMITS } from '../../model/json.ts';
 import { cleanLine } from '../../model/text.ts';
 import { readRegularFile } from '../../platform/durable-file.ts';
+import { listNames, readHead } from '../../platform/external-file.ts';
 import { isFolder } from '../../platform/folders.ts';
-import { listNames, readHead } from '../../platform/foreign-file.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { listIds } from '../../store/months.ts';

@@ -1,7 +1,5 @@
 import { basename } from 'node:path';
 import * as v from 'valibot';
-import { canonicalize } from '../../model/canonical.ts';
-import { shortHash } from '../../model/checksum.ts';
 import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
 import {
   HANDOVER_SCHEMA,
@@ -10,6 +8,7 @@ import {
   MAX_AGENT_BYTES,
   MAX_TITLE_BYTES,
 } from '../../model/handover.ts';
+import { canonicalize, shortHash } from '../../model/hash.ts';
 import { formatIdTime, isHandoverId } from '../../model/id.ts';
 import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';

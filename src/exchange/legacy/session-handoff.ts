@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { HandoverError, hasErrno } from '../../errors.ts';
-import { canonicalize } from '../../model/canonical.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
+import { canonicalize } from '../../model/hash.ts';
 import { parseJson } from '../../model/json.ts';
 import { readRegularFile } from '../../platform/durable-file.ts';
 import type { Machine } from '../../platform/machine.ts';

@@ -1,5 +1,4 @@
-import { canonicalize } from '../../model/canonical.ts';
-import { sha256Hex } from '../../model/checksum.ts';
+import { canonicalize, sha256Hex } from '../../model/hash.ts';
 import { parseJson } from '../../model/json.ts';
 
 export interface V2Decision {

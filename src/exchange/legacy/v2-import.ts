@@ -1,9 +1,8 @@
 import { isAbsolute } from 'node:path';
 import { rateScore } from '../../handover/quality.ts';
-import { canonicalize } from '../../model/canonical.ts';
-import { shortHash } from '../../model/checksum.ts';
 import { computeFactId, type Fact, type FactKind, MAX_FACT_TEXT_BYTES } from '../../model/fact.ts';
 import { HANDOVER_SCHEMA, type HandoverDraft, MAX_TITLE_BYTES } from '../../model/handover.ts';
+import { canonicalize, shortHash } from '../../model/hash.ts';
 import { formatIdTime } from '../../model/id.ts';
 import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';

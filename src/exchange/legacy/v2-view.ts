@@ -1,8 +1,8 @@
 import { DEFAULT_FRESHNESS_MS } from '../../handover/periods.ts';
-import { baseName } from '../../model/base-name.ts';
-import { sha256Hex } from '../../model/checksum.ts';
 import type { Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
+import { sha256Hex } from '../../model/hash.ts';
+import { baseName } from '../../model/paths.ts';
 import { cutAtWord } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';

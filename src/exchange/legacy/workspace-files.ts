@@ -6,11 +6,10 @@ import { listArchives, listNotesMonths, listNotesOfMonth, readState } from '../.
 import { Checkpoint } from '../../memory/runs/checkpoint.ts';
 import { findMemoryDir, readRunConfig } from '../../memory/runs/run-config.ts';
 import { listRunFiles } from '../../memory/runs/run-files.ts';
-import { compareCodeUnits } from '../../model/canonical.ts';
-import { listFolder } from '../../platform/folder-listing.ts';
-import { pathExists } from '../../platform/folders.ts';
+import { compareCodeUnits } from '../../model/hash.ts';
+import { listFolder, pathExists } from '../../platform/folders.ts';
 import { identifyProject } from '../../platform/project.ts';
-import { pathOfCheckpoint } from '../../platform/project-folder.ts';
+import { pathOfCheckpoint } from '../../platform/project-file.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A file or folder that the older tools left in a project, and what becomes of it. */

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { canonicalize, compareCodeUnits } from '../../model/canonical.ts';
-import { sha256Hex, shortHash } from '../../model/checksum.ts';
+import { canonicalize, compareCodeUnits, sha256Hex, shortHash } from '../../model/hash.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
-import { readHead } from '../../platform/foreign-file.ts';
+import { readHead } from '../../platform/external-file.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { PUBLISHED } from '../../store/store.ts';
 
 /** What a file was like when it last arrived: the digest of its bytes, and what the other side calls that version. */

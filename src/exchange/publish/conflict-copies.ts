@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { compareCodeUnits } from '../../model/canonical.ts';
+import { compareCodeUnits } from '../../model/hash.ts';
 
 /**
  * What programs that carry folders put between the stem and the extension of a file that was changed in two places:

@@ -1,11 +1,10 @@
 import { dirname, join } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { createFileDurably, isTempName } from '../../platform/durable-file.ts';
-import { isFolder } from '../../platform/folders.ts';
-import { listNames } from '../../platform/foreign-file.ts';
+import { listNames } from '../../platform/external-file.ts';
+import { isFolder, surveyFolder } from '../../platform/folders.ts';
 import { toRelativePath } from '../../platform/place.ts';
 import { ensureProjectFolder, readProjectFile, writeProjectFile } from '../../platform/project-file.ts';
-import { surveyFolder } from '../../platform/survey.ts';
 import { digest } from './arrivals.ts';
 import { findConflictCopies } from './conflict-copies.ts';
 import type { ObjectStore } from './objects.ts';

@@ -1,9 +1,9 @@
 import { basename, join } from 'node:path';
-import { compareCodeUnits } from '../../model/canonical.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
+import { compareCodeUnits } from '../../model/hash.ts';
 import { isTempName, readRegularFile } from '../../platform/durable-file.ts';
+import { surveyFolder } from '../../platform/folders.ts';
 import { toRelativePath } from '../../platform/place.ts';
-import { surveyFolder } from '../../platform/survey.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import type { OutgoingFile } from './publisher.ts';
 

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
-import { parseSection, readProjectConfig, readUserConfig } from '../../platform/config-file.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { parseSection, readProjectConfig, readUserConfig } from '../../platform/settings-file.ts';
 import { BACKENDS } from './publisher.ts';
 
 /** The layers of memory and the three files that people and agents read. */

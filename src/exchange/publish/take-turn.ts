@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { HandoverError } from '../../errors.ts';
-import { shortHash } from '../../model/checksum.ts';
+import { shortHash } from '../../model/hash.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { acquireLock, type Lock, type LockOptions } from '../../platform/lock.ts';
 import { findDataFolder } from '../../platform/paths.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
 import { LOCKS } from '../../store/store.ts';
 import type { Route } from './arrivals.ts';
 

@@ -1,6 +1,6 @@
-import type { ChangesSince } from '../../model/changes-since.ts';
 import { cutToBytes, revealControls } from '../../model/text.ts';
 import { describeAge } from '../../model/time.ts';
+import type { ChangesSince } from '../../model/workspace.ts';
 import { QUOTE } from './lines.ts';
 
 const MAX_FILES = 15;

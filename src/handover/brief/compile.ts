@@ -1,10 +1,9 @@
 import { HandoverError } from '../../errors.ts';
-import { baseName } from '../../model/base-name.ts';
-import type { ChangesSince } from '../../model/changes-since.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
-import { countUtf8Bytes, revealControls } from '../../model/text.ts';
-import { findContentWords } from '../../model/words.ts';
+import { baseName } from '../../model/paths.ts';
+import { countUtf8Bytes, findContentWords, revealControls } from '../../model/text.ts';
+import type { ChangesSince } from '../../model/workspace.ts';
 import { type Put, placeFixed } from './fixed.ts';
 import { LONGEST_LEFT_OUT, printFrame, printLeftOut } from './frame.ts';
 import { readGoal, steer } from './goal.ts';

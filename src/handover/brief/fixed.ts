@@ -1,5 +1,5 @@
-import { baseName } from '../../model/base-name.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
+import { baseName } from '../../model/paths.ts';
 import { cutAtWord, revealControls } from '../../model/text.ts';
 import { printChanges } from './changes.ts';
 import { countLineBytes, IMPORTED_MARK, oneLine, printFact, printTree, QUOTE, quoteLines } from './lines.ts';

@@ -1,5 +1,5 @@
 import type { Fact } from '../../model/fact.ts';
-import { findContentWords } from '../../model/words.ts';
+import { findContentWords } from '../../model/text.ts';
 import { oneLine } from './lines.ts';
 import type { FactWeight } from './weight.ts';
 

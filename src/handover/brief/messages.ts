@@ -1,5 +1,4 @@
-import { countUtf8Bytes, cutAtWord } from '../../model/text.ts';
-import { findContentWords } from '../../model/words.ts';
+import { countUtf8Bytes, cutAtWord, findContentWords } from '../../model/text.ts';
 import { countLineBytes, oneLine, QUOTE } from './lines.ts';
 import type { Page } from './page.ts';
 import type { LineCandidate } from './pool.ts';

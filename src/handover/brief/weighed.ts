@@ -1,5 +1,5 @@
-import type { ChangesSince } from '../../model/changes-since.ts';
 import type { Fact } from '../../model/fact.ts';
+import type { ChangesSince } from '../../model/workspace.ts';
 import type { Goal } from './goal.ts';
 import type { Section } from './sections.ts';
 import type { FactWeight } from './weight.ts';

@@ -3,17 +3,17 @@ import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
 import type { Backend } from '../../exchange/publish/publisher.ts';
 import { type PublishSettings, readPublishSettings } from '../../exchange/publish/settings.ts';
+import { isFolder, pathExists, resolveRealPath } from '../../platform/folders.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { findConfigFolder } from '../../platform/paths.ts';
+import { expandTilde } from '../../platform/pause.ts';
 import {
   type ConfigFile,
   parseSection,
   readConfigFile,
   readUserConfig,
   refuseConfig,
-} from '../../platform/config-file.ts';
-import { isFolder, pathExists, resolveRealPath } from '../../platform/folders.ts';
-import type { Machine } from '../../platform/machine.ts';
-import { findConfigFolder } from '../../platform/paths.ts';
-import { expandTilde } from '../../platform/pause.ts';
+} from '../../platform/settings-file.ts';
 import { DEFAULT_TAG, parseTag } from '../layout.ts';
 import { findTwice } from './checkpoint-file.ts';
 import { listRunFiles, MEMORY_FOLDER } from './run-files.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
-import { pathOfUserConfig } from '../../platform/config-paths.ts';
 import { pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { PROJECT_SETTINGS } from '../../platform/project-folder.ts';
+import { pathOfUserConfig } from '../../platform/paths.ts';
+import { PROJECT_SETTINGS } from '../../platform/project-file.ts';
 
 /** Where memory is, below a project, unless something else is declared. */
 export const MEMORY_FOLDER = 'memory';

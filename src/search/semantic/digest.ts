@@ -1,4 +1,4 @@
-import { sha256Hex } from '../../model/checksum.ts';
+import { sha256Hex } from '../../model/hash.ts';
 import type { Side } from './embedder.ts';
 
 /** By which a vector is kept: nothing of the text itself is. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
-import { parseSection, readUserConfig } from '../../platform/config-file.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { parseSection, readUserConfig } from '../../platform/settings-file.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
 const Prefix = v.optional(v.pipe(v.string(), v.maxLength(200)), '');

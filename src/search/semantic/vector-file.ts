@@ -7,9 +7,13 @@ import {
   measureRegularFile,
   removeFile,
 } from '../../platform/durable-file.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
-import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../../platform/sql.ts';
-import { loadVectorExtension } from '../../platform/vector-extension.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
+import {
+  loadSqlDriver,
+  loadVectorExtension,
+  type SqlDatabase,
+  type SqlDriver,
+} from '../../platform/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { compareVectors } from './embedder.ts';
 

@@ -3,7 +3,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { AGENT_NAMES } from '../../agents/agent.ts';
 import { HandoverError, isErrno } from '../../errors.ts';
-import { shortHash } from '../../model/checksum.ts';
+import { shortHash } from '../../model/hash.ts';
 import { writeCacheFile } from '../../platform/cache-file.ts';
 import {
   createFileDurably,
@@ -12,9 +12,8 @@ import {
   readRegularFile,
   removeFile,
 } from '../../platform/durable-file.ts';
-import { listFolder } from '../../platform/folder-listing.ts';
-import { sightFile } from '../../platform/foreign-file.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { sightFile } from '../../platform/external-file.ts';
+import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
 

@@ -1,5 +1,5 @@
 import { findSessions } from '../../app/capture/find-session.ts';
-import { loadSqlDriver, type SqlDriver } from '../../platform/sql.ts';
+import { loadSqlDriver, type SqlDriver } from '../../platform/sqlite.ts';
 import { setAside } from '../../store/doctor/check-files.ts';
 import type { Finding, Remedy } from '../../store/doctor/finding.ts';
 import type { Store } from '../../store/store.ts';

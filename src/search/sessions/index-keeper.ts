@@ -1,8 +1,7 @@
-import { pathOfCache, RowDamage } from '../../platform/cache-database.ts';
-import { checkCacheSeal } from '../../platform/cache-seal.ts';
+import { checkCacheSeal, pathOfCache, RowDamage } from '../../platform/cache-database.ts';
 import { changeCache, rebuildCache, withCacheLock } from '../../platform/cache-writer.ts';
 import { pathExists } from '../../platform/folders.ts';
-import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
+import type { SqlDatabase, SqlDriver } from '../../platform/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { fillFullText, openFullText } from '../full-text.ts';
 import { identifyArchive, listTexts, readText, unpackParts } from './archive.ts';

@@ -6,12 +6,12 @@ import {
   isSameBeginning,
   sumBeginning,
 } from '../../app/capture/kept-reading.ts';
-import { sha256Bytes, sha256Hex } from '../../model/checksum.ts';
 import type { Event } from '../../model/event.ts';
+import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';
-import { type FileSight, sightFile } from '../../platform/foreign-file.ts';
+import { decodePlainData, encodePlainData } from '../../platform/cache-file.ts';
+import { type FileSight, sightFile } from '../../platform/external-file.ts';
 import { startOfFile } from '../../platform/lines.ts';
-import { decodePlainData, encodePlainData } from '../../platform/plain-data.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { packPart, type SessionHead, unpackParts } from './archive.ts';

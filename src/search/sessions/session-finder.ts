@@ -1,8 +1,7 @@
 import { HandoverError, isErrno } from '../../errors.ts';
-import { isCacheTrouble, numberIn } from '../../platform/cache-database.ts';
-import { type OpenCache, openCache } from '../../platform/cache-opening.ts';
+import { isCacheTrouble, numberIn, type OpenCache, openCache } from '../../platform/cache-database.ts';
 import { abbreviateHome } from '../../platform/place.ts';
-import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../../platform/sql.ts';
+import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../../platform/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { namesFile } from '../filter.ts';
 import { anyOf, EVERYWHERE, type Expression, nameTerm, term } from '../full-text.ts';

@@ -1,5 +1,5 @@
 import { numberIn } from '../../platform/cache-database.ts';
-import type { SqlDatabase } from '../../platform/sql.ts';
+import type { SqlDatabase } from '../../platform/sqlite.ts';
 import type { FullText } from '../full-text.ts';
 import { tagOfAgent, tagOfProject } from '../searched.ts';
 import type { SessionHead } from './archive.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { type CacheDatabase, numberIn, RowDamage, textIn } from '../../platform/cache-database.ts';
-import type { SqlDatabase, SqlStatement } from '../../platform/sql.ts';
+import type { SqlDatabase, SqlStatement } from '../../platform/sqlite.ts';
 import { CREATE_FULL_TEXT } from '../full-text.ts';
 import { computeMark } from '../search-schema.ts';
 import { SessionHead } from './archive.ts';

@@ -2,9 +2,14 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { isAbandonedTemp, isTempName, moveFileDurably, removeFile } from '../../platform/durable-file.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
-import { REDACTION_KEY } from '../../platform/secret-key.ts';
-import { type Entry, isTooOpen, makePrivate, surveyFolder } from '../../platform/survey.ts';
+import {
+  type Entry,
+  ensurePrivateFolder,
+  isTooOpen,
+  makePrivate,
+  surveyFolder,
+} from '../../platform/folders.ts';
+import { REDACTION_KEY } from '../../platform/secret-file.ts';
 import { finishArrivals, isArrivalName } from '../arrivals.ts';
 import { finishLeaving, readHandover } from '../handovers.ts';
 import { appendEntry } from '../journal.ts';

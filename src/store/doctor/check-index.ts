@@ -2,16 +2,16 @@ import { HandoverError, isErrno } from '../../errors.ts';
 import { isHandoverId } from '../../model/id.ts';
 import {
   CACHES_OF_FEATURES,
+  checkCacheSeal,
   isCacheDamage,
   isCacheTrouble,
   openCacheFile,
   pathOfCache,
   textIn,
 } from '../../platform/cache-database.ts';
-import { checkCacheSeal } from '../../platform/cache-seal.ts';
 import { dropCache, withCacheLock } from '../../platform/cache-writer.ts';
 import { measureRegularFile } from '../../platform/durable-file.ts';
-import type { SqlDatabase, SqlDriver } from '../../platform/sql.ts';
+import type { SqlDatabase, SqlDriver } from '../../platform/sqlite.ts';
 import { foldSearchText } from '../catalog.ts';
 import { hasHandover, readHandover } from '../handovers.ts';
 import { COLUMNS, INDEX, isIndexRow, makeIndexRow, pathOfIndex } from '../index-schema.ts';

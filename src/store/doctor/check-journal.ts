@@ -4,7 +4,7 @@ import { isHandoverId } from '../../model/id.ts';
 import type { JournalEntry, JournalEvent } from '../../model/journal-entry.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { hasHandover, isLeaving } from '../handovers.ts';
 import { appendEntry, type DamagedLine, type JournalPage, readJournalFile } from '../journal.ts';
 import { listJournalFiles } from '../journal-files.ts';

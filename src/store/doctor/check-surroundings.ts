@@ -1,6 +1,5 @@
-import type { Machine } from '../../platform/machine.ts';
-import { readRuntimeVersion } from '../../platform/runtime.ts';
-import type { SqlDriver } from '../../platform/sql.ts';
+import { type Machine, readRuntimeVersion } from '../../platform/machine.ts';
+import type { SqlDriver } from '../../platform/sqlite.ts';
 import type { Finding } from './finding.ts';
 
 /** Node before 22 reads the whole certificate store at every start when this variable is set: 45 ms and more. */

@@ -1,6 +1,6 @@
 import { HandoverError, isErrno } from '../../errors.ts';
 import { pathExists } from '../../platform/folders.ts';
-import { loadSqlDriver } from '../../platform/sql.ts';
+import { loadSqlDriver } from '../../platform/sqlite.ts';
 import type { Store } from '../store.ts';
 import { type CheckProgress, checkFiles } from './check-files.ts';
 import { checkCaches, checkIndex } from './check-index.ts';

@@ -1,7 +1,6 @@
 import { findChanges } from '../../handover/find-changes.ts';
-import type { ChangesSince } from '../../model/changes-since.ts';
 import type { Handover } from '../../model/handover.ts';
-import type { GitFacts } from '../../model/workspace.ts';
+import type { ChangesSince, GitFacts } from '../../model/workspace.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Place } from '../../platform/place.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';

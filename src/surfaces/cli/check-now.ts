@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { readResumeCode } from '../../memory/runs/resume-code.ts';
-import { findProjectFolder, glanceAtFile, pathOfCheckpoint } from '../../platform/project-folder.ts';
+import { findProjectFolder, glanceAtFile, pathOfCheckpoint } from '../../platform/project-file.ts';
 
 /** The checkpoint of the project, unless a flag or the environment names another file. */
 export function findCheckpoint(cwd: string, flag: string | undefined, variable: string | undefined): string {

@@ -8,7 +8,7 @@ import { openStore, type Store } from '../../store/store.ts';
 import { dim, type Output, yellow } from './output.ts';
 
 /** What work on the store needs, whoever asks for it. */
-export interface Desk {
+export interface Context {
   machine: Machine;
   /** For what is said besides the answer. */
   err: Output;
@@ -17,7 +17,7 @@ export interface Desk {
 }
 
 /** What a command works with. */
-export interface CliContext extends Desk {
+export interface CliContext extends Context {
   process: StricliProcess;
   out: Output;
   /** Both ends are a terminal: a person can be asked. */
@@ -27,13 +27,13 @@ export interface CliContext extends Desk {
   stdout: TextSink;
 }
 
-export function findStore(context: Pick<Desk, 'machine'>): Store {
+export function findStore(context: Pick<Context, 'machine'>): Store {
   return openStore(context.machine);
 }
 
 /** Opens the catalog, tells the user of what stands in its way, and closes it after use. */
 export async function withCatalog<T>(
-  context: Desk,
+  context: Context,
   store: Store,
   work: (catalog: Catalog) => T | Promise<T>,
 ): Promise<T> {
@@ -50,14 +50,14 @@ export async function withCatalog<T>(
   }
 }
 
-async function warnOfDamage(context: Desk, catalog: Catalog): Promise<void> {
+async function warnOfDamage(context: Context, catalog: Catalog): Promise<void> {
   const damaged = await catalog.damaged();
   if (damaged.length === 0) return;
   const what = damaged.length === 1 ? '1 damaged file was' : `${damaged.length} damaged files were`;
   context.err.line(yellow('note: '), `${what} passed over; see: handover doctor`);
 }
 
-export function noteJournalFailure(context: Desk, { journalFailure }: Pick<Kept, 'journalFailure'>): void {
+export function noteJournalFailure(context: Context, { journalFailure }: Pick<Kept, 'journalFailure'>): void {
   if (journalFailure === null) return;
   context.err.line(
     yellow('note: '),
@@ -70,7 +70,7 @@ const DRAW_EVERY = 500;
 
 /** Draws how far long work has come, where a person looks at a terminal. */
 export function progressOf(
-  context: Desk,
+  context: Context,
   label: string,
 ): ((done: number, total?: number) => void) | undefined {
   if (!context.drawsProgress) return undefined;

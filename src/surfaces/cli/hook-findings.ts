@@ -1,8 +1,7 @@
 import { findLauncher } from '../../app/setup/launcher.ts';
 import { readHookStatus } from '../../app/setup/status.ts';
 import type { Finding } from '../../store/doctor/finding.ts';
-import type { CliContext } from './context.ts';
-import { findStore } from './context.ts';
+import { type CliContext, findStore } from './context.ts';
 
 /** Hooks in the user's settings that start what is not there, so that agents would fail at them. */
 export function findBrokenHooks(context: CliContext): Finding[] {

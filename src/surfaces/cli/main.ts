@@ -1,5 +1,5 @@
-import type { KeptProgram } from '../../platform/kept-code.ts';
-import { printAtOnce } from '../../platform/print.ts';
+import type { KeptProgram } from '../../platform/code-cache.ts';
+import { printAtOnce } from '../../platform/streams.ts';
 import { VERSION } from '../../version.ts';
 
 const VERSION_WORDS: ReadonlySet<string> = new Set(['--version', '-v', '-V', 'version']);

@@ -9,7 +9,7 @@ import { openRedactor } from '../../redact/open-redactor.ts';
 import { readIntact } from '../../store/handovers.ts';
 import { markFact } from '../../store/marks.ts';
 import { requireHandover } from '../../store/resolve.ts';
-import { type Desk, findStore, withCatalog } from './context.ts';
+import { type Context, findStore, withCatalog } from './context.ts';
 import { pickNamed } from './pick.ts';
 import { matchFacts, requireFact } from './pick-fact.ts';
 
@@ -29,7 +29,10 @@ export interface MarkOrder {
 }
 
 /** Marks the fact that is meant, also for the briefs that lie ready. `isNew` is false when it was marked so already. */
-export async function markNamed(desk: Desk, order: MarkOrder): Promise<FactInHandover & { isNew: boolean }> {
+export async function markNamed(
+  desk: Context,
+  order: MarkOrder,
+): Promise<FactInHandover & { isNew: boolean }> {
   const { mark, word, named, because, by } = order;
   const found = await findFact(desk, word, named);
   const reason = because === undefined ? null : redactReason(because, desk.machine);
@@ -42,7 +45,7 @@ export async function markNamed(desk: Desk, order: MarkOrder): Promise<FactInHan
 const ROWS_LOOKED_AT = 200;
 
 /** The fact that is meant, as the newest handover of this project that has it tells it. */
-export async function findFact(desk: Desk, words: string, named?: string): Promise<FactInHandover> {
+export async function findFact(desk: Context, words: string, named?: string): Promise<FactInHandover> {
   const store = findStore(desk);
   if (named !== undefined) {
     const handover = requireHandover(store, await pickNamed(store, named));

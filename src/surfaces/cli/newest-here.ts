@@ -3,16 +3,16 @@ import { HandoverError } from '../../errors.ts';
 import { findUsualPause } from '../../memory/runs/brake.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { Place } from '../../platform/place.ts';
-import { findProjectFolder } from '../../platform/project-folder.ts';
+import { findProjectFolder } from '../../platform/project-file.ts';
 import { requireHandover } from '../../store/resolve.ts';
 import { listOfWorktree } from '../../store/worktree.ts';
-import { type Desk, findStore, noteJournalFailure, withCatalog } from './context.ts';
+import { type Context, findStore, noteJournalFailure, withCatalog } from './context.ts';
 import { reportOddRows } from './drift.ts';
 import { dim } from './output.ts';
 
 /** Captures what sessions of this worktree did since they were captured, and says so. Not while there is a PAUSE file. */
 export async function catchUpHere(
-  context: Desk,
+  context: Context,
   { project, root }: Place,
   except: ReadonlySet<string> = new Set(),
 ): Promise<CaughtUp[]> {
@@ -27,7 +27,7 @@ export async function catchUpHere(
 }
 
 /** What was kept of itself is said, and what could not be. */
-function reportCaughtUp(context: Desk, caughtUp: readonly CaughtUp[]): void {
+function reportCaughtUp(context: Context, caughtUp: readonly CaughtUp[]): void {
   for (const { session, kept } of caughtUp) {
     reportOddRows(context.err, session.agent, kept.judgement);
     if (kept.outcome !== 'kept') continue;
@@ -40,7 +40,7 @@ function reportCaughtUp(context: Desk, caughtUp: readonly CaughtUp[]): void {
 
 /** The newest handover of this worktree, and not of a session that is left out, such as the one that asks; null for none. */
 export async function findNewestHere(
-  context: Desk,
+  context: Context,
   { project, workspace }: Place,
   leftOut: ReadonlySet<string> = new Set(),
 ): Promise<Handover | null> {

@@ -5,7 +5,7 @@ import type { Catalog } from '../../store/catalog.ts';
 import { withCatalogOpener } from '../../store/catalog-opener.ts';
 import { findLatest, requireHandover, resolveId } from '../../store/resolve.ts';
 import type { Store } from '../../store/store.ts';
-import { type Desk, findStore, withCatalog } from './context.ts';
+import { type Context, findStore, withCatalog } from './context.ts';
 import { yellow } from './output.ts';
 
 const BRIEF = 'An id, the beginning of one, or latest';
@@ -25,7 +25,7 @@ export const idPositional = {
 } as const;
 
 /** The handover that was named; without a name the newest of this project, or else of all, which is then said. */
-export async function pickHandover(context: Desk, words: string | undefined): Promise<Handover> {
+export async function pickHandover(context: Context, words: string | undefined): Promise<Handover> {
   const store = findStore(context);
   const id = words === undefined ? await pickNewest(context, store) : await pickNamed(store, words);
   return requireHandover(store, id);
@@ -35,7 +35,7 @@ export async function pickNamed(store: Store, words: string): Promise<string> {
   return await withCatalogOpener(store, (open) => resolveId(store, words, open));
 }
 
-async function pickNewest(context: Desk, store: Store): Promise<string> {
+async function pickNewest(context: Context, store: Store): Promise<string> {
   const { id, name } = identifyProject('.', context.machine);
   return await withCatalog(context, store, async (catalog) => {
     const own = await findOwn(store, catalog, id);

@@ -9,14 +9,14 @@ import type { Reader } from '../../handover/brief/reader.ts';
 import { BYTES_PER_TOKEN } from '../../handover/brief/weighed.ts';
 import { printMemory, readMemoryPages } from '../../memory/briefing.ts';
 import { findMemoryDir } from '../../memory/runs/run-config.ts';
-import type { ChangesSince } from '../../model/changes-since.ts';
 import type { Handover } from '../../model/handover.ts';
 import { countUtf8Bytes } from '../../model/text.ts';
+import type { ChangesSince } from '../../model/workspace.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { describePlace, type Place } from '../../platform/place.ts';
 import { readMarked } from '../../store/marks.ts';
 import { findChangesHere } from './changes-here.ts';
-import { type Desk, findStore } from './context.ts';
+import { type Context, findStore } from './context.ts';
 import { catchUpHere, findNewestHere } from './newest-here.ts';
 
 export interface ResumeRequest {
@@ -37,7 +37,7 @@ export interface Resumed {
 }
 
 /** What somebody needs who goes on here. */
-export async function resumeHere(desk: Desk, request: ResumeRequest): Promise<Resumed> {
+export async function resumeHere(desk: Context, request: ResumeRequest): Promise<Resumed> {
   const { reader, options, running } = request;
   const store = findStore(desk);
   const place = describePlace(request.folder, desk.machine);

@@ -1,12 +1,12 @@
 import { cleanLine } from '../../model/text.ts';
 import type { SearchAnswer } from '../../search/search.ts';
 import { SCANNED } from '../../search/sessions/scanned.ts';
-import type { Desk } from './context.ts';
+import type { Context } from './context.ts';
 import { dim, yellow } from './output.ts';
 
 /** Says what a search could not look at, and why, once. */
 export function noteShortcomings(
-  { err }: Pick<Desk, 'err'>,
+  { err }: Pick<Context, 'err'>,
   answer: Partial<Pick<SearchAnswer, 'sessions' | 'meaning' | 'indexFailure'>>,
 ): void {
   const { sessions, meaning, indexFailure = null } = answer;
@@ -41,7 +41,7 @@ export function noteShortcomings(
 
 /** Reading every file takes long, and nobody should have to guess why. */
 export function noteIndexFailure(
-  { err }: Pick<Desk, 'err'>,
+  { err }: Pick<Context, 'err'>,
   { indexFailure }: Pick<SearchAnswer, 'indexFailure'>,
 ): void {
   if (indexFailure === null) return;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { findHook } from '../../agents/hook-dialects.ts';
-import { parseAny, parseRow } from '../../agents/row.ts';
+import { parseAny, parseRow } from '../../agents/json.ts';
 import { type Answer, answerHook } from '../../app/automation/answer.ts';
 import { describeFailure, logFailure } from '../../app/automation/log.ts';
-import type { KeptProgram } from '../../platform/kept-code.ts';
+import type { KeptProgram } from '../../platform/code-cache.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
-import { printAtOnce } from '../../platform/print.ts';
+import { printAtOnce } from '../../platform/streams.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
 import { keepProgram } from '../start/keep-program.ts';
 

@@ -2,14 +2,14 @@ import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server
 import { describeFailure, logFailure } from '../../app/automation/log.ts';
 import { cutToBytes } from '../../model/text.ts';
 import { findDataFolder } from '../../platform/paths.ts';
-import type { Desk } from '../cli/context.ts';
+import type { Context } from '../cli/context.ts';
 import { toHandoverError } from '../cli/failure.ts';
 import { createOutput, type Output } from '../cli/output.ts';
 import { adviseOn } from './advice.ts';
 import { type Connection, findFolder } from './connection.ts';
 
 /** One request of a client, in the folder of the project that it is about. */
-export interface Call extends Desk {
+export interface Call extends Context {
   connection: Connection;
   /** What the client sent along with the request. */
   meta: Readonly<Record<string, unknown>>;

@@ -1,12 +1,10 @@
 import { basename, join } from 'node:path';
 import { HandoverError, isErrno } from '../../errors.ts';
 import { trimCacheFolder, writeCacheFile } from '../../platform/cache-file.ts';
-import { CODE_FOLDER, nameDataFolder } from '../../platform/data-folder.ts';
-import { isFolder } from '../../platform/folders.ts';
-import type { KeptProgram } from '../../platform/kept-code.ts';
+import type { KeptProgram } from '../../platform/code-cache.ts';
+import { ensurePrivateFolder, isFolder } from '../../platform/folders.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
-import { findDataFolder } from '../../platform/paths.ts';
-import { ensurePrivateFolder } from '../../platform/private-folder.ts';
+import { CODE_FOLDER, findDataFolder, nameDataFolder } from '../../platform/paths.ts';
 
 /** A megabyte a command, for a version or two of Node. */
 const LIMITS = { files: 100, bytes: 32 * 1024 * 1024 };

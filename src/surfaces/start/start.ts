@@ -1,6 +1,6 @@
 import { isAbsolute, join } from 'node:path';
-import { CODE_FOLDER, nameDataFolder } from '../../platform/data-folder.ts';
-import { type KeptProgram, openKeptProgram } from '../../platform/kept-code.ts';
+import { type KeptProgram, openKeptProgram } from '../../platform/code-cache.ts';
+import { CODE_FOLDER, nameDataFolder } from '../../platform/paths.ts';
 import { BUILD } from '../../version.ts';
 
 /** Each loads its program, with what is kept of it in the store, and lets it begin. `bin` is the folder of the caller. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { isAbandonedTemp, isTempName, removeFile } from '../../../platform/durable-file.ts';
-import { listNames } from '../../../platform/foreign-file.ts';
-import { surveyFolder } from '../../../platform/survey.ts';
+import { listNames } from '../../../platform/external-file.ts';
+import { surveyFolder } from '../../../platform/folders.ts';
 import { releaseRefs } from './refs.ts';
 import { ensureWorkFolder, type Repo } from './repository.ts';
 import { releaseUserIndex } from './user-index.ts';

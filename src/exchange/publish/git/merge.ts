@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
-import { compareCodeUnits } from '../../../model/canonical.ts';
+import { compareCodeUnits } from '../../../model/hash.ts';
 import { removeFile, writeFileDurably } from '../../../platform/durable-file.ts';
 import { ensureWorkFolder, git, gitFailed, type Repo } from './repository.ts';
 import {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import { removeFile, writeFileDurably } from '../../../platform/durable-file.ts';
-import { readHead } from '../../../platform/foreign-file.ts';
+import { readHead } from '../../../platform/external-file.ts';
 import { describeVersion } from '../../../platform/lock-file-swap.ts';
+import { sleep } from '../../../platform/machine.ts';
 import { toRelativePath } from '../../../platform/place.ts';
-import { sleep } from '../../../platform/sleep.ts';
 import { ensureWorkFolder, git, gitFailed, type Repo } from './repository.ts';
 
 /** The commit that a ref, or any other name, stands for; null when there is none. */

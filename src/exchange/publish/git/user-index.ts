@@ -7,7 +7,7 @@ import {
   removeOwnLockFile,
   swapUnderLockFile,
 } from '../../../platform/lock-file-swap.ts';
-import { sleep } from '../../../platform/sleep.ts';
+import { sleep } from '../../../platform/machine.ts';
 import { ensureWorkFolder, git, type Repo } from './repository.ts';
 import { changeIndex, type TreeChange } from './trees.ts';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type Compaction, compactMemory } from '../../../memory/compact.ts';
 import { assertNotPaused } from '../../../memory/runs/brake.ts';
 import { readRunConfig } from '../../../memory/runs/run-config.ts';
-import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
 import type { CliContext } from '../context.ts';
 import { bold, dim, yellow } from '../output.ts';
 import type { CompactFlags } from './compact.ts';

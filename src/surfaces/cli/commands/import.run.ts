@@ -8,7 +8,7 @@ import { fingerprint, isSameKey } from '../../../exchange/bundle/minisign.ts';
 import { readOwnKeys } from '../../../exchange/bundle/own-keys.ts';
 import { readPublicKey } from '../../../exchange/bundle/read-key.ts';
 import { trustKey } from '../../../exchange/bundle/trust-list.ts';
-import { readHead } from '../../../platform/foreign-file.ts';
+import { readHead } from '../../../platform/external-file.ts';
 import { readDescriptor } from '../../../platform/streams.ts';
 import { prepareRedactors } from '../../../redact/open-redactor.ts';
 import { type CliContext, findStore } from '../context.ts';

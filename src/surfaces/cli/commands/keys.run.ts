@@ -11,7 +11,7 @@ import {
 } from '../../../exchange/bundle/own-keys.ts';
 import { readPublicKey } from '../../../exchange/bundle/read-key.ts';
 import { findTrustList, readTrustList, revokeKeys, trustKey } from '../../../exchange/bundle/trust-list.ts';
-import { readHead } from '../../../platform/foreign-file.ts';
+import { readHead } from '../../../platform/external-file.ts';
 import type { CliContext } from '../context.ts';
 import { bold, dim, green, red, yellow } from '../output.ts';
 import type { KeyAction, KeysFlags } from './keys.ts';

@@ -1,6 +1,6 @@
 import { clearPause, type PauseReach, setPause } from '../../../memory/runs/pause.ts';
 import { findPause } from '../../../platform/pause.ts';
-import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { CliContext } from '../context.ts';
 import { yellow } from '../output.ts';

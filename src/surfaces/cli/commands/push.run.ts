@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { type PublishReport, publishProject } from '../../../exchange/publish/publish-project.ts';
 import { assertNotPaused } from '../../../memory/runs/brake.ts';
 import { findMemoryDir } from '../../../memory/runs/run-config.ts';
-import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
 import { refuseKeyOnCommandLine } from '../api-key.ts';
 import type { CliContext } from '../context.ts';
 import { bold, dim, green, type Output, yellow } from '../output.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { readFileChunks, readInputChunks } from '../../../platform/chunks.ts';
+import { readFileChunks, readInputChunks } from '../../../platform/streams.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import { redactBytes } from '../../../redact/redact-stream.ts';
 import type { CliContext } from '../context.ts';

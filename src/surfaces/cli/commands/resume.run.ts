@@ -1,5 +1,5 @@
 import { countTokens } from '../../../handover/brief/compile.ts';
-import type { ChangesSince } from '../../../model/changes-since.ts';
+import type { ChangesSince } from '../../../model/workspace.ts';
 import { listRunningSessions } from '../agents.ts';
 import type { CliContext } from '../context.ts';
 import { refuseUnknown } from '../newest-here.ts';

@@ -11,7 +11,7 @@ import { Checkpoint } from '../../../memory/runs/checkpoint.ts';
 import { type RunOutcome, runSteps, type StepEvent } from '../../../memory/runs/engine.ts';
 import { nameOfStep, readRunConfig } from '../../../memory/runs/run-config.ts';
 import { findPause } from '../../../platform/pause.ts';
-import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
 import { findCheckpoint } from '../check-now.ts';
 import { type CliContext, findStore, refuseBoth } from '../context.ts';
 import { dim } from '../output.ts';

@@ -1,7 +1,5 @@
-import type { Chain, Parted } from '../../../model/chain.ts';
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
-import type { Handover, Imported } from '../../../model/handover.ts';
-import type { Quality } from '../../../model/quality.ts';
+import type { Chain, Handover, Imported, Parted, Quality } from '../../../model/handover.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
 import { readEarlier } from '../../../store/earlier.ts';
 import { type CliContext, findStore } from '../context.ts';

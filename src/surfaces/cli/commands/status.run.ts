@@ -3,7 +3,7 @@ import type { RunState } from '../../../memory/runs/checkpoint-file.ts';
 import { describeAge } from '../../../model/time.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { describePlace } from '../../../platform/place.ts';
-import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { findHookFailures } from '../hook-failures.ts';
 import { dim, yellow } from '../output.ts';

@@ -1,5 +1,4 @@
-import type { Day, SessionOfDay } from '../../../app/ask/timeline.ts';
-import { tellTimeline } from '../../../app/ask/timeline.ts';
+import { type Day, type SessionOfDay, tellTimeline } from '../../../app/ask/timeline.ts';
 import { gatherSessions } from '../../../app/ask/told-session.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { readEntriesOf } from '../../../store/journal.ts';

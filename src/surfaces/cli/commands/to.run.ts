@@ -4,9 +4,9 @@ import { compileBrief, DEFAULT_BUDGET } from '../../../handover/brief/compile.ts
 import { BYTES_PER_TOKEN } from '../../../handover/brief/weighed.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { findWorkFolder } from '../../../platform/find-folder.ts';
+import { withTempFile } from '../../../platform/folders.ts';
 import { runInForeground } from '../../../platform/foreground.ts';
 import { describePlace } from '../../../platform/place.ts';
-import { withTempFile } from '../../../platform/temp-file.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { requireHandover } from '../../../store/resolve.ts';
 import { requireAgent } from '../agents.ts';

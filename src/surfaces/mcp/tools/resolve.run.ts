@@ -2,7 +2,7 @@ import { HandoverError } from '../../../errors.ts';
 import { assertNotPaused } from '../../../memory/runs/brake.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { identifyProject } from '../../../platform/project.ts';
-import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
 import { markNamed } from '../../cli/mark-named.ts';
 import type { Answer, Call } from '../call.ts';
 import { quote } from '../page.ts';

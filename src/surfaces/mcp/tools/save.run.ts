@@ -3,7 +3,7 @@ import { keepDeclared } from '../../../app/capture/keep-declared.ts';
 import { HandoverError } from '../../../errors.ts';
 import { assertNotPaused } from '../../../memory/runs/brake.ts';
 import { describePlace } from '../../../platform/place.ts';
-import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
 import { findStore, noteJournalFailure } from '../../cli/context.ts';
 import type { Answer, Call } from '../call.ts';
 import { findAgent } from '../connection.ts';

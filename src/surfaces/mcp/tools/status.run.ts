@@ -1,7 +1,7 @@
 import { findUsualPause } from '../../../memory/runs/brake.ts';
 import { listPending } from '../../../memory/runs/checkpoint.ts';
 import { describePlace, type Place } from '../../../platform/place.ts';
-import { findProjectFolder } from '../../../platform/project-folder.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
 import { takeRows } from '../../../store/catalog.ts';
 import { VERSION } from '../../../version.ts';
 import { openCheckpoint } from '../../cli/commands/check.run.ts';

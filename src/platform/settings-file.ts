@@ -2,10 +2,10 @@ import { dirname, join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { HandoverError } from '../errors.ts';
-import { pathOfProjectConfig, pathOfUserConfig } from './config-paths.ts';
+import { readHead } from './external-file.ts';
 import { pathExists } from './folders.ts';
-import { readHead } from './foreign-file.ts';
 import type { Machine } from './machine.ts';
+import { pathOfProjectConfig, pathOfUserConfig } from './paths.ts';
 
 /** A file of settings as it was written: each feature knows what its own section may hold. */
 export interface ConfigFile {

@@ -1,4 +1,7 @@
 import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { readHead } from './external-file.ts';
+import { resolveRealPath } from './folders.ts';
 
 /** SQLite as far as an index needs it: the part of the `node:sqlite` interface that both drivers share. */
 export interface SqlDatabase {
@@ -108,4 +111,84 @@ export function readSqlErrorCode(error: unknown): number | null {
   if (!(error instanceof Error)) return null;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
   return 'code' in error && error.code === 'ERR_SQLITE_ERROR' ? UNSPECIFIC_ERROR : null;
+}
+
+const MAGIC = Buffer.from('SQLite format 3\0');
+const HEADER_BYTES = 100;
+const WRITE_VERSION_AT = 18;
+const WAL = 2;
+
+export function isDatabaseHead(bytes: Buffer): boolean {
+  return bytes.subarray(0, MAGIC.length).equals(MAGIC);
+}
+
+/**
+ * Opens a database that another program owns and may be writing at this moment: nothing in it is changed, and no file
+ * appears beside it if that can be avoided. Null when there is no database at the path, or none that can be opened.
+ */
+export function openForeignDatabase(driver: SqlDriver, place: string): SqlDatabase | null {
+  const path = resolveRealPath(place);
+  if (path === null) return null;
+  const head = readHead(path, HEADER_BYTES);
+  if (head === null || !isDatabaseHead(head.bytes)) return null;
+  const uri = `${pathToFileURL(path).href}?mode=ro`;
+  const candidates = hasPendingWrites(path, head.bytes) ? [uri, path] : [`${uri}&immutable=1`, uri, path];
+  for (const candidate of candidates) {
+    const database = openOrNull(driver, candidate);
+    if (database !== null) return database;
+  }
+  return null;
+}
+
+/**
+ * Reading a database in WAL mode creates its -wal and -shm files when they are not there. While they are not, all of it
+ * is in the one file, which SQLite is then told to take as it is.
+ */
+function hasPendingWrites(path: string, header: Buffer): boolean {
+  if (header[WRITE_VERSION_AT] !== WAL) return true;
+  return (readHead(`${path}-wal`, 1)?.size ?? 0) > 0;
+}
+
+function openOrNull(driver: SqlDriver, place: string): SqlDatabase | null {
+  let database: SqlDatabase | undefined;
+  try {
+    database = driver.openReadOnly(place);
+    database.exec('PRAGMA busy_timeout = 2000');
+    database.prepare('SELECT count(*) AS tables FROM sqlite_master').get();
+    return database;
+  } catch (error) {
+    database?.close();
+    if (readSqlErrorCode(error) === null) throw error;
+    return null;
+  }
+}
+
+/**
+ * Loads sqlite-vec into a database that allows extensions. False where it was left out of the install, has no binary for
+ * this platform, or the driver loads none.
+ */
+export function loadVectorExtension(database: SqlDatabase): boolean {
+  if (database.loadExtension === undefined) return false;
+  try {
+    const module: unknown = createRequire(import.meta.url)('sqlite-vec');
+    if (!hasLoadablePath(module)) return false;
+    database.enableLoadExtension?.(true);
+    database.loadExtension(module.getLoadablePath());
+    database.enableLoadExtension?.(false);
+    database.prepare('SELECT vec_version() AS version').get();
+    return true;
+  } catch (error) {
+    // The resolver, the package, the driver and the system's loader each say it in their own way.
+    if (error instanceof Error) return false;
+    throw error;
+  }
+}
+
+function hasLoadablePath(module: unknown): module is { getLoadablePath(): string } {
+  return (
+    typeof module === 'object' &&
+    module !== null &&
+    'getLoadablePath' in module &&
+    typeof module.getLoadablePath === 'function'
+  );
 }

@@ -1,7 +1,7 @@
 import type { Action, Event, PlanItem } from '../model/event.ts';
 import { formatTimestamp } from '../model/time.ts';
+import { dropReminders, isOurBrief, toMessageText } from './message-text.ts';
 import { limitOutput } from './output.ts';
-import { dropReminders, isOurBrief, keepSpoken } from './spoken-text.ts';
 
 /** When and where something happened: what all events have. */
 export type Stamp = Pick<Event, 'at' | 'ref' | 'cwd' | 'branch' | 'model'>;
@@ -35,29 +35,29 @@ export function toMs(value: unknown): number | null {
 }
 
 /** What the human said, or what this product said in the human's place; nothing for blank text. */
-export function* tellPrompt(stamp: Stamp, text: string): Generator<Event> {
-  const said = keepSpoken(dropReminders(text));
+export function* makePrompt(stamp: Stamp, text: string): Generator<Event> {
+  const said = toMessageText(dropReminders(text));
   if (isOurBrief(said)) yield { type: 'injected', ...stamp, text: said };
   else if (said.trim() !== '') yield { type: 'prompt', ...stamp, text: said };
 }
 
 /** Text that a hook or plugin added: told only when it is a brief of this product. */
-export function* tellAdded(stamp: Stamp, text: string): Generator<Event> {
-  if (isOurBrief(text)) yield { type: 'injected', ...stamp, text: keepSpoken(text) };
+export function* makeInjected(stamp: Stamp, text: string): Generator<Event> {
+  if (isOurBrief(text)) yield { type: 'injected', ...stamp, text: toMessageText(text) };
 }
 
-export function* tellReply(stamp: Stamp, text: string): Generator<Event> {
-  const said = keepSpoken(text);
+export function* makeReply(stamp: Stamp, text: string): Generator<Event> {
+  const said = toMessageText(text);
   if (isOurBrief(said)) yield { type: 'injected', ...stamp, text: said };
   else if (said.trim() !== '') yield { type: 'reply', ...stamp, text: said };
 }
 
-export function tellCall(stamp: Stamp, call: { id: string; tool: string; action: Action }): Event {
+export function makeCall(stamp: Stamp, call: { id: string; tool: string; action: Action }): Event {
   const { id, tool, action } = call;
   return { type: 'call', ...stamp, call: id.toWellFormed(), tool: tool.toWellFormed(), action };
 }
 
-export interface Outcome {
+export interface CallOutcome {
   id: string;
   ok: boolean | null;
   exit: number | null;
@@ -66,21 +66,21 @@ export interface Outcome {
 }
 
 /** A brief that the agent asked for is known already, and nothing that happened in this session. */
-export function tellResult(stamp: Stamp, { id, ok, exit, output, refused }: Outcome): Event {
+export function makeResult(stamp: Stamp, { id, ok, exit, output, refused }: CallOutcome): Event {
   const shown = isOurBrief(output) ? '' : limitOutput(dropReminders(output).toWellFormed());
   const result = { type: 'result', ...stamp, call: id.toWellFormed(), ok, exit, output: shown } as const;
   return refused === undefined ? result : { ...result, refused };
 }
 
-export function tellPlan(stamp: Stamp, items: PlanItem[]): Event {
+export function makePlan(stamp: Stamp, items: PlanItem[]): Event {
   return { type: 'plan', ...stamp, items };
 }
 
-export function tellCompaction(stamp: Stamp, summary: string | null): Event {
-  const told = summary === null || summary.trim() === '' ? null : keepSpoken(summary);
+export function makeCompaction(stamp: Stamp, summary: string | null): Event {
+  const told = summary === null || summary.trim() === '' ? null : toMessageText(summary);
   return { type: 'compaction', ...stamp, summary: told };
 }
 
-export function tellLimit(stamp: Stamp, text: string): Event {
-  return { type: 'limit', ...stamp, text: keepSpoken(text) };
+export function makeLimit(stamp: Stamp, text: string): Event {
+  return { type: 'limit', ...stamp, text: toMessageText(text) };
 }

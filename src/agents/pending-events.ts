@@ -11,20 +11,20 @@ interface Entry {
 const MAX_HELD = 256;
 
 /** What an outbox holds. The entries that wait are in both. */
-export interface Held {
+export interface PendingState {
   entries: Entry[];
   waiting: Map<string, Entry & { event: CallEvent }>;
 }
 
-export function holdNothing(): Held {
+export function startPending(): PendingState {
   return { entries: [], waiting: new Map() };
 }
 
 /** Holds events back, in their order, while one before them waits for its result to say what it did. */
-export class Outbox {
-  readonly #held: Held;
+export class PendingEvents {
+  readonly #held: PendingState;
 
-  constructor(held: Held) {
+  constructor(held: PendingState) {
     this.#held = held;
   }
 

@@ -1,7 +1,7 @@
 const MAX_CHARACTERS = 200_000;
 
 /** Prompts and replies are kept whole as far as anybody could have read them. */
-export function keepSpoken(text: string): string {
+export function toMessageText(text: string): string {
   return text.slice(0, MAX_CHARACTERS).toWellFormed();
 }
 

@@ -8,6 +8,7 @@ import {
   readSync,
   statSync,
 } from 'node:fs';
+import * as zlib from 'node:zlib';
 import { hasErrno } from '../errors.ts';
 import { OUT_OF_REACH } from './folders.ts';
 
@@ -106,6 +107,19 @@ export function listNames(folder: string): string[] {
     return readdirSync(folder);
   } catch (error) {
     if (hasErrno(error, ...NOT_TO_BE_HAD)) return [];
+    throw error;
+  }
+}
+
+/** The content of a zstd file; null when this Node cannot tell or the bytes are damaged. */
+export function decompressZstd(bytes: Buffer, maxBytes: number): Buffer | null {
+  const decompress: unknown = Reflect.get(zlib, 'zstdDecompressSync');
+  if (typeof decompress !== 'function') return null;
+  try {
+    const content: unknown = decompress(bytes, { maxOutputLength: maxBytes });
+    return Buffer.isBuffer(content) ? content : null;
+  } catch (error) {
+    if (error instanceof Error) return null;
     throw error;
   }
 }
