@@ -1,5 +1,5 @@
 import { asRow, getNumber, getRow, getText, parseRow } from '../json.ts';
-import { listTexts } from './human-text.ts';
+import { listTexts } from './rows.ts';
 
 export interface ToolOutput {
   ok: boolean | null;

@@ -8,8 +8,38 @@ import {
   type HookPlace,
   type WholeFile,
 } from '../hook-host.ts';
+import { type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
+import { getRow, getText } from '../json.ts';
+import type { Launch } from '../launch.ts';
 import { makeServerCommand } from '../server-command.ts';
-import { findClineHome } from './places.ts';
+import { findClineHome } from './sessions.ts';
+
+/** Only the hooks around tools are waited for; the task's own hooks cannot add anything. */
+export const clineHook: HookDialect = {
+  ...USUAL_DIALECT,
+  read: (input) => {
+    const session = getText(getRow(input, 'sessionContext'), 'rootSessionId') ?? getText(input, 'taskId');
+    if (session === null || session === '') return null;
+    const roots: unknown = input.workspaceRoots;
+    const [root] = Array.isArray(roots) ? roots.filter((path) => typeof path === 'string') : [];
+    return {
+      session,
+      cwd: root ?? getText(getRow(input, 'workspaceInfo'), 'rootPath'),
+      transcript: null,
+      source: null,
+      isManual: false,
+      hasPrompt: false,
+      lastReply: getText(getRow(input, 'turn'), 'outputText'),
+      terminal: getText(input, 'terminal_id'),
+      isSubAgent: getText(input, 'parent_agent_id') !== null,
+      isScheduled: false,
+    };
+  },
+  write: (_, text) => JSON.stringify({ context: text }),
+  reaches: (moment) => moment === 'tool',
+  startsAfterCompaction: false,
+  lags: true,
+};
 
 /**
  * Cline runs every file in its hooks folder that is named after an event, with any of several endings. Ours have an
@@ -61,3 +91,11 @@ function describeFile({ folder, launcher, platform }: HookPlace, event: string):
     },
   };
 }
+
+export const clineLaunch: Launch = {
+  program: 'cline',
+  install: 'npm install -g cline',
+  takes: 'prompt',
+  attachesFiles: true,
+  writeArgs: (prompt) => ['--tui', prompt],
+};

@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import type { HookMoment } from '../hook-events.ts';
 import { type HookHandler, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import type { Launch } from '../launch.ts';
 import { makeServerCommand } from '../server-command.ts';
 import { codexHookTrust } from './hook-trust.ts';
-import { findCodexHome } from './paths.ts';
+import { findCodexHome } from './sessions.ts';
 
 /** Codex gives these no more, whatever is asked for. */
 const SHORT_EVENTS = ['SessionEnd', 'Interrupt'];
@@ -49,3 +50,11 @@ function describeHandler(hook: { event: string; moment: HookMoment; command: str
     ...(SPEAKING.includes(hook.moment) ? UNLIMITED : {}),
   };
 }
+
+export const codexLaunch: Launch = {
+  program: 'codex',
+  install: 'npm install -g @openai/codex',
+  takes: 'prompt',
+  attachesFiles: false,
+  writeArgs: (prompt) => [prompt],
+};

@@ -1,5 +1,6 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { Reading } from '../agent.ts';
+import type { Machine } from '../../platform/machine.ts';
+import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { readChecklist } from '../checklist.ts';
 import { asRow, countUnknown, getNumber, getRow, getText, parseAny, type Row, toRows } from '../json.ts';
 import {
@@ -15,8 +16,10 @@ import {
   type Stamp,
   toTimestamp,
 } from '../make-events.ts';
-import { toAction } from './actions.ts';
-import { Todos } from './todos.ts';
+import { openRows, type RowFormat, readRows } from '../transcript.ts';
+import { findRewound, isDead, isIdle, isNeedless, REWIND, type Rewound, rewindNothing } from './rows.ts';
+import { inspectTranscript, listTranscripts } from './sessions.ts';
+import { Todos, toAction } from './tools.ts';
 
 /** What is still to come of a call that is not told the usual way. */
 interface OpenCall {
@@ -178,4 +181,42 @@ function readResultText(data: Row): string {
   if (content !== null) return content;
   const texts = toRows(result.contents).flatMap((part) => getText(part, 'text') ?? []);
   return texts.length > 0 ? texts.join('\n') : (getText(getRow(data, 'error'), 'message') ?? '');
+}
+
+interface TranscriptState extends ReaderState {
+  rewound: Rewound;
+}
+
+const format: RowFormat<TranscriptState> = {
+  start: () => ({ ...startReader(), rewound: rewindNothing() }),
+  lookAhead: ({ path }, until) => ({ ...startReader(), rewound: findRewound(path, until) }),
+  openReader: ({ state, reading, knowsAll }) => {
+    const reader = new TranscriptReader(state, reading);
+    return {
+      read: ({ row, line }) => {
+        if (!knowsAll && row.type === REWIND) return null;
+        const isSilent = isIdle(getText(row, 'type') ?? '');
+        return isSilent || isDead(state.rewound, line, getText(row, 'id')) ? [] : reader.read(row, line);
+      },
+      finish: () => [],
+      keep: () => state,
+    };
+  },
+  shortcuts: () => ({ isNeedless }),
+};
+
+export const copilotAgent: Agent = {
+  name: 'copilot',
+  findSessions,
+  listTranscripts,
+  inspectFile: inspectTranscript,
+  readEvents: (session, reading) => readRows(format, session, reading),
+  openTranscript: (opening) => openRows(format, opening),
+};
+
+function* findSessions(machine: Machine): Generator<FoundSession> {
+  for (const path of listTranscripts(machine)) {
+    const session = inspectTranscript(path);
+    if (session !== null) yield session;
+  }
 }

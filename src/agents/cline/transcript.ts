@@ -1,6 +1,8 @@
+import { basename } from 'node:path';
 import type { Action, Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
-import type { FoundSession, Reading } from '../agent.ts';
+import type { Machine } from '../../platform/machine.ts';
+import type { Agent, FoundSession, Reading } from '../agent.ts';
 import {
   asRow,
   countUnknown,
@@ -23,9 +25,23 @@ import {
   type Stamp,
   toTimestamp,
 } from '../make-events.ts';
-import { toActions } from './actions.ts';
-import { findCompaction, readManifest } from './manifest.ts';
-import { readAddedTexts, readHumanText } from './user-text.ts';
+import { readAddedTexts, readHumanText } from './prompts.ts';
+import {
+  CLASSIC_NAME,
+  findCompaction,
+  findDataFolder,
+  inspectMessages,
+  inspectTask,
+  listAllTranscripts,
+  listTaskHomes,
+  listTasks,
+  listTranscripts,
+  MESSAGES,
+  readManifest,
+  readTaskIndex,
+} from './sessions.ts';
+import { readTask } from './tasks.ts';
+import { toActions } from './tools.ts';
 
 /** The file is rewritten as a whole after each message, and read as a whole. */
 export const MAX_FILE_BYTES: number = 256 * 1024 * 1024;
@@ -247,4 +263,41 @@ function joinResults(results: readonly Result[]): Result {
     exit: failed?.exit ?? null,
     output: results.map((result) => result.output).join('\n'),
   };
+}
+
+/** Both generations: the program with its sessions, and the tasks of the editor extension before it. */
+export const clineAgent: Agent = {
+  name: 'cline',
+  findSessions,
+  listTranscripts: listAllTranscripts,
+  inspectFile,
+  readEvents,
+};
+
+function* findSessions(machine: Machine): Generator<FoundSession> {
+  const data = findDataFolder(machine);
+  const paths = data === null ? [] : listTranscripts(data);
+  for (const path of paths) {
+    const session = inspectMessages(path);
+    if (session !== null) yield session;
+  }
+  for (const home of listTaskHomes(machine)) yield* findTasks(home);
+}
+
+function* findTasks(home: string): Generator<FoundSession> {
+  const paths = [...listTasks(home)];
+  const index = paths.length === 0 ? undefined : readTaskIndex(home);
+  for (const path of paths) {
+    const session = inspectTask(path, index);
+    if (session !== null) yield session;
+  }
+}
+
+function inspectFile(path: string): FoundSession | null {
+  if (path.endsWith(MESSAGES)) return inspectMessages(path);
+  return basename(path) === CLASSIC_NAME ? inspectTask(path) : null;
+}
+
+function readEvents(session: FoundSession, reading: Reading): Iterable<Event> {
+  return session.path.endsWith(MESSAGES) ? readMessages(session, reading) : readTask(session, reading);
 }

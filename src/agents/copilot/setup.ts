@@ -1,8 +1,35 @@
 import { join } from 'node:path';
 import { formatHookCommand } from '../hook-command.ts';
 import { describeServerFile, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { type HookDialect, readSource, USUAL_DIALECT } from '../hook-input.ts';
+import { getAnyText } from '../json.ts';
+import type { Launch } from '../launch.ts';
 import { makeServerCommand } from '../server-command.ts';
-import { findCopilotHome } from './paths.ts';
+import { findCopilotHome } from './sessions.ts';
+
+export const copilotHook: HookDialect = {
+  ...USUAL_DIALECT,
+  read: (input) => {
+    const session = getAnyText(input, 'sessionId', 'session_id');
+    if (session === null || session === '') return null;
+    return {
+      session,
+      cwd: getAnyText(input, 'cwd'),
+      transcript: getAnyText(input, 'transcriptPath', 'transcript_path'),
+      source: readSource(getAnyText(input, 'source')),
+      isManual: getAnyText(input, 'trigger') === 'manual',
+      hasPrompt: (getAnyText(input, 'prompt') ?? '').trim() !== '',
+      lastReply: null,
+      terminal: getAnyText(input, 'terminal_id'),
+      isSubAgent: false,
+      isScheduled: false,
+    };
+  },
+  write: (_, text) => JSON.stringify({ additionalContext: text }),
+  startsAfterCompaction: false,
+  keepsContext: false,
+  lags: true,
+};
 
 /** Copilot CLI reads every file in its hooks folder, so ours is one of its own. */
 export const copilotHookHost: HookHost = {
@@ -32,4 +59,12 @@ export const copilotHookHost: HookHost = {
       value: { type: 'local', ...makeServerCommand(launcher, 'copilot'), tools: ['*'] },
     }),
   ],
+};
+
+export const copilotLaunch: Launch = {
+  program: 'copilot',
+  install: 'npm install -g @github/copilot',
+  takes: 'prompt',
+  attachesFiles: true,
+  writeArgs: (prompt) => ['--interactive', prompt],
 };

@@ -1,5 +1,5 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { Reading } from '../agent.ts';
+import type { Agent, Reading } from '../agent.ts';
 import { asRow, countUnknown, EMPTY_ROW, getNumber, getRow, getText, type Row, toRows } from '../json.ts';
 import type { NumberedRow } from '../json-lines.ts';
 import {
@@ -15,27 +15,85 @@ import {
   toTimestamp,
 } from '../make-events.ts';
 import { isOurBrief } from '../message-text.ts';
-import { PendingEvents } from '../pending-events.ts';
+import { PendingEvents, type PendingState, startPending } from '../pending-events.ts';
 import { TouchedFiles } from '../touched-files.ts';
-import type { ReaderOptions, RowReader } from '../transcript.ts';
-import { describeCall, isToldByResult, refineAction } from './actions.ts';
-import { isPlanTool, readTodos, TaskPlan } from './plan.ts';
+import { openRows, type ReaderOptions, type RowFormat, type RowReader, readRows } from '../transcript.ts';
 import {
   isHumanOrigin,
   isSummaryRow,
+  PromptQueue,
+  type Queued,
+  queueNothing,
   readAnswers,
   readHumanContent,
   readHumanRow,
   readRejection,
+  readSummaryText,
   saysHuman,
 } from './prompts.ts';
-import { PromptQueue } from './queue.ts';
-import { readContentText, readNotification, readOutcome } from './results.ts';
-import { isDead, meetPrompt } from './rewound.ts';
-import { isKnownType, isSilentBlock } from './rows.ts';
-import { meetRow, packSeen } from './seen-rows.ts';
-import type { ConversationState } from './state.ts';
-import { readSummaryText } from './summary.ts';
+import {
+  decodeWithoutCopies,
+  findRewound,
+  isDead,
+  isKnownType,
+  isNeedlessRow,
+  isSilentBlock,
+  meetPrompt,
+  meetRow,
+  packSeen,
+  type Rewound,
+  type SeenRows,
+  seeNothing,
+  startRewound,
+} from './rows.ts';
+import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
+import {
+  describeCall,
+  isPlanTool,
+  isToldByResult,
+  readContentText,
+  readNotification,
+  readOutcome,
+  readTodos,
+  refineAction,
+  TaskPlan,
+} from './tools.ts';
+
+interface OpenCall {
+  tool: string;
+  input: Row;
+}
+
+/** All that is remembered of the rows of a conversation: ids, and what is still open. */
+export interface ConversationState {
+  outbox: PendingState;
+  queue: Queued;
+  tasks: Map<string, PlanItem>;
+  files: Set<string>;
+  seen: SeenRows;
+  rewound: Rewound;
+  calls: Map<string, OpenCall>;
+  message: { id: string | null; texts: Set<string> };
+  cwd: string | null;
+  branch: string | null;
+  boundary: Stamp | null;
+}
+
+export function startConversation(cwd: string | null, rewound: Rewound): ConversationState {
+  return {
+    outbox: startPending(),
+    queue: queueNothing(),
+    tasks: new Map(),
+    files: new Set(),
+    seen: seeNothing(),
+    rewound,
+    calls: new Map(),
+    message: { id: null, texts: new Set() },
+    cwd,
+    branch: null,
+    boundary: null,
+  };
+}
 
 /** A conversation as its rows are read, one after the other. */
 export class Conversation implements RowReader {
@@ -306,3 +364,23 @@ function describeApiError(row: Row): string {
     getText(inner, 'message') ?? getText(error, 'message') ?? getText(row, 'content') ?? 'API error';
   return status === null ? text : `${status} ${text}`;
 }
+
+const format: RowFormat<ConversationState> = {
+  start: ({ cwd }) => startConversation(cwd, startRewound()),
+  lookAhead: ({ cwd, path }, until) => startConversation(cwd, findRewound(path, until)),
+  openReader: (options) => new Conversation(options),
+  shortcuts: ({ rewound }) => ({
+    decode: decodeWithoutCopies,
+    // Rows that tell nothing still link others to what is dead.
+    ...(rewound.taken.size === 0 && { isNeedless: isNeedlessRow }),
+  }),
+};
+
+export const claudeCodeAgent: Agent = {
+  name: 'claude-code',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents: (session, reading) => readRows(format, session, reading),
+  openTranscript: (opening) => openRows(format, opening),
+};

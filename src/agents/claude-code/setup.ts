@@ -6,8 +6,22 @@ import {
   makeHandlers,
   TIMEOUT_SECONDS,
 } from '../hook-host.ts';
+import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { getText } from '../json.ts';
+import type { Launch } from '../launch.ts';
 import { makeServerCommand } from '../server-command.ts';
-import { findClaudeHome } from './paths.ts';
+import { findClaudeHome } from './sessions.ts';
+
+/** What makes a prompt when nobody types one. */
+const TIMERS: ReadonlySet<string> = new Set(['loop_wakeup', 'schedule_wakeup', 'poll_event']);
+
+export const claudeCodeHook: HookDialect = {
+  ...USUAL_DIALECT,
+  read: (input) => {
+    const usual = readUsualInput(input);
+    return usual === null ? null : { ...usual, isScheduled: TIMERS.has(getText(input, 'source') ?? '') };
+  },
+};
 
 /** In a project the local settings are taken, which are not meant to be committed: the paths are of one machine. */
 export const claudeCodeHookHost: HookHost = {
@@ -43,3 +57,11 @@ function findServerFile({ scope, folder, env }: Pick<HookPlace, 'scope' | 'folde
   if (scope === 'project') return join(dirname(folder), '.mcp.json');
   return join(env.CLAUDE_CONFIG_DIR ? folder : dirname(folder), '.claude.json');
 }
+
+export const claudeCodeLaunch: Launch = {
+  program: 'claude',
+  install: 'npm install -g @anthropic-ai/claude-code',
+  takes: 'prompt',
+  attachesFiles: true,
+  writeArgs: (prompt) => [prompt],
+};
