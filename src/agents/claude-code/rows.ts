@@ -1,175 +1,47 @@
 import { readLines } from '../../platform/lines.ts';
 import { getRow, getText, parseRow, type Row } from '../json.ts';
 import { decodeText } from '../json-lines.ts';
+import { mayHoldBrief } from '../message-text.ts';
 import { peekText, toKey } from '../peek.ts';
 import { readHumanRow } from './prompts.ts';
 
-/**
- * Claude Code keeps most of what a tool gave back twice: as the text that the model was given, and as data beside it. What
- * is not looked at is not even decoded; it is half of a long transcript. Quotes inside of texts have a backslash before
- * them, so that these sequences of bytes can only be what they look like.
- */
-const DATA = Buffer.from(',"toolUseResult":{');
+const READ_TYPES = 'user assistant system attachment queue-operation relocated'.split(' ');
 
-interface Copy {
-  /** What the data of such a result begins with. */
-  data: Buffer;
-  /** Whether it is the data that nobody reads, or the text that the model was given. */
-  inData: boolean;
-  /** What stands before and behind the part that nobody reads. */
-  before: Buffer;
-  behind: Buffer;
-}
+/** Types of rows that Claude Code writes for itself: settings, titles, backups, copies of what other rows hold. */
+const SKIPPED_TYPES = new Set(
+  (
+    'progress summary custom-title ai-title tag mode permission-mode last-prompt file-history-snapshot ' +
+    'file-history-delta attribution-snapshot content-replacement worktree-state pr-link continued-in ' +
+    'resume-head-vouch ended-by-model agent-name agent-color agent-setting bridge-session ' +
+    'history-suppression session-owner isolation-latch dev-mods memory-mode atis-latch tools-used ' +
+    'derived-from data-flow-records data-flow-incomplete cost-state fork-context-ref frame-link ' +
+    'observer-ref artifact-comment-monitor artifact-autoreact-ledger api-request api-request-shape ' +
+    'api-request-blob repl-mode'
+  ).split(' '),
+);
 
-const COPIES: readonly Copy[] = (
-  [
-    [true, '"filePath":', ',"originalFile":"', '","structuredPatch":'],
-    [true, '"stdout":"', '{"stdout":"', '","stderr":'],
-    [true, '"mode":', ',"content":"', '","numLines":'],
-    [false, '"type":"text","file":{', '"type":"tool_result","content":"', '"}]},"'],
-  ] as const
-).map(([inData, data, before, behind]) => ({
-  inData,
-  data: Buffer.from(data),
-  before: Buffer.from(before),
-  behind: Buffer.from(behind),
-}));
-
-/** A long output stands in the data alone. */
-const PERSISTED = Buffer.from('"persistedOutputPath":');
-const BACKSLASH = 0x5c;
-
-/** The text of a row, with nothing in the place of what is a copy. */
-export function decodeWithoutCopies(bytes: Buffer): string {
-  const data = bytes.indexOf(DATA);
-  const at = data + DATA.length;
-  const copy = data === -1 ? undefined : COPIES.find((one) => startsWith(bytes, one.data, at));
-  if (copy === undefined) return decodeText(bytes);
-  const found = bytes.indexOf(copy.before, copy.inData ? at - 1 : 0);
-  const start = found + copy.before.length;
-  const end = found === -1 ? -1 : bytes.indexOf(copy.behind, start);
-  if (end === -1 || bytes[end - 1] === BACKSLASH || bytes.includes(PERSISTED, at)) return decodeText(bytes);
-  return decodeText(bytes.subarray(0, start)) + decodeText(bytes.subarray(end));
-}
-
-function startsWith(bytes: Buffer, start: Buffer, at: number): boolean {
-  return bytes.subarray(at, at + start.length).equals(start);
-}
-
-/** The rows that were read, by their ids: a session that is resumed may repeat rows of the one before. */
-export interface SeenRows {
-  /** A number for each row of an earlier reading. Kept in place of its id, it is a tenth of the size. */
-  earlier: Uint32Array;
-  ids: Set<string>;
-}
-
-export function seeNothing(): SeenRows {
-  return { earlier: new Uint32Array(0), ids: new Set() };
-}
-
-/** Whether a row has come before; null when only the row itself could tell, as its number is that of an earlier one. */
-export function meetRow(seen: SeenRows, id: string): boolean | null {
-  if (seen.ids.has(id)) return true;
-  if (seen.earlier.length > 0 && seen.earlier.includes(toNumber(id))) return null;
-  seen.ids.add(id);
-  return false;
-}
-
-/** The same rows, fit to be kept. */
-export function packSeen({ earlier, ids }: SeenRows): SeenRows {
-  const packed = new Uint32Array(earlier.length + ids.size);
-  packed.set(earlier);
-  let next = earlier.length;
-  for (const id of ids) packed[next++] = toNumber(id);
-  return { earlier: packed, ids: new Set() };
-}
-
-const DIGITS = 8;
-
-/** Of an id in hexadecimal its end, which is random, or counts, in all kinds of such ids. */
-function toNumber(id: string): number {
-  const number = Number.parseInt(id.slice(-DIGITS), 16);
-  return Number.isNaN(number) ? hash(id) : number;
-}
-
-/** FNV-1a. */
-function hash(text: string): number {
-  let value = 0x811c9dc5;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  return value >>> 0;
-}
-
-/** Kinds of rows that tell what happened. */
-const TELLING = ['user', 'assistant', 'system', 'attachment', 'queue-operation', 'relocated'];
-
-/** Kinds of rows that are for Claude Code itself: settings, titles, backups, and copies of what other rows tell. */
-const NEEDLESS = new Set([
-  'progress',
-  'summary',
-  'custom-title',
-  'ai-title',
-  'tag',
-  'mode',
-  'permission-mode',
-  'last-prompt',
-  'file-history-snapshot',
-  'file-history-delta',
-  'attribution-snapshot',
-  'content-replacement',
-  'worktree-state',
-  'pr-link',
-  'continued-in',
-  'resume-head-vouch',
-  'ended-by-model',
-  'agent-name',
-  'agent-color',
-  'agent-setting',
-  'bridge-session',
-  'history-suppression',
-  'session-owner',
-  'isolation-latch',
-  'dev-mods',
-  'memory-mode',
-  'atis-latch',
-  'tools-used',
-  'derived-from',
-  'data-flow-records',
-  'data-flow-incomplete',
-  'cost-state',
-  'fork-context-ref',
-  'frame-link',
-  'observer-ref',
-  'artifact-comment-monitor',
-  'artifact-autoreact-ledger',
-  'api-request',
-  'api-request-shape',
-  'api-request-blob',
-  'repl-mode',
-]);
-
-const KNOWN = new Set([...TELLING, ...NEEDLESS]);
+const KNOWN_TYPES = new Set([...READ_TYPES, ...SKIPPED_TYPES]);
 
 export function isKnownType(type: string): boolean {
-  return KNOWN.has(type);
+  return KNOWN_TYPES.has(type);
 }
 
-/** Blocks of the agent's messages in which nothing is said and no tool of Claude Code's is called. */
-const SILENT_BLOCKS = new Set([
-  'thinking',
-  'redacted_thinking',
-  'image',
-  'document',
-  'server_tool_use',
-  'web_search_tool_result',
-  'web_fetch_tool_result',
-  'code_execution_tool_result',
-  'mcp_tool_use',
-  'mcp_tool_result',
-  'container_upload',
-]);
+/** Blocks of the agent's messages without words or calls of Claude Code's tools. */
+const SILENT_BLOCKS = new Set(
+  (
+    'thinking redacted_thinking image document server_tool_use web_search_tool_result ' +
+    'web_fetch_tool_result code_execution_tool_result mcp_tool_use mcp_tool_result container_upload'
+  ).split(' '),
+);
 
 export function isSilentBlock(type: string): boolean {
   return SILENT_BLOCKS.has(type);
+}
+
+/** A row of a conversation; Qwen Code writes similar ones, whose messages consist of parts. */
+export function isConversationRow(row: Row): boolean {
+  if (typeof row.isSidechain !== 'boolean' || typeof row.sessionId !== 'string') return false;
+  return !('parts' in getRow(row, 'message'));
 }
 
 const TYPE = '"type":"';
@@ -178,12 +50,15 @@ const ATTACHMENT = '"attachment":{';
 const THINKING = '"content":[{"type":"thinking"';
 const TEXT_BLOCK = Buffer.from('"type":"text"');
 const TOOL_USE_BLOCK = Buffer.from('"type":"tool_use"');
-const BRIEF = Buffer.from('# Handover ');
 
-/** What a row is stands near its beginning: a short text is looked through faster than a long row. */
+/** The type is near the beginning of a row: searching a short text is faster than searching a long row. */
 const HEAD_BYTES = 700;
 
-function peekHead(bytes: Buffer): { head: string; at: number; type: string } {
+/**
+ * The first value of a key `type` in a row. It is the row's own, or that of an object before it: of the message in an
+ * assistant row, of the attachment in an attachment row.
+ */
+function peekType(bytes: Buffer): { head: string; at: number; type: string } {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
   const at = head.indexOf(TYPE);
   if (at === -1) return { head, at, type: peekText(bytes, TYPE_BYTES) };
@@ -191,85 +66,131 @@ function peekHead(bytes: Buffer): { head: string; at: number; type: string } {
   return { head, at, type: head.slice(start, head.indexOf('"', start)) };
 }
 
-/**
- * The first value that a key `type` has in a row. It may be the row's own, or that of what stands before it: of the
- * message in an assistant row, of the attachment in an attachment row.
- */
-export function peekType(bytes: Buffer): string {
-  return peekHead(bytes).type;
-}
-
-/** Whether the bytes of a row say for certain that it tells nothing. A row that is written in another way is parsed. */
-export function isNeedlessRow(bytes: Buffer): boolean {
-  const { head, at, type } = peekHead(bytes);
+/** Whether the bytes of a row prove that it makes no event. A row written in an unusual way has to be parsed. */
+export function canSkipRow(bytes: Buffer): boolean {
+  const { head, at, type } = peekType(bytes);
   if (type === 'user') return false;
-  if (at !== -1 && head.endsWith(ATTACHMENT, at)) return isNeedlessAttachment(type, bytes);
-  return NEEDLESS.has(type) || (head.includes(THINKING) && isThinkingOnly(bytes));
-}
-
-function isNeedlessAttachment(type: string, bytes: Buffer): boolean {
-  if (type === 'queued_command' || type === 'task_reminder') return false;
-  return !bytes.includes(BRIEF);
-}
-
-/** Most rows hold one block of a message. */
-function isThinkingOnly(bytes: Buffer): boolean {
-  return !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
-}
-
-/** A row of a conversation, as opposed to one of the many without a place in it. Qwen Code's are made of parts. */
-export function isConversationRow(row: Row): boolean {
-  if (typeof row.isSidechain !== 'boolean' || typeof row.sessionId !== 'string') return false;
-  return !('parts' in getRow(row, 'message'));
+  if (at !== -1 && head.endsWith(ATTACHMENT, at)) {
+    return type !== 'queued_command' && type !== 'task_reminder' && !mayHoldBrief(bytes);
+  }
+  if (SKIPPED_TYPES.has(type)) return true;
+  return head.includes(THINKING) && !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
 }
 
 /**
- * Going back in a conversation and saying something else leaves two prompts after the same row, and only the later one
- * counts. What hangs on the earlier one is dead with it.
+ * Claude Code stores most results of tools twice: as the text for the model, and as data beside it. The copy that is not
+ * read, half of a long transcript, is not even decoded. Quotes inside texts are escaped, so these bytes cannot be text.
  */
-export interface Rewound {
+const DATA = Buffer.from(',"toolUseResult":{');
+
+const COPIES = (
+  [
+    [true, '"filePath":', ',"originalFile":"', '","structuredPatch":'],
+    [true, '"stdout":"', '{"stdout":"', '","stderr":'],
+    [true, '"mode":', ',"content":"', '","numLines":'],
+    [false, '"type":"text","file":{', '"type":"tool_result","content":"', '"}]},"'],
+  ] as const
+).map(([inData, data, before, after]) => ({
+  /** Whether the unread copy is in the data, or is the text for the model. */
+  inData,
+  /** How the data of such a result begins. */
+  data: Buffer.from(data),
+  /** What encloses the unread copy. */
+  before: Buffer.from(before),
+  after: Buffer.from(after),
+}));
+
+/** A long output is in the data only. */
+const PERSISTED = Buffer.from('"persistedOutputPath":');
+const BACKSLASH = 0x5c;
+
+/** The text of a row, with an empty text in place of the unread copy. */
+export function decodeWithoutCopies(bytes: Buffer): string {
+  const data = bytes.indexOf(DATA);
+  const at = data + DATA.length;
+  const copy =
+    data === -1 ? undefined : COPIES.find((one) => bytes.subarray(at, at + one.data.length).equals(one.data));
+  if (copy === undefined) return decodeText(bytes);
+  const found = bytes.indexOf(copy.before, copy.inData ? at - 1 : 0);
+  const start = found + copy.before.length;
+  const end = found === -1 ? -1 : bytes.indexOf(copy.after, start);
+  if (end === -1 || bytes[end - 1] === BACKSLASH || bytes.includes(PERSISTED, at)) return decodeText(bytes);
+  return decodeText(bytes.subarray(0, start)) + decodeText(bytes.subarray(end));
+}
+
+/** The rows read so far, by id: a resumed session may repeat rows of the one before. */
+export interface SeenRows {
+  /** A number for each row of an earlier reading, a tenth of the size of its id. */
+  earlier: Uint32Array;
+  ids: Set<string>;
+}
+
+/** Whether a row was read before; null when its number is that of an earlier row, so that nobody can tell. */
+export function meetRow(seen: SeenRows, id: string): boolean | null {
+  if (seen.ids.has(id)) return true;
+  if (seen.earlier.length > 0 && seen.earlier.includes(toRowNumber(id))) return null;
+  seen.ids.add(id);
+  return false;
+}
+
+/** The same rows in the form that is saved. */
+export function packSeen({ earlier, ids }: SeenRows): SeenRows {
+  const packed = new Uint32Array(earlier.length + ids.size);
+  packed.set(earlier);
+  let next = earlier.length;
+  for (const id of ids) packed[next++] = toRowNumber(id);
+  return { earlier: packed, ids: new Set() };
+}
+
+/** The last eight digits of a hexadecimal id, which are random or a counter; a hash (FNV-1a) of any other id. */
+function toRowNumber(id: string): number {
+  const number = Number.parseInt(id.slice(-8), 16);
+  if (!Number.isNaN(number)) return number;
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+/** After a rewind two prompts follow the same row. Only the later one counts; what follows the earlier is discarded. */
+export interface Rewinds {
   /** The latest prompt after each row that has one. */
   latest: Map<string, string>;
-  /** The prompts that were taken back. */
+  /** The prompts that were replaced. */
   taken: Set<string>;
-  /** The dead rows so far, by their ids. */
+  /** The ids of the rows discarded so far. */
   dead: Set<string>;
 }
 
-export function startRewound(): Rewound {
+export function startRewinds(): Rewinds {
   return { latest: new Map(), taken: new Set(), dead: new Set() };
 }
 
 const TOOL_RESULT = Buffer.from('"type":"tool_result"');
 
-/** Looks through a transcript for prompts that were taken back. Looks at bytes; only what may be a prompt is parsed. */
-export function findRewound(path: string, until: number): Rewound {
-  const rewound = startRewound();
+/** Scans a transcript for replaced prompts. Parses only rows that may be prompts. */
+export function findRewinds(path: string, until: number): Rewinds {
+  const rewinds = startRewinds();
   for (const { bytes } of readLines(path, { until })) {
-    if (peekType(bytes) !== 'user' || bytes.includes(TOOL_RESULT)) continue;
+    if (peekType(bytes).type !== 'user' || bytes.includes(TOOL_RESULT)) continue;
     const row = parseRow(bytes.toString('utf8'));
-    const taken = row === null ? null : meetPrompt(row, rewound);
-    if (taken !== null) rewound.taken.add(taken);
+    const replaced = row === null ? null : findReplacedPrompt(row, rewinds);
+    if (replaced !== null) rewinds.taken.add(replaced);
   }
-  return rewound;
+  return rewinds;
 }
 
-/** The prompt that a row takes back, if it is a prompt and takes one back. */
-export function meetPrompt(row: Row, { latest }: Rewound): string | null {
+/** The id of the prompt that this row, if it is a prompt, replaces. Notes the row as the latest one. */
+export function findReplacedPrompt(row: Row, { latest }: Rewinds): string | null {
   const { type, uuid, parentUuid } = row;
   if (type !== 'user' || typeof uuid !== 'string' || typeof parentUuid !== 'string') return null;
-  if (uuid === parentUuid) return null;
-  if (row.isSidechain === true || readHumanRow(row) === null) return null;
+  if (uuid === parentUuid || row.isSidechain === true || readHumanRow(row) === null) return null;
   const earlier = latest.get(parentUuid);
   latest.set(parentUuid, uuid);
   return earlier === undefined || earlier === uuid ? null : earlier;
 }
 
-/**
- * A row hangs on a row before it, a compaction on the last row that it covers. One that claims to hang on a later row does
- * not die with it, or a cycle could take everything along.
- */
-export function isDead(row: Row, { taken, dead }: Rewound): boolean {
+/** Only a parent that came before discards a row: with later ones, a cycle could discard everything. */
+export function isDiscarded(row: Row, { taken, dead }: Rewinds): boolean {
   const uuid = taken.size === 0 ? null : getText(row, 'uuid');
   if (uuid === null) return false;
   const parent = getText(row, 'parentUuid') ?? getText(row, 'logicalParentUuid');

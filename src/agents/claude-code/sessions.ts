@@ -1,35 +1,27 @@
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { cleanLine, cutToBytes } from '../../model/text.ts';
 import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { getText, parseAny, parseRow, type Row } from '../json.ts';
+import { findAgentHome } from '../homes.ts';
+import { getAnyText, getText, parseAny, parseRow, type Row } from '../json.ts';
 import { toMs } from '../make-events.ts';
 import { readHumanRow } from './prompts.ts';
-import { isConversationRow, isNeedlessRow } from './rows.ts';
-
-/** Claude Code's folder; null on a machine without a home. */
-export function findClaudeHome({ env, home, cwd }: Machine): string | null {
-  if (env.CLAUDE_CONFIG_DIR) return resolve(cwd, env.CLAUDE_CONFIG_DIR);
-  return home === undefined ? null : join(home, '.claude');
-}
+import { canSkipRow, isConversationRow } from './rows.ts';
 
 const SUFFIX = '.jsonl';
-const DEEPEST_SUB_AGENT = 3;
+const MAX_SUB_AGENT_DEPTH = 3;
 
-/**
- * The paths of all transcripts. The names of the projects' folders are of no use: different folders can have the same
- * one, and it can be set to anything.
- */
+/** Names of project folders are ignored: they are not unique, and can be set to anything. */
 export function* listTranscripts(machine: Machine): Generator<string> {
-  const home = findClaudeHome(machine);
+  const home = findAgentHome('claude-code', machine);
   if (home === null) return;
   const projects = join(home, 'projects');
   for (const project of listNames(projects)) {
     for (const name of listNames(join(projects, project))) {
       const path = join(projects, project, name);
       if (name.endsWith(SUFFIX)) yield path;
-      else if (isSessionId(name)) yield* listSubAgents(join(path, 'subagents'), DEEPEST_SUB_AGENT);
+      else if (isSessionId(name)) yield* listSubAgents(join(path, 'subagents'), MAX_SUB_AGENT_DEPTH);
     }
   }
 }
@@ -41,13 +33,9 @@ function* listSubAgents(folder: string, depth: number): Generator<string> {
   }
 }
 
-export function isSessionId(text: string): boolean {
+function isSessionId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
-
-const HEAD_BYTES = 64 * 1024;
-/** A row says whose it is behind its message, and the first message may be long. */
-const LONG_HEAD_BYTES = 16 * 1024 * 1024;
 
 export function* findSessions(machine: Machine): Generator<FoundSession> {
   for (const path of listTranscripts(machine)) {
@@ -56,78 +44,58 @@ export function* findSessions(machine: Machine): Generator<FoundSession> {
   }
 }
 
+const HEAD_BYTES = 64 * 1024;
+/** The session's id comes after the message in a row, and the first message may be long. */
+const LONG_HEAD_BYTES = 16 * 1024 * 1024;
+
 export function inspectFile(path: string): FoundSession | null {
   const file = readHead(path, HEAD_BYTES);
   if (file === null) return null;
-  const session = describe(path, file);
+  const session = describeSession(path, file);
   if (session !== null || !endsInRow(file)) return session;
   const more = readHead(path, LONG_HEAD_BYTES);
-  return more === null ? null : describe(path, more);
+  return more === null ? null : describeSession(path, more);
 }
 
-const ROW = Buffer.from('{"parentUuid":');
+const ROW_START = '{"parentUuid":';
 
 /** Whether the head ends within a row of a conversation. */
 function endsInRow({ bytes, size }: FileHead): boolean {
   const start = bytes.lastIndexOf(0x0a) + 1;
-  return size > bytes.length && bytes.subarray(start, start + ROW.length).equals(ROW);
+  return size > bytes.length && bytes.toString('latin1', start, start + ROW_START.length) === ROW_START;
 }
 
-function describe(path: string, file: FileHead): FoundSession | null {
-  const head = readSessionHead(file.bytes);
-  if (head.sessionId === null) return null;
-  return {
-    agent: 'claude-code',
-    path,
-    ...identify(path, head.sessionId),
-    cwd: head.cwd,
-    title: head.title,
-    startedMs: head.startedMs,
-    changedMs: file.changedMs,
-    bytes: file.size,
-  };
-}
-
-const SUB_AGENT_NAME = /^agent-(.+)$/;
-
-/** A sub-agent's rows carry the id of the session that started it; so does, in newer versions, a folder above it. */
-function identify(path: string, sessionId: string): { id: string; parent: string | null } {
-  const name = basename(path, '.jsonl');
-  const agentId = SUB_AGENT_NAME.exec(name)?.[1];
-  if (agentId === undefined) return { id: isSessionId(name) ? name : sessionId, parent: null };
-  return { id: agentId, parent: findSessionFolder(dirname(path)) ?? sessionId };
-}
-
-function findSessionFolder(folder: string): string | null {
-  for (let path = folder; path !== dirname(path); path = dirname(path)) {
-    if (basename(path) === 'subagents') return basename(dirname(path));
-  }
-  return null;
-}
-
-interface SessionHead {
-  sessionId: string | null;
-  cwd: string | null;
-  startedMs: number | null;
-  title: string | null;
-}
-
-function readSessionHead(bytes: Buffer): SessionHead {
-  const head: SessionHead = { sessionId: null, cwd: null, startedMs: null, title: null };
+function describeSession(path: string, { bytes, changedMs, size }: FileHead): FoundSession | null {
+  let sessionId: string | null = null;
+  let cwd: string | null = null;
+  let startedMs: number | null = null;
+  let title: string | null = null;
   let prompt: string | null = null;
   for (const line of splitLines(bytes)) {
-    head.title = readTitle(line) ?? head.title;
-    const isComplete = head.sessionId !== null && head.cwd !== null && prompt !== null;
-    if (isComplete || isNeedlessRow(line)) continue;
+    title = readTitle(line) ?? title;
+    if ((sessionId !== null && cwd !== null && prompt !== null) || canSkipRow(line)) continue;
     const row = parseRow(line.toString('utf8')) ?? salvageRow(line);
-    head.startedMs ??= toMs(row.timestamp);
+    startedMs ??= toMs(row.timestamp);
     if (!isConversationRow(row)) continue;
-    head.sessionId ??= toId(row);
-    head.cwd ??= getText(row, 'cwd')?.toWellFormed() || null;
+    sessionId ??= getText(row, 'sessionId')?.toWellFormed() || null;
+    cwd ??= getText(row, 'cwd')?.toWellFormed() || null;
     prompt ??= row.type === 'user' && row.isSidechain === false ? readHumanRow(row) : null;
   }
-  head.title ??= prompt === null ? null : shorten(prompt);
-  return head;
+  if (sessionId === null) return null;
+  title ??= prompt === null ? null : toTitle(prompt);
+  const ids = findIds(path, sessionId);
+  return { agent: 'claude-code', path, ...ids, cwd, title, startedMs, changedMs, bytes: size };
+}
+
+/** A sub-agent's rows carry the id of the session that started it; newer versions also name a folder after that. */
+function findIds(path: string, sessionId: string): { id: string; parent: string | null } {
+  const name = basename(path, SUFFIX);
+  const agentId = /^agent-(.+)$/.exec(name)?.[1];
+  if (agentId === undefined) return { id: isSessionId(name) ? name : sessionId, parent: null };
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    if (basename(folder) === 'subagents') return { id: agentId, parent: basename(dirname(folder)) };
+  }
+  return { id: agentId, parent: sessionId };
 }
 
 function* splitLines(bytes: Buffer): Generator<Buffer> {
@@ -139,34 +107,25 @@ function* splitLines(bytes: Buffer): Generator<Buffer> {
   }
 }
 
-function toId(row: Row): string | null {
-  const id = getText(row, 'sessionId');
-  return id === '' || id === null ? null : id.toWellFormed();
-}
-
 const TITLE_ROW = /^\{"type":"(?:custom-title|ai-title|summary)"/;
 
-/** The newest title in the head of the file; one that a human gave stands in the same kinds of rows. */
 function readTitle(line: Buffer): string | null {
   if (!TITLE_ROW.test(line.toString('latin1', 0, 30))) return null;
-  const row = parseRow(line.toString('utf8'));
-  if (row === null) return null;
-  const title = getText(row, 'customTitle') ?? getText(row, 'aiTitle') ?? getText(row, 'summary');
-  return title === null ? null : shorten(title);
+  const title = getAnyText(parseRow(line.toString('utf8')) ?? {}, 'customTitle', 'aiTitle', 'summary');
+  return title === null ? null : toTitle(title);
 }
 
-/** What Claude Code says in the human's place when a plan is carried out in a session of its own. */
+/** Written by Claude Code as the prompt when a plan is carried out in a session of its own. */
 const PLAN_PROMPT = /^Implement the following plan:\s+#*\s*/;
 
-function shorten(text: string): string | null {
+function toTitle(text: string): string | null {
   const [line = ''] = text.slice(0, 2000).trim().replace(PLAN_PROMPT, '').split('\n', 1);
-  const title = cutToBytes(cleanLine(line), 120);
-  return title === '' ? null : title;
+  return cutToBytes(cleanLine(line), 120) || null;
 }
 
 const SIMPLE_FIELD = /"(cwd|sessionId|timestamp|isSidechain)":("(?:[^"\\]|\\.){0,4096}"|true|false)/g;
 
-/** What can be told of a row that the head ends within. */
+/** The short fields of a row that the head cuts off. */
 function salvageRow(line: Buffer): Row {
   const found = new Map<string, unknown>();
   for (const [, key = '', value = ''] of line.toString('utf8').matchAll(SIMPLE_FIELD)) {

@@ -1,16 +1,17 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
 import { collectTexts, getAnyText, getNumber, getRow, getRows, getText, type Row, toRows } from '../json.ts';
+import type { CallOutcome } from '../make-events.ts';
 import { toMessageText } from '../message-text.ts';
 import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
 import { isRejection } from './prompts.ts';
 
-export interface Call {
+interface Call {
   tool: string;
   input: Row;
   cwd: string | null;
 }
 
-/** What a call is about to do, as far as the call itself tells. */
+/** What a call is about to do, as far as its input shows. */
 export function describeCall(call: Call, files: TouchedFiles): Action {
   return describeFileCall(call, files) ?? describeOtherCall(call);
 }
@@ -28,11 +29,10 @@ function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Acti
       return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };
     case 'Edit':
       return { kind: 'edit', edits: [describeReplacement(path, input, files)] };
-    case 'MultiEdit':
-      return {
-        kind: 'edit',
-        edits: getRows(input, 'edits').map((edit) => describeReplacement(path, edit, files)),
-      };
+    case 'MultiEdit': {
+      const edits = getRows(input, 'edits').map((edit) => describeReplacement(path, edit, files));
+      return { kind: 'edit', edits };
+    }
     case 'NotebookEdit':
       return { kind: 'edit', edits: [files.edit(path, '', getText(input, 'new_source') ?? '')] };
     default:
@@ -40,7 +40,7 @@ function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Acti
   }
 }
 
-/** Nothing to be replaced is how a new file is made with an edit. */
+/** An edit that replaces nothing creates the file. */
 function describeReplacement(path: string, edit: Row, files: TouchedFiles): FileEdit {
   const before = getText(edit, 'old_string') ?? '';
   const after = getText(edit, 'new_string') ?? '';
@@ -48,53 +48,47 @@ function describeReplacement(path: string, edit: Row, files: TouchedFiles): File
 }
 
 function describeOtherCall({ tool, input, cwd }: Call): Action {
+  const text = (name: string): string => toMessageText(getText(input, name) ?? '');
   switch (tool) {
     case 'Bash':
     case 'PowerShell':
     case 'Monitor': {
       const background = input.run_in_background === true || tool === 'Monitor';
-      return { kind: 'command', command: toMessageText(getText(input, 'command') ?? ''), background };
+      return { kind: 'command', command: text('command'), background };
     }
     case 'Grep':
     case 'Glob':
-    case 'LS':
-      return {
-        kind: 'search',
-        pattern: toMessageText(getText(input, 'pattern') ?? ''),
-        path: locateOrNull(input.path, cwd),
-      };
+    case 'LS': {
+      const path = getText(input, 'path');
+      return { kind: 'search', pattern: text('pattern'), path: path ? resolveFilePath(path, cwd) : null };
+    }
     case 'WebSearch':
-      return { kind: 'search', pattern: toMessageText(getText(input, 'query') ?? ''), path: null };
+      return { kind: 'search', pattern: text('query'), path: null };
     case 'WebFetch':
-      return { kind: 'fetch', url: toMessageText(getText(input, 'url') ?? '') };
+      return { kind: 'fetch', url: text('url') };
     case 'Task':
     case 'Agent':
       return { kind: 'delegate', task: joinTexts(input.description, input.prompt) };
-    case 'AskUserQuestion':
-      return {
-        kind: 'ask',
-        question: joinTexts(...getRows(input, 'questions').map(({ question }) => question)),
-      };
+    case 'AskUserQuestion': {
+      const questions = getRows(input, 'questions').map(({ question }) => question);
+      return { kind: 'ask', question: joinTexts(...questions) };
+    }
     case 'ExitPlanMode':
-      return { kind: 'propose', text: toMessageText(getText(input, 'plan') ?? '') };
+      return { kind: 'propose', text: text('plan') };
     default:
       return { kind: 'other', texts: collectTexts(input) };
   }
-}
-
-function locateOrNull(path: unknown, cwd: string | null): string | null {
-  return typeof path === 'string' && path !== '' ? resolveFilePath(path, cwd) : null;
 }
 
 function joinTexts(...texts: readonly unknown[]): string {
   return toMessageText(texts.filter((text) => typeof text === 'string' && text !== '').join('\n'));
 }
 
-const TELL_MORE_AFTERWARDS = new Set(['Write', 'Edit', 'Bash', 'PowerShell', 'ExitPlanMode']);
+const REFINED_TOOLS = new Set(['Write', 'Edit', 'Bash', 'PowerShell', 'ExitPlanMode']);
 
-/** Whether the result will say more about what the call did than the call does. */
-export function isToldByResult(tool: string): boolean {
-  return TELL_MORE_AFTERWARDS.has(tool);
+/** Whether the result says more about what the call did than its input. */
+export function isRefinedByResult(tool: string): boolean {
+  return REFINED_TOOLS.has(tool);
 }
 
 /** What a call turned out to have done. */
@@ -104,34 +98,24 @@ export function refineAction(action: Action, data: Row, text: string): Action {
       typeof data.backgroundTaskId === 'string' || text.startsWith('Command running in background');
     return background ? { ...action, background } : action;
   }
-  if (action.kind === 'propose') {
-    return action.text === '' ? { ...action, text: toMessageText(getText(data, 'plan') ?? '') } : action;
+  if (action.kind === 'propose' && action.text === '') {
+    return { ...action, text: toMessageText(getText(data, 'plan') ?? '') };
   }
   const [edit, ...more] = action.kind === 'edit' ? action.edits : [];
-  return edit === undefined || more.length > 0
-    ? action
-    : { kind: 'edit', edits: [refineEdit(edit, data, text)] };
+  if (edit === undefined || more.length > 0) return action;
+  return { kind: 'edit', edits: [refineEdit(edit, data, text)] };
 }
 
 function refineEdit(edit: FileEdit, data: Row, text: string): FileEdit {
-  if (data.type === 'create' || text.startsWith('File created successfully'))
+  const field = (name: string): string => (getText(data, name) ?? '').toWellFormed();
+  if (data.type === 'create' || text.startsWith('File created successfully')) {
     return { ...edit, change: 'created' };
-  if (data.type === 'update') return { ...edit, change: 'edited', before: toText(data.originalFile) };
+  }
+  if (data.type === 'update') return { ...edit, change: 'edited', before: field('originalFile') };
   if (data.userModified === true && typeof data.newString === 'string') {
-    return { ...edit, before: toText(data.oldString), after: toText(data.newString) };
+    return { ...edit, before: field('oldString'), after: field('newString') };
   }
   return edit;
-}
-
-function toText(value: unknown): string {
-  return typeof value === 'string' ? value.toWellFormed() : '';
-}
-
-export interface ToolOutcome {
-  ok: boolean;
-  exit: number | null;
-  output: string;
-  refused?: true;
 }
 
 /** The text of a result's content, which is a text or a list of blocks. */
@@ -143,10 +127,10 @@ export function readContentText(content: unknown): string {
 }
 
 /**
- * How a call went. `data` is what Claude Code keeps beside the text that the model was given: there a file is without
- * line numbers and a long output is not yet cut.
+ * How a call went. `data` is what Claude Code stores beside the text for the model: in it, files have no line numbers and
+ * long outputs are not cut.
  */
-export function readOutcome(block: Row, text: string, data: Row): ToolOutcome {
+export function readOutcome(block: Row, text: string, data: Row): Omit<CallOutcome, 'id'> {
   const ok = block.is_error !== true && data.interrupted !== true;
   if (!ok && isRejection(text)) return { ok, exit: null, output: '', refused: true };
   return { ok, exit: readExit(ok, text, data), output: readFullText(data) ?? unwrapError(text) };
@@ -155,12 +139,11 @@ export function readOutcome(block: Row, text: string, data: Row): ToolOutcome {
 const EXIT_CODE = /^(?:Error: )?Exit code (\d{1,9})\b/;
 
 function readExit(ok: boolean, text: string, data: Row): number | null {
-  const told = getNumber(getRow(data, 'task'), 'exitCode');
-  if (told !== null) return told;
+  const exitCode = getNumber(getRow(data, 'task'), 'exitCode');
+  if (exitCode !== null) return exitCode;
   if (!ok) return toNumber(EXIT_CODE.exec(text)?.[1]);
-  const finished = typeof data.stdout === 'string' && typeof data.backgroundTaskId !== 'string';
-  if (!finished) return null;
-  // The only statuses besides 0 that count as success are those of commands that say "no" with 1.
+  if (typeof data.stdout !== 'string' || typeof data.backgroundTaskId === 'string') return null;
+  // The only other status that counts as success is 1, of commands that mean "no" by it.
   return typeof data.returnCodeInterpretation === 'string' ? 1 : 0;
 }
 
@@ -176,32 +159,23 @@ function readFullText(data: Row): string | null {
 }
 
 const ERROR_OPEN = '<tool_use_error>';
-const ERROR_CLOSE = '</tool_use_error>';
 
 function unwrapError(text: string): string {
   if (!text.startsWith(ERROR_OPEN)) return text;
-  const end = text.lastIndexOf(ERROR_CLOSE);
+  const end = text.lastIndexOf('</tool_use_error>');
   return text.slice(ERROR_OPEN.length, end === -1 ? undefined : end);
 }
 
-export interface Notification extends ToolOutcome {
-  call: string;
-}
-
-/** News that a call which went on in the background has ended; null for other texts, and when it names no call. */
-export function readNotification(content: unknown): Notification | null {
+/** The outcome of a call that ran in the background; null for other texts, and when no call is named. */
+export function readNotification(content: unknown): CallOutcome | null {
   if (typeof content !== 'string' || !content.startsWith('<task-notification>')) return null;
-  const call = readTag(content, 'tool-use-id');
+  const id = readTag(content, 'tool-use-id');
   const status = readTag(content, 'status');
-  if (call === null || (status !== 'completed' && status !== 'failed' && status !== 'killed')) return null;
+  if (id === null || (status !== 'completed' && status !== 'failed' && status !== 'killed')) return null;
   const summary = readTag(content, 'summary') ?? '';
-  const result = readTag(content, 'result') ?? '';
-  return {
-    call,
-    ok: status === 'completed',
-    exit: toNumber(/\bexit code (\d{1,9})\b/.exec(summary)?.[1]),
-    output: [summary, result].filter((part) => part !== '').join('\n'),
-  };
+  const output = [summary, readTag(content, 'result') ?? ''].filter((part) => part !== '').join('\n');
+  const exit = toNumber(/\bexit code (\d{1,9})\b/.exec(summary)?.[1]);
+  return { id, ok: status === 'completed', exit, output };
 }
 
 function readTag(text: string, tag: string): string | null {
@@ -216,10 +190,10 @@ export function isPlanTool(tool: string): boolean {
   return PLAN_TOOLS.has(tool);
 }
 
-/** The list that `TodoWrite` was given: it is the whole plan each time. */
+/** The input of `TodoWrite`: the whole plan each time. */
 export function readTodos(input: Row): PlanItem[] {
   return getRows(input, 'todos').flatMap((todo) => {
-    const text = getText(todo, 'content') ?? getText(todo, 'activeForm');
+    const text = getAnyText(todo, 'content', 'activeForm');
     return text === null ? [] : [{ text: toMessageText(text), status: toStatus(todo.status) }];
   });
 }
@@ -230,7 +204,7 @@ function toStatus(status: unknown): PlanItem['status'] {
 
 const MAX_TASKS = 1000;
 
-/** The plan that the task tools build up piece by piece. A task is known by the number that its creation gave it. */
+/** The plan that the task tools build step by step. A task is known by the number that its creation returned. */
 export class TaskPlan {
   readonly #tasks: Map<string, PlanItem>;
 
@@ -238,17 +212,17 @@ export class TaskPlan {
     this.#tasks = tasks;
   }
 
-  /** What a finished call to a task tool changed: the whole plan, or null when it is as it was. */
-  apply(tool: string, input: Row, outcome: { text: string; data: Row }): PlanItem[] | null {
-    const { text, data } = outcome;
-    if (tool === 'TaskCreate')
-      return this.#create(input, getText(getRow(data, 'task'), 'id') ?? findNumber(text));
-    if (tool === 'TaskUpdate') return this.#update(input, data.success !== false);
+  /** The whole plan after a finished call of a task tool; null when nothing changed. */
+  apply(tool: string, input: Row, { text, data }: { text: string; data: Row }): PlanItem[] | null {
+    if (tool === 'TaskCreate') {
+      return this.#create(input, getText(getRow(data, 'task'), 'id') ?? /#(\d{1,9})\b/.exec(text)?.[1]);
+    }
+    if (tool === 'TaskUpdate') return data.success === false ? null : this.#update(input);
     if (tool === 'TaskList') return this.meet(data.tasks);
     return tool === 'TaskGet' ? this.meet([data.task]) : null;
   }
 
-  /** Takes over tasks as the agent lists them: some may have been created before the transcript begins. */
+  /** Takes over tasks that the agent lists: some may have been created before the transcript begins. */
   meet(listed: unknown): PlanItem[] | null {
     let changed = false;
     for (const task of toRows(listed)) {
@@ -264,20 +238,20 @@ export class TaskPlan {
     return changed ? this.#list() : null;
   }
 
-  #create(input: Row, id: string | null): PlanItem[] | null {
-    const subject = getText(input, 'subject') ?? getText(input, 'description');
-    if (id === null || subject === null) return null;
+  #create(input: Row, id: string | undefined): PlanItem[] | null {
     const detail = getText(input, 'description');
+    const subject = getText(input, 'subject') ?? detail;
+    if (id === undefined || subject === null) return null;
     const more = detail === null || detail === subject ? {} : { detail: toMessageText(detail) };
     this.#set(id, { text: toMessageText(subject), status: 'pending', ...more });
     return this.#list();
   }
 
-  #update(input: Row, done: boolean): PlanItem[] | null {
+  #update(input: Row): PlanItem[] | null {
     const id = getText(input, 'taskId') ?? String(input.taskId);
     const known = this.#tasks.get(id);
     const text = getText(input, 'subject') ?? known?.text;
-    if (!done || text === undefined) return null;
+    if (text === undefined) return null;
     const detail = getText(input, 'description') ?? known?.detail;
     const status = getText(input, 'status');
     if (status === 'deleted') this.#tasks.delete(id);
@@ -298,8 +272,4 @@ export class TaskPlan {
   #list(): PlanItem[] {
     return [...this.#tasks].map(([id, item]) => ({ ...item, id: id.toWellFormed() }));
   }
-}
-
-function findNumber(text: string): string | null {
-  return /#(\d{1,9})\b/.exec(text)?.[1] ?? null;
 }

@@ -1,5 +1,6 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import type { Agent, Reading } from '../agent.ts';
+import { toBlocks } from '../content.ts';
 import { asRow, countUnknown, EMPTY_ROW, getNumber, getRow, getText, type Row, toRows } from '../json.ts';
 import type { NumberedRow } from '../json-lines.ts';
 import {
@@ -11,10 +12,11 @@ import {
   makePrompt,
   makeReply,
   makeResult,
+  makeStamp,
   type Stamp,
   toTimestamp,
 } from '../make-events.ts';
-import { isOurBrief } from '../message-text.ts';
+import { takeCall } from '../open-calls.ts';
 import { PendingEvents, type PendingState, startPending } from '../pending-events.ts';
 import { TouchedFiles } from '../touched-files.ts';
 import { openRows, type ReaderOptions, type RowFormat, type RowReader, readRows } from '../transcript.ts';
@@ -22,8 +24,7 @@ import {
   isHumanOrigin,
   isSummaryRow,
   PromptQueue,
-  type Queued,
-  queueNothing,
+  type QueueState,
   readAnswers,
   readHumanContent,
   readHumanRow,
@@ -32,25 +33,24 @@ import {
   saysHuman,
 } from './prompts.ts';
 import {
+  canSkipRow,
   decodeWithoutCopies,
-  findRewound,
-  isDead,
+  findReplacedPrompt,
+  findRewinds,
+  isDiscarded,
   isKnownType,
-  isNeedlessRow,
   isSilentBlock,
-  meetPrompt,
   meetRow,
   packSeen,
-  type Rewound,
+  type Rewinds,
   type SeenRows,
-  seeNothing,
-  startRewound,
+  startRewinds,
 } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 import {
   describeCall,
   isPlanTool,
-  isToldByResult,
+  isRefinedByResult,
   readContentText,
   readNotification,
   readOutcome,
@@ -59,33 +59,30 @@ import {
   TaskPlan,
 } from './tools.ts';
 
-interface OpenCall {
-  tool: string;
-  input: Row;
-}
-
-/** All that is remembered of the rows of a conversation: ids, and what is still open. */
-export interface ConversationState {
+/** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
+interface State {
   outbox: PendingState;
-  queue: Queued;
+  queue: QueueState;
   tasks: Map<string, PlanItem>;
   files: Set<string>;
   seen: SeenRows;
-  rewound: Rewound;
-  calls: Map<string, OpenCall>;
+  rewound: Rewinds;
+  /** Calls without a result so far. */
+  calls: Map<string, { tool: string; input: Row }>;
   message: { id: string | null; texts: Set<string> };
   cwd: string | null;
   branch: string | null;
+  /** A compaction whose summary has not come yet. */
   boundary: Stamp | null;
 }
 
-export function startConversation(cwd: string | null, rewound: Rewound): ConversationState {
+function startState(cwd: string | null, rewound: Rewinds): State {
   return {
     outbox: startPending(),
-    queue: queueNothing(),
+    queue: { waiting: [], delivered: [] },
     tasks: new Map(),
     files: new Set(),
-    seen: seeNothing(),
+    seen: { earlier: new Uint32Array(0), ids: new Set() },
     rewound,
     calls: new Map(),
     message: { id: null, texts: new Set() },
@@ -95,24 +92,43 @@ export function startConversation(cwd: string | null, rewound: Rewound): Convers
   };
 }
 
-/** A conversation as its rows are read, one after the other. */
-export class Conversation implements RowReader {
-  readonly #state: ConversationState;
+const format: RowFormat<State> = {
+  start: ({ cwd }) => startState(cwd, startRewinds()),
+  lookAhead: ({ cwd, path }, until) => startState(cwd, findRewinds(path, until)),
+  openReader: (options) => new Conversation(options),
+  shortcuts: ({ rewound }) => ({
+    decode: decodeWithoutCopies,
+    // After a rewind, rows without content still link others to what was discarded.
+    ...(rewound.taken.size === 0 && { isNeedless: canSkipRow }),
+  }),
+};
+
+export const claudeCodeAgent: Agent = {
+  name: 'claude-code',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents: (session, reading) => readRows(format, session, reading),
+  openTranscript: (opening) => openRows(format, opening),
+};
+
+class Conversation implements RowReader {
+  readonly #state: State;
   readonly #reading: Reading;
   readonly #knowsAll: boolean;
-  /** In a sub-agent's own file its rows are the main line. */
+  /** In a sub-agent's own file its rows are the main conversation. */
   readonly #isSubAgent: boolean;
-  readonly #outbox: PendingEvents;
+  readonly #events: PendingEvents;
   readonly #queue: PromptQueue;
   readonly #tasks: TaskPlan;
   readonly #files: TouchedFiles;
 
-  constructor({ state, session, reading, knowsAll }: ReaderOptions<ConversationState>) {
+  constructor({ state, session, reading, knowsAll }: ReaderOptions<State>) {
     this.#state = state;
     this.#reading = reading;
     this.#knowsAll = knowsAll;
     this.#isSubAgent = session.parent !== null;
-    this.#outbox = new PendingEvents(state.outbox);
+    this.#events = new PendingEvents(state.outbox);
     this.#queue = new PromptQueue(state.queue);
     this.#tasks = new TaskPlan(state.tasks);
     this.#files = new TouchedFiles(state.files);
@@ -120,48 +136,32 @@ export class Conversation implements RowReader {
 
   read({ row, line }: NumberedRow): Event[] | null {
     const { rewound, seen } = this.#state;
-    const taken = this.#knowsAll ? null : meetPrompt(row, rewound);
-    if (taken !== null && !rewound.taken.has(taken)) return null;
-    if (isDead(row, rewound)) return [];
+    const replaced = this.#knowsAll ? null : findReplacedPrompt(row, rewound);
+    if (replaced !== null && !rewound.taken.has(replaced)) return null;
+    if (isDiscarded(row, rewound)) return [];
     const uuid = getText(row, 'uuid');
     const isSeen = uuid !== null && meetRow(seen, uuid);
     if (isSeen !== false) return isSeen === true ? [] : null;
-    this.#note(row);
-    this.#readRow(row, this.#stamp(row, line));
-    return this.#outbox.take();
+    this.#state.cwd = getText(row, 'cwd') || getText(row, 'relocatedCwd') || this.#state.cwd;
+    this.#state.branch = getText(row, 'gitBranch') ?? this.#state.branch;
+    this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
+    this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
+    const { cwd, branch } = this.#state;
+    const stamp = makeStamp({ at: readTime(row.timestamp), line, id: uuid, cwd, branch });
+    const sidechain = row.isSidechain === true && !this.#isSubAgent ? { sidechain: true } : {};
+    this.#readRow(row, { ...stamp, ...sidechain });
+    return this.#events.take();
   }
 
-  keep(): ConversationState {
+  keep(): State {
     return { ...this.#state, seen: packSeen(this.#state.seen) };
   }
 
   finish(): Event[] {
     this.#closeBoundary();
-    for (const { text, stamp } of this.#queue.listWaiting()) this.#tell(...makePrompt(stamp, text));
-    this.#outbox.release();
-    return this.#outbox.take();
-  }
-
-  #note(row: Row): void {
-    this.#state.cwd = getText(row, 'cwd') || getText(row, 'relocatedCwd') || this.#state.cwd;
-    this.#state.branch = getText(row, 'gitBranch') ?? this.#state.branch;
-    this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
-    this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
-  }
-
-  #stamp(row: Row, line: number): Stamp & { sidechain?: true } {
-    const id = getText(row, 'uuid');
-    return {
-      at: readTime(row.timestamp),
-      ref: { line, id: id === null ? null : id.toWellFormed() },
-      ...(this.#state.cwd ? { cwd: this.#state.cwd.toWellFormed() } : {}),
-      ...(this.#state.branch ? { branch: this.#state.branch.toWellFormed() } : {}),
-      ...(this.#isSideline(row) ? { sidechain: true } : {}),
-    };
-  }
-
-  #isSideline(row: Row): boolean {
-    return row.isSidechain === true && !this.#isSubAgent;
+    for (const { text, stamp } of this.#queue.listWaiting()) this.#add(...makePrompt(stamp, text));
+    this.#events.release();
+    return this.#events.take();
   }
 
   #readRow(row: Row, stamp: Stamp): void {
@@ -177,47 +177,39 @@ export class Conversation implements RowReader {
   #readUser(row: Row, stamp: Stamp): void {
     const { content } = getRow(row, 'message');
     if (isSummaryRow(row)) {
-      this.#summarise(stamp, readSummaryText(readContentText(content)) || null);
+      this.#addCompaction(stamp, readSummaryText(readContentText(content)) || null);
       return;
     }
     const results = toRows(content).filter((block) => block.type === 'tool_result');
     const data = results.length === 1 ? (asRow(row.toolUseResult) ?? EMPTY_ROW) : EMPTY_ROW;
     for (const block of results) this.#readResult(block, data, stamp);
-    const notification = readNotification(content);
-    if (notification !== null) this.#tell(makeResult(stamp, { id: notification.call, ...notification }));
+    this.#readNotification(content, stamp);
     if (row.isSidechain === true && !saysHuman(row)) return;
     const text = readHumanRow(row);
-    if (text !== null) this.#prompt(text, stamp);
+    if (text !== null) this.#addPrompt(text, stamp);
   }
 
-  #prompt(text: string, stamp: Stamp): void {
-    this.#outbox.release();
-    if (!this.#queue.meet(text)) this.#tell(...makePrompt(stamp, text));
+  #readNotification(content: unknown, stamp: Stamp): void {
+    const outcome = readNotification(content);
+    if (outcome !== null) this.#add(makeResult(stamp, outcome));
   }
 
   #readResult(block: Row, data: Row, stamp: Stamp): void {
     const id = getText(block, 'tool_use_id');
     if (id === null) return;
     const text = readContentText(block.content);
-    const call = this.#state.calls.get(id);
-    this.#state.calls.delete(id);
+    const call = takeCall(this.#state.calls, id);
     if (call !== undefined && isPlanTool(call.tool)) {
       const plan = block.is_error === true ? null : this.#tasks.apply(call.tool, call.input, { text, data });
-      this.#tellPlan(plan, stamp);
+      this.#addPlan(plan, stamp);
       return;
     }
-    this.#outbox.settle(id.toWellFormed(), (action) => refineAction(action, data, text));
-    this.#tellOutcome(id, readOutcome(block, text, data), stamp);
-    const said = call?.tool === 'AskUserQuestion' && block.is_error !== true ? readAnswers(text, data) : null;
-    const answer = said ?? readRejection(text);
-    if (answer !== null) this.#prompt(answer, stamp);
-  }
-
-  /** A brief that a tool gave back has been told with this: it is not the outcome of any work. */
-  #tellOutcome(id: string, outcome: ReturnType<typeof readOutcome>, stamp: Stamp): void {
-    const isBrief = isOurBrief(outcome.output);
-    this.#tell(makeResult(stamp, { id, ...outcome, output: isBrief ? '' : outcome.output }));
-    if (isBrief) this.#tell(...makeInjected(stamp, outcome.output));
+    this.#events.settle(id.toWellFormed(), (action) => refineAction(action, data, text));
+    const outcome = readOutcome(block, text, data);
+    this.#add(makeResult(stamp, { id, ...outcome }), ...makeInjected(stamp, outcome.output));
+    const isAnswered = call?.tool === 'AskUserQuestion' && block.is_error !== true;
+    const answer = (isAnswered ? readAnswers(text, data) : null) ?? readRejection(text);
+    if (answer !== null) this.#addPrompt(answer, stamp);
   }
 
   #readAssistant(row: Row, place: Stamp): void {
@@ -226,26 +218,18 @@ export class Conversation implements RowReader {
     const isSynthetic = model === '<synthetic>';
     const stamp = model === null || isSynthetic ? place : { ...place, model: model.toWellFormed() };
     this.#enterMessage(getText(message, 'id'));
-    const blocks =
-      typeof message.content === 'string'
-        ? [{ type: 'text', text: message.content }]
-        : toRows(message.content);
-    for (const block of blocks) {
-      if (block.type === 'tool_use') this.#readCall(block, stamp);
-      else if (block.type === 'text') {
+    for (const block of toBlocks(message.content)) {
+      const type = getText(block, 'type') ?? '(no type)';
+      if (type === 'tool_use') this.#readCall(block, stamp);
+      else if (type === 'text') {
         const text = getText(block, 'text') ?? '';
-        if (row.isApiErrorMessage === true) this.#tell(makeLimit(stamp, text));
-        else if (!isSynthetic && this.#isNewText(text)) this.#tell(...makeReply(stamp, text));
-      } else this.#countBlock(block);
+        if (row.isApiErrorMessage === true) this.#add(makeLimit(stamp, text));
+        else if (!isSynthetic && this.#isNewText(text)) this.#add(...makeReply(stamp, text));
+      } else if (!isSilentBlock(type)) countUnknown(this.#reading.unknown, `assistant/${type}`);
     }
   }
 
-  #countBlock(block: Row): void {
-    const type = getText(block, 'type') ?? '(no type)';
-    if (!isSilentBlock(type)) countUnknown(this.#reading.unknown, `assistant/${type}`);
-  }
-
-  /** One message comes in several rows, a block each, and a block may come twice. */
+  /** One message is spread over several rows, a block each, and a block may be repeated. */
   #enterMessage(id: string | null): void {
     if (id === null || id !== this.#state.message.id) this.#state.message = { id, texts: new Set() };
   }
@@ -262,98 +246,90 @@ export class Conversation implements RowReader {
     if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(block, 'input');
     this.#state.calls.set(id, { tool, input: isPlanTool(tool) ? input : EMPTY_ROW });
-    if (tool === 'TodoWrite') this.#tell(makePlan(stamp, readTodos(input)));
+    if (tool === 'TodoWrite') this.#add(makePlan(stamp, readTodos(input)));
     if (isPlanTool(tool)) return;
     const action = describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);
     const event = makeCall(stamp, { id, tool, action });
     this.#closeBoundary();
-    if (event.type === 'call' && isToldByResult(tool)) this.#outbox.addWaiting(event);
-    else this.#outbox.add(event);
+    if (event.type === 'call' && isRefinedByResult(tool)) this.#events.addWaiting(event);
+    else this.#events.add(event);
   }
 
   #readSystem(row: Row, stamp: Stamp): void {
     if (row.subtype === 'compact_boundary') {
       this.#closeBoundary();
       this.#state.boundary = stamp;
-    } else if (row.subtype === 'api_error' && !isRetried(row)) {
-      this.#tell(makeLimit(stamp, describeApiError(row)));
+      return;
     }
+    // Claude Code retries most errors by itself; the last one of a row comes as a message.
+    const isRetried = getNumber(row, 'retryAttempt') !== null;
+    if (row.subtype === 'api_error' && !isRetried) this.#add(makeLimit(stamp, describeApiError(row)));
   }
 
   #readAttachment(attachment: Row, stamp: Stamp): void {
     const { type, content } = attachment;
     if (type === 'queued_command') this.#readQueued(attachment, stamp);
-    else if (type === 'task_reminder') this.#tellPlan(this.#tasks.meet(content), stamp);
+    else if (type === 'task_reminder') this.#addPlan(this.#tasks.meet(content), stamp);
     else {
       for (const text of Array.isArray(content) ? content : [content]) {
-        if (typeof text === 'string') this.#tell(...makeInjected(stamp, text));
+        if (typeof text === 'string') this.#add(...makeInjected(stamp, text));
       }
     }
   }
 
   #readQueued(attachment: Row, stamp: Stamp): void {
-    const notification = readNotification(attachment.prompt);
-    if (notification !== null) this.#tell(makeResult(stamp, { id: notification.call, ...notification }));
+    this.#readNotification(attachment.prompt, stamp);
     const mode = getText(attachment, 'commandMode') ?? 'prompt';
     if (mode !== 'prompt' || attachment.isMeta === true || !isHumanOrigin(attachment)) return;
     const text = readHumanContent(attachment.prompt);
-    if (text !== null) this.#prompt(text, stamp);
+    if (text !== null) this.#addPrompt(text, stamp);
   }
 
   #readQueue(row: Row, stamp: Stamp): void {
     const content = getText(row, 'content');
-    switch (row.operation) {
-      case 'enqueue':
-        if (content !== null) this.#queue.enter(content, stamp);
-        return;
-      case 'remove': {
-        const prompt = this.#queue.deliver(content);
-        if (prompt === null) return;
-        this.#outbox.release();
-        this.#tell(...makePrompt(prompt.stamp, prompt.text));
-        return;
-      }
-      case 'dequeue':
-        this.#queue.leave(content);
-        return;
-      case 'popAll':
-        this.#queue.clear();
+    if (row.operation === 'enqueue' && content !== null) this.#queue.enter(content, stamp);
+    else if (row.operation === 'dequeue') this.#queue.leave(content);
+    else if (row.operation === 'popAll') this.#queue.clear();
+    else if (row.operation === 'remove') {
+      const prompt = this.#queue.deliver(content);
+      if (prompt === null) return;
+      this.#events.release();
+      this.#add(...makePrompt(prompt.stamp, prompt.text));
     }
   }
 
-  #summarise(stamp: Stamp, summary: string | null): void {
-    this.#outbox.release();
-    const place = this.#state.boundary ?? stamp;
+  #addPrompt(text: string, stamp: Stamp): void {
+    this.#events.release();
+    if (!this.#queue.meet(text)) this.#add(...makePrompt(stamp, text));
+  }
+
+  #addCompaction(stamp: Stamp, summary: string | null): void {
+    this.#events.release();
+    this.#events.add(makeCompaction(this.#state.boundary ?? stamp, summary));
     this.#state.boundary = null;
-    this.#outbox.add(makeCompaction(place, summary));
   }
 
-  /** The summary stands right behind the boundary, if there is one. */
+  /** A summary follows its boundary directly or not at all. */
   #closeBoundary(): void {
-    if (this.#state.boundary !== null) this.#summarise(this.#state.boundary, null);
+    if (this.#state.boundary !== null) this.#addCompaction(this.#state.boundary, null);
   }
 
-  #tellPlan(plan: PlanItem[] | null, stamp: Stamp): void {
-    if (plan !== null) this.#tell(makePlan(stamp, plan));
+  #addPlan(plan: PlanItem[] | null, stamp: Stamp): void {
+    if (plan !== null) this.#add(makePlan(stamp, plan));
   }
 
-  #tell(...events: Event[]): void {
+  #add(...events: Event[]): void {
     if (events.length > 0) this.#closeBoundary();
-    for (const event of events) this.#outbox.add(event);
+    for (const event of events) this.#events.add(event);
   }
 }
 
 const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 
-/** Rows have their times in the one form in which times are kept: nearly all of them can stay as they are. */
+/** Nearly all times already have the form that events need. */
 function readTime(value: unknown): string | null {
-  const isKept = typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));
-  return isKept ? value : toTimestamp(value);
-}
-
-/** An error after which Claude Code tries again by itself has not stopped anything. The last one is told as a message. */
-function isRetried(row: Row): boolean {
-  return getNumber(row, 'retryAttempt') !== null;
+  const isReady = typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));
+  return isReady ? value : toTimestamp(value);
 }
 
 function describeApiError(row: Row): string {
@@ -364,23 +340,3 @@ function describeApiError(row: Row): string {
     getText(inner, 'message') ?? getText(error, 'message') ?? getText(row, 'content') ?? 'API error';
   return status === null ? text : `${status} ${text}`;
 }
-
-const format: RowFormat<ConversationState> = {
-  start: ({ cwd }) => startConversation(cwd, startRewound()),
-  lookAhead: ({ cwd, path }, until) => startConversation(cwd, findRewound(path, until)),
-  openReader: (options) => new Conversation(options),
-  shortcuts: ({ rewound }) => ({
-    decode: decodeWithoutCopies,
-    // Rows that tell nothing still link others to what is dead.
-    ...(rewound.taken.size === 0 && { isNeedless: isNeedlessRow }),
-  }),
-};
-
-export const claudeCodeAgent: Agent = {
-  name: 'claude-code',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};

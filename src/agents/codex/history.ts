@@ -1,18 +1,13 @@
 import { decompressZstd, readHead } from '../../platform/external-file.ts';
 import { type Line, readLines } from '../../platform/lines.ts';
 import { getNumber, getRow } from '../json.ts';
-import { parseLine, peekKind, type RowKind, readKind } from './rows.ts';
+import { isRollback, parseLine, peekKind, type RowKind, readKind } from './rows.ts';
 import { findSibling, type HistoryBase, readMeta } from './sessions.ts';
 
-/** A rollout file, or the beginning of one that another continues. */
-interface Segment {
-  path: string;
-  end: Pick<HistoryBase, 'endOffset' | 'endOrdinal'>;
-}
-
-export interface History {
-  segments: Segment[];
-  /** The rollout that this one continues is gone. */
+/** The files of a session, the oldest first: each but the last is read up to where the next one continues it. */
+interface History {
+  segments: { path: string; end: Pick<HistoryBase, 'endOffset' | 'endOrdinal'> }[];
+  /** Whether a rollout that another one continues is missing. */
   incomplete: boolean;
 }
 
@@ -21,9 +16,8 @@ const MAX_SEGMENTS = 32;
 const MAX_DECOMPRESSED_BYTES = 512 * 1024 * 1024;
 const MAX_COMPRESSED_BYTES = 256 * 1024 * 1024;
 
-/** The files that hold a session, the oldest first. */
 export function findHistory(path: string): History {
-  const segments: Segment[] = [{ path, end: { endOffset: null, endOrdinal: null } }];
+  const segments: History['segments'] = [{ path, end: { endOffset: null, endOrdinal: null } }];
   let oldest = path;
   while (segments.length < MAX_SEGMENTS) {
     const head = oldest.endsWith('.zst') ? null : readHead(oldest, META_BYTES);
@@ -37,31 +31,29 @@ export function findHistory(path: string): History {
   return { segments, incomplete: true };
 }
 
-export interface HistoryLine extends Line {
-  /** Counts the lines of all segments, from 0. */
-  index: number;
-}
-
-/** All lines of a session. `onUnreadable` is called for each line, or compressed file, that cannot be had. */
-export function* readHistory({ segments }: History, onUnreadable: () => void): Generator<HistoryLine> {
+/** All lines of a session, with an index over all files. Calls `onUnreadable` for each unreadable line or file. */
+export function* readHistory(
+  { segments }: History,
+  onUnreadable: () => void,
+): Generator<Line & { index: number }> {
   let index = 0;
-  for (const segment of segments) {
-    for (const line of readSegment(segment, onUnreadable)) yield { ...line, index: index++ };
+  for (const { path, end } of segments) {
+    const lines = path.endsWith('.zst')
+      ? readCompressed(path, onUnreadable)
+      : readLines(path, { onLongLine: onUnreadable });
+    for (const line of lines) {
+      if (isPastEnd(line, end)) break;
+      yield { ...line, index: index++ };
+    }
   }
 }
 
-function* readSegment({ path, end }: Segment, onUnreadable: () => void): Generator<Line> {
-  const lines = path.endsWith('.zst')
-    ? readCompressed(path, onUnreadable)
-    : readLines(path, { onLongLine: onUnreadable });
-  for (const line of lines) {
-    if (end.endOffset !== null && line.offset >= end.endOffset) return;
-    if (end.endOffset === null && end.endOrdinal !== null) {
-      const ordinal = peekKind(line.bytes)?.ordinal ?? line.number - 1;
-      if (ordinal >= end.endOrdinal) return;
-    }
-    yield line;
-  }
+function isPastEnd(
+  line: Line,
+  { endOffset, endOrdinal }: Pick<HistoryBase, 'endOffset' | 'endOrdinal'>,
+): boolean {
+  if (endOffset !== null) return line.offset >= endOffset;
+  return endOrdinal !== null && (peekKind(line.bytes)?.ordinal ?? line.number - 1) >= endOrdinal;
 }
 
 function* readCompressed(path: string, onUnreadable: () => void): Generator<Line> {
@@ -80,69 +72,55 @@ function* readCompressed(path: string, onUnreadable: () => void): Generator<Line
   }
 }
 
-/** What has to be known of a session before its rows can be told. */
+/** What must be known of a whole session before its rows can be read. Saved with a bookmark. */
 export interface Survey {
-  /** Whether the program noted apart what the human typed, and what the model said. */
+  /** Whether the program also writes prompts, and replies, as events. */
   hasPrompts: boolean;
   hasReplies: boolean;
-  /** Lines that belong to turns that were taken back, from one to another. */
+  /** The first and last index of the lines of each rollback. */
   dead: [number, number][];
 }
 
-interface Turn {
-  start: number;
-  human: boolean;
-}
-
-/** A line, and what it is known by among the others: rising numbers. */
-export interface SurveyedLine {
-  bytes: Buffer;
-  index: number;
-}
-
-export function surveyNothing(): Survey {
+export function startSurvey(): Survey {
   return { hasPrompts: false, hasReplies: false, dead: [] };
 }
 
-export function surveyLines(lines: Iterable<SurveyedLine>): Survey {
-  const survey = surveyNothing();
-  let marked = false;
+/** Indexes must rise. */
+export function surveyLines(lines: Iterable<{ bytes: Buffer; index: number }>): Survey {
+  const survey = startSurvey();
+  let marksTurns = false;
   const turns: Turn[] = [];
   for (const { bytes, index } of lines) {
     const peeked = peekKind(bytes);
-    if (peeked !== null && !matters(peeked)) continue;
-    // What cannot be read as a row, as a line that is still being written, says nothing.
+    if (peeked !== null && !isSurveyed(peeked)) continue;
+    // A line that does not parse may still be being written.
     const row = parseLine(bytes);
     const kind = row === null ? null : (peeked ?? readKind(row));
-    if (row === null || kind === null || kind.type !== 'event_msg') continue;
+    if (row === null || kind?.type !== 'event_msg') continue;
     if (isReply(kind)) survey.hasReplies = true;
     else if (isTurnStart(kind)) {
-      marked = true;
+      marksTurns = true;
       turns.push({ start: index, human: false });
     } else if (isPrompt(kind)) {
       survey.hasPrompts = true;
       const turn = turns.at(-1);
-      if (turn === undefined || !marked) turns.push({ start: index, human: true });
+      if (turn === undefined || !marksTurns) turns.push({ start: index, human: true });
       else turn.human = true;
     } else if (isRollback(kind)) {
-      const start = takeBack(turns, getNumber(getRow(row, 'payload'), 'num_turns') ?? 0);
+      const start = dropTurns(turns, getNumber(getRow(row, 'payload'), 'num_turns') ?? 0);
       if (start !== null) survey.dead.push([start, index]);
     }
   }
   return survey;
 }
 
-/** Whether a row says something of those before it that a survey of these could not know. */
-export function isNews(kind: RowKind, { hasPrompts, hasReplies }: Survey): boolean {
+/** Whether a row changes how those before it have to be read. */
+export function changesSurvey(kind: RowKind, { hasPrompts, hasReplies }: Survey): boolean {
   if (kind.type !== 'event_msg') return false;
   return (isPrompt(kind) && !hasPrompts) || (isReply(kind) && !hasReplies) || isRollback(kind);
 }
 
-export function isRollback({ type, kind }: RowKind): boolean {
-  return type === 'event_msg' && kind === 'thread_rolled_back';
-}
-
-function matters(kind: RowKind): boolean {
+function isSurveyed(kind: RowKind): boolean {
   if (kind.type !== 'event_msg') return false;
   return isReply(kind) || isPrompt(kind) || isTurnStart(kind) || isRollback(kind);
 }
@@ -159,8 +137,13 @@ function isReply({ kind, item }: RowKind): boolean {
   return kind === 'agent_message' || item === 'AgentMessage';
 }
 
-/** Removes the last turns that the human began, and says where the first of them starts. */
-function takeBack(turns: Turn[], count: number): number | null {
+interface Turn {
+  start: number;
+  human: boolean;
+}
+
+/** Removes the last `count` turns that the human began, and those after them. Returns where the first one starts. */
+function dropTurns(turns: Turn[], count: number): number | null {
   let start: number | null = null;
   for (let left = count; left > 0; ) {
     const turn = turns.pop();
@@ -171,9 +154,8 @@ function takeBack(turns: Turn[], count: number): number | null {
   return start;
 }
 
-/** For indexes that are asked for in rising order. */
+/** A test whether an index lies in one of the ranges, for indexes in rising order. */
 export function makeRangeTest(ranges: readonly [number, number][]): (index: number) => boolean {
-  if (ranges.length === 0) return () => false;
   const sorted = [...ranges].sort(([a], [b]) => a - b);
   let next = 0;
   let end = -1;

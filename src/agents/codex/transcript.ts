@@ -1,10 +1,8 @@
-import { join } from 'node:path';
 import type { Event } from '../../model/event.ts';
-import { readHead } from '../../platform/external-file.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Machine } from '../../platform/machine.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
-import { asRow, countUnknown, getRow, getText, parseRow, type Row } from '../json.ts';
+import { listTexts } from '../content.ts';
+import { asRow, countUnknown, getRow, getText, type Row } from '../json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -19,36 +17,87 @@ import {
 import { isOurBrief, toMessageText } from '../message-text.ts';
 import { type Opening, openRows, type RowFormat, type Transcript } from '../transcript.ts';
 import {
+  changesSurvey,
   findHistory,
-  isNews,
-  isRollback,
   makeRangeTest,
   readHistory,
   type Survey,
-  type SurveyedLine,
+  startSurvey,
   surveyLines,
-  surveyNothing,
 } from './history.ts';
-import {
-  findHumanText,
-  isIdle,
-  joinTexts,
-  listTexts,
-  parseLine,
-  peekKind,
-  type RowKind,
-  readKind,
-} from './rows.ts';
-import { findCodexHome, inspectRollout, listRollouts, listTranscripts, toMeta } from './sessions.ts';
-import { type CallsState, findCallId, ToolCalls } from './tool-calls.ts';
+import { canSkipRow, findHumanText, isIdle, parseLine, type RowKind, readKind } from './rows.ts';
+import { findSessions, inspectFile, listTranscripts, toMeta } from './sessions.ts';
+import { type CallsState, findCallId, readSearch, ToolCalls } from './tool-calls.ts';
 
-const SUMMARY_PREAMBLE = /^Another language model started to solve this problem[^\n]*\n/;
+export const codexAgent: Agent = {
+  name: 'codex',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents,
+  openTranscript,
+};
 
-/** Kinds of rows that tell something, by a payload. */
-const TELLING = new Set(['session_meta', 'turn_context', 'compacted', 'response_item', 'event_msg']);
+const BLANK = /^\s*$/;
 
-/** All that is remembered of the rows of a session. */
-export interface RolloutState extends CallsState {
+/** A session can consist of several files, some of them compressed. */
+function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
+  const history = findHistory(session.path);
+  const survey = surveyLines(readHistory(history, () => undefined));
+  const reader = new RolloutReader(startState(survey), session, reading);
+  const isDead = makeRangeTest(survey.dead);
+  if (history.incomplete) countUnknown(reading.unknown, 'history_base');
+  const onUnreadable = (): void => {
+    reading.rows++;
+    reading.unreadable++;
+  };
+  for (const { bytes, number, closed, index } of readHistory(history, onUnreadable)) {
+    if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
+    const canSkip = closed && canSkipRow(bytes);
+    const row = canSkip ? null : parseLine(bytes);
+    if (row === null && !closed) continue;
+    reading.rows++;
+    if (row === null && !canSkip) reading.unreadable++;
+    if (row === null || isDead(index)) continue;
+    const kind = readKind(row);
+    if (!isIdle(kind)) yield* reader.read(row, kind, number);
+  }
+}
+
+/** For sessions in one file. */
+const format: RowFormat<State> = {
+  start: () => startState(startSurvey()),
+  lookAhead: ({ path }, until) => startState(surveyLines(numberLines(path, until))),
+  needsLookAhead: true,
+  openReader: ({ state, session, reading, knowsAll }) => {
+    const reader = new RolloutReader(state, session, reading);
+    const isDead = makeRangeTest(state.survey.dead);
+    return {
+      read: ({ row, line }) => {
+        const kind = readKind(row);
+        if (!knowsAll && changesSurvey(kind, state.survey)) return null;
+        return isIdle(kind) || isDead(line) ? [] : reader.read(row, kind, line);
+      },
+      finish: () => [],
+      keep: () => state,
+    };
+  },
+  shortcuts: () => ({ isNeedless: canSkipRow }),
+};
+
+function* numberLines(path: string, until: number): Generator<{ bytes: Buffer; index: number }> {
+  for (const { bytes, number } of readLines(path, { until })) yield { bytes, index: number };
+}
+
+function openTranscript(opening: Opening): Transcript | null {
+  const { path } = opening.session;
+  const { segments, incomplete } = findHistory(path);
+  const isOneFile = segments.length === 1 && !incomplete && !path.endsWith('.zst');
+  return isOneFile ? openRows(format, opening) : null;
+}
+
+/** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
+interface State extends CallsState {
   survey: Survey;
   cwd: string | null;
   branch: string | null;
@@ -56,7 +105,7 @@ export interface RolloutState extends CallsState {
   lastLimit: string | null;
 }
 
-export function startRollout(survey: Survey): RolloutState {
+function startState(survey: Survey): State {
   return {
     open: new Map(),
     running: new Map(),
@@ -68,15 +117,19 @@ export function startRollout(survey: Survey): RolloutState {
   };
 }
 
-/** Turns the rows of one session into events. */
-export class RolloutReader {
-  readonly #state: RolloutState;
+const SUMMARY_PREAMBLE = /^Another language model started to solve this problem[^\n]*\n/;
+
+/** Types of rows that must have a payload. */
+const READ_TYPES = new Set(['session_meta', 'turn_context', 'compacted', 'response_item', 'event_msg']);
+
+class RolloutReader {
+  readonly #state: State;
   readonly #reading: Reading;
   readonly #isSubAgent: boolean;
   readonly #calls: ToolCalls;
   #line = 0;
 
-  constructor(state: RolloutState, session: FoundSession, reading: Reading) {
+  constructor(state: State, session: FoundSession, reading: Reading) {
     this.#state = state;
     this.#reading = reading;
     this.#isSubAgent = session.parent !== null;
@@ -84,77 +137,63 @@ export class RolloutReader {
     reading.sessionId = session.id;
   }
 
-  *read(row: Row, kind: RowKind, line: number): Generator<Event> {
+  *read(row: Row, { type, kind, item }: RowKind, line: number): Generator<Event> {
     this.#line = line;
     const payload = asRow(row.payload);
-    if (payload === null) {
-      if (kind.type === '' || TELLING.has(kind.type)) this.#reading.unreadable++;
-      else countUnknown(this.#reading.unknown, kind.type);
-      return;
-    }
-    switch (kind.type) {
-      case 'session_meta':
-        this.#readMeta(payload);
-        return;
-      case 'turn_context':
-        this.#state.cwd = getText(payload, 'cwd') ?? this.#state.cwd;
-        this.#state.model = getText(payload, 'model') ?? this.#state.model;
-        return;
-      case 'compacted':
-        yield makeCompaction(
-          this.#stamp(row, null),
-          (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, ''),
-        );
-        return;
-      case 'response_item':
-        yield* this.#readResponse(row, payload, kind.kind);
-        return;
-      case 'event_msg':
-        if (kind.kind === 'item_completed') yield* this.#readItem(row, getRow(payload, 'item'), kind.item);
-        else yield* this.#readEvent(row, payload, kind.kind);
-        return;
-      default:
-        countUnknown(this.#reading.unknown, kind.type);
-    }
+    if (payload === null && (type === '' || READ_TYPES.has(type))) this.#reading.unreadable++;
+    else if (payload === null) countUnknown(this.#reading.unknown, type);
+    else if (type === 'session_meta') this.#readMeta(payload);
+    else if (type === 'turn_context') {
+      this.#state.cwd = getText(payload, 'cwd') ?? this.#state.cwd;
+      this.#state.model = getText(payload, 'model') ?? this.#state.model;
+    } else if (type === 'compacted') {
+      const summary = (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, '');
+      yield makeCompaction(this.#stamp(row, null), summary);
+    } else if (type === 'response_item') yield* this.#readResponse(row, payload, kind);
+    else if (type !== 'event_msg') countUnknown(this.#reading.unknown, type);
+    else if (kind === 'item_completed') yield* this.#readItem(row, getRow(payload, 'item'), item);
+    else yield* this.#readEvent(row, payload, kind);
   }
 
-  /** The first row of a file is its own; one further down was copied with the history of another session. */
+  /** Only the first row of a file is its own; others were copied with the history of another session. */
   #readMeta(payload: Row): void {
     if (this.#line !== 1) return;
-    const meta = toMeta(payload);
-    this.#state.cwd = meta.cwd ?? this.#state.cwd;
-    this.#state.branch = meta.branch ?? this.#state.branch;
-    this.#reading.agentVersion = meta.version ?? this.#reading.agentVersion;
+    const { cwd, branch, version } = toMeta(payload);
+    this.#state.cwd = cwd ?? this.#state.cwd;
+    this.#state.branch = branch ?? this.#state.branch;
+    this.#reading.agentVersion = version ?? this.#reading.agentVersion;
   }
 
   #stamp(row: Row, id: string | null): Stamp {
-    const at = toTimestamp(row.timestamp);
-    const stamp = makeStamp({ at, line: this.#line, id, cwd: this.#state.cwd, model: this.#state.model });
-    return this.#state.branch ? { ...stamp, branch: this.#state.branch.toWellFormed() } : stamp;
+    const { cwd, model, branch } = this.#state;
+    return makeStamp({ at: toTimestamp(row.timestamp), line: this.#line, id, cwd, model, branch });
   }
 
   *#readEvent(row: Row, payload: Row, kind: string): Generator<Event> {
     const id = findCallId(payload);
     const stamp = this.#stamp(row, id);
+    const message = getText(payload, 'message');
     switch (kind) {
       case 'user_message':
-        yield* this.#tellHuman(stamp, getText(payload, 'message') ?? '');
+        yield* this.#readPrompt(stamp, message ?? '');
         return;
       case 'agent_message':
-        yield* makeReply(stamp, getText(payload, 'message') ?? '');
+        yield* makeReply(stamp, message ?? '');
         return;
       case 'patch_apply_end':
         yield* this.#calls.readPatch(stamp, payload, id);
         return;
-      case 'mcp_tool_call_end':
-        this.#calls.noteOutcome(id, !isFailure(getRow(payload, 'result')));
+      case 'mcp_tool_call_end': {
+        const result = getRow(payload, 'result');
+        this.#calls.noteOutcome(id, result.Err === undefined && !isToolError(getRow(result, 'Ok')));
         return;
+      }
       case 'token_count':
-        yield* this.#tellReachedLimit(stamp, getRow(payload, 'rate_limits'));
+        yield* this.#readLimit(stamp, getRow(payload, 'rate_limits'));
         return;
       case 'error':
       case 'stream_error':
-        yield makeLimit(stamp, getText(payload, 'message') ?? kind);
+        yield makeLimit(stamp, message ?? kind);
         return;
       default:
         countUnknown(this.#reading.unknown, `event_msg/${kind}`);
@@ -166,17 +205,16 @@ export class RolloutReader {
     const stamp = this.#stamp(row, id);
     switch (kind) {
       case 'UserMessage':
-        yield* this.#tellHuman(stamp, joinTexts(item.content));
+        yield* this.#readPrompt(stamp, listTexts(item.content).join(''));
         return;
       case 'AgentMessage':
-        yield* makeReply(stamp, joinTexts(item.content));
+        yield* makeReply(stamp, listTexts(item.content).join(''));
         return;
-      case 'Plan':
-        if (id !== null) {
-          const text = toMessageText(getText(item, 'text') ?? '');
-          yield makeCall(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } });
-        }
+      case 'Plan': {
+        const text = toMessageText(getText(item, 'text') ?? '');
+        if (id !== null) yield makeCall(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } });
         return;
+      }
       case 'CommandExecution':
         yield* this.#calls.readExecution(stamp, item, id);
         return;
@@ -207,7 +245,7 @@ export class RolloutReader {
         yield* this.#calls.readOutput(stamp, payload);
         return;
       case 'web_search_call':
-        yield* this.#calls.readSearch(stamp, payload);
+        yield* readSearch(stamp, payload);
         return;
       default:
         countUnknown(this.#reading.unknown, `response_item/${kind}`);
@@ -215,26 +253,27 @@ export class RolloutReader {
   }
 
   *#readMessage(stamp: Stamp, payload: Row): Generator<Event> {
+    const { hasPrompts, hasReplies } = this.#state.survey;
     const texts = listTexts(payload.content);
     if (payload.role === 'developer') {
       for (const text of texts) yield* makeInjected(stamp, text);
     } else if (payload.role === 'assistant') {
-      if (!this.#state.survey.hasReplies) yield* makeReply(stamp, texts.join('\n'));
-    } else if (payload.role === 'user' && !this.#state.survey.hasPrompts) {
+      if (!hasReplies) yield* makeReply(stamp, texts.join('\n'));
+    } else if (payload.role === 'user' && !hasPrompts) {
       const kinds = getRow(payload, 'internal_chat_message_metadata_passthrough').content_item_kinds;
       const said = texts.filter((_, index) => !Array.isArray(kinds) || kinds[index] === 'user.text');
-      for (const text of said) yield* this.#tellHuman(stamp, text);
+      for (const text of said) yield* this.#readPrompt(stamp, text);
     }
   }
 
-  /** A sub-agent is spoken to by an agent. */
-  *#tellHuman(stamp: Stamp, text: string): Generator<Event> {
+  /** Prompts of sub-agents come from an agent. */
+  *#readPrompt(stamp: Stamp, text: string): Generator<Event> {
     const said = findHumanText(text);
     if (said !== null && (!this.#isSubAgent || isOurBrief(said))) yield* makePrompt(stamp, said);
   }
 
-  /** The same limit is reported with every answer while it lasts. */
-  *#tellReachedLimit(stamp: Stamp, limits: Row): Generator<Event> {
+  /** The same limit is reported again with every reply while it lasts. */
+  *#readLimit(stamp: Stamp, limits: Row): Generator<Event> {
     const reached = getText(limits, 'rate_limit_reached_type');
     if (reached !== null && reached !== this.#state.lastLimit) yield makeLimit(stamp, reached);
     this.#state.lastLimit = reached;
@@ -243,115 +282,4 @@ export class RolloutReader {
 
 function isToolError(result: Row): boolean {
   return result.isError === true || result.is_error === true;
-}
-
-function isFailure(result: Row): boolean {
-  return result.Err !== undefined || isToolError(getRow(result, 'Ok'));
-}
-
-export const codexAgent: Agent = {
-  name: 'codex',
-  findSessions,
-  listTranscripts,
-  inspectFile: inspectRollout,
-  readEvents,
-  openTranscript,
-};
-
-/** A session that was taken back goes on in a file of its own, under the same id: the last one written to is told. */
-function findSessions(machine: Machine): Iterable<FoundSession> {
-  const home = findCodexHome(machine);
-  const found = new Map<string, FoundSession>();
-  if (home === null) return [];
-  const names = readNames(home);
-  for (const path of listRollouts(home)) {
-    const session = inspectRollout(path);
-    const other = session === null ? undefined : found.get(session.id);
-    if (session === null || (other !== undefined && !isLater(session, other))) continue;
-    found.set(session.id, { ...session, title: names.get(session.id) ?? session.title });
-  }
-  return found.values();
-}
-
-function isLater(one: FoundSession, other: FoundSession): boolean {
-  return one.changedMs === other.changedMs ? one.path > other.path : one.changedMs > other.changedMs;
-}
-
-const MAX_NAMES_BYTES = 4 * 1024 * 1024;
-
-/** The names that the human gave to sessions; the last one counts. */
-function readNames(home: string): Map<string, string> {
-  const names = new Map<string, string>();
-  const file = readHead(join(home, 'session_index.jsonl'), MAX_NAMES_BYTES);
-  for (const line of file?.bytes.toString('utf8').split('\n') ?? []) {
-    const row = line === '' ? null : parseRow(line);
-    const id = row === null ? null : getText(row, 'id');
-    const name = row === null ? null : getText(row, 'thread_name');
-    if (id !== null && name !== null) names.set(id, name.toWellFormed());
-  }
-  return names;
-}
-
-const REACHED_LIMIT = Buffer.from('"rate_limit_reached_type":"');
-const BLANK = /^\s*$/;
-
-/** A session can lie in several files, and in compressed ones. */
-function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
-  const history = findHistory(session.path);
-  const survey = surveyLines(readHistory(history, () => undefined));
-  const reader = new RolloutReader(startRollout(survey), session, reading);
-  const isDead = makeRangeTest(survey.dead);
-  if (history.incomplete) countUnknown(reading.unknown, 'history_base');
-  const onUnreadable = (): void => {
-    reading.rows++;
-    reading.unreadable++;
-  };
-  for (const { bytes, number, closed, index } of readHistory(history, onUnreadable)) {
-    if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
-    const row = closed && isNeedless(bytes) ? undefined : parseLine(bytes);
-    if (row === null && !closed) continue;
-    reading.rows++;
-    if (row === null) reading.unreadable++;
-    if (row === null || row === undefined || isDead(index)) continue;
-    const kind = readKind(row);
-    if (!isIdle(kind)) yield* reader.read(row, kind, number);
-  }
-}
-
-function isNeedless(bytes: Buffer): boolean {
-  const kind = peekKind(bytes);
-  if (kind === null || isRollback(kind)) return false;
-  return isIdle(kind) || (kind.kind === 'token_count' && !bytes.includes(REACHED_LIMIT));
-}
-
-/** A session that lies in one file. */
-const format: RowFormat<RolloutState> = {
-  start: () => startRollout(surveyNothing()),
-  lookAhead: ({ path }, until) => startRollout(surveyLines(numberLines(path, until))),
-  needsLookAhead: true,
-  openReader: ({ state, session, reading, knowsAll }) => {
-    const reader = new RolloutReader(state, session, reading);
-    const isDead = makeRangeTest(state.survey.dead);
-    return {
-      read: ({ row, line }) => {
-        const kind = readKind(row);
-        if (!knowsAll && isNews(kind, state.survey)) return null;
-        return isIdle(kind) || isDead(line) ? [] : reader.read(row, kind, line);
-      },
-      finish: () => [],
-      keep: () => state,
-    };
-  },
-  shortcuts: () => ({ isNeedless }),
-};
-
-function* numberLines(path: string, until: number): Generator<SurveyedLine> {
-  for (const { bytes, number } of readLines(path, { until })) yield { bytes, index: number };
-}
-
-function openTranscript(opening: Opening): Transcript | null {
-  const { path } = opening.session;
-  const { segments, incomplete } = findHistory(path);
-  const isOneFile = segments.length === 1 && !incomplete && !path.endsWith('.zst');
-  return isOneFile ? openRows(format, opening) : null;
 }
