@@ -3,7 +3,7 @@ import type { Machine } from '../platform/machine.ts';
 import type { AgentName } from './agent.ts';
 import { listTranscripts as listOfAider } from './aider/places.ts';
 import { listTranscripts as listOfClaudeCode } from './claude-code/sessions.ts';
-import { listAllTranscripts as listOfCline } from './cline/sessions.ts';
+import { listTranscripts as listOfCline } from './cline/sessions.ts';
 import { listTranscripts as listOfCodex } from './codex/sessions.ts';
 import { listTranscripts as listOfCopilot } from './copilot/sessions.ts';
 import { listTranscripts as listOfGemini } from './gemini/places.ts';

@@ -1,8 +1,9 @@
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { cutToBytes } from '../../model/text.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
+import { findAgentHome } from '../homes.ts';
 import { asRow, getAnyText, getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
 import { toMs } from '../make-events.ts';
 import { readHumanText } from './prompts.ts';
@@ -10,33 +11,39 @@ import { readHumanText } from './prompts.ts';
 const EXTENSION = 'saoudrizwan.claude-dev';
 const EDITORS = ['Code', 'Code - Insiders', 'VSCodium', 'Cursor', 'Windsurf'];
 const REMOTE_EDITORS = ['.vscode-server', '.vscode-server-insiders', '.cursor-server', '.windsurf-server'];
-export const MESSAGES = '.messages.json';
-export const CLASSIC_NAME = 'api_conversation_history.json';
+const MESSAGES = '.messages.json';
+const TASK_FILE = 'api_conversation_history.json';
 
-export function findClineHome({ env, home, cwd }: Machine): string | null {
-  if (env.CLINE_DIR) return resolve(cwd, env.CLINE_DIR);
-  return home === undefined ? null : join(home, '.cline');
+/** The sessions of the program, and the tasks of the editor extension before it. */
+export function* listTranscripts(machine: Machine): Generator<string> {
+  yield* listSessions(machine);
+  for (const home of listTaskHomes(machine)) yield* listTasks(home);
 }
 
-/** The data folder of the program itself. */
-export function findDataFolder(machine: Machine): string | null {
+export function isSessionFile(path: string): boolean {
+  return path.endsWith(MESSAGES);
+}
+
+function findDataFolder(machine: Machine): string | null {
   if (machine.env.CLINE_DATA_DIR) return machine.env.CLINE_DATA_DIR;
-  const home = findClineHome(machine);
+  const home = findAgentHome('cline', machine);
   return home === null ? null : join(home, 'data');
 }
 
-/** The transcripts of sessions: a folder for each, with those of its sub-agents beside its own. */
-export function* listTranscripts(dataFolder: string): Generator<string> {
-  const sessions = join(dataFolder, 'sessions');
+/** A folder for each session, which also holds the transcripts of its sub-agents. */
+function* listSessions(machine: Machine): Generator<string> {
+  const data = findDataFolder(machine);
+  if (data === null) return;
+  const sessions = join(data, 'sessions');
   for (const id of listNames(sessions)) {
     for (const name of listNames(join(sessions, id))) {
-      if (name.endsWith(MESSAGES)) yield join(sessions, id, name);
+      if (isSessionFile(name)) yield join(sessions, id, name);
     }
   }
 }
 
-/** Folders that hold `tasks` of the extension's first generation. */
-export function* listTaskHomes(machine: Machine): Generator<string> {
+/** Folders that may hold the extension's `tasks`. */
+function* listTaskHomes(machine: Machine): Generator<string> {
   const { env, home, platform } = machine;
   const data = findDataFolder(machine);
   if (data !== null) yield data;
@@ -51,37 +58,48 @@ export function* listTaskHomes(machine: Machine): Generator<string> {
   for (const server of REMOTE_EDITORS) yield join(home, server, 'data', 'User', 'globalStorage', EXTENSION);
 }
 
-export function* listTasks(taskHome: string): Generator<string> {
+function* listTasks(taskHome: string): Generator<string> {
   const tasks = join(taskHome, 'tasks');
-  for (const id of listNames(tasks)) yield join(tasks, id, CLASSIC_NAME);
+  for (const id of listNames(tasks)) yield join(tasks, id, TASK_FILE);
 }
 
-/** Of both generations. */
-export function* listAllTranscripts(machine: Machine): Generator<string> {
-  const data = findDataFolder(machine);
-  if (data !== null) yield* listTranscripts(data);
-  for (const home of listTaskHomes(machine)) yield* listTasks(home);
+export function* findSessions(machine: Machine): Generator<FoundSession> {
+  for (const path of listSessions(machine)) {
+    const session = inspectSession(path);
+    if (session !== null) yield session;
+  }
+  for (const home of listTaskHomes(machine)) {
+    const paths = [...listTasks(home)];
+    const index = paths.length === 0 ? undefined : readTaskIndex(home);
+    for (const path of paths) {
+      const session = inspectTask(path, index);
+      if (session !== null) yield session;
+    }
+  }
+}
+
+export function inspectFile(path: string): FoundSession | null {
+  if (isSessionFile(path)) return inspectSession(path);
+  return basename(path) === TASK_FILE ? inspectTask(path) : null;
 }
 
 const HEAD_BYTES = 64 * 1024;
 const MAX_TITLE_BYTES = 200;
 
-/** The session whose messages are in the given file; null when they are not Cline's. */
-export function inspectMessages(path: string): FoundSession | null {
+function inspectSession(path: string): FoundSession | null {
   const head = readHead(path, HEAD_BYTES);
   if (head === null || !/^\s*\{/.test(head.bytes.toString('latin1', 0, 64))) return null;
   const id = basename(path).slice(0, -MESSAGES.length);
   const manifest = readManifest(path);
   const top = salvage(head.bytes.toString('utf8'));
   if (Object.keys(manifest).length === 0 && getText(top, 'sessionId') === null) return null;
-  const metadata = getRow(manifest, 'metadata');
-  const title = getText(metadata, 'title') ?? readHumanText(getText(manifest, 'prompt') ?? '') ?? '';
+  const title = getText(getRow(manifest, 'metadata'), 'title');
   return {
     agent: 'cline',
     id: getText(manifest, 'session_id') ?? id,
     path,
     cwd: getAnyText(manifest, 'cwd', 'workspace_root'),
-    title: shorten(title),
+    title: toTitle(title ?? readHumanText(getText(manifest, 'prompt') ?? '') ?? ''),
     startedMs: toMs(manifest.started_at),
     changedMs: head.changedMs,
     bytes: head.size,
@@ -89,9 +107,9 @@ export function inspectMessages(path: string): FoundSession | null {
   };
 }
 
-/** The mark of the cut stays: by it a secret is known that was cut through. */
-function shorten(title: string): string | null {
-  return cutToBytes(title.trim().toWellFormed(), MAX_TITLE_BYTES) || null;
+/** The mark of the cut stays: redaction needs it to recognise a secret that was cut through. */
+function toTitle(text: string): string | null {
+  return cutToBytes(text.trim().toWellFormed(), MAX_TITLE_BYTES) || null;
 }
 
 /** Sub-agents have their own file in the folder of the session that started them. */
@@ -104,17 +122,14 @@ function findParent(path: string, id: string, manifest: Row): string | null {
   return child === undefined ? null : root;
 }
 
-export function findManifest(path: string): string {
-  return `${path.slice(0, -MESSAGES.length)}.json`;
+/** A file beside a session's messages, named after the session. */
+export function findCompanion(path: string, suffix: '.json' | '.compaction.json'): string {
+  return `${path.slice(0, -MESSAGES.length)}${suffix}`;
 }
 
-export function findCompaction(path: string): string {
-  return `${path.slice(0, -MESSAGES.length)}.compaction.json`;
-}
-
-/** What is known of a session apart from its messages; empty when nothing is. */
+/** What is stored about a session beside its messages; empty when there is nothing. */
 export function readManifest(path: string): Row {
-  const head = readHead(findManifest(path), HEAD_BYTES);
+  const head = readHead(findCompanion(path, '.json'), HEAD_BYTES);
   if (head === null) return {};
   const text = head.bytes.toString('utf8');
   return parseRow(text) ?? salvage(text);
@@ -122,7 +137,7 @@ export function readManifest(path: string): Row {
 
 const SHORT_FIELDS = ['session_id', 'sessionId', 'cwd', 'workspace_root', 'started_at', 'parent_session_id'];
 
-/** The short fields of an object of which only the beginning was read. */
+/** The short fields of an object that was cut off. */
 function salvage(text: string): Row {
   const found = SHORT_FIELDS.flatMap((name) => {
     const value = new RegExp(`"${name}"\\s{0,4}:\\s{0,4}("(?:[^"\\\\]|\\\\.){0,4096}")`).exec(text)?.[1];
@@ -132,32 +147,31 @@ function salvage(text: string): Row {
   return Object.fromEntries(found);
 }
 
-export interface KnownTask {
-  cwd: string | null;
-  title: string | null;
-}
+type TaskIndex = Map<string, { cwd: string | null; title: string | null }>;
 
 const MAX_INDEX_BYTES = 32 * 1024 * 1024;
 
-/** What the extension's list of tasks says of each. */
-export function readTaskIndex(taskHome: string): Map<string, KnownTask> {
-  const known = new Map<string, KnownTask>();
+/** The extension's list of tasks. */
+function readTaskIndex(taskHome: string): TaskIndex {
+  const index: TaskIndex = new Map();
   const file = readHead(join(taskHome, 'state', 'taskHistory.json'), MAX_INDEX_BYTES);
   const list = file === null ? undefined : parseAny(file.bytes.toString('utf8'));
   for (const entry of Array.isArray(list) ? list : []) {
-    const row = asRow(entry);
-    const id = row === null ? null : getText(row, 'id');
-    if (row === null || id === null) continue;
-    const title = shorten(getText(row, 'task') ?? '');
-    known.set(id, { cwd: getText(row, 'cwdOnTaskInitialization'), title });
+    const row = asRow(entry) ?? {};
+    const id = getText(row, 'id');
+    if (id === null) continue;
+    index.set(id, {
+      cwd: getText(row, 'cwdOnTaskInitialization'),
+      title: toTitle(getText(row, 'task') ?? ''),
+    });
   }
-  return known;
+  return index;
 }
 
 const FOLDER = /# Current (?:Working|Workspace) Directory \(((?:[^()\\"]|\\\\){1,1000})\)/;
 
-/** The task whose conversation is in the given file. The list of tasks may be given if it was read already. */
-export function inspectTask(path: string, index?: Map<string, KnownTask>): FoundSession | null {
+/** Reads the list of tasks unless it is given. */
+function inspectTask(path: string, index?: TaskIndex): FoundSession | null {
   const head = readHead(path, HEAD_BYTES);
   if (head === null || !/^\s*\[/.test(head.bytes.toString('latin1', 0, 64))) return null;
   const id = basename(dirname(path));

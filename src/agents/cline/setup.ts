@@ -1,20 +1,22 @@
 import { join } from 'node:path';
+import { findAgentHome } from '../homes.ts';
 import { formatHookCommand, parseHookCommand } from '../hook-command.ts';
 import { HOOK_EVENTS } from '../hook-events.ts';
-import {
-  describeServerFile,
-  type HookFile,
-  type HookHost,
-  type HookPlace,
-  type WholeFile,
-} from '../hook-host.ts';
+import { describeServerFile, type HookHost, type HookPlace, type WholeFile } from '../hook-host.ts';
 import { type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
 import { getRow, getText } from '../json.ts';
 import type { Launch } from '../launch.ts';
 import { makeServerCommand } from '../server-command.ts';
-import { findClineHome } from './sessions.ts';
 
-/** Only the hooks around tools are waited for; the task's own hooks cannot add anything. */
+export const clineLaunch: Launch = {
+  program: 'cline',
+  install: 'npm install -g cline',
+  takes: 'prompt',
+  attachesFiles: true,
+  writeArgs: (prompt) => ['--tui', prompt],
+};
+
+/** Cline waits only for the hooks around tools; those of the task cannot add anything. */
 export const clineHook: HookDialect = {
   ...USUAL_DIALECT,
   read: (input) => {
@@ -42,42 +44,30 @@ export const clineHook: HookDialect = {
 };
 
 /**
- * Cline runs every file in its hooks folder that is named after an event, with any of several endings. Ours have an
- * ending, so that they can lie beside a hook of the user's own, which usually has none.
+ * Cline runs every file in its hooks folder that is named after an event, with any of several extensions. Ours have one,
+ * so that they fit beside a hook of the user's own, which usually has none. There are no servers for one project.
  */
 export const clineHookHost: HookHost = {
   agent: 'cline',
   title: 'Cline',
   program: 'cline',
-  findHome: findClineHome,
+  findHome: (machine) => findAgentHome('cline', machine),
   projectFolder: '.cline',
-  listFiles: (place) => [
-    ...Object.keys(HOOK_EVENTS.cline).map((event) => describeFile(place, event)),
-    ...listServerFiles(place),
-  ],
+  listFiles: (place) => {
+    const hooks = Object.keys(HOOK_EVENTS.cline).map((event) => describeHookFile(place, event));
+    if (place.scope === 'project') return hooks;
+    const path = join(place.folder, 'data', 'settings', 'cline_mcp_settings.json');
+    const value = { ...makeServerCommand(place.launcher, 'cline') };
+    return [...hooks, describeServerFile('cline', path, { section: 'mcpServers', value })];
+  },
 };
-
-/** Cline has no servers for one project. */
-function listServerFiles({ scope, folder, launcher }: HookPlace): HookFile[] {
-  if (scope === 'project') return [];
-  const path = join(folder, 'data', 'settings', 'cline_mcp_settings.json');
-  return [
-    describeServerFile('cline', path, {
-      section: 'mcpServers',
-      value: { ...makeServerCommand(launcher, 'cline') },
-    }),
-  ];
-}
 
 const MARK = '# Written by "handover hooks install", removed by "handover hooks uninstall".';
 
-function describeFile({ folder, launcher, platform }: HookPlace, event: string): WholeFile {
+function describeHookFile({ folder, launcher, platform }: HookPlace, event: string): WholeFile {
   const isWindows = platform === 'win32';
-  const command = formatHookCommand(launcher, {
-    agent: 'cline',
-    event,
-    shell: isWindows ? 'powershell' : 'posix',
-  });
+  const shell = isWindows ? 'powershell' : 'posix';
+  const command = formatHookCommand(launcher, { agent: 'cline', event, shell });
   return {
     kind: 'whole',
     agent: 'cline',
@@ -91,11 +81,3 @@ function describeFile({ folder, launcher, platform }: HookPlace, event: string):
     },
   };
 }
-
-export const clineLaunch: Launch = {
-  program: 'cline',
-  install: 'npm install -g cline',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--tui', prompt],
-};

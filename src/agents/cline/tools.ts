@@ -1,54 +1,52 @@
-import type { Action, FileEdit } from '../../model/event.ts';
-import { asRow, collectTexts, getAnyText, getNumber, getText, type Row } from '../json.ts';
-import { toMessageText } from '../message-text.ts';
-import { parsePatch } from '../patch.ts';
+import type { Action } from '../../model/event.ts';
+import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts';
+import { asRow, getAnyText, getNumber, getText, type Row } from '../json.ts';
 import { resolveFilePath } from '../touched-files.ts';
 
 /** What a tool call does. Some tools do several things in one call: each is an action of its own. */
 export function toActions(tool: string, input: unknown, cwd: string | null): Action[] {
-  const actions = toKnown(tool, input, cwd);
-  return actions.length > 0 ? actions : [{ kind: 'other', texts: collectTexts(input).map(toMessageText) }];
+  const actions = toKnownActions(tool, input, cwd).filter((action) => action !== null);
+  return actions.length > 0 ? actions : [makeOtherAction(input)];
 }
 
-function toKnown(tool: string, input: unknown, cwd: string | null): Action[] {
+function toKnownActions(tool: string, input: unknown, cwd: string | null): (Action | null)[] {
   const fields = asRow(input) ?? {};
   switch (tool) {
     case 'read_files':
-      return listOf(input, 'files', 'paths', 'file_paths').flatMap((file) => {
+      return listOf(input, 'files', 'paths', 'file_paths').map((file) => {
         const path = typeof file === 'string' ? file : getText(asRow(file) ?? {}, 'path');
-        return path === null ? [] : [{ kind: 'read', path: resolveFilePath(path, cwd) }];
+        return path === null ? null : { kind: 'read', path: resolveFilePath(path, cwd) };
       });
     case 'run_commands':
-      return listOf(input, 'commands', 'command', 'cmd').flatMap((command) => toCommand(command, fields));
+      return listOf(input, 'commands', 'command', 'cmd').map((command) => toCommand(command, fields));
     case 'search_codebase':
-      return listOf(input, 'queries').flatMap((query) => {
-        return typeof query === 'string'
-          ? [{ kind: 'search', pattern: toMessageText(query), path: null }]
-          : [];
+      return listOf(input, 'queries').map((query) => {
+        const text = typeof query === 'string' ? query : null;
+        return makeTextAction(text, (pattern) => ({ kind: 'search', pattern, path: null }));
       });
     case 'web_search':
-      return only(getText(fields, 'query'), (pattern) => ({ kind: 'search', pattern, path: null }));
+      return [
+        makeTextAction(getText(fields, 'query'), (pattern) => ({ kind: 'search', pattern, path: null })),
+      ];
     case 'fetch_web_content':
-      return listOf(input, 'requests').flatMap((request) => {
-        return only(getText(asRow(request) ?? {}, 'url'), (url) => ({ kind: 'fetch', url }));
+      return listOf(input, 'requests').map((request) => {
+        return makeTextAction(getText(asRow(request) ?? {}, 'url'), (url) => ({ kind: 'fetch', url }));
       });
     case 'editor':
-      return toEdits(fields, cwd);
+      return [toEdit(fields, cwd)];
     case 'apply_patch':
-      return toPatch(typeof input === 'string' ? input : getText(fields, 'input'), cwd);
+      return [makePatchAction(typeof input === 'string' ? input : getText(fields, 'input'), cwd)];
     case 'ask_question':
     case 'ask_followup_question':
-      return only(getText(fields, 'question'), (question) => ({ kind: 'ask', question }));
+      return [makeTextAction(getText(fields, 'question'), (question) => ({ kind: 'ask', question }))];
     case 'spawn_agent':
-    case 'new_task':
-      return only(getAnyText(fields, 'task', 'prompt', 'context'), (task) => ({ kind: 'delegate', task }));
+    case 'new_task': {
+      const text = getAnyText(fields, 'task', 'prompt', 'context');
+      return [makeTextAction(text, (task) => ({ kind: 'delegate', task }))];
+    }
     default:
       return [];
   }
-}
-
-function only(text: string | null, make: (text: string) => Action): Action[] {
-  return text === null ? [] : [make(toMessageText(text))];
 }
 
 /** Inputs may be a list, one thing, or an object that has either under one of the names. */
@@ -59,34 +57,22 @@ function listOf(input: unknown, ...names: readonly string[]): readonly unknown[]
   return Array.isArray(value) ? value : [value];
 }
 
-function toCommand(command: unknown, fields: Row): Action[] {
+function toCommand(given: unknown, fields: Row): Action | null {
   const background = fields.background === true || fields.run_in_background === true;
-  const make = (line: string): Action => ({ kind: 'command', command: line, background });
-  if (typeof command === 'string') return only(command, make);
-  const { args } = asRow(command) ?? {};
-  const words: unknown[] = [asRow(command)?.command, ...(Array.isArray(args) ? args : [])];
-  return only(words.filter((word) => typeof word === 'string').join(' ') || null, make);
+  const { command, args } = asRow(given) ?? {};
+  const words: unknown[] = [command, ...(Array.isArray(args) ? args : [])];
+  const joined = words.filter((word) => typeof word === 'string').join(' ') || null;
+  const line = typeof given === 'string' ? given : joined;
+  return makeTextAction(line, (text) => ({ kind: 'command', command: text, background }));
 }
 
-function toEdits(fields: Row, cwd: string | null): Action[] {
-  const path = getText(fields, 'path');
-  if (path === null) return [];
-  const before = getAnyText(fields, 'old_text', 'old_str');
-  const after = getAnyText(fields, 'new_text', 'new_str', 'file_text') ?? '';
-  const isNew = before === null && getNumber(fields, 'insert_line') === null;
-  const edit: FileEdit = {
-    path: resolveFilePath(path, cwd),
-    change: isNew ? 'created' : 'edited',
-    before: (before ?? '').toWellFormed(),
-    after: after.toWellFormed(),
-  };
-  return [{ kind: 'edit', edits: [edit] }];
-}
-
-export function toPatch(patch: string | null, cwd: string | null): Action[] {
-  const edits = parsePatch((patch ?? '').toWellFormed()).map((edit) => {
-    const path = resolveFilePath(edit.path, cwd);
-    return edit.to === undefined ? { ...edit, path } : { ...edit, path, to: resolveFilePath(edit.to, cwd) };
-  });
-  return edits.length === 0 ? [] : [{ kind: 'edit', edits }];
+function toEdit(fields: Row, cwd: string | null): Action | null {
+  const given = getText(fields, 'path');
+  if (given === null) return null;
+  const path = resolveFilePath(given, cwd);
+  const old = getAnyText(fields, 'old_text', 'old_str');
+  const change = old === null && getNumber(fields, 'insert_line') === null ? 'created' : 'edited';
+  const before = (old ?? '').toWellFormed();
+  const after = (getAnyText(fields, 'new_text', 'new_str', 'file_text') ?? '').toWellFormed();
+  return { kind: 'edit', edits: [{ path, change, before, after }] };
 }

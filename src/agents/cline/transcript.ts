@@ -1,8 +1,7 @@
-import { basename } from 'node:path';
-import type { Action, Event } from '../../model/event.ts';
+import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
-import type { Machine } from '../../platform/machine.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { listBlockTexts, toBlocks } from '../content.ts';
 import {
   asRow,
   countUnknown,
@@ -15,6 +14,7 @@ import {
   toRows,
 } from '../json.ts';
 import {
+  type CallOutcome,
   makeCall,
   makeCompaction,
   makeInjected,
@@ -25,85 +25,97 @@ import {
   type Stamp,
   toTimestamp,
 } from '../make-events.ts';
+import { takeCall } from '../open-calls.ts';
 import { readAddedTexts, readHumanText } from './prompts.ts';
 import {
-  CLASSIC_NAME,
-  findCompaction,
-  findDataFolder,
-  inspectMessages,
-  inspectTask,
-  listAllTranscripts,
-  listTaskHomes,
-  listTasks,
+  findCompanion,
+  findSessions,
+  inspectFile,
+  isSessionFile,
   listTranscripts,
-  MESSAGES,
   readManifest,
-  readTaskIndex,
 } from './sessions.ts';
-import { readTask } from './tasks.ts';
+import { TaskReader } from './tasks.ts';
 import { toActions } from './tools.ts';
 
-/** The file is rewritten as a whole after each message, and read as a whole. */
-export const MAX_FILE_BYTES: number = 256 * 1024 * 1024;
+export const clineAgent: Agent = {
+  name: 'cline',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents: (session, reading) => (isSessionFile(session.path) ? readSession : readTask)(session, reading),
+};
 
-/** The JSON in a file; undefined when it cannot be had. */
-export function readJsonFile(path: string): unknown {
+/** Files are rewritten as a whole after each message, and read as a whole. */
+const MAX_FILE_BYTES = 256 * 1024 * 1024;
+
+/** Undefined when the file cannot be read or is not JSON. */
+function readJsonFile(path: string): unknown {
   const file = readHead(path, MAX_FILE_BYTES);
   return file === null || file.size > MAX_FILE_BYTES ? undefined : parseAny(file.bytes.toString('utf8'));
 }
 
-export function* readMessages(session: FoundSession, reading: Reading): Generator<Event> {
+function countUnreadable(reading: Reading): void {
+  reading.rows++;
+  reading.unreadable++;
+}
+
+function* readTask(session: FoundSession, reading: Reading): Generator<Event> {
+  const messages = readJsonFile(session.path);
+  if (!Array.isArray(messages)) {
+    countUnreadable(reading);
+    return;
+  }
+  reading.sessionId = session.id;
+  const reader = new TaskReader(session, reading);
+  for (const [index, message] of messages.entries()) yield* reader.read(message, index + 1);
+}
+
+function* readSession(session: FoundSession, reading: Reading): Generator<Event> {
   const file = asRow(readJsonFile(session.path));
   if (file === null || !Array.isArray(file.messages)) {
-    reading.rows++;
-    reading.unreadable++;
+    countUnreadable(reading);
     return;
   }
   reading.sessionId = getText(file, 'sessionId') ?? session.id;
   reading.agentVersion = getText(getRow(file, 'origin'), 'version');
-  const reader = new MessageReader(session, reading);
+  const reader = new SessionReader(session, reading);
   const compaction = readCompaction(session.path);
+  const last = file.messages.length;
   for (const [index, message] of file.messages.entries()) {
-    if (compaction?.after === index) yield* reader.tellSummary(compaction, index);
+    if (compaction?.after === index) yield reader.makeSummary(compaction, index);
     yield* reader.read(message, index + 1);
   }
-  if (compaction !== null && compaction.after >= file.messages.length) {
-    yield* reader.tellSummary(compaction, file.messages.length);
-  }
+  if (compaction !== null && compaction.after >= last) yield reader.makeSummary(compaction, last);
 }
 
 interface Compaction {
-  /** How many messages it sums up. */
+  /** How many messages it summarises. */
   after: number;
   at: string | null;
   summary: string | null;
 }
 
-/** The last compaction: all messages stay where they were, and the summary is kept beside them. */
+/** The last compaction. All messages stay in place; the summary has a file of its own. */
 function readCompaction(path: string): Compaction | null {
-  const file = asRow(readJsonFile(findCompaction(path)));
+  const file = asRow(readJsonFile(findCompanion(path, '.compaction.json')));
   if (file === null) return null;
   const [first = {}] = toRows(file.messages);
   const metadata = getRow(first, 'metadata');
-  const text = toRows(first.content).flatMap((block) => getText(block, 'text') ?? []);
+  const text = listBlockTexts(first.content).join('\n');
   return {
     after: getNumber(file, 'source_message_count') ?? 0,
     at: toTimestamp(metadata.generatedAt) ?? toTimestamp(file.updated_at),
-    summary: getText(metadata, 'summary') ?? text.join('\n').replace(/^Context summary:\s*/, ''),
+    summary: getText(metadata, 'summary') ?? text.replace(/^Context summary:\s*/, ''),
   };
 }
 
-/** What was asked for in a call whose results have not come yet. */
-interface OpenCall {
-  ids: string[];
-  asks: boolean;
-}
-
-class MessageReader {
+class SessionReader {
   readonly #session: FoundSession;
   readonly #reading: Reading;
   readonly #branch: string | null;
-  readonly #open = new Map<string, OpenCall>();
+  /** The call events made of each call without a result so far. */
+  readonly #open = new Map<string, { ids: string[]; asks: boolean }>();
   #model: string | null = null;
 
   constructor(session: FoundSession, reading: Reading) {
@@ -113,50 +125,35 @@ class MessageReader {
   }
 
   *read(value: unknown, line: number): Generator<Event> {
-    this.#reading.rows++;
     const message = asRow(value);
     if (message === null) {
-      this.#reading.unreadable++;
+      countUnreadable(this.#reading);
       return;
     }
+    this.#reading.rows++;
     this.#model = getText(getRow(message, 'modelInfo'), 'id') ?? this.#model;
     const stamp = this.#stamp(line, getText(message, 'id'), toTimestamp(message.ts));
-    const blocks =
-      typeof message.content === 'string'
-        ? [{ type: 'text', text: message.content }]
-        : toRows(message.content);
-    for (const block of blocks) {
-      if (message.role === 'assistant') yield* this.#readAssistant(stamp, block);
-      else if (message.role === 'user') yield* this.#readUser(stamp, block, getRow(message, 'metadata'));
-    }
-    if (message.role !== 'assistant' && message.role !== 'user') {
-      countUnknown(this.#reading.unknown, `role/${getText(message, 'role') ?? ''}`);
-    }
+    const blocks = toBlocks(message.content);
+    if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
+    else if (message.role === 'user') {
+      for (const block of blocks) yield* this.#readUser(stamp, block, getRow(message, 'metadata'));
+    } else countUnknown(this.#reading.unknown, `role/${getText(message, 'role') ?? ''}`);
   }
 
-  *tellSummary({ at, summary }: Compaction, line: number): Generator<Event> {
-    yield makeCompaction(this.#stamp(line, null, at), summary);
+  makeSummary({ at, summary }: Compaction, line: number): Event {
+    return makeCompaction(this.#stamp(line, null, at), summary);
   }
 
   #stamp(line: number, id: string | null, at: string | null): Stamp {
-    const stamp = makeStamp({ at, line, id, cwd: this.#session.cwd, model: this.#model });
-    return this.#branch === null ? stamp : { ...stamp, branch: this.#branch.toWellFormed() };
+    return makeStamp({ at, line, id, cwd: this.#session.cwd, model: this.#model, branch: this.#branch });
   }
 
   *#readAssistant(stamp: Stamp, block: Row): Generator<Event> {
-    switch (block.type) {
-      case 'text':
-        yield* makeReply(stamp, getText(block, 'text') ?? '');
-        return;
-      case 'tool_use':
-        yield* this.#readCall(stamp, block);
-        return;
-      case 'thinking':
-      case 'redacted_thinking':
-      case 'reasoning':
-        return;
-      default:
-        countUnknown(this.#reading.unknown, `assistant/${getText(block, 'type') ?? ''}`);
+    const type = getText(block, 'type') ?? '';
+    if (type === 'text') yield* makeReply(stamp, getText(block, 'text') ?? '');
+    else if (type === 'tool_use') yield* this.#readCall(stamp, block);
+    else if (type !== 'thinking' && type !== 'redacted_thinking' && type !== 'reasoning') {
+      countUnknown(this.#reading.unknown, `assistant/${type}`);
     }
   }
 
@@ -164,83 +161,68 @@ class MessageReader {
     const id = getText(block, 'id');
     const tool = getText(block, 'name') ?? '';
     if (id === null) return;
-    const actions: Action[] = toActions(tool, block.input, this.#session.cwd);
+    const actions = toActions(tool, block.input, this.#session.cwd);
     const ids = actions.map((_, index) => (actions.length === 1 ? id : `${id}.${index + 1}`));
     this.#open.set(id, { ids, asks: actions[0]?.kind === 'ask' });
-    for (const [index, action] of actions.entries())
+    for (const [index, action] of actions.entries()) {
       yield makeCall(stamp, { id: ids[index] ?? id, tool, action });
+    }
   }
 
   *#readUser(stamp: Stamp, block: Row, metadata: Row): Generator<Event> {
-    switch (block.type) {
-      case 'text': {
-        const text = getText(block, 'text') ?? '';
-        for (const added of readAddedTexts(text)) yield* makeInjected(stamp, added);
-        const byProgram = metadata.displayRole === 'system' || getText(metadata, 'kind') !== null;
-        if (byProgram || this.#session.parent !== null) return;
-        yield* makePrompt(stamp, readHumanText(text) ?? '');
-        return;
-      }
-      case 'tool_result':
-        yield* this.#readResult(stamp, block);
-        return;
-      case 'image':
-      case 'file':
-      case 'document':
-        return;
-      default:
-        countUnknown(this.#reading.unknown, `user/${getText(block, 'type') ?? ''}`);
+    const type = getText(block, 'type') ?? '';
+    if (type === 'text') {
+      const text = getText(block, 'text') ?? '';
+      for (const added of readAddedTexts(text)) yield* makeInjected(stamp, added);
+      const byProgram = metadata.displayRole === 'system' || getText(metadata, 'kind') !== null;
+      if (byProgram || this.#session.parent !== null) return;
+      yield* makePrompt(stamp, readHumanText(text) ?? '');
+    } else if (type === 'tool_result') yield* this.#readResult(stamp, block);
+    else if (type !== 'image' && type !== 'file' && type !== 'document') {
+      countUnknown(this.#reading.unknown, `user/${type}`);
     }
   }
 
   *#readResult(stamp: Stamp, block: Row): Generator<Event> {
     const id = getText(block, 'tool_use_id');
     if (id === null) return;
-    const call = this.#open.get(id) ?? { ids: [id], asks: false };
-    this.#open.delete(id);
+    const call = takeCall(this.#open, id) ?? { ids: [id], asks: false };
     const results = readResults(block.content);
-    if (call.asks && block.is_error !== true) {
+    const failed = block.is_error === true;
+    if (call.asks && !failed) {
       for (const { output } of results) yield* makePrompt(stamp, output);
       return;
     }
-    const failed = block.is_error === true;
-    const told = results.length === call.ids.length ? results : [joinResults(results)];
-    for (const [index, result] of told.entries()) {
+    const outcomes = results.length === call.ids.length ? results : [joinResults(results)];
+    for (const [index, result] of outcomes.entries()) {
       yield makeResult(stamp, { ...result, id: call.ids[index] ?? id, ok: failed ? false : result.ok });
     }
   }
 }
 
-interface Result {
-  ok: boolean | null;
-  exit: number | null;
-  output: string;
-}
+type Result = Omit<CallOutcome, 'id' | 'refused'>;
 
-/** One result for each thing that was asked for; a tool that does one thing may give it as text. */
+/** A result for each action of the call; a tool with one action may return plain text. */
 function readResults(content: unknown): Result[] {
   if (typeof content === 'string') {
     const row = content.startsWith('{') ? parseRow(content) : null;
     return [row === null ? { ok: null, exit: null, output: content } : readResult(row, content)];
   }
   const parts = toRows(content);
-  if (parts.some((part) => part.type !== undefined)) {
-    return [
-      { ok: null, exit: null, output: parts.flatMap((part) => getText(part, 'text') ?? []).join('\n') },
-    ];
-  }
-  return parts.map((part) => readResult(part, ''));
+  if (parts.every((part) => part.type === undefined)) return parts.map((part) => readResult(part, ''));
+  return [{ ok: null, exit: null, output: listBlockTexts(parts).join('\n') }];
 }
 
 const EXITED = /\bCommand exited with code (-?\d{1,10})/;
 
 function readResult(row: Row, whole: string): Result {
-  const parts = toRows(row.content).flatMap((part) => getText(part, 'text') ?? []);
-  if (parts.length > 0)
+  const parts = listBlockTexts(row.content);
+  if (parts.length > 0) {
     return { ok: row.isError === true ? false : null, exit: null, output: parts.join('\n') };
+  }
   const ok = typeof row.success === 'boolean' ? row.success : null;
   const error = getText(row, 'error') ?? '';
-  const result = typeof row.result === 'string' ? row.result : joinBlocks(row.result);
+  const result = getText(row, 'result') ?? listBlockTexts(row.result).join('\n');
   const exited = EXITED.exec(error)?.[1];
   const output = [result, error].filter((text) => text !== '').join('\n');
   return {
@@ -250,12 +232,6 @@ function readResult(row: Row, whole: string): Result {
   };
 }
 
-function joinBlocks(value: unknown): string {
-  return toRows(value)
-    .flatMap((part) => getText(part, 'text') ?? [])
-    .join('\n');
-}
-
 function joinResults(results: readonly Result[]): Result {
   const failed = results.find((result) => result.ok === false);
   return {
@@ -263,41 +239,4 @@ function joinResults(results: readonly Result[]): Result {
     exit: failed?.exit ?? null,
     output: results.map((result) => result.output).join('\n'),
   };
-}
-
-/** Both generations: the program with its sessions, and the tasks of the editor extension before it. */
-export const clineAgent: Agent = {
-  name: 'cline',
-  findSessions,
-  listTranscripts: listAllTranscripts,
-  inspectFile,
-  readEvents,
-};
-
-function* findSessions(machine: Machine): Generator<FoundSession> {
-  const data = findDataFolder(machine);
-  const paths = data === null ? [] : listTranscripts(data);
-  for (const path of paths) {
-    const session = inspectMessages(path);
-    if (session !== null) yield session;
-  }
-  for (const home of listTaskHomes(machine)) yield* findTasks(home);
-}
-
-function* findTasks(home: string): Generator<FoundSession> {
-  const paths = [...listTasks(home)];
-  const index = paths.length === 0 ? undefined : readTaskIndex(home);
-  for (const path of paths) {
-    const session = inspectTask(path, index);
-    if (session !== null) yield session;
-  }
-}
-
-function inspectFile(path: string): FoundSession | null {
-  if (path.endsWith(MESSAGES)) return inspectMessages(path);
-  return basename(path) === CLASSIC_NAME ? inspectTask(path) : null;
-}
-
-function readEvents(session: FoundSession, reading: Reading): Iterable<Event> {
-  return session.path.endsWith(MESSAGES) ? readMessages(session, reading) : readTask(session, reading);
 }

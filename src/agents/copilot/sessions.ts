@@ -1,52 +1,47 @@
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
+import { findAgentHome } from '../homes.ts';
 import { getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
 import { toMs } from '../make-events.ts';
 
-export function findCopilotHome({ env, home, cwd }: Machine): string | null {
-  if (env.COPILOT_HOME) return resolve(cwd, env.COPILOT_HOME);
-  return home === undefined ? null : join(home, '.copilot');
-}
+const EVENTS = 'events.jsonl';
 
-/** Where transcripts may be: a folder for each session; older versions kept one file. */
+/** A folder for each session; older versions wrote one file. */
 export function* listTranscripts(machine: Machine): Generator<string> {
-  const home = findCopilotHome(machine);
+  const home = findAgentHome('copilot', machine);
   if (home === null) return;
   const states = join(home, 'session-state');
   for (const name of listNames(states)) {
-    yield name.endsWith('.jsonl') ? join(states, name) : join(states, name, 'events.jsonl');
+    yield name.endsWith('.jsonl') ? join(states, name) : join(states, name, EVENTS);
   }
 }
 
-/** What the session is called, for transcripts that do not say it themselves. */
-export function readIdFromPath(path: string): string {
-  return basename(path) === 'events.jsonl' ? basename(dirname(path)) : basename(path, '.jsonl');
-}
-
-export function findWorkspaceFile(path: string): string | null {
-  return basename(path) === 'events.jsonl' ? join(dirname(path), 'workspace.yaml') : null;
+export function* findSessions(machine: Machine): Generator<FoundSession> {
+  for (const path of listTranscripts(machine)) {
+    const session = inspectFile(path);
+    if (session !== null) yield session;
+  }
 }
 
 const HEAD_BYTES = 64 * 1024;
 const WORKSPACE_BYTES = 16 * 1024;
 const START = /^\s{0,8}\{"type":"session\.start"/;
 
-/** The session that an events file holds; null when it is not one. */
-export function inspectTranscript(path: string): FoundSession | null {
+/** The session in an events file; null for other files. */
+export function inspectFile(path: string): FoundSession | null {
   const head = readHead(path, HEAD_BYTES);
-  if (head === null) return null;
-  const start = readStart(head.bytes);
-  if (start === null) return null;
+  const start = head === null ? null : readStart(head.bytes);
+  if (head === null || start === null) return null;
   const data = getRow(start, 'data');
-  const context = getRow(data, 'context');
-  const workspace = readWorkspace(path);
+  const hasFolder = basename(path) === EVENTS;
+  const workspace = hasFolder ? readWorkspace(dirname(path)) : new Map<string, string>();
   return {
     agent: 'copilot',
-    id: getText(data, 'sessionId') ?? readIdFromPath(path),
+    id: getText(data, 'sessionId') ?? (hasFolder ? basename(dirname(path)) : basename(path, '.jsonl')),
     path,
-    cwd: getText(context, 'cwd') ?? workspace.get('cwd') ?? null,
+    cwd: getText(getRow(data, 'context'), 'cwd') ?? workspace.get('cwd') ?? null,
     title: workspace.get('name') ?? workspace.get('summary') ?? null,
     startedMs: toMs(data.startTime) ?? toMs(start.timestamp),
     changedMs: head.changedMs,
@@ -63,10 +58,9 @@ function readStart(bytes: Buffer): Row | null {
   return START.test(line) ? {} : null;
 }
 
-/** The plain `key: value` lines of a small YAML file. Blocks and lists in it are passed over. */
-function readWorkspace(path: string): Map<string, string> {
-  const file = findWorkspaceFile(path);
-  const head = file === null ? null : readHead(file, WORKSPACE_BYTES);
+/** The plain `key: value` lines of a small YAML file. Ignores blocks and lists. */
+function readWorkspace(folder: string): Map<string, string> {
+  const head = readHead(join(folder, 'workspace.yaml'), WORKSPACE_BYTES);
   const values = new Map<string, string>();
   for (const line of head?.bytes.toString('utf8').split('\n') ?? []) {
     const [, key = '', value = ''] = /^(\w{1,40}): (.{1,2000})$/.exec(line.trimEnd()) ?? [];

@@ -1,11 +1,19 @@
 import { join } from 'node:path';
+import { findAgentHome } from '../homes.ts';
 import { formatHookCommand } from '../hook-command.ts';
 import { describeServerFile, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
 import { type HookDialect, readSource, USUAL_DIALECT } from '../hook-input.ts';
 import { getAnyText } from '../json.ts';
 import type { Launch } from '../launch.ts';
 import { makeServerCommand } from '../server-command.ts';
-import { findCopilotHome } from './sessions.ts';
+
+export const copilotLaunch: Launch = {
+  program: 'copilot',
+  install: 'npm install -g @github/copilot',
+  takes: 'prompt',
+  attachesFiles: true,
+  writeArgs: (prompt) => ['--interactive', prompt],
+};
 
 export const copilotHook: HookDialect = {
   ...USUAL_DIALECT,
@@ -31,12 +39,12 @@ export const copilotHook: HookDialect = {
   lags: true,
 };
 
-/** Copilot CLI reads every file in its hooks folder, so ours is one of its own. */
+/** Copilot CLI reads every file in its hooks folder, so ours is separate. */
 export const copilotHookHost: HookHost = {
   agent: 'copilot',
   title: 'Copilot CLI',
   program: 'copilot',
-  findHome: findCopilotHome,
+  findHome: (machine) => findAgentHome('copilot', machine),
   projectFolder: '.github',
   listFiles: ({ scope, folder, launcher }) => [
     {
@@ -59,12 +67,4 @@ export const copilotHookHost: HookHost = {
       value: { type: 'local', ...makeServerCommand(launcher, 'copilot'), tools: ['*'] },
     }),
   ],
-};
-
-export const copilotLaunch: Launch = {
-  program: 'copilot',
-  install: 'npm install -g @github/copilot',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--interactive', prompt],
 };

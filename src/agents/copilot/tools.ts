@@ -1,94 +1,70 @@
-import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { asRow, collectTexts, getAnyText, getText, type Row } from '../json.ts';
+import type { Action, PlanItem } from '../../model/event.ts';
+import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts';
+import { asRow, getAnyText, getText, type Row } from '../json.ts';
 import { toMessageText } from '../message-text.ts';
-import { parsePatch } from '../patch.ts';
 import { resolveFilePath } from '../touched-files.ts';
 
 /** What a tool call does. `input` is an object, or the text of a tool that takes free text. */
 export function toAction(tool: string, input: unknown, cwd: string | null): Action {
   const fields = asRow(input) ?? {};
-  const path = getText(fields, 'path');
-  const at = path === null ? null : resolveFilePath(path, cwd);
-  return toKnown(tool, fields, at) ?? (tool === 'apply_patch' ? toPatch(input, cwd) : null) ?? toOther(input);
+  if (tool === 'apply_patch') {
+    const patch = typeof input === 'string' ? input : getAnyText(fields, 'input', 'patch');
+    return makePatchAction(patch, cwd) ?? makeOtherAction(input);
+  }
+  const given = getText(fields, 'path');
+  const path = given === null ? null : resolveFilePath(given, cwd);
+  return toFileAction(tool, fields, path) ?? toTextAction(tool, fields, path) ?? makeOtherAction(input);
 }
 
-function toOther(input: unknown): Action {
-  return { kind: 'other', texts: collectTexts(input).map(toMessageText) };
+function toFileAction(tool: string, fields: Row, path: string | null): Action | null {
+  const command = tool === 'str_replace_editor' ? getText(fields, 'command') : tool;
+  if (path === null || command === null) return null;
+  const text = (...names: string[]): string => (getAnyText(fields, ...names) ?? '').toWellFormed();
+  if (command === 'view') return { kind: 'read', path };
+  if (command === 'create') {
+    const after = text('file_text', 'content');
+    return { kind: 'edit', edits: [{ path, change: 'created', before: '', after }] };
+  }
+  if (tool !== 'edit' && tool !== 'str_replace' && tool !== 'str_replace_editor') return null;
+  const [before, after] = [text('old_str'), text('new_str', 'insert_text')];
+  return { kind: 'edit', edits: [{ path, change: 'edited', before, after }] };
 }
 
-function toKnown(tool: string, fields: Row, path: string | null): Action | null {
+function toTextAction(tool: string, fields: Row, path: string | null): Action | null {
   switch (tool) {
     case 'bash':
     case 'powershell':
-    case 'shell':
-      return toCommand(fields);
-    case 'view':
-      return path === null ? null : { kind: 'read', path };
-    case 'create':
-    case 'edit':
-    case 'str_replace':
-      return path === null ? null : toEdit(tool, fields, path);
-    case 'str_replace_editor':
-      return path === null ? null : toEditorAction(getText(fields, 'command'), fields, path);
+    case 'shell': {
+      const background = fields.mode === 'async' || fields.mode === 'background' || fields.detach === true;
+      return makeTextAction(getText(fields, 'command'), (command) => ({
+        kind: 'command',
+        command,
+        background,
+      }));
+    }
     case 'glob':
     case 'rg':
     case 'grep':
-      return toSearch(getText(fields, 'pattern'), path);
+      return makeTextAction(getText(fields, 'pattern'), (pattern) => ({ kind: 'search', pattern, path }));
     case 'web_search':
-      return toSearch(getText(fields, 'query'), null);
+      return makeTextAction(getText(fields, 'query'), (pattern) => ({ kind: 'search', pattern, path: null }));
     case 'web_fetch':
     case 'fetch':
-      return spoken(getText(fields, 'url'), (url) => ({ kind: 'fetch', url }));
-    case 'task':
-      return spoken(getAnyText(fields, 'prompt', 'description'), (task) => ({ kind: 'delegate', task }));
+      return makeTextAction(getText(fields, 'url'), (url) => ({ kind: 'fetch', url }));
+    case 'task': {
+      const task = getAnyText(fields, 'prompt', 'description');
+      return makeTextAction(task, (text) => ({ kind: 'delegate', task: text }));
+    }
     case 'ask_user':
-      return spoken(getText(fields, 'question'), (question) => ({ kind: 'ask', question }));
+      return makeTextAction(getText(fields, 'question'), (question) => ({ kind: 'ask', question }));
     case 'exit_plan_mode':
-      return spoken(getAnyText(fields, 'plan', 'summary'), (text) => ({ kind: 'propose', text }));
+      return makeTextAction(getAnyText(fields, 'plan', 'summary'), (text) => ({ kind: 'propose', text }));
     default:
       return null;
   }
 }
 
-function spoken(text: string | null, make: (text: string) => Action): Action | null {
-  return text === null ? null : make(toMessageText(text));
-}
-
-function toCommand(fields: Row): Action | null {
-  const background = fields.mode === 'async' || fields.mode === 'background' || fields.detach === true;
-  return spoken(getText(fields, 'command'), (command) => ({ kind: 'command', command, background }));
-}
-
-function toSearch(pattern: string | null, path: string | null): Action | null {
-  return spoken(pattern, (wanted) => ({ kind: 'search', pattern: wanted, path }));
-}
-
-function toEditorAction(command: string | null, fields: Row, path: string): Action | null {
-  if (command === 'view') return { kind: 'read', path };
-  return command === null ? null : toEdit(command, fields, path);
-}
-
-function toEdit(command: string, fields: Row, path: string): Action {
-  const text = (...names: string[]): string => (getAnyText(fields, ...names) ?? '').toWellFormed();
-  const edit: FileEdit =
-    command === 'create'
-      ? { path, change: 'created', before: '', after: text('file_text', 'content') }
-      : { path, change: 'edited', before: text('old_str'), after: text('new_str', 'insert_text') };
-  return { kind: 'edit', edits: [edit] };
-}
-
-function toPatch(input: unknown, cwd: string | null): Action | null {
-  const patch = typeof input === 'string' ? input : getAnyText(asRow(input) ?? {}, 'input', 'patch');
-  const edits = parsePatch((patch ?? '').toWellFormed()).map((edit) => {
-    const path = resolveFilePath(edit.path, cwd);
-    return edit.to === undefined ? { ...edit, path } : { ...edit, path, to: resolveFilePath(edit.to, cwd) };
-  });
-  return edits.length === 0 ? null : { kind: 'edit', edits };
-}
-
-type Status = PlanItem['status'];
-
-const STATUSES: Readonly<Record<string, Status>> = {
+const STATUSES: Readonly<Record<string, PlanItem['status']>> = {
   pending: 'pending',
   blocked: 'pending',
   in_progress: 'in_progress',
@@ -98,8 +74,8 @@ const STATUSES: Readonly<Record<string, Status>> = {
 };
 
 /**
- * The to-do list that the agent keeps in a database of the session. The database is not looked at: the statements that
- * filled it are followed, as far as they are of the kinds that the agent is taught to write.
+ * The to-do list that the agent keeps in a database of the session. It is rebuilt from the SQL statements in the calls, as
+ * far as they are of the kinds that the agent is taught to write; the database itself is not read.
  */
 export class Todos {
   readonly #items: Map<string, PlanItem>;
@@ -166,7 +142,7 @@ export class Todos {
     return chosen.length > 0;
   }
 
-  /** By ids, by status, or all where nothing is asked for. */
+  /** The items that a condition on ids or on the status selects; all without a condition. */
   #choose(tokens: readonly Token[]): [string, PlanItem][] {
     const all = [...this.#items];
     const where = tokens.findIndex((token) => isWord(token, 'where'));

@@ -1,8 +1,9 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { Machine } from '../../platform/machine.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { parseInput } from '../actions.ts';
+import type { Agent, Reading } from '../agent.ts';
 import { readChecklist } from '../checklist.ts';
-import { asRow, countUnknown, getNumber, getRow, getText, parseAny, type Row, toRows } from '../json.ts';
+import { listBlockTexts } from '../content.ts';
+import { asRow, countUnknown, getAnyText, getNumber, getRow, getText, type Row } from '../json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -16,40 +17,63 @@ import {
   type Stamp,
   toTimestamp,
 } from '../make-events.ts';
+import { takeCall } from '../open-calls.ts';
 import { openRows, type RowFormat, readRows } from '../transcript.ts';
-import { findRewound, isDead, isIdle, isNeedless, REWIND, type Rewound, rewindNothing } from './rows.ts';
-import { inspectTranscript, listTranscripts } from './sessions.ts';
+import { canSkipRow, findRewinds, isDiscarded, isIdle, REWIND, type Rewinds } from './rows.ts';
+import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 import { Todos, toAction } from './tools.ts';
 
-/** What is still to come of a call that is not told the usual way. */
-interface OpenCall {
-  kind: 'answer' | 'todos' | 'checklist';
-  text: string;
-}
-
-const EXIT_NOTE = /\n?<(?:shellId: [^<>\n]{1,60} )?(?:completed|exited) with exit code (-?\d{1,10})>\s*$/;
-const ANSWER_PREFIX = /^(?:User (?:responded|selected|answered|chose)|Answer): /i;
-
-/** All that is remembered of the rows of a session. */
-export interface ReaderState {
-  open: Map<string, OpenCall>;
+/** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
+interface State {
+  /** Calls without a result so far that are answers or plans. */
+  open: Map<string, { kind: 'answer' | 'todos' | 'checklist'; text: string }>;
   todos: Map<string, PlanItem>;
   cwd: string | null;
   branch: string | null;
   model: string | null;
+  rewound: Rewinds;
 }
 
-export function startReader(): ReaderState {
-  return { open: new Map(), todos: new Map(), cwd: null, branch: null, model: null };
+function startState(rewound: Rewinds): State {
+  return { open: new Map(), todos: new Map(), cwd: null, branch: null, model: null, rewound };
 }
 
-/** Turns the events of one session's file into events. */
-export class TranscriptReader {
-  readonly #state: ReaderState;
+const format: RowFormat<State> = {
+  start: () => startState({ gone: new Set(), ranges: [] }),
+  lookAhead: ({ path }, until) => startState(findRewinds(path, until)),
+  openReader: ({ state, reading, knowsAll }) => {
+    const reader = new TranscriptReader(state, reading);
+    return {
+      read: ({ row, line }) => {
+        if (!knowsAll && row.type === REWIND) return null;
+        const isSilent = isIdle(getText(row, 'type') ?? '');
+        return isSilent || isDiscarded(state.rewound, line, getText(row, 'id')) ? [] : reader.read(row, line);
+      },
+      finish: () => [],
+      keep: () => state,
+    };
+  },
+  shortcuts: () => ({ isNeedless: canSkipRow }),
+};
+
+export const copilotAgent: Agent = {
+  name: 'copilot',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents: (session, reading) => readRows(format, session, reading),
+  openTranscript: (opening) => openRows(format, opening),
+};
+
+const EXIT_NOTE = /\n?<(?:shellId: [^<>\n]{1,60} )?(?:completed|exited) with exit code (-?\d{1,10})>\s*$/;
+const ANSWER_PREFIX = /^(?:User (?:responded|selected|answered|chose)|Answer): /i;
+
+class TranscriptReader {
+  readonly #state: State;
   readonly #reading: Reading;
   readonly #todos: Todos;
 
-  constructor(state: ReaderState, reading: Reading) {
+  constructor(state: State, reading: Reading) {
     this.#state = state;
     this.#reading = reading;
     this.#todos = new Todos(state.todos);
@@ -63,15 +87,13 @@ export class TranscriptReader {
       case 'session.start':
         this.#reading.sessionId = getText(data, 'sessionId') ?? this.#reading.sessionId;
         this.#reading.agentVersion = getText(data, 'copilotVersion') ?? this.#reading.agentVersion;
-        this.#state.model = getText(data, 'selectedModel') ?? this.#state.model;
-        this.#move(getRow(data, 'context'));
+        this.#enter(getText(data, 'selectedModel'), getRow(data, 'context'));
         return;
       case 'session.resume':
-        this.#state.model = getText(data, 'selectedModel') ?? this.#state.model;
-        this.#move(getRow(data, 'context'));
+        this.#enter(getText(data, 'selectedModel'), getRow(data, 'context'));
         return;
       case 'session.context_changed':
-        this.#move(data);
+        this.#enter(null, data);
         return;
       case 'session.model_change':
         this.#state.model = getText(data, 'newModel') ?? this.#state.model;
@@ -93,7 +115,7 @@ export class TranscriptReader {
         return;
       case 'session.error':
       case 'model.call_failure':
-        yield makeLimit(stamp, getText(data, 'message') ?? getText(data, 'errorMessage') ?? type);
+        yield makeLimit(stamp, getAnyText(data, 'message', 'errorMessage') ?? type);
         return;
       case 'hook.end':
         yield* makeInjected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
@@ -103,26 +125,25 @@ export class TranscriptReader {
     }
   }
 
-  #move(context: Row): void {
+  #enter(model: string | null, context: Row): void {
+    this.#state.model = model ?? this.#state.model;
     this.#state.cwd = getText(context, 'cwd') ?? this.#state.cwd;
     this.#state.branch = getText(context, 'branch') ?? this.#state.branch;
   }
 
   #stamp(row: Row, data: Row, line: number): Stamp {
+    const { cwd, branch } = this.#state;
     const model = getText(data, 'model') ?? this.#state.model;
     const at = toTimestamp(row.timestamp);
-    return {
-      ...makeStamp({ at, line, id: getText(row, 'id'), cwd: this.#state.cwd, model }),
-      ...(this.#state.branch ? { branch: this.#state.branch.toWellFormed() } : {}),
-      ...(isSubAgent(row, data) ? { sidechain: true } : {}),
-    };
+    const stamp = makeStamp({ at, line, id: getText(row, 'id'), cwd, model, branch });
+    return { ...stamp, ...(isSubAgent(row, data) ? { sidechain: true } : {}) };
   }
 
   *#readCall(stamp: Stamp, data: Row): Generator<Event> {
     const id = getText(data, 'toolCallId');
     const tool = getText(data, 'toolName') ?? '';
     if (id === null) return;
-    const input = readInput(data.arguments);
+    const input = parseInput(data.arguments);
     const fields = asRow(input) ?? {};
     const query = tool === 'sql' ? getText(fields, 'query') : null;
     const list = tool === 'update_todo' ? getText(fields, 'todos') : null;
@@ -138,8 +159,7 @@ export class TranscriptReader {
   *#readResult(stamp: Stamp, data: Row): Generator<Event> {
     const id = getText(data, 'toolCallId');
     if (id === null) return;
-    const open = this.#state.open.get(id);
-    this.#state.open.delete(id);
+    const open = takeCall(this.#state.open, id);
     const succeeded = typeof data.success === 'boolean' ? data.success : null;
     const text = readResultText(data);
     if (open?.kind === 'answer' && succeeded !== false) {
@@ -151,8 +171,8 @@ export class TranscriptReader {
       if (succeeded !== false && items.length > 0) yield makePlan(stamp, items);
     } else {
       const note = EXIT_NOTE.exec(text.slice(-200));
-      const exit =
-        getNumber(getRow(data, 'shellExecution'), 'exitCode') ?? (note === null ? null : Number(note[1]));
+      const noted = note === null ? null : Number(note[1]);
+      const exit = getNumber(getRow(data, 'shellExecution'), 'exitCode') ?? noted;
       const ok = exit === null || succeeded === false ? succeeded : exit === 0;
       yield makeResult(stamp, { id, ok, exit, output: text.replace(EXIT_NOTE, '') });
     }
@@ -163,60 +183,17 @@ function isSubAgent(row: Row, data: Row): boolean {
   return getText(row, 'agentId') !== null || getText(data, 'parentToolCallId') !== null;
 }
 
-/** Sub-agents are spoken to by agents, and some messages come from schedules, skills and other sessions. */
+/** Prompts of sub-agents come from agents; others from schedules, skills and other sessions. */
 function isHuman(row: Row, data: Row): boolean {
   if (isSubAgent(row, data) || getText(data, 'inputOrigin') !== null) return false;
   const source = getText(data, 'source');
   return source === null || source === 'user' || source === 'human';
 }
 
-function readInput(input: unknown): unknown {
-  if (typeof input !== 'string') return input;
-  return asRow(parseAny(input)) ?? input;
-}
-
 function readResultText(data: Row): string {
   const result = getRow(data, 'result');
   const content = getText(result, 'content');
   if (content !== null) return content;
-  const texts = toRows(result.contents).flatMap((part) => getText(part, 'text') ?? []);
+  const texts = listBlockTexts(result.contents);
   return texts.length > 0 ? texts.join('\n') : (getText(getRow(data, 'error'), 'message') ?? '');
-}
-
-interface TranscriptState extends ReaderState {
-  rewound: Rewound;
-}
-
-const format: RowFormat<TranscriptState> = {
-  start: () => ({ ...startReader(), rewound: rewindNothing() }),
-  lookAhead: ({ path }, until) => ({ ...startReader(), rewound: findRewound(path, until) }),
-  openReader: ({ state, reading, knowsAll }) => {
-    const reader = new TranscriptReader(state, reading);
-    return {
-      read: ({ row, line }) => {
-        if (!knowsAll && row.type === REWIND) return null;
-        const isSilent = isIdle(getText(row, 'type') ?? '');
-        return isSilent || isDead(state.rewound, line, getText(row, 'id')) ? [] : reader.read(row, line);
-      },
-      finish: () => [],
-      keep: () => state,
-    };
-  },
-  shortcuts: () => ({ isNeedless }),
-};
-
-export const copilotAgent: Agent = {
-  name: 'copilot',
-  findSessions,
-  listTranscripts,
-  inspectFile: inspectTranscript,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
-
-function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const path of listTranscripts(machine)) {
-    const session = inspectTranscript(path);
-    if (session !== null) yield session;
-  }
 }
