@@ -20,23 +20,15 @@ const SKIPPED_TYPES = new Set(
   ).split(' '),
 );
 
-const KNOWN_TYPES = new Set([...READ_TYPES, ...SKIPPED_TYPES]);
-
-export function isKnownType(type: string): boolean {
-  return KNOWN_TYPES.has(type);
-}
+export const KNOWN_TYPES: ReadonlySet<string> = new Set([...READ_TYPES, ...SKIPPED_TYPES]);
 
 /** Blocks of the agent's messages without words or calls of Claude Code's tools. */
-const SILENT_BLOCKS = new Set(
+export const SILENT_BLOCKS: ReadonlySet<string> = new Set(
   (
     'thinking redacted_thinking image document server_tool_use web_search_tool_result ' +
     'web_fetch_tool_result code_execution_tool_result mcp_tool_use mcp_tool_result container_upload'
   ).split(' '),
 );
-
-export function isSilentBlock(type: string): boolean {
-  return SILENT_BLOCKS.has(type);
-}
 
 /** A row of a conversation; Qwen Code writes similar ones, whose messages consist of parts. */
 export function isConversationRow(row: Row): boolean {

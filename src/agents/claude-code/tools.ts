@@ -84,12 +84,10 @@ function joinTexts(...texts: readonly unknown[]): string {
   return toMessageText(texts.filter((text) => typeof text === 'string' && text !== '').join('\n'));
 }
 
-const REFINED_TOOLS = new Set(['Write', 'Edit', 'Bash', 'PowerShell', 'ExitPlanMode']);
-
-/** Whether the result says more about what the call did than its input. */
-export function isRefinedByResult(tool: string): boolean {
-  return REFINED_TOOLS.has(tool);
-}
+/** Tools whose result says more about what the call did than its input. */
+export const REFINED_TOOLS: ReadonlySet<string> = new Set(
+  'Write Edit Bash PowerShell ExitPlanMode'.split(' '),
+);
 
 /** What a call turned out to have done. */
 export function refineAction(action: Action, data: Row, text: string): Action {
@@ -184,11 +182,9 @@ function readTag(text: string, tag: string): string | null {
   return end === -1 ? null : text.slice(start + tag.length + 2, end);
 }
 
-const PLAN_TOOLS = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
-
-export function isPlanTool(tool: string): boolean {
-  return PLAN_TOOLS.has(tool);
-}
+export const PLAN_TOOLS: ReadonlySet<string> = new Set(
+  'TodoWrite TaskCreate TaskUpdate TaskList TaskGet'.split(' '),
+);
 
 /** The input of `TodoWrite`: the whole plan each time. */
 export function readTodos(input: Row): PlanItem[] {

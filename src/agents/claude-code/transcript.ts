@@ -38,19 +38,19 @@ import {
   findReplacedPrompt,
   findRewinds,
   isDiscarded,
-  isKnownType,
-  isSilentBlock,
+  KNOWN_TYPES,
   meetRow,
   packSeen,
   type Rewinds,
   type SeenRows,
+  SILENT_BLOCKS,
   startRewinds,
 } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 import {
   describeCall,
-  isPlanTool,
-  isRefinedByResult,
+  PLAN_TOOLS,
+  REFINED_TOOLS,
   readContentText,
   readNotification,
   readOutcome,
@@ -171,7 +171,7 @@ class Conversation implements RowReader {
     else if (type === 'system') this.#readSystem(row, stamp);
     else if (type === 'attachment') this.#readAttachment(getRow(row, 'attachment'), stamp);
     else if (type === 'queue-operation') this.#readQueue(row, stamp);
-    else if (!isKnownType(type)) countUnknown(this.#reading.unknown, type);
+    else if (!KNOWN_TYPES.has(type)) countUnknown(this.#reading.unknown, type);
   }
 
   #readUser(row: Row, stamp: Stamp): void {
@@ -199,7 +199,7 @@ class Conversation implements RowReader {
     if (id === null) return;
     const text = readContentText(block.content);
     const call = takeCall(this.#state.calls, id);
-    if (call !== undefined && isPlanTool(call.tool)) {
+    if (call !== undefined && PLAN_TOOLS.has(call.tool)) {
       const plan = block.is_error === true ? null : this.#tasks.apply(call.tool, call.input, { text, data });
       this.#addPlan(plan, stamp);
       return;
@@ -225,7 +225,7 @@ class Conversation implements RowReader {
         const text = getText(block, 'text') ?? '';
         if (row.isApiErrorMessage === true) this.#add(makeLimit(stamp, text));
         else if (!isSynthetic && this.#isNewText(text)) this.#add(...makeReply(stamp, text));
-      } else if (!isSilentBlock(type)) countUnknown(this.#reading.unknown, `assistant/${type}`);
+      } else if (!SILENT_BLOCKS.has(type)) countUnknown(this.#reading.unknown, `assistant/${type}`);
     }
   }
 
@@ -245,13 +245,13 @@ class Conversation implements RowReader {
     const tool = getText(block, 'name');
     if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(block, 'input');
-    this.#state.calls.set(id, { tool, input: isPlanTool(tool) ? input : EMPTY_ROW });
+    this.#state.calls.set(id, { tool, input: PLAN_TOOLS.has(tool) ? input : EMPTY_ROW });
     if (tool === 'TodoWrite') this.#add(makePlan(stamp, readTodos(input)));
-    if (isPlanTool(tool)) return;
+    if (PLAN_TOOLS.has(tool)) return;
     const action = describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);
     const event = makeCall(stamp, { id, tool, action });
     this.#closeBoundary();
-    if (event.type === 'call' && isRefinedByResult(tool)) this.#events.addWaiting(event);
+    if (event.type === 'call' && REFINED_TOOLS.has(tool)) this.#events.addWaiting(event);
     else this.#events.add(event);
   }
 

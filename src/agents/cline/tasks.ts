@@ -27,17 +27,12 @@ const EXITED = /^Command (?:executed successfully \(|failed with )exit code (\d{
 const SAYING_TOOLS = new Set(['attempt_completion', 'plan_mode_respond', 'act_mode_respond', 'focus_chain']);
 
 /** Tools whose result begins with text by others: nothing in it is the human's. */
-const SHOWING_TOOLS = new Set([
-  'access_mcp_resource',
-  'browser_action',
-  'list_code_definition_names',
-  'list_files',
-  'read_file',
-  'search_files',
-  'use_mcp_tool',
-  'web_fetch',
-  'web_search',
-]);
+const SHOWING_TOOLS = new Set(
+  (
+    'access_mcp_resource browser_action list_code_definition_names list_files read_file search_files ' +
+    'use_mcp_tool web_fetch web_search'
+  ).split(' '),
+);
 
 interface Call {
   id: string;
@@ -68,13 +63,9 @@ export class TaskReader {
       return;
     }
     this.#model = getAnyText(getRow(message, 'modelInfo'), 'modelId', 'id') ?? this.#model;
-    const stamp = makeStamp({
-      at: toTimestamp(message.ts),
-      line,
-      id: getText(message, 'id'),
-      cwd: this.#session.cwd,
-      model: this.#model,
-    });
+    const { cwd } = this.#session;
+    const at = toTimestamp(message.ts);
+    const stamp = makeStamp({ at, line, id: getText(message, 'id'), cwd, model: this.#model });
     const blocks = toBlocks(message.content);
     if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
     else if (message.role === 'user') yield* this.#readUser(stamp, blocks);

@@ -21,15 +21,7 @@ export function findInnerCalls(source: string): InnerCall[] {
   return calls;
 }
 
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-  '0': '\0',
-};
+const ESCAPES = new Map(Object.entries({ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', 0: '\0' }));
 const MAX_DEPTH = 16;
 const CLOSING = ')]}';
 
@@ -98,7 +90,7 @@ class Literal {
       return code > 0x10ffff ? '' : String.fromCodePoint(code);
     }
     if (char === '\n') return '';
-    return SIMPLE_ESCAPES[char] ?? char;
+    return ESCAPES.get(char) ?? char;
   }
 
   #readObject(depth: number): Record<string, unknown> {

@@ -1,7 +1,7 @@
 import { decompressZstd, readHead } from '../../platform/external-file.ts';
 import { type Line, readLines } from '../../platform/lines.ts';
-import { getNumber, getRow } from '../json.ts';
-import { isRollback, parseLine, peekKind, type RowKind, readKind } from './rows.ts';
+import { getNumber, getRow, parseRow } from '../json.ts';
+import { peekKind, type RowKind, readKind } from './rows.ts';
 import { findSibling, type HistoryBase, readMeta } from './sessions.ts';
 
 /** The files of a session, the oldest first: each but the last is read up to where the next one continues it. */
@@ -92,21 +92,21 @@ export function surveyLines(lines: Iterable<{ bytes: Buffer; index: number }>): 
   const turns: Turn[] = [];
   for (const { bytes, index } of lines) {
     const peeked = peekKind(bytes);
-    if (peeked !== null && !isSurveyed(peeked)) continue;
+    if (peeked !== null && classify(peeked) === null) continue;
     // A line that does not parse may still be being written.
-    const row = parseLine(bytes);
-    const kind = row === null ? null : (peeked ?? readKind(row));
-    if (row === null || kind?.type !== 'event_msg') continue;
-    if (isReply(kind)) survey.hasReplies = true;
-    else if (isTurnStart(kind)) {
+    const row = parseRow(bytes.toString('utf8'));
+    if (row === null) continue;
+    const what = classify(peeked ?? readKind(row));
+    if (what === 'reply') survey.hasReplies = true;
+    else if (what === 'turn') {
       marksTurns = true;
       turns.push({ start: index, human: false });
-    } else if (isPrompt(kind)) {
+    } else if (what === 'prompt') {
       survey.hasPrompts = true;
       const turn = turns.at(-1);
       if (turn === undefined || !marksTurns) turns.push({ start: index, human: true });
       else turn.human = true;
-    } else if (isRollback(kind)) {
+    } else if (what === 'rollback') {
       const start = dropTurns(turns, getNumber(getRow(row, 'payload'), 'num_turns') ?? 0);
       if (start !== null) survey.dead.push([start, index]);
     }
@@ -116,25 +116,17 @@ export function surveyLines(lines: Iterable<{ bytes: Buffer; index: number }>): 
 
 /** Whether a row changes how those before it have to be read. */
 export function changesSurvey(kind: RowKind, { hasPrompts, hasReplies }: Survey): boolean {
-  if (kind.type !== 'event_msg') return false;
-  return (isPrompt(kind) && !hasPrompts) || (isReply(kind) && !hasReplies) || isRollback(kind);
+  const what = classify(kind);
+  return (what === 'prompt' && !hasPrompts) || (what === 'reply' && !hasReplies) || what === 'rollback';
 }
 
-function isSurveyed(kind: RowKind): boolean {
-  if (kind.type !== 'event_msg') return false;
-  return isReply(kind) || isPrompt(kind) || isTurnStart(kind) || isRollback(kind);
-}
-
-function isTurnStart({ kind }: RowKind): boolean {
-  return kind === 'task_started' || kind === 'turn_started';
-}
-
-function isPrompt({ kind, item }: RowKind): boolean {
-  return kind === 'user_message' || item === 'UserMessage';
-}
-
-function isReply({ kind, item }: RowKind): boolean {
-  return kind === 'agent_message' || item === 'AgentMessage';
+/** What a row means to a survey; null for nothing. */
+function classify({ type, kind, item }: RowKind): 'reply' | 'turn' | 'prompt' | 'rollback' | null {
+  if (type !== 'event_msg') return null;
+  if (kind === 'agent_message' || item === 'AgentMessage') return 'reply';
+  if (kind === 'task_started' || kind === 'turn_started') return 'turn';
+  if (kind === 'user_message' || item === 'UserMessage') return 'prompt';
+  return kind === 'thread_rolled_back' ? 'rollback' : null;
 }
 
 interface Turn {

@@ -1,4 +1,4 @@
-import { getNumber, getRow, getText, parseRow, type Row } from '../json.ts';
+import { getNumber, getRow, getText, type Row } from '../json.ts';
 
 export interface RowKind {
   /** Of the row, as `response_item`. */
@@ -30,10 +30,6 @@ export function peekKind(bytes: Buffer): RowKind | null {
   };
 }
 
-export function parseLine(bytes: Buffer): Row | null {
-  return parseRow(bytes.toString('utf8'));
-}
-
 export function readKind(row: Row): RowKind {
   const payload = getRow(row, 'payload');
   const kind = getText(payload, 'type') ?? '';
@@ -41,16 +37,12 @@ export function readKind(row: Row): RowKind {
   return { type: getText(row, 'type') ?? '', kind, item: item ?? '', ordinal: getNumber(row, 'ordinal') };
 }
 
-export function isRollback({ type, kind }: RowKind): boolean {
-  return type === 'event_msg' && kind === 'thread_rolled_back';
-}
-
 const REACHED_LIMIT = Buffer.from('"rate_limit_reached_type":"');
 
 /** Whether the bytes of a row prove that it makes no event. */
 export function canSkipRow(bytes: Buffer): boolean {
   const kind = peekKind(bytes);
-  if (kind === null || isRollback(kind)) return false;
+  if (kind === null || kind.kind === 'thread_rolled_back') return false;
   return isIdle(kind) || (kind.kind === 'token_count' && !bytes.includes(REACHED_LIMIT));
 }
 
@@ -93,25 +85,8 @@ const IDLE_ITEMS = new Set(
 );
 
 /** Beginnings of texts that the program wrote as if by the human. */
-const NOT_HUMAN = [
-  '# AGENTS.md instructions',
-  '<INSTRUCTIONS>',
-  '<codex_',
-  '<environment_context>',
-  '<goal_context>',
-  '<hook_',
-  '<permissions instructions>',
-  '<recommended_plugins>',
-  '<skill>',
-  '<skills_instructions>',
-  '<subagent_notification>',
-  '<system',
-  '<turn_aborted>',
-  '<user_action>',
-  '<user_instructions>',
-  '<user_shell_command>',
-  'Another language model started to solve this problem',
-];
+const NOT_HUMAN =
+  /^(?:# AGENTS\.md instructions|<INSTRUCTIONS>|<codex_|<environment_context>|<goal_context>|<hook_|<permissions instructions>|<recommended_plugins>|<skill>|<skills_instructions>|<subagent_notification>|<system|<turn_aborted>|<user_action>|<user_instructions>|<user_shell_command>|Another language model started to solve this problem)/;
 
 /** Editors write what is open in front of what was typed. */
 const EDITOR_CONTEXT = '# Context from my IDE setup:';
@@ -120,7 +95,7 @@ const TYPED = /^## My request for Codex:[ \t]*\n?/m;
 /** What the human typed in a text of the user's role; null for a text of the program. */
 export function findHumanText(text: string): string | null {
   const start = text.trimStart();
-  if (start === '' || NOT_HUMAN.some((beginning) => start.startsWith(beginning))) return null;
+  if (start === '' || NOT_HUMAN.test(start)) return null;
   if (!start.startsWith(EDITOR_CONTEXT)) return text;
   const typed = TYPED.exec(start);
   return typed === null ? text : start.slice(typed.index + typed[0].length);

@@ -7,7 +7,7 @@ import { toMessageText } from '../message-text.ts';
 import { takeCall } from '../open-calls.ts';
 import { findInnerCalls } from './code-mode.ts';
 import {
-  isCommandTool,
+  COMMAND_TOOLS,
   readAnswers,
   readChanges,
   readCommand,
@@ -55,22 +55,15 @@ export class ToolCalls {
       yield* this.#readPoll(stamp, { id, tool: name, input });
     } else {
       const namespace = getText(payload, 'namespace');
-      const action = namespace === null ? toAction(name, input, cwdOf(stamp)) : makeOtherAction(input);
+      const action = namespace === null ? toAction(name, input, stamp.cwd ?? null) : makeOtherAction(input);
       this.#openFor(id, action);
       yield makeCall(stamp, { id, tool: namespace === null ? name : `${namespace}__${name}`, action });
     }
   }
 
   #open(id: string, call: Partial<OpenCall>): void {
-    this.#state.open.set(id, {
-      output: 'call',
-      origin: null,
-      edits: false,
-      commands: [],
-      exits: [],
-      ok: null,
-      ...call,
-    });
+    const blank: OpenCall = { output: 'call', origin: null, edits: false, commands: [], exits: [], ok: null };
+    this.#state.open.set(id, { ...blank, ...call });
   }
 
   #openFor(id: string, { kind }: Action, commands: readonly string[] = []): void {
@@ -105,12 +98,12 @@ export class ToolCalls {
     }
     const commands = work.flatMap(({ name, input }) => {
       const fields = asRow(input) ?? {};
-      return isCommandTool(name) ? (readCommandLine(fields.cmd ?? fields.command) ?? []) : [];
+      return COMMAND_TOOLS.has(name) ? (readCommandLine(fields.cmd ?? fields.command) ?? []) : [];
     });
     const [first, ...others] = work;
     const only = others.length === 0 && first?.name !== 'apply_patch' ? first : undefined;
     let action: Action = makeOtherAction(source);
-    if (only?.input !== undefined) action = toAction(only.name, only.input, cwdOf(stamp));
+    if (only?.input !== undefined) action = toAction(only.name, only.input, stamp.cwd ?? null);
     else if (commands.length > 0) {
       action = { kind: 'command', command: toMessageText(commands.join('\n')), background: false };
     }
@@ -148,7 +141,7 @@ export class ToolCalls {
       call.ok = ok;
       return;
     }
-    const edits = readChanges(getRow(payload, 'changes'), cwdOf(stamp));
+    const edits = readChanges(getRow(payload, 'changes'), stamp.cwd ?? null);
     if (id === null || edits.length === 0) return;
     const own = call === undefined ? id : `${id}:patch`;
     yield makeCall(stamp, { id: own, tool: 'apply_patch', action: { kind: 'edit', edits } });
@@ -167,7 +160,7 @@ export class ToolCalls {
     }
     const isAgents = item.source === 'agent' || item.source === 'unified_exec_interaction';
     if (id === null || command === null || isAgents) return;
-    yield makeCall(stamp, { id, tool: 'CommandExecution', action: readCommand(command, cwdOf(stamp)) });
+    yield makeCall(stamp, { id, tool: 'CommandExecution', action: readCommand(command, stamp.cwd ?? null) });
     const ok = exit === null ? null : exit === 0;
     yield makeResult(stamp, { id, ok, exit, output: getText(item, 'aggregated_output') ?? '' });
   }
@@ -216,8 +209,4 @@ function* readAnswer(stamp: Stamp, id: string, output: unknown): Generator<Event
   const answer = texts.map((text) => readAnswers(parseRow(text) ?? {})).find((text) => text !== '');
   if (answer !== undefined) yield* makePrompt(stamp, answer);
   else yield makeResult(stamp, { id, ok: null, exit: null, output: texts.join('\n') });
-}
-
-function cwdOf({ cwd }: Stamp): string | null {
-  return cwd ?? null;
 }

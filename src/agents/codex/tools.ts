@@ -7,18 +7,9 @@ import { toMessageText } from '../message-text.ts';
 import { parseUnifiedDiff } from '../patch.ts';
 import { resolveFilePath } from '../touched-files.ts';
 
-const COMMAND_TOOLS = new Set([
-  'exec_command',
-  'shell_command',
-  'shell',
-  'local_shell',
-  'container.exec',
-  'unified_exec',
-]);
-
-export function isCommandTool(tool: string): boolean {
-  return COMMAND_TOOLS.has(tool);
-}
+export const COMMAND_TOOLS: ReadonlySet<string> = new Set(
+  'exec_command shell_command shell local_shell container.exec unified_exec'.split(' '),
+);
 
 /** What a tool call does. `input` is an object, or the text of a tool that takes free text. */
 export function toAction(tool: string, input: unknown, cwd: string | null): Action {

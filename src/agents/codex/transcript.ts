@@ -2,7 +2,7 @@ import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { listTexts } from '../content.ts';
-import { asRow, countUnknown, getRow, getText, type Row } from '../json.ts';
+import { asRow, countUnknown, getRow, getText, parseRow, type Row } from '../json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -25,7 +25,7 @@ import {
   startSurvey,
   surveyLines,
 } from './history.ts';
-import { canSkipRow, findHumanText, isIdle, parseLine, type RowKind, readKind } from './rows.ts';
+import { canSkipRow, findHumanText, isIdle, type RowKind, readKind } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts, toMeta } from './sessions.ts';
 import { type CallsState, findCallId, readSearch, ToolCalls } from './tool-calls.ts';
 
@@ -54,7 +54,7 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
   for (const { bytes, number, closed, index } of readHistory(history, onUnreadable)) {
     if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
     const canSkip = closed && canSkipRow(bytes);
-    const row = canSkip ? null : parseLine(bytes);
+    const row = canSkip ? null : parseRow(bytes.toString('utf8'));
     if (row === null && !closed) continue;
     reading.rows++;
     if (row === null && !canSkip) reading.unreadable++;
@@ -106,15 +106,8 @@ interface State extends CallsState {
 }
 
 function startState(survey: Survey): State {
-  return {
-    open: new Map(),
-    running: new Map(),
-    survey,
-    cwd: null,
-    branch: null,
-    model: null,
-    lastLimit: null,
-  };
+  const calls = { open: new Map(), running: new Map() };
+  return { ...calls, survey, cwd: null, branch: null, model: null, lastLimit: null };
 }
 
 const SUMMARY_PREAMBLE = /^Another language model started to solve this problem[^\n]*\n/;
@@ -169,87 +162,78 @@ class RolloutReader {
     return makeStamp({ at: toTimestamp(row.timestamp), line: this.#line, id, cwd, model, branch });
   }
 
-  *#readEvent(row: Row, payload: Row, kind: string): Generator<Event> {
+  #readEvent(row: Row, payload: Row, kind: string): Iterable<Event> {
     const id = findCallId(payload);
     const stamp = this.#stamp(row, id);
     const message = getText(payload, 'message');
     switch (kind) {
       case 'user_message':
-        yield* this.#readPrompt(stamp, message ?? '');
-        return;
+        return this.#readPrompt(stamp, message ?? '');
       case 'agent_message':
-        yield* makeReply(stamp, message ?? '');
-        return;
+        return makeReply(stamp, message ?? '');
       case 'patch_apply_end':
-        yield* this.#calls.readPatch(stamp, payload, id);
-        return;
+        return this.#calls.readPatch(stamp, payload, id);
       case 'mcp_tool_call_end': {
         const result = getRow(payload, 'result');
         this.#calls.noteOutcome(id, result.Err === undefined && !isToolError(getRow(result, 'Ok')));
-        return;
+        return [];
       }
       case 'token_count':
-        yield* this.#readLimit(stamp, getRow(payload, 'rate_limits'));
-        return;
+        return this.#readLimit(stamp, getRow(payload, 'rate_limits'));
       case 'error':
       case 'stream_error':
-        yield makeLimit(stamp, message ?? kind);
-        return;
+        return [makeLimit(stamp, message ?? kind)];
       default:
-        countUnknown(this.#reading.unknown, `event_msg/${kind}`);
+        return this.#countUnknown(`event_msg/${kind}`);
     }
   }
 
-  *#readItem(row: Row, item: Row, kind: string): Generator<Event> {
+  #readItem(row: Row, item: Row, kind: string): Iterable<Event> {
     const id = getText(item, 'id');
     const stamp = this.#stamp(row, id);
     switch (kind) {
       case 'UserMessage':
-        yield* this.#readPrompt(stamp, listTexts(item.content).join(''));
-        return;
+        return this.#readPrompt(stamp, listTexts(item.content).join(''));
       case 'AgentMessage':
-        yield* makeReply(stamp, listTexts(item.content).join(''));
-        return;
+        return makeReply(stamp, listTexts(item.content).join(''));
       case 'Plan': {
         const text = toMessageText(getText(item, 'text') ?? '');
-        if (id !== null) yield makeCall(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } });
-        return;
+        return id === null ? [] : [makeCall(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } })];
       }
       case 'CommandExecution':
-        yield* this.#calls.readExecution(stamp, item, id);
-        return;
+        return this.#calls.readExecution(stamp, item, id);
       case 'FileChange':
-        yield* this.#calls.readPatch(stamp, item, id);
-        return;
+        return this.#calls.readPatch(stamp, item, id);
       case 'McpToolCall':
         this.#calls.noteOutcome(id, item.status !== 'failed' && !isToolError(getRow(item, 'result')));
-        return;
+        return [];
       default:
-        countUnknown(this.#reading.unknown, `item/${kind}`);
+        return this.#countUnknown(`item/${kind}`);
     }
   }
 
-  *#readResponse(row: Row, payload: Row, kind: string): Generator<Event> {
+  #readResponse(row: Row, payload: Row, kind: string): Iterable<Event> {
     const stamp = this.#stamp(row, getText(payload, 'id') ?? findCallId(payload));
     switch (kind) {
       case 'message':
-        yield* this.#readMessage(stamp, payload);
-        return;
+        return this.#readMessage(stamp, payload);
       case 'function_call':
       case 'custom_tool_call':
       case 'local_shell_call':
-        yield* this.#calls.readCall(stamp, payload);
-        return;
+        return this.#calls.readCall(stamp, payload);
       case 'function_call_output':
       case 'custom_tool_call_output':
-        yield* this.#calls.readOutput(stamp, payload);
-        return;
+        return this.#calls.readOutput(stamp, payload);
       case 'web_search_call':
-        yield* readSearch(stamp, payload);
-        return;
+        return readSearch(stamp, payload);
       default:
-        countUnknown(this.#reading.unknown, `response_item/${kind}`);
+        return this.#countUnknown(`response_item/${kind}`);
     }
+  }
+
+  #countUnknown(kind: string): [] {
+    countUnknown(this.#reading.unknown, kind);
+    return [];
   }
 
   *#readMessage(stamp: Stamp, payload: Row): Generator<Event> {

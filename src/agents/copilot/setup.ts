@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { findAgentHome } from '../homes.ts';
 import { formatHookCommand } from '../hook-command.ts';
 import { describeServerFile, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
-import { type HookDialect, readSource, USUAL_DIALECT } from '../hook-input.ts';
+import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import { getAnyText } from '../json.ts';
 import type { Launch } from '../launch.ts';
 import { makeServerCommand } from '../server-command.ts';
@@ -18,20 +18,12 @@ export const copilotLaunch: Launch = {
 export const copilotHook: HookDialect = {
   ...USUAL_DIALECT,
   read: (input) => {
-    const session = getAnyText(input, 'sessionId', 'session_id');
-    if (session === null || session === '') return null;
-    return {
-      session,
-      cwd: getAnyText(input, 'cwd'),
-      transcript: getAnyText(input, 'transcriptPath', 'transcript_path'),
-      source: readSource(getAnyText(input, 'source')),
-      isManual: getAnyText(input, 'trigger') === 'manual',
-      hasPrompt: (getAnyText(input, 'prompt') ?? '').trim() !== '',
-      lastReply: null,
-      terminal: getAnyText(input, 'terminal_id'),
-      isSubAgent: false,
-      isScheduled: false,
-    };
+    const usual = readUsualInput({
+      ...input,
+      session_id: getAnyText(input, 'sessionId', 'session_id'),
+      transcript_path: getAnyText(input, 'transcriptPath', 'transcript_path'),
+    });
+    return usual === null ? null : { ...usual, lastReply: null, isSubAgent: false };
   },
   write: (_, text) => JSON.stringify({ additionalContext: text }),
   startsAfterCompaction: false,

@@ -79,7 +79,7 @@ class TranscriptReader {
     this.#todos = new Todos(state.todos);
   }
 
-  *read(row: Row, line: number): Generator<Event> {
+  read(row: Row, line: number): Iterable<Event> {
     const type = getText(row, 'type') ?? '';
     const data = getRow(row, 'data');
     const stamp = this.#stamp(row, data, line);
@@ -87,48 +87,40 @@ class TranscriptReader {
       case 'session.start':
         this.#reading.sessionId = getText(data, 'sessionId') ?? this.#reading.sessionId;
         this.#reading.agentVersion = getText(data, 'copilotVersion') ?? this.#reading.agentVersion;
-        this.#enter(getText(data, 'selectedModel'), getRow(data, 'context'));
-        return;
+        return this.#enter(getText(data, 'selectedModel'), getRow(data, 'context'));
       case 'session.resume':
-        this.#enter(getText(data, 'selectedModel'), getRow(data, 'context'));
-        return;
+        return this.#enter(getText(data, 'selectedModel'), getRow(data, 'context'));
       case 'session.context_changed':
-        this.#enter(null, data);
-        return;
+        return this.#enter(null, data);
       case 'session.model_change':
-        this.#state.model = getText(data, 'newModel') ?? this.#state.model;
-        return;
+        return this.#enter(getText(data, 'newModel'), {});
       case 'user.message':
-        if (isHuman(row, data)) yield* makePrompt(stamp, getText(data, 'content') ?? '');
-        return;
+        return isHuman(row, data) ? makePrompt(stamp, getText(data, 'content') ?? '') : [];
       case 'assistant.message':
-        yield* makeReply(stamp, getText(data, 'content') ?? '');
-        return;
+        return makeReply(stamp, getText(data, 'content') ?? '');
       case 'tool.execution_start':
-        yield* this.#readCall(stamp, data);
-        return;
+        return this.#readCall(stamp, data);
       case 'tool.execution_complete':
-        yield* this.#readResult(stamp, data);
-        return;
+        return this.#readResult(stamp, data);
       case 'session.compaction_complete':
-        if (data.success !== false) yield makeCompaction(stamp, getText(data, 'summaryContent'));
-        return;
+        return data.success === false ? [] : [makeCompaction(stamp, getText(data, 'summaryContent'))];
       case 'session.error':
       case 'model.call_failure':
-        yield makeLimit(stamp, getAnyText(data, 'message', 'errorMessage') ?? type);
-        return;
+        return [makeLimit(stamp, getAnyText(data, 'message', 'errorMessage') ?? type)];
       case 'hook.end':
-        yield* makeInjected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
-        return;
+        return makeInjected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
       default:
         countUnknown(this.#reading.unknown, type);
+        return [];
     }
   }
 
-  #enter(model: string | null, context: Row): void {
+  /** Notes what holds from here on. Makes no event. */
+  #enter(model: string | null, context: Row): [] {
     this.#state.model = model ?? this.#state.model;
     this.#state.cwd = getText(context, 'cwd') ?? this.#state.cwd;
     this.#state.branch = getText(context, 'branch') ?? this.#state.branch;
+    return [];
   }
 
   #stamp(row: Row, data: Row, line: number): Stamp {
