@@ -3,7 +3,7 @@ import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts'
 import type { FoundSession, Reading } from '../agent.ts';
 import { readChecklist } from '../checklist.ts';
 import { listTexts, toBlocks } from '../content.ts';
-import { asRow, countUnknown, getAnyText, getRow, getText, type Row } from '../json.ts';
+import { countUnknown, getAnyText, getRow, getText, type Row } from '../json.ts';
 import {
   makeCall,
   makeInjected,
@@ -55,13 +55,7 @@ export class TaskReader {
     this.#reading = reading;
   }
 
-  *read(value: unknown, line: number): Generator<Event> {
-    this.#reading.rows++;
-    const message = asRow(value);
-    if (message === null) {
-      this.#reading.unreadable++;
-      return;
-    }
+  *read(message: Row, line: number): Generator<Event> {
     this.#model = getAnyText(getRow(message, 'modelInfo'), 'modelId', 'id') ?? this.#model;
     const { cwd } = this.#session;
     const at = toTimestamp(message.ts);

@@ -60,31 +60,37 @@ function countUnreadable(reading: Reading): void {
   reading.unreadable++;
 }
 
+/** Null for what is not an object, which counts as unreadable. */
+function readMessage(value: unknown, reading: Reading): Row | null {
+  const message = asRow(value);
+  if (message === null) countUnreadable(reading);
+  else reading.rows++;
+  return message;
+}
+
 function* readTask(session: FoundSession, reading: Reading): Generator<Event> {
   const messages = readJsonFile(session.path);
-  if (!Array.isArray(messages)) {
-    countUnreadable(reading);
-    return;
-  }
+  if (!Array.isArray(messages)) return countUnreadable(reading);
   reading.sessionId = session.id;
   const reader = new TaskReader(session, reading);
-  for (const [index, message] of messages.entries()) yield* reader.read(message, index + 1);
+  for (const [index, value] of messages.entries()) {
+    const message = readMessage(value, reading);
+    if (message !== null) yield* reader.read(message, index + 1);
+  }
 }
 
 function* readSession(session: FoundSession, reading: Reading): Generator<Event> {
   const file = asRow(readJsonFile(session.path));
-  if (file === null || !Array.isArray(file.messages)) {
-    countUnreadable(reading);
-    return;
-  }
+  if (file === null || !Array.isArray(file.messages)) return countUnreadable(reading);
   reading.sessionId = getText(file, 'sessionId') ?? session.id;
   reading.agentVersion = getText(getRow(file, 'origin'), 'version');
   const reader = new SessionReader(session, reading);
   const compaction = readCompaction(session.path);
   const last = file.messages.length;
-  for (const [index, message] of file.messages.entries()) {
+  for (const [index, value] of file.messages.entries()) {
     if (compaction?.after === index) yield reader.makeSummary(compaction, index);
-    yield* reader.read(message, index + 1);
+    const message = readMessage(value, reading);
+    if (message !== null) yield* reader.read(message, index + 1);
   }
   if (compaction !== null && compaction.after >= last) yield reader.makeSummary(compaction, last);
 }
@@ -124,13 +130,7 @@ class SessionReader {
     this.#branch = getText(getRow(getRow(readManifest(session.path), 'metadata'), 'git'), 'branch');
   }
 
-  *read(value: unknown, line: number): Generator<Event> {
-    const message = asRow(value);
-    if (message === null) {
-      countUnreadable(this.#reading);
-      return;
-    }
-    this.#reading.rows++;
+  *read(message: Row, line: number): Generator<Event> {
     this.#model = getText(getRow(message, 'modelInfo'), 'id') ?? this.#model;
     const stamp = this.#stamp(line, getText(message, 'id'), toTimestamp(message.ts));
     const blocks = toBlocks(message.content);
