@@ -1,16 +1,16 @@
-import { claudeCodeHook } from './claude-code/hook.ts';
-import { clineHook } from './cline/hook.ts';
-import { codexHook } from './codex/hook.ts';
-import { copilotHook } from './copilot/hook.ts';
+import { claudeCodeHook } from './claude-code/setup.ts';
+import { clineHook } from './cline/setup.ts';
+import { copilotHook } from './copilot/setup.ts';
 import { geminiHook } from './gemini/hook.ts';
 import { HOOK_EVENTS, type HookedAgent, type HookMoment } from './hook-events.ts';
-import type { HookDialect, HookDialects } from './hook-input.ts';
+import { type HookDialect, type HookDialects, USUAL_DIALECT } from './hook-input.ts';
 import { opencodeHook } from './opencode/hook.ts';
 import { qwenHook } from './qwen/hook.ts';
 
 const DIALECTS: HookDialects = {
   'claude-code': claudeCodeHook,
-  codex: codexHook,
+  // Codex rejects output with keys it does not know, so it must stay the usual dialect.
+  codex: USUAL_DIALECT,
   gemini: geminiHook,
   opencode: opencodeHook,
   qwen: qwenHook,

@@ -1,7 +1,7 @@
-import { claudeCodeHookHost } from './claude-code/hook-host.ts';
-import { clineHookHost } from './cline/hook-host.ts';
-import { codexHookHost } from './codex/hook-host.ts';
-import { copilotHookHost } from './copilot/hook-host.ts';
+import { claudeCodeHookHost } from './claude-code/setup.ts';
+import { clineHookHost } from './cline/setup.ts';
+import { codexHookHost } from './codex/setup.ts';
+import { copilotHookHost } from './copilot/setup.ts';
 import { geminiHookHost } from './gemini/hook-host.ts';
 import type { HookedAgent } from './hook-events.ts';
 import type { HookHost } from './hook-host.ts';

@@ -73,7 +73,7 @@ export function readUsualInput(input: Row): HookInput | null {
   };
 }
 
-export function readSource(name: string | null): StartSource | null {
+function readSource(name: string | null): StartSource | null {
   return SOURCES.get(name ?? '') ?? null;
 }
 

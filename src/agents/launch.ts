@@ -1,9 +1,9 @@
 import type { AgentName } from './agent.ts';
 import { aiderLaunch } from './aider/launch.ts';
-import { claudeCodeLaunch } from './claude-code/launch.ts';
-import { clineLaunch } from './cline/launch.ts';
-import { codexLaunch } from './codex/launch.ts';
-import { copilotLaunch } from './copilot/launch.ts';
+import { claudeCodeLaunch } from './claude-code/setup.ts';
+import { clineLaunch } from './cline/setup.ts';
+import { codexLaunch } from './codex/setup.ts';
+import { copilotLaunch } from './copilot/setup.ts';
 import { geminiLaunch } from './gemini/launch.ts';
 import { gooseLaunch } from './goose/launch.ts';
 import { opencodeLaunch } from './opencode/launch.ts';

@@ -12,14 +12,16 @@ export interface StampFacts {
   id: string | null;
   cwd?: string | null;
   model?: string | null;
+  branch?: string | null;
 }
 
-export function makeStamp({ at, line, id, cwd, model }: StampFacts): Stamp {
+export function makeStamp({ at, line, id, cwd, model, branch }: StampFacts): Stamp {
   return {
     at,
     ref: { line, id: id === null ? null : id.toWellFormed() },
     ...(cwd ? { cwd: cwd.toWellFormed() } : {}),
     ...(model ? { model: model.toWellFormed() } : {}),
+    ...(branch ? { branch: branch.toWellFormed() } : {}),
   };
 }
 

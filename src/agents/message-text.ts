@@ -5,6 +5,7 @@ export function toMessageText(text: string): string {
   return text.slice(0, MAX_CHARACTERS).toWellFormed();
 }
 
+const MARK = '# Handover ';
 const HEADING = /^# Handover \d{8}-\d{6}/;
 const WRAPPER = /^(?:<|&lt;)[A-Za-z!][^<>\n]{0,300}?(?:>|&gt;)\s*/;
 /** Written by an agent above a text that it cut. */
@@ -14,7 +15,7 @@ const MAX_WRAPPERS = 5;
 /** Whether a text is a brief that this product put into the session, bare or in what an agent wraps such text in. */
 export function isOurBrief(text: string): boolean {
   const head = text.slice(0, 4000);
-  if (!head.includes('# Handover ')) return false;
+  if (!head.includes(MARK)) return false;
   let rest = head.trimStart();
   for (let i = 0; i < MAX_WRAPPERS; i++) {
     const wrapper = WRAPPER.exec(rest) ?? CUT_NOTICE.exec(rest);
@@ -22,6 +23,11 @@ export function isOurBrief(text: string): boolean {
     rest = rest.slice(wrapper[0].length);
   }
   return HEADING.test(rest);
+}
+
+/** Whether the bytes of a row may hold such a brief: a cheap test before the row is parsed. */
+export function mayHoldBrief(bytes: Buffer): boolean {
+  return bytes.includes(MARK);
 }
 
 const OPEN = '<system-reminder>';

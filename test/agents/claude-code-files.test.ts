@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReading } from '../../src/agents/agent.ts';
-import { claudeCodeAgent } from '../../src/agents/claude-code/agent.ts';
+import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { Event } from '../../src/model/event.ts';
 import { STORY_CWD } from '../conformance/agents.ts';
 import { layOut, SESSION_ID, Transcript, tellStory } from '../fixtures/agents/claude-code.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { claudeCodeAgent } from '../../src/agents/claude-code/agent.ts';
+import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import { type Json, layOut, Transcript, tellStory } from '../fixtures/agents/claude-code.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { clineAgent } from '../../src/agents/cline/agent.ts';
+import { clineAgent } from '../../src/agents/cline/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { STORY_CWD, type Told, testAgent } from '../conformance/agents.ts';

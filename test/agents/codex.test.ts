@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as zlib from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { codexAgent } from '../../src/agents/codex/agent.ts';
+import { codexAgent } from '../../src/agents/codex/transcript.ts';
 import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import {
   call,

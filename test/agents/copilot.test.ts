@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { copilotAgent } from '../../src/agents/copilot/agent.ts';
+import { copilotAgent } from '../../src/agents/copilot/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { STORY_CWD, testAgent } from '../conformance/agents.ts';

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReading } from '../../src/agents/agent.ts';
-import { claudeCodeAgent } from '../../src/agents/claude-code/agent.ts';
+import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { qwenAgent } from '../../src/agents/qwen/agent.ts';
 import { Event } from '../../src/model/event.ts';
 import { STORY_CWD, testAgent } from '../conformance/agents.ts';

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { claudeCodeAgent } from '../../src/agents/claude-code/agent.ts';
+import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { isChatter } from '../../src/distill/sentences.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { HEADINGS } from '../../src/handover/brief/sections.ts';

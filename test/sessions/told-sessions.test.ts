@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { startReading } from '../../src/agents/agent.ts';
-import { claudeCodeAgent } from '../../src/agents/claude-code/agent.ts';
+import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { makeFolder } from '../support/temp-store.ts';
 
 const SESSIONS = 'test/fixtures/sessions';

@@ -1,77 +1,39 @@
-import { getRow, type Row } from '../json.ts';
+import { readLines } from '../../platform/lines.ts';
+import { getRow, getText, parseRow, type Row } from '../json.ts';
+import { decodeText } from '../json-lines.ts';
+import { mayHoldBrief } from '../message-text.ts';
 import { peekText, toKey } from '../peek.ts';
+import { readHumanRow } from './prompts.ts';
 
-/** Kinds of rows that tell what happened. */
-const TELLING = ['user', 'assistant', 'system', 'attachment', 'queue-operation', 'relocated'];
+const READ_TYPES = 'user assistant system attachment queue-operation relocated'.split(' ');
 
-/** Kinds of rows that are for Claude Code itself: settings, titles, backups, and copies of what other rows tell. */
-const NEEDLESS = new Set([
-  'progress',
-  'summary',
-  'custom-title',
-  'ai-title',
-  'tag',
-  'mode',
-  'permission-mode',
-  'last-prompt',
-  'file-history-snapshot',
-  'file-history-delta',
-  'attribution-snapshot',
-  'content-replacement',
-  'worktree-state',
-  'pr-link',
-  'continued-in',
-  'resume-head-vouch',
-  'ended-by-model',
-  'agent-name',
-  'agent-color',
-  'agent-setting',
-  'bridge-session',
-  'history-suppression',
-  'session-owner',
-  'isolation-latch',
-  'dev-mods',
-  'memory-mode',
-  'atis-latch',
-  'tools-used',
-  'derived-from',
-  'data-flow-records',
-  'data-flow-incomplete',
-  'cost-state',
-  'fork-context-ref',
-  'frame-link',
-  'observer-ref',
-  'artifact-comment-monitor',
-  'artifact-autoreact-ledger',
-  'api-request',
-  'api-request-shape',
-  'api-request-blob',
-  'repl-mode',
-]);
+/** Types of rows that Claude Code writes for itself: settings, titles, backups, copies of what other rows hold. */
+const SKIPPED_TYPES = new Set(
+  (
+    'progress summary custom-title ai-title tag mode permission-mode last-prompt file-history-snapshot ' +
+    'file-history-delta attribution-snapshot content-replacement worktree-state pr-link continued-in ' +
+    'resume-head-vouch ended-by-model agent-name agent-color agent-setting bridge-session ' +
+    'history-suppression session-owner isolation-latch dev-mods memory-mode atis-latch tools-used ' +
+    'derived-from data-flow-records data-flow-incomplete cost-state fork-context-ref frame-link ' +
+    'observer-ref artifact-comment-monitor artifact-autoreact-ledger api-request api-request-shape ' +
+    'api-request-blob repl-mode'
+  ).split(' '),
+);
 
-const KNOWN = new Set([...TELLING, ...NEEDLESS]);
+export const KNOWN_TYPES: ReadonlySet<string> = new Set([...READ_TYPES, ...SKIPPED_TYPES]);
 
-export function isKnownType(type: string): boolean {
-  return KNOWN.has(type);
-}
+/** Blocks of the agent's messages without words or calls of Claude Code's tools. */
+export const SILENT_BLOCKS: ReadonlySet<string> = new Set(
+  (
+    'thinking redacted_thinking image document server_tool_use web_search_tool_result ' +
+    'web_fetch_tool_result code_execution_tool_result mcp_tool_use mcp_tool_result container_upload'
+  ).split(' '),
+);
 
-/** Blocks of the agent's messages in which nothing is said and no tool of Claude Code's is called. */
-const SILENT_BLOCKS = new Set([
-  'thinking',
-  'redacted_thinking',
-  'image',
-  'document',
-  'server_tool_use',
-  'web_search_tool_result',
-  'web_fetch_tool_result',
-  'code_execution_tool_result',
-  'mcp_tool_use',
-  'mcp_tool_result',
-  'container_upload',
-]);
-
-export function isSilentBlock(type: string): boolean {
-  return SILENT_BLOCKS.has(type);
+/** A row of a conversation; Qwen Code writes similar ones, whose messages consist of parts. */
+export function isConversationRow(row: Row): boolean {
+  if (typeof row.isSidechain !== 'boolean' || typeof row.sessionId !== 'string') return false;
+  return !('parts' in getRow(row, 'message'));
 }
 
 const TYPE = '"type":"';
@@ -80,12 +42,15 @@ const ATTACHMENT = '"attachment":{';
 const THINKING = '"content":[{"type":"thinking"';
 const TEXT_BLOCK = Buffer.from('"type":"text"');
 const TOOL_USE_BLOCK = Buffer.from('"type":"tool_use"');
-const BRIEF = Buffer.from('# Handover ');
 
-/** What a row is stands near its beginning: a short text is looked through faster than a long row. */
+/** The type is near the beginning of a row: searching a short text is faster than searching a long row. */
 const HEAD_BYTES = 700;
 
-function peekHead(bytes: Buffer): { head: string; at: number; type: string } {
+/**
+ * The first value of a key `type` in a row. It is the row's own, or that of an object before it: of the message in an
+ * assistant row, of the attachment in an attachment row.
+ */
+function peekType(bytes: Buffer): { head: string; at: number; type: string } {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
   const at = head.indexOf(TYPE);
   if (at === -1) return { head, at, type: peekText(bytes, TYPE_BYTES) };
@@ -93,34 +58,135 @@ function peekHead(bytes: Buffer): { head: string; at: number; type: string } {
   return { head, at, type: head.slice(start, head.indexOf('"', start)) };
 }
 
-/**
- * The first value that a key `type` has in a row. It may be the row's own, or that of what stands before it: of the
- * message in an assistant row, of the attachment in an attachment row.
- */
-export function peekType(bytes: Buffer): string {
-  return peekHead(bytes).type;
-}
-
-/** Whether the bytes of a row say for certain that it tells nothing. A row that is written in another way is parsed. */
-export function isNeedlessRow(bytes: Buffer): boolean {
-  const { head, at, type } = peekHead(bytes);
+/** Whether the bytes of a row prove that it makes no event. A row written in an unusual way has to be parsed. */
+export function canSkipRow(bytes: Buffer): boolean {
+  const { head, at, type } = peekType(bytes);
   if (type === 'user') return false;
-  if (at !== -1 && head.endsWith(ATTACHMENT, at)) return isNeedlessAttachment(type, bytes);
-  return NEEDLESS.has(type) || (head.includes(THINKING) && isThinkingOnly(bytes));
+  if (at !== -1 && head.endsWith(ATTACHMENT, at)) {
+    return type !== 'queued_command' && type !== 'task_reminder' && !mayHoldBrief(bytes);
+  }
+  if (SKIPPED_TYPES.has(type)) return true;
+  return head.includes(THINKING) && !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
 }
 
-function isNeedlessAttachment(type: string, bytes: Buffer): boolean {
-  if (type === 'queued_command' || type === 'task_reminder') return false;
-  return !bytes.includes(BRIEF);
+/**
+ * Claude Code stores most results of tools twice: as the text for the model, and as data beside it. The copy that is not
+ * read, half of a long transcript, is not even decoded. Quotes inside texts are escaped, so these bytes cannot be text.
+ */
+const DATA = Buffer.from(',"toolUseResult":{');
+
+const COPIES = (
+  [
+    [true, '"filePath":', ',"originalFile":"', '","structuredPatch":'],
+    [true, '"stdout":"', '{"stdout":"', '","stderr":'],
+    [true, '"mode":', ',"content":"', '","numLines":'],
+    [false, '"type":"text","file":{', '"type":"tool_result","content":"', '"}]},"'],
+  ] as const
+).map(([inData, data, before, after]) => ({
+  /** Whether the unread copy is in the data, or is the text for the model. */
+  inData,
+  /** How the data of such a result begins. */
+  data: Buffer.from(data),
+  /** What encloses the unread copy. */
+  before: Buffer.from(before),
+  after: Buffer.from(after),
+}));
+
+/** A long output is in the data only. */
+const PERSISTED = Buffer.from('"persistedOutputPath":');
+const BACKSLASH = 0x5c;
+
+/** The text of a row, with an empty text in place of the unread copy. */
+export function decodeWithoutCopies(bytes: Buffer): string {
+  const data = bytes.indexOf(DATA);
+  const at = data + DATA.length;
+  const copy =
+    data === -1 ? undefined : COPIES.find((one) => bytes.subarray(at, at + one.data.length).equals(one.data));
+  if (copy === undefined) return decodeText(bytes);
+  const found = bytes.indexOf(copy.before, copy.inData ? at - 1 : 0);
+  const start = found + copy.before.length;
+  const end = found === -1 ? -1 : bytes.indexOf(copy.after, start);
+  if (end === -1 || bytes[end - 1] === BACKSLASH || bytes.includes(PERSISTED, at)) return decodeText(bytes);
+  return decodeText(bytes.subarray(0, start)) + decodeText(bytes.subarray(end));
 }
 
-/** Most rows hold one block of a message. */
-function isThinkingOnly(bytes: Buffer): boolean {
-  return !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
+/** The rows read so far, by id: a resumed session may repeat rows of the one before. */
+export interface SeenRows {
+  /** A number for each row of an earlier reading, a tenth of the size of its id. */
+  earlier: Uint32Array;
+  ids: Set<string>;
 }
 
-/** A row of a conversation, as opposed to one of the many without a place in it. Qwen Code's are made of parts. */
-export function isConversationRow(row: Row): boolean {
-  if (typeof row.isSidechain !== 'boolean' || typeof row.sessionId !== 'string') return false;
-  return !('parts' in getRow(row, 'message'));
+/** Whether a row was read before; null when its number is that of an earlier row, so that nobody can tell. */
+export function meetRow(seen: SeenRows, id: string): boolean | null {
+  if (seen.ids.has(id)) return true;
+  if (seen.earlier.length > 0 && seen.earlier.includes(toRowNumber(id))) return null;
+  seen.ids.add(id);
+  return false;
+}
+
+/** The same rows in the form that is saved. */
+export function packSeen({ earlier, ids }: SeenRows): SeenRows {
+  const packed = new Uint32Array(earlier.length + ids.size);
+  packed.set(earlier);
+  let next = earlier.length;
+  for (const id of ids) packed[next++] = toRowNumber(id);
+  return { earlier: packed, ids: new Set() };
+}
+
+/** The last eight digits of a hexadecimal id, which are random or a counter; a hash (FNV-1a) of any other id. */
+function toRowNumber(id: string): number {
+  const number = Number.parseInt(id.slice(-8), 16);
+  if (!Number.isNaN(number)) return number;
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < id.length; i++) hash = Math.imul(hash ^ id.charCodeAt(i), 0x01000193);
+  return hash >>> 0;
+}
+
+/** After a rewind two prompts follow the same row. Only the later one counts; what follows the earlier is discarded. */
+export interface Rewinds {
+  /** The latest prompt after each row that has one. */
+  latest: Map<string, string>;
+  /** The prompts that were replaced. */
+  taken: Set<string>;
+  /** The ids of the rows discarded so far. */
+  dead: Set<string>;
+}
+
+export function startRewinds(): Rewinds {
+  return { latest: new Map(), taken: new Set(), dead: new Set() };
+}
+
+const TOOL_RESULT = Buffer.from('"type":"tool_result"');
+
+/** Scans a transcript for replaced prompts. Parses only rows that may be prompts. */
+export function findRewinds(path: string, until: number): Rewinds {
+  const rewinds = startRewinds();
+  for (const { bytes } of readLines(path, { until })) {
+    if (peekType(bytes).type !== 'user' || bytes.includes(TOOL_RESULT)) continue;
+    const row = parseRow(bytes.toString('utf8'));
+    const replaced = row === null ? null : findReplacedPrompt(row, rewinds);
+    if (replaced !== null) rewinds.taken.add(replaced);
+  }
+  return rewinds;
+}
+
+/** The id of the prompt that this row, if it is a prompt, replaces. Notes the row as the latest one. */
+export function findReplacedPrompt(row: Row, { latest }: Rewinds): string | null {
+  const { type, uuid, parentUuid } = row;
+  if (type !== 'user' || typeof uuid !== 'string' || typeof parentUuid !== 'string') return null;
+  if (uuid === parentUuid || row.isSidechain === true || readHumanRow(row) === null) return null;
+  const earlier = latest.get(parentUuid);
+  latest.set(parentUuid, uuid);
+  return earlier === undefined || earlier === uuid ? null : earlier;
+}
+
+/** Only a parent that came before discards a row: with later ones, a cycle could discard everything. */
+export function isDiscarded(row: Row, { taken, dead }: Rewinds): boolean {
+  const uuid = taken.size === 0 ? null : getText(row, 'uuid');
+  if (uuid === null) return false;
+  const parent = getText(row, 'parentUuid') ?? getText(row, 'logicalParentUuid');
+  if (!taken.has(uuid) && (parent === null || !dead.has(parent))) return false;
+  dead.add(uuid);
+  return true;
 }

@@ -1,14 +1,13 @@
-/** A tool called from a script. */
-export interface InnerCall {
+/** A tool called from a script, with its first argument: undefined where that is computed. */
+interface InnerCall {
   name: string;
-  /** The first argument, as far as it is written out; undefined where it is computed. */
   input: unknown;
 }
 
 const CALL = /\btools\.([A-Za-z_$][\w$]{0,100})\s{0,10}\(/g;
 const MAX_CALLS = 50;
 
-/** The tools that a script of code mode calls, found without running it. */
+/** The tools that a script of code mode calls, found by parsing it. */
 export function findInnerCalls(source: string): InnerCall[] {
   const calls: InnerCall[] = [];
   const pattern = new RegExp(CALL);
@@ -21,19 +20,16 @@ export function findInnerCalls(source: string): InnerCall[] {
   return calls;
 }
 
-const SIMPLE_ESCAPES: Readonly<Record<string, string>> = {
-  n: '\n',
-  t: '\t',
-  r: '\r',
-  b: '\b',
-  f: '\f',
-  v: '\v',
-  '0': '\0',
-};
+const ESCAPES = new Map(Object.entries({ n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', v: '\v', 0: '\0' }));
+const HEX_ESCAPE = /^(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2}))/;
+const WORD = /^(?:true|false|null|-?\d[\d_]{0,20}(?:\.\d{1,20})?)(?![\w$.(])/;
+const NAME = /^[A-Za-z_$][\w$]{0,100}/;
+/** No pattern matches more characters. */
+const MAX_TAKEN = 101;
 const MAX_DEPTH = 16;
 const CLOSING = ')]}';
 
-/** Reads a JavaScript literal: what is no literal in it, such as a variable, becomes undefined. */
+/** Parses a JavaScript literal. What is computed in it, such as a variable, becomes undefined. */
 class Literal {
   at: number;
   readonly #source: string;
@@ -65,11 +61,8 @@ class Literal {
   }
 
   #readWord(): unknown {
-    const word = /^(?:true|false|null|-?\d[\d_]{0,20}(?:\.\d{1,20})?)(?![\w$.(])/.exec(
-      this.#source.slice(this.at, this.at + 50),
-    )?.[0];
+    const word = this.#take(WORD)?.[0];
     if (word === undefined) return undefined;
-    this.at += word.length;
     if (word === 'null') return null;
     return word === 'true' || word === 'false' ? word === 'true' : Number(word.replaceAll('_', ''));
   }
@@ -87,18 +80,15 @@ class Literal {
   }
 
   #readEscape(raw: boolean): string {
-    const char = this.#source.charAt(this.at++);
-    if (raw) return `\\${char}`;
-    const hex = /^(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|x([0-9a-fA-F]{2}))/.exec(
-      this.#source.slice(this.at - 1, this.at + 9),
-    );
+    const hex = raw ? null : this.#take(HEX_ESCAPE);
     if (hex !== null) {
-      this.at += hex[0].length - 1;
       const code = Number.parseInt(hex[1] ?? hex[2] ?? hex[3] ?? '0', 16);
       return code > 0x10ffff ? '' : String.fromCodePoint(code);
     }
+    const char = this.#source.charAt(this.at++);
+    if (raw) return `\\${char}`;
     if (char === '\n') return '';
-    return SIMPLE_ESCAPES[char] ?? char;
+    return ESCAPES.get(char) ?? char;
   }
 
   #readObject(depth: number): Record<string, unknown> {
@@ -126,13 +116,16 @@ class Literal {
   #readKey(): string | null {
     const char = this.#source.charAt(this.at);
     if (char === '"' || char === "'") return this.#readString(false) ?? null;
-    const name = /^[A-Za-z_$][\w$]{0,100}/.exec(this.#source.slice(this.at, this.at + 101))?.[0];
-    if (name === undefined) return null;
-    this.at += name.length;
-    return name;
+    return this.#take(NAME)?.[0] ?? null;
   }
 
-  /** Passes commas and space; false when the closing bracket, any other or the end was met instead of an entry. */
+  #take(pattern: RegExp): RegExpExecArray | null {
+    const match = pattern.exec(this.#source.slice(this.at, this.at + MAX_TAKEN));
+    this.at += match?.[0].length ?? 0;
+    return match;
+  }
+
+  /** Skips to the next entry; false at the end of the list or object, or of the source. */
   #skipTo(close: string): boolean {
     for (;;) {
       this.#skipSpace();
@@ -152,7 +145,7 @@ class Literal {
     return char === '' || char === ',' || CLOSING.includes(char);
   }
 
-  /** Passes an expression, with all brackets and strings in it, up to the comma or bracket that ends it. */
+  /** Skips an expression, with all brackets and strings in it, up to the comma or bracket that ends it. */
   #skipExpression(): void {
     for (let open = 0; this.at < this.#source.length; ) {
       const char = this.#source.charAt(this.at);

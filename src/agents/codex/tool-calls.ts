@@ -1,142 +1,147 @@
 import type { Action, Event } from '../../model/event.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
+import { makeOtherAction, parseInput } from '../actions.ts';
+import { listTexts } from '../content.ts';
+import { asRow, getAnyText, getNumber, getRow, getText, parseRow, type Row } from '../json.ts';
 import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../make-events.ts';
 import { toMessageText } from '../message-text.ts';
+import { takeCall } from '../open-calls.ts';
+import { findInnerCalls } from './code-mode.ts';
 import {
-  isCommandTool,
+  COMMAND_TOOLS,
   readAnswers,
   readChanges,
   readCommand,
+  readCommandLine,
   readPlan,
+  readToolOutput,
   toAction,
-  toOther,
-} from './actions.ts';
-import { findInnerCalls } from './code-mode.ts';
-import { readCommandLine } from './commands.ts';
-import { listTexts } from './human-text.ts';
-import { type CallsState, OpenCalls } from './open-calls.ts';
-import { readToolOutput } from './tool-output.ts';
+} from './tools.ts';
 
-/** The tool calls of a session: each is told once, whatever number of rows speak of it. */
+/** A call without an output so far, with what other rows said about it meanwhile. Saved with a bookmark. */
+interface OpenCall {
+  /** What the output is: this call's, that of the call it polls (`origin`), the human's answer, or nothing of use. */
+  output: 'call' | 'origin' | 'human' | 'nowhere';
+  origin: string | null;
+  edits: boolean;
+  commands: readonly string[];
+  exits: number[];
+  ok: boolean | null;
+}
+
+export interface CallsState {
+  open: Map<string, OpenCall>;
+  /** Calls whose process or script goes on running, by the name under which it is polled. */
+  running: Map<string, string>;
+}
+
+/** The tool calls of a session. Each becomes one call event, however many rows describe it. */
 export class ToolCalls {
-  readonly #open: OpenCalls;
+  readonly #state: CallsState;
 
   constructor(state: CallsState) {
-    this.#open = new OpenCalls(state);
+    this.#state = state;
   }
 
   *readCall(stamp: Stamp, payload: Row): Generator<Event> {
     const id = findCallId(payload) ?? `line ${stamp.ref.line}`;
-    const kind = payload.type;
-    const name = kind === 'local_shell_call' ? 'local_shell' : (getText(payload, 'name') ?? '');
-    const input =
-      kind === 'local_shell_call' ? payload.action : readInput(payload.arguments ?? payload.input);
+    const isLocalShell = payload.type === 'local_shell_call';
+    const name = isLocalShell ? 'local_shell' : (getText(payload, 'name') ?? '');
+    const input = isLocalShell ? payload.action : parseInput(payload.arguments ?? payload.input);
     if (name === 'exec' && typeof input === 'string') yield* this.#readScript(stamp, id, input);
-    else if (name === 'update_plan') yield* this.#readPlan(stamp, id, input);
-    else if (isPoll(name, input)) yield* this.#readPoll(stamp, { id, name, input });
-    else {
+    else if (name === 'update_plan') {
+      this.#open(id, { output: 'nowhere' });
+      yield* makePlanOf(stamp, input);
+    } else if (name === 'write_stdin' || (name === 'wait' && asRow(input)?.cell_id !== undefined)) {
+      yield* this.#readPoll(stamp, { id, tool: name, input });
+    } else {
       const namespace = getText(payload, 'namespace');
-      const action = namespace === null ? toAction(name, input, cwdOf(stamp)) : toOther(input);
-      yield* this.#begin(stamp, { id, tool: namespace === null ? name : `${namespace}__${name}`, action });
+      const action = namespace === null ? toAction(name, input, stamp.cwd ?? null) : makeOtherAction(input);
+      this.#openFor(id, action);
+      yield makeCall(stamp, { id, tool: namespace === null ? name : `${namespace}__${name}`, action });
     }
   }
 
-  *#begin(stamp: Stamp, call: { id: string; tool: string; action: Action }): Generator<Event> {
-    const { kind } = call.action;
-    this.#open.open(call.id, { edits: kind === 'edit', output: kind === 'ask' ? 'human' : 'call' });
-    yield makeCall(stamp, call);
+  #open(id: string, call: Partial<OpenCall>): void {
+    const blank: OpenCall = { output: 'call', origin: null, edits: false, commands: [], exits: [], ok: null };
+    this.#state.open.set(id, { ...blank, ...call });
   }
 
-  *#readPlan(stamp: Stamp, id: string, input: unknown): Generator<Event> {
-    this.#open.open(id, { output: 'nowhere' });
-    const items = readPlan(input);
-    if (items.length > 0) yield makePlan(stamp, items);
+  #openFor(id: string, { kind }: Action, commands: readonly string[] = []): void {
+    this.#open(id, { commands, edits: kind === 'edit', output: kind === 'ask' ? 'human' : 'call' });
   }
 
-  /** Asking how something goes on is no call of its own: the answer belongs to what was started. */
-  *#readPoll(
-    stamp: Stamp,
-    { id, name, input }: { id: string; name: string; input: unknown },
-  ): Generator<Event> {
+  #find(id: string | null): OpenCall | undefined {
+    return id === null ? undefined : this.#state.open.get(id);
+  }
+
+  /** A poll is not a call of its own: its output belongs to the call that started what it asks about. */
+  *#readPoll(stamp: Stamp, call: { id: string; tool: string; input: unknown }): Generator<Event> {
+    const { id, tool, input } = call;
     const fields = asRow(input) ?? {};
-    const running = fields.session_id === undefined ? `cell ${fields.cell_id}` : `${fields.session_id}`;
-    const origin = this.#open.findRunning(running);
-    this.#open.open(id, origin === null ? {} : { output: 'origin', origin });
-    if (origin === null || getText(fields, 'chars'))
-      yield makeCall(stamp, { id, tool: name, action: toOther(input) });
+    const name = fields.session_id === undefined ? `cell ${fields.cell_id}` : `${fields.session_id}`;
+    const origin = this.#state.running.get(name);
+    this.#open(id, origin === undefined ? {} : { output: 'origin', origin });
+    if (origin === undefined || getText(fields, 'chars')) {
+      yield makeCall(stamp, { id, tool, action: makeOtherAction(input) });
+    }
   }
 
-  /** A script is told by the commands in it, where it has some. What it patches is told by rows of its own. */
+  /** A script stands for the commands in it. Its patches have rows of their own. */
   *#readScript(stamp: Stamp, id: string, source: string): Generator<Event> {
     const inner = findInnerCalls(source);
     const plans = inner.filter(({ name }) => name === 'update_plan');
-    for (const { input } of plans) {
-      const items = readPlan(input);
-      if (items.length > 0) yield makePlan(stamp, items);
-    }
+    for (const { input } of plans) yield* makePlanOf(stamp, input);
     const work = inner.filter(({ name }) => name !== 'update_plan');
     if (work.length === 0 && plans.length > 0) {
-      this.#open.open(id, { output: 'nowhere' });
+      this.#open(id, { output: 'nowhere' });
       return;
     }
     const commands = work.flatMap(({ name, input }) => {
       const fields = asRow(input) ?? {};
-      return isCommandTool(name) ? (readCommandLine(fields.cmd ?? fields.command) ?? []) : [];
+      return COMMAND_TOOLS.has(name) ? (readCommandLine(fields.cmd ?? fields.command) ?? []) : [];
     });
-    const [only, ...others] = work;
-    let action: Action = toOther(source);
-    if (
-      only !== undefined &&
-      others.length === 0 &&
-      only.name !== 'apply_patch' &&
-      only.input !== undefined
-    ) {
-      action = toAction(only.name, only.input, cwdOf(stamp));
-    } else if (commands.length > 0) {
+    const [first, ...others] = work;
+    const only = others.length === 0 && first?.name !== 'apply_patch' ? first : undefined;
+    let action: Action = makeOtherAction(source);
+    if (only?.input !== undefined) action = toAction(only.name, only.input, stamp.cwd ?? null);
+    else if (commands.length > 0) {
       action = { kind: 'command', command: toMessageText(commands.join('\n')), background: false };
     }
-    this.#open.open(id, {
-      commands,
-      edits: action.kind === 'edit',
-      output: action.kind === 'ask' ? 'human' : 'call',
-    });
+    this.#openFor(id, action, commands);
     yield makeCall(stamp, { id, tool: 'exec', action });
   }
 
   *readOutput(stamp: Stamp, payload: Row): Generator<Event> {
     const id = getText(payload, 'call_id');
     if (id === null) return;
-    const call = this.#open.close(id);
+    const call = takeCall(this.#state.open, id);
     if (call?.output === 'nowhere') return;
-    const told = readToolOutput(payload.output);
     if (call?.output === 'human') {
-      yield* this.#readAnswer(stamp, id, payload.output);
+      yield* readAnswer(stamp, id, payload.output);
       return;
     }
+    const { ok, exit: ownExit, text, running } = readToolOutput(payload.output);
     const target = call?.origin ?? id;
-    if (told.running !== null) this.#open.leaveRunning(told.running, target);
-    if (call?.output === 'origin' && told.running !== null && told.text.trim() === '') return;
-    const exit = told.exit ?? call?.exits.find((code) => code !== 0) ?? call?.exits[0] ?? null;
-    const ok = exit === null ? (told.ok ?? call?.ok ?? null) : exit === 0;
-    yield makeResult(stamp, { id: target, ok, exit: call?.edits ? null : exit, output: told.text });
+    if (running !== null) this.#state.running.set(running, target);
+    if (call?.output === 'origin' && running !== null && text.trim() === '') return;
+    const exit = ownExit ?? call?.exits.find((code) => code !== 0) ?? call?.exits[0] ?? null;
+    yield makeResult(stamp, {
+      id: target,
+      ok: exit === null ? (ok ?? call?.ok ?? null) : exit === 0,
+      exit: call?.edits ? null : exit,
+      output: text,
+    });
   }
 
-  *#readAnswer(stamp: Stamp, id: string, output: unknown): Generator<Event> {
-    const texts = listTexts(asRow(output)?.content ?? output);
-    const answer = texts.map((text) => readAnswers(parseRow(text) ?? {})).find((text) => text !== '');
-    if (answer !== undefined) yield* makePrompt(stamp, answer);
-    else yield makeResult(stamp, { id, ok: null, exit: null, output: texts.join('\n') });
-  }
-
-  /** A patch whose call was told already is not told again. */
+  /** The report of a patch whose call is an event already only says whether it was applied. */
   *readPatch(stamp: Stamp, payload: Row, id: string | null): Generator<Event> {
     const ok = payload.success !== false && payload.status !== 'failed' && payload.status !== 'declined';
-    const call = id === null ? undefined : this.#open.find(id);
+    const call = this.#find(id);
     if (call?.edits) {
       call.ok = ok;
       return;
     }
-    const edits = readChanges(getRow(payload, 'changes'), cwdOf(stamp));
+    const edits = readChanges(getRow(payload, 'changes'), stamp.cwd ?? null);
     if (id === null || edits.length === 0) return;
     const own = call === undefined ? id : `${id}:patch`;
     yield makeCall(stamp, { id: own, tool: 'apply_patch', action: { kind: 'edit', edits } });
@@ -144,69 +149,64 @@ export class ToolCalls {
     yield makeResult(stamp, { id: own, ok, exit: null, output });
   }
 
-  /** Commands of calls and scripts are told by those; what is left was started by the human. */
+  /** Commands of calls and scripts are events already; any other was started by the human. */
   *readExecution(stamp: Stamp, item: Row, id: string | null): Generator<Event> {
     const exit = getNumber(item, 'exit_code');
     const command = readCommandLine(item.command);
-    const call = (id === null ? undefined : this.#open.find(id)) ?? this.#open.findScript(command ?? '');
+    const call = this.#find(id) ?? this.#findScript(command ?? '');
     if (call !== undefined) {
       if (exit !== null) call.exits.push(exit);
       return;
     }
-    if (
-      id === null ||
-      command === null ||
-      item.source === 'agent' ||
-      item.source === 'unified_exec_interaction'
-    )
-      return;
-    yield makeCall(stamp, { id, tool: 'CommandExecution', action: readCommand(command, cwdOf(stamp)) });
+    const isAgents = item.source === 'agent' || item.source === 'unified_exec_interaction';
+    if (id === null || command === null || isAgents) return;
+    yield makeCall(stamp, { id, tool: 'CommandExecution', action: readCommand(command, stamp.cwd ?? null) });
     const ok = exit === null ? null : exit === 0;
     yield makeResult(stamp, { id, ok, exit, output: getText(item, 'aggregated_output') ?? '' });
   }
 
-  noteOutcome(id: string | null, ok: boolean): void {
-    const call = id === null ? undefined : this.#open.find(id);
-    if (call !== undefined) call.ok = ok;
+  /** The script that runs a command. */
+  #findScript(command: string): OpenCall | undefined {
+    for (const call of this.#state.open.values()) if (call.commands.includes(command)) return call;
+    return undefined;
   }
 
-  *readSearch(stamp: Stamp, payload: Row): Generator<Event> {
-    const action = getRow(payload, 'action');
-    const id = getText(payload, 'id') ?? `line ${stamp.ref.line}`;
-    const url = getText(action, 'url');
-    const pattern = getAnyText(action, 'query', 'pattern') ?? listTexts(action.queries).join(' ');
-    if (url === null && pattern === '') return;
-    yield makeCall(stamp, {
-      id,
-      tool: 'web_search',
-      action:
-        url === null
-          ? { kind: 'search', pattern: toMessageText(pattern), path: null }
-          : { kind: 'fetch', url: toMessageText(url) },
-    });
-    // The row is written when the search is over; what it found goes to the model alone.
-    const status = getText(payload, 'status') ?? 'completed';
-    if (status !== 'in_progress')
-      yield makeResult(stamp, { id, ok: status === 'completed', exit: null, output: '' });
+  noteOutcome(id: string | null, ok: boolean): void {
+    const call = this.#find(id);
+    if (call !== undefined) call.ok = ok;
   }
 }
 
-/** The name under which a call and its output know each other. */
+/** A web search. Its row is written when it is over, without what it found. */
+export function* readSearch(stamp: Stamp, payload: Row): Generator<Event> {
+  const fields = getRow(payload, 'action');
+  const id = getText(payload, 'id') ?? `line ${stamp.ref.line}`;
+  const url = getText(fields, 'url');
+  const pattern = getAnyText(fields, 'query', 'pattern') ?? listTexts(fields.queries).join(' ');
+  if (url === null && pattern === '') return;
+  const action: Action =
+    url === null
+      ? { kind: 'search', pattern: toMessageText(pattern), path: null }
+      : { kind: 'fetch', url: toMessageText(url) };
+  yield makeCall(stamp, { id, tool: 'web_search', action });
+  const status = getText(payload, 'status') ?? 'completed';
+  if (status === 'in_progress') return;
+  yield makeResult(stamp, { id, ok: status === 'completed', exit: null, output: '' });
+}
+
+/** The id that a call and its output share. */
 export function findCallId(payload: Row): string | null {
   return getAnyText(payload, 'call_id', 'id');
 }
 
-function cwdOf({ cwd }: Stamp): string | null {
-  return cwd ?? null;
+function* makePlanOf(stamp: Stamp, input: unknown): Generator<Event> {
+  const items = readPlan(input);
+  if (items.length > 0) yield makePlan(stamp, items);
 }
 
-/** Inputs are the JSON of an object, or free text. */
-function readInput(input: unknown): unknown {
-  if (typeof input !== 'string') return input;
-  return asRow(parseAny(input)) ?? input;
-}
-
-function isPoll(name: string, input: unknown): boolean {
-  const fields = asRow(input) ?? {};
-  return name === 'write_stdin' || (name === 'wait' && fields.cell_id !== undefined);
+function* readAnswer(stamp: Stamp, id: string, output: unknown): Generator<Event> {
+  const texts = listTexts(asRow(output)?.content ?? output);
+  const answer = texts.map((text) => readAnswers(parseRow(text) ?? {})).find((text) => text !== '');
+  if (answer !== undefined) yield* makePrompt(stamp, answer);
+  else yield makeResult(stamp, { id, ok: null, exit: null, output: texts.join('\n') });
 }

@@ -1,0 +1,32 @@
+import type { Action, FileEdit } from '../model/event.ts';
+import { asRow, collectTexts, parseAny } from './json.ts';
+import { toMessageText } from './message-text.ts';
+import { parsePatch } from './patch.ts';
+import { resolveFilePath } from './touched-files.ts';
+
+/** The input of a tool call: the object in a text of JSON, else what was given. */
+export function parseInput(input: unknown): unknown {
+  return typeof input === 'string' ? (asRow(parseAny(input)) ?? input) : input;
+}
+
+/** The action of a tool that means nothing to us: its texts only. */
+export function makeOtherAction(input: unknown): Action {
+  return { kind: 'other', texts: collectTexts(input).map(toMessageText) };
+}
+
+/** An action made from one text of the input; null without the text. */
+export function makeTextAction(text: string | null, make: (text: string) => Action): Action | null {
+  return text === null ? null : make(toMessageText(text));
+}
+
+/** The edits of a `*** Begin Patch` text; null when it has none. */
+export function makePatchAction(patch: string | null, cwd: string | null): Action | null {
+  const edits = parsePatch((patch ?? '').toWellFormed()).map((edit) => resolveEdit(edit, cwd));
+  return edits.length === 0 ? null : { kind: 'edit', edits };
+}
+
+/** The same edit, with absolute paths. */
+export function resolveEdit(edit: FileEdit, cwd: string | null): FileEdit {
+  const path = resolveFilePath(edit.path, cwd);
+  return edit.to === undefined ? { ...edit, path } : { ...edit, path, to: resolveFilePath(edit.to, cwd) };
+}

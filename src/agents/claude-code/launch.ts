@@ -1,9 +1,0 @@
-import type { Launch } from '../launch.ts';
-
-export const claudeCodeLaunch: Launch = {
-  program: 'claude',
-  install: 'npm install -g @anthropic-ai/claude-code',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => [prompt],
-};

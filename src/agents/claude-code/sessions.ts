@@ -1,0 +1,135 @@
+import { basename, dirname, join } from 'node:path';
+import { cleanLine, cutToBytes } from '../../model/text.ts';
+import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
+import type { Machine } from '../../platform/machine.ts';
+import type { FoundSession } from '../agent.ts';
+import { findAgentHome } from '../homes.ts';
+import { getAnyText, getText, parseAny, parseRow, type Row } from '../json.ts';
+import { toMs } from '../make-events.ts';
+import { readHumanRow } from './prompts.ts';
+import { canSkipRow, isConversationRow } from './rows.ts';
+
+const SUFFIX = '.jsonl';
+const MAX_SUB_AGENT_DEPTH = 3;
+
+/** Names of project folders are ignored: they are not unique, and can be set to anything. */
+export function* listTranscripts(machine: Machine): Generator<string> {
+  const home = findAgentHome('claude-code', machine);
+  if (home === null) return;
+  const projects = join(home, 'projects');
+  for (const project of listNames(projects)) {
+    for (const name of listNames(join(projects, project))) {
+      const path = join(projects, project, name);
+      if (name.endsWith(SUFFIX)) yield path;
+      else if (isSessionId(name)) yield* listSubAgents(join(path, 'subagents'), MAX_SUB_AGENT_DEPTH);
+    }
+  }
+}
+
+function* listSubAgents(folder: string, depth: number): Generator<string> {
+  for (const name of listNames(folder)) {
+    if (name.endsWith(SUFFIX)) yield join(folder, name);
+    else if (depth > 0 && !name.includes('.')) yield* listSubAgents(join(folder, name), depth - 1);
+  }
+}
+
+function isSessionId(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
+}
+
+export function* findSessions(machine: Machine): Generator<FoundSession> {
+  for (const path of listTranscripts(machine)) {
+    const session = inspectFile(path);
+    if (session !== null) yield session;
+  }
+}
+
+const HEAD_BYTES = 64 * 1024;
+/** The session's id comes after the message in a row, and the first message may be long. */
+const LONG_HEAD_BYTES = 16 * 1024 * 1024;
+
+export function inspectFile(path: string): FoundSession | null {
+  const file = readHead(path, HEAD_BYTES);
+  if (file === null) return null;
+  const session = describeSession(path, file);
+  if (session !== null || !endsInRow(file)) return session;
+  const more = readHead(path, LONG_HEAD_BYTES);
+  return more === null ? null : describeSession(path, more);
+}
+
+const ROW_START = '{"parentUuid":';
+
+/** Whether the head ends within a row of a conversation. */
+function endsInRow({ bytes, size }: FileHead): boolean {
+  const start = bytes.lastIndexOf(0x0a) + 1;
+  return size > bytes.length && bytes.toString('latin1', start, start + ROW_START.length) === ROW_START;
+}
+
+function describeSession(path: string, { bytes, changedMs, size }: FileHead): FoundSession | null {
+  let sessionId: string | null = null;
+  let cwd: string | null = null;
+  let startedMs: number | null = null;
+  let title: string | null = null;
+  let prompt: string | null = null;
+  for (const line of splitLines(bytes)) {
+    title = readTitle(line) ?? title;
+    if ((sessionId !== null && cwd !== null && prompt !== null) || canSkipRow(line)) continue;
+    const row = parseRow(line.toString('utf8')) ?? salvageRow(line);
+    startedMs ??= toMs(row.timestamp);
+    if (!isConversationRow(row)) continue;
+    sessionId ??= getText(row, 'sessionId')?.toWellFormed() || null;
+    cwd ??= getText(row, 'cwd')?.toWellFormed() || null;
+    prompt ??= row.type === 'user' && row.isSidechain === false ? readHumanRow(row) : null;
+  }
+  if (sessionId === null) return null;
+  title ??= prompt === null ? null : toTitle(prompt);
+  const ids = findIds(path, sessionId);
+  return { agent: 'claude-code', path, ...ids, cwd, title, startedMs, changedMs, bytes: size };
+}
+
+/** A sub-agent's rows carry the id of the session that started it; newer versions also name a folder after that. */
+function findIds(path: string, sessionId: string): { id: string; parent: string | null } {
+  const name = basename(path, SUFFIX);
+  const agentId = /^agent-(.+)$/.exec(name)?.[1];
+  if (agentId === undefined) return { id: isSessionId(name) ? name : sessionId, parent: null };
+  for (let folder = dirname(path); folder !== dirname(folder); folder = dirname(folder)) {
+    if (basename(folder) === 'subagents') return { id: agentId, parent: basename(dirname(folder)) };
+  }
+  return { id: agentId, parent: sessionId };
+}
+
+function* splitLines(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; ) {
+    const end = bytes.indexOf(0x0a, start);
+    yield bytes.subarray(start, end === -1 ? undefined : end);
+    if (end === -1) return;
+    start = end + 1;
+  }
+}
+
+const TITLE_ROW = /^\{"type":"(?:custom-title|ai-title|summary)"/;
+
+function readTitle(line: Buffer): string | null {
+  if (!TITLE_ROW.test(line.toString('latin1', 0, 30))) return null;
+  const title = getAnyText(parseRow(line.toString('utf8')) ?? {}, 'customTitle', 'aiTitle', 'summary');
+  return title === null ? null : toTitle(title);
+}
+
+/** Written by Claude Code as the prompt when a plan is carried out in a session of its own. */
+const PLAN_PROMPT = /^Implement the following plan:\s+#*\s*/;
+
+function toTitle(text: string): string | null {
+  const [line = ''] = text.slice(0, 2000).trim().replace(PLAN_PROMPT, '').split('\n', 1);
+  return cutToBytes(cleanLine(line), 120) || null;
+}
+
+const SIMPLE_FIELD = /"(cwd|sessionId|timestamp|isSidechain)":("(?:[^"\\]|\\.){0,4096}"|true|false)/g;
+
+/** The short fields of a row that the head cuts off. */
+function salvageRow(line: Buffer): Row {
+  const found = new Map<string, unknown>();
+  for (const [, key = '', value = ''] of line.toString('utf8').matchAll(SIMPLE_FIELD)) {
+    if (!found.has(key)) found.set(key, parseAny(value));
+  }
+  return Object.fromEntries(found);
+}

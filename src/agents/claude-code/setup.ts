@@ -1,0 +1,59 @@
+import { dirname, join } from 'node:path';
+import { findAgentHome } from '../homes.ts';
+import { describeServerFile, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { getText } from '../json.ts';
+import type { Launch } from '../launch.ts';
+import { makeServerCommand } from '../server-command.ts';
+
+export const claudeCodeLaunch: Launch = {
+  program: 'claude',
+  install: 'npm install -g @anthropic-ai/claude-code',
+  takes: 'prompt',
+  attachesFiles: true,
+  writeArgs: (prompt) => [prompt],
+};
+
+/** Sources of prompts that nobody typed. */
+const TIMERS: ReadonlySet<string> = new Set(['loop_wakeup', 'schedule_wakeup', 'poll_event']);
+
+export const claudeCodeHook: HookDialect = {
+  ...USUAL_DIALECT,
+  read: (input) => {
+    const usual = readUsualInput(input);
+    return usual === null ? null : { ...usual, isScheduled: TIMERS.has(getText(input, 'source') ?? '') };
+  },
+};
+
+/** In a project the local settings are used, which are not committed: the paths are those of one machine. */
+export const claudeCodeHookHost: HookHost = {
+  agent: 'claude-code',
+  title: 'Claude Code',
+  program: 'claude',
+  findHome: (machine) => findAgentHome('claude-code', machine),
+  projectFolder: '.claude',
+  listFiles: ({ scope, folder, launcher, env }) => {
+    const userServers = join(env.CLAUDE_CONFIG_DIR ? folder : dirname(folder), '.claude.json');
+    const servers = scope === 'project' ? join(dirname(folder), '.mcp.json') : userServers;
+    return [
+      {
+        kind: 'entries',
+        agent: 'claude-code',
+        path: join(folder, scope === 'user' ? 'settings.json' : 'settings.local.json'),
+        form: 'grouped',
+        handlers: makeHandlers('claude-code', launcher, ({ command }) => ({
+          type: 'command',
+          command,
+          timeout: TIMEOUT_SECONDS,
+        })),
+        skeleton: {},
+        offSwitches: [{ path: ['disableAllHooks'], value: true }],
+        server: null,
+      },
+      describeServerFile('claude-code', servers, {
+        section: 'mcpServers',
+        value: { type: 'stdio', ...makeServerCommand(launcher, 'claude-code') },
+      }),
+    ];
+  },
+};

@@ -1,0 +1,271 @@
+import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
+import { collectTexts, getAnyText, getNumber, getRow, getRows, getText, type Row, toRows } from '../json.ts';
+import type { CallOutcome } from '../make-events.ts';
+import { toMessageText } from '../message-text.ts';
+import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
+import { isRejection } from './prompts.ts';
+
+interface Call {
+  tool: string;
+  input: Row;
+  cwd: string | null;
+}
+
+/** What a call is about to do, as far as its input shows. */
+export function describeCall(call: Call, files: TouchedFiles): Action {
+  return describeFileCall(call, files) ?? describeOtherCall(call);
+}
+
+function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Action | null {
+  const given = getAnyText(input, 'file_path', 'notebook_path', 'path');
+  if (given === null) return null;
+  const path = resolveFilePath(given, cwd);
+  switch (tool) {
+    case 'Read':
+    case 'NotebookRead':
+      files.meet(path);
+      return { kind: 'read', path };
+    case 'Write':
+      return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };
+    case 'Edit':
+      return { kind: 'edit', edits: [describeReplacement(path, input, files)] };
+    case 'MultiEdit': {
+      const edits = getRows(input, 'edits').map((edit) => describeReplacement(path, edit, files));
+      return { kind: 'edit', edits };
+    }
+    case 'NotebookEdit':
+      return { kind: 'edit', edits: [files.edit(path, '', getText(input, 'new_source') ?? '')] };
+    default:
+      return null;
+  }
+}
+
+/** An edit that replaces nothing creates the file. */
+function describeReplacement(path: string, edit: Row, files: TouchedFiles): FileEdit {
+  const before = getText(edit, 'old_string') ?? '';
+  const after = getText(edit, 'new_string') ?? '';
+  return before === '' ? files.write(path, after) : files.edit(path, before, after);
+}
+
+function describeOtherCall({ tool, input, cwd }: Call): Action {
+  const text = (name: string): string => toMessageText(getText(input, name) ?? '');
+  switch (tool) {
+    case 'Bash':
+    case 'PowerShell':
+    case 'Monitor': {
+      const background = input.run_in_background === true || tool === 'Monitor';
+      return { kind: 'command', command: text('command'), background };
+    }
+    case 'Grep':
+    case 'Glob':
+    case 'LS': {
+      const path = getText(input, 'path');
+      return { kind: 'search', pattern: text('pattern'), path: path ? resolveFilePath(path, cwd) : null };
+    }
+    case 'WebSearch':
+      return { kind: 'search', pattern: text('query'), path: null };
+    case 'WebFetch':
+      return { kind: 'fetch', url: text('url') };
+    case 'Task':
+    case 'Agent':
+      return { kind: 'delegate', task: joinTexts(input.description, input.prompt) };
+    case 'AskUserQuestion': {
+      const questions = getRows(input, 'questions').map(({ question }) => question);
+      return { kind: 'ask', question: joinTexts(...questions) };
+    }
+    case 'ExitPlanMode':
+      return { kind: 'propose', text: text('plan') };
+    default:
+      return { kind: 'other', texts: collectTexts(input) };
+  }
+}
+
+function joinTexts(...texts: readonly unknown[]): string {
+  return toMessageText(texts.filter((text) => typeof text === 'string' && text !== '').join('\n'));
+}
+
+/** Tools whose result says more about what the call did than its input. */
+export const REFINED_TOOLS: ReadonlySet<string> = new Set(
+  'Write Edit Bash PowerShell ExitPlanMode'.split(' '),
+);
+
+/** What a call turned out to have done. */
+export function refineAction(action: Action, data: Row, text: string): Action {
+  if (action.kind === 'command') {
+    const background =
+      typeof data.backgroundTaskId === 'string' || text.startsWith('Command running in background');
+    return background ? { ...action, background } : action;
+  }
+  if (action.kind === 'propose' && action.text === '') {
+    return { ...action, text: toMessageText(getText(data, 'plan') ?? '') };
+  }
+  const [edit, ...more] = action.kind === 'edit' ? action.edits : [];
+  if (edit === undefined || more.length > 0) return action;
+  return { kind: 'edit', edits: [refineEdit(edit, data, text)] };
+}
+
+function refineEdit(edit: FileEdit, data: Row, text: string): FileEdit {
+  const field = (name: string): string => (getText(data, name) ?? '').toWellFormed();
+  if (data.type === 'create' || text.startsWith('File created successfully')) {
+    return { ...edit, change: 'created' };
+  }
+  if (data.type === 'update') return { ...edit, change: 'edited', before: field('originalFile') };
+  if (data.userModified === true && typeof data.newString === 'string') {
+    return { ...edit, before: field('oldString'), after: field('newString') };
+  }
+  return edit;
+}
+
+/** The text of a result's content, which is a text or a list of blocks. */
+export function readContentText(content: unknown): string {
+  if (typeof content === 'string') return content;
+  return toRows(content)
+    .flatMap((block) => (block.type === 'text' ? (getText(block, 'text') ?? []) : []))
+    .join('\n');
+}
+
+/**
+ * How a call went. `data` is what Claude Code stores beside the text for the model: in it, files have no line numbers and
+ * long outputs are not cut.
+ */
+export function readOutcome(block: Row, text: string, data: Row): Omit<CallOutcome, 'id'> {
+  const ok = block.is_error !== true && data.interrupted !== true;
+  if (!ok && isRejection(text)) return { ok, exit: null, output: '', refused: true };
+  return { ok, exit: readExit(ok, text, data), output: readFullText(data) ?? unwrapError(text) };
+}
+
+const EXIT_CODE = /^(?:Error: )?Exit code (\d{1,9})\b/;
+
+function readExit(ok: boolean, text: string, data: Row): number | null {
+  const exitCode = getNumber(getRow(data, 'task'), 'exitCode');
+  if (exitCode !== null) return exitCode;
+  if (!ok) return toNumber(EXIT_CODE.exec(text)?.[1]);
+  if (typeof data.stdout !== 'string' || typeof data.backgroundTaskId === 'string') return null;
+  // The only other status that counts as success is 1, of commands that mean "no" by it.
+  return typeof data.returnCodeInterpretation === 'string' ? 1 : 0;
+}
+
+function toNumber(digits: string | undefined): number | null {
+  return digits === undefined ? null : Number(digits);
+}
+
+function readFullText(data: Row): string | null {
+  const file = getRow(data, 'file');
+  if (data.type === 'text' && typeof file.content === 'string') return file.content;
+  if (typeof data.persistedOutputPath !== 'string' || typeof data.stdout !== 'string') return null;
+  return [data.stdout, getText(data, 'stderr') ?? ''].filter((part) => part !== '').join('\n');
+}
+
+const ERROR_OPEN = '<tool_use_error>';
+
+function unwrapError(text: string): string {
+  if (!text.startsWith(ERROR_OPEN)) return text;
+  const end = text.lastIndexOf('</tool_use_error>');
+  return text.slice(ERROR_OPEN.length, end === -1 ? undefined : end);
+}
+
+/** The outcome of a call that ran in the background; null for other texts, and when no call is named. */
+export function readNotification(content: unknown): CallOutcome | null {
+  if (typeof content !== 'string' || !content.startsWith('<task-notification>')) return null;
+  const id = readTag(content, 'tool-use-id');
+  const status = readTag(content, 'status');
+  if (id === null || (status !== 'completed' && status !== 'failed' && status !== 'killed')) return null;
+  const summary = readTag(content, 'summary') ?? '';
+  const output = [summary, readTag(content, 'result') ?? ''].filter((part) => part !== '').join('\n');
+  const exit = toNumber(/\bexit code (\d{1,9})\b/.exec(summary)?.[1]);
+  return { id, ok: status === 'completed', exit, output };
+}
+
+function readTag(text: string, tag: string): string | null {
+  const start = text.indexOf(`<${tag}>`);
+  const end = start === -1 ? -1 : text.indexOf(`</${tag}>`, start);
+  return end === -1 ? null : text.slice(start + tag.length + 2, end);
+}
+
+export const PLAN_TOOLS: ReadonlySet<string> = new Set(
+  'TodoWrite TaskCreate TaskUpdate TaskList TaskGet'.split(' '),
+);
+
+/** The input of `TodoWrite`: the whole plan each time. */
+export function readTodos(input: Row): PlanItem[] {
+  return getRows(input, 'todos').flatMap((todo) => {
+    const text = getAnyText(todo, 'content', 'activeForm');
+    return text === null ? [] : [{ text: toMessageText(text), status: toStatus(todo.status) }];
+  });
+}
+
+function toStatus(status: unknown): PlanItem['status'] {
+  return status === 'in_progress' || status === 'completed' || status === 'cancelled' ? status : 'pending';
+}
+
+const MAX_TASKS = 1000;
+
+/** The plan that the task tools build step by step. A task is known by the number that its creation returned. */
+export class TaskPlan {
+  readonly #tasks: Map<string, PlanItem>;
+
+  constructor(tasks: Map<string, PlanItem>) {
+    this.#tasks = tasks;
+  }
+
+  /** The whole plan after a finished call of a task tool; null when nothing changed. */
+  apply(tool: string, input: Row, { text, data }: { text: string; data: Row }): PlanItem[] | null {
+    if (tool === 'TaskCreate') {
+      return this.#create(input, getText(getRow(data, 'task'), 'id') ?? /#(\d{1,9})\b/.exec(text)?.[1]);
+    }
+    if (tool === 'TaskUpdate') return data.success === false ? null : this.#update(input);
+    if (tool === 'TaskList') return this.meet(data.tasks);
+    return tool === 'TaskGet' ? this.meet([data.task]) : null;
+  }
+
+  /** Takes over tasks that the agent lists: some may have been created before the transcript begins. */
+  meet(listed: unknown): PlanItem[] | null {
+    let changed = false;
+    for (const task of toRows(listed)) {
+      const id = getText(task, 'id');
+      const subject = getText(task, 'subject');
+      if (id === null || subject === null) continue;
+      const known = this.#tasks.get(id);
+      const status = toStatus(task.status);
+      if (known?.status === status && known.text === subject) continue;
+      this.#set(id, { ...known, text: toMessageText(subject), status });
+      changed = true;
+    }
+    return changed ? this.#list() : null;
+  }
+
+  #create(input: Row, id: string | undefined): PlanItem[] | null {
+    const detail = getText(input, 'description');
+    const subject = getText(input, 'subject') ?? detail;
+    if (id === undefined || subject === null) return null;
+    const more = detail === null || detail === subject ? {} : { detail: toMessageText(detail) };
+    this.#set(id, { text: toMessageText(subject), status: 'pending', ...more });
+    return this.#list();
+  }
+
+  #update(input: Row): PlanItem[] | null {
+    const id = getText(input, 'taskId') ?? String(input.taskId);
+    const known = this.#tasks.get(id);
+    const text = getText(input, 'subject') ?? known?.text;
+    if (text === undefined) return null;
+    const detail = getText(input, 'description') ?? known?.detail;
+    const status = getText(input, 'status');
+    if (status === 'deleted') this.#tasks.delete(id);
+    else {
+      this.#set(id, {
+        text: toMessageText(text),
+        status: status === null ? (known?.status ?? 'pending') : toStatus(status),
+        ...(detail === undefined ? {} : { detail: toMessageText(detail) }),
+      });
+    }
+    return this.#list();
+  }
+
+  #set(id: string, item: PlanItem): void {
+    if (this.#tasks.has(id) || this.#tasks.size < MAX_TASKS) this.#tasks.set(id, item);
+  }
+
+  #list(): PlanItem[] {
+    return [...this.#tasks].map(([id, item]) => ({ ...item, id: id.toWellFormed() }));
+  }
+}

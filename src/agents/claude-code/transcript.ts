@@ -1,0 +1,342 @@
+import type { Event, PlanItem } from '../../model/event.ts';
+import type { Agent, Reading } from '../agent.ts';
+import { toBlocks } from '../content.ts';
+import { asRow, countUnknown, EMPTY_ROW, getNumber, getRow, getText, type Row, toRows } from '../json.ts';
+import type { NumberedRow } from '../json-lines.ts';
+import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
+  makeStamp,
+  type Stamp,
+  toTimestamp,
+} from '../make-events.ts';
+import { takeCall } from '../open-calls.ts';
+import { PendingEvents, type PendingState, startPending } from '../pending-events.ts';
+import { TouchedFiles } from '../touched-files.ts';
+import { openRows, type ReaderOptions, type RowFormat, type RowReader, readRows } from '../transcript.ts';
+import {
+  isHumanOrigin,
+  isSummaryRow,
+  PromptQueue,
+  type QueueState,
+  readAnswers,
+  readHumanContent,
+  readHumanRow,
+  readRejection,
+  readSummaryText,
+  saysHuman,
+} from './prompts.ts';
+import {
+  canSkipRow,
+  decodeWithoutCopies,
+  findReplacedPrompt,
+  findRewinds,
+  isDiscarded,
+  KNOWN_TYPES,
+  meetRow,
+  packSeen,
+  type Rewinds,
+  type SeenRows,
+  SILENT_BLOCKS,
+  startRewinds,
+} from './rows.ts';
+import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
+import {
+  describeCall,
+  PLAN_TOOLS,
+  REFINED_TOOLS,
+  readContentText,
+  readNotification,
+  readOutcome,
+  readTodos,
+  refineAction,
+  TaskPlan,
+} from './tools.ts';
+
+/** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
+interface State {
+  outbox: PendingState;
+  queue: QueueState;
+  tasks: Map<string, PlanItem>;
+  files: Set<string>;
+  seen: SeenRows;
+  rewound: Rewinds;
+  /** Calls without a result so far. */
+  calls: Map<string, { tool: string; input: Row }>;
+  message: { id: string | null; texts: Set<string> };
+  cwd: string | null;
+  branch: string | null;
+  /** A compaction whose summary has not come yet. */
+  boundary: Stamp | null;
+}
+
+function startState(cwd: string | null, rewound: Rewinds): State {
+  return {
+    outbox: startPending(),
+    queue: { waiting: [], delivered: [] },
+    tasks: new Map(),
+    files: new Set(),
+    seen: { earlier: new Uint32Array(0), ids: new Set() },
+    rewound,
+    calls: new Map(),
+    message: { id: null, texts: new Set() },
+    cwd,
+    branch: null,
+    boundary: null,
+  };
+}
+
+const format: RowFormat<State> = {
+  start: ({ cwd }) => startState(cwd, startRewinds()),
+  lookAhead: ({ cwd, path }, until) => startState(cwd, findRewinds(path, until)),
+  openReader: (options) => new Conversation(options),
+  shortcuts: ({ rewound }) => ({
+    decode: decodeWithoutCopies,
+    // After a rewind, rows without content still link others to what was discarded.
+    ...(rewound.taken.size === 0 && { isNeedless: canSkipRow }),
+  }),
+};
+
+export const claudeCodeAgent: Agent = {
+  name: 'claude-code',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents: (session, reading) => readRows(format, session, reading),
+  openTranscript: (opening) => openRows(format, opening),
+};
+
+class Conversation implements RowReader {
+  readonly #state: State;
+  readonly #reading: Reading;
+  readonly #knowsAll: boolean;
+  /** In a sub-agent's own file its rows are the main conversation. */
+  readonly #isSubAgent: boolean;
+  readonly #events: PendingEvents;
+  readonly #queue: PromptQueue;
+  readonly #tasks: TaskPlan;
+  readonly #files: TouchedFiles;
+
+  constructor({ state, session, reading, knowsAll }: ReaderOptions<State>) {
+    this.#state = state;
+    this.#reading = reading;
+    this.#knowsAll = knowsAll;
+    this.#isSubAgent = session.parent !== null;
+    this.#events = new PendingEvents(state.outbox);
+    this.#queue = new PromptQueue(state.queue);
+    this.#tasks = new TaskPlan(state.tasks);
+    this.#files = new TouchedFiles(state.files);
+  }
+
+  read({ row, line }: NumberedRow): Event[] | null {
+    const { rewound, seen } = this.#state;
+    const replaced = this.#knowsAll ? null : findReplacedPrompt(row, rewound);
+    if (replaced !== null && !rewound.taken.has(replaced)) return null;
+    if (isDiscarded(row, rewound)) return [];
+    const uuid = getText(row, 'uuid');
+    const isSeen = uuid !== null && meetRow(seen, uuid);
+    if (isSeen !== false) return isSeen === true ? [] : null;
+    this.#state.cwd = getText(row, 'cwd') || getText(row, 'relocatedCwd') || this.#state.cwd;
+    this.#state.branch = getText(row, 'gitBranch') ?? this.#state.branch;
+    this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
+    this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
+    const { cwd, branch } = this.#state;
+    const stamp = makeStamp({ at: readTime(row.timestamp), line, id: uuid, cwd, branch });
+    const sidechain = row.isSidechain === true && !this.#isSubAgent ? { sidechain: true } : {};
+    this.#readRow(row, { ...stamp, ...sidechain });
+    return this.#events.take();
+  }
+
+  keep(): State {
+    return { ...this.#state, seen: packSeen(this.#state.seen) };
+  }
+
+  finish(): Event[] {
+    this.#closeBoundary();
+    for (const { text, stamp } of this.#queue.listWaiting()) this.#add(...makePrompt(stamp, text));
+    this.#events.release();
+    return this.#events.take();
+  }
+
+  #readRow(row: Row, stamp: Stamp): void {
+    const type = getText(row, 'type') ?? '(no type)';
+    if (type === 'user') this.#readUser(row, stamp);
+    else if (type === 'assistant') this.#readAssistant(row, stamp);
+    else if (type === 'system') this.#readSystem(row, stamp);
+    else if (type === 'attachment') this.#readAttachment(getRow(row, 'attachment'), stamp);
+    else if (type === 'queue-operation') this.#readQueue(row, stamp);
+    else if (!KNOWN_TYPES.has(type)) countUnknown(this.#reading.unknown, type);
+  }
+
+  #readUser(row: Row, stamp: Stamp): void {
+    const { content } = getRow(row, 'message');
+    if (isSummaryRow(row)) {
+      this.#addCompaction(stamp, readSummaryText(readContentText(content)) || null);
+      return;
+    }
+    const results = toRows(content).filter((block) => block.type === 'tool_result');
+    const data = results.length === 1 ? (asRow(row.toolUseResult) ?? EMPTY_ROW) : EMPTY_ROW;
+    for (const block of results) this.#readResult(block, data, stamp);
+    this.#readNotification(content, stamp);
+    if (row.isSidechain === true && !saysHuman(row)) return;
+    const text = readHumanRow(row);
+    if (text !== null) this.#addPrompt(text, stamp);
+  }
+
+  #readNotification(content: unknown, stamp: Stamp): void {
+    const outcome = readNotification(content);
+    if (outcome !== null) this.#add(makeResult(stamp, outcome));
+  }
+
+  #readResult(block: Row, data: Row, stamp: Stamp): void {
+    const id = getText(block, 'tool_use_id');
+    if (id === null) return;
+    const text = readContentText(block.content);
+    const call = takeCall(this.#state.calls, id);
+    if (call !== undefined && PLAN_TOOLS.has(call.tool)) {
+      const plan = block.is_error === true ? null : this.#tasks.apply(call.tool, call.input, { text, data });
+      this.#addPlan(plan, stamp);
+      return;
+    }
+    this.#events.settle(id.toWellFormed(), (action) => refineAction(action, data, text));
+    const outcome = readOutcome(block, text, data);
+    this.#add(makeResult(stamp, { id, ...outcome }), ...makeInjected(stamp, outcome.output));
+    const isAnswered = call?.tool === 'AskUserQuestion' && block.is_error !== true;
+    const answer = (isAnswered ? readAnswers(text, data) : null) ?? readRejection(text);
+    if (answer !== null) this.#addPrompt(answer, stamp);
+  }
+
+  #readAssistant(row: Row, place: Stamp): void {
+    const message = getRow(row, 'message');
+    const model = getText(message, 'model');
+    const isSynthetic = model === '<synthetic>';
+    const stamp = model === null || isSynthetic ? place : { ...place, model: model.toWellFormed() };
+    this.#enterMessage(getText(message, 'id'));
+    for (const block of toBlocks(message.content)) {
+      const type = getText(block, 'type') ?? '(no type)';
+      if (type === 'tool_use') this.#readCall(block, stamp);
+      else if (type === 'text') {
+        const text = getText(block, 'text') ?? '';
+        if (row.isApiErrorMessage === true) this.#add(makeLimit(stamp, text));
+        else if (!isSynthetic && this.#isNewText(text)) this.#add(...makeReply(stamp, text));
+      } else if (!SILENT_BLOCKS.has(type)) countUnknown(this.#reading.unknown, `assistant/${type}`);
+    }
+  }
+
+  /** One message is spread over several rows, a block each, and a block may be repeated. */
+  #enterMessage(id: string | null): void {
+    if (id === null || id !== this.#state.message.id) this.#state.message = { id, texts: new Set() };
+  }
+
+  #isNewText(text: string): boolean {
+    const isNew = !this.#state.message.texts.has(text);
+    this.#state.message.texts.add(text);
+    return isNew;
+  }
+
+  #readCall(block: Row, stamp: Stamp): void {
+    const id = getText(block, 'id');
+    const tool = getText(block, 'name');
+    if (id === null || tool === null || this.#state.calls.has(id)) return;
+    const input = getRow(block, 'input');
+    this.#state.calls.set(id, { tool, input: PLAN_TOOLS.has(tool) ? input : EMPTY_ROW });
+    if (tool === 'TodoWrite') this.#add(makePlan(stamp, readTodos(input)));
+    if (PLAN_TOOLS.has(tool)) return;
+    const action = describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);
+    const event = makeCall(stamp, { id, tool, action });
+    this.#closeBoundary();
+    if (event.type === 'call' && REFINED_TOOLS.has(tool)) this.#events.addWaiting(event);
+    else this.#events.add(event);
+  }
+
+  #readSystem(row: Row, stamp: Stamp): void {
+    if (row.subtype === 'compact_boundary') {
+      this.#closeBoundary();
+      this.#state.boundary = stamp;
+      return;
+    }
+    // Claude Code retries most errors by itself; the last one of a row comes as a message.
+    const isRetried = getNumber(row, 'retryAttempt') !== null;
+    if (row.subtype === 'api_error' && !isRetried) this.#add(makeLimit(stamp, describeApiError(row)));
+  }
+
+  #readAttachment(attachment: Row, stamp: Stamp): void {
+    const { type, content } = attachment;
+    if (type === 'queued_command') this.#readQueued(attachment, stamp);
+    else if (type === 'task_reminder') this.#addPlan(this.#tasks.meet(content), stamp);
+    else {
+      for (const text of Array.isArray(content) ? content : [content]) {
+        if (typeof text === 'string') this.#add(...makeInjected(stamp, text));
+      }
+    }
+  }
+
+  #readQueued(attachment: Row, stamp: Stamp): void {
+    this.#readNotification(attachment.prompt, stamp);
+    const mode = getText(attachment, 'commandMode') ?? 'prompt';
+    if (mode !== 'prompt' || attachment.isMeta === true || !isHumanOrigin(attachment)) return;
+    const text = readHumanContent(attachment.prompt);
+    if (text !== null) this.#addPrompt(text, stamp);
+  }
+
+  #readQueue(row: Row, stamp: Stamp): void {
+    const content = getText(row, 'content');
+    if (row.operation === 'enqueue' && content !== null) this.#queue.enter(content, stamp);
+    else if (row.operation === 'dequeue') this.#queue.leave(content);
+    else if (row.operation === 'popAll') this.#queue.clear();
+    else if (row.operation === 'remove') {
+      const prompt = this.#queue.deliver(content);
+      if (prompt === null) return;
+      this.#events.release();
+      this.#add(...makePrompt(prompt.stamp, prompt.text));
+    }
+  }
+
+  #addPrompt(text: string, stamp: Stamp): void {
+    this.#events.release();
+    if (!this.#queue.meet(text)) this.#add(...makePrompt(stamp, text));
+  }
+
+  #addCompaction(stamp: Stamp, summary: string | null): void {
+    this.#events.release();
+    this.#events.add(makeCompaction(this.#state.boundary ?? stamp, summary));
+    this.#state.boundary = null;
+  }
+
+  /** A summary follows its boundary directly or not at all. */
+  #closeBoundary(): void {
+    if (this.#state.boundary !== null) this.#addCompaction(this.#state.boundary, null);
+  }
+
+  #addPlan(plan: PlanItem[] | null, stamp: Stamp): void {
+    if (plan !== null) this.#add(makePlan(stamp, plan));
+  }
+
+  #add(...events: Event[]): void {
+    if (events.length > 0) this.#closeBoundary();
+    for (const event of events) this.#events.add(event);
+  }
+}
+
+const TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** Nearly all times already have the form that events need. */
+function readTime(value: unknown): string | null {
+  const isReady = typeof value === 'string' && TIMESTAMP.test(value) && !Number.isNaN(Date.parse(value));
+  return isReady ? value : toTimestamp(value);
+}
+
+function describeApiError(row: Row): string {
+  const error = getRow(row, 'error');
+  const inner = getRow(getRow(error, 'error'), 'error');
+  const status = getNumber(error, 'status');
+  const text =
+    getText(inner, 'message') ?? getText(error, 'message') ?? getText(row, 'content') ?? 'API error';
+  return status === null ? text : `${status} ${text}`;
+}

@@ -1,9 +1,0 @@
-import type { Launch } from '../launch.ts';
-
-export const clineLaunch: Launch = {
-  program: 'cline',
-  install: 'npm install -g cline',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--tui', prompt],
-};

@@ -1,0 +1,83 @@
+import { join } from 'node:path';
+import { findAgentHome } from '../homes.ts';
+import { formatHookCommand, parseHookCommand } from '../hook-command.ts';
+import { HOOK_EVENTS } from '../hook-events.ts';
+import { describeServerFile, type HookHost, type HookPlace, type WholeFile } from '../hook-host.ts';
+import { type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
+import { getRow, getText } from '../json.ts';
+import type { Launch } from '../launch.ts';
+import { makeServerCommand } from '../server-command.ts';
+
+export const clineLaunch: Launch = {
+  program: 'cline',
+  install: 'npm install -g cline',
+  takes: 'prompt',
+  attachesFiles: true,
+  writeArgs: (prompt) => ['--tui', prompt],
+};
+
+/** Cline waits only for the hooks around tools; those of the task cannot add anything. */
+export const clineHook: HookDialect = {
+  ...USUAL_DIALECT,
+  read: (input) => {
+    const session = getText(getRow(input, 'sessionContext'), 'rootSessionId') ?? getText(input, 'taskId');
+    if (session === null || session === '') return null;
+    const roots: unknown = input.workspaceRoots;
+    const [root] = Array.isArray(roots) ? roots.filter((path) => typeof path === 'string') : [];
+    return {
+      session,
+      cwd: root ?? getText(getRow(input, 'workspaceInfo'), 'rootPath'),
+      transcript: null,
+      source: null,
+      isManual: false,
+      hasPrompt: false,
+      lastReply: getText(getRow(input, 'turn'), 'outputText'),
+      terminal: getText(input, 'terminal_id'),
+      isSubAgent: getText(input, 'parent_agent_id') !== null,
+      isScheduled: false,
+    };
+  },
+  write: (_, text) => JSON.stringify({ context: text }),
+  reaches: (moment) => moment === 'tool',
+  startsAfterCompaction: false,
+  lags: true,
+};
+
+/**
+ * Cline runs every file in its hooks folder that is named after an event, with any of several extensions. Ours have one,
+ * so that they fit beside a hook of the user's own, which usually has none. There are no servers for one project.
+ */
+export const clineHookHost: HookHost = {
+  agent: 'cline',
+  title: 'Cline',
+  program: 'cline',
+  findHome: (machine) => findAgentHome('cline', machine),
+  projectFolder: '.cline',
+  listFiles: (place) => {
+    const hooks = Object.keys(HOOK_EVENTS.cline).map((event) => describeHookFile(place, event));
+    if (place.scope === 'project') return hooks;
+    const path = join(place.folder, 'data', 'settings', 'cline_mcp_settings.json');
+    const value = { ...makeServerCommand(place.launcher, 'cline') };
+    return [...hooks, describeServerFile('cline', path, { section: 'mcpServers', value })];
+  },
+};
+
+const MARK = '# Written by "handover hooks install", removed by "handover hooks uninstall".';
+
+function describeHookFile({ folder, launcher, platform }: HookPlace, event: string): WholeFile {
+  const isWindows = platform === 'win32';
+  const shell = isWindows ? 'powershell' : 'posix';
+  const command = formatHookCommand(launcher, { agent: 'cline', event, shell });
+  return {
+    kind: 'whole',
+    agent: 'cline',
+    path: join(folder, 'hooks', `${event}${isWindows ? '.ps1' : '.sh'}`),
+    content: isWindows ? `${MARK}\r\n$input | ${command}\r\n` : `#!/bin/sh\n${MARK}\nexec ${command}\n`,
+    mode: 0o700,
+    parse: (content) => {
+      if (!content.includes(MARK)) return null;
+      const line = /^(?:exec |\$input \| & )(.*)$/m.exec(content)?.[1] ?? '';
+      return parseHookCommand(line.trimEnd(), 'cline');
+    },
+  };
+}

@@ -1,9 +1,0 @@
-import type { Launch } from '../launch.ts';
-
-export const codexLaunch: Launch = {
-  program: 'codex',
-  install: 'npm install -g @openai/codex',
-  takes: 'prompt',
-  attachesFiles: false,
-  writeArgs: (prompt) => [prompt],
-};

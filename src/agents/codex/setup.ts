@@ -1,0 +1,102 @@
+import { join } from 'node:path';
+import { parse, TomlError } from 'smol-toml';
+import * as v from 'valibot';
+import { readHead } from '../../platform/external-file.ts';
+import { findAgentHome } from '../homes.ts';
+import { type HookHost, type HookTrust, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import type { Launch } from '../launch.ts';
+import { makeServerCommand } from '../server-command.ts';
+
+export const codexLaunch: Launch = {
+  program: 'codex',
+  install: 'npm install -g @openai/codex',
+  takes: 'prompt',
+  attachesFiles: false,
+  writeArgs: (prompt) => [prompt],
+};
+
+/** Codex gives these events no more time, whatever is asked for. */
+const SHORT_EVENTS = ['SessionEnd', 'Interrupt'];
+const SHORT_SECONDS = 3;
+
+/** Without this, Codex would cut a brief in its middle; a brief has a budget of its own. */
+const UNLIMITED = { additionalContextLimit: 0 };
+
+/**
+ * Codex silently skips every hook until the user has reviewed it, and notes the review with a hash that only Codex can
+ * make. Trusting ourselves in the user's name would defeat the review: the notes are read, never written.
+ */
+const trust: HookTrust = {
+  step: 'start codex, and where it says "Hooks need review", look at them and choose to trust; /hooks shows them later',
+  readNoted: readTrustedHashes,
+  nameKey: (file, { event, group, index }) => `${file}:${toSnakeCase(event)}:${group}:${index}`,
+};
+
+export const codexHookHost: HookHost = {
+  agent: 'codex',
+  title: 'Codex',
+  program: 'codex',
+  findHome: (machine) => findAgentHome('codex', machine),
+  projectFolder: '.codex',
+  trust,
+  listFiles: ({ folder, launcher }) => [
+    {
+      kind: 'entries',
+      agent: 'codex',
+      path: join(folder, 'hooks.json'),
+      form: 'grouped',
+      handlers: makeHandlers('codex', launcher, ({ event, moment, command }) => ({
+        type: 'command',
+        command,
+        timeout: SHORT_EVENTS.includes(event) ? SHORT_SECONDS : TIMEOUT_SECONDS,
+        ...(moment === 'start' || moment === 'prompt' ? UNLIMITED : {}),
+      })),
+      skeleton: {},
+      offSwitches: [],
+      server: null,
+    },
+    {
+      kind: 'table',
+      agent: 'codex',
+      path: join(folder, 'config.toml'),
+      section: 'mcp_servers',
+      value: { ...makeServerCommand(launcher, 'codex') },
+    },
+  ],
+};
+
+const MAX_CONFIG_BYTES = 4 * 1024 * 1024;
+
+const stateSchema = v.object({
+  hooks: v.object({
+    state: v.record(
+      v.string(),
+      v.object({ trusted_hash: v.optional(v.string()), enabled: v.optional(v.boolean()) }),
+    ),
+  }),
+});
+
+/** Empty when the settings cannot be parsed. */
+function readTrustedHashes(home: string): Map<string, string> {
+  const text = readHead(join(home, 'config.toml'), MAX_CONFIG_BYTES)?.bytes.toString('utf8') ?? '';
+  const config = v.safeParse(stateSchema, parseToml(text));
+  const hashes = new Map<string, string>();
+  if (!config.success) return hashes;
+  for (const [key, { trusted_hash: hash, enabled }] of Object.entries(config.output.hooks.state)) {
+    if (hash !== undefined && enabled !== false) hashes.set(key, hash);
+  }
+  return hashes;
+}
+
+function parseToml(text: string): unknown {
+  try {
+    return parse(text);
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    return null;
+  }
+}
+
+function toSnakeCase(name: string): string {
+  return name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
+}

@@ -1,0 +1,269 @@
+import type { Event } from '../../model/event.ts';
+import { readLines } from '../../platform/lines.ts';
+import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { listTexts } from '../content.ts';
+import { asRow, countUnknown, getRow, getText, parseRow, type Row } from '../json.ts';
+import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePrompt,
+  makeReply,
+  makeStamp,
+  type Stamp,
+  toTimestamp,
+} from '../make-events.ts';
+import { isOurBrief, toMessageText } from '../message-text.ts';
+import { type Opening, openRows, type RowFormat, type Transcript } from '../transcript.ts';
+import {
+  changesSurvey,
+  findHistory,
+  makeRangeTest,
+  readHistory,
+  type Survey,
+  startSurvey,
+  surveyLines,
+} from './history.ts';
+import { canSkipRow, findHumanText, isIdle, type RowKind, readKind } from './rows.ts';
+import { findSessions, inspectFile, listTranscripts, toMeta } from './sessions.ts';
+import { type CallsState, findCallId, readSearch, ToolCalls } from './tool-calls.ts';
+
+export const codexAgent: Agent = {
+  name: 'codex',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents,
+  openTranscript,
+};
+
+const BLANK = /^\s*$/;
+
+/** A session can consist of several files, some of them compressed. */
+function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
+  const history = findHistory(session.path);
+  const survey = surveyLines(readHistory(history, () => undefined));
+  const reader = new RolloutReader(startState(survey), session, reading);
+  const isDead = makeRangeTest(survey.dead);
+  if (history.incomplete) countUnknown(reading.unknown, 'history_base');
+  const onUnreadable = (): void => {
+    reading.rows++;
+    reading.unreadable++;
+  };
+  for (const { bytes, number, closed, index } of readHistory(history, onUnreadable)) {
+    if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
+    const canSkip = closed && canSkipRow(bytes);
+    const row = canSkip ? null : parseRow(bytes.toString('utf8'));
+    if (row === null && !closed) continue;
+    reading.rows++;
+    if (row === null && !canSkip) reading.unreadable++;
+    if (row === null || isDead(index)) continue;
+    const kind = readKind(row);
+    if (!isIdle(kind)) yield* reader.read(row, kind, number);
+  }
+}
+
+/** For sessions in one file. */
+const format: RowFormat<State> = {
+  start: () => startState(startSurvey()),
+  lookAhead: ({ path }, until) => startState(surveyLines(numberLines(path, until))),
+  needsLookAhead: true,
+  openReader: ({ state, session, reading, knowsAll }) => {
+    const reader = new RolloutReader(state, session, reading);
+    const isDead = makeRangeTest(state.survey.dead);
+    return {
+      read: ({ row, line }) => {
+        const kind = readKind(row);
+        if (!knowsAll && changesSurvey(kind, state.survey)) return null;
+        return isIdle(kind) || isDead(line) ? [] : reader.read(row, kind, line);
+      },
+      finish: () => [],
+      keep: () => state,
+    };
+  },
+  shortcuts: () => ({ isNeedless: canSkipRow }),
+};
+
+function* numberLines(path: string, until: number): Generator<{ bytes: Buffer; index: number }> {
+  for (const { bytes, number } of readLines(path, { until })) yield { bytes, index: number };
+}
+
+function openTranscript(opening: Opening): Transcript | null {
+  const { path } = opening.session;
+  const { segments, incomplete } = findHistory(path);
+  const isOneFile = segments.length === 1 && !incomplete && !path.endsWith('.zst');
+  return isOneFile ? openRows(format, opening) : null;
+}
+
+/** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
+interface State extends CallsState {
+  survey: Survey;
+  cwd: string | null;
+  branch: string | null;
+  model: string | null;
+  lastLimit: string | null;
+}
+
+function startState(survey: Survey): State {
+  const calls = { open: new Map(), running: new Map() };
+  return { ...calls, survey, cwd: null, branch: null, model: null, lastLimit: null };
+}
+
+const SUMMARY_PREAMBLE = /^Another language model started to solve this problem[^\n]*\n/;
+
+/** Types of rows that must have a payload. */
+const READ_TYPES = new Set(['session_meta', 'turn_context', 'compacted', 'response_item', 'event_msg']);
+
+class RolloutReader {
+  readonly #state: State;
+  readonly #reading: Reading;
+  readonly #isSubAgent: boolean;
+  readonly #calls: ToolCalls;
+  #line = 0;
+
+  constructor(state: State, session: FoundSession, reading: Reading) {
+    this.#state = state;
+    this.#reading = reading;
+    this.#isSubAgent = session.parent !== null;
+    this.#calls = new ToolCalls(state);
+    reading.sessionId = session.id;
+  }
+
+  *read(row: Row, { type, kind, item }: RowKind, line: number): Generator<Event> {
+    this.#line = line;
+    const payload = asRow(row.payload);
+    if (payload === null && (type === '' || READ_TYPES.has(type))) this.#reading.unreadable++;
+    else if (payload === null) countUnknown(this.#reading.unknown, type);
+    else if (type === 'session_meta') this.#readMeta(payload);
+    else if (type === 'turn_context') {
+      this.#state.cwd = getText(payload, 'cwd') ?? this.#state.cwd;
+      this.#state.model = getText(payload, 'model') ?? this.#state.model;
+    } else if (type === 'compacted') {
+      const summary = (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, '');
+      yield makeCompaction(this.#stamp(row, null), summary);
+    } else if (type === 'response_item') yield* this.#readResponse(row, payload, kind);
+    else if (type !== 'event_msg') countUnknown(this.#reading.unknown, type);
+    else if (kind === 'item_completed') yield* this.#readItem(row, getRow(payload, 'item'), item);
+    else yield* this.#readEvent(row, payload, kind);
+  }
+
+  /** Only the first row of a file is its own; others were copied with the history of another session. */
+  #readMeta(payload: Row): void {
+    if (this.#line !== 1) return;
+    const { cwd, branch, version } = toMeta(payload);
+    this.#state.cwd = cwd ?? this.#state.cwd;
+    this.#state.branch = branch ?? this.#state.branch;
+    this.#reading.agentVersion = version ?? this.#reading.agentVersion;
+  }
+
+  #stamp(row: Row, id: string | null): Stamp {
+    const { cwd, model, branch } = this.#state;
+    return makeStamp({ at: toTimestamp(row.timestamp), line: this.#line, id, cwd, model, branch });
+  }
+
+  #readEvent(row: Row, payload: Row, kind: string): Iterable<Event> {
+    const id = findCallId(payload);
+    const stamp = this.#stamp(row, id);
+    const message = getText(payload, 'message');
+    switch (kind) {
+      case 'user_message':
+        return this.#readPrompt(stamp, message ?? '');
+      case 'agent_message':
+        return makeReply(stamp, message ?? '');
+      case 'patch_apply_end':
+        return this.#calls.readPatch(stamp, payload, id);
+      case 'mcp_tool_call_end': {
+        const result = getRow(payload, 'result');
+        this.#calls.noteOutcome(id, result.Err === undefined && !isToolError(getRow(result, 'Ok')));
+        return [];
+      }
+      case 'token_count':
+        return this.#readLimit(stamp, getRow(payload, 'rate_limits'));
+      case 'error':
+      case 'stream_error':
+        return [makeLimit(stamp, message ?? kind)];
+      default:
+        return this.#countUnknown(`event_msg/${kind}`);
+    }
+  }
+
+  #readItem(row: Row, item: Row, kind: string): Iterable<Event> {
+    const id = getText(item, 'id');
+    const stamp = this.#stamp(row, id);
+    switch (kind) {
+      case 'UserMessage':
+        return this.#readPrompt(stamp, listTexts(item.content).join(''));
+      case 'AgentMessage':
+        return makeReply(stamp, listTexts(item.content).join(''));
+      case 'Plan': {
+        const text = toMessageText(getText(item, 'text') ?? '');
+        return id === null ? [] : [makeCall(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } })];
+      }
+      case 'CommandExecution':
+        return this.#calls.readExecution(stamp, item, id);
+      case 'FileChange':
+        return this.#calls.readPatch(stamp, item, id);
+      case 'McpToolCall':
+        this.#calls.noteOutcome(id, item.status !== 'failed' && !isToolError(getRow(item, 'result')));
+        return [];
+      default:
+        return this.#countUnknown(`item/${kind}`);
+    }
+  }
+
+  #readResponse(row: Row, payload: Row, kind: string): Iterable<Event> {
+    const stamp = this.#stamp(row, getText(payload, 'id') ?? findCallId(payload));
+    switch (kind) {
+      case 'message':
+        return this.#readMessage(stamp, payload);
+      case 'function_call':
+      case 'custom_tool_call':
+      case 'local_shell_call':
+        return this.#calls.readCall(stamp, payload);
+      case 'function_call_output':
+      case 'custom_tool_call_output':
+        return this.#calls.readOutput(stamp, payload);
+      case 'web_search_call':
+        return readSearch(stamp, payload);
+      default:
+        return this.#countUnknown(`response_item/${kind}`);
+    }
+  }
+
+  #countUnknown(kind: string): [] {
+    countUnknown(this.#reading.unknown, kind);
+    return [];
+  }
+
+  *#readMessage(stamp: Stamp, payload: Row): Generator<Event> {
+    const { hasPrompts, hasReplies } = this.#state.survey;
+    const texts = listTexts(payload.content);
+    if (payload.role === 'developer') {
+      for (const text of texts) yield* makeInjected(stamp, text);
+    } else if (payload.role === 'assistant') {
+      if (!hasReplies) yield* makeReply(stamp, texts.join('\n'));
+    } else if (payload.role === 'user' && !hasPrompts) {
+      const kinds = getRow(payload, 'internal_chat_message_metadata_passthrough').content_item_kinds;
+      const said = texts.filter((_, index) => !Array.isArray(kinds) || kinds[index] === 'user.text');
+      for (const text of said) yield* this.#readPrompt(stamp, text);
+    }
+  }
+
+  /** Prompts of sub-agents come from an agent. */
+  *#readPrompt(stamp: Stamp, text: string): Generator<Event> {
+    const said = findHumanText(text);
+    if (said !== null && (!this.#isSubAgent || isOurBrief(said))) yield* makePrompt(stamp, said);
+  }
+
+  /** The same limit is reported again with every reply while it lasts. */
+  *#readLimit(stamp: Stamp, limits: Row): Generator<Event> {
+    const reached = getText(limits, 'rate_limit_reached_type');
+    if (reached !== null && reached !== this.#state.lastLimit) yield makeLimit(stamp, reached);
+    this.#state.lastLimit = reached;
+  }
+}
+
+function isToolError(result: Row): boolean {
+  return result.isError === true || result.is_error === true;
+}

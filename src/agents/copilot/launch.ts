@@ -1,9 +1,0 @@
-import type { Launch } from '../launch.ts';
-
-export const copilotLaunch: Launch = {
-  program: 'copilot',
-  install: 'npm install -g @github/copilot',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--interactive', prompt],
-};

@@ -1,0 +1,62 @@
+import { join } from 'node:path';
+import { findAgentHome } from '../homes.ts';
+import { formatHookCommand } from '../hook-command.ts';
+import { describeServerFile, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
+import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { getAnyText } from '../json.ts';
+import type { Launch } from '../launch.ts';
+import { makeServerCommand } from '../server-command.ts';
+
+export const copilotLaunch: Launch = {
+  program: 'copilot',
+  install: 'npm install -g @github/copilot',
+  takes: 'prompt',
+  attachesFiles: true,
+  writeArgs: (prompt) => ['--interactive', prompt],
+};
+
+export const copilotHook: HookDialect = {
+  ...USUAL_DIALECT,
+  read: (input) => {
+    const usual = readUsualInput({
+      ...input,
+      session_id: getAnyText(input, 'sessionId', 'session_id'),
+      transcript_path: getAnyText(input, 'transcriptPath', 'transcript_path'),
+    });
+    return usual === null ? null : { ...usual, lastReply: null, isSubAgent: false };
+  },
+  write: (_, text) => JSON.stringify({ additionalContext: text }),
+  startsAfterCompaction: false,
+  keepsContext: false,
+  lags: true,
+};
+
+/** Copilot CLI reads every file in its hooks folder, so ours is separate. */
+export const copilotHookHost: HookHost = {
+  agent: 'copilot',
+  title: 'Copilot CLI',
+  program: 'copilot',
+  findHome: (machine) => findAgentHome('copilot', machine),
+  projectFolder: '.github',
+  listFiles: ({ scope, folder, launcher }) => [
+    {
+      kind: 'entries',
+      agent: 'copilot',
+      path: join(folder, 'hooks', 'agent-handover.json'),
+      form: 'flat',
+      handlers: makeHandlers('copilot', launcher, ({ event, command }) => ({
+        type: 'command',
+        bash: command,
+        powershell: formatHookCommand(launcher, { agent: 'copilot', event, shell: 'powershell' }),
+        timeoutSec: TIMEOUT_SECONDS,
+      })),
+      skeleton: { version: 1 },
+      offSwitches: [],
+      server: null,
+    },
+    describeServerFile('copilot', join(folder, scope === 'user' ? 'mcp-config.json' : 'mcp.json'), {
+      section: 'mcpServers',
+      value: { type: 'local', ...makeServerCommand(launcher, 'copilot'), tools: ['*'] },
+    }),
+  ],
+};
