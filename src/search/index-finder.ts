@@ -1,3 +1,4 @@
+import { MARKS, type Mark, type Marks } from '../handover/marks.ts';
 import {
   checkCacheSeal,
   numberIn,
@@ -8,8 +9,21 @@ import {
 } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
-import { isOfHandovers, passes, passesFact } from './filter.ts';
-import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
+import {
+  type Candidates,
+  type FactFilter,
+  type Finder,
+  type FoundFact,
+  isOfHandovers,
+  passes,
+  passesFact,
+  type SearchContext,
+  type SearchDocument,
+  tagOfAgent,
+  tagOfFileName,
+  tagOfKind,
+  tagOfProject,
+} from './finder.ts';
 import {
   allOf,
   anyOf,
@@ -20,39 +34,55 @@ import {
   type Reach,
   term,
 } from './full-text.ts';
-import { readKeptMarks } from './kept-marks.ts';
-import type { ParsedQuery } from './parsed-query.ts';
-import type { SearchQuery } from './query.ts';
-import { type Extent, gatherNumbers, knowWords } from './retrieve.ts';
-import { isBehind, tagOfNotes } from './search-freshness.ts';
+import type { ParsedQuery, SearchQuery } from './query.ts';
+import { type Extent, lookUpTerms, retrieveNumbers } from './retrieve.ts';
 import {
   FIRST_OF_NOTES,
   HANDOVER_COLUMNS,
+  type HandoverRow,
+  isBehind,
   lastNumberSince,
   numberOfFact,
-  type PlacedHandover,
   readHandoverRow,
   readTextRow,
-  SEARCH,
+  SEARCH_INDEX,
   TEXT_COLUMNS,
   type TextRow,
-} from './search-schema.ts';
-import { type Searched, tagOfAgent, tagOfFileName, tagOfKind, tagOfProject } from './searched.ts';
+  tagOfNotes,
+} from './search-index.ts';
+
+/** What was said of the facts of a project, without what holds them. */
+export function readMarkRows(database: SqlDatabase, project: string): Marks {
+  const marks = new Map<string, Mark>();
+  const rows = database.prepare('SELECT fact, mark, at, because FROM marks WHERE project = ?').all(project);
+  for (const row of rows) {
+    const mark = MARKS.find((known) => known === textIn(row, 'mark'));
+    const because = textIn(row, 'because');
+    if (mark !== undefined)
+      marks.set(textIn(row, 'fact'), {
+        mark,
+        at: textIn(row, 'at'),
+        because: because === '' ? null : because,
+        held: null,
+      });
+  }
+  return marks;
+}
 
 /** Answers from the search index, after bringing it in line with the files. */
-export async function openIndexFinder(desk: SearchDesk, driver: SqlDriver): Promise<Finder> {
+export async function openIndexFinder(desk: SearchContext, driver: SqlDriver): Promise<Finder> {
   const { store, progress } = desk;
   const notes = desk.notes ?? null;
   const cache: OpenCache = await openCache(store, driver, {
-    cache: SEARCH,
+    cache: SEARCH_INDEX,
     update: async (database) => {
-      if (checkCacheSeal(store, SEARCH) === 'broken')
-        (await import('../platform/cache-writer.ts')).assertSealed(store, SEARCH);
+      if (checkCacheSeal(store, SEARCH_INDEX) === 'broken')
+        (await import('../platform/cache-writer.ts')).assertSealed(store, SEARCH_INDEX);
       if (isBehind(store, database, notes))
-        (await import('./search-writer.ts')).updateSearchIndex(store, database, { notes, progress });
+        (await import('./update-index.ts')).updateSearchIndex(store, database, { notes, progress });
     },
     rebuild: async () =>
-      (await import('./search-writer.ts')).rebuildSearchIndex(store, driver, { notes, progress }),
+      (await import('./update-index.ts')).rebuildSearchIndex(store, driver, { notes, progress }),
   });
   return {
     by: 'index',
@@ -60,26 +90,26 @@ export async function openIndexFinder(desk: SearchDesk, driver: SqlDriver): Prom
     gather: (query, parsed) => cache.ask((database) => gather(database, { desk, query, parsed })),
     facts: (filter) => readFacts(cache, filter),
     countHolders: (found) => cache.ask((database) => countHolders(database, found)),
-    marks: (project) => cache.ask((database) => readKeptMarks(database, project)),
+    marks: (project) => cache.ask((database) => readMarkRows(database, project)),
     projectOf: (roots) => cache.ask((database) => findProject(database, roots)),
     close: cache.close,
   };
 }
 
 interface Asked {
-  desk: SearchDesk;
+  desk: SearchContext;
   query: SearchQuery;
   parsed: ParsedQuery;
 }
 
-function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered {
+function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Candidates {
   const extent = measureExtent(database);
-  const known = knowWords(database, parsed, extent);
+  const known = lookUpTerms(database, parsed, extent);
   const limits = describeLimits(database, query);
-  const texts: Searched[] = [];
+  const texts: SearchDocument[] = [];
   if (limits !== null) {
     const to = query.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(query.sinceMs);
-    const numbers = gatherNumbers(
+    const numbers = retrieveNumbers(
       database,
       { parsed, known, extent, limits, limit: query.limit },
       { from: EVERYWHERE.from, to },
@@ -90,7 +120,7 @@ function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered
   if (notes !== null && !isOfHandovers(query) && query.project === undefined) {
     const scope = { from: FIRST_OF_NOTES, to: Number.MAX_SAFE_INTEGER };
     const limits = [term(tagOfNotes(notes.folder)), ...limitToFile(query)];
-    const numbers = gatherNumbers(database, { parsed, known, extent, limits, limit: query.limit }, scope);
+    const numbers = retrieveNumbers(database, { parsed, known, extent, limits, limit: query.limit }, scope);
     texts.push(...readNotes(database, numbers));
   }
   return { texts: texts.filter((searched) => passes(query, searched)), known };
@@ -175,7 +205,7 @@ function findProject(database: SqlDatabase, roots: readonly string[]): string | 
   return null;
 }
 
-function readTexts(database: SqlDatabase, numbers: readonly number[]): Searched[] {
+function readTexts(database: SqlDatabase, numbers: readonly number[]): SearchDocument[] {
   const rows = readRows(database, numbers);
   const places = database
     .prepare(
@@ -195,11 +225,11 @@ function readTexts(database: SqlDatabase, numbers: readonly number[]): Searched[
   });
 }
 
-function endOf(place: PlacedHandover | undefined): number {
+function endOf(place: HandoverRow | undefined): number {
   return place === undefined ? Number.POSITIVE_INFINITY : place.first + place.texts;
 }
 
-function readNotes(database: SqlDatabase, numbers: readonly number[]): Searched[] {
+function readNotes(database: SqlDatabase, numbers: readonly number[]): SearchDocument[] {
   const find = database.prepare('SELECT path, at FROM notes WHERE first <= ? ORDER BY first DESC LIMIT 1');
   return readRows(database, numbers).map((row) => {
     const file = find.get(row.n);

@@ -1,16 +1,46 @@
-import { type Fused, fuse, type RankedList } from './fuse.ts';
-import type { ParsedQuery, QueryWord } from './parsed-query.ts';
+import type { ParsedQuery, QueryWord } from './query.ts';
 import { foldText, isUnspaced, makeStemPicker, splitWords } from './tokens.ts';
 
+/** Keys, best first. A list with more weight counts for as many. */
+export interface RankedList<K> {
+  keys: readonly K[];
+  weight?: number;
+}
+
+export interface FusedKey<K> {
+  key: K;
+  score: number;
+}
+
+/** How little the first places of a list differ; the value that reciprocal rank fusion was published with. */
+const EVENNESS = 60;
+
+/**
+ * Fuses any number of rankings by reciprocal rank: what stands high in several lists comes first. A key that stands in a
+ * list twice counts where it stands first. Equal scores keep the order in which keys were first met.
+ */
+export function fuse<K>(lists: readonly RankedList<K>[]): FusedKey<K>[] {
+  const scores = new Map<K, number>();
+  for (const { keys, weight = 1 } of lists) {
+    const seen = new Set<K>();
+    for (const [place, key] of keys.entries()) {
+      if (seen.has(key)) continue;
+      seen.add(key);
+      scores.set(key, (scores.get(key) ?? 0) + weight / (EVENNESS + place + 1));
+    }
+  }
+  return [...scores].map(([key, score]) => ({ key, score })).sort((a, b) => b.score - a.score);
+}
+
 /** What is known of a word of the query among all texts. */
-export interface KnownWord {
+export interface TermStats {
   word: QueryWord;
   /** How many texts have it, about. */
   texts: number;
   /** The rarer, the more. */
   weight: number;
   /** Stems that it may be a mistyped form of. */
-  alike: readonly string[];
+  corrections: readonly string[];
 }
 
 /** Rankings of the same texts by different measures, best first. What a measure does not find is not in its list. */
@@ -33,10 +63,10 @@ export interface FuseOptions<K> {
 
 /** Ranks texts by their words and by parts of words, and fuses that with other rankings. What has the phrase comes first. */
 export function fuseTexts<K>(
-  { parsed, known }: { parsed: ParsedQuery; known: readonly KnownWord[] },
+  { parsed, known }: { parsed: ParsedQuery; known: readonly TermStats[] },
   texts: readonly { key: K; text: string }[],
   { isHere, more = [] }: FuseOptions<K> = {},
-): Fused<K>[] {
+): FusedKey<K>[] {
   const { words, grams, exact } = rankTexts(parsed, known, texts);
   const lists: RankedList<K>[] = [{ keys: words }, { keys: grams }, ...more];
   if (isHere !== undefined) {
@@ -54,13 +84,15 @@ export function weighWord(texts: number, total: number): number {
 
 export function rankTexts<K>(
   query: ParsedQuery,
-  known: readonly KnownWord[],
+  known: readonly TermStats[],
   texts: readonly { key: K; text: string }[],
 ): Rankings<K> {
-  const byWords: Scored<K>[] = [];
-  const byGrams: Scored<K>[] = [];
+  const byWords: KeyScore<K>[] = [];
+  const byGrams: KeyScore<K>[] = [];
   const exact = new Set<K>();
-  const pickStem = makeStemPicker(new Set(known.flatMap(({ word, alike }) => [word.stem, ...alike])));
+  const pickStem = makeStemPicker(
+    new Set(known.flatMap(({ word, corrections }) => [word.stem, ...corrections])),
+  );
   for (const { key, text } of texts) {
     const folded = foldText(text);
     byWords.push({ key, ...scoreWords(known, splitWords(folded), pickStem) });
@@ -71,13 +103,13 @@ export function rankTexts<K>(
   return { words: sortByScore(byWords, most), grams: sortByScore(byGrams, most), exact };
 }
 
-interface Measured {
+interface Score {
   score: number;
   /** How much of the query is there, by the weight of its words. */
   covered: number;
 }
 
-interface Scored<K> extends Measured {
+interface KeyScore<K> extends Score {
   key: K;
 }
 
@@ -85,7 +117,7 @@ interface Scored<K> extends Measured {
 const LEAST_COVERED = 0.5;
 
 /** Of equal ones the first given stays ahead. */
-function sortByScore<K>(scored: readonly Scored<K>[], most: number): K[] {
+function sortByScore<K>(scored: readonly KeyScore<K>[], most: number): K[] {
   return scored
     .filter(({ score, covered }) => score > 0 && covered >= most * LEAST_COVERED)
     .sort((a, b) => b.score - a.score)
@@ -100,10 +132,10 @@ const USUAL_WORDS = 14;
 const ALIKE = 0.7;
 
 function scoreWords(
-  known: readonly KnownWord[],
+  known: readonly TermStats[],
   words: readonly string[],
   pickStem: (word: string) => string | null,
-): Measured {
+): Score {
   const counts = new Map<string, number>();
   for (const each of words) {
     const stem = pickStem(each);
@@ -111,9 +143,9 @@ function scoreWords(
   }
   const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * words.length) / USUAL_WORDS;
   let [score, covered] = [0, 0];
-  for (const { word, weight, alike } of known) {
+  for (const { word, weight, corrections } of known) {
     const own = counts.get(word.stem) ?? 0;
-    const like = own > 0 ? 0 : Math.max(0, ...alike.map((stem) => counts.get(stem) ?? 0));
+    const like = own > 0 ? 0 : Math.max(0, ...corrections.map((stem) => counts.get(stem) ?? 0));
     const count = own + like;
     if (count === 0) continue;
     const worth = weight * (own > 0 ? 1 : ALIKE);
@@ -126,7 +158,7 @@ function scoreWords(
 /** A word of which less is there is not there. */
 export const LEAST_SHARE = 0.5;
 
-function scoreGrams(known: readonly KnownWord[], folded: string): Measured {
+function scoreGrams(known: readonly TermStats[], folded: string): Score {
   let covered = 0;
   for (const { word, weight } of known) {
     const share = shareOf(word, folded);

@@ -12,9 +12,9 @@ import {
   term,
   wordTerm,
 } from './full-text.ts';
-import { allowedErrors, findAlike, MAX_STEM, MIN_STEM } from './misspelt.ts';
-import type { ParsedQuery, QueryWord } from './parsed-query.ts';
-import { type KnownWord, LEAST_SHARE, shareOf, weighWord } from './rank.ts';
+import type { ParsedQuery, QueryWord } from './query.ts';
+import { LEAST_SHARE, shareOf, type TermStats, weighWord } from './rank.ts';
+import { allowedErrors, MAX_STEM, MIN_STEM, suggestStems } from './term-stats.ts';
 import { gramsOf } from './tokens.ts';
 
 /** How many texts there are, about, and which numbers they have, from the newest to the oldest. */
@@ -23,15 +23,15 @@ export interface Extent extends Reach {
 }
 
 /** Looks up how rare the words of a query are, and, of one that no text has, which ones may be meant. */
-export function knowWords(database: SqlDatabase, { words }: ParsedQuery, extent: Extent): KnownWord[] {
+export function lookUpTerms(database: SqlDatabase, { words }: ParsedQuery, extent: Extent): TermStats[] {
   const { total } = extent;
   return words.map((word) => {
     const texts = estimate(database, wordTerm(word.text), extent);
     const alike =
-      texts > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(database, word.stem));
+      texts > 0 || word.isUnspaced ? [] : suggestStems(word.stem, findNearbyStems(database, word.stem));
     const counts = alike.map((stem) => estimate(database, term(stem), extent));
     const weight = weighWord(Math.min(Math.max(texts, ...counts), total), total);
-    return { word, texts, weight, alike };
+    return { word, texts, weight, corrections: alike };
   });
 }
 
@@ -46,7 +46,7 @@ function estimate(database: SqlDatabase, expression: Expression, { from, to }: R
 }
 
 /** Stems with the same first letter, or with the first two swapped: few people mistype the first one. */
-function listStemsNear(database: SqlDatabase, stem: string): string[] {
+function findNearbyStems(database: SqlDatabase, stem: string): string[] {
   const [first = '', second = ''] = stem;
   const errors = allowedErrors(stem);
   const lengths = {
@@ -58,9 +58,9 @@ function listStemsNear(database: SqlDatabase, stem: string): string[] {
   );
 }
 
-export interface Request {
+export interface Retrieval {
   parsed: ParsedQuery;
-  known: readonly KnownWord[];
+  known: readonly TermStats[];
   extent: Extent;
   /** What every text must have besides. */
   limits: readonly Expression[];
@@ -83,7 +83,7 @@ const SCARCE = 10;
  * words but one, then scarce words within longer ones, then single words, the rarest first, and last what has parts of
  * words. Of what is frequent the newest are taken.
  */
-export function gatherNumbers(database: SqlDatabase, request: Request, reach: Reach): number[] {
+export function retrieveNumbers(database: SqlDatabase, request: Retrieval, reach: Reach): number[] {
   const { known, parsed, limits, extent } = request;
   const most = Math.max(MOST, 2 * request.limit);
   const mostOfAll = Math.max(MOST_OF_ALL_WORDS, 2 * request.limit);
@@ -94,7 +94,7 @@ export function gatherNumbers(database: SqlDatabase, request: Request, reach: Re
     for (const n of findNumbers(database, allOf([expression, ...limits]), wanted))
       if (found.size < most) found.add(n);
   };
-  const groups = known.map(({ word, alike }) => anyOf([wordTerm(word.text), ...alike.map(term)]));
+  const groups = known.map(({ word, corrections }) => anyOf([wordTerm(word.text), ...corrections.map(term)]));
   const rare = groups.filter((_, at) => (known[at]?.texts ?? 0) * COMMON <= extent.total);
   const narrow = rare.length > 0 ? rare : groups;
   if (narrow.length > 0) take(allOf(narrow), mostOfAll);
@@ -117,8 +117,8 @@ export function gatherNumbers(database: SqlDatabase, request: Request, reach: Re
     for (const [at] of [...known.entries()].sort(([, a], [, b]) => b.weight - a.weight))
       take(groups[at] ?? '', MOST_OF_A_WORD);
   if (found.size < ENOUGH)
-    for (const { word, texts, alike } of known)
-      if (texts === 0 && alike.length === 0) takeStems(listSharing(database, word));
+    for (const { word, texts, corrections } of known)
+      if (texts === 0 && corrections.length === 0) takeStems(listSharing(database, word));
   return [...found];
 }
 

@@ -1,21 +1,123 @@
 import { dirname } from 'node:path';
+import { HandoverError, isErrno } from '../errors.ts';
 import { findMark, type Marks } from '../handover/marks.ts';
 import type { Fact } from '../model/fact.ts';
 import { compareCodeUnits } from '../model/hash.ts';
-import { resolveRealPath } from '../platform/folders.ts';
-import { abbreviateHome } from '../platform/paths.ts';
-import { excerpt } from './excerpt.ts';
-import type { Finder, Gathered, SearchDesk } from './finder.ts';
-import { fuse } from './fuse.ts';
-import type { SearchHit, Standing } from './hit.ts';
-import { findMeant, type MeaningOutcome } from './meant.ts';
-import { openFinder } from './open-finder.ts';
-import { type ParsedQuery, parseQuery } from './parsed-query.ts';
-import type { SearchQuery } from './query.ts';
-import { fuseTexts } from './rank.ts';
-import type { Searched, SearchedFact, SearchedHandover } from './searched.ts';
+import { isCacheTrouble } from '../platform/cache-database.ts';
+import { pathExists, resolveRealPath } from '../platform/folders.ts';
+import type { Machine } from '../platform/machine.ts';
+import { abbreviateHome, pathOfUserConfig } from '../platform/paths.ts';
+import { loadSqlDriver } from '../platform/sqlite.ts';
+import {
+  type Candidates,
+  type FactFilter,
+  type FactRecord,
+  type Finder,
+  type FoundFact,
+  type HandoverRecord,
+  namesFile,
+  type SearchContext,
+  type SearchDocument,
+} from './finder.ts';
+import {
+  excerpt,
+  type ParsedQuery,
+  parseQuery,
+  type SearchHit,
+  type SearchQuery,
+  type Standing,
+} from './query.ts';
+import { fuse, fuseTexts } from './rank.ts';
+import type { Candidate, Coverage, Embedding } from './semantic/rank.ts';
 import type { SessionsOutcome } from './sessions/search-sessions.ts';
 import { foldText } from './tokens.ts';
+
+/** The index where there is one to be had, else the files themselves: a cache that fails must not keep anyone from them. */
+export async function openFinder(desk: SearchContext): Promise<Finder> {
+  const { store } = desk;
+  if (!pathExists(store.root)) return await openScan(desk);
+  await (await import('../store/open-catalog.ts')).finishOpenArrivals(store);
+  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
+  if (driver === null) return await openScan(desk);
+  try {
+    return await (await import('./index-finder.ts')).openIndexFinder(desk, driver);
+  } catch (error) {
+    if (!(error instanceof HandoverError || isErrno(error) || isCacheTrouble(error))) throw error;
+    return { ...(await openScan(desk)), indexFailure: error instanceof Error ? error : null };
+  }
+}
+
+async function openScan(desk: SearchContext): Promise<Finder> {
+  return (await import('./scan-finder.ts')).openScanFinder(desk);
+}
+
+/** How far meaning had a say, and what kept it from more. */
+export interface SemanticOutcome extends Coverage {
+  trouble: HandoverError | null;
+}
+
+const MOST_LOOKED_AT = 20_000;
+
+/** The facts that mean what was asked, best first; null when the user has set no model for it. */
+export async function findSimilarFacts(
+  { store, embedProgress: progress }: SearchContext,
+  finder: Finder,
+  query: SearchQuery,
+): Promise<{ ranked: SearchDocument[]; outcome: SemanticOutcome } | null> {
+  if (!(await isConfigured(store.machine))) return null;
+  const { rankBySimilarity } = await import('./semantic/rank.ts');
+  const candidates = await collectFacts(finder, query, MOST_LOOKED_AT);
+  const ranking = await rankBySimilarity(store, { text: query.text, candidates, progress });
+  if (ranking === null) return null;
+  const { ranked, ...outcome } = ranking;
+  return {
+    ranked: ranked.map(({ fact, handover }) => ({ what: 'fact', text: fact.text, handover, fact })),
+    outcome,
+  };
+}
+
+/** Reading settings takes longer than a search: where the user has none, they are not even loaded. */
+async function isConfigured(machine: Machine): Promise<boolean> {
+  if (!pathExists(pathOfUserConfig(machine))) return false;
+  return (await import('./semantic/settings.ts')).readSemanticSettings(machine) !== null;
+}
+
+/** Embeds every fact that has no vector yet. */
+export async function embedFacts(desk: SearchContext): Promise<Embedding> {
+  const { embedAll } = await import('./semantic/rank.ts');
+  const finder = await openFinder(desk);
+  try {
+    const facts = await collectFacts(finder, {}, Number.POSITIVE_INFINITY);
+    return await embedAll(desk.store, facts, desk.embedProgress);
+  } finally {
+    finder.close();
+  }
+}
+
+/** The newest telling of each fact, newest first. */
+async function collectFacts(
+  finder: Finder,
+  { kinds, agent, project, sinceMs, file }: Partial<SearchQuery>,
+  most: number,
+): Promise<Candidate<FoundFact>[]> {
+  const filter: FactFilter = {
+    ...(kinds === undefined ? {} : { kinds }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(project === undefined ? {} : { project }),
+    ...(sinceMs === undefined ? {} : { sinceMs }),
+  };
+  const seen = new Set<string>();
+  const facts: Candidate<FoundFact>[] = [];
+  for await (const found of finder.facts(filter)) {
+    const { fact, handover } = found;
+    const name = `${handover.project.id}\n${fact.id}`;
+    if (seen.has(name) || (file !== undefined && !namesFile(fact.text, file))) continue;
+    seen.add(name);
+    facts.push({ key: found, text: fact.text });
+    if (facts.length >= most) break;
+  }
+  return facts;
+}
 
 /*
  * From a query to its hits:
@@ -37,17 +139,17 @@ export interface SearchAnswer extends Pick<Finder, 'by' | 'indexFailure'> {
   /** Where the text of sessions was asked for. */
   sessions?: SessionsOutcome;
   /** Where the user has set a model for it. */
-  meaning?: MeaningOutcome;
+  meaning?: SemanticOutcome;
 }
 
 /** Finds facts, handovers, notes and, where asked for, what was said in sessions; best first. */
-export async function search(desk: SearchDesk, query: SearchQuery): Promise<SearchAnswer> {
+export async function search(desk: SearchContext, query: SearchQuery): Promise<SearchAnswer> {
   const parsed = parseQuery(query.text);
   const finder = await openFinder(desk);
   try {
     const gathered = await finder.gather(query, parsed);
     const here = query.project === undefined ? await finder.projectOf(listRoots(desk)) : null;
-    const meant = await findMeant(desk, finder, query);
+    const meant = await findSimilarFacts(desk, finder, query);
     const ranked = rank(parsed, gathered, { here, meant: meant?.ranked ?? [] });
     const heard = await searchSessionsToo(desk, query, { parsed, here });
     const hits: SearchHit[] = [];
@@ -68,7 +170,7 @@ export async function search(desk: SearchDesk, query: SearchQuery): Promise<Sear
 }
 
 interface Ranked {
-  searched: Searched;
+  searched: SearchDocument;
   score: number;
 }
 
@@ -79,7 +181,7 @@ function mergeRankings<A, B>(a: readonly A[], b: readonly B[]): (A | B)[] {
 
 /** Facts have kinds; what was said in sessions has none. */
 async function searchSessionsToo(
-  { store, sessionProgress: progress, sessionsBudgetMs: budgetMs }: SearchDesk,
+  { store, sessionProgress: progress, sessionsBudgetMs: budgetMs }: SearchContext,
   query: SearchQuery,
   { parsed, here }: { parsed: ParsedQuery; here: string | null },
 ): Promise<{ hits: SearchHit[]; outcome: SessionsOutcome } | null> {
@@ -92,8 +194,8 @@ async function searchSessionsToo(
 
 function rank(
   parsed: ParsedQuery,
-  { texts: gathered, known }: Gathered,
-  { here, meant }: { here: string | null; meant: readonly Searched[] },
+  { texts: gathered, known }: Candidates,
+  { here, meant }: { here: string | null; meant: readonly SearchDocument[] },
 ): Ranked[] {
   const distinct = new Map(
     keepNewest(sortNewestFirst([...gathered, ...meant])).map((searched) => [nameOf(searched), searched]),
@@ -109,20 +211,20 @@ function rank(
   });
 }
 
-function isOf(searched: Searched | undefined, project: string): boolean {
+function isOf(searched: SearchDocument | undefined, project: string): boolean {
   if (searched === undefined) return false;
   return searched.what === 'note' || searched.handover.project.id === project;
 }
 
 /** By their times, whatever order an index has them in; the texts of one handover as they stand in it. */
-function sortNewestFirst(texts: readonly Searched[]): Searched[] {
-  const name = (searched: Searched): string =>
+function sortNewestFirst(texts: readonly SearchDocument[]): SearchDocument[] {
+  const name = (searched: SearchDocument): string =>
     searched.what === 'note' ? '' : `${searched.handover.at} ${searched.handover.id}`;
   return [...texts].sort((a, b) => compareCodeUnits(name(b), name(a)));
 }
 
 /** A fact that a line of handovers carries on is one: the newest tells it. So is a title that is kept again and again. */
-function keepNewest(texts: readonly Searched[]): Searched[] {
+function keepNewest(texts: readonly SearchDocument[]): SearchDocument[] {
   const seen = new Set<string>();
   return texts.filter((searched) => {
     const name = nameOf(searched);
@@ -132,7 +234,7 @@ function keepNewest(texts: readonly Searched[]): Searched[] {
   });
 }
 
-function nameOf(searched: Searched): string {
+function nameOf(searched: SearchDocument): string {
   if (searched.what === 'note') return `note\n${searched.path}\n${searched.line}`;
   const { project, session } = searched.handover;
   if (searched.what === 'fact') return `fact\n${project.id}\n${searched.fact.id}`;
@@ -140,7 +242,7 @@ function nameOf(searched: Searched): string {
 }
 
 /** The folder that is searched from and those above it, as handovers name them. */
-function listRoots({ store: { machine } }: SearchDesk): string[] {
+function listRoots({ store: { machine } }: SearchContext): string[] {
   const roots: string[] = [];
   const start = resolveRealPath(machine.cwd) ?? machine.cwd;
   for (let path = start; ; path = dirname(path)) {
@@ -192,8 +294,8 @@ async function describeHit(
 
 /** How a fact stands by what was said of it since. */
 export function judgeStanding(
-  fact: SearchedFact,
-  handover: SearchedHandover,
+  fact: FactRecord,
+  handover: HandoverRecord,
   marks: Marks,
 ): { standing: Standing; because: string | null } {
   const mark = findMark(restoreFact(fact), tellingOf(handover), marks);
@@ -202,14 +304,14 @@ export function judgeStanding(
   return { standing: mark.mark, because: mark.because };
 }
 
-function tellingOf({ at, startedAt, agent, session }: SearchedHandover): Parameters<typeof findMark>[1] {
+function tellingOf({ at, startedAt, agent, session }: HandoverRecord): Parameters<typeof findMark>[1] {
   return {
     created_at: at,
     session: { agent, id: session, terminal: null, model: null, transcript: null, started_at: startedAt },
   };
 }
 
-function restoreFact({ id, kind, text, trust, origin, line, from, ref }: SearchedFact): Fact {
+function restoreFact({ id, kind, text, trust, origin, line, from, ref }: FactRecord): Fact {
   const source = {
     ...(from === null ? {} : { session: from }),
     ...(line === null ? {} : { line }),

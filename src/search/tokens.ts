@@ -1,4 +1,4 @@
-import { stem } from './stem.ts';
+import { stemmer } from 'stemmer';
 
 /** Scripts that put no spaces between words. */
 const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar']
@@ -33,8 +33,19 @@ function dropAccents(word: string): string {
     .normalize('NFC');
 }
 
+/** FTS5 leaves longer words as they are. */
+const LONGEST_STEMMED = 64;
+
+/** The Porter stem of a folded word, exactly as the tokenizer `porter` of FTS5 gives it: the index has those. */
 export function stemWord(word: string): string {
-  return stem(dropAccents(word));
+  return stemPlain(dropAccents(word));
+}
+
+/** Before `-ed` and `-ing`, FTS5 drops one of two `y`; the package does not. */
+const DOUBLED_Y = /(?<=.)yy(?=(?:ed|ing)s?$)|^yy(?:ed|ing)s?$/;
+
+function stemPlain(word: string): string {
+  return word.length > LONGEST_STEMMED ? word : stemmer(word.replace(DOUBLED_Y, 'y'));
 }
 
 /** Stemming changes no more than so many characters at the end of a stem; all before them are the word's own. */
@@ -51,7 +62,7 @@ export function makeStemPicker(stems: ReadonlySet<string>): (word: string) => st
     const before = seen.get(word);
     if (before !== undefined) return before;
     const plain = dropAccents(word);
-    const stemmed = heads.some((head) => plain.startsWith(head)) ? stem(plain) : '';
+    const stemmed = heads.some((head) => plain.startsWith(head)) ? stemPlain(plain) : '';
     const picked = stems.has(stemmed) ? stemmed : null;
     seen.set(word, picked);
     return picked;

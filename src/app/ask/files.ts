@@ -3,7 +3,7 @@ import { locateInProject } from '../../model/paths.ts';
 import type { FoundFact } from '../../search/finder.ts';
 
 /** A file by how often sessions had to do with it. */
-export interface HandedFile {
+export interface FileActivity {
   /** From the root of its project. */
   path: string;
   project: { id: string; name: string };
@@ -25,7 +25,7 @@ export interface HandedFile {
 
 const TOUCHES = ['created', 'edited', 'deleted', 'read'] as const;
 
-interface Counted extends HandedFile {
+interface FileCount extends FileActivity {
   seen: Set<string>;
 }
 
@@ -33,15 +33,15 @@ interface Counted extends HandedFile {
 export async function countFiles(
   facts: AsyncIterable<FoundFact>,
   home: string | undefined,
-): Promise<HandedFile[]> {
-  const files = new Map<string, Counted>();
+): Promise<FileActivity[]> {
+  const files = new Map<string, FileCount>();
   for await (const found of facts) {
     const { fact, handover } = found;
     const isTakenOver = fact.from !== null || (fact.trust === 'declared' && fact.ref !== null);
     if (fact.kind !== 'file' || isTakenOver) continue;
     const path = locateInProject(fact, handover, home);
     const key = `${handover.project.id}\n${path}`;
-    const file = files.get(key) ?? describeUntold(path, found);
+    const file = files.get(key) ?? startCount(path, found);
     files.set(key, file);
     countSession(file, found);
   }
@@ -50,7 +50,7 @@ export async function countFiles(
     .map(({ seen: _, ...file }) => ({ ...file, agents: file.agents.sort(compareCodeUnits) }));
 }
 
-function describeUntold(path: string, { fact, handover }: FoundFact): Counted {
+function startCount(path: string, { fact, handover }: FoundFact): FileCount {
   return {
     path,
     project: handover.project,
@@ -70,7 +70,7 @@ function describeUntold(path: string, { fact, handover }: FoundFact): Counted {
 }
 
 /** Of a session, its newest handover tells what it did in the end. */
-function countSession(file: Counted, { fact, handover }: FoundFact): void {
+function countSession(file: FileCount, { fact, handover }: FoundFact): void {
   file.first_at = handover.at;
   const session = handover.session === null ? handover.id : `${handover.agent}\n${handover.session}`;
   if (file.seen.has(session)) return;
@@ -80,11 +80,11 @@ function countSession(file: Counted, { fact, handover }: FoundFact): void {
   if (!file.agents.includes(handover.agent)) file.agents.push(handover.agent);
 }
 
-function changesOf({ created, edited, deleted }: HandedFile): number {
+function changesOf({ created, edited, deleted }: FileActivity): number {
   return created + edited + deleted;
 }
 
-function compareFiles(a: HandedFile, b: HandedFile): number {
+function compareFiles(a: FileActivity, b: FileActivity): number {
   return (
     changesOf(b) - changesOf(a) ||
     b.sessions - a.sessions ||

@@ -3,7 +3,7 @@ import type { Handover } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import type { Commit } from '../../model/workspace.ts';
-import { findGoal, lastMomentOf, listOwnFacts, type ToldSession } from './told-session.ts';
+import { findGoal, lastActivityOf, listOwnFacts, type SessionSummary } from './session-summary.ts';
 
 /** What happened on one day, in UTC, the newest first. */
 export interface Day {
@@ -50,7 +50,10 @@ export interface TimelineOptions {
 }
 
 /** What happened, day by day, as far back as the sessions go; the newest day first. */
-export function tellTimeline(sessions: readonly ToldSession[], { entries, read }: TimelineOptions): Day[] {
+export function buildTimeline(
+  sessions: readonly SessionSummary[],
+  { entries, read }: TimelineOptions,
+): Day[] {
   const days = new Map<string, Day>();
   const dayOf = (at: string): Day => {
     const date = at.slice(0, DATE_LENGTH);
@@ -63,7 +66,7 @@ export function tellTimeline(sessions: readonly ToldSession[], { entries, read }
     const told = describeSession(session, given);
     dayOf(told.at).sessions.push(told);
   }
-  const moments = sessions.map(({ newest }) => lastMomentOf(newest)).sort(compareCodeUnits);
+  const moments = sessions.map(({ newest }) => lastActivityOf(newest)).sort(compareCodeUnits);
   const [first = ''] = moments;
   const begin = first.slice(0, DATE_LENGTH);
   for (const commit of listCommits(sessions)) if (commit.at >= begin) dayOf(commit.at).commits.push(commit);
@@ -89,7 +92,7 @@ function newestFirst(a: { at: string }, b: { at: string }): number {
   return compareCodeUnits(b.at, a.at);
 }
 
-function describeSession(session: ToldSession, given: readonly JournalEntry[]): SessionOfDay {
+function describeSession(session: SessionSummary, given: readonly JournalEntry[]): SessionOfDay {
   const { newest, handovers } = session;
   const own = listOwnFacts(session).map(({ fact }) => fact);
   const checks = (status: string): string[] =>
@@ -102,7 +105,7 @@ function describeSession(session: ToldSession, given: readonly JournalEntry[]): 
     session: newest.session.id,
     project: { id: newest.project.id, name: newest.project.name },
     started_at: newest.session.started_at,
-    at: lastMomentOf(newest),
+    at: lastActivityOf(newest),
     goal: findGoal(newest),
     decisions: own
       .filter(({ kind }) => kind === 'decision' || kind === 'rejected')
@@ -114,7 +117,7 @@ function describeSession(session: ToldSession, given: readonly JournalEntry[]): 
   };
 }
 
-function listCommits(sessions: readonly ToldSession[]): CommitOfDay[] {
+function listCommits(sessions: readonly SessionSummary[]): CommitOfDay[] {
   const commits = new Map<string, CommitOfDay>();
   for (const { handovers } of sessions)
     for (const { workspace, project } of handovers)

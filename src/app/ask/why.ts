@@ -4,19 +4,21 @@ import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
 import type { Workspace } from '../../model/workspace.ts';
-import type { Standing } from '../../search/hit.ts';
-import { type AskedPath, makeMentionTest, NEARNESS, type Nearness, testPaths } from './asked-path.ts';
-import { type FactSource, filterFacts, mergeLeads } from './fact-source.ts';
+import type { Standing } from '../../search/query.ts';
+import { makeMentionTest, NEARNESS, type Nearness, type PathQuery, testPaths } from './path-query.ts';
 import {
+  type FactSource,
+  filterFacts,
   findGoal,
   gatherSessions,
-  type Lead,
-  lastMomentOf,
+  type HandoverRef,
+  lastActivityOf,
   lineOf,
   listOwnFacts,
-  type Telling,
-  type ToldSession,
-} from './told-session.ts';
+  mergeLeads,
+  type SessionFact,
+  type SessionSummary,
+} from './session-summary.ts';
 
 /** Something that was settled, and whether it still is. */
 export interface Reason {
@@ -44,7 +46,7 @@ export interface Touch {
 }
 
 /** A session that had to do with the file. */
-export interface Involved {
+export interface WhySession {
   handover: string;
   agent: string;
   session: string | null;
@@ -60,7 +62,7 @@ export interface Involved {
 export interface Why {
   nearness: Nearness;
   /** The newest first. */
-  sessions: Involved[];
+  sessions: WhySession[];
   hasMore: boolean;
 }
 
@@ -74,9 +76,9 @@ export interface WhyOptions {
 }
 
 /** Why a file is as it is. A path that nothing is told of is looked for by its end, then by its name: files move. */
-export async function askWhy(asked: AskedPath, options: WhyOptions): Promise<Why> {
+export async function askWhy(asked: PathQuery, options: WhyOptions): Promise<Why> {
   for (const nearness of NEARNESS) {
-    const scene = describeScene(asked, nearness, options);
+    const scene = makePathTests(asked, nearness, options);
     const leads = await findLeads(asked, scene, options);
     const { sessions, hasMore } = await gatherSessions(leads, {
       read: options.read,
@@ -93,7 +95,7 @@ export async function askWhy(asked: AskedPath, options: WhyOptions): Promise<Why
 type Place = Pick<Workspace, 'root' | 'folder'>;
 
 /** What is asked about, as tests of facts. */
-interface Scene {
+interface PathTests {
   locate(fact: Pick<Fact, 'text' | 'trust'>, place: Place): string;
   isAt(path: string): boolean;
   mentions(text: string): boolean;
@@ -103,7 +105,7 @@ interface Scene {
   settles(fact: Fact): boolean;
 }
 
-function describeScene(asked: AskedPath, nearness: Nearness, { earlierNames, home }: WhyOptions): Scene {
+function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, home }: WhyOptions): PathTests {
   const names = new Set(earlierNames);
   const isNear = testPaths(asked, nearness);
   const isAt = (path: string): boolean => isNear(path) || names.has(path);
@@ -111,7 +113,7 @@ function describeScene(asked: AskedPath, nearness: Nearness, { earlierNames, hom
   const { symbol } = asked;
   const mentions = (text: string): boolean =>
     symbol === null ? isMentioned(text) : namesSymbol(text, symbol);
-  const locate: Scene['locate'] = (fact, place) => locateInProject(fact, place, home);
+  const locate: PathTests['locate'] = (fact, place) => locateInProject(fact, place, home);
   return {
     locate,
     isAt,
@@ -128,10 +130,10 @@ const REASONS: readonly FactKind[] = ['decision', 'constraint', 'rejected', 'not
 
 /** The handovers that tell of files at such a path, or speak of it. */
 async function findLeads(
-  asked: AskedPath,
-  scene: Scene,
+  asked: PathQuery,
+  scene: PathTests,
   { source, earlierNames }: WhyOptions,
-): Promise<AsyncIterable<Lead>> {
+): Promise<AsyncIterable<HandoverRef>> {
   const names = asked.kind === 'file' ? [asked.path, ...earlierNames].map(baseName) : [];
   const filters =
     names.length === 0 ? [{ kinds: FILES }] : [...new Set(names)].map((fileName) => ({ fileName }));
@@ -168,11 +170,11 @@ function isReason({ kind, origin }: Fact): 'settled' | 'said' | null {
 }
 
 async function describeSessions(
-  sessions: readonly ToldSession[],
-  scene: Scene,
+  sessions: readonly SessionSummary[],
+  scene: PathTests,
   { source }: WhyOptions,
-): Promise<Involved[]> {
-  const described = sessions.map(async (session): Promise<Involved> => {
+): Promise<WhySession[]> {
+  const described = sessions.map(async (session): Promise<WhySession> => {
     const { newest } = session;
     const own = listOwnFacts(session);
     const touching = own.filter(({ fact, by }) => scene.touches(fact, by));
@@ -181,7 +183,7 @@ async function describeSessions(
       agent: newest.session.agent,
       session: newest.session.id,
       project: { id: newest.project.id, name: newest.project.name },
-      at: lastMomentOf(newest),
+      at: lastActivityOf(newest),
       title: newest.title,
       goal: findGoal(newest),
       touched: touching.map(({ fact, by }) => describeTouch(fact, scene.locate(fact, by.workspace))),
@@ -201,11 +203,11 @@ const MAX_OF_SESSION = 3;
 
 /** First what speaks of the file, then what was settled nearest to its change; each in the order in which it was said. */
 function listReasons(
-  own: readonly Telling[],
-  touching: readonly Telling[],
-  { scene, marks }: { scene: Scene; marks: Marks },
+  own: readonly SessionFact[],
+  touching: readonly SessionFact[],
+  { scene, marks }: { scene: PathTests; marks: Marks },
 ): Reason[] {
-  const describe = ({ fact, by }: Telling, about: Reason['about']): Reason => {
+  const describe = ({ fact, by }: SessionFact, about: Reason['about']): Reason => {
     const mark = findMark(fact, by, marks);
     return {
       id: fact.id,
@@ -243,6 +245,6 @@ function standingOf(fact: Fact, mark: string | undefined): Standing {
   return fact.pinned === true ? 'pinned' : 'open';
 }
 
-function compareLines(a: Telling, b: Telling): number {
+function compareLines(a: SessionFact, b: SessionFact): number {
   return lineOf(a.fact) - lineOf(b.fact);
 }

@@ -5,8 +5,8 @@ import { parseSafeUrl, sendRequest } from '../../platform/http.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/place.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
-import { type Embedder, normalizeVector, type Side } from './embedder.ts';
-import type { MeaningSettings } from './settings.ts';
+import type { SemanticSettings } from './settings.ts';
+import { type Embedder, normalizeVector, type Side } from './vector-store.ts';
 
 const MAX_NUMBERS = 4096;
 /** Of a number in JSON, with what stands between two of them. */
@@ -23,7 +23,7 @@ const Answer = v.object({
 });
 
 /** An embedder behind the interface that OpenAI, Ollama, LM Studio, vLLM and others share: `POST …/embeddings`. */
-export function openEndpoint(settings: MeaningSettings, machine: Machine): Embedder {
+export function openEndpoint(settings: SemanticSettings, machine: Machine): Embedder {
   const url = findUrl(settings);
   const key = findKey(settings, machine);
   const prefixes: Record<Side, string> = { query: settings.query_prefix, text: settings.text_prefix };
@@ -45,8 +45,8 @@ export function openEndpoint(settings: MeaningSettings, machine: Machine): Embed
         timeoutMs: settings.timeout * 1000,
         maxBytes: texts.length * MAX_NUMBERS * MAX_NUMBER_BYTES + OTHER_BYTES,
       });
-      if (status !== 200) throw refuseStatus(url, status);
-      if (!whole) throw refuseAnswer(url, 'more than vectors can be');
+      if (status !== 200) throw statusError(url, status);
+      if (!whole) throw answerError(url, 'more than vectors can be');
       return readVectors(url, text, texts.length);
     },
   };
@@ -54,15 +54,15 @@ export function openEndpoint(settings: MeaningSettings, machine: Machine): Embed
 
 function readVectors(url: URL, text: string, count: number): Float32Array[] {
   const answer = v.safeParse(Answer, parseOrNull(text));
-  if (!answer.success) throw refuseAnswer(url, 'something else than vectors');
+  if (!answer.success) throw answerError(url, 'something else than vectors');
   const { data } = answer.output;
-  if (data.length !== count) throw refuseAnswer(url, `${data.length} vectors for ${count} texts`);
+  if (data.length !== count) throw answerError(url, `${data.length} vectors for ${count} texts`);
   const placed = new Map(data.map(({ index, embedding }, place) => [index ?? place, embedding]));
   const lengths = new Set(data.map(({ embedding }) => embedding.length));
-  if (lengths.size !== 1) throw refuseAnswer(url, 'vectors of different lengths');
+  if (lengths.size !== 1) throw answerError(url, 'vectors of different lengths');
   return data.map((_, place) => {
     const vector = normalizeVector(placed.get(place) ?? []);
-    if (vector === null) throw refuseAnswer(url, 'vectors that point nowhere');
+    if (vector === null) throw answerError(url, 'vectors that point nowhere');
     return vector;
   });
 }
@@ -76,7 +76,7 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-function findUrl({ url }: MeaningSettings): URL {
+function findUrl({ url }: SemanticSettings): URL {
   const safe = parseSafeUrl(url);
   if (safe !== null) return new URL(`${safe.href.replace(/\/+$/, '')}/embeddings`);
   throw new HandoverError(
@@ -89,7 +89,7 @@ function findUrl({ url }: MeaningSettings): URL {
 }
 
 /** Never from the command line, where other users could see it. Null where none is asked for: a local model needs none. */
-function findKey({ key_variable, key_file }: MeaningSettings, machine: Machine): string | null {
+function findKey({ key_variable, key_file }: SemanticSettings, machine: Machine): string | null {
   if (key_variable === undefined && key_file === undefined) return null;
   const text =
     key_file === undefined ? machine.env[key_variable ?? ''] : readSecretFile(expandHome(key_file, machine));
@@ -103,7 +103,7 @@ function findKey({ key_variable, key_file }: MeaningSettings, machine: Machine):
   );
 }
 
-function refuseStatus(url: URL, status: number): HandoverError {
+function statusError(url: URL, status: number): HandoverError {
   const where = `${url.origin}${url.pathname}`;
   if (status === 429)
     return new HandoverError('HANDOVER_REMOTE_BUSY', `${where} asks for patience (429)`, {
@@ -124,7 +124,7 @@ function refuseStatus(url: URL, status: number): HandoverError {
   });
 }
 
-function refuseAnswer(url: URL, what: string): HandoverError {
+function answerError(url: URL, what: string): HandoverError {
   return new HandoverError('HANDOVER_REMOTE_REFUSED', `${url.origin}${url.pathname} answered with ${what}`, {
     hint: 'See whether url and model below [search.meaning] in your config.toml name a model for embeddings.',
   });

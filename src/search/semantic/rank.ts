@@ -4,11 +4,15 @@ import { isCacheDamage, isCacheTrouble } from '../../platform/cache-database.ts'
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import type { Store } from '../../store/store.ts';
-import { digestOf } from './digest.ts';
-import type { Embedder } from './embedder.ts';
 import { openEndpoint } from './endpoint.ts';
-import { type MeaningSettings, readMeaningSettings } from './settings.ts';
-import { discardVectorFile, openVectorFile, type VectorFile } from './vector-file.ts';
+import { readSemanticSettings, type SemanticSettings } from './settings.ts';
+import {
+  digestOf,
+  discardVectors,
+  type Embedder,
+  openVectorStore,
+  type VectorStore,
+} from './vector-store.ts';
 
 /** What may be found, by a key of whoever asks. */
 export interface Candidate<Key> {
@@ -16,7 +20,7 @@ export interface Candidate<Key> {
   text: string;
 }
 
-export interface MeaningQuery<Key> {
+export interface SimilarityQuery<Key> {
   text: string;
   /** Newest first: those that come first are compared, and embedded, first. */
   candidates: Iterable<Candidate<Key>>;
@@ -59,15 +63,15 @@ const MAX_TEXT_BYTES = 2000;
  * The candidates that mean what was asked, or null when the user has not asked for this. Never throws for what the
  * endpoint or the vectors do: words are enough to search by.
  */
-export async function rankByMeaning<Key>(
+export async function rankBySimilarity<Key>(
   store: Store,
-  query: MeaningQuery<Key>,
+  query: SimilarityQuery<Key>,
 ): Promise<Ranking<Key> | null> {
-  const settings = readMeaningSettings(store.machine);
+  const settings = readSemanticSettings(store.machine);
   if (settings === null) return null;
   const ranking: Ranking<Key> = { ranked: [], texts: 0, missing: 0, trouble: null };
   try {
-    await withMeaning(store, settings, async (meaning) => {
+    await withEmbeddings(store, settings, async (meaning) => {
       const keys = groupByDigest(query.candidates, MOST_COMPARED);
       await rank(meaning, query, { keys, ranking });
     });
@@ -83,13 +87,13 @@ export async function embedAll(
   candidates: Iterable<Candidate<unknown>>,
   progress?: Progress,
 ): Promise<Embedding> {
-  const settings = readMeaningSettings(store.machine);
+  const settings = readSemanticSettings(store.machine);
   if (settings === null) {
     throw new HandoverError('HANDOVER_MEANING_UNCONFIGURED', 'no model for meaning is set', {
       hint: 'Set url and model below [search.meaning] in your config.toml; see docs/search.md.',
     });
   }
-  return await withMeaning(store, settings, async (meaning) => {
+  return await withEmbeddings(store, settings, async (meaning) => {
     const texts = groupByDigest(candidates, MOST_EMBEDDED);
     const [probe] = await meaning.embedder.embed(['probe'], 'query');
     const missing = listMissing(meaning, texts, probe?.length ?? 0);
@@ -99,31 +103,31 @@ export async function embedAll(
   });
 }
 
-interface Meaning {
+interface Embeddings {
   embedder: Embedder;
-  vectors: VectorFile;
+  vectors: VectorStore;
   redactor: Redactor;
   now(): number;
 }
 
-async function withMeaning<T>(
+async function withEmbeddings<T>(
   store: Store,
-  settings: MeaningSettings,
-  work: (meaning: Meaning) => Promise<T>,
+  settings: SemanticSettings,
+  work: (meaning: Embeddings) => Promise<T>,
 ): Promise<T> {
   const { machine } = store;
   const embedder = openEndpoint(settings, machine);
   const redactor = openRedactor(machine, { folder: machine.cwd, makesKey: false });
-  let vectors: VectorFile | null = null;
+  let vectors: VectorStore | null = null;
   try {
-    vectors = openVectorFile(store, { space: embedder.space });
+    vectors = openVectorStore(store, { space: embedder.space });
     if (vectors === null)
       throw new HandoverError('HANDOVER_MEANING_UNCONFIGURED', 'meaning needs SQLite to keep its vectors', {
         hint: 'Use Node 22.13 or later, or install with optional dependencies.',
       });
     return await work({ embedder, vectors, redactor, now: () => machine.clock.now() });
   } catch (error) {
-    if (isCacheDamage(error)) discardVectorFile(store);
+    if (isCacheDamage(error)) discardVectors(store);
     throw explainTrouble(error);
   } finally {
     vectors?.close();
@@ -156,8 +160,8 @@ function groupByDigest<Key>(candidates: Iterable<Candidate<Key>>, most: number):
 }
 
 async function rank<Key>(
-  meaning: Meaning,
-  query: MeaningQuery<Key>,
+  meaning: Embeddings,
+  query: SimilarityQuery<Key>,
   { keys, ranking }: { keys: Map<string, Texts<Key>>; ranking: Ranking<Key> },
 ): Promise<void> {
   ranking.texts = keys.size;
@@ -185,7 +189,7 @@ async function rank<Key>(
     .slice(0, MOST_RANKED);
 }
 
-async function embedQuery({ embedder, vectors, redactor }: Meaning, text: string): Promise<Float32Array> {
+async function embedQuery({ embedder, vectors, redactor }: Embeddings, text: string): Promise<Float32Array> {
   const safe = makeSafe(redactor, text);
   const digest = digestOf(safe, 'query');
   const known = vectors.get(digest);
@@ -205,7 +209,7 @@ interface Missing {
 }
 
 function listMissing(
-  { vectors }: Meaning,
+  { vectors }: Embeddings,
   texts: ReadonlyMap<string, Texts<unknown>>,
   numbers: number,
 ): Missing[] {
@@ -223,7 +227,7 @@ interface EmbedOptions {
 
 /** What was embedded is kept batch by batch: whoever is stopped has lost one at most. */
 async function embedMissing(
-  { embedder, vectors, redactor, now }: Meaning,
+  { embedder, vectors, redactor, now }: Embeddings,
   missing: readonly Missing[],
   { numbers, deadline = Number.POSITIVE_INFINITY, progress, onBatch }: EmbedOptions,
 ): Promise<void> {

@@ -5,7 +5,7 @@ import { parseSection, readUserConfig } from '../../platform/settings-file.ts';
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
 const Prefix = v.optional(v.pipe(v.string(), v.maxLength(200)), '');
 
-const MeaningSection = v.strictObject({
+const SemanticSection = v.strictObject({
   enabled: v.optional(v.boolean(), true),
   /** What `/embeddings` is below of, as `http://localhost:11434/v1`. */
   url: Text,
@@ -23,12 +23,12 @@ const MeaningSection = v.strictObject({
   query_prefix: Prefix,
   text_prefix: Prefix,
 });
-export type MeaningSettings = v.InferOutput<typeof MeaningSection>;
+export type SemanticSettings = v.InferOutput<typeof SemanticSection>;
 
-const SearchSection = v.strictObject({ meaning: v.exactOptional(MeaningSection) });
+const SearchSection = v.strictObject({ meaning: v.exactOptional(SemanticSection) });
 
 /** Null unless the user asks for it. A project has no say: its settings are not even looked at. */
-export function readMeaningSettings(machine: Machine): MeaningSettings | null {
+export function readSemanticSettings(machine: Machine): SemanticSettings | null {
   const { meaning } = parseSection(readUserConfig(machine), 'search', SearchSection);
   return meaning?.enabled === true ? meaning : null;
 }

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { sha256Hex } from '../../model/hash.ts';
 import { isCacheDamage, numberIn, textIn } from '../../platform/cache-database.ts';
 import { moveFile } from '../../platform/cache-file.ts';
 import {
@@ -15,7 +16,43 @@ import {
   type SqlDriver,
 } from '../../platform/sqlite.ts';
 import type { Store } from '../../store/store.ts';
-import { compareVectors } from './embedder.ts';
+
+/** What a text is to be compared as: some models tell questions from what may answer them. */
+export type Side = 'query' | 'text';
+
+/** Turns texts into vectors that are near each other when the texts mean the same. */
+export interface Embedder {
+  /** Names the space of the vectors: those of another one tell nothing about these. */
+  readonly space: string;
+  /** At most so many texts at once. */
+  readonly batch: number;
+  /**
+   * A vector of length 1 for each text, in their order, all with as many numbers. Whatever goes wrong, within bounded
+   * time, is a `HandoverError`. Texts leave the machine here: they must be free of secrets.
+   */
+  embed(texts: readonly string[], side: Side): Promise<Float32Array[]>;
+}
+
+/** The vector as 32-bit numbers with the length 1; null when it has no direction, or is not made of numbers. */
+export function normalizeVector(numbers: readonly number[]): Float32Array | null {
+  const largest = numbers.reduce((most, number) => Math.max(most, Math.abs(number)), 0);
+  if (!Number.isFinite(largest) || largest === 0) return null;
+  const scaled = numbers.map((number) => number / largest);
+  const length = Math.sqrt(scaled.reduce((sum, number) => sum + number * number, 0));
+  return Float32Array.from(scaled, (number) => number / length);
+}
+
+/** How near two vectors of length 1 are, from -1 to 1. */
+export function compareVectors(a: Float32Array, b: Float32Array): number {
+  let sum = 0;
+  for (let i = 0; i < a.length; i++) sum += (a[i] ?? 0) * (b[i] ?? 0);
+  return sum;
+}
+
+/** By which a vector is kept: nothing of the text itself is. */
+export function digestOf(text: string, side: Side): string {
+  return sha256Hex(`${side}\n${text}`);
+}
 
 export const VECTORS = 'vectors.sqlite';
 
@@ -42,7 +79,7 @@ export interface NeighbourQuery {
  * The vectors of one space, by the digest of the text that each stands for: nothing is embedded twice. A cache; where its
  * file is damaged, it begins anew.
  */
-export interface VectorFile {
+export interface VectorStore {
   /** The vectors of these texts as far as they are known and have as many numbers as asked for. */
   known(digests: readonly string[], numbers: number): Set<string>;
   get(digest: string): Float32Array | null;
@@ -56,27 +93,27 @@ export interface VectorFile {
   close(): void;
 }
 
-export interface VectorFileOptions {
+export interface VectorStoreOptions {
   space: string;
   /** Whether sqlite-vec may be used where it is there. */
   allowExtension?: boolean;
 }
 
 /** For when a call has failed because of damage: what was known is embedded again. */
-export function discardVectorFile(store: Store): void {
+export function discardVectors(store: Store): void {
   for (const name of [VECTORS, `${VECTORS}-journal`]) removeFile(join(store.root, name));
 }
 
 /** Null where there is no SQLite. */
-export function openVectorFile(
+export function openVectorStore(
   store: Store,
-  { space, allowExtension = true }: VectorFileOptions,
-): VectorFile | null {
+  { space, allowExtension = true }: VectorStoreOptions,
+): VectorStore | null {
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver === null) return null;
   const path = join(ensurePrivateFolder(store.root), VECTORS);
   const database = openOrCreate(driver, path);
-  return new SqlVectorFile(database, space, allowExtension && loadVectorExtension(database));
+  return new SqlVectorStore(database, space, allowExtension && loadVectorExtension(database));
 }
 
 function openOrCreate(driver: SqlDriver, path: string): SqlDatabase {
@@ -117,7 +154,7 @@ function createFile(driver: SqlDriver, path: string): void {
 /** More than asked for are looked at: where two are about as alike, the order must not depend on who computed it. */
 const SPARE = 20;
 
-class SqlVectorFile implements VectorFile {
+class SqlVectorStore implements VectorStore {
   readonly #database: SqlDatabase;
   readonly #space: string;
   readonly #computes: boolean;

@@ -1,8 +1,12 @@
+import type { ParsedQuery } from './query.ts';
+import { LEAST_SHARE, shareOf, type TermStats, weighWord } from './rank.ts';
+import { foldText, isUnspaced, pairsOf, splitWords, stemWord } from './tokens.ts';
+
 export const MIN_STEM = 4;
 export const MAX_STEM = 32;
 
 /** Which stems a mistyped word is compared with: names with digits in them are not guessed. */
-export function isNotedStem(stem: string): boolean {
+export function isGuessable(stem: string): boolean {
   return stem.length >= MIN_STEM && stem.length <= MAX_STEM && !/[0-9]/.test(stem);
 }
 
@@ -41,7 +45,7 @@ export function countErrors(a: string, b: string, most: number): number {
 const MAX_ALIKE = 4;
 
 /** The stems that a word, which is none of them, is most likely a mistyped form of. */
-export function findAlike(stem: string, stems: Iterable<string>): string[] {
+export function suggestStems(stem: string, stems: Iterable<string>): string[] {
   const most = allowedErrors(stem);
   if (most === 0) return [];
   const found: { stem: string; errors: number }[] = [];
@@ -68,4 +72,49 @@ function countBits(bits: number): number {
   let count = 0;
   for (let rest = bits; rest !== 0; rest &= rest - 1) count++;
   return count;
+}
+
+/** How rare the words of a query are, and which ones may be meant, by looking at every text. */
+export function countTerms(texts: Iterable<{ text: string }>, { words }: ParsedQuery): TermStats[] {
+  const counts = new Map<string, number>();
+  const count = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
+  const starts = new Set(words.flatMap(({ stem: [first = '', second = ''] }) => [first, second]));
+  const unspaced = words.filter((word) => word.isUnspaced);
+  let total = 0;
+  for (const { text } of texts) {
+    total++;
+    const folded = foldText(text);
+    for (const stem of new Set(
+      splitWords(folded)
+        .filter((word) => !isUnspaced(word))
+        .map(stemWord),
+    ))
+      if (starts.has(stem.charAt(0))) count(stem);
+    for (const { text: word, stem } of unspaced)
+      if (pairsOf(word).every((pair) => folded.includes(pair))) count(stem);
+  }
+  return words.map((word) => {
+    const texts = counts.get(word.stem) ?? 0;
+    const alike =
+      texts > 0 || word.isUnspaced ? [] : suggestStems(word.stem, listStemsNear(word.stem, counts));
+    const most = Math.max(texts, ...alike.map((stem) => counts.get(stem) ?? 0));
+    return { word, texts, weight: weighWord(most, Math.max(1, total)), corrections: alike };
+  });
+}
+
+function listStemsNear(stem: string, stems: ReadonlyMap<string, number>): string[] {
+  const [first = '', second = ''] = stem;
+  return [...stems.keys()].filter(
+    (each) => isGuessable(each) && (each.startsWith(first) || each.startsWith(`${second}${first}`)),
+  );
+}
+
+export function mayMatch(known: readonly TermStats[], folded: string): boolean {
+  const stems = new Set(splitWords(folded).map(stemWord));
+  return known.some(
+    ({ word, corrections }) =>
+      stems.has(word.stem) ||
+      corrections.some((stem) => stems.has(stem)) ||
+      shareOf(word, folded) >= LEAST_SHARE,
+  );
 }

@@ -3,10 +3,54 @@ import { baseName, joinParts, toSlashes } from '../../model/paths.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { toRelativePath } from '../../platform/place.ts';
-import { compilePattern, isPattern } from './path-pattern.ts';
+
+const WILD = /[*?[\]{}]/;
+
+export function isPattern(path: string): boolean {
+  return WILD.test(path);
+}
+
+/**
+ * A pattern of paths as shells have it: `*` and `?` stay within a part of the path, `**` goes through folders, `[ab]` is one of
+ * these characters, `{a,b}` one of these texts. What is not closed stands for itself.
+ */
+export function compilePattern(pattern: string): RegExp {
+  let source = '';
+  let depth = 0;
+  for (let at = 0; at < pattern.length; at++) {
+    const rest = pattern.slice(at);
+    const [token = rest.charAt(0)] = /^(?:\*\*\/|\*+|\[[^\]/]+\])/.exec(rest) ?? [];
+    at += token.length - 1;
+    if (token === '**/') source += '(?:[^/]+/)*';
+    else if (token.startsWith('*')) source += token === '*' ? '[^/]*' : '.*';
+    else if (token === '?') source += '[^/]';
+    else if (token.length > 1) source += compileClass(token);
+    else if (token === '{' && rest.includes('}')) {
+      depth++;
+      source += '(?:';
+    } else if (token === '}' && depth > 0) {
+      depth--;
+      source += ')';
+    } else source += token === ',' && depth > 0 ? '|' : quoteText(token);
+  }
+  return new RegExp(`^${source}${')'.repeat(depth)}$`, 'su');
+}
+
+function compileClass(token: string): string {
+  const inner = token.slice(1, -1);
+  const isNegated = /^[!^]/.test(inner);
+  const members = inner.slice(isNegated ? 1 : 0).replace(/[\\\]^[]/g, '\\$&');
+  if (members === '') return quoteText(token);
+  const ordered = [...members.matchAll(/(.)-(.)/gsu)].every(([, from = '', to = '']) => from <= to);
+  return `[${isNegated ? '^' : ''}${ordered ? members : members.replaceAll('-', '\\-')}]`;
+}
+
+function quoteText(text: string): string {
+  return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
+}
 
 /** The files that somebody asks about. */
-export interface AskedPath {
+export interface PathQuery {
   kind: 'file' | 'folder' | 'pattern';
   /** From the project's root; empty for the root itself. */
   path: string;
@@ -24,7 +68,7 @@ const SYMBOL = /^(.{2,}?):([\p{L}_$#][\p{L}\p{N}_$#.:]*)$/u;
 const POSITION = /^(.{2,}?)(?::\d+){1,2}$/;
 
 /** What was typed where the machine's user stands, in a project with this root. `FILE:SYMBOL` and `FILE:LINE` are read as such. */
-export function readAskedPath(words: string, root: string, machine: Machine): AskedPath {
+export function parsePathQuery(words: string, root: string, machine: Machine): PathQuery {
   const isThere = pathExists(resolve(machine.cwd, words));
   const [, file = words, symbol = null] = isThere ? [] : (SYMBOL.exec(words) ?? POSITION.exec(words) ?? []);
   const isSymbol = symbol !== null && !/^\d/.test(symbol);
@@ -39,7 +83,7 @@ export function readAskedPath(words: string, root: string, machine: Machine): As
   };
 }
 
-function kindOf(file: string, absolute: string): AskedPath['kind'] {
+function kindOf(file: string, absolute: string): PathQuery['kind'] {
   if (pathExists(absolute)) return isFolder(absolute) ? 'folder' : 'file';
   if (isPattern(file)) return 'pattern';
   return /[\\/]$/.test(file) ? 'folder' : 'file';
@@ -48,7 +92,7 @@ function kindOf(file: string, absolute: string): AskedPath['kind'] {
 export type PathTest = (path: string) => boolean;
 
 /** A test of paths, from the root of their project, that lets pass what is as near as this, or nearer. */
-export function testPaths({ kind, path, typed }: AskedPath, nearness: Nearness): PathTest {
+export function testPaths({ kind, path, typed }: PathQuery, nearness: Nearness): PathTest {
   if (kind === 'pattern') {
     const [whole, ending] = [compilePattern(path), compilePattern(`**/${typed}`)];
     return (other) => (nearness === 'exact' ? whole : ending).test(other);
@@ -68,7 +112,7 @@ export function testPaths({ kind, path, typed }: AskedPath, nearness: Nearness):
 const PATH_LIKE = /[\p{L}\p{N}_.@~+/\\-]*[\p{L}\p{N}_]/gu;
 
 /** Whether a text speaks of files that a test lets pass, by a path or by the end of one. */
-export function makeMentionTest({ kind, path }: AskedPath, test: PathTest): (text: string) => boolean {
+export function makeMentionTest({ kind, path }: PathQuery, test: PathTest): (text: string) => boolean {
   const fits = (word: string): boolean => {
     if (kind === 'folder') return word === path || test(word);
     return test(word) || (kind === 'file' && (path === word || path.endsWith(`/${word}`)));

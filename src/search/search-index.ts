@@ -1,11 +1,17 @@
+import { basename } from 'node:path';
 import { FACT_KINDS } from '../model/fact-kinds.ts';
 import { takeFingerprint } from '../model/hash.ts';
 import { type CacheDatabase, numberIn, RowDamage, textIn } from '../platform/cache-database.ts';
+import { describeFileState, measureRegularFile } from '../platform/durable-file.ts';
 import type { SqlDatabase, SqlStatement } from '../platform/sqlite.ts';
-import { CREATE_FULL_TEXT } from './full-text.ts';
-import type { SearchedFact, SearchedHandover } from './searched.ts';
+import { findChangedMonths } from '../store/index-freshness.ts';
+import { listJournalFiles } from '../store/journal-files.ts';
+import type { Store } from '../store/store.ts';
+import type { FactRecord, HandoverRecord } from './finder.ts';
+import { CREATE_FULL_TEXT, makeTag } from './full-text.ts';
+import { listNotesFiles, type NotesFile, type NotesPlace } from './notes.ts';
 
-export const SEARCH: CacheDatabase = { name: 'search', version: 2 };
+export const SEARCH_INDEX: CacheDatabase = { name: 'search', version: 3 };
 
 /**
  * Texts are numbered so that those of newer handovers come first; those of a handover follow each other from `first` on.
@@ -100,7 +106,7 @@ const TRUSTS = ['observed', 'quoted', 'declared', 'inferred', 'imported'] as con
 const ORIGINS = ['human', 'agent', 'tool', 'git', 'import'] as const;
 
 /** Kind, trust, origin and pin of a fact as one number; -1 for what is no fact. */
-function packTraits(fact: SearchedFact): number {
+function packTraits(fact: FactRecord): number {
   const { kind, trust, origin, pinned } = fact;
   return (
     FACT_KINDS.indexOf(kind) * 128 + TRUSTS.indexOf(trust) * 16 + ORIGINS.indexOf(origin) * 2 + Number(pinned)
@@ -109,7 +115,7 @@ function packTraits(fact: SearchedFact): number {
 
 const NO_FACT = -1;
 
-function unpackTraits(traits: number): Pick<SearchedFact, 'kind' | 'trust' | 'origin' | 'pinned'> {
+function unpackTraits(traits: number): Pick<FactRecord, 'kind' | 'trust' | 'origin' | 'pinned'> {
   const kind = FACT_KINDS[traits >> 7];
   const trust = TRUSTS[(traits >> 4) & 7];
   const origin = ORIGINS[(traits >> 1) & 7];
@@ -122,7 +128,7 @@ export interface TextRow {
   n: number;
   text: string;
   /** Null for the text of a handover itself, and of a note. */
-  fact: SearchedFact | null;
+  fact: FactRecord | null;
   line: number | null;
 }
 
@@ -177,7 +183,7 @@ export function computeMark(values: readonly (string | number | null)[]): number
 }
 
 export function valuesOfHandover(
-  { id, at, startedAt, agent, session, project, root, folder, isForeign }: SearchedHandover,
+  { id, at, startedAt, agent, session, project, root, folder, isForeign }: HandoverRecord,
   place: { first: number; texts: number },
 ): (string | number | null)[] {
   const values = [
@@ -200,14 +206,14 @@ export function valuesOfHandover(
 export const HANDOVER_COLUMNS =
   'first, texts, id, at, started_at, agent, session, project_id, project_name, root, folder, is_foreign, mark';
 
-export interface PlacedHandover {
-  handover: SearchedHandover;
+export interface HandoverRow {
+  handover: HandoverRecord;
   first: number;
   texts: number;
 }
 
-export function readHandoverRow(row: unknown): PlacedHandover {
-  const handover: SearchedHandover = {
+export function readHandoverRow(row: unknown): HandoverRow {
+  const handover: HandoverRecord = {
     id: textIn(row, 'id'),
     at: textIn(row, 'at'),
     startedAt: textOrNull(row, 'started_at'),
@@ -231,4 +237,69 @@ function textOrNull(row: unknown, column: string): string | null {
 function numberOrNull(row: unknown, column: string): number | null {
   const value = numberIn(row, column);
   return Number.isNaN(value) ? null : value;
+}
+
+/** Whether the files have something that the index has not. Costs a few stats; nothing is read. */
+export function isBehind(store: Store, database: SqlDatabase, notes: NotesPlace | null): boolean {
+  return findChangedMonths(store, database).length > 0 || isBehindOthers(store, database, notes);
+}
+
+/** The same of all but handovers. */
+export function isBehindOthers(store: Store, database: SqlDatabase, notes: NotesPlace | null): boolean {
+  if (findChangedJournals(store, database).length > 0) return true;
+  if (notes === null) return false;
+  const { changed, gone } = findNotesNews(store, database, notes);
+  return changed.length > 0 || gone.length > 0;
+}
+
+interface JournalState {
+  path: string;
+  name: string;
+  state: string;
+  size: number;
+  /** How far it was read. */
+  read: number;
+}
+
+/** The journal's files that have changed since they were read. Costs one stat a month. */
+export function findChangedJournals(store: Store, database: SqlDatabase): JournalState[] {
+  const known = new Map(
+    database
+      .prepare('SELECT name, state, read FROM journals')
+      .all()
+      .map((row) => [textIn(row, 'name'), { state: textIn(row, 'state'), read: numberIn(row, 'read') }]),
+  );
+  return listJournalFiles(store).flatMap((path) => {
+    const name = basename(path);
+    const state = describeFileState(path) ?? '';
+    const before = known.get(name);
+    if (before?.state === state) return [];
+    return [{ path, name, state, size: measureRegularFile(path) ?? 0, read: before?.read ?? 0 }];
+  });
+}
+
+export interface NotesNews {
+  changed: NotesFile[];
+  /** Paths of files that are gone. */
+  gone: string[];
+}
+
+/** How the notes of a place differ from what is known of them. Costs one stat a file. */
+export function findNotesNews(store: Store, database: SqlDatabase, place: NotesPlace): NotesNews {
+  const known = new Map(
+    database
+      .prepare('SELECT path, state FROM notes WHERE folder = ?')
+      .all(place.folder)
+      .map((row) => [textIn(row, 'path'), textIn(row, 'state')]),
+  );
+  const files = listNotesFiles(place, store.machine);
+  const present = new Set(files.map(({ path }) => path));
+  return {
+    changed: files.filter(({ path, state }) => known.get(path) !== state),
+    gone: [...known.keys()].filter((path) => !present.has(path)),
+  };
+}
+
+export function tagOfNotes(folder: string): string {
+  return makeTag('f', folder);
 }

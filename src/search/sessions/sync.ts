@@ -2,17 +2,27 @@ import type { FoundSession } from '../../agents/agent.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { findSessions } from '../../app/capture/find-session.ts';
 import { HandoverError, isErrno } from '../../errors.ts';
-import { ensurePrivateFolder, isFolder } from '../../platform/folders.ts';
+import { ensurePrivateFolder, isFolder, pathExists } from '../../platform/folders.ts';
 import { acquireLock, type Lock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { identifyProject, nameLostProject } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { LOCKS, type Store } from '../../store/store.ts';
-import { listForgotten, nameText, readArchive, type SessionHead, writeArchive } from './archive.ts';
-import { joinArchive, readSessionText, type TextRead } from './read-text.ts';
+import { SCAN_LIMITS } from '../query.ts';
+import {
+  listForgotten,
+  listNewestTexts,
+  nameText,
+  readArchive,
+  readText,
+  type SessionHead,
+  type SessionText,
+  writeArchive,
+} from './archive.ts';
+import { joinArchive, type NewText, readSessionText } from './read-session.ts';
 
 /** What follows the sessions of this machine: an index, or the archives alone. */
-export interface TextKeeper {
+export interface SessionTextStore {
   /** Sessions whose archives could not be taken in: there was no time, or they are damaged. */
   waiting: ReadonlySet<string>;
   damaged: ReadonlySet<string>;
@@ -21,12 +31,12 @@ export interface TextKeeper {
   /** What was left for the next reading of a session, if its archive is still that. */
   reading(name: string): Uint8Array | null;
   /** The archive of a session was written. */
-  put(name: string, head: SessionHead, read: TextRead): void;
+  put(name: string, head: SessionHead, read: NewText): void;
   /** What the agents have now, by name. */
   settle(live: ReadonlySet<string>): void;
 }
 
-export interface FollowOptions {
+export interface SyncOptions {
   progress?: ((done: number, total: number) => void) | undefined;
   /** By then it is to be over: no session is begun that would take longer, as far as its length tells. */
   deadline?: number | undefined;
@@ -34,7 +44,7 @@ export interface FollowOptions {
   most?: { sessions: number; bytes: number };
 }
 
-export interface Followed {
+export interface SyncResult {
   /** So many sessions have more to tell than is known here. */
   behind: number;
   /** So many could not be read. */
@@ -49,11 +59,11 @@ const LOCK_WAIT_MS = 2000;
  * Brings what is kept of sessions in line with what the agents have, the newest first. Each session is done by itself, so
  * that whoever is stopped has lost one at most. While one process is at it, others go by what is there.
  */
-export async function followSessions(
+export async function syncSessions(
   store: Store,
-  keeper: TextKeeper,
-  options: FollowOptions = {},
-): Promise<Followed> {
+  keeper: SessionTextStore,
+  options: SyncOptions = {},
+): Promise<SyncResult> {
   const { machine } = store;
   const found = distinguish(await findSessions(machine), listForgotten(store));
   const lock = tryLock(store);
@@ -113,7 +123,7 @@ function tryLock(store: Store): Lock | null {
   }
 }
 
-interface Changed {
+interface SessionChange {
   name: string;
   session: FoundSession;
   /** So many bytes are new, or all where that is not certain. */
@@ -122,9 +132,9 @@ interface Changed {
 
 function listChanged(
   found: ReadonlyMap<string, FoundSession>,
-  keeper: TextKeeper,
-  { most }: FollowOptions,
-): Changed[] {
+  keeper: SessionTextStore,
+  { most }: SyncOptions,
+): SessionChange[] {
   const known = keeper.known();
   const { sessions, bytes } = most ?? {};
   let room = bytes ?? Number.POSITIVE_INFINITY;
@@ -151,7 +161,7 @@ interface Task {
 /** False when it cannot be read now: it went meanwhile, or how to redact it is not known. */
 async function readOne(
   store: Store,
-  keeper: TextKeeper,
+  keeper: SessionTextStore,
   { name, session, projectOf }: Task,
 ): Promise<boolean> {
   const { agent: agentName, id, path, cwd, title, startedMs, changedMs, bytes } = session;
@@ -187,4 +197,33 @@ function rememberProjects(machine: Machine): (cwd: string) => SessionHead['proje
     known.set(cwd, project);
     return project;
   };
+}
+
+/** Keeps the archives alone. Nothing is left for the next reading: sessions that have grown are read anew. */
+export function openScanStore(store: Store): SessionTextStore {
+  const known = new Map<string, SessionHead>();
+  const damaged = new Set<string>();
+  for (const name of listNewestTexts(store, SCAN_LIMITS.sessions)) {
+    const text = readText(store, name);
+    if (text === null) damaged.add(name);
+    else known.set(name, text.head);
+  }
+  return {
+    waiting: new Set(),
+    damaged,
+    known: () => known,
+    reading: () => null,
+    put: (name, head) => void known.set(name, head),
+    settle: () => undefined,
+  };
+}
+
+/** The sessions whose text was kept last, the newest first. */
+export function listScannedTexts(store: Store): (SessionText & { gone: boolean })[] {
+  return listNewestTexts(store, SCAN_LIMITS.sessions)
+    .flatMap((name) => {
+      const text = readText(store, name);
+      return text === null ? [] : [{ ...text, gone: !pathExists(text.head.path) }];
+    })
+    .sort((a, b) => b.head.changedMs - a.head.changedMs || (a.head.id < b.head.id ? -1 : 1));
 }

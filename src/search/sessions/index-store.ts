@@ -1,15 +1,93 @@
-import { checkCacheSeal, pathOfCache, RowDamage } from '../../platform/cache-database.ts';
+import { join } from 'node:path';
+import { sha256Hex } from '../../model/hash.ts';
+import {
+  checkCacheSeal,
+  isCacheDamage,
+  openCacheFile,
+  pathOfCache,
+  RowDamage,
+} from '../../platform/cache-database.ts';
 import { changeCache, rebuildCache, withCacheLock } from '../../platform/cache-writer.ts';
+import { writeFileDurably } from '../../platform/durable-file.ts';
 import { pathExists } from '../../platform/folders.ts';
 import type { SqlDatabase, SqlDriver } from '../../platform/sqlite.ts';
-import type { Store } from '../../store/store.ts';
+import { setCopyAside } from '../../store/quarantine.ts';
+import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { fillFullText, openFullText } from '../full-text.ts';
-import { identifyArchive, listTexts, readText, unpackParts } from './archive.ts';
-import type { FollowOptions, TextKeeper } from './follow-sessions.ts';
+import {
+  identifyArchive,
+  listTexts,
+  packPart,
+  pathOfText,
+  readArchive,
+  readText,
+  type SessionText,
+  salvageParts,
+  unpackParts,
+} from './archive.ts';
 import type { Passage } from './passage.ts';
-import { findRemains, restoreText } from './restore-text.ts';
-import { findReading, listSessions, TextIndex } from './text-index.ts';
-import { CREATE_TABLES, SESSION_INDEX, type SessionRow } from './text-schema.ts';
+import {
+  CREATE_TABLES,
+  findReading,
+  listSessions,
+  PASSAGE_COLUMNS,
+  readPassageRow,
+  SESSION_INDEX,
+  SessionIndexWriter,
+  type SessionRow,
+} from './session-index.ts';
+import type { SessionTextStore, SyncOptions } from './sync.ts';
+
+/** What else is left of a session whose archive is damaged: all that the index has, or the parts that are whole. */
+export type Remains = SessionText & { whole: boolean };
+
+export function findRemains(store: Store, driver: SqlDriver | null, name: string): Remains | null {
+  const indexed = driver === null ? null : findInIndex(store, driver, name);
+  if (indexed !== null) return { ...indexed, whole: true };
+  const salvaged = salvageParts(readArchive(store, name) ?? Buffer.alloc(0));
+  return salvaged === null ? null : { ...salvaged, whole: false };
+}
+
+/** Writes the archive of a session anew from what is left, after a copy of the damaged one was set aside. */
+export function restoreText(store: Store, name: string, { head, passages }: SessionText): void {
+  const bytes = readArchive(store, name) ?? Buffer.alloc(0);
+  const path = pathOfText(store, name);
+  setCopyAside(store, {
+    name: `${name}-${sha256Hex(bytes).slice(0, 12)}.gz`,
+    bytes,
+    from: join(SESSION_TEXTS, `${name}.gz`),
+    reason: `${path} was damaged`,
+  });
+  writeFileDurably(path, packPart(head, passages));
+}
+
+function findInIndex(store: Store, driver: SqlDriver, name: string): SessionText | null {
+  try {
+    const database = openCacheFile(store, driver, SESSION_INDEX);
+    if (database === null) return null;
+    try {
+      return readIndexed(database, name);
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (isCacheDamage(error)) return null;
+    throw error;
+  }
+}
+
+function readIndexed(database: SqlDatabase, name: string): SessionText | null {
+  const session = listSessions(database).find((known) => known.name === name);
+  if (session === undefined) return null;
+  const passages = database
+    .prepare(`SELECT ${PASSAGE_COLUMNS} FROM passages WHERE session = ? ORDER BY place`)
+    .all(session.key)
+    .map((row) => {
+      const { line, offset, at, speaker, text } = readPassageRow(row);
+      return { line, offset, at, speaker, text };
+    });
+  return passages.length === session.passages ? { head: session.head, passages } : null;
+}
 
 /**
  * Builds the index anew from the archives, or an empty one, which takes them in as far as there is time. What the agents
@@ -24,7 +102,7 @@ export function rebuildSessionIndex(
   rebuildCache(store, { cache: SESSION_INDEX, driver }, (database) => {
     database.exec(CREATE_TABLES);
     fillFullText(database, (fullText) => {
-      const index = new TextIndex(database, fullText);
+      const index = new SessionIndexWriter(database, fullText);
       for (const name of isWhole ? listTexts(store) : []) takeIn(store, index, { name, gone: false });
     });
   });
@@ -45,18 +123,18 @@ export function checkSessionIndex(store: Store): void {
 }
 
 /** Keeps the index in line with the archives, and with the sessions that agents have. */
-export function openIndexKeeper(
+export function openIndexStore(
   store: Store,
   database: SqlDatabase,
-  { deadline }: Pick<FollowOptions, 'deadline'> = {},
-): TextKeeper {
-  const change = (work: (index: TextIndex) => void): void =>
+  { deadline }: Pick<SyncOptions, 'deadline'> = {},
+): SessionTextStore {
+  const change = (work: (index: SessionIndexWriter) => void): void =>
     withCacheLock(store, SESSION_INDEX, () =>
       changeCache(store, { cache: SESSION_INDEX, database }, () =>
-        work(new TextIndex(database, openFullText(database))),
+        work(new SessionIndexWriter(database, openFullText(database))),
       ),
     );
-  const { waiting, damaged } = followArchives(store, database, { change, deadline });
+  const { waiting, damaged } = syncArchives(store, database, { change, deadline });
   return {
     waiting,
     damaged,
@@ -93,16 +171,16 @@ function* unpackEach(parts: readonly Buffer[]): Generator<readonly Passage[]> {
   for (const part of parts) yield unpackParts(part)?.passages ?? [];
 }
 
-interface Following extends Pick<FollowOptions, 'deadline'> {
-  change(work: (index: TextIndex) => void): void;
+interface Following extends Pick<SyncOptions, 'deadline'> {
+  change(work: (index: SessionIndexWriter) => void): void;
 }
 
 /** Takes in what others wrote and did not live to index, and takes out what is no longer kept. */
-function followArchives(
+function syncArchives(
   store: Store,
   database: SqlDatabase,
   { change, deadline = Number.POSITIVE_INFINITY }: Following,
-): Pick<TextKeeper, 'waiting' | 'damaged'> {
+): Pick<SessionTextStore, 'waiting' | 'damaged'> {
   const sessions = new Map(listSessions(database).map((session) => [session.name, session]));
   const kept = new Map(listTexts(store).map((name) => [name, identifyArchive(store, name)]));
   const isOld = ({ name, archive }: SessionRow): boolean => kept.get(name) !== archive;
@@ -127,7 +205,11 @@ function followArchives(
 }
 
 /** A damaged archive tells nothing, and what is known of the session stays: it may be all that is left. */
-function takeIn(store: Store, index: TextIndex, { name, gone }: { name: string; gone: boolean }): void {
+function takeIn(
+  store: Store,
+  index: SessionIndexWriter,
+  { name, gone }: { name: string; gone: boolean },
+): void {
   const archive = identifyArchive(store, name) ?? '';
   const text = readText(store, name);
   if (text === null) return;

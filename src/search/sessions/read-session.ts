@@ -1,22 +1,74 @@
 import { type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
+import { loadAgent } from '../../agents/table.ts';
 import type { Bookmark } from '../../agents/transcript.ts';
+import { findSessions } from '../../app/capture/find-session.ts';
 import {
   holdsSecret,
   identifyReading,
   isSameBeginning,
   sumBeginning,
 } from '../../app/capture/kept-reading.ts';
+import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';
+import { cleanLine, cutToBytes } from '../../model/text.ts';
 import { decodePlainData, encodePlainData } from '../../platform/cache-file.ts';
 import { type FileSight, sightFile } from '../../platform/external-file.ts';
-import { startOfFile } from '../../platform/lines.ts';
+import { type Line, type Position, readLines, startOfFile } from '../../platform/lines.ts';
+import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { packPart, type SessionHead, unpackParts } from './archive.ts';
-import { LinePlaces } from './line-places.ts';
+import type { Store } from '../../store/store.ts';
+import {
+  listTexts,
+  nameText,
+  packPart,
+  readText,
+  type SessionHead,
+  type SessionText,
+  unpackParts,
+} from './archive.ts';
 import { type Passage, PassageMaker } from './passage.ts';
+
+/** What a line tells may have to wait for a later one, but not for long. */
+const MOST_REMEMBERED = 600;
+
+/** Tells where lines of a file begin, in one walk beside whoever reads it: lines are asked for about in their order. */
+export class LinePlaces {
+  /** The last lines, and where each begins. Plain data, so that it can be kept. */
+  readonly recent: Map<number, number>;
+  readonly #lines: Iterator<Line>;
+  #last: number;
+
+  constructor(path: string, extent: { from: Position; until: number; recent: ReadonlyMap<number, number> }) {
+    this.recent = new Map(extent.recent);
+    this.#last = extent.from.number - 1;
+    this.#lines = readLines(path, { position: { ...extent.from }, until: extent.until });
+  }
+
+  /** Null for a line that lies further back than is remembered, or is not there. */
+  find(line: number): number | null {
+    while (this.#last < line) {
+      const { done, value } = this.#lines.next();
+      if (done === true) break;
+      this.#last = value.number;
+      this.#remember(value);
+    }
+    return this.recent.get(line) ?? null;
+  }
+
+  #remember({ number, offset }: Line): void {
+    this.recent.set(number, offset);
+    if (this.recent.size <= MOST_REMEMBERED) return;
+    const [oldest = 0] = this.recent.keys();
+    this.recent.delete(oldest);
+  }
+
+  close(): void {
+    this.#lines.return?.();
+  }
+}
 
 /** A session, and what is known of it from the last time. */
 export interface TextSource {
@@ -31,7 +83,7 @@ export interface TextSource {
 }
 
 /** What a session tells, in parts of an archive. Never all of it at once: a session may be long. */
-export interface TextRead {
+export interface NewText {
   /** So many bytes and passages of the archive stay as they are. */
   stays: { bytes: number; passages: number };
   parts: Buffer[];
@@ -40,18 +92,18 @@ export interface TextRead {
 }
 
 /** How far the text of a session was read. */
-interface KeptText {
+interface TextCheckpoint {
   bookmark: Bookmark;
   unheard: Set<string>;
   places: Map<number, number>;
   settings: string;
   prefix: string;
   /** The archive up to here holds what does not change any more; behind it is what was told at the end. */
-  stays: TextRead['stays'];
+  stays: NewText['stays'];
   archive: string;
 }
 
-const EXAMPLE: KeptText = {
+const EXAMPLE: TextCheckpoint = {
   bookmark: { position: startOfFile(), state: null },
   unheard: new Set(),
   places: new Map(),
@@ -67,12 +119,12 @@ const CHECKSUM_BYTES = 32;
  * Reads the text of a session, without its secrets. Of a transcript that has grown since the last time only what is new is
  * read. What was known as a secret only by its surroundings is taken out of all that was read, also of what came before.
  */
-export function readSessionText(source: TextSource): TextRead {
+export function readSessionText(source: TextSource): NewText {
   const { agent, session } = source;
   const sight = agent.openTranscript === undefined ? null : sightFile(session.path);
   if (sight === null) return readWhole(source);
   const file = { ...source, sight };
-  const kept = findKept(file);
+  const kept = findCheckpoint(file);
   return (
     (kept === null ? null : readOn(file, { kept })) ??
     readOn(file, {}) ??
@@ -81,11 +133,11 @@ export function readSessionText(source: TextSource): TextRead {
   );
 }
 
-interface SightedSource extends TextSource {
+interface TranscriptSource extends TextSource {
   sight: FileSight;
 }
 
-function readWhole({ agent, session, head, redactor }: TextSource): TextRead {
+function readWhole({ agent, session, head, redactor }: TextSource): NewText {
   const collected = new PartCollector(head, redactor);
   const maker = new PassageMaker();
   for (const event of agent.readEvents(session, startReading()))
@@ -95,9 +147,9 @@ function readWhole({ agent, session, head, redactor }: TextSource): TextRead {
 
 /** Null when it cannot be done from there. */
 function readOn(
-  source: SightedSource,
-  { kept, lookAhead = false }: { kept?: KeptText; lookAhead?: boolean },
-): TextRead | null {
+  source: TranscriptSource,
+  { kept, lookAhead = false }: { kept?: TextCheckpoint; lookAhead?: boolean },
+): NewText | null {
   const { agent, session, sight, redactor, head } = source;
   const from = kept === undefined ? {} : { from: kept.bookmark };
   const reading = startReading();
@@ -128,49 +180,49 @@ function readOn(
     const parts = solid.finish();
     // The last part tells what the session is like now, also where nothing was said.
     const all = [...parts, ...ending.finish(), packPart(head, [])];
-    const read: TextRead = { stays, parts: all, keep: null };
+    const read: NewText = { stays, parts: all, keep: null };
     if (bookmark === null || redactor.hasLearnt) return read;
     const grown = {
       bytes: stays.bytes + parts.reduce((sum, part) => sum + part.length, 0),
       passages: stays.passages + solid.passages,
     };
-    return { ...read, keep: packKept(source, { ...state, bookmark, stays: grown, read }) };
+    return { ...read, keep: packCheckpoint(source, { ...state, bookmark, stays: grown, read }) };
   } finally {
     places.close();
   }
 }
 
 /** The archive that what was read makes. */
-export function joinArchive(archive: Buffer | null, { stays, parts }: TextRead): Uint8Array[] {
+export function joinArchive(archive: Buffer | null, { stays, parts }: NewText): Uint8Array[] {
   return stays.bytes === 0 ? parts : [(archive ?? Buffer.alloc(0)).subarray(0, stays.bytes), ...parts];
 }
 
-interface Packing extends Pick<KeptText, 'bookmark' | 'unheard' | 'places' | 'stays'> {
-  read: TextRead;
+interface Packing extends Pick<TextCheckpoint, 'bookmark' | 'unheard' | 'places' | 'stays'> {
+  read: NewText;
 }
 
 /** Null when the reader still holds a secret: none is written. */
-function packKept(source: SightedSource, { read, ...state }: Packing): Uint8Array | null {
+function packCheckpoint(source: TranscriptSource, { read, ...state }: Packing): Uint8Array | null {
   const prefix = sumBeginning(source, state.bookmark.position.offset);
   if (prefix === null || holdsSecret(state.bookmark.state, source.redactor)) return null;
   const archive = sha256Hex(Buffer.concat(joinArchive(source.archive, read)));
   const settings = source.redactor.settingsIdentity;
   const data = encodePlainData({ ...state, settings, prefix, archive });
-  return Buffer.concat([sumKept(source, data), data]);
+  return Buffer.concat([sumCheckpoint(source, data), data]);
 }
 
-function findKept(source: SightedSource): KeptText | null {
+function findCheckpoint(source: TranscriptSource): TextCheckpoint | null {
   const { kept, archive, redactor } = source;
   if (kept === null || archive === null) return null;
   const data = kept.subarray(CHECKSUM_BYTES);
-  if (!sumKept(source, data).equals(kept.subarray(0, CHECKSUM_BYTES))) return null;
+  if (!sumCheckpoint(source, data).equals(kept.subarray(0, CHECKSUM_BYTES))) return null;
   const text = decodePlainData(data);
   if (!isShapedLike(text, EXAMPLE) || text.settings !== redactor.settingsIdentity) return null;
   if (text.archive !== sha256Hex(archive)) return null;
   return isSameBeginning(source, text.bookmark.position.offset, text.prefix) ? text : null;
 }
 
-function sumKept(source: SightedSource, data: Uint8Array): Buffer {
+function sumCheckpoint(source: TranscriptSource, data: Uint8Array): Buffer {
   return sha256Bytes(identifyReading(source), data);
 }
 
@@ -219,4 +271,64 @@ class PartCollector {
       ),
     );
   }
+}
+
+export interface SessionView extends SessionText {
+  /** The agent does not have it any more: this is what was kept of it. */
+  gone: boolean;
+}
+
+/** The text of the session with this id, or the beginning of one, without secrets. Nothing is written. */
+export async function openSession(store: Store, words: string): Promise<SessionView> {
+  const wanted = words.trim();
+  const live = pickById(await findSessions(store.machine), wanted);
+  if (live !== null) return { ...(await readLive(store, live)), gone: false };
+  const kept = pickById(
+    listTexts(store).flatMap((name) => {
+      const text = readText(store, name);
+      return text === null ? [] : [{ id: text.head.id, agent: text.head.agent }];
+    }),
+    wanted,
+  );
+  const text = kept === null ? null : readText(store, nameText(kept));
+  if (text !== null) return { ...text, gone: true };
+  throw new HandoverError(
+    'HANDOVER_NOT_FOUND',
+    `there is no session "${cutToBytes(cleanLine(wanted), 80)}"`,
+    {
+      hint: 'See what there is: handover sessions',
+    },
+  );
+}
+
+function pickById<Session extends { id: string; agent: string }>(
+  sessions: readonly Session[],
+  wanted: string,
+): Session | null {
+  const exact = sessions.find(({ id }) => id === wanted);
+  if (exact !== undefined) return exact;
+  const alike = wanted === '' ? [] : sessions.filter(({ id }) => id.startsWith(wanted));
+  const [first = null] = alike;
+  if (new Set(alike.map(({ id }) => id)).size < 2) return first;
+  throw new HandoverError('HANDOVER_ID_AMBIGUOUS', `${alike.length} sessions begin with "${wanted}"`, {
+    hint: `Give more of it: ${alike
+      .slice(0, 3)
+      .map(({ id }) => id)
+      .join(', ')} …`,
+    data: { candidates: alike.map(({ id }) => id) },
+  });
+}
+
+async function readLive({ machine }: Store, session: FoundSession): Promise<SessionText> {
+  const { agent: name, id, path, cwd, title, startedMs, changedMs, bytes } = session;
+  const head = { agent: name, id, path, cwd, title, project: null, startedMs, changedMs, bytes };
+  const { parts } = readSessionText({
+    agent: await loadAgent(name),
+    session,
+    head,
+    redactor: openRedactor(machine, { folder: cwd, makesKey: false }),
+    archive: null,
+    kept: null,
+  });
+  return { head, passages: parts.flatMap((part) => unpackParts(part)?.passages ?? []) };
 }
