@@ -6,13 +6,12 @@ import { baseName } from '../model/paths.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
 import type { Progress } from '../store/index-sync.ts';
 import type { Store } from '../store/store.ts';
-import { makeTag } from './full-text.ts';
 import type { NotesPlace } from './notes.ts';
 import type { ParsedQuery, SearchQuery } from './query.ts';
 import type { TermStats } from './rank.ts';
-import { foldText } from './tokens.ts';
+import { foldText, makeTag } from './tokens.ts';
 
-/** What a hit tells of the handover that it is in. */
+/** What the index keeps of a handover. */
 export interface HandoverRecord {
   id: string;
   at: string;
@@ -21,12 +20,12 @@ export interface HandoverRecord {
   session: string | null;
   project: { id: string; name: string };
   root: string;
-  /** The folder worked in, from the root. */
+  /** The folder worked in, relative to the root. */
   folder: string;
   isForeign: boolean;
 }
 
-/** A fact without what only its handover's file tells. */
+/** What the index keeps of a fact. */
 export interface FactRecord {
   id: string;
   kind: FactKind;
@@ -41,19 +40,64 @@ export interface FactRecord {
   ref: string | null;
 }
 
-/** One text that can be found: a fact, a handover by its title and summary, or a piece of a note. */
+export interface FactDocument {
+  what: 'fact';
+  text: string;
+  fact: FactRecord;
+  handover: HandoverRecord;
+}
+
+/** A text that can be found: a fact, the title and summary of a handover, or a piece of a note. */
 export type SearchDocument =
-  | { what: 'fact'; text: string; handover: HandoverRecord; fact: FactRecord }
+  | FactDocument
   | { what: 'handover'; text: string; handover: HandoverRecord }
   | { what: 'note'; text: string; path: string; line: number; at: string };
 
-/** By which the texts of a handover are picked out, whatever they say. */
-export function tagsOf(handover: HandoverRecord, fact: FactRecord | null): string[] {
-  const tags = [tagOfProject(handover.project.id), tagOfAgent(handover.agent)];
-  return fact === null ? tags : [...tags, ...tagsOfFact(fact)];
+export interface SearchContext {
+  store: Store;
+  /** The notes of the current project; null when there are none. */
+  notes?: NotesPlace | null;
+  /** Of indexing, of reading sessions, and of embedding texts. */
+  progress?: Progress | undefined;
+  sessionProgress?: Progress | undefined;
+  embedProgress?: Progress | undefined;
+  /** How long new sessions may be read; without it, until all are read. */
+  sessionsBudgetMs?: number;
 }
 
-/** Those that are a fact's own. */
+/** Documents that may match, those of the newest handovers first, then notes. */
+export interface Candidates {
+  texts: SearchDocument[];
+  known: TermStats[];
+}
+
+export interface FactFilter extends Pick<SearchQuery, 'project' | 'agent' | 'kinds' | 'sinceMs' | 'file'> {
+  ids?: readonly string[];
+  /** Only facts of the kind `file` about files with this last part of a path. */
+  fileName?: string;
+}
+
+/** Finds documents: by the index, or by a scan of the files, with the same results. */
+export interface Finder {
+  readonly by: 'index' | 'scan';
+  /** Why the files are scanned although SQLite is there; null when all is well. */
+  readonly indexFailure: Error | null;
+  gather(query: SearchQuery, parsed: ParsedQuery): Promise<Candidates>;
+  /** Newest handover first. */
+  facts(filter: FactFilter): AsyncIterable<FactDocument>;
+  /** How many handovers of its project contain a fact. */
+  countHolders(found: FactDocument): Promise<number>;
+  marks(project: string): Promise<Marks>;
+  /** The project of the newest handover in the first of these folders that has any. */
+  projectOf(roots: readonly string[]): Promise<string | null>;
+  close(): void;
+}
+
+/** Tags by which the index selects documents, whatever their words are. */
+export function tagsOf({ project, agent }: HandoverRecord): string[] {
+  return [tagOfProject(project.id), tagOfAgent(agent)];
+}
+
 export function tagsOfFact({ kind, text }: FactRecord): string[] {
   return kind === 'file' ? [tagOfKind(kind), tagOfFileName(baseName(text))] : [tagOfKind(kind)];
 }
@@ -67,117 +111,50 @@ export function tagOfAgent(agent: string): string {
 }
 
 export function tagOfKind(kind: FactKind): string {
-  return KIND_TAGS.get(kind) ?? '';
+  return makeTag('k', String(FACT_KINDS.indexOf(kind)));
 }
 
-const KIND_TAGS: ReadonlyMap<FactKind, string> = new Map(
-  FACT_KINDS.map((kind, at) => [kind, makeTag('k', String(at))]),
-);
-
-/** Of the last part of a path. */
 export function tagOfFileName(name: string): string {
   return makeTag('n', printFingerprint(name.toLowerCase()));
 }
 
-/** Where and from where is searched. */
-export interface SearchContext {
-  store: Store;
-  /** The notes of the project that is searched from; null when there are none to look at. */
-  notes?: NotesPlace | null;
-  progress?: Progress | undefined;
-  /** Of reading sessions and of embedding texts: how many are done. */
-  sessionProgress?: Progress | undefined;
-  embedProgress?: Progress | undefined;
-  /** How long sessions may be read that are not known yet; without it, until all are. */
-  sessionsBudgetMs?: number;
-}
-
-/** Texts that may be what is looked for, newest handovers first, then notes. */
-export interface Candidates {
-  texts: SearchDocument[];
-  known: TermStats[];
-}
-
-export interface FactFilter {
-  project?: ProjectMatch;
-  agent?: string;
-  kinds?: readonly FactKind[];
-  sinceMs?: number;
-  /** Only facts with one of these ids. */
-  ids?: readonly string[];
-  /** The last part of a path: only facts of the kind `file` about files of this name. */
-  fileName?: string;
-}
-
-/** A fact and the handover that tells it. */
-export interface FoundFact {
-  fact: FactRecord;
-  handover: HandoverRecord;
-}
-
-/** Finds texts. The index and the scan of the files answer alike. */
-export interface Finder {
-  readonly by: 'index' | 'scan';
-  /** Why the files are scanned although there could be an index; null when all is well. */
-  readonly indexFailure: Error | null;
-  gather(query: SearchQuery, parsed: ParsedQuery): Promise<Candidates>;
-  /** Newest handover first. */
-  facts(filter: FactFilter): AsyncIterable<FoundFact>;
-  /** How many handovers of its project hold a fact. */
-  countHolders(found: FoundFact): Promise<number>;
-  marks(project: string): Promise<Marks>;
-  /** The project that a folder was last worked in as. */
-  projectOf(roots: readonly string[]): Promise<string | null>;
-  close(): void;
-}
-
-/** Whether a text is of what the query is limited to. Both finders hold what they found against this. */
-export function passes(query: SearchQuery, searched: SearchDocument): boolean {
-  if (query.file !== undefined && !namesFile(searched.text, query.file)) return false;
-  if (searched.what === 'note') return !isOfHandovers(query) && isSince(query, searched.at);
-  if (query.kinds !== undefined && (searched.what !== 'fact' || !query.kinds.includes(searched.fact.kind)))
-    return false;
-  return passesHandover(query, searched.handover);
-}
-
-/** Notes have no kind and no agent, and belong to the project that is searched from. */
-export function isOfHandovers({ kinds, agent }: SearchQuery): boolean {
-  return kinds !== undefined || agent !== undefined;
-}
-
-export function passesFact(filter: FactFilter, fact: FactRecord, handover: HandoverRecord): boolean {
-  if (filter.kinds !== undefined && !filter.kinds.includes(fact.kind)) return false;
-  if (filter.ids !== undefined && !filter.ids.includes(fact.id)) return false;
-  const { fileName } = filter;
-  if (fileName !== undefined && (fact.kind !== 'file' || nameOf(fact.text) !== fileName.toLowerCase()))
-    return false;
-  return passesHandover(filter, handover);
-}
-
-function nameOf(path: string): string {
-  return baseName(path).toLowerCase();
-}
-
-export function passesHandover(
-  { agent, project, sinceMs }: Pick<SearchQuery, 'agent' | 'project' | 'sinceMs'>,
-  handover: HandoverRecord,
-): boolean {
+/** Whether a document is within the limits of a query. Both finders check their results by this. */
+export function passes(filter: FactFilter, document: SearchDocument): boolean {
+  const { agent, project, kinds, ids, fileName, file } = filter;
+  if (file !== undefined && !namesFile(document.text, file)) return false;
+  if (document.what === 'note') return mayBeNote(filter) && isSince(filter, document.at);
+  const { handover } = document;
   if (agent !== undefined && handover.agent.toLowerCase() !== agent.toLowerCase()) return false;
   if (project !== undefined && !isOfProject(handover, project)) return false;
-  return isSince({ sinceMs }, handover.at);
+  if (!isSince(filter, handover.at)) return false;
+  if (kinds === undefined && ids === undefined && fileName === undefined) return true;
+  if (document.what !== 'fact') return false;
+  const { fact } = document;
+  if (kinds !== undefined && !kinds.includes(fact.kind)) return false;
+  if (ids !== undefined && !ids.includes(fact.id)) return false;
+  if (fileName === undefined) return true;
+  return fact.kind === 'file' && baseName(fact.text).toLowerCase() === fileName.toLowerCase();
 }
 
-function isOfProject({ project, root }: HandoverRecord, match: ProjectMatch): boolean {
-  return (
-    project.id === match.id || project.name.toLowerCase() === match.name?.toLowerCase() || root === match.root
-  );
+/** Notes have no kind and no agent. */
+export function mayBeNote({ kinds, agent }: FactFilter): boolean {
+  return kinds === undefined && agent === undefined;
 }
 
-function isSince({ sinceMs }: { sinceMs?: number | undefined }, at: string): boolean {
+export function isOfProject(
+  { project, root }: { project: HandoverRecord['project'] | null; root: string | null },
+  match: ProjectMatch,
+): boolean {
+  if (match.root !== undefined && root === match.root) return true;
+  if (project === null) return false;
+  return project.id === match.id || project.name.toLowerCase() === match.name?.toLowerCase();
+}
+
+function isSince({ sinceMs }: FactFilter, at: string): boolean {
   return sinceMs === undefined || Date.parse(at) >= sinceMs;
 }
 
-/** A path is named by any end of it that begins with a whole part. */
+/** Whether a text contains a path that ends with `file`, at the beginning of a part. */
 export function namesFile(text: string, file: string): boolean {
   const [folded, wanted] = [foldText(text), foldText(file).replace(/^\.?\//, '')];
   for (let at = folded.indexOf(wanted); at >= 0 && wanted !== ''; at = folded.indexOf(wanted, at + 1))

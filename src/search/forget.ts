@@ -13,11 +13,12 @@ import { SEARCH_INDEX } from './search-index.ts';
 import { digestOf, discardVectors, openVectorStore, VECTORS } from './semantic/vector-store.ts';
 
 /**
- * Forgets the vectors of texts, whatever model made them: a vector tells much of what its text says. One that is still
- * said elsewhere is embedded again when it is needed.
+ * Deletes the vectors of handovers' facts, whatever model made them: a vector reveals much of its text. Must be called
+ * before the handovers are deleted. A fact that another handover has too is embedded again when it is needed.
  */
-export function forgetVectors(store: Store, texts: readonly string[]): void {
+export function forgetVectorsOf(store: Store, ids: readonly string[]): void {
   if (!pathExists(join(store.root, VECTORS))) return;
+  const texts = ids.flatMap((id) => readIntact(store, id)?.facts.map(({ text }) => text) ?? []);
   try {
     const vectors = openVectorStore(store, { space: '', allowExtension: false });
     try {
@@ -25,7 +26,7 @@ export function forgetVectors(store: Store, texts: readonly string[]): void {
     } finally {
       vectors?.close();
     }
-    // Without SQLite nothing can be taken out of the file.
+    // Without SQLite nothing can be deleted from the file.
     if (vectors === null) discardVectors(store);
   } catch (error) {
     if (!isCacheDamage(error)) throw error;
@@ -33,24 +34,18 @@ export function forgetVectors(store: Store, texts: readonly string[]): void {
   }
 }
 
-/** To be called before handovers are forgotten: afterwards nothing tells which vectors were made of what they say. */
-export function forgetVectorsOf(store: Store, ids: readonly string[]): void {
-  const texts = ids.flatMap((id) => readIntact(store, id)?.facts.map(({ text }) => text) ?? []);
-  forgetVectors(store, texts);
-}
-
-/** To be called after it: what forgotten handovers say is then in no cache any more, not when somebody searches next. */
-export async function forgetInCaches(desk: SearchContext): Promise<void> {
-  const { store } = desk;
+/** Removes the texts of deleted handovers from every cache now, not at the next search. Must be called after deleting. */
+export async function forgetInCaches(context: SearchContext): Promise<void> {
+  const { store } = context;
   dropReadings(store);
   if (loadSqlDriver(store.machine.env.HANDOVER_SQLITE) === null) {
-    // Nothing can be taken out of databases here: they go as they are.
+    // Nothing can be deleted from databases here, so they are dropped.
     for (const name of [INDEX.name, ...CACHES_OF_FEATURES])
       if (pathExists(pathOfCache(store, { name }))) dropCache(store, { name });
     return;
   }
   if (!pathExists(pathOfCache(store, SEARCH_INDEX))) return;
-  const finder = await openFinder(desk);
+  const finder = await openFinder(context);
   finder.close();
   if (finder.by === 'scan') dropCache(store, SEARCH_INDEX);
 }

@@ -10,6 +10,7 @@ import { cleanText } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { describeFileState } from '../platform/durable-file.ts';
 import { readProjectFile } from '../platform/project-file.ts';
+import { makeTag } from './tokens.ts';
 
 /** Where the notes of a project are: its top folder, and the folder of its memory. */
 export interface NotesPlace {
@@ -79,4 +80,8 @@ function readOrNothing(path: string, maxBytes: number): string {
     if (error instanceof HandoverError) return '';
     throw error;
   }
+}
+
+export function tagOfNotes(folder: string): string {
+  return makeTag('f', folder);
 }

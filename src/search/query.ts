@@ -3,6 +3,25 @@ import { isStopWord } from '../model/text.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
 import { foldText, gramsOf, isUnspaced, splitWords, stemWord } from './tokens.ts';
 
+/** What is searched for, and where. */
+export interface SearchQuery {
+  text: string;
+  kinds?: readonly FactKind[];
+  /** Compared without regard to case. */
+  agent?: string;
+  /** Only this project. Without it all are searched, and hits of the current project come ahead of others. */
+  project?: ProjectMatch;
+  sinceMs?: number;
+  /** Only texts that name this file: a path, or the end of one. */
+  file?: string;
+  /** Also search the text of the agents' sessions on this machine. */
+  sessions?: boolean;
+  limit: number;
+}
+
+/** Without an index only the newest sessions are searched, up to one of these limits. */
+export const SCAN_LIMITS: { sessions: number; bytes: number } = { sessions: 40, bytes: 256 * 1024 * 1024 };
+
 export interface QueryWord {
   /** Folded. */
   text: string;
@@ -11,15 +30,14 @@ export interface QueryWord {
   isUnspaced: boolean;
 }
 
-/** What a person typed, taken apart. No sign in it has a meaning of its own. */
+/** The words of a query. There is no query syntax. */
 export interface ParsedQuery {
-  folded: string;
   words: readonly QueryWord[];
-  /** Where several words, or a name with signs in it, are asked for: what has them as they stand comes first. */
+  /** Several words, or a name with punctuation: texts that contain it as it stands come first. */
   phrase: string | null;
 }
 
-/** A query is what a person types or an error that was pasted; what is beyond is not looked at. */
+/** Enough for a pasted error; the rest of a query is ignored. */
 const MAX_CHARACTERS = 2000;
 const MAX_WORDS = 24;
 
@@ -27,19 +45,18 @@ export function parseQuery(text: string): ParsedQuery {
   const folded = foldText(text.slice(0, MAX_CHARACTERS));
   const all = [...new Set(splitWords(folded))];
   const telling = all.filter((word) => !isStopWord(word));
-  const words = (telling.length > 0 ? telling : all).slice(0, MAX_WORDS).map(describeWord);
-  const phrase = trimSigns(folded);
-  return { folded, words, phrase: phrase !== words[0]?.text && phrase.length > 2 ? phrase : null };
+  const words = (telling.length > 0 ? telling : all).slice(0, MAX_WORDS).map((word) => ({
+    text: word,
+    stem: stemWord(word),
+    grams: gramsOf(word),
+    isUnspaced: isUnspaced(word),
+  }));
+  const phrase = folded.replace(QUOTES_AROUND, '');
+  return { words, phrase: phrase !== words[0]?.text && phrase.length > 2 ? phrase : null };
 }
 
-function describeWord(text: string): QueryWord {
-  return { text, stem: stemWord(text), grams: gramsOf(text), isUnspaced: isUnspaced(text) };
-}
-
-/** Quotes around a query, and the point at its end, are not part of what is looked for. */
-function trimSigns(folded: string): string {
-  return folded.replace(/^["'`“”‘’«»\s]+|["'`“”‘’«»\s.!?。]+$/gu, '');
-}
+/** With the full stop or question mark at the end. */
+const QUOTES_AROUND = /^["'`“”‘’«»\s]+|["'`“”‘’«»\s.!?。]+$/gu;
 
 export type Standing = 'open' | 'resolved' | 'refuted' | 'pinned';
 
@@ -52,28 +69,27 @@ export interface HitOrigin {
   at: string;
   /** In the transcript. */
   line?: number;
-  /** Of the text of a session: who said it, where the transcript is, and where in it the line begins, in bytes. */
+  /** For the text of a session: the speaker, the transcript, and the byte offset of the line in it. */
   speaker?: 'human' | 'agent' | 'tool';
   transcript?: string;
   offset?: number;
-  /** The agent does not have the session any more: only its text is kept. */
+  /** The agent has deleted the session: only its archived text is left. */
   gone?: true;
-  /** How many handovers hold it, this one included. */
+  /** How many handovers contain it, including this one. */
   handovers?: number;
-  /** It came in a bundle from elsewhere. */
+  /** Imported from a bundle. */
   imported?: true;
 }
 
-/** One thing that was found. */
 export interface SearchHit {
   what: 'fact' | 'handover' | 'note' | 'session';
-  /** The id of the fact, the handover or the session; of a note, its path. */
+  /** The id of the fact, the handover or the session; for a note its path. */
   id: string;
-  /** The fact itself, the title, or the part of the text around what was found. */
+  /** The fact, the title, or an excerpt around the match. */
   text: string;
   kind?: FactKind;
   trust?: Trust;
-  /** As the fact has it: of a task `done`, of a file `edited` … */
+  /** The fact's own status: `done` for a task, `edited` for a file … */
   status?: string;
   standing?: Standing;
   /** Why it was refuted or resolved. */
@@ -87,7 +103,7 @@ export interface SearchHit {
 const MOST_CHARACTERS = 400;
 const BEFORE = 120;
 
-/** The text in one paragraph; of a long one, the part around what was looked for. */
+/** A text in one paragraph; only the part around the match if it is long. */
 export function excerpt(text: string, { words }: ParsedQuery): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= MOST_CHARACTERS) return line;
@@ -95,57 +111,31 @@ export function excerpt(text: string, { words }: ParsedQuery): string {
   const met = words.map((word) => folded.indexOf(word.text)).filter((at) => at >= 0);
   const start = met.length === 0 ? 0 : Math.max(0, Math.min(...met) - BEFORE);
   const end = Math.min(line.length, start + MOST_CHARACTERS);
-  return `${start > 0 ? '…' : ''}${cutWell(line, start, end)}${end < line.length ? '…' : ''}`;
-}
-
-/** Never half a character. */
-function cutWell(text: string, start: number, end: number): string {
-  return text
+  // Never half a surrogate pair.
+  const part = line
     .slice(start, end)
-    .replace(/^[\udc00-\udfff]/, '')
-    .replace(/[\ud800-\udbff]$/, '')
+    .replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
     .trim();
+  return `${start > 0 ? '…' : ''}${part}${end < line.length ? '…' : ''}`;
 }
 
-export interface Match {
-  start: number;
-  end: number;
-}
-
-/** The words of a text that a query asked for, in any form of theirs. */
-export function findMatches(text: string, query: string): Match[] {
+/** Where the words of a query are in a text, in any inflection. */
+export function findMatches(text: string, query: string): { start: number; end: number }[] {
   const { words } = parseQuery(query);
   const stems = new Set(words.map(({ stem }) => stem));
   const parts = words.filter(({ text: word, isUnspaced: runs }) => runs || word.length > 3);
-  const matches: Match[] = [];
+  const matches: { start: number; end: number }[] = [];
   for (const match of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
     const [word] = match;
     const folded = word.toLowerCase();
-    const part = parts.find((each) => folded.includes(each.text));
-    const isWhole = stems.has(stemWord(folded));
-    if (!isWhole && part === undefined) continue;
-    const at = !isWhole && part !== undefined ? folded.indexOf(part.text) : 0;
-    const length = !isWhole && part !== undefined && isUnspaced(word) ? part.text.length : word.length - at;
-    matches.push({ start: match.index + at, end: match.index + at + length });
+    if (stems.has(stemWord(folded))) {
+      matches.push({ start: match.index, end: match.index + word.length });
+      continue;
+    }
+    const part = parts.find((each) => folded.includes(each.text))?.text;
+    if (part === undefined) continue;
+    const start = match.index + folded.indexOf(part);
+    matches.push({ start, end: isUnspaced(word) ? start + part.length : match.index + word.length });
   }
   return matches;
-}
-
-/** Without an index, so many of the newest sessions are looked at, or so many bytes of transcripts. */
-export const SCAN_LIMITS: { sessions: number; bytes: number } = { sessions: 40, bytes: 256 * 1024 * 1024 };
-
-/** What is asked for, and where. */
-export interface SearchQuery {
-  text: string;
-  kinds?: readonly FactKind[];
-  /** Compared without regard to case. */
-  agent?: string;
-  /** Only of this project; without it all are searched, with those of the project that is searched from ahead of others. */
-  project?: ProjectMatch;
-  sinceMs?: number;
-  /** Only what names this file: a path, or the end of one. */
-  file?: string;
-  /** Also the text of the sessions that agents keep on this machine. */
-  sessions?: boolean;
-  limit: number;
 }

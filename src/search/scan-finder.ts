@@ -5,23 +5,78 @@ import { openRedactor } from '../redact/open-redactor.ts';
 import { readMarks } from '../store/marks.ts';
 import { scanHandovers } from '../store/scan-catalog.ts';
 import {
-  type Candidates,
+  type FactDocument,
   type FactFilter,
   type FactRecord,
   type Finder,
-  type FoundFact,
   type HandoverRecord,
   passes,
-  passesFact,
   type SearchContext,
   type SearchDocument,
 } from './finder.ts';
-import { listNotesFiles, type NotesPlace, readPieces, timeOfNotes } from './notes.ts';
-import type { ParsedQuery, SearchQuery } from './query.ts';
+import { listNotesFiles, readPieces, timeOfNotes } from './notes.ts';
 import { countTerms, mayMatch } from './term-stats.ts';
 import { foldText } from './tokens.ts';
 
-/* Apart from `searched`, because the schema of handovers takes longer to load than a search. */
+/** Searches the files themselves, where there is no index. */
+export function openScanFinder(context: SearchContext): Finder {
+  const { store } = context;
+  return {
+    by: 'scan',
+    indexFailure: null,
+    gather: async (query, parsed) => {
+      // Everything is read twice: the weight of the words must be known before any text can be judged.
+      const known = countTerms(scanDocuments(context, {}), parsed);
+      const texts = [...scanDocuments(context, query)].filter(({ text }) => mayMatch(known, foldText(text)));
+      return { texts, known };
+    },
+    facts: async function* (filter): AsyncIterable<FactDocument> {
+      for (const document of scanDocuments({ store }, filter)) if (document.what === 'fact') yield document;
+    },
+    countHolders: async ({ fact, handover }) => {
+      let count = 0;
+      for (const each of scanHandovers(store, { project: { id: handover.project.id } }, new Map()))
+        if (each.facts.some(({ id }) => id === fact.id)) count++;
+      return count;
+    },
+    marks: async (project) => readMarks(store, project),
+    projectOf: async (roots) => {
+      for (const root of roots)
+        for (const { project } of scanHandovers(store, { project: { root } }, new Map())) return project.id;
+      return null;
+    },
+    close: () => undefined,
+  };
+}
+
+/** The newest handovers first, then the notes. */
+function* scanDocuments(context: SearchContext, filter: FactFilter): Iterable<SearchDocument> {
+  const { sinceMs } = filter;
+  for (const handover of scanHandovers(context.store, sinceMs === undefined ? {} : { sinceMs }, new Map()))
+    for (const document of listDocuments(handover, describeHandover(handover)))
+      if (passes(filter, document)) yield document;
+  if (filter.project !== undefined) return;
+  for (const document of scanNotes(context)) if (passes(filter, document)) yield document;
+}
+
+function* scanNotes({ store, notes = null }: SearchContext): Iterable<SearchDocument> {
+  if (notes === null) return;
+  const redactor = openRedactor(store.machine, { folder: notes.folder, makesKey: false });
+  for (const file of listNotesFiles(notes, store.machine))
+    for (const { text, line } of readPieces(file))
+      yield { what: 'note', text: redactor.redactText(text), path: file.path, line, at: timeOfNotes(file) };
+}
+
+type HandoverDocument = Exclude<SearchDocument, { what: 'note' }>;
+
+/** The handover itself first, then its facts. */
+export function listDocuments(source: Handover, handover: HandoverRecord): HandoverDocument[] {
+  const facts = source.facts.map((each): HandoverDocument => {
+    const fact = describeFact(each);
+    return { what: 'fact', text: fact.text, fact, handover };
+  });
+  return [{ what: 'handover', text: textOfHandover(source), handover }, ...facts];
+}
 
 export function describeHandover(handover: Handover): HandoverRecord {
   const { session, project, workspace } = handover;
@@ -43,7 +98,7 @@ function withoutNul(text: string): string {
   return text.replaceAll('\u0000', '\ufffd');
 }
 
-export function describeFact({ id, kind, text, status, trust, origin, pinned, sources }: Fact): FactRecord {
+function describeFact({ id, kind, text, status, trust, origin, pinned, sources }: Fact): FactRecord {
   const [source] = sources;
   return {
     id,
@@ -61,75 +116,9 @@ export function describeFact({ id, kind, text, status, trust, origin, pinned, so
 
 const MAX_SUMMARY_BYTES = 16 * 1024;
 
-/** The title in the first line, and what was summed up below it. */
-export function textOfHandover({ title, summary }: Handover): string {
-  const text =
-    summary === '' || summary === title ? title : `${title}\n${cutToBytes(summary, MAX_SUMMARY_BYTES)}`;
-  return withoutNul(text);
-}
-
-/** Answers from the files alone, where there is no SQLite. */
-export function openScanFinder(desk: SearchContext): Finder {
-  const { store } = desk;
-  return {
-    by: 'scan',
-    indexFailure: null,
-    gather: async (query, parsed) => gather(desk, query, parsed),
-    facts: (filter) => scanFacts(desk, filter),
-    countHolders: async ({ fact, handover }) => {
-      let count = 0;
-      for (const each of scanHandovers(store, { project: { id: handover.project.id } }, new Map()))
-        if (each.facts.some(({ id }) => id === fact.id)) count++;
-      return count;
-    },
-    marks: async (project) => readMarks(store, project),
-    projectOf: async (roots) => {
-      for (const root of roots)
-        for (const { project } of scanHandovers(store, { project: { root } }, new Map())) return project.id;
-      return null;
-    },
-    close: () => undefined,
-  };
-}
-
-/** Reads everything twice: how rare the words are has to be known before it is known what is worth keeping. */
-function gather(desk: SearchContext, query: SearchQuery, parsed: ParsedQuery): Candidates {
-  const known = countTerms(scanTexts(desk, {}), parsed);
-  const texts: SearchDocument[] = [];
-  for (const searched of scanTexts(desk, query))
-    if (passes(query, searched) && mayMatch(known, foldText(searched.text))) texts.push(searched);
-  return { texts, known };
-}
-
-/** Newest handover first, then the notes. */
-function* scanTexts(desk: SearchContext, query: Partial<SearchQuery>): Iterable<SearchDocument> {
-  const { sinceMs } = query;
-  for (const handover of scanHandovers(desk.store, sinceMs === undefined ? {} : { sinceMs }, new Map())) {
-    const described = describeHandover(handover);
-    yield { what: 'handover', text: textOfHandover(handover), handover: described };
-    for (const fact of handover.facts) {
-      const each = describeFact(fact);
-      yield { what: 'fact', text: each.text, handover: described, fact: each };
-    }
-  }
-  if (desk.notes !== undefined && desk.notes !== null && query.project === undefined)
-    yield* scanNotes(desk, desk.notes);
-}
-
-function* scanNotes({ store }: SearchContext, place: NotesPlace): Iterable<SearchDocument> {
-  const redactor = openRedactor(store.machine, { folder: place.folder, makesKey: false });
-  for (const file of listNotesFiles(place, store.machine))
-    for (const { text, line } of readPieces(file))
-      yield { what: 'note', text: redactor.redactText(text), path: file.path, line, at: timeOfNotes(file) };
-}
-
-async function* scanFacts({ store }: SearchContext, filter: FactFilter): AsyncIterable<FoundFact> {
-  const { sinceMs } = filter;
-  for (const handover of scanHandovers(store, sinceMs === undefined ? {} : { sinceMs }, new Map())) {
-    const described = describeHandover(handover);
-    for (const each of handover.facts) {
-      const fact = describeFact(each);
-      if (passesFact(filter, fact, described)) yield { fact, handover: described };
-    }
-  }
+/** The title, and the summary below it. */
+function textOfHandover({ title, summary }: Handover): string {
+  return withoutNul(
+    summary === '' || summary === title ? title : `${title}\n${cutToBytes(summary, MAX_SUMMARY_BYTES)}`,
+  );
 }

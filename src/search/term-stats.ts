@@ -1,26 +1,18 @@
-import type { ParsedQuery } from './query.ts';
+import type { ParsedQuery, QueryWord } from './query.ts';
 import { LEAST_SHARE, shareOf, type TermStats, weighWord } from './rank.ts';
 import { foldText, isUnspaced, pairsOf, splitWords, stemWord } from './tokens.ts';
 
 export const MIN_STEM = 4;
 export const MAX_STEM = 32;
 
-/** Which stems a mistyped word is compared with: names with digits in them are not guessed. */
-export function isGuessable(stem: string): boolean {
-  return stem.length >= MIN_STEM && stem.length <= MAX_STEM && !/[0-9]/.test(stem);
-}
-
-/** How many letters may be wrong in a word: one in short ones, two in long ones, none in the shortest. */
+/** How many letters may be wrong in a word: none in the shortest, one in short ones, two in long ones. */
 export function allowedErrors(word: string): number {
   if (word.length < 4) return 0;
   return word.length < 8 ? 1 : 2;
 }
 
-/**
- * How many letters must be put in, left out, changed or swapped with their neighbour to make one word of the other; more
- * than `most` counts as one more than that.
- */
-export function countErrors(a: string, b: string, most: number): number {
+/** The edit distance with swaps of neighbours (Damerau-Levenshtein); everything above `most` counts as `most + 1`. */
+function countErrors(a: string, b: string, most: number): number {
   if (Math.abs(a.length - b.length) > most) return most + 1;
   let before: number[] = [];
   let last = Array.from({ length: b.length + 1 }, (_, at) => at);
@@ -42,10 +34,10 @@ export function countErrors(a: string, b: string, most: number): number {
   return Math.min(last[b.length] ?? most + 1, most + 1);
 }
 
-const MAX_ALIKE = 4;
+const MAX_SUGGESTIONS = 4;
 
-/** The stems that a word, which is none of them, is most likely a mistyped form of. */
-export function suggestStems(stem: string, stems: Iterable<string>): string[] {
+/** The stems that an unknown stem is most likely a typo of. */
+function suggestStems(stem: string, stems: Iterable<string>): string[] {
   const most = allowedErrors(stem);
   if (most === 0) return [];
   const found: { stem: string; errors: number }[] = [];
@@ -57,11 +49,11 @@ export function suggestStems(stem: string, stems: Iterable<string>): string[] {
   }
   return found
     .sort((a, b) => a.errors - b.errors || (a.stem < b.stem ? -1 : 1))
-    .slice(0, MAX_ALIKE)
+    .slice(0, MAX_SUGGESTIONS)
     .map((each) => each.stem);
 }
 
-/** One bit a letter, some of which share one: each error changes two of them at most. */
+/** One bit per letter, some of which share one: an error changes two bits at most, which rules most words out quickly. */
 function lettersOf(word: string): number {
   let letters = 0;
   for (let at = 0; at < word.length; at++) letters |= 1 << (word.charCodeAt(at) & 31);
@@ -74,47 +66,64 @@ function countBits(bits: number): number {
   return count;
 }
 
-/** How rare the words of a query are, and which ones may be meant, by looking at every text. */
-export function countTerms(texts: Iterable<{ text: string }>, { words }: ParsedQuery): TermStats[] {
+/** Where the statistics of words come from: an index, or a scan of all texts. */
+export interface TermSource {
+  /** How many texts there are. */
+  total: number;
+  countWord(word: QueryWord): number;
+  countStem(stem: string): number;
+  /** The stems to look for typos among. */
+  listStemsNear(stem: string): Iterable<string>;
+}
+
+/** How rare each word of a query is and, for a word that no text has, the stems that it may be a typo of. */
+export function makeTermStats({ words }: ParsedQuery, source: TermSource): TermStats[] {
+  const { total } = source;
+  return words.map((word) => {
+    const texts = source.countWord(word);
+    const corrections =
+      texts > 0 || word.isUnspaced ? [] : suggestStems(word.stem, source.listStemsNear(word.stem));
+    const most = Math.max(texts, ...corrections.map(source.countStem));
+    return { word, texts, weight: weighWord(Math.min(most, total), total), corrections };
+  });
+}
+
+/** The same by reading every text. */
+export function countTerms(texts: Iterable<{ text: string }>, parsed: ParsedQuery): TermStats[] {
   const counts = new Map<string, number>();
   const count = (name: string): void => void counts.set(name, (counts.get(name) ?? 0) + 1);
-  const starts = new Set(words.flatMap(({ stem: [first = '', second = ''] }) => [first, second]));
-  const unspaced = words.filter((word) => word.isUnspaced);
+  const starts = new Set(parsed.words.flatMap(({ stem: [first = '', second = ''] }) => [first, second]));
+  const unspaced = parsed.words.filter((word) => word.isUnspaced);
   let total = 0;
   for (const { text } of texts) {
     total++;
     const folded = foldText(text);
-    for (const stem of new Set(
-      splitWords(folded)
-        .filter((word) => !isUnspaced(word))
-        .map(stemWord),
-    ))
-      if (starts.has(stem.charAt(0))) count(stem);
+    const spaced = splitWords(folded).filter((word) => !isUnspaced(word));
+    for (const stem of new Set(spaced.map(stemWord))) if (starts.has(stem.charAt(0))) count(stem);
     for (const { text: word, stem } of unspaced)
       if (pairsOf(word).every((pair) => folded.includes(pair))) count(stem);
   }
-  return words.map((word) => {
-    const texts = counts.get(word.stem) ?? 0;
-    const alike =
-      texts > 0 || word.isUnspaced ? [] : suggestStems(word.stem, listStemsNear(word.stem, counts));
-    const most = Math.max(texts, ...alike.map((stem) => counts.get(stem) ?? 0));
-    return { word, texts, weight: weighWord(most, Math.max(1, total)), corrections: alike };
+  const countStem = (stem: string): number => counts.get(stem) ?? 0;
+  return makeTermStats(parsed, {
+    total: Math.max(1, total),
+    countWord: ({ stem }) => countStem(stem),
+    countStem,
+    listStemsNear: ([first = '', second = '']) =>
+      [...counts.keys()].filter(
+        (each) =>
+          each.length >= MIN_STEM &&
+          each.length <= MAX_STEM &&
+          !/[0-9]/.test(each) &&
+          (each.startsWith(first) || each.startsWith(`${second}${first}`)),
+      ),
   });
 }
 
-function listStemsNear(stem: string, stems: ReadonlyMap<string, number>): string[] {
-  const [first = '', second = ''] = stem;
-  return [...stems.keys()].filter(
-    (each) => isGuessable(each) && (each.startsWith(first) || each.startsWith(`${second}${first}`)),
-  );
-}
-
+/** Whether a folded text is worth ranking. */
 export function mayMatch(known: readonly TermStats[], folded: string): boolean {
   const stems = new Set(splitWords(folded).map(stemWord));
   return known.some(
     ({ word, corrections }) =>
-      stems.has(word.stem) ||
-      corrections.some((stem) => stems.has(stem)) ||
-      shareOf(word, folded) >= LEAST_SHARE,
+      [word.stem, ...corrections].some((stem) => stems.has(stem)) || shareOf(word, folded) >= LEAST_SHARE,
   );
 }

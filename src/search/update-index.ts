@@ -12,41 +12,76 @@ import { pickEntries } from '../store/journal.ts';
 import type { Store } from '../store/store.ts';
 import { tagsOf, tagsOfFact } from './finder.ts';
 import { type FullText, fillFullText, openFullText } from './full-text.ts';
-import { type NotesPlace, readPieces, timeOfNotes } from './notes.ts';
-import { describeFact, describeHandover, textOfHandover } from './scan-finder.ts';
+import { type NotesPlace, readPieces, tagOfNotes, timeOfNotes } from './notes.ts';
+import { describeHandover, listDocuments } from './scan-finder.ts';
 import {
   CREATE_INDEXES,
   CREATE_TABLES,
   FIRST_OF_NOTES,
   findChangedJournals,
-  findNotesNews,
-  HANDOVER_COLUMNS,
+  findChangedNotes,
+  HANDOVERS,
   isBehindOthers,
   numberOfTime,
-  prepareAddText,
   readHandoverRow,
   readTextRow,
   SEARCH_INDEX,
-  TEXT_COLUMNS,
+  TEXTS,
   type TextRow,
-  tagOfNotes,
   valuesOfHandover,
+  valuesOfText,
 } from './search-index.ts';
 
-/** Takes texts into the tables and out of them. */
-export interface TextWriter {
+export interface UpdateOptions {
+  notes: NotesPlace | null;
+  progress?: Progress | undefined;
+}
+
+/** Brings an open search index up to date with the files, unless another process has done so. */
+export function updateSearchIndex(store: Store, database: SqlDatabase, options: UpdateOptions): void {
+  // A month that changed a moment ago is compared each time; that alone is no reason to write.
+  const hasNews = (): boolean =>
+    findNews(store, database).length > 0 || isBehindOthers(store, database, options.notes);
+  if (!hasNews()) return;
+  withCacheLock(store, SEARCH_INDEX, () => {
+    if (!hasNews()) return;
+    changeCache(store, { cache: SEARCH_INDEX, database }, () =>
+      updateAll(store, openTextWriter(database, openFullText(database)), options),
+    );
+  });
+}
+
+export function rebuildSearchIndex(store: Store, driver: SqlDriver, options: UpdateOptions): void {
+  rebuildCache(store, { cache: SEARCH_INDEX, driver }, (database) => {
+    database.exec(CREATE_TABLES);
+    fillFullText(database, (fullText) => updateAll(store, openTextWriter(database, fullText), options));
+    database.exec(CREATE_INDEXES);
+  });
+}
+
+function updateAll(store: Store, texts: TextWriter, { notes, progress }: UpdateOptions): void {
+  const { database } = texts;
+  followMonths(database, findNews(store, database), { ...openHandoverWriter(store, texts), progress });
+  updateMarks(store, database);
+  if (notes !== null) updateNotes(store, notes, texts);
+}
+
+/** Adds texts to the tables and removes them. */
+interface TextWriter {
+  database: SqlDatabase;
   add(row: TextRow, tags: readonly string[]): void;
-  /** All texts with these numbers. */
+  /** Removes the texts with these numbers. */
   remove(place: { first: number; texts: number }, tagsOfRow: (row: TextRow) => readonly string[]): void;
 }
 
-export function openTextWriter(database: SqlDatabase, fullText: FullText): TextWriter {
-  const addRow = prepareAddText(database);
-  const find = database.prepare(`SELECT ${TEXT_COLUMNS} FROM texts WHERE n BETWEEN ? AND ? ORDER BY n`);
+function openTextWriter(database: SqlDatabase, fullText: FullText): TextWriter {
+  const insert = TEXTS.prepareInsert(database);
+  const find = database.prepare(`SELECT ${TEXTS.columns} FROM texts WHERE n BETWEEN ? AND ? ORDER BY n`);
   const removeRows = database.prepare('DELETE FROM texts WHERE n BETWEEN ? AND ?');
   return {
+    database,
     add: (row, tags) => {
-      addRow(row);
+      insert(valuesOfText(row));
       fullText.add({ n: row.n, text: row.text, tags });
     },
     remove: ({ first, texts }, tagsOfRow) => {
@@ -58,82 +93,73 @@ export function openTextWriter(database: SqlDatabase, fullText: FullText): TextW
   };
 }
 
-export interface HandoverWriter {
-  add(id: string): void;
-  remove(id: string): void;
-}
-
-export function openHandoverWriter(store: Store, database: SqlDatabase, texts: TextWriter): HandoverWriter {
-  const addHandover = database.prepare(
-    `INSERT INTO handovers (${HANDOVER_COLUMNS}) VALUES (${HANDOVER_COLUMNS.replace(/\w+/g, '?')})`,
-  );
-  const findHandover = database.prepare(`SELECT ${HANDOVER_COLUMNS} FROM handovers WHERE id = ?`);
+function openHandoverWriter(
+  store: Store,
+  texts: TextWriter,
+): { add(id: string): void; remove(id: string): void } {
+  const { database } = texts;
+  const insert = HANDOVERS.prepareInsert(database);
+  const find = database.prepare(`SELECT ${HANDOVERS.columns} FROM handovers WHERE id = ?`);
   const removeHandover = database.prepare('DELETE FROM handovers WHERE id = ?');
   const addDamaged = database.prepare('INSERT OR REPLACE INTO damaged (id, reason) VALUES (?, ?)');
   const removeDamaged = database.prepare('DELETE FROM damaged WHERE id = ?');
-  const room = openRoom(database);
+  const findRoom = openRoom(database);
+  const tagFact = (tags: readonly string[], { fact }: Pick<TextRow, 'fact'>): readonly string[] =>
+    fact === null ? tags : [...tags, ...tagsOfFact(fact)];
   return {
     add: (id) => {
-      const handover = readOrReason(store, id);
-      if (handover === null) return;
-      if (typeof handover === 'string') {
-        addDamaged.run(id, handover);
+      const source = readOrReason(store, id);
+      if (source === null) return;
+      if (typeof source === 'string') {
+        addDamaged.run(id, source);
         return;
       }
-      const described = describeHandover(handover);
-      const rows = listTexts(handover);
-      const first = room.find(numberOfTime(Date.parse(handover.created_at)), rows.length);
-      addHandover.run(...valuesOfHandover(described, { first, texts: rows.length }));
-      const tags = tagsOf(described, null);
-      for (const [at, row] of rows.entries())
-        texts.add({ ...row, n: first + at }, row.fact === null ? tags : [...tags, ...tagsOfFact(row.fact)]);
+      const handover = describeHandover(source);
+      const documents = listDocuments(source, handover);
+      const first = findRoom(numberOfTime(Date.parse(source.created_at)), documents.length);
+      insert(valuesOfHandover({ handover, first, texts: documents.length }));
+      const tags = tagsOf(handover);
+      for (const [at, document] of documents.entries()) {
+        const fact = document.what === 'fact' ? document.fact : null;
+        const row = { n: first + at, text: document.text, fact, line: fact?.line ?? null };
+        texts.add(row, tagFact(tags, row));
+      }
     },
     remove: (id) => {
       removeDamaged.run(id);
-      const row = findHandover.get(id);
+      const row = find.get(id);
       if (row === undefined || row === null) return;
       const { handover, ...place } = readHandoverRow(row);
-      texts.remove(place, ({ fact }) => tagsOf(handover, fact));
+      const tags = tagsOf(handover);
+      texts.remove(place, (text) => tagFact(tags, text));
       removeHandover.run(id);
     },
   };
 }
 
-/** Finds numbers for the texts of a handover: those of its time, or else the next free ones. */
-function openRoom(database: SqlDatabase): { find(wanted: number, count: number): number } {
+/** Finds numbers for the texts of a handover: those of its time, or the next free ones. */
+function openRoom(database: SqlDatabase): (wanted: number, count: number) => number {
   const findBefore = database.prepare(
     'SELECT first, texts FROM handovers WHERE first < ? ORDER BY first DESC LIMIT 1',
   );
-  /** Where the handover that begins last before a number ends. */
+  /** Where the last handover that begins before a number ends. */
   const endBefore = (number: number): number => {
     const row = findBefore.get(number);
     return numberIn(row, 'first') + numberIn(row, 'texts');
   };
-  // All that is added newest first comes behind what is there, and need not look for room.
+  // Handovers that are added newest first come after all others, and need no search for room.
   let end = endBefore(FIRST_OF_NOTES);
-  return {
-    find: (wanted, count) => {
-      let first = Math.min(wanted, FIRST_OF_NOTES - count);
-      if (first < end)
-        for (let taken = endBefore(first + count); taken > first; taken = endBefore(first + count))
-          first = taken;
-      end = Math.max(Number.isNaN(end) ? first : end, first + count);
-      return first;
-    },
+  return (wanted, count) => {
+    let first = Math.min(wanted, FIRST_OF_NOTES - count);
+    if (first < end)
+      for (let taken = endBefore(first + count); taken > first; taken = endBefore(first + count))
+        first = taken;
+    end = Math.max(Number.isNaN(end) ? first : end, first + count);
+    return first;
   };
 }
 
-function listTexts(handover: Handover): Omit<TextRow, 'n'>[] {
-  return [
-    { text: textOfHandover(handover), fact: null, line: null },
-    ...handover.facts.map((fact) => {
-      const described = describeFact(fact);
-      return { text: described.text, fact: described, line: described.line };
-    }),
-  ];
-}
-
-/** Null when it is gone, a reason when it is damaged. */
+/** Null when it is gone, the reason when it is damaged. */
 function readOrReason(store: Store, id: string): Handover | string | null {
   try {
     return readHandover(store, id);
@@ -143,11 +169,8 @@ function readOrReason(store: Store, id: string): Handover | string | null {
   }
 }
 
-/**
- * Takes in what was said of facts. A journal only grows, so that what was added is all there is to read; one that changed
- * in another way has everything read anew. To be called in a transaction.
- */
-export function updateMarks(store: Store, database: SqlDatabase): void {
+/** Reads what was added to the journal. If a file changed in any other way than by growing, all are read anew. */
+function updateMarks(store: Store, database: SqlDatabase): void {
   let changed = findChangedJournals(store, database);
   if (changed.some(({ size, read }) => read > 0 && size <= read)) {
     for (const table of ['journals', 'marks']) database.prepare(`DELETE FROM ${table}`).run();
@@ -168,13 +191,10 @@ export function updateMarks(store: Store, database: SqlDatabase): void {
   }
 }
 
-/** Takes in notes that changed, without secrets. To be called in a transaction. */
-export function updateNotes(
-  store: Store,
-  database: SqlDatabase,
-  { place, texts }: { place: NotesPlace; texts: TextWriter },
-): void {
-  const { changed, gone } = findNotesNews(store, database, place);
+/** Replaces the texts of notes that changed, without secrets. */
+function updateNotes(store: Store, place: NotesPlace, texts: TextWriter): void {
+  const { database } = texts;
+  const { changed, gone } = findChangedNotes(store, database, place);
   if (changed.length === 0 && gone.length === 0) return;
   const find = database.prepare('SELECT first, texts FROM notes WHERE path = ?');
   const remove = database.prepare('DELETE FROM notes WHERE path = ?');
@@ -191,60 +211,10 @@ export function updateNotes(
   const redactor = openRedactor(store.machine, { folder: place.folder, makesKey: false });
   for (const file of changed) {
     const pieces = readPieces(file);
-    const first = nextNumber(database);
+    const end = database.prepare('SELECT max(first + texts) AS end FROM notes').get();
+    const first = Math.max(numberIn(end, 'end') || FIRST_OF_NOTES, FIRST_OF_NOTES);
     for (const [at, { text, line }] of pieces.entries())
       texts.add({ n: first + at, text: redactor.redactText(text), fact: null, line }, tags);
     add.run(file.path, place.folder, file.state, first, pieces.length, timeOfNotes(file));
   }
-}
-
-function nextNumber(database: SqlDatabase): number {
-  const end = numberIn(database.prepare('SELECT max(first + texts) AS end FROM notes').get(), 'end');
-  return Number.isNaN(end) ? FIRST_OF_NOTES : Math.max(end, FIRST_OF_NOTES);
-}
-
-export interface UpdateOptions {
-  /** The notes to be taken in besides handovers. */
-  notes: NotesPlace | null;
-  progress?: Progress | undefined;
-}
-
-/** Brings an open search index in line with the files, if nobody else did so meanwhile. */
-export function updateSearchIndex(
-  store: Store,
-  database: SqlDatabase,
-  { notes, progress }: UpdateOptions,
-): void {
-  if (!hasNews(store, database, notes)) return;
-  withCacheLock(store, SEARCH_INDEX, () => {
-    if (!hasNews(store, database, notes)) return;
-    changeCache(store, { cache: SEARCH_INDEX, database }, () =>
-      updateAll(store, database, { notes, progress, fullText: openFullText(database) }),
-    );
-  });
-}
-
-/** A month that changed a moment ago is compared each time, and is no news by itself. */
-function hasNews(store: Store, database: SqlDatabase, notes: NotesPlace | null): boolean {
-  return findNews(store, database).length > 0 || isBehindOthers(store, database, notes);
-}
-
-export function rebuildSearchIndex(store: Store, driver: SqlDriver, surroundings: UpdateOptions): void {
-  rebuildCache(store, { cache: SEARCH_INDEX, driver }, (database) => {
-    database.exec(CREATE_TABLES);
-    fillFullText(database, (fullText) => updateAll(store, database, { ...surroundings, fullText }));
-    database.exec(CREATE_INDEXES);
-  });
-}
-
-function updateAll(
-  store: Store,
-  database: SqlDatabase,
-  { notes, progress, fullText }: UpdateOptions & { fullText: FullText },
-): void {
-  const texts = openTextWriter(database, fullText);
-  const handovers = openHandoverWriter(store, database, texts);
-  followMonths(database, findNews(store, database), { ...handovers, progress });
-  updateMarks(store, database);
-  if (notes !== null) updateNotes(store, database, { place: notes, texts });
 }

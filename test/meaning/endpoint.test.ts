@@ -2,9 +2,9 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { openEndpoint } from '../../src/search/semantic/endpoint.ts';
+import { type Embedder, openEndpoint } from '../../src/search/semantic/endpoint.ts';
 import { readSemanticSettings } from '../../src/search/semantic/settings.ts';
-import { compareVectors, type Embedder, normalizeVector } from '../../src/search/semantic/vector-store.ts';
+import { compareVectors, normalizeVector } from '../../src/search/semantic/vector-store.ts';
 import { testEmbedder } from '../conformance/embedder.ts';
 import { type Desk, makeDesk } from '../support/cli.ts';
 import {

@@ -5,7 +5,7 @@ import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
 import { cleanLine, cleanText } from '../../model/text.ts';
-import type { FoundFact } from '../../search/finder.ts';
+import type { FactDocument } from '../../search/finder.ts';
 import {
   type FactSource,
   filterFacts,
@@ -259,7 +259,7 @@ async function findLeads(
   shapes: readonly ErrorShape[],
   { source }: ErrorsOptions,
 ): Promise<AsyncIterable<HandoverRef>> {
-  const lists: FoundFact[][] = [];
+  const lists: FactDocument[][] = [];
   for (const shape of shapes) {
     const words = shape.text.replace(/<\w+>/g, ' ');
     const found = await source.mentions(words, ERRORS);
@@ -346,9 +346,9 @@ interface Failure {
 async function findSuccess(
   command: string | null,
   { by, from, options }: Failure,
-): Promise<{ own: FoundFact | null; later: FoundFact | null }> {
-  let own: FoundFact | null = null;
-  let later: FoundFact | null = null;
+): Promise<{ own: FactDocument | null; later: FactDocument | null }> {
+  let own: FactDocument | null = null;
+  let later: FactDocument | null = null;
   if (command === null) return { own, later };
   for await (const run of options.source.tellings(idsOfRuns(command), by.project.id)) {
     const { fact, handover } = run;
@@ -365,7 +365,7 @@ function isSameSession({ agent, session }: HandoverRef, { session: own }: Handov
 }
 
 function describeRun(
-  { fact, handover }: FoundFact,
+  { fact, handover }: FactDocument,
   { from, isLater }: { from: number; isLater: boolean },
   { read, home }: ErrorsOptions,
 ): Remedy | null {

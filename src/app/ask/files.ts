@@ -1,6 +1,6 @@
 import { compareCodeUnits } from '../../model/hash.ts';
 import { locateInProject } from '../../model/paths.ts';
-import type { FoundFact } from '../../search/finder.ts';
+import type { FactDocument } from '../../search/finder.ts';
 
 /** A file by how often sessions had to do with it. */
 export interface FileActivity {
@@ -31,7 +31,7 @@ interface FileCount extends FileActivity {
 
 /** The files that facts tell of, those first that most sessions changed. The facts come with the newest first. */
 export async function countFiles(
-  facts: AsyncIterable<FoundFact>,
+  facts: AsyncIterable<FactDocument>,
   home: string | undefined,
 ): Promise<FileActivity[]> {
   const files = new Map<string, FileCount>();
@@ -50,7 +50,7 @@ export async function countFiles(
     .map(({ seen: _, ...file }) => ({ ...file, agents: file.agents.sort(compareCodeUnits) }));
 }
 
-function startCount(path: string, { fact, handover }: FoundFact): FileCount {
+function startCount(path: string, { fact, handover }: FactDocument): FileCount {
   return {
     path,
     project: handover.project,
@@ -70,7 +70,7 @@ function startCount(path: string, { fact, handover }: FoundFact): FileCount {
 }
 
 /** Of a session, its newest handover tells what it did in the end. */
-function countSession(file: FileCount, { fact, handover }: FoundFact): void {
+function countSession(file: FileCount, { fact, handover }: FactDocument): void {
   file.first_at = handover.at;
   const session = handover.session === null ? handover.id : `${handover.agent}\n${handover.session}`;
   if (file.seen.has(session)) return;

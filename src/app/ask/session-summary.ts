@@ -1,7 +1,7 @@
 import { isTakenOver, type Marks } from '../../handover/marks.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
-import type { FactFilter, Finder, FoundFact } from '../../search/finder.ts';
+import type { FactFilter, Finder, FactDocument } from '../../search/finder.ts';
 import { parseQuery } from '../../search/query.ts';
 
 /** A session by what was handed over of it, the newest handover first; or one handover that was written by hand. */
@@ -87,11 +87,11 @@ export type Scope = Pick<FactFilter, 'project' | 'agent' | 'sinceMs'>;
 
 /** Where questions get their facts from; those of the newest handover first. */
 export interface FactSource {
-  facts(filter: Pick<FactFilter, 'kinds' | 'fileName'>): AsyncIterable<FoundFact>;
+  facts(filter: Pick<FactFilter, 'kinds' | 'fileName'>): AsyncIterable<FactDocument>;
   /** Facts of these kinds that have words of the text in them: the nearest, as many as a search looks at. */
-  mentions(text: string, kinds: readonly FactKind[]): Promise<FoundFact[]>;
+  mentions(text: string, kinds: readonly FactKind[]): Promise<FactDocument[]>;
   /** Every telling of the facts with these ids in a project, whatever the bounds are. */
-  tellings(ids: readonly string[], project: string): AsyncIterable<FoundFact>;
+  tellings(ids: readonly string[], project: string): AsyncIterable<FactDocument>;
   marks(project: string): Promise<Marks>;
 }
 
@@ -109,7 +109,7 @@ export function openFactSource(finder: Finder, scope: Scope): FactSource {
 }
 
 /** The handovers of several lists of facts, each with the newest first, as one such list, with each handover once. */
-export async function* mergeLeads(lists: readonly AsyncIterable<FoundFact>[]): AsyncIterable<HandoverRef> {
+export async function* mergeLeads(lists: readonly AsyncIterable<FactDocument>[]): AsyncIterable<HandoverRef> {
   const open = lists.map((list) => list[Symbol.asyncIterator]());
   const heads = await Promise.all(open.map((list) => list.next()));
   const seen = new Set<string>();
@@ -117,7 +117,7 @@ export async function* mergeLeads(lists: readonly AsyncIterable<FoundFact>[]): A
     let newest = -1;
     for (const [at, head] of heads.entries())
       if (!head.done && isNewer(head.value.handover, heads[newest]?.value?.handover)) newest = at;
-    const found: FoundFact | undefined = heads[newest]?.value;
+    const found: FactDocument | undefined = heads[newest]?.value;
     const list = open[newest];
     if (found === undefined || list === undefined) return;
     heads[newest] = await list.next();
@@ -126,7 +126,7 @@ export async function* mergeLeads(lists: readonly AsyncIterable<FoundFact>[]): A
   }
 }
 
-type Teller = FoundFact['handover'];
+type Teller = FactDocument['handover'];
 
 function isNewer(a: Teller, b: Teller | undefined): boolean {
   return b === undefined || a.at > b.at || (a.at === b.at && a.id > b.id);
@@ -134,8 +134,8 @@ function isNewer(a: Teller, b: Teller | undefined): boolean {
 
 /** What passes the test. */
 export async function* filterFacts(
-  facts: AsyncIterable<FoundFact> | Iterable<FoundFact>,
-  test: (found: FoundFact) => boolean,
-): AsyncIterable<FoundFact> {
+  facts: AsyncIterable<FactDocument> | Iterable<FactDocument>,
+  test: (found: FactDocument) => boolean,
+): AsyncIterable<FactDocument> {
   for await (const found of facts) if (test(found)) yield found;
 }

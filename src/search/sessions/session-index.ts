@@ -1,9 +1,15 @@
 import * as v from 'valibot';
 import { type CacheDatabase, numberIn, RowDamage, textIn } from '../../platform/cache-database.ts';
-import type { SqlDatabase, SqlStatement } from '../../platform/sqlite.ts';
+import type { SqlDatabase, SqlValue } from '../../platform/sqlite.ts';
 import { tagOfAgent, tagOfProject } from '../finder.ts';
-import { CREATE_FULL_TEXT, type FullText } from '../full-text.ts';
-import { computeMark } from '../search-index.ts';
+import {
+  CREATE_FULL_TEXT,
+  computeMark,
+  describeTable,
+  type FullText,
+  type MarkedTable,
+} from '../full-text.ts';
+import { numberOrNull } from '../search-index.ts';
 import { SessionHead } from './archive.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
 
@@ -36,46 +42,45 @@ export const CREATE_TABLES: string = `
   ${CREATE_FULL_TEXT}
 `;
 
-/** So many numbers belong to each millisecond. */
 const NUMBERS_A_MS = 1000;
 const LAST_MS = 8_000_000_000_000;
 
-/** The first number of what was said then: the later, the lower. */
-export function numberOfMs(ms: number): number {
+/** The first number of passages of that time: the later, the lower. */
+function numberOfMs(ms: number): number {
   return -Math.min(Math.max(Math.trunc(ms), 0), LAST_MS) * NUMBERS_A_MS;
 }
 
-/** The last number of what is not older. */
+/** The last number of passages since then. */
 export function lastNumberSince(ms: number): number {
   return numberOfMs(ms) + NUMBERS_A_MS - 1;
 }
 
-/** A session as the index knows it. */
+const SESSIONS = describeTable('sessions', 'key name head archive passages gone');
+
+/** A row of `sessions`, without the checkpoint in `reading`. */
 export interface SessionRow {
   key: number;
   name: string;
   head: SessionHead;
-  /** Tells the archive that it was taken from. */
+  /** Identifies the archive that the passages were read from. */
   archive: string;
   passages: number;
-  /** The agent does not have it any more. */
+  /** The agent has deleted the session. */
   gone: boolean;
 }
 
-export const SESSION_COLUMNS = 'key, name, head, archive, passages, gone, mark';
-
-export function valuesOfSession(row: SessionRow): (string | number)[] {
-  const values = [row.key, row.name, JSON.stringify(row.head), row.archive, row.passages, Number(row.gone)];
+function valuesOfSession({ key, name, head, archive, passages, gone }: SessionRow): (string | number)[] {
+  const values = [key, name, JSON.stringify(head), archive, passages, Number(gone)];
   return [...values, computeMark(values)];
 }
 
 const Head = v.pipe(v.string(), v.parseJson(), SessionHead);
 
-/** Throws `RowDamage` when it is not as it was put there. */
-export function readSessionRow(row: unknown): SessionRow {
+function readSessionRow(row: unknown): SessionRow {
+  SESSIONS.check(row);
   const head = v.safeParse(Head, textIn(row, 'head'));
   if (!head.success) throw new RowDamage();
-  const session: SessionRow = {
+  return {
     key: numberIn(row, 'key'),
     name: textIn(row, 'name'),
     head: head.output,
@@ -83,90 +88,67 @@ export function readSessionRow(row: unknown): SessionRow {
     passages: numberIn(row, 'passages'),
     gone: numberIn(row, 'gone') === 1,
   };
-  if (valuesOfSession(session).at(-1) !== numberIn(row, 'mark')) throw new RowDamage();
-  return session;
 }
 
-/** A passage with its number, its session and its place there. */
-export interface PassageRow extends Passage {
+export const PASSAGES: MarkedTable = describeTable('passages', 'n session place line offset at speaker text');
+
+/** A row of `passages`. */
+export interface PassageRow {
   n: number;
   session: number;
   place: number;
+  passage: Passage;
 }
 
-export const PASSAGE_COLUMNS = 'n, session, place, line, offset, at, speaker, text, mark';
-
-export function prepareAddPassage(database: SqlDatabase): (row: PassageRow) => void {
-  const add: SqlStatement = database.prepare(
-    `INSERT INTO passages (${PASSAGE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-  );
-  return (row) => {
-    const values = valuesOfPassage(row);
-    add.run(...values, computeMark(values));
-  };
-}
-
-function valuesOfPassage({
-  n,
-  session,
-  place,
-  line,
-  offset,
-  at,
-  speaker,
-  text,
-}: PassageRow): (string | number | null)[] {
+function valuesOfPassage({ n, session, place, passage }: PassageRow): SqlValue[] {
+  const { line, offset, at, speaker, text } = passage;
   return [n, session, place, line, offset, at, SPEAKERS.indexOf(speaker), text];
 }
 
 export function readPassageRow(row: unknown): PassageRow {
+  PASSAGES.check(row);
   const speaker = SPEAKERS[numberIn(row, 'speaker')];
   if (speaker === undefined) throw new RowDamage();
-  const [offset, at] = [numberIn(row, 'offset'), numberIn(row, 'at')];
-  const passage: PassageRow = {
+  return {
     n: numberIn(row, 'n'),
     session: numberIn(row, 'session'),
     place: numberIn(row, 'place'),
-    line: numberIn(row, 'line'),
-    offset: Number.isNaN(offset) ? null : offset,
-    at: Number.isNaN(at) ? null : at,
-    speaker,
-    text: textIn(row, 'text'),
+    passage: {
+      line: numberIn(row, 'line'),
+      offset: numberOrNull(row, 'offset'),
+      at: numberOrNull(row, 'at'),
+      speaker,
+      text: textIn(row, 'text'),
+    },
   };
-  if (computeMark(valuesOfPassage(passage)) !== numberIn(row, 'mark')) throw new RowDamage();
-  return passage;
-}
-
-/** What is to be known of a session from now on. */
-export interface TextChange {
-  name: string;
-  head: SessionHead;
-  archive: string;
-  gone: boolean;
-  /** What goes on from here, for the next reading. */
-  reading: Uint8Array | null;
-  /** So many passages stay as they are; with 0, those that are the same do. */
-  stays: number;
-  /** Those behind them, in parts, of which one is in memory at a time. */
-  parts: Iterable<readonly Passage[]>;
 }
 
 export function listSessions(database: SqlDatabase): SessionRow[] {
-  return database.prepare(`SELECT ${SESSION_COLUMNS} FROM sessions ORDER BY key`).all().map(readSessionRow);
+  return database.prepare(`SELECT ${SESSIONS.columns} FROM sessions ORDER BY key`).all().map(readSessionRow);
 }
 
+/** The checkpoint of a session's transcript. */
 export function findReading(database: SqlDatabase, name: string): Uint8Array | null {
   const row = database.prepare('SELECT reading FROM sessions WHERE name = ?').get(name);
-  const bytes: unknown = typeof row === 'object' && row !== null ? Reflect.get(row, 'reading') : null;
+  const bytes: unknown = Reflect.get(Object(row), 'reading');
   return bytes instanceof Uint8Array ? bytes : null;
 }
 
-/** By which the passages of a session are picked out, whatever they say. */
 function tagsOf({ agent, project }: SessionHead): string[] {
   return [tagOfAgent(agent), ...(project === null ? [] : [tagOfProject(project.id)])];
 }
 
-/** Takes the text of sessions into the tables and out of them. To be used in a transaction. */
+/** A session as it is to be indexed. */
+export interface TextChange extends Omit<SessionRow, 'key' | 'passages'> {
+  /** The checkpoint for the next reading. */
+  reading: Uint8Array | null;
+  /** So many passages stay as they are; with 0, those that are equal do. */
+  stays: number;
+  /** The passages after them, in parts, of which one is in memory at a time. */
+  parts: Iterable<readonly Passage[]>;
+}
+
+/** Changes the passages of sessions in the index. To be used in a transaction. */
 export class SessionIndexWriter {
   readonly #database: SqlDatabase;
   readonly #fullText: FullText;
@@ -176,34 +158,32 @@ export class SessionIndexWriter {
     this.#fullText = fullText;
   }
 
-  put(change: TextChange): void {
-    const { name, head, archive, gone, reading, parts } = change;
+  put({ name, head, archive, gone, reading, stays, parts }: TextChange): void {
     const before = this.#find(name);
     const key = before?.key ?? this.#nextKey();
-    const adding = this.#openAdding(key, head);
+    const add = this.#prepareAdd(key, head);
     let place = 0;
     if (before !== null) {
       const isRetagged = tagsOf(before.head).join() !== tagsOf(head).join();
-      if (isRetagged) this.#removeFrom(before, 0);
-      else if (change.stays > 0) place = Math.min(change.stays, before.passages);
-      if (place > 0) this.#removeFrom(before, place);
+      if (!isRetagged) place = Math.min(stays, before.passages);
+      if (isRetagged || place > 0) this.#removeFrom(before, place);
     }
+    // Passages that are equal stay; from the first that differs, all are replaced.
     let isSame = before !== null && place === 0;
     for (const part of parts) {
       const same = isSame ? this.#countSame(key, place, part) : 0;
       place += same;
       if (isSame && same < part.length && before !== null) this.#removeFrom(before, place);
       isSame &&= same === part.length;
-      adding(place, part.slice(same));
+      add(place, part.slice(same));
       place += part.length - same;
     }
     if (isSame && before !== null) this.#removeFrom(before, place);
-    const values = valuesOfSession({ key, name, head, archive, passages: place, gone });
     this.#database
       .prepare(
-        `INSERT OR REPLACE INTO sessions (${SESSION_COLUMNS}, reading) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
+        `INSERT OR REPLACE INTO sessions (${SESSIONS.columns}, reading) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
       )
-      .run(...values, reading);
+      .run(...valuesOfSession({ key, name, head, archive, passages: place, gone }), reading);
   }
 
   remove(name: string): void {
@@ -214,42 +194,39 @@ export class SessionIndexWriter {
   }
 
   setGone(session: SessionRow, gone: boolean): void {
-    const values = valuesOfSession({ ...session, gone });
+    const mark = valuesOfSession({ ...session, gone }).at(-1) ?? 0;
     this.#database
       .prepare('UPDATE sessions SET gone = ?, mark = ? WHERE key = ?')
-      .run(Number(gone), values.at(-1) ?? 0, session.key);
+      .run(Number(gone), mark, session.key);
   }
 
   #find(name: string): SessionRow | null {
-    const row = this.#database.prepare(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE name = ?`).get(name);
+    const row = this.#database.prepare(`SELECT ${SESSIONS.columns} FROM sessions WHERE name = ?`).get(name);
     return row === undefined || row === null ? null : readSessionRow(row);
   }
 
   #nextKey(): number {
-    return numberIn(
-      this.#database.prepare('SELECT coalesce(max(key), 0) + 1 AS next FROM sessions').get(),
-      'next',
-    );
+    const next = this.#database.prepare('SELECT coalesce(max(key), 0) + 1 AS next FROM sessions').get();
+    return numberIn(next, 'next');
   }
 
-  /** The latest first: numbers that go down make the full text write what it holds. */
-  #openAdding(session: number, head: SessionHead): (place: number, passages: readonly Passage[]) => void {
+  /** Rows are added in ascending order of their numbers, the cheapest for the full text. */
+  #prepareAdd(session: number, head: SessionHead): (place: number, passages: readonly Passage[]) => void {
     const tags = tagsOf(head);
-    const add = prepareAddPassage(this.#database);
+    const insert = PASSAGES.prepareInsert(this.#database);
     const taken = this.#database.prepare('SELECT 1 AS taken FROM passages WHERE n = ?');
     let lastAt = head.startedMs ?? head.changedMs;
     return (first, passages) => {
-      const rows = passages.map((passage, index): PassageRow => {
-        lastAt = passage.at ?? lastAt;
+      const rows = passages.map((each, index): PassageRow => {
+        lastAt = each.at ?? lastAt;
         const place = first + index;
-        const text = passage.text.replaceAll('\u0000', '\ufffd');
-        return { ...passage, text, session, place, n: numberOfMs(lastAt) + (place % 1000) };
+        const passage = { ...each, text: withoutNul(each.text) };
+        return { n: numberOfMs(lastAt) + (place % 1000), session, place, passage };
       });
-      rows.sort((a, b) => a.n - b.n);
-      for (const row of rows) {
+      for (const row of rows.sort((a, b) => a.n - b.n)) {
         while (taken.get(row.n) !== undefined) row.n++;
-        add(row);
-        this.#fullText.add({ n: row.n, text: row.text, tags });
+        insert(valuesOfPassage(row));
+        this.#fullText.add({ n: row.n, text: row.passage.text, tags });
       }
     };
   }
@@ -257,36 +234,35 @@ export class SessionIndexWriter {
   #countSame(session: number, place: number, passages: readonly Passage[]): number {
     const rows = this.#database
       .prepare(
-        `SELECT ${PASSAGE_COLUMNS} FROM passages WHERE session = ? AND place >= ? ORDER BY place LIMIT ?`,
+        `SELECT ${PASSAGES.columns} FROM passages WHERE session = ? AND place >= ? ORDER BY place LIMIT ?`,
       )
       .all(session, place, passages.length)
       .map(readPassageRow);
-    const at = passages.findIndex((passage, index) => !isSamePassage(passage, rows[index]));
+    const at = passages.findIndex((passage, index) => !isSamePassage(passage, rows[index]?.passage));
     return at === -1 ? passages.length : at;
   }
 
-  /** What is taken out leaves nothing behind, not even its words. */
   #removeFrom({ key, head }: SessionRow, place: number): void {
     const tags = tagsOf(head);
     const find = this.#database.prepare(
-      `SELECT ${PASSAGE_COLUMNS} FROM passages WHERE session = ? AND place >= ? ORDER BY n LIMIT 1000`,
+      `SELECT ${PASSAGES.columns} FROM passages WHERE session = ? AND place >= ? ORDER BY n LIMIT 1000`,
     );
     const remove = this.#database.prepare('DELETE FROM passages WHERE n = ?');
     for (let rows = find.all(key, place); rows.length > 0; rows = find.all(key, place)) {
       const passages = rows.map(readPassageRow);
       for (const { n } of passages) remove.run(n);
-      this.#fullText.remove(passages.map(({ n, text }) => ({ n, text, tags })));
+      this.#fullText.remove(passages.map(({ n, passage: { text } }) => ({ n, text, tags })));
     }
   }
 }
 
-function isSamePassage(passage: Passage, row: PassageRow | undefined): boolean {
-  return (
-    row !== undefined &&
-    row.line === passage.line &&
-    row.offset === passage.offset &&
-    row.at === passage.at &&
-    row.speaker === passage.speaker &&
-    row.text === passage.text.replaceAll('\u0000', '\ufffd')
-  );
+/** SQLite ends a text at its first NUL. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd');
+}
+
+function isSamePassage(a: Passage, b: Passage | undefined): boolean {
+  const { line, offset, at, speaker, text } = a;
+  if (line !== b?.line || offset !== b.offset || at !== b.at || speaker !== b.speaker) return false;
+  return withoutNul(text) === b.text;
 }
