@@ -6,7 +6,7 @@ import { removeFile } from '../../platform/durable-file.ts';
 import { listFolder } from '../../platform/folders.ts';
 import { loadSqlDriver, type SqlDriver } from '../../platform/sqlite.ts';
 import { setAside } from '../../store/doctor/check-files.ts';
-import type { Finding, Remedy } from '../../store/doctor/finding.ts';
+import type { Finding } from '../../store/doctor/finding.ts';
 import { QUARANTINE, type Store } from '../../store/store.ts';
 import {
   listTexts,
@@ -17,26 +17,24 @@ import {
   removeText,
   type SessionHead,
 } from './archive.ts';
-import { findRemains, openIndexStore, type Remains, restoreText } from './index-store.ts';
+import { findRemains, openIndexStore, restoreText } from './index-store.ts';
 import { SESSION_INDEX } from './session-index.ts';
 
 /**
- * Looks whether the text that is kept of sessions is whole. Where the agent has deleted a session, nothing but that is left
- * of it: what is damaged is never thrown away.
+ * Checks the archives of sessions. Once an agent has deleted a session, its archive is all that is left of it: a damaged
+ * one is never thrown away.
  */
 export async function checkTexts(store: Store): Promise<Finding[]> {
-  const damaged = listTexts(store).filter((name) => !isIntact(store, name));
+  const damaged = listTexts(store).filter((name) => {
+    const text = readText(store, name);
+    return text === null || nameText(text.head) !== name;
+  });
   if (damaged.length === 0) return [];
   const live = new Set((await findSessions(store.machine)).map(nameText));
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   return damaged.map((name) =>
     live.has(name) ? describeReadable(store, name) : describeLost(store, driver, name),
   );
-}
-
-function isIntact(store: Store, name: string): boolean {
-  const text = readText(store, name);
-  return text !== null && nameText(text.head) === name;
 }
 
 function describeReadable(store: Store, name: string): Finding {
@@ -48,26 +46,23 @@ function describeReadable(store: Store, name: string): Finding {
 function describeLost(store: Store, driver: SqlDriver | null, name: string): Finding {
   const path = pathOfText(store, name);
   const remains = findRemains(store, driver, name);
-  const message = `${path}, the text of a session that its agent has deleted, is damaged: ${tellRemains(remains)}`;
-  const remedy = remains === null ? setAside(path, message) : describeRestoring(name, remains);
+  let left = 'none of it can be read';
+  if (remains !== null)
+    left = remains.whole
+      ? 'the index still has all of it'
+      : `${remains.passages.length} passages of it can still be read`;
+  const message = `${path}, the text of a session that its agent has deleted, is damaged: ${left}`;
+  const remedy =
+    remains === null
+      ? setAside(path, message)
+      : {
+          description: 'copy it to the quarantine, and write it again from what is left',
+          apply: () => restoreText(store, name, remains),
+        };
   return { code: 'damaged-session-text', level: 'damage', path, message, remedy };
 }
 
-function tellRemains(remains: Remains | null): string {
-  if (remains === null) return 'none of it can be read';
-  return remains.whole
-    ? 'the index still has all of it'
-    : `${remains.passages.length} passages of it can still be read`;
-}
-
-function describeRestoring(name: string, remains: Remains): Remedy {
-  return {
-    description: 'copy it to the quarantine, and write it anew from what is left',
-    apply: (store) => restoreText(store, name, remains),
-  };
-}
-
-/** The sessions that only their kept text is left of, and that nothing was said in for so long. */
+/** Sessions that their agents have deleted, and that did not change for this long. */
 export async function findExpiredTexts(store: Store, retentionMs: number): Promise<SessionHead[]> {
   const names = listTexts(store);
   if (names.length === 0) return [];
@@ -79,17 +74,18 @@ export async function findExpiredTexts(store: Store, retentionMs: number): Promi
     .filter(({ changedMs }) => now - changedMs > retentionMs);
 }
 
-/** Deletes what is kept of sessions, here and in the index. */
+/** Deletes the archives of sessions, the copies of them in the quarantine, and their passages in the index. */
 export function removeTexts(store: Store, heads: readonly Pick<SessionHead, 'agent' | 'id'>[]): void {
-  for (const head of heads) {
-    removeText(store, nameText(head));
-    removeSetAside(store, nameText(head));
+  const quarantine = join(store.root, QUARANTINE);
+  for (const name of heads.map(nameText)) {
+    removeText(store, name);
+    for (const copy of listFolder(quarantine)) if (copy.includes(name)) removeFile(join(quarantine, copy));
   }
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   try {
     const database = driver === null ? null : openCacheFile(store, driver, SESSION_INDEX);
     if (database === null) {
-      // What cannot be opened here, or is of another version, may hold the text all the same.
+      // An index that cannot be opened here, or is of another version, may contain the text.
       dropCache(store, SESSION_INDEX);
       return;
     }
@@ -104,13 +100,7 @@ export function removeTexts(store: Store, heads: readonly Pick<SessionHead, 'age
   }
 }
 
-/** Copies of damaged archives hold text as well. */
-function removeSetAside(store: Store, name: string): void {
-  const folder = join(store.root, QUARANTINE);
-  for (const copy of listFolder(folder)) if (copy.includes(name)) removeFile(join(folder, copy));
-}
-
-/** The same for one session, which is not read again either. */
+/** Deletes what is kept of a session, and never reads it again. */
 export function forgetSession(store: Store, head: Pick<SessionHead, 'agent' | 'id'>): void {
   markForgotten(store, nameText(head));
   removeTexts(store, [head]);

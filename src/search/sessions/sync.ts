@@ -10,6 +10,7 @@ import { openRedactor } from '../../redact/open-redactor.ts';
 import { LOCKS, type Store } from '../../store/store.ts';
 import { SCAN_LIMITS } from '../query.ts';
 import {
+  describeSession,
   listForgotten,
   listNewestTexts,
   nameText,
@@ -21,87 +22,83 @@ import {
 } from './archive.ts';
 import { joinArchive, type NewText, readSessionText } from './read-session.ts';
 
-/** What follows the sessions of this machine: an index, or the archives alone. */
+/** Where the text of sessions is looked up: an index, or the archives alone. Sessions go by the name of their archive. */
 export interface SessionTextStore {
-  /** Sessions whose archives could not be taken in: there was no time, or they are damaged. */
+  /** Sessions whose archives could not be indexed: for lack of time, or because they are damaged. */
   waiting: ReadonlySet<string>;
   damaged: ReadonlySet<string>;
-  /** What is known of the sessions whose text is there. */
   known(): ReadonlyMap<string, SessionHead>;
-  /** What was left for the next reading of a session, if its archive is still that. */
+  /** The checkpoint of the last reading of a session. */
   reading(name: string): Uint8Array | null;
-  /** The archive of a session was written. */
-  put(name: string, head: SessionHead, read: NewText): void;
-  /** What the agents have now, by name. */
+  /** To be called when an archive was written. */
+  put(name: string, head: SessionHead, text: NewText): void;
+  /** Notes which sessions the agents still have. */
   settle(live: ReadonlySet<string>): void;
 }
 
 export interface SyncOptions {
   progress?: ((done: number, total: number) => void) | undefined;
-  /** By then it is to be over: no session is begun that would take longer, as far as its length tells. */
+  /** No session is begun that, by its size, would not be finished by then. */
   deadline?: number | undefined;
-  /** Only the newest, until there are so many, or so many bytes. */
+  /** Only the newest sessions, up to one of these limits. */
   most?: { sessions: number; bytes: number };
 }
 
+/** How many sessions are not searched in full, and why. */
 export interface SyncResult {
-  /** So many sessions have more to tell than is known here. */
+  /** They have grown, or are new. */
   behind: number;
-  /** So many could not be read. */
+  /** They could not be read. */
   unread: number;
-  /** Of so many that their agents have deleted, the text that was kept is damaged. */
+  /** Their archives are damaged, and their agents have deleted them. */
   damaged: number;
 }
 
 const LOCK_WAIT_MS = 2000;
 
 /**
- * Brings what is kept of sessions in line with what the agents have, the newest first. Each session is done by itself, so
- * that whoever is stopped has lost one at most. While one process is at it, others go by what is there.
+ * Brings the archives, and the index of them, up to date with the agents' sessions, the newest first. Each session is
+ * done by itself: an interruption costs one at most. While another process does this, nothing is changed here.
  */
 export async function syncSessions(
   store: Store,
-  keeper: SessionTextStore,
+  texts: SessionTextStore,
   options: SyncOptions = {},
 ): Promise<SyncResult> {
-  const { machine } = store;
-  const found = distinguish(await findSessions(machine), listForgotten(store));
+  const { clock } = store.machine;
+  const found = indexByName(await findSessions(store.machine), listForgotten(store));
   const lock = tryLock(store);
-  const behind = new Set(keeper.waiting);
-  if (lock === null) {
-    for (const { name } of listChanged(found, keeper, options)) behind.add(name);
-    return { behind: behind.size, unread: 0, damaged: 0 };
-  }
   try {
-    const changed = listChanged(found, keeper, options);
-    for (const { name } of changed) behind.add(name);
+    const changed = listChanged(found, texts, options);
+    const behind = new Set([...texts.waiting, ...changed.map(({ name }) => name)]);
+    if (lock === null) return { behind: behind.size, unread: 0, damaged: 0 };
     let unread = 0;
-    const projectOf = rememberProjects(machine);
-    for (const [done, { name, session, news }] of changed.entries()) {
-      if (news > roomUntil(options.deadline, machine.clock.now())) continue;
+    const projectOf = rememberProjects(store.machine);
+    for (const [done, { name, session, newBytes }] of changed.entries()) {
+      if (newBytes > bytesUntil(options.deadline, clock.now())) continue;
       options.progress?.(done, changed.length);
-      if (!(await readOne(store, keeper, { name, session, projectOf }))) unread++;
+      const project = session.cwd === null ? null : projectOf(session.cwd);
+      if (!(await readOne(store, texts, { name, session, project }))) unread++;
       behind.delete(name);
     }
     options.progress?.(changed.length, changed.length);
-    keeper.settle(new Set(found.keys()));
-    const damaged = [...keeper.damaged].filter((name) => !found.has(name)).length;
+    texts.settle(new Set(found.keys()));
+    const damaged = [...texts.damaged].filter((name) => !found.has(name)).length;
     return { behind: behind.size, unread, damaged };
   } finally {
-    lock.release();
+    lock?.release();
   }
 }
 
-/** What a slow machine reads, takes the secrets out of and indexes in a millisecond. */
+/** What a slow machine reads, redacts and indexes. */
 const BYTES_A_MS = 2000;
 
-/** How much may be read until then: a session is not begun that would take longer. */
-function roomUntil(deadline: number | undefined, now: number): number {
+function bytesUntil(deadline: number | undefined, now: number): number {
   return deadline === undefined ? Number.POSITIVE_INFINITY : Math.max(0, deadline - now) * BYTES_A_MS;
 }
 
 /** An agent may have a session in several files: the newest counts. */
-function distinguish(
+function indexByName(
   sessions: readonly FoundSession[],
   forgotten: ReadonlySet<string>,
 ): Map<string, FoundSession> {
@@ -126,59 +123,46 @@ function tryLock(store: Store): Lock | null {
 interface SessionChange {
   name: string;
   session: FoundSession;
-  /** So many bytes are new, or all where that is not certain. */
-  news: number;
+  /** All bytes where it is not certain which are new. */
+  newBytes: number;
 }
 
 function listChanged(
   found: ReadonlyMap<string, FoundSession>,
-  keeper: SessionTextStore,
+  texts: SessionTextStore,
   { most }: SyncOptions,
 ): SessionChange[] {
-  const known = keeper.known();
-  const { sessions, bytes } = most ?? {};
-  let room = bytes ?? Number.POSITIVE_INFINITY;
-  return [...found]
-    .slice(0, sessions)
-    .filter(([, session]) => {
-      room -= session.bytes;
-      return room >= 0;
-    })
-    .flatMap(([name, session]) => {
-      const { path, bytes, changedMs } = known.get(name) ?? {};
-      if (changedMs === session.changedMs && bytes === session.bytes && path === session.path) return [];
-      const grown = session.bytes - (bytes ?? 0);
-      return [{ name, session, news: path === session.path && grown > 0 ? grown : session.bytes }];
-    });
+  const known = texts.known();
+  let room = most?.bytes ?? Number.POSITIVE_INFINITY;
+  return [...found].slice(0, most?.sessions).flatMap(([name, session]) => {
+    room -= session.bytes;
+    if (room < 0) return [];
+    const { path, bytes, changedMs } = known.get(name) ?? {};
+    if (changedMs === session.changedMs && bytes === session.bytes && path === session.path) return [];
+    const grown = session.bytes - (bytes ?? 0);
+    return [{ name, session, newBytes: path === session.path && grown > 0 ? grown : session.bytes }];
+  });
 }
 
-interface Task {
-  name: string;
-  session: FoundSession;
-  projectOf(cwd: string): SessionHead['project'];
-}
-
-/** False when it cannot be read now: it went meanwhile, or how to redact it is not known. */
+/** False when it cannot be read now: it was deleted meanwhile, or the settings of redaction cannot be read. */
 async function readOne(
   store: Store,
-  keeper: SessionTextStore,
-  { name, session, projectOf }: Task,
+  texts: SessionTextStore,
+  { name, session, project }: { name: string; session: FoundSession; project: SessionHead['project'] },
 ): Promise<boolean> {
-  const { agent: agentName, id, path, cwd, title, startedMs, changedMs, bytes } = session;
-  const project = cwd === null ? null : projectOf(cwd);
-  const head = { agent: agentName, id, path, cwd, title, project, startedMs, changedMs, bytes };
+  const head = describeSession(session, project);
   try {
     const archive = readArchive(store, name);
-    const read = readSessionText({
-      agent: await loadAgent(agentName),
+    const text = readSessionText({
+      agent: await loadAgent(session.agent),
       session,
       head,
-      redactor: openRedactor(store.machine, { folder: cwd, makesKey: true }),
+      redactor: openRedactor(store.machine, { folder: session.cwd, makesKey: true }),
       archive,
-      kept: keeper.reading(name),
+      kept: texts.reading(name),
     });
-    writeArchive(store, name, joinArchive(archive, read));
-    keeper.put(name, head, read);
+    writeArchive(store, name, joinArchive(archive, text));
+    texts.put(name, head, text);
     return true;
   } catch (error) {
     if (error instanceof HandoverError || isErrno(error)) return false;
@@ -186,20 +170,19 @@ async function readOne(
   }
 }
 
-/** Asking git about a folder costs a process; most sessions share a few folders. */
+/** Asking git about a folder costs a process, and most sessions share a few folders. */
 function rememberProjects(machine: Machine): (cwd: string) => SessionHead['project'] {
   const known = new Map<string, SessionHead['project']>();
   return (cwd) => {
     const remembered = known.get(cwd);
     if (remembered !== undefined) return remembered;
     const { id, name } = isFolder(cwd) ? identifyProject(cwd, machine) : nameLostProject(cwd);
-    const project = { id, name };
-    known.set(cwd, project);
-    return project;
+    known.set(cwd, { id, name });
+    return { id, name };
   };
 }
 
-/** Keeps the archives alone. Nothing is left for the next reading: sessions that have grown are read anew. */
+/** The archives without an index. There are no checkpoints: sessions that have grown are read again. */
 export function openScanStore(store: Store): SessionTextStore {
   const known = new Map<string, SessionHead>();
   const damaged = new Set<string>();
@@ -218,7 +201,7 @@ export function openScanStore(store: Store): SessionTextStore {
   };
 }
 
-/** The sessions whose text was kept last, the newest first. */
+/** The newest archives, the latest session first. */
 export function listScannedTexts(store: Store): (SessionText & { gone: boolean })[] {
   return listNewestTexts(store, SCAN_LIMITS.sessions)
     .flatMap((name) => {
