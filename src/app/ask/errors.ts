@@ -7,45 +7,46 @@ import { baseName, locateInProject } from '../../model/paths.ts';
 import { cleanLine, cleanText } from '../../model/text.ts';
 import type { FactDocument } from '../../search/finder.ts';
 import {
+  describeOrigin,
   type FactSource,
   filterFacts,
   gatherSessions,
   type HandoverRef,
-  lastActivityOf,
   lineOf,
   listOwnFacts,
   mergeLeads,
+  type QuestionOptions,
   type SessionFact,
+  type SessionOrigin,
   type SessionSummary,
 } from './session-summary.ts';
 
-/** What an error is recognised by, wherever and whenever it comes up again. */
+/** What an error is recognised by when it comes up again. */
 export interface ErrorShape {
-  /** The words of it, with a mark for every path, number, hash and time. */
+  /** Its words, with a placeholder for every path, number, hash and time. */
   text: string;
-  /** The last parts of the paths in it: they tell whether it is of the same file. */
+  /** The base names of the paths in it. */
   files: string[];
 }
 
 const URL = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s'"`<>)\]]+/g;
 const TIME =
   /\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?/g;
-/** Where a program listens or calls. */
 const ADDRESS =
   /(?<![\w.])(?:(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?|\[?::(?:1|ffff:[\d.]+)?\]?:\d+)(?![\w.])/g;
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const HEX = /\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b/g;
-/** Parts with slashes between them, or a name with an ending that a position follows. */
+/** Parts with slashes between them, or a name with an extension before a position. */
 const PATH =
   /(?<![\w.@+~-])(?:(?:[a-z]:[\\/]|~[\\/]|\.{0,2}[\\/])?(?:[\w.@+~-]+[\\/])+[\w.@+-]+|(?:[a-z]:|~)?[\\/][\w.@+-]+|[\w.-]+\.[a-z]\w{0,5}(?=:\d|\(\d|", line ))/g;
-/** A status tells what went wrong, as no other number does. */
+/** All numbers but status codes, which say what went wrong. */
 const NUMBER =
   /(?<![\p{L}\p{N}_<])(?<!\b(?:code|status|errno|signal|http)[ :=]{1,2})[+-]?\d+(?:[.,_]\d+)*(?:[a-zµ%]{1,3}\b)?(?![\p{L}\p{N}_])/gu;
-/** Behind a path, and how programs go on after it. */
+/** The position after a path. */
 const POSITION = /<path>(?:(?::<n>)+|\(<n>(?:, ?<n>)?\)|", line <n>)?[\s:-]*/g;
 const FRINGES = /^[^\p{L}\p{N}<]+|[^\p{L}\p{N}>]+$/gu;
 
-/** Taking the shape of a shape changes nothing. */
+/** Idempotent. */
 export function shapeError(line: string): ErrorShape {
   const files: string[] = [];
   const notePath = (path: string): string => {
@@ -68,13 +69,13 @@ export function shapeError(line: string): ErrorShape {
   return { text, files };
 }
 
-/** How a kept error stands to one that is asked about. */
+/** `same`: the same words and files. `alike`: the same words, other files. `near`: most of the words. */
 export type Likeness = 'same' | 'alike' | 'near';
 
 const NEAR = 0.6;
 const SHORTEST_PART = 16;
 
-/** `same`: the same words of the same files. `alike`: of other ones. `near`: most of the words. Null: another error. */
+/** Null for a different error. */
 export function compareErrors(asked: ErrorShape, kept: ErrorShape): Likeness | null {
   if (asked.text === kept.text || isPart(asked.text, kept.text) || isPart(kept.text, asked.text)) {
     const isOfOthers =
@@ -86,7 +87,7 @@ export function compareErrors(asked: ErrorShape, kept: ErrorShape): Likeness | n
   return shareWords(asked.text, kept.text) >= NEAR ? 'near' : null;
 }
 
-/** What was kept may be cut, or stand without what a program wrote around it. */
+/** A recorded error may be cut, or lack what the program printed around it. */
 function isPart(part: string, whole: string): boolean {
   return part.length >= SHORTEST_PART && whole.includes(part);
 }
@@ -98,7 +99,7 @@ function wordsOf(text: string): Set<string> {
 const MARKS: ReadonlySet<string> = new Set(['n', 'path', 'hash', 'url', 'error', 'failed']);
 const FEWEST_WORDS = 3;
 
-/** Of all the words in either of them, how many are in both. */
+/** The Jaccard similarity of the words. */
 function shareWords(a: string, b: string): number {
   const [left, right] = [wordsOf(a), wordsOf(b)];
   if (Math.min(left.size, right.size) < FEWEST_WORDS) return 0;
@@ -106,29 +107,18 @@ function shareWords(a: string, b: string): number {
   return both / (left.size + right.size - both);
 }
 
-/** What was done between a failure and the success of the same command, as far as facts tell. */
+/** What the facts show between a failure and the next success of the same command. */
 export interface Remedy {
-  /** The handover that tells of it. */
+  /** The handover with these facts. */
   handover: string;
-  /** Whether another session than the one that failed did it. */
+  /** Whether it was done in another session than the failure. */
   isLater: boolean;
-  /** What succeeded; null where only that it did is known. */
+  /** The command that succeeded; null when only the success is known. */
   succeeded: string | null;
   files: { path: string; change: string }[];
   commands: string[];
-  /** What the agent said of the cause or the cure. */
+  /** What the agent said about the cause or the fix. */
   said: string[];
-}
-
-/** The ids under which the runs of a command are told. */
-export function idsOfRuns(command: string): string[] {
-  return [computeFactId('check', command), computeFactId('command', command)];
-}
-
-/** A stretch of a session, between two lines of its transcript; both ends are left out. */
-interface Stretch {
-  from: number;
-  to: number;
 }
 
 const MOST_OF_A_KIND = 8;
@@ -136,15 +126,16 @@ const MOST_SAID = 2;
 const CURE =
   /\b(?:root cause|caus(?:e|ed|ing)|because|turns? out|fix(?:es|ed|ing)?|the (?:problem|issue|bug) (?:is|was))\b/i;
 
-/** What a handover tells of the stretch in which an error went away. */
-export function describeRemedy(
+/** Describes the facts of a handover between two lines of its transcript, both excluded. */
+function describeRemedy(
   by: Handover,
-  stretch: Stretch,
+  { from, to }: { from: number; to: number },
   { isLater, success, home }: { isLater: boolean; success: Fact | null; home?: string | undefined },
 ): Remedy {
   const between = by.facts
-    .filter((fact) => isIn(fact, stretch) && fact.id !== success?.id)
+    .filter((fact) => isBetween(fact, from, to) && fact.id !== success?.id)
     .sort((a, b) => lineOf(a) - lineOf(b));
+  const textsOf = (facts: readonly Fact[]): string[] => facts.map(({ text }) => text);
   return {
     handover: by.id,
     isLater,
@@ -152,68 +143,54 @@ export function describeRemedy(
     files: between
       .filter(isChangedFile)
       .slice(-MOST_OF_A_KIND)
-      .map((fact) => ({
-        path: locateInProject(fact, by.workspace, home),
-        change: fact.status ?? '',
-      })),
-    commands: between
-      .filter(({ kind, status }) => (kind === 'command' || kind === 'check') && status === 'ok')
-      .slice(-MOST_OF_A_KIND)
-      .map(({ text }) => text),
-    said: between
-      .filter(({ kind, origin, text }) => SPOKEN.has(kind) && origin === 'agent' && CURE.test(text))
-      .slice(-MOST_SAID)
-      .map(({ text }) => text),
+      .map((fact) => ({ path: locateInProject(fact, by.workspace, home), change: fact.status ?? '' })),
+    commands: textsOf(between.filter(isSuccess).slice(-MOST_OF_A_KIND)),
+    said: textsOf(between.filter(isExplanation).slice(-MOST_SAID)),
   };
+}
+
+function isSuccess({ kind, status }: Fact): boolean {
+  return (kind === 'command' || kind === 'check') && status === 'ok';
+}
+
+function isExplanation({ kind, origin, text }: Fact): boolean {
+  return SPOKEN.has(kind) && origin === 'agent' && CURE.test(text);
 }
 
 const SPOKEN: ReadonlySet<Fact['kind']> = new Set(['decision', 'rejected', 'note']);
 
-/** Only what the session itself did: the line of something taken over is of another transcript. */
-function isIn({ sources: [source] }: Fact, { from, to }: Stretch): boolean {
+/** A fact taken over from another session has the line of another transcript. */
+function isBetween({ sources: [source] }: Fact, from: number, to: number): boolean {
   if (source?.line === undefined || source.session !== undefined) return false;
   return source.line > from && source.line < to;
 }
 
-/** An error as one session met it. */
-export interface PastError {
+/** An error in one session. */
+export interface PastError extends SessionOrigin {
   likeness: Likeness;
   fact: string;
   text: string;
-  handover: string;
-  agent: string;
-  session: string | null;
-  project: { id: string; name: string };
-  at: string;
-  title: string;
   /** What failed with it. */
   command: string | null;
   state: 'open' | 'closed';
-  /** Why somebody marked it as resolved or refuted. */
+  /** Why it was marked as resolved or refuted. */
   because: string | null;
-  /** What made it go away, as far as that is told. */
+  /** What made it go away, if known. */
   remedy: Remedy | null;
 }
 
-export interface ErrorsOptions {
-  source: FactSource;
-  read(id: string): Handover | null;
-  limit: number | null;
-  home?: string | undefined;
-}
-
 export interface ErrorsAnswer {
-  /** The lines of what was asked that were looked for. */
+  /** The lines of the text that were looked for. */
   lines: string[];
-  /** Those most alike first, and of these the newest. */
+  /** The most similar first, and of these the newest. */
   seen: PastError[];
   hasMore: boolean;
 }
 
 const MOST_SESSIONS = 50;
 
-/** Whether an error was met before, in which sessions, and what made it go away. The text may be a whole trace. */
-export async function askErrors(text: string, options: ErrorsOptions): Promise<ErrorsAnswer> {
+/** The sessions that met an error before, and what made it go away. The text may be a whole stack trace. */
+export async function askErrors(text: string, options: QuestionOptions): Promise<ErrorsAnswer> {
   const lines = findTellingLines(text);
   const shapes = lines.map(shapeError).filter((shape) => shape.text !== '');
   const likenessOf = (fact: Fact): Likeness | null => compareFact(fact, shapes);
@@ -234,11 +211,11 @@ export async function askErrors(text: string, options: ErrorsOptions): Promise<E
 const RANKS: readonly Likeness[] = ['same', 'alike', 'near'];
 const MOST_LINES = 12;
 const LONGEST_LINE = 1000;
-/** A line that only tells where the program was. */
+/** A line of a stack trace. */
 const FRAME = /^\s*(?:at\s.+[:)]|File ".+", line \d+|\d+:\s|.+\.\w+:\d+:in\s|\^+$|goroutine \d+)/;
 
-/** The lines that a capture would have kept as errors; of a text without any, what it has. */
-export function findTellingLines(text: string): string[] {
+/** The lines that a capture would record as errors, or the last lines when there are none. */
+function findTellingLines(text: string): string[] {
   const clean = cleanText(text)
     .split('\n')
     .map((line) => line.slice(0, LONGEST_LINE))
@@ -257,7 +234,7 @@ const ERRORS: readonly FactKind[] = ['error', 'blocker'];
 
 async function findLeads(
   shapes: readonly ErrorShape[],
-  { source }: ErrorsOptions,
+  { source }: QuestionOptions,
 ): Promise<AsyncIterable<HandoverRef>> {
   const lists: FactDocument[][] = [];
   for (const shape of shapes) {
@@ -280,16 +257,16 @@ interface Match extends SessionFact {
   session: SessionSummary;
 }
 
-/** The best of each command that failed: one failure has many lines. */
+/** The best match per failed command: one failure has many lines. */
 function listMatches(session: SessionSummary, likenessOf: (fact: Fact) => Likeness | null): Match[] {
   const best = new Map<string, Match>();
-  for (const telling of listOwnFacts(session)) {
-    const likeness = likenessOf(telling.fact);
+  for (const each of listOwnFacts(session)) {
+    const likeness = likenessOf(each.fact);
     if (likeness === null) continue;
-    const key = commandOf(telling.fact) ?? '';
+    const key = commandOf(each.fact) ?? '';
     const before = best.get(key);
     if (before === undefined || RANKS.indexOf(likeness) < RANKS.indexOf(before.likeness))
-      best.set(key, { ...telling, likeness, session });
+      best.set(key, { ...each, likeness, session });
   }
   return [...best.values()];
 }
@@ -298,9 +275,8 @@ function commandOf({ detail }: Fact): string | null {
   return typeof detail?.command === 'string' ? detail.command : null;
 }
 
-async function describeSeen(match: Match, options: ErrorsOptions): Promise<PastError> {
+async function describeSeen(match: Match, options: QuestionOptions): Promise<PastError> {
   const { fact, by, likeness, session } = match;
-  const { newest } = session;
   const mark = findMark(fact, by, await options.source.marks(by.project.id));
   const remedy = await findRemedy(match, options);
   const isClosed = remedy !== null || fact.status === 'closed' || mark?.mark === 'resolved';
@@ -308,12 +284,7 @@ async function describeSeen(match: Match, options: ErrorsOptions): Promise<PastE
     likeness,
     fact: fact.id,
     text: fact.text,
-    handover: by.id,
-    agent: newest.session.agent,
-    session: newest.session.id,
-    project: { id: newest.project.id, name: newest.project.name },
-    at: lastActivityOf(by),
-    title: newest.title,
+    ...describeOrigin(session, by),
     command: commandOf(fact),
     state: isClosed ? 'closed' : 'open',
     because: mark?.because ?? null,
@@ -321,13 +292,13 @@ async function describeSeen(match: Match, options: ErrorsOptions): Promise<PastE
   };
 }
 
-/** By the first run that succeeded after the failure: of the same session, before that of a later one. */
-async function findRemedy({ fact, by }: Match, options: ErrorsOptions): Promise<Remedy | null> {
+/** What came before the next success of the command, preferably in the same session. */
+async function findRemedy({ fact, by }: Match, options: QuestionOptions): Promise<Remedy | null> {
   const { home } = options;
   const from = lineOf(fact);
-  const { own, later } = await findSuccess(commandOf(fact), { by, from, options });
+  const { own, later } = await findSuccess(commandOf(fact), { by, from, source: options.source });
   if (own !== null) return describeRun(own, { from, isLater: false }, options);
-  // It is told to be closed, by a wider check perhaps: all that came after is what there is to tell.
+  // Closed without a run of this command, perhaps by a wider check: everything after the failure counts.
   if (fact.status === 'closed')
     return describeRemedy(
       by,
@@ -337,20 +308,15 @@ async function findRemedy({ fact, by }: Match, options: ErrorsOptions): Promise<
   return later === null ? null : describeRun(later, { from: -1, isLater: true }, options);
 }
 
-interface Failure {
-  by: Handover;
-  from: number;
-  options: ErrorsOptions;
-}
-
 async function findSuccess(
   command: string | null,
-  { by, from, options }: Failure,
+  { by, from, source }: { by: Handover; from: number; source: FactSource },
 ): Promise<{ own: FactDocument | null; later: FactDocument | null }> {
   let own: FactDocument | null = null;
   let later: FactDocument | null = null;
   if (command === null) return { own, later };
-  for await (const run of options.source.tellings(idsOfRuns(command), by.project.id)) {
+  const ids = [computeFactId('check', command), computeFactId('command', command)];
+  for await (const run of source.tellings(ids, by.project.id)) {
     const { fact, handover } = run;
     if (fact.status !== 'ok' || fact.line === null) continue;
     if (isSameSession(handover, by)) {
@@ -367,7 +333,7 @@ function isSameSession({ agent, session }: HandoverRef, { session: own }: Handov
 function describeRun(
   { fact, handover }: FactDocument,
   { from, isLater }: { from: number; isLater: boolean },
-  { read, home }: ErrorsOptions,
+  { read, home }: QuestionOptions,
 ): Remedy | null {
   const by = read(handover.id);
   const success = by?.facts.find(({ id }) => id === fact.id) ?? null;

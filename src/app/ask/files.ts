@@ -2,23 +2,23 @@ import { compareCodeUnits } from '../../model/hash.ts';
 import { locateInProject } from '../../model/paths.ts';
 import type { FactDocument } from '../../search/finder.ts';
 
-/** A file by how often sessions had to do with it. */
+/** How often sessions worked on a file. */
 export interface FileActivity {
-  /** From the root of its project. */
+  /** Relative to the root of its project. */
   path: string;
   project: { id: string; name: string };
-  /** Sessions that had to do with it, and of these how many did what. */
+  /** All sessions, and how many of them did what. */
   sessions: number;
   created: number;
   edited: number;
   deleted: number;
   read: number;
-  /** Sessions that only spoke of it, and handovers that name it. */
+  /** Sessions that only mentioned it, and handovers that name it. */
   named: number;
   agents: string[];
   first_at: string;
   last_at: string;
-  /** What was done to it last, and the handover that tells of it. */
+  /** What was done to it last, and the handover that says so. */
   last: string;
   handover: string;
 }
@@ -29,7 +29,7 @@ interface FileCount extends FileActivity {
   seen: Set<string>;
 }
 
-/** The files that facts tell of, those first that most sessions changed. The facts come with the newest first. */
+/** The files in these facts, which must come newest first; those that most sessions changed first. */
 export async function countFiles(
   facts: AsyncIterable<FactDocument>,
   home: string | undefined,
@@ -69,7 +69,7 @@ function startCount(path: string, { fact, handover }: FactDocument): FileCount {
   };
 }
 
-/** Of a session, its newest handover tells what it did in the end. */
+/** The newest handover of a session counts. */
 function countSession(file: FileCount, { fact, handover }: FactDocument): void {
   file.first_at = handover.at;
   const session = handover.session === null ? handover.id : `${handover.agent}\n${handover.session}`;

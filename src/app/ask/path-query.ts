@@ -4,15 +4,9 @@ import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { toRelativePath } from '../../platform/place.ts';
 
-const WILD = /[*?[\]{}]/;
-
-export function isPattern(path: string): boolean {
-  return WILD.test(path);
-}
-
 /**
- * A pattern of paths as shells have it: `*` and `?` stay within a part of the path, `**` goes through folders, `[ab]` is one of
- * these characters, `{a,b}` one of these texts. What is not closed stands for itself.
+ * A glob as a regular expression: `*` and `?` stay within a part of the path, `**` crosses folders, `[ab]` and `{a,b}` are
+ * alternatives. An unclosed bracket stands for itself.
  */
 export function compilePattern(pattern: string): RegExp {
   let source = '';
@@ -49,25 +43,24 @@ function quoteText(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&');
 }
 
-/** The files that somebody asks about. */
 export interface PathQuery {
   kind: 'file' | 'folder' | 'pattern';
-  /** From the project's root; empty for the root itself. */
+  /** Relative to the project's root; empty for the root itself. */
   path: string;
-  /** As it was typed, without the way to where it begins. */
+  /** As it was typed, without leading `../`. */
   typed: string;
-  /** A name in the file that the question is limited to. */
+  /** Only this symbol of the file. */
   symbol: string | null;
 }
 
-/** How a path that is told of stands to the one asked about. The earlier in this list, the surer. */
+/** How a path in a fact matches the one asked about, the surest first. */
 export const NEARNESS = ['exact', 'ending', 'name'] as const;
 export type Nearness = (typeof NEARNESS)[number];
 
 const SYMBOL = /^(.{2,}?):([\p{L}_$#][\p{L}\p{N}_$#.:]*)$/u;
 const POSITION = /^(.{2,}?)(?::\d+){1,2}$/;
 
-/** What was typed where the machine's user stands, in a project with this root. `FILE:SYMBOL` and `FILE:LINE` are read as such. */
+/** Parses what was typed in the current folder: a path, `FILE:SYMBOL` or `FILE:LINE`. */
 export function parsePathQuery(words: string, root: string, machine: Machine): PathQuery {
   const isThere = pathExists(resolve(machine.cwd, words));
   const [, file = words, symbol = null] = isThere ? [] : (SYMBOL.exec(words) ?? POSITION.exec(words) ?? []);
@@ -85,13 +78,13 @@ export function parsePathQuery(words: string, root: string, machine: Machine): P
 
 function kindOf(file: string, absolute: string): PathQuery['kind'] {
   if (pathExists(absolute)) return isFolder(absolute) ? 'folder' : 'file';
-  if (isPattern(file)) return 'pattern';
+  if (/[*?[\]{}]/.test(file)) return 'pattern';
   return /[\\/]$/.test(file) ? 'folder' : 'file';
 }
 
 export type PathTest = (path: string) => boolean;
 
-/** A test of paths, from the root of their project, that lets pass what is as near as this, or nearer. */
+/** Tests paths, relative to the root of their project, for a match of this nearness or a better one. */
 export function testPaths({ kind, path, typed }: PathQuery, nearness: Nearness): PathTest {
   if (kind === 'pattern') {
     const [whole, ending] = [compilePattern(path), compilePattern(`**/${typed}`)];
@@ -111,7 +104,7 @@ export function testPaths({ kind, path, typed }: PathQuery, nearness: Nearness):
 
 const PATH_LIKE = /[\p{L}\p{N}_.@~+/\\-]*[\p{L}\p{N}_]/gu;
 
-/** Whether a text speaks of files that a test lets pass, by a path or by the end of one. */
+/** Tests whether a text mentions a file that passes the test, by a path or by the end of one. */
 export function makeMentionTest({ kind, path }: PathQuery, test: PathTest): (text: string) => boolean {
   const fits = (word: string): boolean => {
     if (kind === 'folder') return word === path || test(word);

@@ -14,7 +14,7 @@ export interface Day {
 }
 
 export interface SessionOfDay {
-  /** Its newest handover, and how many there are of it. */
+  /** Its newest handover, and how many it has. */
   handover: string;
   handovers: number;
   agent: string;
@@ -27,7 +27,7 @@ export interface SessionOfDay {
   checks: { passed: string[]; failed: string[] };
   open_errors: number;
   files_changed: number;
-  /** When its handovers were given to another session. */
+  /** When its handovers were delivered to another session. */
   given_at: string[];
 }
 
@@ -44,12 +44,12 @@ export interface CommitOfDay extends Commit {
 }
 
 export interface TimelineOptions {
-  /** Entries of the journal that tell of marks and of handovers that were given, in their order. */
+  /** Journal entries of marks and deliveries, in order. */
   entries: readonly JournalEntry[];
   read(id: string): Handover | null;
 }
 
-/** What happened, day by day, as far back as the sessions go; the newest day first. */
+/** What happened since the first of these sessions, the newest day first. */
 export function buildTimeline(
   sessions: readonly SessionSummary[],
   { entries, read }: TimelineOptions,
@@ -61,19 +61,19 @@ export function buildTimeline(
     days.set(date, day);
     return day;
   };
-  const given = entries.filter(({ event }) => GIVEN.has(event));
+  const delivered = entries.filter(({ event }) => DELIVERED.has(event));
   for (const session of sessions) {
-    const told = describeSession(session, given);
-    dayOf(told.at).sessions.push(told);
+    const described = describeSession(session, delivered);
+    dayOf(described.at).sessions.push(described);
   }
-  const moments = sessions.map(({ newest }) => lastActivityOf(newest)).sort(compareCodeUnits);
-  const [first = ''] = moments;
+  const times = sessions.map(({ newest }) => lastActivityOf(newest)).sort(compareCodeUnits);
+  const [first = ''] = times;
   const begin = first.slice(0, DATE_LENGTH);
   for (const commit of listCommits(sessions)) if (commit.at >= begin) dayOf(commit.at).commits.push(commit);
   const projects = new Set(sessions.map(({ newest }) => newest.project.id));
   for (const entry of entries) {
     const isOurs = typeof entry.detail?.project === 'string' && projects.has(entry.detail.project);
-    if (GIVEN.has(entry.event) || !isOurs || entry.at < begin) continue;
+    if (DELIVERED.has(entry.event) || !isOurs || entry.at < begin) continue;
     const mark = describeMark(entry, read);
     if (mark !== null) dayOf(entry.at).marks.push(mark);
   }
@@ -86,13 +86,13 @@ export function buildTimeline(
 }
 
 const DATE_LENGTH = '2026-01-31'.length;
-const GIVEN: ReadonlySet<string> = new Set(['delivered', 'consumed']);
+const DELIVERED: ReadonlySet<string> = new Set(['delivered', 'consumed']);
 
 function newestFirst(a: { at: string }, b: { at: string }): number {
   return compareCodeUnits(b.at, a.at);
 }
 
-function describeSession(session: SessionSummary, given: readonly JournalEntry[]): SessionOfDay {
+function describeSession(session: SessionSummary, delivered: readonly JournalEntry[]): SessionOfDay {
   const { newest, handovers } = session;
   const own = listOwnFacts(session).map(({ fact }) => fact);
   const checks = (status: string): string[] =>
@@ -113,7 +113,7 @@ function describeSession(session: SessionSummary, given: readonly JournalEntry[]
     checks: { passed: checks('ok'), failed: checks('failed') },
     open_errors: own.filter(({ kind, status }) => kind === 'error' && status === 'open').length,
     files_changed: own.filter(isChangedFile).length,
-    given_at: given.filter(({ subject }) => ids.has(subject)).map(({ at }) => at),
+    given_at: delivered.filter(({ subject }) => ids.has(subject)).map(({ at }) => at),
   };
 }
 
