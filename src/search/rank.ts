@@ -51,18 +51,14 @@ export function weighWord(texts: number, total: number): number {
 /** How much the list of the current project's texts counts. */
 const HERE_WEIGHT = 0.5;
 
-export interface FuseOptions<K> {
-  /** Whether a text belongs to the current project. */
-  isHere?: (key: K) => boolean;
-  /** Rankings other than by words. */
-  more?: readonly RankedList<K>[];
-}
-
-/** Ranks texts by words and by parts of words, and fuses that with other rankings. Texts with the exact phrase come first. */
+/**
+ * Ranks texts by words and by parts of words, and fuses that with other rankings (`more`). Texts of the current project
+ * (`isHere`) gain weight, and those with the exact phrase come first.
+ */
 export function fuseTexts<K>(
   { parsed, known }: { parsed: ParsedQuery; known: readonly TermStats[] },
   texts: readonly { key: K; text: string }[],
-  { isHere, more = [] }: FuseOptions<K> = {},
+  { isHere, more = [] }: { isHere?: (key: K) => boolean; more?: readonly RankedList<K>[] } = {},
 ): FusedKey<K>[] {
   const { words, grams, exact } = rankTexts(parsed, known, texts);
   const lists: RankedList<K>[] = [{ keys: words }, { keys: grams }, ...more];

@@ -49,21 +49,15 @@ const CREATE_TABLES = `
   PRAGMA user_version = ${CACHE.version};
 `;
 
-export interface VectorStoreOptions {
-  space: string;
-  /** Whether sqlite-vec may be used where it is installed. */
-  allowExtension?: boolean;
-}
-
 /** To be called when damage shows: everything is embedded again. */
 export function discardVectors(store: Store): void {
   for (const name of [VECTORS, `${VECTORS}-journal`]) removeFile(join(store.root, name));
 }
 
-/** Null where there is no SQLite. */
+/** Null where there is no SQLite. Uses sqlite-vec where it is installed, if allowed. */
 export function openVectorStore(
   store: Store,
-  { space, allowExtension = true }: VectorStoreOptions,
+  { space, allowExtension = true }: { space: string; allowExtension?: boolean },
 ): VectorStore | null {
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver === null) return null;
