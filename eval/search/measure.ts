@@ -3,11 +3,9 @@ import { computeFactId, type Fact } from '../../src/model/fact.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';
 import { shortHash } from '../../src/model/hash.ts';
 import type { Finder } from '../../src/search/finder.ts';
-import { fuse } from '../../src/search/fuse.ts';
-import { openFinder } from '../../src/search/open-finder.ts';
-import { parseQuery } from '../../src/search/parsed-query.ts';
-import { rankTexts } from '../../src/search/rank.ts';
-import { search } from '../../src/search/search.ts';
+import { parseQuery } from '../../src/search/query.ts';
+import { fuse, rankTexts } from '../../src/search/rank.ts';
+import { openFinder, search } from '../../src/search/search.ts';
 import { keepNewHandover } from '../../src/store/handovers.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Labelled, ToldFact } from './queries.ts';
@@ -59,7 +57,7 @@ async function rankApart(finder: Finder, text: string): Promise<[Arm, string[]][
     key: searched.what === 'fact' ? searched.fact.id : '',
     text: searched.text,
   }));
-  const typed = known.map((word) => ({ ...word, alike: [] }));
+  const typed = known.map((word) => ({ ...word, corrections: [] }));
   const { words, grams } = rankTexts(parsed, typed, keyed);
   const fused = fuse([{ keys: words }, { keys: grams }]).map(({ key }) => key);
   return [

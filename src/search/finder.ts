@@ -1,62 +1,167 @@
 import type { Marks } from '../handover/marks.ts';
-import type { FactKind } from '../model/fact.ts';
+import type { FactKind, Origin, Trust } from '../model/fact.ts';
+import { FACT_KINDS } from '../model/fact-kinds.ts';
+import { printFingerprint } from '../model/hash.ts';
+import { baseName } from '../model/paths.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
 import type { Progress } from '../store/index-sync.ts';
 import type { Store } from '../store/store.ts';
 import type { NotesPlace } from './notes.ts';
-import type { ParsedQuery } from './parsed-query.ts';
-import type { SearchQuery } from './query.ts';
-import type { KnownWord } from './rank.ts';
-import type { Searched, SearchedFact, SearchedHandover } from './searched.ts';
+import type { ParsedQuery, SearchQuery } from './query.ts';
+import type { TermStats } from './rank.ts';
+import { foldText, makeTag } from './tokens.ts';
 
-/** Where and from where is searched. */
-export interface SearchDesk {
+/** What the index keeps of a handover. */
+export interface HandoverRecord {
+  id: string;
+  at: string;
+  startedAt: string | null;
+  agent: string;
+  session: string | null;
+  project: { id: string; name: string };
+  root: string;
+  /** The folder worked in, relative to the root. */
+  folder: string;
+  isForeign: boolean;
+}
+
+/** What the index keeps of a fact. */
+export interface FactRecord {
+  id: string;
+  kind: FactKind;
+  text: string;
+  status: string | null;
+  trust: Trust;
+  origin: Origin;
+  pinned: boolean;
+  /** Of the first source: the line, the session that it was taken over from, and the reference. */
+  line: number | null;
+  from: string | null;
+  ref: string | null;
+}
+
+export interface FactDocument {
+  what: 'fact';
+  text: string;
+  fact: FactRecord;
+  handover: HandoverRecord;
+}
+
+/** A text that can be found: a fact, the title and summary of a handover, or a piece of a note. */
+export type SearchDocument =
+  | FactDocument
+  | { what: 'handover'; text: string; handover: HandoverRecord }
+  | { what: 'note'; text: string; path: string; line: number; at: string };
+
+export interface SearchContext {
   store: Store;
-  /** The notes of the project that is searched from; null when there are none to look at. */
+  /** The notes of the current project; null when there are none. */
   notes?: NotesPlace | null;
+  /** Of indexing, of reading sessions, and of embedding texts. */
   progress?: Progress | undefined;
-  /** Of reading sessions and of embedding texts: how many are done. */
   sessionProgress?: Progress | undefined;
   embedProgress?: Progress | undefined;
-  /** How long sessions may be read that are not known yet; without it, until all are. */
+  /** How long new sessions may be read; without it, until all are read. */
   sessionsBudgetMs?: number;
 }
 
-/** Texts that may be what is looked for, newest handovers first, then notes. */
-export interface Gathered {
-  texts: Searched[];
-  known: KnownWord[];
+/** Documents that may match, those of the newest handovers first, then notes. */
+export interface Candidates {
+  texts: SearchDocument[];
+  known: TermStats[];
 }
 
-export interface FactFilter {
-  project?: ProjectMatch;
-  agent?: string;
-  kinds?: readonly FactKind[];
-  sinceMs?: number;
-  /** Only facts with one of these ids. */
+export interface FactFilter extends Pick<SearchQuery, 'project' | 'agent' | 'kinds' | 'sinceMs' | 'file'> {
   ids?: readonly string[];
-  /** The last part of a path: only facts of the kind `file` about files of this name. */
+  /** Only facts of the kind `file` about files with this last part of a path. */
   fileName?: string;
 }
 
-/** A fact and the handover that tells it. */
-export interface FoundFact {
-  fact: SearchedFact;
-  handover: SearchedHandover;
-}
-
-/** Finds texts. The index and the scan of the files answer alike. */
+/** Finds documents: by the index, or by a scan of the files, with the same results. */
 export interface Finder {
   readonly by: 'index' | 'scan';
-  /** Why the files are scanned although there could be an index; null when all is well. */
+  /** Why the files are scanned although SQLite is there; null when all is well. */
   readonly indexFailure: Error | null;
-  gather(query: SearchQuery, parsed: ParsedQuery): Promise<Gathered>;
+  gather(query: SearchQuery, parsed: ParsedQuery): Promise<Candidates>;
   /** Newest handover first. */
-  facts(filter: FactFilter): AsyncIterable<FoundFact>;
-  /** How many handovers of its project hold a fact. */
-  countHolders(found: FoundFact): Promise<number>;
+  facts(filter: FactFilter): AsyncIterable<FactDocument>;
+  /** How many handovers of its project contain a fact. */
+  countHolders(found: FactDocument): Promise<number>;
   marks(project: string): Promise<Marks>;
-  /** The project that a folder was last worked in as. */
+  /** The project of the newest handover in the first of these folders that has any. */
   projectOf(roots: readonly string[]): Promise<string | null>;
   close(): void;
+}
+
+/** Tags by which the index selects documents, whatever their words are. */
+export function tagsOf({ project, agent }: HandoverRecord): string[] {
+  return [tagOfProject(project.id), tagOfAgent(agent)];
+}
+
+export function tagsOfFact({ kind, text }: FactRecord): string[] {
+  return kind === 'file' ? [tagOfKind(kind), tagOfFileName(baseName(text))] : [tagOfKind(kind)];
+}
+
+export function tagOfProject(id: string): string {
+  return makeTag('p', id);
+}
+
+export function tagOfAgent(agent: string): string {
+  return makeTag('a', agent.toLowerCase());
+}
+
+export function tagOfKind(kind: FactKind): string {
+  return makeTag('k', String(FACT_KINDS.indexOf(kind)));
+}
+
+export function tagOfFileName(name: string): string {
+  return makeTag('n', printFingerprint(name.toLowerCase()));
+}
+
+/** Whether a document is within the limits of a query. Both finders check their results by this. */
+export function passes(filter: FactFilter, document: SearchDocument): boolean {
+  const { agent, project, kinds, ids, fileName, file } = filter;
+  if (file !== undefined && !namesFile(document.text, file)) return false;
+  if (document.what === 'note') return mayBeNote(filter) && isSince(filter, document.at);
+  const { handover } = document;
+  if (agent !== undefined && handover.agent.toLowerCase() !== agent.toLowerCase()) return false;
+  if (project !== undefined && !isOfProject(handover, project)) return false;
+  if (!isSince(filter, handover.at)) return false;
+  if (kinds === undefined && ids === undefined && fileName === undefined) return true;
+  if (document.what !== 'fact') return false;
+  const { fact } = document;
+  if (kinds !== undefined && !kinds.includes(fact.kind)) return false;
+  if (ids !== undefined && !ids.includes(fact.id)) return false;
+  if (fileName === undefined) return true;
+  return fact.kind === 'file' && baseName(fact.text).toLowerCase() === fileName.toLowerCase();
+}
+
+/** Notes have no kind and no agent. */
+export function mayBeNote({ kinds, agent }: FactFilter): boolean {
+  return kinds === undefined && agent === undefined;
+}
+
+export function isOfProject(
+  { project, root }: { project: HandoverRecord['project'] | null; root: string | null },
+  match: ProjectMatch,
+): boolean {
+  if (match.root !== undefined && root === match.root) return true;
+  if (project === null) return false;
+  return project.id === match.id || project.name.toLowerCase() === match.name?.toLowerCase();
+}
+
+function isSince({ sinceMs }: FactFilter, at: string): boolean {
+  return sinceMs === undefined || Date.parse(at) >= sinceMs;
+}
+
+/** Whether a text contains a path that ends with `file`, at the beginning of a part. */
+export function namesFile(text: string, file: string): boolean {
+  const [folded, wanted] = [foldText(text), foldText(file).replace(/^\.?\//, '')];
+  for (let at = folded.indexOf(wanted); at >= 0 && wanted !== ''; at = folded.indexOf(wanted, at + 1))
+    if (
+      !/[\p{L}\p{N}_.-]/u.test(folded.charAt(at - 1)) &&
+      !/[\p{L}\p{N}_]/u.test(folded.charAt(at + wanted.length))
+    )
+      return true;
+  return false;
 }

@@ -1,4 +1,5 @@
-import { CACHES_OF_FEATURES, pathOfCache } from '../platform/cache-database.ts';
+import { join } from 'node:path';
+import { CACHES_OF_FEATURES, isCacheDamage, pathOfCache } from '../platform/cache-database.ts';
 import { dropCache } from '../platform/cache-writer.ts';
 import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
@@ -6,29 +7,45 @@ import { readIntact } from '../store/handovers.ts';
 import { INDEX } from '../store/index-schema.ts';
 import { dropReadings } from '../store/readings.ts';
 import type { Store } from '../store/store.ts';
-import type { SearchDesk } from './finder.ts';
-import { openFinder } from './open-finder.ts';
-import { SEARCH } from './search-schema.ts';
-import { forgetVectors } from './semantic/forget.ts';
+import type { SearchContext } from './finder.ts';
+import { openFinder } from './search.ts';
+import { SEARCH_INDEX } from './search-index.ts';
+import { digestOf, discardVectors, openVectorStore, VECTORS } from './semantic/vector-store.ts';
 
-/** To be called before handovers are forgotten: afterwards nothing tells which vectors were made of what they say. */
-export function forgetMeaning(store: Store, ids: readonly string[]): void {
+/**
+ * Deletes the vectors of handovers' facts, whatever model made them: a vector reveals much of its text. Must be called
+ * before the handovers are deleted. A fact that another handover has too is embedded again when it is needed.
+ */
+export function forgetVectorsOf(store: Store, ids: readonly string[]): void {
+  if (!pathExists(join(store.root, VECTORS))) return;
   const texts = ids.flatMap((id) => readIntact(store, id)?.facts.map(({ text }) => text) ?? []);
-  forgetVectors(store, texts);
+  try {
+    const vectors = openVectorStore(store, { space: '', allowExtension: false });
+    try {
+      vectors?.forget(texts.map((text) => digestOf(text, 'text')));
+    } finally {
+      vectors?.close();
+    }
+    // Without SQLite nothing can be deleted from the file.
+    if (vectors === null) discardVectors(store);
+  } catch (error) {
+    if (!isCacheDamage(error)) throw error;
+    discardVectors(store);
+  }
 }
 
-/** To be called after it: what forgotten handovers say is then in no cache any more, not when somebody searches next. */
-export async function forgetInCaches(desk: SearchDesk): Promise<void> {
-  const { store } = desk;
+/** Removes the texts of deleted handovers from every cache now, not at the next search. Must be called after deleting. */
+export async function forgetInCaches(context: SearchContext): Promise<void> {
+  const { store } = context;
   dropReadings(store);
   if (loadSqlDriver(store.machine.env.HANDOVER_SQLITE) === null) {
-    // Nothing can be taken out of databases here: they go as they are.
+    // Nothing can be deleted from databases here, so they are dropped.
     for (const name of [INDEX.name, ...CACHES_OF_FEATURES])
       if (pathExists(pathOfCache(store, { name }))) dropCache(store, { name });
     return;
   }
-  if (!pathExists(pathOfCache(store, SEARCH))) return;
-  const finder = await openFinder(desk);
+  if (!pathExists(pathOfCache(store, SEARCH_INDEX))) return;
+  const finder = await openFinder(context);
   finder.close();
-  if (finder.by === 'scan') dropCache(store, SEARCH);
+  if (finder.by === 'scan') dropCache(store, SEARCH_INDEX);
 }

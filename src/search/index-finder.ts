@@ -1,3 +1,4 @@
+import { MARKS, type Mark, type Marks } from '../handover/marks.ts';
 import {
   checkCacheSeal,
   numberIn,
@@ -8,97 +9,96 @@ import {
 } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
-import { isOfHandovers, passes, passesFact } from './filter.ts';
-import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
+import {
+  type Candidates,
+  type FactDocument,
+  type FactFilter,
+  type Finder,
+  mayBeNote,
+  passes,
+  type SearchContext,
+  type SearchDocument,
+  tagOfFileName,
+} from './finder.ts';
+import { tagOfNotes } from './notes.ts';
+import type { ParsedQuery, SearchQuery } from './query.ts';
 import {
   allOf,
-  anyOf,
   EVERYWHERE,
   type Expression,
+  type Extent,
   findNumbers,
-  nameTerm,
+  limitTerms,
+  lookUpTerms,
   type Reach,
+  retrieveNumbers,
   term,
-} from './full-text.ts';
-import { readKeptMarks } from './kept-marks.ts';
-import type { ParsedQuery } from './parsed-query.ts';
-import type { SearchQuery } from './query.ts';
-import { type Extent, gatherNumbers, knowWords } from './retrieve.ts';
-import { isBehind, tagOfNotes } from './search-freshness.ts';
+} from './retrieve.ts';
 import {
   FIRST_OF_NOTES,
-  HANDOVER_COLUMNS,
+  HANDOVERS,
+  isBehind,
   lastNumberSince,
   numberOfFact,
-  type PlacedHandover,
   readHandoverRow,
   readTextRow,
-  SEARCH,
-  TEXT_COLUMNS,
+  SEARCH_INDEX,
+  TEXTS,
   type TextRow,
-} from './search-schema.ts';
-import { type Searched, tagOfAgent, tagOfFileName, tagOfKind, tagOfProject } from './searched.ts';
+} from './search-index.ts';
 
-/** Answers from the search index, after bringing it in line with the files. */
-export async function openIndexFinder(desk: SearchDesk, driver: SqlDriver): Promise<Finder> {
-  const { store, progress } = desk;
-  const notes = desk.notes ?? null;
+/** Searches the index, after bringing it up to date. What writes to it is loaded only when something has changed. */
+export async function openIndexFinder(context: SearchContext, driver: SqlDriver): Promise<Finder> {
+  const { store, progress, notes = null } = context;
   const cache: OpenCache = await openCache(store, driver, {
-    cache: SEARCH,
+    cache: SEARCH_INDEX,
     update: async (database) => {
-      if (checkCacheSeal(store, SEARCH) === 'broken')
-        (await import('../platform/cache-writer.ts')).assertSealed(store, SEARCH);
+      if (checkCacheSeal(store, SEARCH_INDEX) === 'broken')
+        (await import('../platform/cache-writer.ts')).assertSealed(store, SEARCH_INDEX);
       if (isBehind(store, database, notes))
-        (await import('./search-writer.ts')).updateSearchIndex(store, database, { notes, progress });
+        (await import('./update-index.ts')).updateSearchIndex(store, database, { notes, progress });
     },
     rebuild: async () =>
-      (await import('./search-writer.ts')).rebuildSearchIndex(store, driver, { notes, progress }),
+      (await import('./update-index.ts')).rebuildSearchIndex(store, driver, { notes, progress }),
   });
   return {
     by: 'index',
     indexFailure: null,
-    gather: (query, parsed) => cache.ask((database) => gather(database, { desk, query, parsed })),
+    gather: (query, parsed) => cache.ask((database) => gather(database, context, { query, parsed })),
     facts: (filter) => readFacts(cache, filter),
     countHolders: (found) => cache.ask((database) => countHolders(database, found)),
-    marks: (project) => cache.ask((database) => readKeptMarks(database, project)),
+    marks: (project) => cache.ask((database) => readMarkRows(database, project)),
     projectOf: (roots) => cache.ask((database) => findProject(database, roots)),
     close: cache.close,
   };
 }
 
-interface Asked {
-  desk: SearchDesk;
-  query: SearchQuery;
-  parsed: ParsedQuery;
+function gather(
+  database: SqlDatabase,
+  { notes = null }: SearchContext,
+  { query, parsed }: { query: SearchQuery; parsed: ParsedQuery },
+): Candidates {
+  const extent = measureExtent(database);
+  const known = lookUpTerms(database, parsed, extent);
+  const retrieve = (limits: readonly Expression[], reach: Reach): number[] =>
+    retrieveNumbers(database, { parsed, known, total: extent.total, limits, reach, limit: query.limit });
+  const texts: SearchDocument[] = [];
+  const limits = limitDocuments(database, query);
+  if (limits !== null) texts.push(...readTexts(database, retrieve(limits, reachOfHandovers(query))));
+  if (notes !== null && mayBeNote(query) && query.project === undefined) {
+    const limits = [term(tagOfNotes(notes.folder)), ...limitTerms({ file: query.file })];
+    texts.push(...readNotes(database, retrieve(limits, { ...EVERYWHERE, from: FIRST_OF_NOTES })));
+  }
+  return { texts: texts.filter((document) => passes(query, document)), known };
 }
 
-function gather(database: SqlDatabase, { desk, query, parsed }: Asked): Gathered {
-  const extent = measureExtent(database);
-  const known = knowWords(database, parsed, extent);
-  const limits = describeLimits(database, query);
-  const texts: Searched[] = [];
-  if (limits !== null) {
-    const to = query.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(query.sinceMs);
-    const numbers = gatherNumbers(
-      database,
-      { parsed, known, extent, limits, limit: query.limit },
-      { from: EVERYWHERE.from, to },
-    );
-    texts.push(...readTexts(database, numbers));
-  }
-  const notes = desk.notes ?? null;
-  if (notes !== null && !isOfHandovers(query) && query.project === undefined) {
-    const scope = { from: FIRST_OF_NOTES, to: Number.MAX_SAFE_INTEGER };
-    const limits = [term(tagOfNotes(notes.folder)), ...limitToFile(query)];
-    const numbers = gatherNumbers(database, { parsed, known, extent, limits, limit: query.limit }, scope);
-    texts.push(...readNotes(database, numbers));
-  }
-  return { texts: texts.filter((searched) => passes(query, searched)), known };
+function reachOfHandovers({ sinceMs }: FactFilter): Reach {
+  return { ...EVERYWHERE, to: sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(sinceMs) };
 }
 
 const COUNTED_HANDOVERS = 200;
 
-/** Of the texts of handovers: about as many as the newest have on average. */
+/** The total is estimated from the newest handovers. */
 function measureExtent(database: SqlDatabase): Extent {
   const counted = database
     .prepare(
@@ -115,31 +115,17 @@ function measureExtent(database: SqlDatabase): Extent {
   return { total: Math.max(1, all), from: numberIn(ends, 'low') || 0, to: numberIn(ends, 'high') || 0 };
 }
 
-/** What every text must have besides; null when nothing can have it. */
-function describeLimits(
+/** What the documents of handovers must contain; null when none can. */
+function limitDocuments(
   database: SqlDatabase,
-  { kinds, agent, project, ...rest }: Pick<SearchQuery, 'kinds' | 'agent' | 'project' | 'file'>,
+  { kinds, agent, file, project }: FactFilter,
 ): Expression[] | null {
-  const limits = limitToFile(rest);
-  if (kinds !== undefined) {
-    if (kinds.length === 0) return null;
-    limits.push(anyOf(kinds.map((kind) => term(tagOfKind(kind)))));
-  }
-  if (agent !== undefined) limits.push(term(tagOfAgent(agent)));
-  if (project !== undefined) {
-    const ids = findProjects(database, project);
-    if (ids.length === 0) return null;
-    limits.push(anyOf(ids.map((id) => term(tagOfProject(id)))));
-  }
-  return limits;
+  const projects = project === undefined ? undefined : findProjects(database, project);
+  if (kinds?.length === 0 || projects?.length === 0) return null;
+  return limitTerms({ kinds, agent, file, projects });
 }
 
-function limitToFile({ file }: Pick<SearchQuery, 'file'>): Expression[] {
-  const name = file === undefined ? null : nameTerm(file);
-  return name === null ? [] : [name];
-}
-
-/** Each project, by a jump over its handovers. */
+/** The distinct projects, by a loose index scan. */
 const PROJECTS = `
   WITH RECURSIVE known(id, name) AS (
     SELECT * FROM (SELECT project_id, project_name FROM handovers ORDER BY project_id, project_name LIMIT 1)
@@ -165,7 +151,6 @@ function findProjects(database: SqlDatabase, { id, name, root }: ProjectMatch): 
   return [...ids];
 }
 
-/** The project of the newest handover of the first of these folders that has any. */
 function findProject(database: SqlDatabase, roots: readonly string[]): string | null {
   const find = database.prepare('SELECT project_id FROM handovers WHERE root = ? ORDER BY first LIMIT 1');
   for (const root of roots) {
@@ -175,54 +160,48 @@ function findProject(database: SqlDatabase, roots: readonly string[]): string | 
   return null;
 }
 
-function readTexts(database: SqlDatabase, numbers: readonly number[]): Searched[] {
+/** The documents of handovers with these numbers, in order. */
+function readTexts(
+  database: SqlDatabase,
+  numbers: readonly number[],
+): Exclude<SearchDocument, { what: 'note' }>[] {
   const rows = readRows(database, numbers);
   const places = database
     .prepare(
-      `SELECT ${HANDOVER_COLUMNS} FROM handovers WHERE first IN (
+      `SELECT ${HANDOVERS.columns} FROM handovers WHERE first IN (
          SELECT (SELECT max(first) FROM handovers WHERE first <= value) FROM json_each(?)) ORDER BY first`,
     )
     .all(JSON.stringify(numbers))
     .map(readHandoverRow);
   let at = 0;
-  return rows.map((row) => {
-    while (row.n >= endOf(places[at])) at++;
+  return rows.map(({ n, text, fact }) => {
+    for (let place = places[at]; place !== undefined && n >= place.first + place.texts; place = places[at])
+      at++;
     const place = places[at];
-    if (place === undefined || row.n < place.first) throw new RowDamage();
+    if (place === undefined || n < place.first) throw new RowDamage();
     const { handover } = place;
-    if (row.fact === null) return { what: 'handover', text: row.text, handover };
-    return { what: 'fact', text: row.text, handover, fact: row.fact };
+    return fact === null ? { what: 'handover', text, handover } : { what: 'fact', text, fact, handover };
   });
 }
 
-function endOf(place: PlacedHandover | undefined): number {
-  return place === undefined ? Number.POSITIVE_INFINITY : place.first + place.texts;
-}
-
-function readNotes(database: SqlDatabase, numbers: readonly number[]): Searched[] {
+function readNotes(database: SqlDatabase, numbers: readonly number[]): SearchDocument[] {
   const find = database.prepare('SELECT path, at FROM notes WHERE first <= ? ORDER BY first DESC LIMIT 1');
-  return readRows(database, numbers).map((row) => {
-    const file = find.get(row.n);
-    return {
-      what: 'note',
-      text: row.text,
-      path: textIn(file, 'path'),
-      line: row.line ?? 1,
-      at: textIn(file, 'at'),
-    };
+  return readRows(database, numbers).map(({ n, text, line }) => {
+    const file = find.get(n);
+    return { what: 'note', text, path: textIn(file, 'path'), line: line ?? 1, at: textIn(file, 'at') };
   });
 }
 
-/** In the order of their numbers. What the full text knows and the rows do not is damage. */
+/** In the order of their numbers. A text that only the full-text tables know is damage. */
 function readRows(database: SqlDatabase, numbers: readonly number[]): TextRow[] {
   const rows = database
-    .prepare(`SELECT ${TEXT_COLUMNS} FROM texts WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n`)
+    .prepare(`SELECT ${TEXTS.columns} FROM texts WHERE n IN (SELECT value FROM json_each(?)) ORDER BY n`)
     .all(JSON.stringify(numbers));
   if (rows.length !== numbers.length) throw new RowDamage();
   return rows.map(readTextRow);
 }
 
-function countHolders(database: SqlDatabase, { fact, handover }: FoundFact): number {
+function countHolders(database: SqlDatabase, { fact, handover }: FactDocument): number {
   const row = database
     .prepare(
       `SELECT count(*) AS count FROM texts t WHERE t.fact = ? AND ? =
@@ -232,41 +211,51 @@ function countHolders(database: SqlDatabase, { fact, handover }: FoundFact): num
   return numberIn(row, 'count');
 }
 
+/** The marks of a project, without the facts and handovers that they pin. */
+function readMarkRows(database: SqlDatabase, project: string): Marks {
+  const marks = new Map<string, Mark>();
+  const rows = database.prepare('SELECT fact, mark, at, because FROM marks WHERE project = ?').all(project);
+  for (const row of rows) {
+    const mark = MARKS.find((known) => known === textIn(row, 'mark'));
+    const because = textIn(row, 'because') || null;
+    if (mark !== undefined)
+      marks.set(textIn(row, 'fact'), { mark, at: textIn(row, 'at'), because, held: null });
+  }
+  return marks;
+}
+
 const ROWS_AT_ONCE = 500;
 const MOST_NUMBERS = 50_000;
 
-/** Whoever needs few gets them soon; whoever needs all is spared that each look-up begins at the newest. */
-async function* readFacts(cache: OpenCache, filter: FactFilter): AsyncIterable<FoundFact> {
-  const to = filter.sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(filter.sinceMs);
-  let from = EVERYWHERE.from;
+/** Pages grow: whoever needs few facts gets them soon, and whoever needs all does not begin at the newest each time. */
+async function* readFacts(cache: OpenCache, filter: FactFilter): AsyncIterable<FactDocument> {
+  const reach = reachOfHandovers(filter);
   for (let limit = ROWS_AT_ONCE; ; limit = Math.min(4 * limit, MOST_NUMBERS)) {
-    const reach = { from, to, limit };
-    const numbers = await cache.ask((database) => listFactNumbers(database, filter, reach));
+    const numbers = await cache.ask((database) => listFactNumbers(database, filter, { ...reach, limit }));
     for (let at = 0; at < numbers.length; at += ROWS_AT_ONCE) {
       const some = numbers.slice(at, at + ROWS_AT_ONCE);
-      for (const searched of await cache.ask((database) => readTexts(database, some)))
-        if (searched.what === 'fact' && passesFact(filter, searched.fact, searched.handover)) yield searched;
+      for (const document of await cache.ask((database) => readTexts(database, some)))
+        if (document.what === 'fact' && passes(filter, document)) yield document;
     }
     if (numbers.length < limit) return;
-    from = (numbers.at(-1) ?? 0) + 1;
+    reach.from = (numbers.at(-1) ?? 0) + 1;
   }
 }
 
-type Page = Reach & { limit: number };
-
-function listFactNumbers(database: SqlDatabase, filter: FactFilter, page: Page): number[] {
-  const limits = describeLimits(database, filter);
+function listFactNumbers(
+  database: SqlDatabase,
+  filter: FactFilter,
+  page: Reach & { limit: number },
+): number[] {
+  const { ids, fileName } = filter;
+  const limits = limitDocuments(database, filter);
   if (limits === null) return [];
-  if (filter.fileName !== undefined) limits.push(term(tagOfFileName(filter.fileName)));
-  if (filter.ids !== undefined || limits.length === 0) return listNumbers(database, page, filter.ids);
-  return findNumbers(database, allOf(limits), page);
-}
-
-function listNumbers(database: SqlDatabase, { from, to, limit }: Page, ids?: readonly string[]): number[] {
+  if (fileName !== undefined) limits.push(term(tagOfFileName(fileName)));
+  if (ids === undefined && limits.length > 0) return findNumbers(database, allOf(limits), page);
   const facts = (ids ?? []).map(numberOfFact);
   const among = ids === undefined ? '' : `fact IN (${facts.map(() => '?').join(', ')}) AND`;
   return database
     .prepare(`SELECT n FROM texts WHERE ${among} n BETWEEN ? AND ? ORDER BY n LIMIT ?`)
-    .all(...facts, from, to, limit)
+    .all(...facts, page.from, page.to, page.limit)
     .map((row) => numberIn(row, 'n'));
 }

@@ -10,21 +10,22 @@ import { cleanText } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { describeFileState } from '../platform/durable-file.ts';
 import { readProjectFile } from '../platform/project-file.ts';
+import { makeTag } from './tokens.ts';
 
-/** Where the notes of a project are: its top folder, and the folder of its memory. */
+/** The root folder of a project, and the folder of its memory. */
 export interface NotesPlace {
   folder: string;
   memoryDir: string;
 }
 
-/** A file with notes, and how it was seen. */
+/** A file with notes, and its state (size and time) when it was listed. */
 export interface NotesFile {
   path: string;
   state: string;
   maxBytes: number;
 }
 
-/** SOUL, MEMORY and HANDOFF of a project and the three layers of its memory, as far as they are there. */
+/** The existing files among SOUL, MEMORY and HANDOFF of a project and the three layers of its memory. */
 export function listNotesFiles({ folder, memoryDir }: NotesPlace, machine: Memory['machine']): NotesFile[] {
   const memory = { root: memoryDir, machine };
   const documents = DOCUMENT_NAMES.map((name) => ({
@@ -42,24 +43,17 @@ export function listNotesFiles({ folder, memoryDir }: NotesPlace, machine: Memor
   });
 }
 
-/** When it was last changed. */
+/** When the file was last changed. */
 export function timeOfNotes({ state }: NotesFile): string {
   const ns = state.split(':').at(-1) ?? '0';
   return formatTimestamp(Number(BigInt(ns) / 1_000_000n));
 }
 
-/** A piece of a note that stands for itself. */
-export interface NotePiece {
-  text: string;
-  /** Counted from one. */
-  line: number;
-}
-
-/** The pieces of a file; none when it cannot be read. */
-export function readPieces({ path, maxBytes }: NotesFile): NotePiece[] {
+/** The blocks of a file with their lines, from 1; none when it cannot be read. */
+export function readPieces({ path, maxBytes }: NotesFile): { text: string; line: number }[] {
   const content = readOrNothing(path, maxBytes);
   const lines = content.split('\n');
-  const pieces: NotePiece[] = [];
+  const pieces: { text: string; line: number }[] = [];
   let line = 0;
   for (const note of parseNoteFile(content).notes)
     for (const block of splitBlocks(note.text)) {
@@ -79,4 +73,8 @@ function readOrNothing(path: string, maxBytes: number): string {
     if (error instanceof HandoverError) return '';
     throw error;
   }
+}
+
+export function tagOfNotes(folder: string): string {
+  return makeTag('f', folder);
 }

@@ -1,18 +1,141 @@
-import type { FactKind } from '../model/fact.ts';
+import type { FactKind, Trust } from '../model/fact.ts';
+import { isStopWord } from '../model/text.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
+import { foldText, gramsOf, isUnspaced, splitWords, stemWord } from './tokens.ts';
 
-/** What is asked for, and where. */
+/** What is searched for, and where. */
 export interface SearchQuery {
   text: string;
   kinds?: readonly FactKind[];
   /** Compared without regard to case. */
   agent?: string;
-  /** Only of this project; without it all are searched, with those of the project that is searched from ahead of others. */
+  /** Only this project. Without it all are searched, and hits of the current project come ahead of others. */
   project?: ProjectMatch;
   sinceMs?: number;
-  /** Only what names this file: a path, or the end of one. */
+  /** Only texts that name this file: a path, or the end of one. */
   file?: string;
-  /** Also the text of the sessions that agents keep on this machine. */
+  /** Also search the text of the agents' sessions on this machine. */
   sessions?: boolean;
   limit: number;
+}
+
+/** Without an index only the newest sessions are searched, up to one of these limits. */
+export const SCAN_LIMITS: { sessions: number; bytes: number } = { sessions: 40, bytes: 256 * 1024 * 1024 };
+
+export interface QueryWord {
+  /** Folded. */
+  text: string;
+  stem: string;
+  grams: readonly string[];
+  isUnspaced: boolean;
+}
+
+/** The words of a query. There is no query syntax. */
+export interface ParsedQuery {
+  words: readonly QueryWord[];
+  /** Several words, or a name with punctuation: texts that contain it as it stands come first. */
+  phrase: string | null;
+}
+
+/** Enough for a pasted error; the rest of a query is ignored. */
+const MAX_CHARACTERS = 2000;
+const MAX_WORDS = 24;
+
+export function parseQuery(text: string): ParsedQuery {
+  const folded = foldText(text.slice(0, MAX_CHARACTERS));
+  const all = [...new Set(splitWords(folded))];
+  const telling = all.filter((word) => !isStopWord(word));
+  const words = (telling.length > 0 ? telling : all).slice(0, MAX_WORDS).map((word) => ({
+    text: word,
+    stem: stemWord(word),
+    grams: gramsOf(word),
+    isUnspaced: isUnspaced(word),
+  }));
+  const phrase = folded.replace(QUOTES_AROUND, '');
+  return { words, phrase: phrase !== words[0]?.text && phrase.length > 2 ? phrase : null };
+}
+
+/** With the full stop or question mark at the end. */
+const QUOTES_AROUND = /^["'`“”‘’«»\s]+|["'`“”‘’«»\s.!?。]+$/gu;
+
+export type Standing = 'open' | 'resolved' | 'refuted' | 'pinned';
+
+/** Where a hit comes from. */
+export interface HitOrigin {
+  handover?: string;
+  agent?: string;
+  session?: string;
+  project?: { id: string; name: string };
+  at: string;
+  /** In the transcript. */
+  line?: number;
+  /** For the text of a session: the speaker, the transcript, and the byte offset of the line in it. */
+  speaker?: 'human' | 'agent' | 'tool';
+  transcript?: string;
+  offset?: number;
+  /** The agent has deleted the session: only its archived text is left. */
+  gone?: true;
+  /** How many handovers contain it, including this one. */
+  handovers?: number;
+  /** Imported from a bundle. */
+  imported?: true;
+}
+
+export interface SearchHit {
+  what: 'fact' | 'handover' | 'note' | 'session';
+  /** The id of the fact, the handover or the session; for a note its path. */
+  id: string;
+  /** The fact, the title, or an excerpt around the match. */
+  text: string;
+  kind?: FactKind;
+  trust?: Trust;
+  /** The fact's own status: `done` for a task, `edited` for a file … */
+  status?: string;
+  standing?: Standing;
+  /** Why it was refuted or resolved. */
+  because?: string;
+  from: HitOrigin;
+  /** The command that opens it. */
+  open: string;
+  score: number;
+}
+
+const MOST_CHARACTERS = 400;
+const BEFORE = 120;
+
+/** A text in one paragraph; only the part around the match if it is long. */
+export function excerpt(text: string, { words }: ParsedQuery): string {
+  const line = text.replace(/\s+/g, ' ').trim();
+  if (line.length <= MOST_CHARACTERS) return line;
+  const folded = line.toLowerCase();
+  const met = words.map((word) => folded.indexOf(word.text)).filter((at) => at >= 0);
+  const start = met.length === 0 ? 0 : Math.max(0, Math.min(...met) - BEFORE);
+  const end = Math.min(line.length, start + MOST_CHARACTERS);
+  // Never half a surrogate pair.
+  const part = line
+    .slice(start, end)
+    .replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '')
+    .trim();
+  return `${start > 0 ? '…' : ''}${part}${end < line.length ? '…' : ''}`;
+}
+
+/** Where the words of a query are in a text, in any inflection. */
+export function findMatches(text: string, query: string): { start: number; end: number }[] {
+  const { words } = parseQuery(query);
+  const stems = new Set(words.map(({ stem }) => stem));
+  const parts = words.filter(({ text: word, isUnspaced: runs }) => runs || word.length > 3);
+  const matches: { start: number; end: number }[] = [];
+  for (const match of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+    const [word] = match;
+    const folded = word.toLowerCase();
+    if (stems.has(stemWord(folded))) {
+      matches.push({ start: match.index, end: match.index + word.length });
+      continue;
+    }
+    const part = parts.find((each) => folded.includes(each.text))?.text;
+    if (part === undefined) continue;
+    const start = match.index + folded.indexOf(part);
+    matches.push({ start, end: isUnspaced(word) ? start + part.length : match.index + word.length });
+  }
+  return matches;
 }

@@ -1,66 +1,86 @@
-import { type Fused, fuse, type RankedList } from './fuse.ts';
-import type { ParsedQuery, QueryWord } from './parsed-query.ts';
+import type { ParsedQuery, QueryWord } from './query.ts';
 import { foldText, isUnspaced, makeStemPicker, splitWords } from './tokens.ts';
 
-/** What is known of a word of the query among all texts. */
-export interface KnownWord {
+/** Keys, best first, and how much the list counts. */
+export interface RankedList<K> {
+  keys: readonly K[];
+  weight?: number;
+}
+
+export interface FusedKey<K> {
+  key: K;
+  score: number;
+}
+
+/** The constant of reciprocal rank fusion, as it was published. */
+const EVENNESS = 60;
+
+/**
+ * Reciprocal rank fusion: keys that rank high in several lists come first. A key that is in a list twice counts where it
+ * is first. Equal scores keep the order in which keys were first met.
+ */
+export function fuse<K>(lists: readonly RankedList<K>[]): FusedKey<K>[] {
+  const scores = new Map<K, number>();
+  for (const { keys, weight = 1 } of lists) {
+    const seen = new Set<K>();
+    for (const [place, key] of keys.entries()) {
+      if (seen.has(key)) continue;
+      seen.add(key);
+      scores.set(key, (scores.get(key) ?? 0) + weight / (EVENNESS + place + 1));
+    }
+  }
+  return [...scores].map(([key, score]) => ({ key, score })).sort((a, b) => b.score - a.score);
+}
+
+/** How a word of the query occurs in all texts. */
+export interface TermStats {
   word: QueryWord;
-  /** How many texts have it, about. */
+  /** About how many texts have it. */
   texts: number;
-  /** The rarer, the more. */
+  /** The rarer, the higher. */
   weight: number;
-  /** Stems that it may be a mistyped form of. */
-  alike: readonly string[];
+  /** Stems that it may be a typo of. */
+  corrections: readonly string[];
 }
 
-/** Rankings of the same texts by different measures, best first. What a measure does not find is not in its list. */
-export interface Rankings<K> {
-  words: K[];
-  grams: K[];
-  /** Those that have the phrase as it stands. */
-  exact: ReadonlySet<K>;
+/** The inverse document frequency of BM25. */
+export function weighWord(texts: number, total: number): number {
+  return Math.log(1 + (total - texts + 0.5) / (texts + 0.5));
 }
 
-/** What a hit of the project that is searched from has ahead of others. */
+/** How much the list of the current project's texts counts. */
 const HERE_WEIGHT = 0.5;
 
-export interface FuseOptions<K> {
-  /** Whether a text is of the project that is searched from. */
-  isHere?: (key: K) => boolean;
-  /** Rankings by other measures than words. */
-  more?: readonly RankedList<K>[];
-}
-
-/** Ranks texts by their words and by parts of words, and fuses that with other rankings. What has the phrase comes first. */
+/**
+ * Ranks texts by words and by parts of words, and fuses that with other rankings (`more`). Texts of the current project
+ * (`isHere`) gain weight, and those with the exact phrase come first.
+ */
 export function fuseTexts<K>(
-  { parsed, known }: { parsed: ParsedQuery; known: readonly KnownWord[] },
+  { parsed, known }: { parsed: ParsedQuery; known: readonly TermStats[] },
   texts: readonly { key: K; text: string }[],
-  { isHere, more = [] }: FuseOptions<K> = {},
-): Fused<K>[] {
+  { isHere, more = [] }: { isHere?: (key: K) => boolean; more?: readonly RankedList<K>[] } = {},
+): FusedKey<K>[] {
   const { words, grams, exact } = rankTexts(parsed, known, texts);
   const lists: RankedList<K>[] = [{ keys: words }, { keys: grams }, ...more];
   if (isHere !== undefined) {
     const own = fuse(lists).flatMap(({ key }) => (isHere(key) ? [key] : []));
     lists.push({ keys: own, weight: HERE_WEIGHT });
   }
-  const isExact = (key: K): number => Number(exact.has(key));
-  return fuse(lists).sort((a, b) => isExact(b.key) - isExact(a.key));
+  return fuse(lists).sort((a, b) => Number(exact.has(b.key)) - Number(exact.has(a.key)));
 }
 
-/** From how many texts have it, out of how many. */
-export function weighWord(texts: number, total: number): number {
-  return Math.log(1 + (total - texts + 0.5) / (texts + 0.5));
-}
-
+/** The same texts ranked by words and by trigrams, without those that do not match, and those with the exact phrase. */
 export function rankTexts<K>(
   query: ParsedQuery,
-  known: readonly KnownWord[],
+  known: readonly TermStats[],
   texts: readonly { key: K; text: string }[],
-): Rankings<K> {
-  const byWords: Scored<K>[] = [];
-  const byGrams: Scored<K>[] = [];
+): { words: K[]; grams: K[]; exact: ReadonlySet<K> } {
+  const byWords: KeyScore<K>[] = [];
+  const byGrams: KeyScore<K>[] = [];
   const exact = new Set<K>();
-  const pickStem = makeStemPicker(new Set(known.flatMap(({ word, alike }) => [word.stem, ...alike])));
+  const pickStem = makeStemPicker(
+    new Set(known.flatMap(({ word, corrections }) => [word.stem, ...corrections])),
+  );
   for (const { key, text } of texts) {
     const folded = foldText(text);
     byWords.push({ key, ...scoreWords(known, splitWords(folded), pickStem) });
@@ -71,39 +91,38 @@ export function rankTexts<K>(
   return { words: sortByScore(byWords, most), grams: sortByScore(byGrams, most), exact };
 }
 
-interface Measured {
+interface Score {
   score: number;
   /** How much of the query is there, by the weight of its words. */
   covered: number;
 }
 
-interface Scored<K> extends Measured {
+interface KeyScore<K> extends Score {
   key: K;
 }
 
-/** What has much less of the query than the best is not in the list: by its place there it would count for more than it is. */
+/** Texts that cover much less of the query than the best are left out: fusion sees only their place in the list. */
 const LEAST_COVERED = 0.5;
 
-/** Of equal ones the first given stays ahead. */
-function sortByScore<K>(scored: readonly Scored<K>[], most: number): K[] {
-  return scored
+function sortByScore<K>(scores: readonly KeyScore<K>[], most: number): K[] {
+  return scores
     .filter(({ score, covered }) => score > 0 && covered >= most * LEAST_COVERED)
     .sort((a, b) => b.score - a.score)
     .map(({ key }) => key);
 }
 
-/** The constants of BM25, and the length of a usual fact in words. */
+/** The constants of BM25, and the usual length of a fact in words. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.5;
 const USUAL_WORDS = 14;
-/** What a stem counts that is only like the one asked for. */
-const ALIKE = 0.7;
+/** What a corrected word counts. */
+const CORRECTED = 0.7;
 
 function scoreWords(
-  known: readonly KnownWord[],
+  known: readonly TermStats[],
   words: readonly string[],
   pickStem: (word: string) => string | null,
-): Measured {
+): Score {
   const counts = new Map<string, number>();
   for (const each of words) {
     const stem = pickStem(each);
@@ -111,22 +130,21 @@ function scoreWords(
   }
   const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * words.length) / USUAL_WORDS;
   let [score, covered] = [0, 0];
-  for (const { word, weight, alike } of known) {
+  for (const { word, weight, corrections } of known) {
     const own = counts.get(word.stem) ?? 0;
-    const like = own > 0 ? 0 : Math.max(0, ...alike.map((stem) => counts.get(stem) ?? 0));
-    const count = own + like;
+    const count = own > 0 ? own : Math.max(0, ...corrections.map((stem) => counts.get(stem) ?? 0));
     if (count === 0) continue;
-    const worth = weight * (own > 0 ? 1 : ALIKE);
+    const worth = weight * (own > 0 ? 1 : CORRECTED);
     covered += worth;
     score += (worth * count * (SATURATION + 1)) / (count + SATURATION * length);
   }
   return { score, covered };
 }
 
-/** A word of which less is there is not there. */
+/** A word of which a smaller share is there does not count. */
 export const LEAST_SHARE = 0.5;
 
-function scoreGrams(known: readonly KnownWord[], folded: string): Measured {
+function scoreGrams(known: readonly TermStats[], folded: string): Score {
   let covered = 0;
   for (const { word, weight } of known) {
     const share = shareOf(word, folded);
@@ -135,18 +153,15 @@ function scoreGrams(known: readonly KnownWord[], folded: string): Measured {
   return { score: covered / (1 + Math.log1p(folded.length / 80) / 4), covered };
 }
 
-/** How much of a word is in a text, from 0 to 1. */
+/** Which share of a word's trigrams is in a text, from 0 to 1. */
 export function shareOf({ text, grams }: QueryWord, folded: string): number {
   if (folded.includes(text)) return 1;
-  if (grams.length === 0) return 0;
-  let met = 0;
-  for (const gram of grams) if (folded.includes(gram)) met++;
-  return met / grams.length;
+  return grams.length === 0 ? 0 : grams.filter((gram) => folded.includes(gram)).length / grams.length;
 }
 
 const NAME_CHARACTER = /[\p{L}\p{N}_]/u;
 
-/** As whole words: not in the middle of a longer one. */
+/** Whether a text has the phrase as whole words, not in the middle of a longer one. */
 function hasPhrase(folded: string, phrase: string): boolean {
   for (let at = folded.indexOf(phrase); at >= 0; at = folded.indexOf(phrase, at + 1)) {
     const before = folded.charAt(at - 1);

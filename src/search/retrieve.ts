@@ -1,92 +1,187 @@
+import type { FactKind } from '../model/fact.ts';
+import { numberIn, textIn } from '../platform/cache-database.ts';
 import type { SqlDatabase } from '../platform/sqlite.ts';
-import {
-  allOf,
-  anyOf,
-  countNumbers,
-  type Expression,
-  findNumbers,
-  findStems,
-  listJoined,
-  listStemsFrom,
-  type Reach,
-  term,
-  wordTerm,
-} from './full-text.ts';
-import { allowedErrors, findAlike, MAX_STEM, MIN_STEM } from './misspelt.ts';
-import type { ParsedQuery, QueryWord } from './parsed-query.ts';
-import { type KnownWord, LEAST_SHARE, shareOf, weighWord } from './rank.ts';
-import { gramsOf } from './tokens.ts';
+import { tagOfAgent, tagOfKind, tagOfProject } from './finder.ts';
+import type { ParsedQuery, QueryWord } from './query.ts';
+import { LEAST_SHARE, shareOf, type TermStats } from './rank.ts';
+import { allowedErrors, MAX_STEM, MIN_STEM, makeTermStats } from './term-stats.ts';
+import { foldText, gramsOf, isUnspaced, listJoined, pairsOf, splitWords, TAG_SIGN } from './tokens.ts';
 
-/** How many texts there are, about, and which numbers they have, from the newest to the oldest. */
+/** An FTS5 query over `words` or `parts`. */
+export type Expression = string;
+
+/** Any text as one term. Nothing in it is taken for syntax. */
+export function term(text: string): Expression {
+  return `"${text.replaceAll('\u0000', ' ').replaceAll('"', '""')}"`;
+}
+
+export function wordTerm(word: string): Expression {
+  if (!isUnspaced(word)) return term(word);
+  const pairs = pairsOf(word).map((pair) => term(`${TAG_SIGN}${pair}`));
+  return [...word].length === 1 ? `${pairs[0]} *` : allOf(pairs);
+}
+
+/** A path or a name: all its words, joined as they are there. Null when it has no word. */
+function nameTerm(name: string): Expression | null {
+  const folded = foldText(name);
+  const words = splitWords(folded).map(wordTerm);
+  return words.length === 0 ? null : allOf([...words, ...listJoined(folded).map(term)]);
+}
+
+export function allOf(expressions: readonly Expression[]): Expression {
+  return expressions.map((expression) => `(${expression})`).join(' AND ');
+}
+
+export function anyOf(expressions: readonly Expression[]): Expression {
+  return expressions.map((expression) => `(${expression})`).join(' OR ');
+}
+
+/** A range of text numbers, both ends included. */
+export interface Reach {
+  from: number;
+  to: number;
+}
+
+export const EVERYWHERE: Reach = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
+
+/** The numbers of the first `limit` texts that match, in order. */
+export function findNumbers(
+  database: SqlDatabase,
+  expression: Expression,
+  { from, to, limit }: Reach & { limit: number },
+): number[] {
+  const rows = askFts(() =>
+    database
+      .prepare(
+        'SELECT rowid AS n FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?',
+      )
+      .all(expression, from, to, limit),
+  );
+  return rows.map((row) => numberIn(row, 'n'));
+}
+
+/** Stems by their trigrams, the shortest first. */
+export function findStems(database: SqlDatabase, expression: Expression, limit: number): string[] {
+  const rows = askFts(() =>
+    database
+      .prepare(
+        `SELECT stem FROM stems WHERE n IN (SELECT rowid FROM parts WHERE parts MATCH ?)
+         ORDER BY length(stem), stem LIMIT ?`,
+      )
+      .all(expression, limit),
+  );
+  return rows.map((row) => textIn(row, 'stem'));
+}
+
+/** A letter that this SQLite does not know splits a term into a phrase, which `detail=none` cannot answer. */
+function askFts(question: () => unknown[]): unknown[] {
+  try {
+    return question();
+  } catch (error) {
+    if (error instanceof Error && error.message.includes('phrase queries are not supported')) return [];
+    throw error;
+  }
+}
+
+/** About how many texts there are, and the range of their numbers, from the newest to the oldest. */
 export interface Extent extends Reach {
   total: number;
 }
 
-/** Looks up how rare the words of a query are, and, of one that no text has, which ones may be meant. */
-export function knowWords(database: SqlDatabase, { words }: ParsedQuery, extent: Extent): KnownWord[] {
-  const { total } = extent;
-  return words.map((word) => {
-    const texts = estimate(database, wordTerm(word.text), extent);
-    const alike =
-      texts > 0 || word.isUnspaced ? [] : findAlike(word.stem, listStemsNear(database, word.stem));
-    const counts = alike.map((stem) => estimate(database, term(stem), extent));
-    const weight = weighWord(Math.min(Math.max(texts, ...counts), total), total);
-    return { word, texts, weight, alike };
+export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: Extent): TermStats[] {
+  return makeTermStats(parsed, {
+    total: extent.total,
+    countWord: ({ text }) => estimate(database, wordTerm(text), extent),
+    countStem: (stem) => estimate(database, term(stem), extent),
+    listStemsNear: (stem) => listStemsNear(database, stem),
   });
 }
 
-/** So many of a word's newest texts are counted; how many there are in all follows from how far back they reach. */
+/** So many of the newest texts with a word are counted; how far back they reach gives an estimate of the total. */
 const COUNTED = 400;
 
-/** About how many texts there are; exact while they are few. */
 function estimate(database: SqlDatabase, expression: Expression, { from, to }: Reach): number {
-  const { count, last } = countNumbers(database, expression, COUNTED);
+  const [row] = askFts(() => [
+    database
+      .prepare(
+        `SELECT count(*) AS count, max(n) AS last
+         FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?)`,
+      )
+      .get(expression, COUNTED),
+  ]);
+  const [count, last] = [numberIn(row, 'count') || 0, numberIn(row, 'last') || 0];
   if (count < COUNTED || last >= to) return count;
   return Math.round((count * (to - from + 1)) / Math.max(1, last - from + 1));
 }
 
-/** Stems with the same first letter, or with the first two swapped: few people mistype the first one. */
+/**
+ * Stems without digits and of about the same length, with the same first letter or the first two swapped: few people
+ * mistype the first one. They are read as one text, which takes a tenth of the time of as many rows.
+ */
 function listStemsNear(database: SqlDatabase, stem: string): string[] {
   const [first = '', second = ''] = stem;
   const errors = allowedErrors(stem);
-  const lengths = {
-    shortest: Math.max(MIN_STEM, stem.length - errors),
-    longest: Math.min(MAX_STEM, stem.length + errors),
-  };
+  const shortest = Math.max(MIN_STEM, stem.length - errors);
+  const longest = Math.min(MAX_STEM, stem.length + errors);
+  const find = database.prepare(
+    `SELECT coalesce(group_concat(stem, ' '), '') AS stems FROM stems
+     WHERE stem >= ? AND stem < ? AND length(stem) BETWEEN ? AND ? AND stem NOT GLOB '*[0-9]*'`,
+  );
   return [...new Set([first, `${second}${first}`])].flatMap((start) =>
-    listStemsFrom(database, start, lengths),
+    textIn(find.get(start, `${start}\u{10ffff}`, shortest, longest), 'stems').split(' '),
   );
 }
 
-export interface Request {
+/** Undefined means no limit. */
+export interface Limits {
+  kinds?: readonly FactKind[] | undefined;
+  agent?: string | undefined;
+  file?: string | undefined;
+  /** Their ids. */
+  projects?: readonly string[] | undefined;
+}
+
+/** What every text must contain besides words of the query. */
+export function limitTerms({ kinds, agent, file, projects }: Limits): Expression[] {
+  const name = file === undefined ? null : nameTerm(file);
+  const limits = name === null ? [] : [name];
+  if (kinds !== undefined) limits.push(anyOf(kinds.map((kind) => term(tagOfKind(kind)))));
+  if (agent !== undefined) limits.push(term(tagOfAgent(agent)));
+  if (projects !== undefined) limits.push(anyOf(projects.map((id) => term(tagOfProject(id)))));
+  return limits;
+}
+
+export interface Retrieval {
   parsed: ParsedQuery;
-  known: readonly KnownWord[];
-  extent: Extent;
-  /** What every text must have besides. */
+  known: readonly TermStats[];
+  /** About how many texts there are in all. */
+  total: number;
+  /** What every text must contain besides. */
   limits: readonly Expression[];
-  /** How many texts are wanted in the end. */
+  reach: Reach;
+  /** How many hits are wanted in the end. */
   limit: number;
 }
 
-/** Texts to be ranked: more would cost more time than they can change of the first places. */
+/** How many texts are ranked: more would cost time and hardly change the first places. */
 const MOST = 300;
 const MOST_OF_ALL_WORDS = 120;
 const MOST_OF_A_WORD = 100;
 const ENOUGH = 40;
-/** A word that more texts have than one in so many narrows nothing down that rarer ones have not. */
+/** A word that more than one in so many texts have narrows nothing down. */
 const COMMON = 20;
-/** A word that so few texts have may be part of a longer one in others. */
+/** A word that fewer texts have may be part of a longer one in others. */
 const SCARCE = 10;
 
 /**
- * The numbers of texts that may be what is looked for: what has all words, or the path or name as it stands, then all
- * words but one, then scarce words within longer ones, then single words, the rarest first, and last what has parts of
- * words. Of what is frequent the newest are taken.
+ * The numbers of candidate texts: those with all words, or with the path or name as it stands; then with all words but
+ * one; then with scarce words inside longer ones; then with single words, the rarest first; last with parts of words.
+ * Of frequent matches the newest are taken.
  */
-export function gatherNumbers(database: SqlDatabase, request: Request, reach: Reach): number[] {
-  const { known, parsed, limits, extent } = request;
-  const most = Math.max(MOST, 2 * request.limit);
-  const mostOfAll = Math.max(MOST_OF_ALL_WORDS, 2 * request.limit);
+export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): number[] {
+  const { known, parsed, limits, total, reach } = retrieval;
+  const most = Math.max(MOST, 2 * retrieval.limit);
+  const mostOfAll = Math.max(MOST_OF_ALL_WORDS, 2 * retrieval.limit);
   const found = new Set<number>();
   const take = (expression: Expression, limit: number): void => {
     if (found.size >= most) return;
@@ -94,8 +189,8 @@ export function gatherNumbers(database: SqlDatabase, request: Request, reach: Re
     for (const n of findNumbers(database, allOf([expression, ...limits]), wanted))
       if (found.size < most) found.add(n);
   };
-  const groups = known.map(({ word, alike }) => anyOf([wordTerm(word.text), ...alike.map(term)]));
-  const rare = groups.filter((_, at) => (known[at]?.texts ?? 0) * COMMON <= extent.total);
+  const groups = known.map(({ word, corrections }) => anyOf([wordTerm(word.text), ...corrections.map(term)]));
+  const rare = groups.filter((_, at) => (known[at]?.texts ?? 0) * COMMON <= total);
   const narrow = rare.length > 0 ? rare : groups;
   if (narrow.length > 0) take(allOf(narrow), mostOfAll);
   if (found.size >= mostOfAll) {
@@ -117,15 +212,15 @@ export function gatherNumbers(database: SqlDatabase, request: Request, reach: Re
     for (const [at] of [...known.entries()].sort(([, a], [, b]) => b.weight - a.weight))
       take(groups[at] ?? '', MOST_OF_A_WORD);
   if (found.size < ENOUGH)
-    for (const { word, texts, alike } of known)
-      if (texts === 0 && alike.length === 0) takeStems(listSharing(database, word));
+    for (const { word, texts, corrections } of known)
+      if (texts === 0 && corrections.length === 0) takeStems(listSharing(database, word));
   return [...found];
 }
 
 const MOST_STEMS = 32;
 const STEMS_LOOKED_AT = 1000;
 
-/** Stems that a word, as it stands or by its stem, is part of. */
+/** Stems that contain a word or its stem. */
 function listLonger(database: SqlDatabase, { text, stem }: QueryWord): string[] {
   const parts = [...new Set([text, stem])].filter((part) => gramsOf(part).length > 0);
   if (parts.length === 0) return [];
@@ -135,7 +230,7 @@ function listLonger(database: SqlDatabase, { text, stem }: QueryWord): string[] 
     .slice(0, MOST_STEMS);
 }
 
-/** Stems that have enough of a word, those with most of it first. */
+/** Stems that share enough trigrams with a word, the closest first. */
 function listSharing(database: SqlDatabase, word: QueryWord): string[] {
   const pairs = word.grams.slice(1).map((gram, at) => allOf([word.grams[at] ?? '', gram].map(term)));
   if (pairs.length === 0) return [];

@@ -1,24 +1,38 @@
+import type { Fact } from '../model/fact.ts';
+import { type Handover, isForeign } from '../model/handover.ts';
+import { cutToBytes } from '../model/text.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { readMarks } from '../store/marks.ts';
 import { scanHandovers } from '../store/scan-catalog.ts';
-import { describeFact, describeHandover, textOfHandover } from './describe.ts';
-import { passes, passesFact } from './filter.ts';
-import type { FactFilter, Finder, FoundFact, Gathered, SearchDesk } from './finder.ts';
-import { knowWordsOf, mayMatch } from './know-words.ts';
-import { listNotesFiles, type NotesPlace, readPieces, timeOfNotes } from './notes.ts';
-import type { ParsedQuery } from './parsed-query.ts';
-import type { SearchQuery } from './query.ts';
-import type { Searched } from './searched.ts';
+import {
+  type FactDocument,
+  type FactFilter,
+  type FactRecord,
+  type Finder,
+  type HandoverRecord,
+  passes,
+  type SearchContext,
+  type SearchDocument,
+} from './finder.ts';
+import { listNotesFiles, readPieces, timeOfNotes } from './notes.ts';
+import { countTerms, mayMatch } from './term-stats.ts';
 import { foldText } from './tokens.ts';
 
-/** Answers from the files alone, where there is no SQLite. */
-export function openScanFinder(desk: SearchDesk): Finder {
-  const { store } = desk;
+/** Searches the files themselves, where there is no index. */
+export function openScanFinder(context: SearchContext): Finder {
+  const { store } = context;
   return {
     by: 'scan',
     indexFailure: null,
-    gather: async (query, parsed) => gather(desk, query, parsed),
-    facts: (filter) => scanFacts(desk, filter),
+    gather: async (query, parsed) => {
+      // Everything is read twice: the weight of the words must be known before any text can be judged.
+      const known = countTerms(scanDocuments(context, {}), parsed);
+      const texts = [...scanDocuments(context, query)].filter(({ text }) => mayMatch(known, foldText(text)));
+      return { texts, known };
+    },
+    facts: async function* (filter): AsyncIterable<FactDocument> {
+      for (const document of scanDocuments({ store }, filter)) if (document.what === 'fact') yield document;
+    },
     countHolders: async ({ fact, handover }) => {
       let count = 0;
       for (const each of scanHandovers(store, { project: { id: handover.project.id } }, new Map()))
@@ -35,44 +49,76 @@ export function openScanFinder(desk: SearchDesk): Finder {
   };
 }
 
-/** Reads everything twice: how rare the words are has to be known before it is known what is worth keeping. */
-function gather(desk: SearchDesk, query: SearchQuery, parsed: ParsedQuery): Gathered {
-  const known = knowWordsOf(scanTexts(desk, {}), parsed);
-  const texts: Searched[] = [];
-  for (const searched of scanTexts(desk, query))
-    if (passes(query, searched) && mayMatch(known, foldText(searched.text))) texts.push(searched);
-  return { texts, known };
+/** The newest handovers first, then the notes. */
+function* scanDocuments(context: SearchContext, filter: FactFilter): Iterable<SearchDocument> {
+  const { sinceMs } = filter;
+  for (const handover of scanHandovers(context.store, sinceMs === undefined ? {} : { sinceMs }, new Map()))
+    for (const document of listDocuments(handover, describeHandover(handover)))
+      if (passes(filter, document)) yield document;
+  if (filter.project !== undefined) return;
+  for (const document of scanNotes(context)) if (passes(filter, document)) yield document;
 }
 
-/** Newest handover first, then the notes. */
-function* scanTexts(desk: SearchDesk, query: Partial<SearchQuery>): Iterable<Searched> {
-  const { sinceMs } = query;
-  for (const handover of scanHandovers(desk.store, sinceMs === undefined ? {} : { sinceMs }, new Map())) {
-    const described = describeHandover(handover);
-    yield { what: 'handover', text: textOfHandover(handover), handover: described };
-    for (const fact of handover.facts) {
-      const each = describeFact(fact);
-      yield { what: 'fact', text: each.text, handover: described, fact: each };
-    }
-  }
-  if (desk.notes !== undefined && desk.notes !== null && query.project === undefined)
-    yield* scanNotes(desk, desk.notes);
-}
-
-function* scanNotes({ store }: SearchDesk, place: NotesPlace): Iterable<Searched> {
-  const redactor = openRedactor(store.machine, { folder: place.folder, makesKey: false });
-  for (const file of listNotesFiles(place, store.machine))
+function* scanNotes({ store, notes = null }: SearchContext): Iterable<SearchDocument> {
+  if (notes === null) return;
+  const redactor = openRedactor(store.machine, { folder: notes.folder, makesKey: false });
+  for (const file of listNotesFiles(notes, store.machine))
     for (const { text, line } of readPieces(file))
       yield { what: 'note', text: redactor.redactText(text), path: file.path, line, at: timeOfNotes(file) };
 }
 
-async function* scanFacts({ store }: SearchDesk, filter: FactFilter): AsyncIterable<FoundFact> {
-  const { sinceMs } = filter;
-  for (const handover of scanHandovers(store, sinceMs === undefined ? {} : { sinceMs }, new Map())) {
-    const described = describeHandover(handover);
-    for (const each of handover.facts) {
-      const fact = describeFact(each);
-      if (passesFact(filter, fact, described)) yield { fact, handover: described };
-    }
-  }
+type HandoverDocument = Exclude<SearchDocument, { what: 'note' }>;
+
+/** The handover itself first, then its facts. */
+export function listDocuments(source: Handover, handover: HandoverRecord): HandoverDocument[] {
+  const facts = source.facts.map((each): HandoverDocument => {
+    const fact = describeFact(each);
+    return { what: 'fact', text: fact.text, fact, handover };
+  });
+  return [{ what: 'handover', text: textOfHandover(source), handover }, ...facts];
+}
+
+export function describeHandover(handover: Handover): HandoverRecord {
+  const { session, project, workspace } = handover;
+  return {
+    id: handover.id,
+    at: handover.created_at,
+    startedAt: session.started_at,
+    agent: withoutNul(session.agent),
+    session: session.id === null ? null : withoutNul(session.id),
+    project: { id: project.id, name: withoutNul(project.name) },
+    root: withoutNul(workspace.root),
+    folder: withoutNul(workspace.folder),
+    isForeign: isForeign(handover),
+  };
+}
+
+/** SQLite ends a text at its first NUL. */
+function withoutNul(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd');
+}
+
+function describeFact({ id, kind, text, status, trust, origin, pinned, sources }: Fact): FactRecord {
+  const [source] = sources;
+  return {
+    id,
+    kind,
+    text: withoutNul(text),
+    status: status ?? null,
+    trust,
+    origin,
+    pinned: pinned === true,
+    line: source?.line ?? null,
+    from: source?.session ?? null,
+    ref: source?.ref ?? null,
+  };
+}
+
+const MAX_SUMMARY_BYTES = 16 * 1024;
+
+/** The title, and the summary below it. */
+function textOfHandover({ title, summary }: Handover): string {
+  return withoutNul(
+    summary === '' || summary === title ? title : `${title}\n${cutToBytes(summary, MAX_SUMMARY_BYTES)}`,
+  );
 }

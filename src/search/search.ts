@@ -1,146 +1,214 @@
 import { dirname } from 'node:path';
+import { HandoverError, isErrno } from '../errors.ts';
 import { findMark, type Marks } from '../handover/marks.ts';
-import type { Fact } from '../model/fact.ts';
 import { compareCodeUnits } from '../model/hash.ts';
-import { resolveRealPath } from '../platform/folders.ts';
-import { abbreviateHome } from '../platform/paths.ts';
-import { excerpt } from './excerpt.ts';
-import type { Finder, Gathered, SearchDesk } from './finder.ts';
-import { fuse } from './fuse.ts';
-import type { SearchHit, Standing } from './hit.ts';
-import { findMeant, type MeaningOutcome } from './meant.ts';
-import { openFinder } from './open-finder.ts';
-import { type ParsedQuery, parseQuery } from './parsed-query.ts';
-import type { SearchQuery } from './query.ts';
-import { fuseTexts } from './rank.ts';
-import type { Searched, SearchedFact, SearchedHandover } from './searched.ts';
-import type { SessionsOutcome } from './sessions/search-sessions.ts';
+import { isCacheTrouble } from '../platform/cache-database.ts';
+import { pathExists, resolveRealPath } from '../platform/folders.ts';
+import { abbreviateHome, pathOfUserConfig } from '../platform/paths.ts';
+import { loadSqlDriver } from '../platform/sqlite.ts';
+import type {
+  Candidates,
+  FactDocument,
+  FactFilter,
+  Finder,
+  SearchContext,
+  SearchDocument,
+} from './finder.ts';
+import {
+  excerpt,
+  type ParsedQuery,
+  parseQuery,
+  type SearchHit,
+  type SearchQuery,
+  type Standing,
+} from './query.ts';
+import { fuse, fuseTexts } from './rank.ts';
+import type { Candidate, Coverage, Embedding } from './semantic/rank.ts';
+import type { SessionHits, SessionsOutcome } from './sessions/search-sessions.ts';
 import { foldText } from './tokens.ts';
 
 /*
  * From a query to its hits:
  *
- * - `query`, `parsed-query` are what is asked, and the words of it (`tokens`, `stem`).
- * - `open-finder` opens a `Finder`: `index-finder` answers from search.sqlite, `scan-finder` from the files, both alike.
- * - `full-text` has the tables that texts are found by; `retrieve` asks them for texts that may be what is looked for, with
- *   `misspelt` for words that no text has. `filter` says what a query is limited to.
- * - `rank` orders such texts by several measures and fuses the orders (`fuse`); `meant` adds the one by meaning.
- * - `search-writer` keeps the index in line with handovers, journal and notes (`follow-*`), where `search-freshness` finds
- *   news; `search-schema` has its tables.
- * - `sessions` does all of this for what was said in sessions.
+ * - `query` parses what was typed into words (`tokens`).
+ * - `openFinder` gives a `Finder`: `index-finder` reads search.sqlite, `scan-finder` the files, with the same results.
+ * - `full-text` has the tables that every index searches by; `retrieve` asks them for texts that may match. `term-stats`
+ *   weighs words and corrects typos.
+ * - `rank` orders texts by several measures and fuses the orders; `semantic` adds one by a model of the user.
+ * - `update-index` brings search.sqlite (`search-index`) up to date with handovers, journal and notes.
+ * - `sessions` does the same for the text of sessions.
  */
 
 export interface SearchAnswer extends Pick<Finder, 'by' | 'indexFailure'> {
   hits: SearchHit[];
-  /** How many more were found than there was room for, as far as they were looked at. */
+  /** How many more candidates matched than `limit` allows. */
   omitted: number;
-  /** Where the text of sessions was asked for. */
+  /** Set when the text of sessions was searched. */
   sessions?: SessionsOutcome;
-  /** Where the user has set a model for it. */
-  meaning?: MeaningOutcome;
+  /** Set when the user has configured a model. */
+  meaning?: SemanticOutcome;
 }
 
-/** Finds facts, handovers, notes and, where asked for, what was said in sessions; best first. */
-export async function search(desk: SearchDesk, query: SearchQuery): Promise<SearchAnswer> {
-  const parsed = parseQuery(query.text);
-  const finder = await openFinder(desk);
+/** How many facts have vectors, and why not more. */
+export interface SemanticOutcome extends Coverage {
+  trouble: HandoverError | null;
+}
+
+/** The index if there is one, else the files themselves: a cache that fails must not keep anyone from searching. */
+export async function openFinder(context: SearchContext): Promise<Finder> {
+  const { store } = context;
+  if (!pathExists(store.root)) return await openScan(context);
+  await (await import('../store/open-catalog.ts')).finishOpenArrivals(store);
+  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
+  if (driver === null) return await openScan(context);
   try {
-    const gathered = await finder.gather(query, parsed);
-    const here = query.project === undefined ? await finder.projectOf(listRoots(desk)) : null;
-    const meant = await findMeant(desk, finder, query);
-    const ranked = rank(parsed, gathered, { here, meant: meant?.ranked ?? [] });
-    const heard = await searchSessionsToo(desk, query, { parsed, here });
+    return await (await import('./index-finder.ts')).openIndexFinder(context, driver);
+  } catch (error) {
+    if (!(error instanceof HandoverError || isErrno(error) || isCacheTrouble(error))) throw error;
+    return { ...(await openScan(context)), indexFailure: error instanceof Error ? error : null };
+  }
+}
+
+async function openScan(context: SearchContext): Promise<Finder> {
+  return (await import('./scan-finder.ts')).openScanFinder(context);
+}
+
+/** Finds facts, handovers, notes and, if asked for, passages of sessions; best first. */
+export async function search(context: SearchContext, query: SearchQuery): Promise<SearchAnswer> {
+  const parsed = parseQuery(query.text);
+  const finder = await openFinder(context);
+  try {
+    const candidates = await finder.gather(query, parsed);
+    const here = query.project === undefined ? await finder.projectOf(listRoots(context)) : null;
+    const similar = await findSimilarFacts(context, finder, query);
+    const ranked = rank(parsed, candidates, { here, similar: similar?.ranked ?? [] });
+    const sessions = await searchSessions(context, query, { parsed, here });
+    // Facts and passages by turns.
+    const both = fuse<RankedDocument | SearchHit>([{ keys: ranked }, { keys: sessions?.hits ?? [] }]);
     const hits: SearchHit[] = [];
-    for (const found of mergeRankings(ranked, heard?.hits ?? []).slice(0, query.limit))
-      hits.push('what' in found ? found : await describeHit(finder, { ...found, parsed }));
-    const total = ranked.length + (heard?.hits.length ?? 0);
+    for (const { key } of both.slice(0, query.limit))
+      hits.push('what' in key ? key : await describeHit(finder, key, parsed));
     return {
       hits,
       by: finder.by,
       indexFailure: finder.indexFailure,
-      omitted: total - hits.length,
-      ...(heard === null ? {} : { sessions: heard.outcome }),
-      ...(meant === null ? {} : { meaning: meant.outcome }),
+      omitted: both.length - hits.length,
+      ...(sessions === null ? {} : { sessions: sessions.outcome }),
+      ...(similar === null ? {} : { meaning: similar.outcome }),
     };
   } finally {
     finder.close();
   }
 }
 
-interface Ranked {
-  searched: Searched;
-  score: number;
-}
-
-/** The best of each by turns. */
-function mergeRankings<A, B>(a: readonly A[], b: readonly B[]): (A | B)[] {
-  return fuse<A | B>([{ keys: a }, { keys: b }]).map(({ key }) => key);
-}
-
-/** Facts have kinds; what was said in sessions has none. */
-async function searchSessionsToo(
-  { store, sessionProgress: progress, sessionsBudgetMs: budgetMs }: SearchDesk,
+/** Passages of sessions have no kind. */
+async function searchSessions(
+  { store, sessionProgress: progress, sessionsBudgetMs: budgetMs }: SearchContext,
   query: SearchQuery,
   { parsed, here }: { parsed: ParsedQuery; here: string | null },
-): Promise<{ hits: SearchHit[]; outcome: SessionsOutcome } | null> {
+): Promise<SessionHits | null> {
   if (query.sessions !== true || query.kinds !== undefined) return null;
-  const { searchSessions } = await import('./sessions/search-sessions.ts');
-  const follow = { progress, ...(budgetMs === undefined ? {} : { budgetMs }) };
-  const { hits, ...outcome } = await searchSessions(store, { query, parsed, here, follow });
-  return { hits, outcome };
+  const deadline = budgetMs === undefined ? undefined : store.machine.clock.now() + budgetMs;
+  const sessions = await import('./sessions/search-sessions.ts');
+  return await sessions.searchSessions(store, { query, parsed, here, sync: { progress, deadline } });
+}
+
+const MOST_COMPARED = 20_000;
+
+/** The facts most similar in meaning to the query, best first; null when the user has configured no model. */
+async function findSimilarFacts(
+  { store, embedProgress: progress }: SearchContext,
+  finder: Finder,
+  query: SearchQuery,
+): Promise<{ ranked: FactDocument[]; outcome: SemanticOutcome } | null> {
+  // Reading settings takes longer than a search: without a user's configuration they are not even loaded.
+  if (!pathExists(pathOfUserConfig(store.machine))) return null;
+  const { readSemanticSettings } = await import('./semantic/settings.ts');
+  if (readSemanticSettings(store.machine) === null) return null;
+  const { rankBySimilarity } = await import('./semantic/rank.ts');
+  const candidates = await collectFacts(finder, query, MOST_COMPARED);
+  const ranking = await rankBySimilarity(store, { text: query.text, candidates, progress });
+  if (ranking === null) return null;
+  const { ranked, ...outcome } = ranking;
+  return { ranked, outcome };
+}
+
+/** Embeds every fact that has no vector yet. */
+export async function embedFacts(context: SearchContext): Promise<Embedding> {
+  const { embedAll } = await import('./semantic/rank.ts');
+  const finder = await openFinder(context);
+  try {
+    const facts = await collectFacts(finder, {}, Number.POSITIVE_INFINITY);
+    return await embedAll(context.store, facts, context.embedProgress);
+  } finally {
+    finder.close();
+  }
+}
+
+/** Each fact once, as its newest handover has it, newest first. */
+async function collectFacts(
+  finder: Finder,
+  filter: FactFilter,
+  most: number,
+): Promise<Candidate<FactDocument>[]> {
+  const facts = new Map<string, Candidate<FactDocument>>();
+  for await (const document of finder.facts(filter)) {
+    const key = keyOf(document);
+    if (!facts.has(key)) facts.set(key, { key: document, text: document.text });
+    if (facts.size >= most) break;
+  }
+  return [...facts.values()];
+}
+
+interface RankedDocument {
+  document: SearchDocument;
+  score: number;
 }
 
 function rank(
   parsed: ParsedQuery,
-  { texts: gathered, known }: Gathered,
-  { here, meant }: { here: string | null; meant: readonly Searched[] },
-): Ranked[] {
-  const distinct = new Map(
-    keepNewest(sortNewestFirst([...gathered, ...meant])).map((searched) => [nameOf(searched), searched]),
+  { texts, known }: Candidates,
+  { here, similar }: { here: string | null; similar: readonly SearchDocument[] },
+): RankedDocument[] {
+  // Of documents with the same key the newest is shown: a fact that handovers pass on, or a title that is used again.
+  const distinct = new Map<string, SearchDocument>();
+  for (const document of sortNewestFirst([...texts, ...similar]))
+    if (!distinct.has(keyOf(document))) distinct.set(keyOf(document), document);
+  const fused = fuseTexts(
+    { parsed, known },
+    [...distinct].map(([key, { text }]) => ({ key, text })),
+    {
+      more: [{ keys: similar.map(keyOf) }],
+      ...(here === null ? {} : { isHere: (key) => isOf(distinct.get(key), here) }),
+    },
   );
-  const texts = [...distinct].map(([key, { text }]) => ({ key, text }));
-  const fused = fuseTexts({ parsed, known }, texts, {
-    more: [{ keys: meant.map(nameOf) }],
-    ...(here === null ? {} : { isHere: (key) => isOf(distinct.get(key), here) }),
-  });
   return fused.flatMap(({ key, score }) => {
-    const searched = distinct.get(key);
-    return searched === undefined ? [] : [{ searched, score }];
+    const document = distinct.get(key);
+    return document === undefined ? [] : [{ document, score }];
   });
 }
 
-function isOf(searched: Searched | undefined, project: string): boolean {
-  if (searched === undefined) return false;
-  return searched.what === 'note' || searched.handover.project.id === project;
+function isOf(document: SearchDocument | undefined, project: string): boolean {
+  if (document === undefined) return false;
+  return document.what === 'note' || document.handover.project.id === project;
 }
 
-/** By their times, whatever order an index has them in; the texts of one handover as they stand in it. */
-function sortNewestFirst(texts: readonly Searched[]): Searched[] {
-  const name = (searched: Searched): string =>
-    searched.what === 'note' ? '' : `${searched.handover.at} ${searched.handover.id}`;
-  return [...texts].sort((a, b) => compareCodeUnits(name(b), name(a)));
+/** By time, whatever order an index has them in. The sort is stable: the documents of a handover stay in order. */
+function sortNewestFirst(documents: readonly SearchDocument[]): SearchDocument[] {
+  const name = (document: SearchDocument): string =>
+    document.what === 'note' ? '' : `${document.handover.at} ${document.handover.id}`;
+  return [...documents].sort((a, b) => compareCodeUnits(name(b), name(a)));
 }
 
-/** A fact that a line of handovers carries on is one: the newest tells it. So is a title that is kept again and again. */
-function keepNewest(texts: readonly Searched[]): Searched[] {
-  const seen = new Set<string>();
-  return texts.filter((searched) => {
-    const name = nameOf(searched);
-    if (seen.has(name)) return false;
-    seen.add(name);
-    return true;
-  });
+function keyOf(document: SearchDocument): string {
+  if (document.what === 'note') return `note\n${document.path}\n${document.line}`;
+  const { project, session } = document.handover;
+  if (document.what === 'fact') return `fact\n${project.id}\n${document.fact.id}`;
+  return `handover\n${project.id}\n${session ?? ''}\n${foldText(document.text)}`;
 }
 
-function nameOf(searched: Searched): string {
-  if (searched.what === 'note') return `note\n${searched.path}\n${searched.line}`;
-  const { project, session } = searched.handover;
-  if (searched.what === 'fact') return `fact\n${project.id}\n${searched.fact.id}`;
-  return `handover\n${project.id}\n${session ?? ''}\n${foldText(searched.text)}`;
-}
-
-/** The folder that is searched from and those above it, as handovers name them. */
-function listRoots({ store: { machine } }: SearchDesk): string[] {
+/** The current folder and those above it, spelled as in handovers. */
+function listRoots({ store: { machine } }: SearchContext): string[] {
   const roots: string[] = [];
   const start = resolveRealPath(machine.cwd) ?? machine.cwd;
   for (let path = start; ; path = dirname(path)) {
@@ -151,14 +219,15 @@ function listRoots({ store: { machine } }: SearchDesk): string[] {
 
 async function describeHit(
   finder: Finder,
-  { searched, score, parsed }: Ranked & { parsed: ParsedQuery },
+  { document, score }: RankedDocument,
+  parsed: ParsedQuery,
 ): Promise<SearchHit> {
-  const text = excerpt(searched.text, parsed);
-  if (searched.what === 'note') {
-    const { path, line, at } = searched;
+  const text = excerpt(document.text, parsed);
+  if (document.what === 'note') {
+    const { path, line, at } = document;
     return { what: 'note', id: path, text, from: { at, line }, open: `${path}:${line}`, score };
   }
-  const { handover } = searched;
+  const { handover } = document;
   const from = {
     handover: handover.id,
     agent: handover.agent,
@@ -167,10 +236,10 @@ async function describeHit(
     at: handover.at,
     ...(handover.isForeign ? { imported: true as const } : {}),
   };
-  if (searched.what === 'handover')
+  if (document.what === 'handover')
     return { what: 'handover', id: handover.id, text, from, open: `handover show ${handover.id}`, score };
-  const { fact } = searched;
-  const { standing, because } = judgeStanding(fact, handover, await finder.marks(handover.project.id));
+  const { fact } = document;
+  const { standing, because } = judgeStanding(document, await finder.marks(handover.project.id));
   return {
     what: 'fact',
     id: fact.id,
@@ -183,37 +252,30 @@ async function describeHit(
     from: {
       ...from,
       ...(fact.line === null ? {} : { line: fact.line }),
-      handovers: await finder.countHolders({ fact, handover }),
+      handovers: await finder.countHolders(document),
     },
     open: `handover show ${handover.id} --events ${fact.id}`,
     score,
   };
 }
 
-/** How a fact stands by what was said of it since. */
-export function judgeStanding(
-  fact: SearchedFact,
-  handover: SearchedHandover,
+function judgeStanding(
+  { fact, handover }: FactDocument,
   marks: Marks,
 ): { standing: Standing; because: string | null } {
-  const mark = findMark(restoreFact(fact), tellingOf(handover), marks);
-  if (mark === undefined || mark.mark === 'unpinned')
-    return { standing: fact.pinned && mark === undefined ? 'pinned' : 'open', because: null };
-  return { standing: mark.mark, because: mark.because };
-}
-
-function tellingOf({ at, startedAt, agent, session }: SearchedHandover): Parameters<typeof findMark>[1] {
-  return {
-    created_at: at,
-    session: { agent, id: session, terminal: null, model: null, transcript: null, started_at: startedAt },
-  };
-}
-
-function restoreFact({ id, kind, text, trust, origin, line, from, ref }: SearchedFact): Fact {
-  const source = {
-    ...(from === null ? {} : { session: from }),
-    ...(line === null ? {} : { line }),
-    ...(ref === null ? {} : { ref }),
-  };
-  return { id, kind, text, trust, origin, sources: Object.keys(source).length === 0 ? [] : [source] };
+  const { id, kind, text, trust, origin, from, ref } = fact;
+  const source = { ...(from === null ? {} : { session: from }), ...(ref === null ? {} : { ref }) };
+  const { agent, session, startedAt: started_at } = handover;
+  const mark = findMark(
+    { id, kind, text, trust, origin, sources: [source] },
+    {
+      created_at: handover.at,
+      session: { agent, id: session, terminal: null, model: null, transcript: null, started_at },
+    },
+    marks,
+  );
+  if (mark === undefined) return { standing: fact.pinned ? 'pinned' : 'open', because: null };
+  return mark.mark === 'unpinned'
+    ? { standing: 'open', because: null }
+    : { standing: mark.mark, because: mark.because };
 }

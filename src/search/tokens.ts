@@ -1,4 +1,4 @@
-import { stem } from './stem.ts';
+import { stemmer } from 'stemmer';
 
 /** Scripts that put no spaces between words. */
 const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar']
@@ -6,25 +6,24 @@ const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer',
   .join('');
 const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
 const RUN = new RegExp(`[${UNSPACED_SCRIPTS}]+|[^${UNSPACED_SCRIPTS}]+`, 'gu');
-
 const TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
 
-/** What is looked up and what is looked through, alike: lower case, white space as single spaces. Never a tag's sign. */
+/** The first character of a tag: a private-use character that `foldText` never leaves in a text. */
+export const TAG_SIGN = '\ue000';
+
+/** Lower case, with single spaces. Applied to queries and to texts alike. */
 export function foldText(text: string): string {
   if (!/[^ -~]| {2}|^ | $/.test(text)) return text.toLowerCase();
   return text.normalize('NFC').replaceAll(TAG_SIGN, ' ').replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
-/** What a tag begins with: nothing that people or programs write. */
-export const TAG_SIGN = '\ue000';
-
-/** The words of a folded text, as the tokenizer `unicode61` splits them; a script without spaces is a word apart. */
+/** The words of a folded text, split as `unicode61` does, but with a new word where an unspaced script begins or ends. */
 export function splitWords(folded: string): string[] {
   const words = folded.match(TOKEN) ?? [];
   return isUnspaced(folded) ? words.flatMap((word) => word.match(RUN) ?? []) : words;
 }
 
-/** As `unicode61` has it: Latin letters without their accents. */
+/** Removes the accents of Latin letters, as `unicode61` does. */
 function dropAccents(word: string): string {
   if (!/[^a-z0-9]/.test(word)) return word;
   return word
@@ -33,17 +32,24 @@ function dropAccents(word: string): string {
     .normalize('NFC');
 }
 
+/** FTS5 does not stem longer words. */
+const LONGEST_STEMMED = 64;
+/** Before `-ed` and `-ing`, FTS5 drops one of two `y`; the package does not. */
+const DOUBLED_Y = /(?<=.)yy(?=(?:ed|ing)s?$)|^yy(?:ed|ing)s?$/;
+
+/** The Porter stem of a folded word. It must be exactly that of the tokenizer `porter` of FTS5, which the index contains. */
 export function stemWord(word: string): string {
-  return stem(dropAccents(word));
+  return stemPlain(dropAccents(word));
 }
 
-/** Stemming changes no more than so many characters at the end of a stem; all before them are the word's own. */
+function stemPlain(word: string): string {
+  return word.length > LONGEST_STEMMED ? word : stemmer(word.replace(DOUBLED_Y, 'y'));
+}
+
+/** Stemming changes at most this many characters at the end of a stem. */
 const CHANGED = 3;
 
-/**
- * Tells the stem of a word if it is one of these, else null. Most words are none of them by how they begin, and are not
- * stemmed at all.
- */
+/** Returns the stem of a word if it is one of `stems`, else null. Words that begin differently are not stemmed at all. */
 export function makeStemPicker(stems: ReadonlySet<string>): (word: string) => string | null {
   const heads = [...stems].map((each) => each.slice(0, Math.max(1, each.length - CHANGED)));
   const seen = new Map<string, string | null>();
@@ -51,8 +57,8 @@ export function makeStemPicker(stems: ReadonlySet<string>): (word: string) => st
     const before = seen.get(word);
     if (before !== undefined) return before;
     const plain = dropAccents(word);
-    const stemmed = heads.some((head) => plain.startsWith(head)) ? stem(plain) : '';
-    const picked = stems.has(stemmed) ? stemmed : null;
+    const stem = heads.some((head) => plain.startsWith(head)) ? stemPlain(plain) : '';
+    const picked = stems.has(stem) ? stem : null;
     seen.set(word, picked);
     return picked;
   };
@@ -62,7 +68,7 @@ export function stemsOf(text: string): string[] {
   return splitWords(foldText(text)).map(stemWord);
 }
 
-/** Every three characters of a folded text, in order, each once. */
+/** The distinct trigrams of a folded text, in order. */
 export function gramsOf(folded: string): string[] {
   const characters = [...folded];
   const grams = new Set<string>();
@@ -70,14 +76,31 @@ export function gramsOf(folded: string): string[] {
   return [...grams];
 }
 
-/** Whether a text has a script without spaces in it, where words are found by their characters alone. */
+/** Whether a text contains a script without spaces, whose words are matched by pairs of characters. */
 export function isUnspaced(text: string): boolean {
   return /[^ -~]/.test(text) && UNSPACED.test(text);
 }
 
-/** Every two characters of a word, in order; of a single one, itself. */
+/** The pairs of neighbouring characters of a word; a single character stands for itself. */
 export function pairsOf(word: string): string[] {
   const characters = [...word];
   if (characters.length < 2) return characters;
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
+}
+
+const JOINED = /([\p{L}\p{N}\p{M}]+)[^\s\p{L}\p{N}\p{M}]+(?=([\p{L}\p{N}\p{M}]+))/gu;
+
+/** Each two words of a folded text with only punctuation between them, as in paths and identifiers, as one token. */
+export function listJoined(folded: string): string[] {
+  if (!/[^ a-z0-9]/.test(folded)) return [];
+  return Array.from(folded.matchAll(JOINED), ([, left, right]) => `${TAG_SIGN}${left}${TAG_SIGN}${right}`);
+}
+
+/** A token that no text contains. It ends in a digit, so that the stemmer leaves it alone. */
+export function makeTag(sort: string, value: string): string {
+  return `${TAG_SIGN}${sort}${[...value].map(escapeCharacter).join('')}0`;
+}
+
+function escapeCharacter(character: string): string {
+  return /^[0-9a-wyz]$/.test(character) ? character : `x${character.codePointAt(0)?.toString(16)}x`;
 }

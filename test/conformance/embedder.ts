@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { HandoverError } from '../../src/errors.ts';
-import { compareVectors, type Embedder } from '../../src/search/semantic/embedder.ts';
+import type { Embedder } from '../../src/search/semantic/endpoint.ts';
+import { compareVectors } from '../../src/search/semantic/vector-store.ts';
 
 export interface EmbedderCase {
   embedder: Embedder;

@@ -2,9 +2,9 @@ import { chmodSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareVectors, type Embedder, normalizeVector } from '../../src/search/semantic/embedder.ts';
-import { openEndpoint } from '../../src/search/semantic/endpoint.ts';
-import { readMeaningSettings } from '../../src/search/semantic/settings.ts';
+import { type Embedder, openEndpoint } from '../../src/search/semantic/endpoint.ts';
+import { readSemanticSettings } from '../../src/search/semantic/settings.ts';
+import { compareVectors, normalizeVector } from '../../src/search/semantic/vector-store.ts';
 import { testEmbedder } from '../conformance/embedder.ts';
 import { type Desk, makeDesk } from '../support/cli.ts';
 import {
@@ -18,7 +18,7 @@ import { codeOf, configure, writeIn } from '../support/publishing.ts';
 
 function openFor(desk: Desk, url: string, more = ''): Embedder {
   configure(desk, `[search.meaning]\nurl = "${url}"\nmodel = "toy"\n${more}`);
-  const settings = readMeaningSettings(desk.machine);
+  const settings = readSemanticSettings(desk.machine);
   if (settings === null) throw new Error('meaning is not set');
   return openEndpoint(settings, desk.machine);
 }
@@ -109,9 +109,9 @@ function withKey(desk: Desk): Desk {
 describe('the settings of meaning', () => {
   it('are off unless the user sets them, and can be switched off', () => {
     const desk = makeDesk();
-    expect(readMeaningSettings(desk.machine)).toBeNull();
+    expect(readSemanticSettings(desk.machine)).toBeNull();
     configure(desk, '[search.meaning]\nurl = "http://localhost:1/v1"\nmodel = "toy"\nenabled = false\n');
-    expect(readMeaningSettings(desk.machine)).toBeNull();
+    expect(readSemanticSettings(desk.machine)).toBeNull();
   });
 
   it('of a project are not listened to', () => {
@@ -121,7 +121,7 @@ describe('the settings of meaning', () => {
       '.agent-handover/config.toml',
       '[search.meaning]\nurl = "https://evil.example/v1"\nmodel = "toy"\n',
     );
-    expect(readMeaningSettings(desk.machine)).toBeNull();
+    expect(readSemanticSettings(desk.machine)).toBeNull();
   });
 
   it.each([

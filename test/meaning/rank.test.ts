@@ -1,8 +1,8 @@
 import { truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Candidate, embedAll, type Ranking, rankByMeaning } from '../../src/search/semantic/rank.ts';
-import { VECTORS } from '../../src/search/semantic/vector-file.ts';
+import { type Candidate, embedAll, type Ranking, rankBySimilarity } from '../../src/search/semantic/rank.ts';
+import { VECTORS } from '../../src/search/semantic/vector-store.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { writeSecrets } from '../fixtures/secrets/write-secrets.ts';
 import { makeDesk } from '../support/cli.ts';
@@ -24,14 +24,16 @@ async function begin(more = ''): Promise<{ server: EmbeddingServer; store: Store
 }
 
 async function ask(store: Store, text: string, candidates = FACTS): Promise<Ranking<string>> {
-  const ranking = await rankByMeaning(store, { text, candidates });
+  const ranking = await rankBySimilarity(store, { text, candidates });
   if (ranking === null) throw new Error('meaning is not set');
   return ranking;
 }
 
 describe('ranking by meaning', () => {
   it('is not done unless the user asked for it', async () => {
-    expect(await rankByMeaning(openStore(makeDesk().machine), { text: 'car', candidates: FACTS })).toBeNull();
+    expect(
+      await rankBySimilarity(openStore(makeDesk().machine), { text: 'car', candidates: FACTS }),
+    ).toBeNull();
   });
 
   it('finds what was said in other words', async () => {

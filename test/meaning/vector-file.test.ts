@@ -3,13 +3,17 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadSqlDriver, loadVectorExtension } from '../../src/platform/sqlite.ts';
-import { normalizeVector } from '../../src/search/semantic/embedder.ts';
-import { openVectorFile, VECTORS, type VectorFile } from '../../src/search/semantic/vector-file.ts';
+import {
+  normalizeVector,
+  openVectorStore,
+  VECTORS,
+  type VectorStore,
+} from '../../src/search/semantic/vector-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeStore } from '../support/temp-store.ts';
 
-function open(store: Store, allowExtension: boolean, space = 'toy'): VectorFile {
-  const file = openVectorFile(store, { space, allowExtension });
+function open(store: Store, allowExtension: boolean, space = 'toy'): VectorStore {
+  const file = openVectorStore(store, { space, allowExtension });
   if (file === null) throw new Error('there is no SQLite');
   return file;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareErrors, shapeError } from '../../src/app/ask/error-shape.ts';
+import { compareErrors, shapeError } from '../../src/app/ask/errors.ts';
 
 const same: readonly (readonly [string, string])[] = [
   [

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compilePattern } from '../../src/app/ask/path-pattern.ts';
+import { compilePattern } from '../../src/app/ask/path-query.ts';
 import { locateInProject } from '../../src/model/paths.ts';
 
 describe('a path that a handover tells of', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fuse } from '../../src/search/fuse.ts';
+import { fuse } from '../../src/search/rank.ts';
 
 const lists = fc.array(fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 15 }), { maxLength: 5 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SearchHit } from '../../src/search/hit.ts';
+import type { SearchHit } from '../../src/search/query.ts';
 import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
 import { type EmbeddingServer, openEmbeddingServer } from '../support/embedding-server.ts';
 import { configure, writeIn } from '../support/publishing.ts';

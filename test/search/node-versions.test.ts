@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { SearchHit } from '../../src/search/hit.ts';
+import type { SearchHit } from '../../src/search/query.ts';
 import { type Desk, HANDOVER, makeDesk, runProcess } from '../support/cli.ts';
 import { openEmbeddingServer } from '../support/embedding-server.ts';
 import { tellWork, writeSession } from '../support/hooks.ts';

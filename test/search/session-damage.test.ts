@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { SearchHit } from '../../src/search/hit.ts';
+import type { SearchHit } from '../../src/search/query.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
 import { type Desk, makeDesk } from '../support/cli.ts';
 import { connect } from '../support/mcp.ts';

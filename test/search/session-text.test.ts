@@ -9,7 +9,7 @@ import { qwenAgent } from '../../src/agents/qwen/agent.ts';
 import type { Event } from '../../src/model/event.ts';
 import { packPart, type SessionHead, unpackParts } from '../../src/search/sessions/archive.ts';
 import { type Passage, PassageMaker, SPEAKERS, splitText } from '../../src/search/sessions/passage.ts';
-import { joinArchive, readSessionText } from '../../src/search/sessions/read-text.ts';
+import { joinArchive, readSessionText } from '../../src/search/sessions/read-session.ts';
 import { anyTranscript } from '../fixtures/agents/any-claude-code.ts';
 import * as claudeCode from '../fixtures/agents/claude-code.ts';
 import * as codex from '../fixtures/agents/codex.ts';

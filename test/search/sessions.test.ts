@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { SearchHit } from '../../src/search/hit.ts';
+import type { SearchHit } from '../../src/search/query.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
 import { writeSecrets } from '../fixtures/secrets/write-secrets.ts';
 import { type Desk, makeDesk } from '../support/cli.ts';

@@ -1,47 +1,47 @@
 import { compareCodeUnits } from '../../model/hash.ts';
 import { locateInProject } from '../../model/paths.ts';
-import type { FoundFact } from '../../search/finder.ts';
+import type { FactDocument } from '../../search/finder.ts';
 
-/** A file by how often sessions had to do with it. */
-export interface HandedFile {
-  /** From the root of its project. */
+/** How often sessions worked on a file. */
+export interface FileActivity {
+  /** Relative to the root of its project. */
   path: string;
   project: { id: string; name: string };
-  /** Sessions that had to do with it, and of these how many did what. */
+  /** All sessions, and how many of them did what. */
   sessions: number;
   created: number;
   edited: number;
   deleted: number;
   read: number;
-  /** Sessions that only spoke of it, and handovers that name it. */
+  /** Sessions that only mentioned it, and handovers that name it. */
   named: number;
   agents: string[];
   first_at: string;
   last_at: string;
-  /** What was done to it last, and the handover that tells of it. */
+  /** What was done to it last, and the handover that says so. */
   last: string;
   handover: string;
 }
 
 const TOUCHES = ['created', 'edited', 'deleted', 'read'] as const;
 
-interface Counted extends HandedFile {
+interface FileCount extends FileActivity {
   seen: Set<string>;
 }
 
-/** The files that facts tell of, those first that most sessions changed. The facts come with the newest first. */
+/** The files in these facts, which must come newest first; those that most sessions changed first. */
 export async function countFiles(
-  facts: AsyncIterable<FoundFact>,
+  facts: AsyncIterable<FactDocument>,
   home: string | undefined,
-): Promise<HandedFile[]> {
-  const files = new Map<string, Counted>();
+): Promise<FileActivity[]> {
+  const files = new Map<string, FileCount>();
   for await (const found of facts) {
     const { fact, handover } = found;
     const isTakenOver = fact.from !== null || (fact.trust === 'declared' && fact.ref !== null);
     if (fact.kind !== 'file' || isTakenOver) continue;
     const path = locateInProject(fact, handover, home);
     const key = `${handover.project.id}\n${path}`;
-    const file = files.get(key) ?? describeUntold(path, found);
+    const file = files.get(key) ?? startCount(path, found);
     files.set(key, file);
     countSession(file, found);
   }
@@ -50,7 +50,7 @@ export async function countFiles(
     .map(({ seen: _, ...file }) => ({ ...file, agents: file.agents.sort(compareCodeUnits) }));
 }
 
-function describeUntold(path: string, { fact, handover }: FoundFact): Counted {
+function startCount(path: string, { fact, handover }: FactDocument): FileCount {
   return {
     path,
     project: handover.project,
@@ -69,8 +69,8 @@ function describeUntold(path: string, { fact, handover }: FoundFact): Counted {
   };
 }
 
-/** Of a session, its newest handover tells what it did in the end. */
-function countSession(file: Counted, { fact, handover }: FoundFact): void {
+/** The newest handover of a session counts. */
+function countSession(file: FileCount, { fact, handover }: FactDocument): void {
   file.first_at = handover.at;
   const session = handover.session === null ? handover.id : `${handover.agent}\n${handover.session}`;
   if (file.seen.has(session)) return;
@@ -80,11 +80,11 @@ function countSession(file: Counted, { fact, handover }: FoundFact): void {
   if (!file.agents.includes(handover.agent)) file.agents.push(handover.agent);
 }
 
-function changesOf({ created, edited, deleted }: HandedFile): number {
+function changesOf({ created, edited, deleted }: FileActivity): number {
   return created + edited + deleted;
 }
 
-function compareFiles(a: HandedFile, b: HandedFile): number {
+function compareFiles(a: FileActivity, b: FileActivity): number {
   return (
     changesOf(b) - changesOf(a) ||
     b.sessions - a.sessions ||

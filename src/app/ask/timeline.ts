@@ -3,7 +3,7 @@ import type { Handover } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import type { Commit } from '../../model/workspace.ts';
-import { findGoal, lastMomentOf, listOwnFacts, type ToldSession } from './told-session.ts';
+import { findGoal, lastActivityOf, listOwnFacts, type SessionSummary } from './session-summary.ts';
 
 /** What happened on one day, in UTC, the newest first. */
 export interface Day {
@@ -14,7 +14,7 @@ export interface Day {
 }
 
 export interface SessionOfDay {
-  /** Its newest handover, and how many there are of it. */
+  /** Its newest handover, and how many it has. */
   handover: string;
   handovers: number;
   agent: string;
@@ -27,7 +27,7 @@ export interface SessionOfDay {
   checks: { passed: string[]; failed: string[] };
   open_errors: number;
   files_changed: number;
-  /** When its handovers were given to another session. */
+  /** When its handovers were delivered to another session. */
   given_at: string[];
 }
 
@@ -44,13 +44,16 @@ export interface CommitOfDay extends Commit {
 }
 
 export interface TimelineOptions {
-  /** Entries of the journal that tell of marks and of handovers that were given, in their order. */
+  /** Journal entries of marks and deliveries, in order. */
   entries: readonly JournalEntry[];
   read(id: string): Handover | null;
 }
 
-/** What happened, day by day, as far back as the sessions go; the newest day first. */
-export function tellTimeline(sessions: readonly ToldSession[], { entries, read }: TimelineOptions): Day[] {
+/** What happened since the first of these sessions, the newest day first. */
+export function buildTimeline(
+  sessions: readonly SessionSummary[],
+  { entries, read }: TimelineOptions,
+): Day[] {
   const days = new Map<string, Day>();
   const dayOf = (at: string): Day => {
     const date = at.slice(0, DATE_LENGTH);
@@ -58,19 +61,19 @@ export function tellTimeline(sessions: readonly ToldSession[], { entries, read }
     days.set(date, day);
     return day;
   };
-  const given = entries.filter(({ event }) => GIVEN.has(event));
+  const delivered = entries.filter(({ event }) => DELIVERED.has(event));
   for (const session of sessions) {
-    const told = describeSession(session, given);
-    dayOf(told.at).sessions.push(told);
+    const described = describeSession(session, delivered);
+    dayOf(described.at).sessions.push(described);
   }
-  const moments = sessions.map(({ newest }) => lastMomentOf(newest)).sort(compareCodeUnits);
-  const [first = ''] = moments;
+  const times = sessions.map(({ newest }) => lastActivityOf(newest)).sort(compareCodeUnits);
+  const [first = ''] = times;
   const begin = first.slice(0, DATE_LENGTH);
   for (const commit of listCommits(sessions)) if (commit.at >= begin) dayOf(commit.at).commits.push(commit);
   const projects = new Set(sessions.map(({ newest }) => newest.project.id));
   for (const entry of entries) {
     const isOurs = typeof entry.detail?.project === 'string' && projects.has(entry.detail.project);
-    if (GIVEN.has(entry.event) || !isOurs || entry.at < begin) continue;
+    if (DELIVERED.has(entry.event) || !isOurs || entry.at < begin) continue;
     const mark = describeMark(entry, read);
     if (mark !== null) dayOf(entry.at).marks.push(mark);
   }
@@ -83,13 +86,13 @@ export function tellTimeline(sessions: readonly ToldSession[], { entries, read }
 }
 
 const DATE_LENGTH = '2026-01-31'.length;
-const GIVEN: ReadonlySet<string> = new Set(['delivered', 'consumed']);
+const DELIVERED: ReadonlySet<string> = new Set(['delivered', 'consumed']);
 
 function newestFirst(a: { at: string }, b: { at: string }): number {
   return compareCodeUnits(b.at, a.at);
 }
 
-function describeSession(session: ToldSession, given: readonly JournalEntry[]): SessionOfDay {
+function describeSession(session: SessionSummary, delivered: readonly JournalEntry[]): SessionOfDay {
   const { newest, handovers } = session;
   const own = listOwnFacts(session).map(({ fact }) => fact);
   const checks = (status: string): string[] =>
@@ -102,7 +105,7 @@ function describeSession(session: ToldSession, given: readonly JournalEntry[]): 
     session: newest.session.id,
     project: { id: newest.project.id, name: newest.project.name },
     started_at: newest.session.started_at,
-    at: lastMomentOf(newest),
+    at: lastActivityOf(newest),
     goal: findGoal(newest),
     decisions: own
       .filter(({ kind }) => kind === 'decision' || kind === 'rejected')
@@ -110,11 +113,11 @@ function describeSession(session: ToldSession, given: readonly JournalEntry[]): 
     checks: { passed: checks('ok'), failed: checks('failed') },
     open_errors: own.filter(({ kind, status }) => kind === 'error' && status === 'open').length,
     files_changed: own.filter(isChangedFile).length,
-    given_at: given.filter(({ subject }) => ids.has(subject)).map(({ at }) => at),
+    given_at: delivered.filter(({ subject }) => ids.has(subject)).map(({ at }) => at),
   };
 }
 
-function listCommits(sessions: readonly ToldSession[]): CommitOfDay[] {
+function listCommits(sessions: readonly SessionSummary[]): CommitOfDay[] {
   const commits = new Map<string, CommitOfDay>();
   for (const { handovers } of sessions)
     for (const { workspace, project } of handovers)

@@ -4,34 +4,36 @@ import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
 import type { Workspace } from '../../model/workspace.ts';
-import type { Standing } from '../../search/hit.ts';
-import { type AskedPath, makeMentionTest, NEARNESS, type Nearness, testPaths } from './asked-path.ts';
-import { type FactSource, filterFacts, mergeLeads } from './fact-source.ts';
+import type { Standing } from '../../search/query.ts';
+import { makeMentionTest, NEARNESS, type Nearness, type PathQuery, testPaths } from './path-query.ts';
 import {
+  describeOrigin,
+  filterFacts,
   findGoal,
   gatherSessions,
-  type Lead,
-  lastMomentOf,
+  type HandoverRef,
   lineOf,
   listOwnFacts,
-  type Telling,
-  type ToldSession,
-} from './told-session.ts';
+  mergeLeads,
+  type QuestionOptions,
+  type SessionFact,
+  type SessionOrigin,
+  type SessionSummary,
+} from './session-summary.ts';
 
-/** Something that was settled, and whether it still is. */
+/** Something that was settled, and its state now. */
 export interface Reason {
   id: string;
   kind: Fact['kind'];
-  /** The words themselves. */
   text: string;
   trust: Fact['trust'];
   origin: Fact['origin'];
   standing: Standing;
-  /** Why it was marked so. */
+  /** Why it was marked. */
   because: string | null;
-  /** `file`: it speaks of the file. `session`: it was settled in a session that changed the file. */
+  /** `file`: it mentions the file. `session`: it was settled in a session that changed the file. */
   about: 'file' | 'session';
-  /** The handover by which it can be opened. */
+  /** The handover that contains it. */
   handover: string;
 }
 
@@ -43,15 +45,8 @@ export interface Touch {
   reads: number;
 }
 
-/** A session that had to do with the file. */
-export interface Involved {
-  handover: string;
-  agent: string;
-  session: string | null;
-  project: { id: string; name: string };
-  at: string;
-  title: string;
-  /** What was asked for. */
+/** A session that touched the file, or settled something about it. */
+export interface WhySession extends SessionOrigin {
   goal: string;
   touched: Touch[];
   reasons: Reason[];
@@ -60,50 +55,46 @@ export interface Involved {
 export interface Why {
   nearness: Nearness;
   /** The newest first. */
-  sessions: Involved[];
+  sessions: WhySession[];
   hasMore: boolean;
 }
 
-export interface WhyOptions {
-  source: FactSource;
-  read(id: string): Handover | null;
-  /** What the file was called before. */
+export interface WhyOptions extends QuestionOptions {
+  /** Earlier names of the file. */
   earlierNames: readonly string[];
-  limit: number | null;
-  home?: string | undefined;
 }
 
-/** Why a file is as it is. A path that nothing is told of is looked for by its end, then by its name: files move. */
-export async function askWhy(asked: AskedPath, options: WhyOptions): Promise<Why> {
+/** Why a file is as it is. If nothing is known of its path, files with the same end of a path, then with the same name, are tried: files move. */
+export async function askWhy(asked: PathQuery, options: WhyOptions): Promise<Why> {
   for (const nearness of NEARNESS) {
-    const scene = describeScene(asked, nearness, options);
-    const leads = await findLeads(asked, scene, options);
+    const tests = makePathTests(asked, nearness, options);
+    const leads = await findLeads(asked, tests, options);
     const { sessions, hasMore } = await gatherSessions(leads, {
       read: options.read,
       accepts: (handover) =>
-        handover.facts.some((fact) => scene.touches(fact, handover) || scene.settles(fact)),
+        handover.facts.some((fact) => tests.touches(fact, handover) || tests.settles(fact)),
       limit: options.limit,
     });
     if (sessions.length > 0)
-      return { nearness, sessions: await describeSessions(sessions, scene, options), hasMore };
+      return { nearness, sessions: await describeSessions(sessions, tests, options), hasMore };
   }
   return { nearness: 'exact', sessions: [], hasMore: false };
 }
 
 type Place = Pick<Workspace, 'root' | 'folder'>;
 
-/** What is asked about, as tests of facts. */
-interface Scene {
+/** What is asked, as tests of facts. */
+interface PathTests {
   locate(fact: Pick<Fact, 'text' | 'trust'>, place: Place): string;
   isAt(path: string): boolean;
   mentions(text: string): boolean;
   /** Whether a session did something to the file. */
   touches(fact: Fact, by: Handover): boolean;
-  /** Whether something is settled, in so many words, of the file. */
+  /** Whether a fact settles something about the file. */
   settles(fact: Fact): boolean;
 }
 
-function describeScene(asked: AskedPath, nearness: Nearness, { earlierNames, home }: WhyOptions): Scene {
+function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, home }: WhyOptions): PathTests {
   const names = new Set(earlierNames);
   const isNear = testPaths(asked, nearness);
   const isAt = (path: string): boolean => isNear(path) || names.has(path);
@@ -111,7 +102,7 @@ function describeScene(asked: AskedPath, nearness: Nearness, { earlierNames, hom
   const { symbol } = asked;
   const mentions = (text: string): boolean =>
     symbol === null ? isMentioned(text) : namesSymbol(text, symbol);
-  const locate: Scene['locate'] = (fact, place) => locateInProject(fact, place, home);
+  const locate: PathTests['locate'] = (fact, place) => locateInProject(fact, place, home);
   return {
     locate,
     isAt,
@@ -126,26 +117,26 @@ function describeScene(asked: AskedPath, nearness: Nearness, { earlierNames, hom
 
 const REASONS: readonly FactKind[] = ['decision', 'constraint', 'rejected', 'note', 'goal'];
 
-/** The handovers that tell of files at such a path, or speak of it. */
+/** The handovers with a file fact for such a path, or with a reason that mentions it. */
 async function findLeads(
-  asked: AskedPath,
-  scene: Scene,
+  asked: PathQuery,
+  tests: PathTests,
   { source, earlierNames }: WhyOptions,
-): Promise<AsyncIterable<Lead>> {
+): Promise<AsyncIterable<HandoverRef>> {
   const names = asked.kind === 'file' ? [asked.path, ...earlierNames].map(baseName) : [];
   const filters =
     names.length === 0 ? [{ kinds: FILES }] : [...new Set(names)].map((fileName) => ({ fileName }));
   const touching = filters.map((filter) =>
-    filterFacts(source.facts(filter), ({ fact, handover }) => scene.isAt(scene.locate(fact, handover))),
+    filterFacts(source.facts(filter), ({ fact, handover }) => tests.isAt(tests.locate(fact, handover))),
   );
   const words = asked.symbol ?? (names.length === 0 ? asked.typed : names.join(' '));
   const speaking = await source.mentions(words, REASONS);
-  return mergeLeads([...touching, filterFacts(speaking, ({ fact }) => scene.mentions(fact.text))]);
+  return mergeLeads([...touching, filterFacts(speaking, ({ fact }) => tests.mentions(fact.text))]);
 }
 
 const FILES: readonly FactKind[] = ['file'];
 
-/** The names that a session worked on in a file are kept with it. */
+/** A file fact lists the symbols that the session worked on. */
 function hasSymbol({ detail }: Fact, symbol: string): boolean {
   const names = detail?.names;
   if (typeof names !== 'object' || names === null) return false;
@@ -161,31 +152,26 @@ function namesSymbol(text: string, symbol: string): boolean {
   return [...text.matchAll(/[\p{L}_$][\p{L}\p{N}_$]*/gu)].some(([word]) => word === name);
 }
 
-/** What is settled, by whom ever; of messages and requests only what a human said of the file itself. */
+/** Decisions of anyone; of notes and goals only those of a human. */
 function isReason({ kind, origin }: Fact): 'settled' | 'said' | null {
   if (kind === 'decision' || kind === 'constraint' || kind === 'rejected') return 'settled';
   return origin === 'human' && (kind === 'note' || kind === 'goal') ? 'said' : null;
 }
 
 async function describeSessions(
-  sessions: readonly ToldSession[],
-  scene: Scene,
+  sessions: readonly SessionSummary[],
+  tests: PathTests,
   { source }: WhyOptions,
-): Promise<Involved[]> {
-  const described = sessions.map(async (session): Promise<Involved> => {
+): Promise<WhySession[]> {
+  const described = sessions.map(async (session): Promise<WhySession> => {
     const { newest } = session;
     const own = listOwnFacts(session);
-    const touching = own.filter(({ fact, by }) => scene.touches(fact, by));
+    const touching = own.filter(({ fact, by }) => tests.touches(fact, by));
     return {
-      handover: newest.id,
-      agent: newest.session.agent,
-      session: newest.session.id,
-      project: { id: newest.project.id, name: newest.project.name },
-      at: lastMomentOf(newest),
-      title: newest.title,
+      ...describeOrigin(session),
       goal: findGoal(newest),
-      touched: touching.map(({ fact, by }) => describeTouch(fact, scene.locate(fact, by.workspace))),
-      reasons: listReasons(own, touching, { scene, marks: await source.marks(newest.project.id) }),
+      touched: touching.map(({ fact, by }) => describeTouch(fact, tests.locate(fact, by.workspace))),
+      reasons: listReasons(own, touching, { tests, marks: await source.marks(newest.project.id) }),
     };
   });
   return await Promise.all(described);
@@ -196,16 +182,16 @@ function describeTouch({ status, detail }: Fact, path: string): Touch {
   return { path, change: status ?? 'named', edits: count(detail?.edits), reads: count(detail?.reads) };
 }
 
-/** What else was settled while the file was changed: as much as helps, and not all of a long session. */
+/** How many other reasons of a session that changed the file are shown. */
 const MAX_OF_SESSION = 3;
 
-/** First what speaks of the file, then what was settled nearest to its change; each in the order in which it was said. */
+/** First those that mention the file, then those nearest to its change; each in the order of the transcript. */
 function listReasons(
-  own: readonly Telling[],
-  touching: readonly Telling[],
-  { scene, marks }: { scene: Scene; marks: Marks },
+  own: readonly SessionFact[],
+  touching: readonly SessionFact[],
+  { tests, marks }: { tests: PathTests; marks: Marks },
 ): Reason[] {
-  const describe = ({ fact, by }: Telling, about: Reason['about']): Reason => {
+  const describe = ({ fact, by }: SessionFact, about: Reason['about']): Reason => {
     const mark = findMark(fact, by, marks);
     return {
       id: fact.id,
@@ -219,20 +205,17 @@ function listReasons(
       handover: by.id,
     };
   };
-  const said = own.filter(({ fact }) => scene.settles(fact));
+  const said = own.filter(({ fact }) => tests.settles(fact));
   const change = touching.find(({ fact }) => isChangedFile(fact));
-  const others =
-    change === undefined
-      ? []
-      : own
-          .filter((telling) => isReason(telling.fact) === 'settled' && !said.includes(telling))
-          .map((telling) => ({ telling, way: Math.abs(lineOf(telling.fact) - lineOf(change.fact)) }))
-          .sort((a, b) => a.way - b.way)
-          .slice(0, MAX_OF_SESSION)
-          .map(({ telling }) => telling);
+  const changedAt = change === undefined ? 0 : lineOf(change.fact);
+  const wayTo = ({ fact }: SessionFact): number => Math.abs(lineOf(fact) - changedAt);
+  const others = own
+    .filter((each) => change !== undefined && isReason(each.fact) === 'settled' && !said.includes(each))
+    .sort((a, b) => wayTo(a) - wayTo(b))
+    .slice(0, MAX_OF_SESSION);
   return [
-    ...said.sort(compareLines).map((telling) => describe(telling, 'file')),
-    ...others.sort(compareLines).map((telling) => describe(telling, 'session')),
+    ...said.sort(compareLines).map((each) => describe(each, 'file')),
+    ...others.sort(compareLines).map((each) => describe(each, 'session')),
   ];
 }
 
@@ -243,6 +226,6 @@ function standingOf(fact: Fact, mark: string | undefined): Standing {
   return fact.pinned === true ? 'pinned' : 'open';
 }
 
-function compareLines(a: Telling, b: Telling): number {
+function compareLines(a: SessionFact, b: SessionFact): number {
   return lineOf(a.fact) - lineOf(b.fact);
 }

@@ -5,11 +5,24 @@ import { parseSafeUrl, sendRequest } from '../../platform/http.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/place.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
-import { type Embedder, normalizeVector, type Side } from './embedder.ts';
-import type { MeaningSettings } from './settings.ts';
+import type { SemanticSettings } from './settings.ts';
+import { normalizeVector, type Side } from './vector-store.ts';
+
+/** Turns texts into vectors that are near each other when the texts mean the same. */
+export interface Embedder {
+  /** Names the space of the vectors: vectors of different spaces cannot be compared. */
+  readonly space: string;
+  /** How many texts it takes at once. */
+  readonly batch: number;
+  /**
+   * A vector of length 1 for each text, in order, all with the same number of dimensions. Fails with a `HandoverError`,
+   * within bounded time. Texts leave the machine here: they must be free of secrets.
+   */
+  embed(texts: readonly string[], side: Side): Promise<Float32Array[]>;
+}
 
 const MAX_NUMBERS = 4096;
-/** Of a number in JSON, with what stands between two of them. */
+/** Of a number in JSON, with its separator. */
 const MAX_NUMBER_BYTES = 26;
 const OTHER_BYTES = 64 * 1024;
 
@@ -22,8 +35,8 @@ const Answer = v.object({
   ),
 });
 
-/** An embedder behind the interface that OpenAI, Ollama, LM Studio, vLLM and others share: `POST …/embeddings`. */
-export function openEndpoint(settings: MeaningSettings, machine: Machine): Embedder {
+/** An embedder behind the API that OpenAI, Ollama, LM Studio, vLLM and others share: `POST …/embeddings`. */
+export function openEndpoint(settings: SemanticSettings, machine: Machine): Embedder {
   const url = findUrl(settings);
   const key = findKey(settings, machine);
   const prefixes: Record<Side, string> = { query: settings.query_prefix, text: settings.text_prefix };
@@ -45,8 +58,8 @@ export function openEndpoint(settings: MeaningSettings, machine: Machine): Embed
         timeoutMs: settings.timeout * 1000,
         maxBytes: texts.length * MAX_NUMBERS * MAX_NUMBER_BYTES + OTHER_BYTES,
       });
-      if (status !== 200) throw refuseStatus(url, status);
-      if (!whole) throw refuseAnswer(url, 'more than vectors can be');
+      if (status !== 200) throw statusError(url, status);
+      if (!whole) throw answerError(url, 'too much data');
       return readVectors(url, text, texts.length);
     },
   };
@@ -54,15 +67,15 @@ export function openEndpoint(settings: MeaningSettings, machine: Machine): Embed
 
 function readVectors(url: URL, text: string, count: number): Float32Array[] {
   const answer = v.safeParse(Answer, parseOrNull(text));
-  if (!answer.success) throw refuseAnswer(url, 'something else than vectors');
+  if (!answer.success) throw answerError(url, 'something other than vectors');
   const { data } = answer.output;
-  if (data.length !== count) throw refuseAnswer(url, `${data.length} vectors for ${count} texts`);
+  if (data.length !== count) throw answerError(url, `${data.length} vectors for ${count} texts`);
   const placed = new Map(data.map(({ index, embedding }, place) => [index ?? place, embedding]));
   const lengths = new Set(data.map(({ embedding }) => embedding.length));
-  if (lengths.size !== 1) throw refuseAnswer(url, 'vectors of different lengths');
+  if (lengths.size !== 1) throw answerError(url, 'vectors of different lengths');
   return data.map((_, place) => {
     const vector = normalizeVector(placed.get(place) ?? []);
-    if (vector === null) throw refuseAnswer(url, 'vectors that point nowhere');
+    if (vector === null) throw answerError(url, 'vectors without a direction');
     return vector;
   });
 }
@@ -76,7 +89,7 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-function findUrl({ url }: MeaningSettings): URL {
+function findUrl({ url }: SemanticSettings): URL {
   const safe = parseSafeUrl(url);
   if (safe !== null) return new URL(`${safe.href.replace(/\/+$/, '')}/embeddings`);
   throw new HandoverError(
@@ -88,8 +101,8 @@ function findUrl({ url }: MeaningSettings): URL {
   );
 }
 
-/** Never from the command line, where other users could see it. Null where none is asked for: a local model needs none. */
-function findKey({ key_variable, key_file }: MeaningSettings, machine: Machine): string | null {
+/** Never from the command line, where other users could see it. Null when none is configured: a local model needs none. */
+function findKey({ key_variable, key_file }: SemanticSettings, machine: Machine): string | null {
   if (key_variable === undefined && key_file === undefined) return null;
   const text =
     key_file === undefined ? machine.env[key_variable ?? ''] : readSecretFile(expandHome(key_file, machine));
@@ -99,33 +112,29 @@ function findKey({ key_variable, key_file }: MeaningSettings, machine: Machine):
   throw new HandoverError(
     'HANDOVER_MEANING_UNCONFIGURED',
     key === '' ? `there is no key in ${place}` : `${place} has characters that no key has`,
-    { hint: 'See key_variable and key_file below [search.meaning] in your config.toml.' },
+    { hint: 'Check key_variable and key_file in [search.meaning] of your config.toml.' },
   );
 }
 
-function refuseStatus(url: URL, status: number): HandoverError {
+function statusError(url: URL, status: number): HandoverError {
   const where = `${url.origin}${url.pathname}`;
+  const hint = 'Try again later.';
   if (status === 429)
-    return new HandoverError('HANDOVER_REMOTE_BUSY', `${where} asks for patience (429)`, {
-      hint: 'Try again later.',
+    return new HandoverError('HANDOVER_REMOTE_BUSY', `${where} is receiving too many requests (429)`, {
+      hint,
     });
   if (status >= 500)
-    return new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${where} is out of order (${status})`, {
-      hint: 'Try again later.',
-    });
-  const why =
-    status === 401 || status === 403
-      ? 'refused the key'
-      : status >= 300 && status < 400
-        ? 'points to another address, which is not followed'
-        : 'did not take the texts';
+    return new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${where} failed (${status})`, { hint });
+  let why = 'did not accept the texts';
+  if (status === 401 || status === 403) why = 'refused the key';
+  if (status >= 300 && status < 400) why = 'redirects to another address, which is not followed';
   return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} ${why} (${status})`, {
-    hint: 'See url, model and key below [search.meaning] in your config.toml.',
+    hint: 'Check url, model and key in [search.meaning] of your config.toml.',
   });
 }
 
-function refuseAnswer(url: URL, what: string): HandoverError {
+function answerError(url: URL, what: string): HandoverError {
   return new HandoverError('HANDOVER_REMOTE_REFUSED', `${url.origin}${url.pathname} answered with ${what}`, {
-    hint: 'See whether url and model below [search.meaning] in your config.toml name a model for embeddings.',
+    hint: 'Check that url and model in [search.meaning] of your config.toml name an embedding model.',
   });
 }

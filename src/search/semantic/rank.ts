@@ -4,126 +4,124 @@ import { isCacheDamage, isCacheTrouble } from '../../platform/cache-database.ts'
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import type { Store } from '../../store/store.ts';
-import { digestOf } from './digest.ts';
-import type { Embedder } from './embedder.ts';
-import { openEndpoint } from './endpoint.ts';
-import { type MeaningSettings, readMeaningSettings } from './settings.ts';
-import { discardVectorFile, openVectorFile, type VectorFile } from './vector-file.ts';
+import { type Embedder, openEndpoint } from './endpoint.ts';
+import { readSemanticSettings, type SemanticSettings } from './settings.ts';
+import { digestOf, discardVectors, openVectorStore, type VectorStore } from './vector-store.ts';
 
-/** What may be found, by a key of whoever asks. */
+/** A text that may be found, by a key of the caller. */
 export interface Candidate<Key> {
   key: Key;
   text: string;
 }
 
-export interface MeaningQuery<Key> {
+export interface SimilarityQuery<Key> {
   text: string;
-  /** Newest first: those that come first are compared, and embedded, first. */
+  /** Newest first: the first ones are compared, and embedded, first. */
   candidates: Iterable<Candidate<Key>>;
   progress?: Progress | undefined;
 }
 
 type Progress = (done: number, total: number) => void;
 
-/** How far the texts have vectors. */
+/** How many texts there are, and how many have no vector. */
 export interface Coverage {
   texts: number;
   missing: number;
 }
 
-/** What became of embedding everything. */
 export interface Embedding {
   texts: number;
   embedded: number;
-  /** Vectors of texts that are not there any more. */
+  /** Vectors of texts that no longer exist. */
   forgotten: number;
 }
 
 export interface Ranking<Key> extends Coverage {
-  /** The most alike in meaning, best first. */
+  /** The most similar in meaning, best first. */
   ranked: Key[];
   /** Why there are none, or fewer than there could be. */
   trouble: HandoverError | null;
 }
 
-/** Comparing is linear in these. */
+/** Comparing takes time in proportion to these. */
 const MOST_COMPARED = 20_000;
 const MOST_EMBEDDED = 200_000;
 const MOST_RANKED = 50;
-/** What a search spends on texts that have no vector yet, besides the batch that it is at. */
+/** How long a search embeds texts that have no vector yet, besides the batch that it is at. */
 const BUDGET_MS = 2000;
-/** Models take a few hundred words; what a longer text means shows in its beginning. */
+/** Models take a few hundred words; the beginning of a longer text shows what it means. */
 const MAX_TEXT_BYTES = 2000;
 
 /**
- * The candidates that mean what was asked, or null when the user has not asked for this. Never throws for what the
- * endpoint or the vectors do: words are enough to search by.
+ * The candidates most similar in meaning, or null when the user has configured no model. Never throws for failures of
+ * the endpoint or of the vectors: a search by words is still possible.
  */
-export async function rankByMeaning<Key>(
+export async function rankBySimilarity<Key>(
   store: Store,
-  query: MeaningQuery<Key>,
+  query: SimilarityQuery<Key>,
 ): Promise<Ranking<Key> | null> {
-  const settings = readMeaningSettings(store.machine);
+  const settings = readSemanticSettings(store.machine);
   if (settings === null) return null;
   const ranking: Ranking<Key> = { ranked: [], texts: 0, missing: 0, trouble: null };
   try {
-    await withMeaning(store, settings, async (meaning) => {
-      const keys = groupByDigest(query.candidates, MOST_COMPARED);
-      await rank(meaning, query, { keys, ranking });
-    });
+    await withEmbeddings(store, settings, (embeddings) => rank(embeddings, query, ranking));
   } catch (error) {
     ranking.trouble = explainTrouble(error);
   }
   return ranking;
 }
 
-/** Embeds every text that has no vector yet, and forgets the vectors of those that are not there any more. */
+/** Embeds every text that has no vector yet, and deletes the vectors of texts that no longer exist. */
 export async function embedAll(
   store: Store,
   candidates: Iterable<Candidate<unknown>>,
   progress?: Progress,
 ): Promise<Embedding> {
-  const settings = readMeaningSettings(store.machine);
+  const settings = readSemanticSettings(store.machine);
   if (settings === null) {
-    throw new HandoverError('HANDOVER_MEANING_UNCONFIGURED', 'no model for meaning is set', {
-      hint: 'Set url and model below [search.meaning] in your config.toml; see docs/search.md.',
+    throw new HandoverError('HANDOVER_MEANING_UNCONFIGURED', 'no embedding model is configured', {
+      hint: 'Set url and model in [search.meaning] of your config.toml; see docs/search.md.',
     });
   }
-  return await withMeaning(store, settings, async (meaning) => {
+  return await withEmbeddings(store, settings, async (embeddings) => {
     const texts = groupByDigest(candidates, MOST_EMBEDDED);
-    const [probe] = await meaning.embedder.embed(['probe'], 'query');
-    const missing = listMissing(meaning, texts, probe?.length ?? 0);
-    await embedMissing(meaning, missing, { numbers: probe?.length ?? 0, progress });
-    const forgotten = texts.size < MOST_EMBEDDED ? meaning.vectors.keepOnly([...texts.keys()]) : 0;
+    const [probe = new Float32Array()] = await embeddings.embedder.embed(['probe'], 'query');
+    const missing = listMissing(embeddings, texts, probe.length);
+    await embedMissing(embeddings, missing, { numbers: probe.length, progress });
+    const forgotten = texts.size < MOST_EMBEDDED ? embeddings.vectors.keepOnly([...texts.keys()]) : 0;
     return { texts: texts.size, embedded: missing.length, forgotten };
   });
 }
 
-interface Meaning {
+interface Embeddings {
   embedder: Embedder;
-  vectors: VectorFile;
+  vectors: VectorStore;
   redactor: Redactor;
   now(): number;
 }
 
-async function withMeaning<T>(
+async function withEmbeddings<T>(
   store: Store,
-  settings: MeaningSettings,
-  work: (meaning: Meaning) => Promise<T>,
+  settings: SemanticSettings,
+  work: (meaning: Embeddings) => Promise<T>,
 ): Promise<T> {
   const { machine } = store;
   const embedder = openEndpoint(settings, machine);
   const redactor = openRedactor(machine, { folder: machine.cwd, makesKey: false });
-  let vectors: VectorFile | null = null;
+  let vectors: VectorStore | null = null;
   try {
-    vectors = openVectorFile(store, { space: embedder.space });
+    vectors = openVectorStore(store, { space: embedder.space });
     if (vectors === null)
-      throw new HandoverError('HANDOVER_MEANING_UNCONFIGURED', 'meaning needs SQLite to keep its vectors', {
-        hint: 'Use Node 22.13 or later, or install with optional dependencies.',
-      });
+      throw new HandoverError(
+        'HANDOVER_MEANING_UNCONFIGURED',
+        'semantic search needs SQLite to store vectors',
+        {
+          hint: 'Use Node 22.13 or later, or install with optional dependencies.',
+        },
+      );
     return await work({ embedder, vectors, redactor, now: () => machine.clock.now() });
   } catch (error) {
-    if (isCacheDamage(error)) discardVectorFile(store);
+    if (isCacheDamage(error)) discardVectors(store);
     throw explainTrouble(error);
   } finally {
     vectors?.close();
@@ -134,17 +132,17 @@ function explainTrouble(error: unknown): HandoverError {
   if (error instanceof HandoverError) return error;
   if (!isCacheTrouble(error) && !isErrno(error)) throw error;
   const what = isCacheDamage(error) ? 'were damaged, and will be made again' : 'cannot be used now';
-  return new HandoverError('HANDOVER_IO', `the vectors that were kept ${what}`, { cause: error });
+  return new HandoverError('HANDOVER_IO', `the stored vectors ${what}`, { cause: error });
 }
 
-interface Texts<Key> {
+/** A text, and the keys of all candidates with this text. */
+interface TextGroup<Key> {
   text: string;
   keys: Key[];
 }
 
-/** Many facts say the same. */
-function groupByDigest<Key>(candidates: Iterable<Candidate<Key>>, most: number): Map<string, Texts<Key>> {
-  const groups = new Map<string, Texts<Key>>();
+function groupByDigest<Key>(candidates: Iterable<Candidate<Key>>, most: number): Map<string, TextGroup<Key>> {
+  const groups = new Map<string, TextGroup<Key>>();
   for (const { key, text } of candidates) {
     const digest = digestOf(text, 'text');
     const group = groups.get(digest);
@@ -155,21 +153,23 @@ function groupByDigest<Key>(candidates: Iterable<Candidate<Key>>, most: number):
   return groups;
 }
 
+/** Fills the ranking step by step, so that what is known is used when a later step fails. */
 async function rank<Key>(
-  meaning: Meaning,
-  query: MeaningQuery<Key>,
-  { keys, ranking }: { keys: Map<string, Texts<Key>>; ranking: Ranking<Key> },
+  embeddings: Embeddings,
+  query: SimilarityQuery<Key>,
+  ranking: Ranking<Key>,
 ): Promise<void> {
-  ranking.texts = keys.size;
-  ranking.missing = keys.size;
-  if (keys.size === 0) return;
-  const vector = await embedQuery(meaning, query.text);
-  const missing = listMissing(meaning, keys, vector.length);
+  const groups = groupByDigest(query.candidates, MOST_COMPARED);
+  ranking.texts = groups.size;
+  ranking.missing = groups.size;
+  if (groups.size === 0) return;
+  const vector = await embedQuery(embeddings, query.text);
+  const missing = listMissing(embeddings, groups, vector.length);
   ranking.missing = missing.length;
   try {
-    await embedMissing(meaning, missing, {
+    await embedMissing(embeddings, missing, {
       numbers: vector.length,
-      deadline: meaning.now() + BUDGET_MS,
+      deadline: embeddings.now() + BUDGET_MS,
       progress: query.progress,
       onBatch: (count) => {
         ranking.missing -= count;
@@ -178,20 +178,19 @@ async function rank<Key>(
   } catch (error) {
     ranking.trouble = explainTrouble(error);
   }
-  const digests = [...keys.keys()];
-  ranking.ranked = meaning.vectors
-    .findNeighbours({ vector, digests, limit: MOST_RANKED })
-    .flatMap(({ digest }) => keys.get(digest)?.keys ?? [])
+  ranking.ranked = embeddings.vectors
+    .findNeighbours({ vector, digests: [...groups.keys()], limit: MOST_RANKED })
+    .flatMap(({ digest }) => groups.get(digest)?.keys ?? [])
     .slice(0, MOST_RANKED);
 }
 
-async function embedQuery({ embedder, vectors, redactor }: Meaning, text: string): Promise<Float32Array> {
+async function embedQuery({ embedder, vectors, redactor }: Embeddings, text: string): Promise<Float32Array> {
   const safe = makeSafe(redactor, text);
   const digest = digestOf(safe, 'query');
   const known = vectors.get(digest);
   if (known !== null) return known;
   const [vector = new Float32Array()] = await embedder.embed([safe], 'query');
-  vectors.put(new Map([[digest, vector]]));
+  vectors.put([[digest, vector]]);
   return vector;
 }
 
@@ -199,18 +198,18 @@ function makeSafe(redactor: Redactor, text: string): string {
   return cutToBytes(redactor.redactText(text, { byHuman: true }), MAX_TEXT_BYTES);
 }
 
-interface Missing {
+interface MissingText {
   digest: string;
   text: string;
 }
 
 function listMissing(
-  { vectors }: Meaning,
-  texts: ReadonlyMap<string, Texts<unknown>>,
+  { vectors }: Embeddings,
+  groups: ReadonlyMap<string, TextGroup<unknown>>,
   numbers: number,
-): Missing[] {
-  const known = vectors.known([...texts.keys()], numbers);
-  return [...texts].flatMap(([digest, { text }]) => (known.has(digest) ? [] : [{ digest, text }]));
+): MissingText[] {
+  const known = vectors.known([...groups.keys()], numbers);
+  return [...groups].flatMap(([digest, { text }]) => (known.has(digest) ? [] : [{ digest, text }]));
 }
 
 interface EmbedOptions {
@@ -221,36 +220,22 @@ interface EmbedOptions {
   onBatch?: (count: number) => void;
 }
 
-/** What was embedded is kept batch by batch: whoever is stopped has lost one at most. */
+/** Vectors are stored batch by batch: an interruption costs one batch at most. */
 async function embedMissing(
-  { embedder, vectors, redactor, now }: Meaning,
-  missing: readonly Missing[],
+  { embedder, vectors, redactor, now }: Embeddings,
+  missing: readonly MissingText[],
   { numbers, deadline = Number.POSITIVE_INFINITY, progress, onBatch }: EmbedOptions,
 ): Promise<void> {
   for (let at = 0; at < missing.length && now() < deadline; at += embedder.batch) {
     progress?.(at, missing.length);
     const batch = missing.slice(at, at + embedder.batch);
-    const made = await embedder.embed(
-      batch.map(({ text }) => makeSafe(redactor, text)),
-      'text',
-    );
-    if (made.some((vector) => vector.length !== numbers)) {
-      throw new HandoverError(
-        'HANDOVER_REMOTE_REFUSED',
-        'the model answered with vectors of another length than before',
-        {
-          hint: 'See whether url and model below [search.meaning] in your config.toml name one model.',
-        },
-      );
-    }
-    vectors.put(
-      new Map(
-        batch.flatMap(({ digest }, index) => {
-          const vector = made[index];
-          return vector === undefined ? [] : [[digest, vector] as const];
-        }),
-      ),
-    );
+    const safe = batch.map(({ text }) => makeSafe(redactor, text));
+    const made = await embedder.embed(safe, 'text');
+    if (made.some((vector) => vector.length !== numbers))
+      throw new HandoverError('HANDOVER_REMOTE_REFUSED', 'the model returned vectors of a different length', {
+        hint: 'Check that url and model in [search.meaning] of your config.toml name one model.',
+      });
+    vectors.put(made.map((vector, index) => [batch[index]?.digest ?? '', vector]));
     onBatch?.(batch.length);
   }
   progress?.(missing.length, missing.length);

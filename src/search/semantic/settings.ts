@@ -5,12 +5,12 @@ import { parseSection, readUserConfig } from '../../platform/settings-file.ts';
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
 const Prefix = v.optional(v.pipe(v.string(), v.maxLength(200)), '');
 
-const MeaningSection = v.strictObject({
+const SemanticSection = v.strictObject({
   enabled: v.optional(v.boolean(), true),
-  /** What `/embeddings` is below of, as `http://localhost:11434/v1`. */
+  /** The base of `/embeddings`, such as `http://localhost:11434/v1`. */
   url: Text,
   model: Text,
-  /** The variable that holds the key, or the file. */
+  /** The environment variable or the file with the key. */
   key_variable: v.exactOptional(
     v.pipe(v.string(), v.regex(/^[A-Za-z_]\w{0,99}$/, 'is no name of a variable')),
   ),
@@ -19,16 +19,16 @@ const MeaningSection = v.strictObject({
   timeout: v.optional(v.pipe(v.number(), v.minValue(0.1), v.maxValue(600)), 5),
   /** How many texts go into one request. */
   batch: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(128)), 32),
-  /** What some models want before a question and before what may answer it. */
+  /** What some models expect before a question and before a text. */
   query_prefix: Prefix,
   text_prefix: Prefix,
 });
-export type MeaningSettings = v.InferOutput<typeof MeaningSection>;
+export type SemanticSettings = v.InferOutput<typeof SemanticSection>;
 
-const SearchSection = v.strictObject({ meaning: v.exactOptional(MeaningSection) });
+const SearchSection = v.strictObject({ meaning: v.exactOptional(SemanticSection) });
 
-/** Null unless the user asks for it. A project has no say: its settings are not even looked at. */
-export function readMeaningSettings(machine: Machine): MeaningSettings | null {
+/** Null unless the user has enabled it. Settings of a project are ignored: texts must not be sent where a project says. */
+export function readSemanticSettings(machine: Machine): SemanticSettings | null {
   const { meaning } = parseSection(readUserConfig(machine), 'search', SearchSection);
   return meaning?.enabled === true ? meaning : null;
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as v from 'valibot';
-import { AGENT_NAMES } from '../../agents/agent.ts';
+import { AGENT_NAMES, type FoundSession } from '../../agents/agent.ts';
 import { HandoverError, isErrno } from '../../errors.ts';
 import { shortHash } from '../../model/hash.ts';
 import { writeCacheFile } from '../../platform/cache-file.ts';
@@ -17,23 +17,28 @@ import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
 
-/** What is known of a session without its passages. */
+/** A session without its passages. */
 export const SessionHead = v.strictObject({
   agent: v.picklist(AGENT_NAMES),
   id: v.string(),
-  /** Where the transcript is, or was. */
+  /** The transcript, which may be gone. */
   path: v.string(),
   cwd: v.nullable(v.string()),
   title: v.nullable(v.string()),
   project: v.nullable(v.strictObject({ id: v.string(), name: v.string() })),
   startedMs: v.nullable(v.number()),
-  /** Of the transcript when it was read. */
+  /** As of when the transcript was read. */
   changedMs: v.number(),
   bytes: v.number(),
 });
 export type SessionHead = v.InferOutput<typeof SessionHead>;
 
-/** All that a session said, without its secrets. */
+export function describeSession(session: FoundSession, project: SessionHead['project']): SessionHead {
+  const { agent, id, path, cwd, title, startedMs, changedMs, bytes } = session;
+  return { agent, id, path, cwd, title, project, startedMs, changedMs, bytes };
+}
+
+/** What was said in a session, without secrets. */
 export interface SessionText {
   head: SessionHead;
   passages: Passage[];
@@ -53,12 +58,12 @@ const SUFFIX = '.gz';
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_TEXT_BYTES = 1024 * 1024 * 1024;
 
-/** The name under which the text of a session is kept, from what tells it from all others. */
+/** The name of a session's archive. */
 export function nameText({ agent, id }: Pick<SessionHead, 'agent' | 'id'>): string {
   return shortHash(`${agent}\n${id}`, 32);
 }
 
-/** A part of an archive: a compressed member of its own, so that more can be added without touching what is there. */
+/** A part of an archive is a gzip member of its own, so that more can be appended. */
 export function packPart(head: SessionHead, passages: readonly Passage[]): Buffer {
   const lines = passages.map(({ line, offset, at, speaker, text }) =>
     JSON.stringify([line, offset, at, speaker, text]),
@@ -66,7 +71,7 @@ export function packPart(head: SessionHead, passages: readonly Passage[]): Buffe
   return gzipSync([JSON.stringify({ format: FORMAT, ...head }), ...lines, ''].join('\n'));
 }
 
-/** The head of the last part counts. Null for what is not whole. */
+/** The head of the last part counts. Null when anything is damaged. */
 export function unpackParts(bytes: Uint8Array): SessionText | null {
   try {
     return parseLines(gunzipSync(bytes, { maxOutputLength: MAX_TEXT_BYTES }).toString('utf8'));
@@ -79,7 +84,7 @@ export function unpackParts(bytes: Uint8Array): SessionText | null {
 /** Where a part of an archive may begin. */
 const PART_START = Buffer.from([0x1f, 0x8b, 0x08]);
 
-/** The parts of a damaged archive that are whole; null when none is. */
+/** The intact parts of a damaged archive; null when there are none. */
 export function salvageParts(bytes: Uint8Array): SessionText | null {
   const buffer = Buffer.from(bytes);
   const starts: number[] = [];
@@ -101,8 +106,8 @@ function parseLines(text: string): SessionText | null {
       const [line, offset, at, speaker, piece] = v.parse(PassageLine, parsed);
       passages.push({ line, offset, at, speaker, text: piece });
     } else {
-      const { format: _, ...told } = v.parse(HeadLine, parsed);
-      head = told;
+      const { format: _, ...rest } = v.parse(HeadLine, parsed);
+      head = rest;
     }
   }
   return head === null ? null : { head, passages };
@@ -113,7 +118,7 @@ function isZlibError(error: unknown): boolean {
   return error.code.startsWith('Z_') || error.code === 'ERR_BUFFER_TOO_LARGE';
 }
 
-/** The names of the sessions whose text is kept, in order. */
+/** The names of all archives, in order. */
 export function listTexts(store: Store): string[] {
   return listFolder(join(store.root, SESSION_TEXTS))
     .filter((name) => /^[0-9a-z]{32}\.gz$/.test(name))
@@ -121,7 +126,7 @@ export function listTexts(store: Store): string[] {
     .sort();
 }
 
-/** Those that were written last, the newest first. */
+/** The names of the archives that were written last, the newest first. */
 export function listNewestTexts(store: Store, most: number): string[] {
   return listTexts(store)
     .map((name) => ({ name, changedMs: sightFile(pathOfText(store, name))?.changedMs ?? 0 }))
@@ -130,7 +135,6 @@ export function listNewestTexts(store: Store, most: number): string[] {
     .map(({ name }) => name);
 }
 
-/** The bytes of an archive; null when there is none. */
 export function readArchive(store: Store, name: string): Buffer | null {
   const path = pathOfText(store, name);
   try {
@@ -146,13 +150,13 @@ export function readText(store: Store, name: string): SessionText | null {
   return bytes === null ? null : unpackParts(bytes);
 }
 
-/** Whole or not at all. It is not flushed: as long as the agent keeps its transcript, it can be made again. */
+/** Atomic, but not flushed: as long as the agent keeps its transcript, the archive can be made again. */
 export function writeArchive(store: Store, name: string, parts: readonly Uint8Array[]): void {
   ensurePrivateFolder(store.root, SESSION_TEXTS);
   writeCacheFile(pathOfText(store, name), parts);
 }
 
-/** Tells an archive from the one that is put in its place later; null when there is none. */
+/** Changes whenever an archive is replaced; null when there is none. */
 export function identifyArchive(store: Store, name: string): string | null {
   return identifyFile(pathOfText(store, name));
 }
@@ -163,7 +167,7 @@ export function removeText(store: Store, name: string): boolean {
 
 const FORGOTTEN = '.forgotten';
 
-/** The sessions whose text the user does not want to be kept. */
+/** The sessions that the user does not want to be archived. */
 export function listForgotten(store: Store): Set<string> {
   return new Set(
     listFolder(join(store.root, SESSION_TEXTS))

@@ -5,11 +5,11 @@ import { cleanText } from '../../model/text.ts';
 export const SPEAKERS = ['human', 'agent', 'tool'] as const;
 export type Speaker = (typeof SPEAKERS)[number];
 
-/** A piece of what was said or done in a session, short enough to be shown and ranked as one. */
+/** A piece of what was said or done in a session, short enough to be shown and ranked. */
 export interface Passage {
-  /** Of the transcript, from 1; where the agent keeps no lines, the number of the entry. */
+  /** In the transcript, from 1; the number of the entry where there are no lines. */
   line: number;
-  /** Where that line begins, in bytes; null where there are no lines. */
+  /** The byte offset of that line; null where there are no lines. */
   offset: number | null;
   /** Milliseconds since 1970. */
   at: number | null;
@@ -18,18 +18,18 @@ export interface Passage {
 }
 
 const MAX_PASSAGE = 2000;
-/** Of what a tool gave back: the beginning tells what it was, the end how it went. */
+/** How much of each end of a tool's output is kept: the beginning shows what it was, the end how it went. */
 const OUTPUT_END = 1500;
 const MAX_EDIT = 1000;
-/** Calls that have had no result after so many others will get none. */
-const MOST_UNHEARD = 256;
+/** Calls without a result after so many others will get none. */
+const MOST_IGNORED = 256;
 
 /**
- * Makes passages of events that have no secrets any more. What this product put into a session or gave back to it is left
- * out, and so are the files that were read: they can be looked through where they are.
+ * Makes passages of redacted events. Left out are what this program put into a session or returned to it, and the files
+ * that were read, which can be searched where they are.
  */
 export class PassageMaker {
-  /** The calls whose results are left out. Plain data, so that it can be kept. */
+  /** The calls whose results are left out. Plain data, for checkpoints. */
   readonly unheard: Set<string>;
 
   constructor(unheard: Set<string> = new Set()) {
@@ -37,14 +37,13 @@ export class PassageMaker {
   }
 
   make(event: Event): Passage[] {
-    const text = cleanText(this.#tell(event)).trim();
-    if (text === '') return [];
+    const text = cleanText(this.#describe(event)).trim();
     const at = event.at === null ? null : Date.parse(event.at);
     const place = { line: event.ref.line, offset: null, at, speaker: nameSpeaker(event) };
     return splitText(text, MAX_PASSAGE).map((piece) => ({ ...place, text: piece }));
   }
 
-  #tell(event: Event): string {
+  #describe(event: Event): string {
     switch (event.type) {
       case 'prompt':
       case 'reply':
@@ -53,8 +52,8 @@ export class PassageMaker {
       case 'injected':
         return '';
       case 'call':
-        if (isUnheard(event.tool, event.action)) this.#leaveOut(event.call);
-        return tellAction(event.tool, event.action);
+        if (isIgnored(event.tool, event.action)) this.#leaveOut(event.call);
+        return describeAction(event.tool, event.action);
       case 'result':
         if (this.unheard.delete(event.call) || isOurBrief(event.output)) return '';
         return cutMiddle(event.output, OUTPUT_END);
@@ -68,7 +67,7 @@ export class PassageMaker {
   #leaveOut(call: string): void {
     this.unheard.add(call);
     for (const oldest of this.unheard) {
-      if (this.unheard.size <= MOST_UNHEARD) break;
+      if (this.unheard.size <= MOST_IGNORED) break;
       this.unheard.delete(oldest);
     }
   }
@@ -82,15 +81,15 @@ function nameSpeaker(event: Event): Speaker {
 const OUR_COMMAND = /(?:^|[\s;&|/])(?:agent-)?handover(?:\.cjs)?\s/;
 const OUR_TOOL = /(?:^|_)(?:agent[-_])?handover_/;
 
-function isUnheard(tool: string, action: Action): boolean {
+function isIgnored(tool: string, action: Action): boolean {
   if (action.kind === 'read') return true;
   return action.kind === 'command' ? OUR_COMMAND.test(action.command) : OUR_TOOL.test(tool);
 }
 
-function tellAction(tool: string, action: Action): string {
+function describeAction(tool: string, action: Action): string {
   switch (action.kind) {
     case 'edit':
-      return action.edits.map(tellEdit).join('\n');
+      return action.edits.map(describeEdit).join('\n');
     case 'read':
       return action.path;
     case 'command':
@@ -110,7 +109,7 @@ function tellAction(tool: string, action: Action): string {
   }
 }
 
-function tellEdit({ path, to, after }: FileEdit): string {
+function describeEdit({ path, to, after }: FileEdit): string {
   const moved = to === undefined ? path : `${path} -> ${to}`;
   return after === '' ? moved : `${moved}\n${cutMiddle(after, MAX_EDIT / 2)}`;
 }

@@ -1,39 +1,57 @@
+import { HandoverError, isErrno } from '../../errors.ts';
 import { formatTimestamp } from '../../model/time.ts';
+import { isCacheTrouble, numberIn, type OpenCache, openCache } from '../../platform/cache-database.ts';
+import { assertSealed } from '../../platform/cache-writer.ts';
 import { abbreviateHome } from '../../platform/place.ts';
+import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../../platform/sqlite.ts';
 import type { Store } from '../../store/store.ts';
-import { excerpt } from '../excerpt.ts';
-import type { SearchHit } from '../hit.ts';
-import type { ParsedQuery } from '../parsed-query.ts';
-import { fuseTexts } from '../rank.ts';
-import { nameText } from './archive.ts';
+import { isOfProject, namesFile } from '../finder.ts';
+import { excerpt, type ParsedQuery, SCAN_LIMITS, type SearchHit, type SearchQuery } from '../query.ts';
+import { fuseTexts, type TermStats } from '../rank.ts';
+import { EVERYWHERE, type Extent, limitTerms, lookUpTerms, retrieveNumbers } from '../retrieve.ts';
+import { countTerms, mayMatch } from '../term-stats.ts';
+import { foldText } from '../tokens.ts';
+import { listTexts, nameText, type SessionHead } from './archive.ts';
+import { openIndexStore, rebuildSessionIndex } from './index-store.ts';
+import type { Passage } from './passage.ts';
 import {
-  type FoundPassage,
-  type GatheredPassages,
-  gatherPassages,
-  type SessionsQuery,
-} from './session-finder.ts';
+  lastNumberSince,
+  listSessions,
+  PASSAGES,
+  readPassageRow,
+  SESSION_INDEX,
+  type SessionRow,
+} from './session-index.ts';
+import { listScannedTexts, openScanStore, type SyncOptions, type SyncResult, syncSessions } from './sync.ts';
 
-/** How the text of sessions was searched, and how far it is known. */
-export type SessionsOutcome = Omit<GatheredPassages, 'passages' | 'known'>;
-
-export interface SessionHits extends SessionsOutcome {
-  hits: SearchHit[];
+/** How the sessions were searched, and how many are not. */
+export interface SessionsOutcome extends SyncResult {
+  by: 'index' | 'scan';
 }
 
-/** What of one session is shown at most: the rest is found by opening it. */
+export interface SessionHits {
+  hits: SearchHit[];
+  outcome: SessionsOutcome;
+}
+
+export interface SessionsQuery {
+  query: SearchQuery;
+  parsed: ParsedQuery;
+  /** The current project. */
+  here: string | null;
+  sync: SyncOptions;
+}
+
+/** How many passages of one session are shown. */
 const MOST_OF_A_SESSION = 3;
 
-/** Finds what was said in the sessions that agents keep on this machine, or kept until they deleted them; best first. */
-export async function searchSessions(
-  store: Store,
-  asked: SessionsQuery & { here: string | null },
-): Promise<SessionHits> {
-  const { passages, known, ...outcome } = await gatherPassages(store, asked);
+/** Finds passages of the sessions on this machine, including those that their agents have deleted; best first. */
+export async function searchSessions(store: Store, asked: SessionsQuery): Promise<SessionHits> {
+  const { passages, known, outcome } = await gather(store, asked);
   const { parsed, here } = asked;
-  const texts = passages.map((found) => ({ key: found, text: found.passage.text }));
   const fused = fuseTexts(
     { parsed, known },
-    texts,
+    passages.map((found) => ({ key: found, text: found.passage.text })),
     here === null ? {} : { isHere: ({ head }) => head.project?.id === here },
   );
   const shown = new Map<string, number>();
@@ -43,7 +61,7 @@ export async function searchSessions(
     shown.set(name, count + 1);
     return count < MOST_OF_A_SESSION ? [describeHit(store, key, { score, parsed })] : [];
   });
-  return { hits, ...outcome };
+  return { hits, outcome };
 }
 
 function describeHit(
@@ -71,4 +89,147 @@ function describeHit(
     open: `handover sessions ${id} --line ${line}`,
     score,
   };
+}
+
+/** Archives every session that is new or has grown, and counts all. */
+export async function readAllSessions(
+  store: Store,
+  progress: SyncOptions['progress'],
+): Promise<SessionsOutcome & { sessions: number }> {
+  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
+  const opened = driver === null ? null : await openSessionIndex(store, driver, { progress });
+  opened?.cache.close();
+  const { by, ...result } = opened?.outcome ?? (await syncForScan(store, { progress }));
+  return { ...result, by, sessions: listTexts(store).length };
+}
+
+/** A passage and its session. */
+interface FoundPassage extends Pick<SessionRow, 'head' | 'gone'> {
+  passage: Passage;
+}
+
+interface PassageCandidates {
+  passages: FoundPassage[];
+  known: TermStats[];
+}
+
+/** By the index if there is one, else by reading the newest archives. */
+async function gather(
+  store: Store,
+  asked: SessionsQuery,
+): Promise<PassageCandidates & { outcome: SessionsOutcome }> {
+  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
+  if (driver !== null)
+    try {
+      const { cache, outcome } = await openSessionIndex(store, driver, asked.sync);
+      try {
+        return { outcome, ...(await cache.ask((database) => askIndex(store, database, asked))) };
+      } finally {
+        cache.close();
+      }
+    } catch (error) {
+      if (!(error instanceof HandoverError || isErrno(error) || isCacheTrouble(error))) throw error;
+    }
+  const outcome = await syncForScan(store, asked.sync);
+  return { outcome, ...scan(store, asked) };
+}
+
+/** Opens the index and brings it up to date with the agents' sessions. */
+async function openSessionIndex(
+  store: Store,
+  driver: SqlDriver,
+  options: SyncOptions,
+): Promise<{ cache: OpenCache; outcome: SessionsOutcome }> {
+  const { deadline } = options;
+  let result: SyncResult = { behind: 0, unread: 0, damaged: 0 };
+  const cache = await openCache(store, driver, {
+    cache: SESSION_INDEX,
+    update: async (database) => {
+      assertSealed(store, SESSION_INDEX);
+      result = await syncSessions(store, openIndexStore(store, database, { deadline }), options);
+    },
+    rebuild: () => rebuildSessionIndex(store, driver, { isWhole: deadline === undefined }),
+  });
+  return { cache, outcome: { by: 'index', ...result } };
+}
+
+async function syncForScan(store: Store, options: SyncOptions): Promise<SessionsOutcome> {
+  const result = await syncSessions(store, openScanStore(store), { ...options, most: SCAN_LIMITS });
+  return { by: 'scan', ...result };
+}
+
+function askIndex(store: Store, database: SqlDatabase, { query, parsed }: SessionsQuery): PassageCandidates {
+  const extent = measureExtent(database);
+  const known = lookUpTerms(database, parsed, extent);
+  const sessions = new Map(
+    listSessions(database)
+      .filter(({ head }) => isWanted(store, query, head))
+      .map((session) => [session.key, session]),
+  );
+  if (sessions.size === 0) return { passages: [], known };
+  const { agent, file, project, sinceMs, limit } = query;
+  const ids = new Set([...sessions.values()].flatMap(({ head }) => head.project?.id ?? []));
+  const projects = project === undefined || ids.size === 0 ? undefined : [...ids];
+  const numbers = retrieveNumbers(database, {
+    parsed,
+    known,
+    total: extent.total,
+    limits: limitTerms({ agent, file, projects }),
+    reach: sinceMs === undefined ? EVERYWHERE : { ...EVERYWHERE, to: lastNumberSince(sinceMs) },
+    limit,
+  });
+  const find = database.prepare(`SELECT ${PASSAGES.columns} FROM passages WHERE n = ?`);
+  const passages = numbers
+    .flatMap((n) => {
+      const { session: key, passage } = readPassageRow(find.get(n));
+      const session = sessions.get(key);
+      return session === undefined ? [] : [{ passage, head: session.head, gone: session.gone }];
+    })
+    .filter(({ passage }) => passesText(query, passage))
+    .sort(compareFound);
+  return { passages, known };
+}
+
+function measureExtent(database: SqlDatabase): Extent {
+  const row = database
+    .prepare(
+      `SELECT (SELECT coalesce(sum(passages), 0) FROM sessions) AS total,
+         (SELECT min(n) FROM passages) AS low, (SELECT max(n) FROM passages) AS high`,
+    )
+    .get();
+  const total = Math.max(1, numberIn(row, 'total'));
+  return { total, from: numberIn(row, 'low') || 0, to: numberIn(row, 'high') || 0 };
+}
+
+function scan(store: Store, { query, parsed }: SessionsQuery): PassageCandidates {
+  const texts = listScannedTexts(store).filter(({ head }) => isWanted(store, query, head));
+  const all = texts.flatMap(({ head, gone, passages }) =>
+    passages.map((passage) => ({ passage, head, gone })),
+  );
+  const known = countTerms(
+    all.map(({ passage }) => passage),
+    parsed,
+  );
+  const passages = all
+    .filter(({ passage }) => passesText(query, passage) && mayMatch(known, foldText(passage.text)))
+    .sort(compareFound);
+  return { passages, known };
+}
+
+/** The latest first; passages of the same time in the order of their session. */
+function compareFound(a: FoundPassage, b: FoundPassage): number {
+  const later = (b.passage.at ?? b.head.changedMs) - (a.passage.at ?? a.head.changedMs);
+  if (later !== 0) return later;
+  return a.head.id === b.head.id ? a.passage.line - b.passage.line : a.head.id < b.head.id ? -1 : 1;
+}
+
+function isWanted({ machine }: Store, { agent, project }: SearchQuery, head: SessionHead): boolean {
+  if (agent !== undefined && head.agent !== agent.toLowerCase()) return false;
+  const root = head.cwd === null ? null : abbreviateHome(head.cwd, machine);
+  return project === undefined || isOfProject({ project: head.project, root }, project);
+}
+
+function passesText({ sinceMs, file }: SearchQuery, { at, text }: Passage): boolean {
+  if (sinceMs !== undefined && at !== null && at < sinceMs) return false;
+  return file === undefined || namesFile(text, file);
 }

@@ -1,6 +1,5 @@
 import { describeAge } from '../../model/time.ts';
-import type { SearchHit } from '../../search/hit.ts';
-import { findMatches } from '../../search/matches.ts';
+import { findMatches, type SearchHit } from '../../search/query.ts';
 import type { CliContext } from './context.ts';
 import { bold, dim, type Part, yellow } from './output.ts';
 

@@ -1,7 +1,7 @@
 import { formatTimestamp } from '../../model/time.ts';
 import { abbreviateHome } from '../../platform/place.ts';
-import type { OpenedSession } from '../../search/sessions/open-session.ts';
 import type { Passage } from '../../search/sessions/passage.ts';
+import type { SessionView } from '../../search/sessions/read-session.ts';
 import type { CliContext } from './context.ts';
 import { bold, dim, yellow } from './output.ts';
 
@@ -9,7 +9,7 @@ const BEFORE = 3;
 const BEHIND = 8;
 
 /** All that was said, or what stands around a line. */
-export function pickPassages({ passages }: OpenedSession, line: number | null): Passage[] {
+export function pickPassages({ passages }: SessionView, line: number | null): Passage[] {
   if (line === null) return passages;
   const at = passages.findIndex((passage) => passage.line >= line);
   if (at === -1) return passages.slice(-BEFORE);
@@ -18,7 +18,7 @@ export function pickPassages({ passages }: OpenedSession, line: number | null): 
 
 export function printSession(
   { out, machine }: Pick<CliContext, 'out' | 'machine'>,
-  session: OpenedSession,
+  session: SessionView,
   line: number | null,
 ): void {
   const { head, gone } = session;
@@ -37,7 +37,7 @@ export function printSession(
   }
 }
 
-export function sessionToJson(session: OpenedSession, line: number | null): unknown {
+export function sessionToJson(session: SessionView, line: number | null): unknown {
   const { agent, id, path, cwd, title } = session.head;
   const passages = pickPassages(session, line).map(({ at, ...passage }) => ({
     at: at === null ? null : formatTimestamp(at),

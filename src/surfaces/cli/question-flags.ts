@@ -1,4 +1,4 @@
-import { type FactSource, openFactSource } from '../../app/ask/fact-source.ts';
+import { type FactSource, openFactSource } from '../../app/ask/session-summary.ts';
 import { HandoverError } from '../../errors.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
 import { identifyProject } from '../../platform/project.ts';
@@ -40,7 +40,7 @@ export async function withFactSource<T>(
   ask: (source: FactSource) => Promise<T>,
 ): Promise<T> {
   const scope = await toScope(flags, context);
-  const { openFinder } = await import('../../search/open-finder.ts');
+  const { openFinder } = await import('../../search/search.ts');
   const finder = await openFinder({ store: findStore(context), progress: progressOf(context, 'indexing') });
   noteIndexFailure(context, finder);
   try {

@@ -1,6 +1,6 @@
 import { cleanLine } from '../../model/text.ts';
+import { SCAN_LIMITS } from '../../search/query.ts';
 import type { SearchAnswer } from '../../search/search.ts';
-import { SCANNED } from '../../search/sessions/scanned.ts';
 import type { Context } from './context.ts';
 import { dim, yellow } from './output.ts';
 
@@ -24,7 +24,10 @@ export function noteShortcomings(
   }
   if (sessions === undefined) return;
   if (sessions.by === 'scan')
-    err.line(yellow('note: '), `without SQLite only the newest ${SCANNED.sessions} sessions are searched`);
+    err.line(
+      yellow('note: '),
+      `without SQLite only the newest ${SCAN_LIMITS.sessions} sessions are searched`,
+    );
   if (sessions.behind > 0)
     err.line(
       yellow('note: '),

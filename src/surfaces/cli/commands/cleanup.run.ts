@@ -24,9 +24,9 @@ export async function runCleanup(this: CliContext, flags: CleanupFlags): Promise
   const chosen = terminal === undefined ? expired : expired.filter((row) => isOfTerminal(row, terminal));
   const days = retentionMs / DAY_MS;
   const removed: string[] = [];
-  const { forgetInCaches, forgetMeaning } = await import('../../../search/forget.ts');
+  const { forgetInCaches, forgetVectorsOf } = await import('../../../search/forget.ts');
   if (!flags.dryRun)
-    forgetMeaning(
+    forgetVectorsOf(
       store,
       chosen.map(({ id }) => id),
     );
@@ -52,7 +52,7 @@ export async function runCleanup(this: CliContext, flags: CleanupFlags): Promise
 
 /** The text of a session is kept when its agent deletes it, and goes when it is as old as handovers that go. */
 async function cleanTexts(store: Store, retentionMs: number, { dryRun }: CleanupFlags): Promise<string[]> {
-  const { findExpiredTexts, removeTexts } = await import('../../../search/sessions/retention.ts');
+  const { findExpiredTexts, removeTexts } = await import('../../../search/sessions/maintenance.ts');
   const expired = await findExpiredTexts(store, retentionMs);
   if (!dryRun && expired.length > 0) removeTexts(store, expired);
   return expired.map(({ id }) => id).sort();

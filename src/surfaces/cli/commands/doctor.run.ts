@@ -12,7 +12,7 @@ import type { DoctorFlags } from './doctor.ts';
 /** Exit status 65 while something is damaged and not yet dealt with. */
 export async function runDoctor(this: CliContext, flags: DoctorFlags): Promise<void> {
   const store = findStore(this);
-  const texts = await (await import('../../../search/sessions/check-texts.ts')).checkTexts(store);
+  const texts = await (await import('../../../search/sessions/maintenance.ts')).checkTexts(store);
   const examination = await examineStore(store, progressOf(this, 'checking'));
   const drift = await findDrift(this.machine);
   const hooks = [...findBrokenHooks(this), ...findHookFailures(store)];

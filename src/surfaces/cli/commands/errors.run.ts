@@ -1,5 +1,4 @@
-import type { Remedy } from '../../../app/ask/remedy.ts';
-import { askErrors, type SeenError, type SeenErrors } from '../../../app/ask/seen-errors.ts';
+import { askErrors, type ErrorsAnswer, type PastError, type Remedy } from '../../../app/ask/errors.ts';
 import { HandoverError } from '../../../errors.ts';
 import { describeAge } from '../../../model/time.ts';
 import { readIntact } from '../../../store/handovers.ts';
@@ -43,7 +42,7 @@ function readTrace(context: CliContext): string {
   });
 }
 
-function toJson({ lines, seen, hasMore }: SeenErrors): unknown {
+function toJson({ lines, seen, hasMore }: ErrorsAnswer): unknown {
   return {
     lines,
     seen: seen.map((one) => ({
@@ -59,7 +58,7 @@ function remedyToJson({ isLater, ...remedy }: Remedy): unknown {
   return { ...remedy, in_later_session: isLater };
 }
 
-function printAnswer({ out, err, machine }: CliContext, answer: SeenErrors, flags: QuestionFlags): void {
+function printAnswer({ out, err, machine }: CliContext, answer: ErrorsAnswer, flags: QuestionFlags): void {
   const { lines, seen, hasMore } = answer;
   if (seen.length === 0) {
     out.line('not seen before');
@@ -73,7 +72,7 @@ function printAnswer({ out, err, machine }: CliContext, answer: SeenErrors, flag
 
 const LIKENESS = { same: '', alike: ', the same of another file', near: ', much like it' } as const;
 
-function printSeen(out: Output, seen: SeenError, now: number): void {
+function printSeen(out: Output, seen: PastError, now: number): void {
   const age = describeAge(now - Date.parse(seen.at));
   const { remedy } = seen;
   out.line(bold(seen.handover), `  ${seen.agent.padEnd(12)}  ${shorten(seen.text)}`);

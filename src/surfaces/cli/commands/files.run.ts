@@ -1,4 +1,4 @@
-import { countFiles, type HandedFile } from '../../../app/ask/files.ts';
+import { countFiles, type FileActivity } from '../../../app/ask/files.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
@@ -27,7 +27,7 @@ export async function runFiles(this: CliContext, flags: QuestionFlags): Promise<
     err.line(dim(`${files.length - shown.length} more; all of them: handover files --limit 0`));
 }
 
-function printFile(out: Output, file: HandedFile, { now, all }: { now: number; all: boolean }): void {
+function printFile(out: Output, file: FileActivity, { now, all }: { now: number; all: boolean }): void {
   const counts = (['created', 'edited', 'deleted', 'read', 'named'] as const)
     .filter((touch) => file[touch] > 0)
     .map((touch) => `${touch} ${file[touch]}`);

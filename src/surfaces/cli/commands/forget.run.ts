@@ -18,8 +18,8 @@ export async function runForget(this: CliContext, flags: ForgetFlags, ...words: 
   const ids: string[] = [];
   for (const word of words) ids.push(await pickNamed(store, word));
   const unique = [...new Set(ids)];
-  const { forgetInCaches, forgetMeaning } = await import('../../../search/forget.ts');
-  forgetMeaning(store, unique);
+  const { forgetInCaches, forgetVectorsOf } = await import('../../../search/forget.ts');
+  forgetVectorsOf(store, unique);
   for (const id of unique) {
     if (!forgetHandover(store, id)) {
       throw new HandoverError('HANDOVER_NOT_FOUND', `${id} was already gone`, {
@@ -35,8 +35,8 @@ export async function runForget(this: CliContext, flags: ForgetFlags, ...words: 
 }
 
 async function forgetText(context: CliContext, { json }: ForgetFlags, words: string): Promise<void> {
-  const { openSession } = await import('../../../search/sessions/open-session.ts');
-  const { forgetSession } = await import('../../../search/sessions/retention.ts');
+  const { openSession } = await import('../../../search/sessions/read-session.ts');
+  const { forgetSession } = await import('../../../search/sessions/maintenance.ts');
   const store = findStore(context);
   const { head } = await openSession(store, words);
   forgetSession(store, head);

@@ -2,7 +2,7 @@ import { HandoverError } from '../../../errors.ts';
 import type { FactKind } from '../../../model/fact.ts';
 import { FACT_KINDS } from '../../../model/fact-kinds.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
-import type { SearchDesk } from '../../../search/finder.ts';
+import type { SearchContext } from '../../../search/finder.ts';
 import type { SearchQuery } from '../../../search/query.ts';
 import { search } from '../../../search/search.ts';
 import { type CliContext, drawProgress, findStore, progressOf } from '../context.ts';
@@ -17,7 +17,7 @@ import type { SearchFlags } from './search.ts';
 const HITS = 10;
 
 export async function runSearch(this: CliContext, flags: SearchFlags, ...words: string[]): Promise<void> {
-  const desk: SearchDesk = {
+  const desk: SearchContext = {
     store: findStore(this),
     notes: await findNotes(this.machine),
     progress: progressOf(this, 'indexing'),
@@ -52,10 +52,10 @@ export async function runSearch(this: CliContext, flags: SearchFlags, ...words: 
 /** True when that was all that was asked for. */
 async function embed(
   { out, err }: CliContext,
-  desk: SearchDesk,
+  desk: SearchContext,
   { words, json }: { words: readonly string[]; json: boolean },
 ): Promise<boolean> {
-  const { embedFacts } = await import('../../../search/meant.ts');
+  const { embedFacts } = await import('../../../search/search.ts');
   const { texts, embedded, forgotten } = await embedFacts(desk);
   if (words.length > 0) return false;
   if (json) out.json({ texts, embedded, forgotten });
@@ -67,10 +67,10 @@ async function embed(
 /** Nothing is looked for, but from then on everything is found. */
 async function readSessions(
   { out, err }: CliContext,
-  desk: SearchDesk,
+  desk: SearchContext,
   { json }: SearchFlags,
 ): Promise<void> {
-  const { readAllSessions } = await import('../../../search/sessions/session-finder.ts');
+  const { readAllSessions } = await import('../../../search/sessions/search-sessions.ts');
   const { sessions, ...outcome } = await readAllSessions(desk.store, desk.sessionProgress);
   noteShortcomings({ err }, { sessions: outcome });
   if (json) out.json({ sessions, ...outcome });

@@ -33,7 +33,7 @@ export async function runSessions(this: CliContext, flags: SessionsFlags, id?: s
 }
 
 async function showSession(context: CliContext, flags: SessionsFlags, id: string): Promise<void> {
-  const { openSession } = await import('../../../search/sessions/open-session.ts');
+  const { openSession } = await import('../../../search/sessions/read-session.ts');
   const { printSession, sessionToJson } = await import('../print-session.ts');
   const line = flags.line === undefined ? null : parseCount(flags.line, 0);
   const session = await openSession(findStore(context), id);

@@ -1,5 +1,5 @@
-import { type Day, type SessionOfDay, tellTimeline } from '../../../app/ask/timeline.ts';
-import { gatherSessions } from '../../../app/ask/told-session.ts';
+import { gatherSessions } from '../../../app/ask/session-summary.ts';
+import { buildTimeline, type Day, type SessionOfDay } from '../../../app/ask/timeline.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { readEntriesOf } from '../../../store/journal.ts';
 import { type CliContext, findStore, withCatalog } from '../context.ts';
@@ -23,7 +23,7 @@ export async function runTimeline(this: CliContext, flags: QuestionFlags): Promi
     }),
   );
   const days =
-    sessions.length === 0 ? [] : tellTimeline(sessions, { entries: readEntriesOf(store, TOLD), read });
+    sessions.length === 0 ? [] : buildTimeline(sessions, { entries: readEntriesOf(store, TOLD), read });
   if (flags.json) {
     out.json({ days, has_more: hasMore });
     return;

@@ -1,5 +1,5 @@
-import { type AskedPath, readAskedPath } from '../../../app/ask/asked-path.ts';
-import { askWhy, type Involved, type Reason, type Why } from '../../../app/ask/why.ts';
+import { type PathQuery, parsePathQuery } from '../../../app/ask/path-query.ts';
+import { askWhy, type Reason, type Why, type WhySession } from '../../../app/ask/why.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
 import { type FileHistory, readFileHistory } from '../../../platform/file-history.ts';
@@ -25,7 +25,7 @@ const COMMITS_SHOWN = 20;
 export async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
   const { machine } = this;
   const here = identifyProject('.', machine);
-  const named = readAskedPath(requireWords(words, 'the file'), here.root, machine);
+  const named = parsePathQuery(requireWords(words, 'the file'), here.root, machine);
   const known: FileHistory =
     here.git === 'present'
       ? readFileHistory(here.root, { ...named, limit: COMMITS_SHOWN }, machine)
@@ -54,7 +54,7 @@ export async function runWhy(this: CliContext, flags: QuestionFlags, words: stri
 }
 
 /** Git knows a file by its name; what was handed over tells of it without the secrets in that name. */
-function redactAsked(asked: AskedPath, redactor: Redactor): AskedPath {
+function redactAsked(asked: PathQuery, redactor: Redactor): PathQuery {
   return { ...asked, path: redactor.redactText(asked.path), typed: redactor.redactText(asked.typed) };
 }
 
@@ -65,7 +65,7 @@ function redactHistory({ commits, earlierNames }: FileHistory, redactor: Redacto
   };
 }
 
-function toJson(asked: AskedPath, answer: Why, { commits, earlierNames }: FileHistory): unknown {
+function toJson(asked: PathQuery, answer: Why, { commits, earlierNames }: FileHistory): unknown {
   return {
     path: asked.path,
     symbol: asked.symbol,
@@ -82,7 +82,7 @@ function toJson(asked: AskedPath, answer: Why, { commits, earlierNames }: FileHi
 }
 
 interface Printed {
-  asked: AskedPath;
+  asked: PathQuery;
   answer: Why;
   /** As they were typed, but for secrets. */
   words: string;
@@ -107,7 +107,7 @@ const WHICH = { ending: 'whose path ends so', name: 'of that name' } as const;
 
 const PATHS_SHOWN = 3;
 
-function printSession(out: Output, session: Involved, now: number): void {
+function printSession(out: Output, session: WhySession, now: number): void {
   const touched = session.touched
     .slice(0, PATHS_SHOWN)
     .map(({ change, path, edits }) => `${change} ${path}${edits > 1 ? ` (${edits} edits)` : ''}`);

@@ -6,7 +6,7 @@ import { BYTES_PER_TOKEN } from '../../../handover/brief/weighed.ts';
 import type { Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord } from '../../../model/text.ts';
-import { openSession } from '../../../search/sessions/open-session.ts';
+import { openSession } from '../../../search/sessions/read-session.ts';
 import { readEarlier } from '../../../store/earlier.ts';
 import { readMarked, readMarks } from '../../../store/marks.ts';
 import { findStore } from '../../cli/context.ts';

@@ -1,6 +1,6 @@
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import { identifyProject } from '../../../platform/project.ts';
-import type { SearchHit } from '../../../search/hit.ts';
+import type { SearchHit } from '../../../search/query.ts';
 import { type SearchAnswer, search } from '../../../search/search.ts';
 import { findStore } from '../../cli/context.ts';
 import { findNotes } from '../../cli/find-notes.ts';

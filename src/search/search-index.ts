@@ -1,0 +1,252 @@
+import { basename } from 'node:path';
+import { FACT_KINDS } from '../model/fact-kinds.ts';
+import { type CacheDatabase, numberIn, RowDamage, textIn } from '../platform/cache-database.ts';
+import { describeFileState, measureRegularFile } from '../platform/durable-file.ts';
+import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
+import { findChangedMonths } from '../store/index-freshness.ts';
+import { listJournalFiles } from '../store/journal-files.ts';
+import type { Store } from '../store/store.ts';
+import type { FactRecord, HandoverRecord } from './finder.ts';
+import { CREATE_FULL_TEXT, describeTable, type MarkedTable } from './full-text.ts';
+import { listNotesFiles, type NotesFile, type NotesPlace } from './notes.ts';
+
+export const SEARCH_INDEX: CacheDatabase = { name: 'search', version: 3 };
+
+/**
+ * Texts are numbered so that newer handovers come first; the texts of a handover are numbered from `first` on. The texts
+ * of notes come last. `months` and `damaged` are as in the index of handovers.
+ */
+export const CREATE_TABLES: string = `
+  CREATE TABLE handovers (
+    first INTEGER PRIMARY KEY,
+    texts INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    at TEXT NOT NULL,
+    started_at TEXT,
+    agent TEXT NOT NULL,
+    session TEXT,
+    project_id TEXT NOT NULL,
+    project_name TEXT NOT NULL,
+    root TEXT NOT NULL,
+    folder TEXT NOT NULL,
+    is_foreign INTEGER NOT NULL,
+    mark INTEGER NOT NULL
+  );
+  CREATE TABLE texts (
+    n INTEGER PRIMARY KEY,
+    fact INTEGER,
+    traits INTEGER NOT NULL,
+    status TEXT,
+    line INTEGER,
+    taken_from TEXT,
+    ref TEXT,
+    text TEXT NOT NULL,
+    mark INTEGER NOT NULL
+  );
+  CREATE TABLE notes (path TEXT PRIMARY KEY, folder TEXT NOT NULL, state TEXT NOT NULL, first INTEGER NOT NULL, texts INTEGER NOT NULL, at TEXT NOT NULL);
+  CREATE TABLE journals (name TEXT PRIMARY KEY, state TEXT NOT NULL, read INTEGER NOT NULL);
+  CREATE TABLE marks (
+    project TEXT NOT NULL,
+    fact TEXT NOT NULL,
+    mark TEXT NOT NULL,
+    at TEXT NOT NULL,
+    because TEXT,
+    journal TEXT NOT NULL,
+    PRIMARY KEY (project, fact)
+  );
+  CREATE TABLE months (month TEXT PRIMARY KEY, state TEXT, files INTEGER NOT NULL);
+  CREATE TABLE damaged (id TEXT PRIMARY KEY, reason TEXT NOT NULL);
+  ${CREATE_FULL_TEXT}
+`;
+
+/** Created after the tables are filled, which is much faster. */
+export const CREATE_INDEXES: string = `
+  CREATE UNIQUE INDEX ids ON handovers (id);
+  CREATE INDEX roots ON handovers (root, first);
+  CREATE INDEX projects ON handovers (project_id, project_name);
+  CREATE INDEX facts ON texts (fact);
+`;
+
+/**
+ * The number at which the texts of a handover begin: the newer, the lower. They take up some of the milliseconds before
+ * it, in which hardly any other handover was made.
+ */
+export function numberOfTime(ms: number): number {
+  return -ms;
+}
+
+const MARGIN = 60_000;
+
+/** The highest number of texts since then, unless very many handovers were made at once. */
+export function lastNumberSince(ms: number): number {
+  return numberOfTime(ms) + MARGIN;
+}
+
+/** The texts of notes have this number or a higher one, those of handovers lower ones. */
+export const FIRST_OF_NOTES: number = 2 ** 40;
+
+const DIGITS = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/** The id of a fact as a number: ten base-32 digits have fifty bits. */
+export function numberOfFact(id: string): number {
+  let number = 0;
+  for (const digit of id.slice(2)) number = number * 32 + DIGITS.indexOf(digit);
+  return number;
+}
+
+function idOfFact(number: number): string {
+  let digits = '';
+  for (let rest = number, at = 0; at < 10; at++, rest = Math.floor(rest / 32))
+    digits = `${DIGITS.charAt(rest % 32)}${digits}`;
+  return `f-${digits}`;
+}
+
+const TRUSTS = ['observed', 'quoted', 'declared', 'inferred', 'imported'] as const;
+const ORIGINS = ['human', 'agent', 'tool', 'git', 'import'] as const;
+const NO_FACT = -1;
+
+/** Kind, trust, origin and pin of a fact as one number. */
+function packTraits({ kind, trust, origin, pinned }: FactRecord): number {
+  return (
+    FACT_KINDS.indexOf(kind) * 128 + TRUSTS.indexOf(trust) * 16 + ORIGINS.indexOf(origin) * 2 + Number(pinned)
+  );
+}
+
+function unpackTraits(traits: number): Pick<FactRecord, 'kind' | 'trust' | 'origin' | 'pinned'> {
+  const kind = FACT_KINDS[traits >> 7];
+  const trust = TRUSTS[(traits >> 4) & 7];
+  const origin = ORIGINS[(traits >> 1) & 7];
+  if (kind === undefined || trust === undefined || origin === undefined) throw new RowDamage();
+  return { kind, trust, origin, pinned: (traits & 1) === 1 };
+}
+
+export const TEXTS: MarkedTable = describeTable('texts', 'n fact traits status line taken_from ref text');
+
+/** A row of `texts`. */
+export interface TextRow {
+  n: number;
+  text: string;
+  /** Null for the text of a handover itself, and for a note. */
+  fact: FactRecord | null;
+  line: number | null;
+}
+
+export function valuesOfText({ n, text, fact, line }: TextRow): SqlValue[] {
+  if (fact === null) return [n, null, NO_FACT, null, line, null, null, text];
+  return [n, numberOfFact(fact.id), packTraits(fact), fact.status, line, fact.from, fact.ref, text];
+}
+
+export function readTextRow(row: unknown): TextRow {
+  TEXTS.check(row);
+  const [n, text, line] = [numberIn(row, 'n'), textIn(row, 'text'), numberOrNull(row, 'line')];
+  const number = numberOrNull(row, 'fact');
+  if (number === null) return { n, text, fact: null, line };
+  const fact: FactRecord = {
+    id: idOfFact(number),
+    text,
+    status: textOrNull(row, 'status'),
+    line,
+    from: textOrNull(row, 'taken_from'),
+    ref: textOrNull(row, 'ref'),
+    ...unpackTraits(numberIn(row, 'traits')),
+  };
+  return { n, text, fact, line };
+}
+
+export const HANDOVERS: MarkedTable = describeTable(
+  'handovers',
+  'first texts id at started_at agent session project_id project_name root folder is_foreign',
+);
+
+/** A row of `handovers`: its record, and the numbers of its texts. */
+export interface HandoverRow {
+  handover: HandoverRecord;
+  first: number;
+  texts: number;
+}
+
+export function valuesOfHandover({ handover, first, texts }: HandoverRow): SqlValue[] {
+  const { id, at, startedAt, agent, session, project, root, folder, isForeign } = handover;
+  const place = [first, texts, id, at, startedAt, agent, session];
+  return [...place, project.id, project.name, root, folder, Number(isForeign)];
+}
+
+export function readHandoverRow(row: unknown): HandoverRow {
+  HANDOVERS.check(row);
+  return {
+    handover: {
+      id: textIn(row, 'id'),
+      at: textIn(row, 'at'),
+      startedAt: textOrNull(row, 'started_at'),
+      agent: textIn(row, 'agent'),
+      session: textOrNull(row, 'session'),
+      project: { id: textIn(row, 'project_id'), name: textIn(row, 'project_name') },
+      root: textIn(row, 'root'),
+      folder: textIn(row, 'folder'),
+      isForeign: numberIn(row, 'is_foreign') === 1,
+    },
+    first: numberIn(row, 'first'),
+    texts: numberIn(row, 'texts'),
+  };
+}
+
+function textOrNull(row: unknown, column: string): string | null {
+  const value: unknown = Reflect.get(Object(row), column);
+  return typeof value === 'string' ? value : null;
+}
+
+export function numberOrNull(row: unknown, column: string): number | null {
+  const value = numberIn(row, column);
+  return Number.isNaN(value) ? null : value;
+}
+
+/** Whether the files have something that the index does not. Costs a few stats; nothing is read. */
+export function isBehind(store: Store, database: SqlDatabase, notes: NotesPlace | null): boolean {
+  return findChangedMonths(store, database).length > 0 || isBehindOthers(store, database, notes);
+}
+
+/** The same without the handovers. */
+export function isBehindOthers(store: Store, database: SqlDatabase, notes: NotesPlace | null): boolean {
+  if (findChangedJournals(store, database).length > 0) return true;
+  if (notes === null) return false;
+  const { changed, gone } = findChangedNotes(store, database, notes);
+  return changed.length > 0 || gone.length > 0;
+}
+
+interface JournalState {
+  path: string;
+  name: string;
+  state: string;
+  size: number;
+  /** How many bytes of it were read. */
+  read: number;
+}
+
+/** The journal files that changed since they were read. Costs one stat per month. */
+export function findChangedJournals(store: Store, database: SqlDatabase): JournalState[] {
+  const rows = database.prepare('SELECT name, state, read FROM journals').all();
+  const known = new Map(rows.map((row) => [textIn(row, 'name'), row]));
+  return listJournalFiles(store).flatMap((path) => {
+    const name = basename(path);
+    const state = describeFileState(path) ?? '';
+    const before = known.get(name);
+    if (before !== undefined && textIn(before, 'state') === state) return [];
+    return [{ path, name, state, size: measureRegularFile(path) ?? 0, read: numberIn(before, 'read') || 0 }];
+  });
+}
+
+/** The notes that changed, and the paths of those that are gone. Costs one stat per file. */
+export function findChangedNotes(
+  store: Store,
+  database: SqlDatabase,
+  place: NotesPlace,
+): { changed: NotesFile[]; gone: string[] } {
+  const rows = database.prepare('SELECT path, state FROM notes WHERE folder = ?').all(place.folder);
+  const known = new Map(rows.map((row) => [textIn(row, 'path'), textIn(row, 'state')]));
+  const files = listNotesFiles(place, store.machine);
+  const present = new Set(files.map(({ path }) => path));
+  return {
+    changed: files.filter(({ path, state }) => known.get(path) !== state),
+    gone: [...known.keys()].filter((path) => !present.has(path)),
+  };
+}

@@ -1,0 +1,189 @@
+import { join } from 'node:path';
+import { sha256Hex } from '../../model/hash.ts';
+import { isCacheDamage, openCacheFile, pathOfCache } from '../../platform/cache-database.ts';
+import { changeCache, rebuildCache, withCacheLock } from '../../platform/cache-writer.ts';
+import { writeFileDurably } from '../../platform/durable-file.ts';
+import { pathExists } from '../../platform/folders.ts';
+import type { SqlDatabase, SqlDriver } from '../../platform/sqlite.ts';
+import { setCopyAside } from '../../store/quarantine.ts';
+import { SESSION_TEXTS, type Store } from '../../store/store.ts';
+import { fillFullText, openFullText } from '../full-text.ts';
+import {
+  identifyArchive,
+  listTexts,
+  packPart,
+  pathOfText,
+  readArchive,
+  readText,
+  type SessionText,
+  salvageParts,
+  unpackParts,
+} from './archive.ts';
+import type { Passage } from './passage.ts';
+import {
+  CREATE_TABLES,
+  findReading,
+  listSessions,
+  PASSAGES,
+  readPassageRow,
+  SESSION_INDEX,
+  SessionIndexWriter,
+} from './session-index.ts';
+import type { SessionTextStore, SyncOptions } from './sync.ts';
+
+/** What is left of a session whose archive is damaged: everything, from the index, or its intact parts. */
+export type Remains = SessionText & { whole: boolean };
+
+export function findRemains(store: Store, driver: SqlDriver | null, name: string): Remains | null {
+  const indexed = driver === null ? null : findInIndex(store, driver, name);
+  if (indexed !== null) return { ...indexed, whole: true };
+  const salvaged = salvageParts(readArchive(store, name) ?? Buffer.alloc(0));
+  return salvaged === null ? null : { ...salvaged, whole: false };
+}
+
+function findInIndex(store: Store, driver: SqlDriver, name: string): SessionText | null {
+  try {
+    const database = openCacheFile(store, driver, SESSION_INDEX);
+    if (database === null) return null;
+    try {
+      const session = listSessions(database).find((known) => known.name === name);
+      if (session === undefined) return null;
+      const passages = database
+        .prepare(`SELECT ${PASSAGES.columns} FROM passages WHERE session = ? ORDER BY place`)
+        .all(session.key)
+        .map((row) => readPassageRow(row).passage);
+      return passages.length === session.passages ? { head: session.head, passages } : null;
+    } finally {
+      database.close();
+    }
+  } catch (error) {
+    if (isCacheDamage(error)) return null;
+    throw error;
+  }
+}
+
+/** Writes an archive again from what is left, after a copy of the damaged one was put into the quarantine. */
+export function restoreText(store: Store, name: string, { head, passages }: SessionText): void {
+  const bytes = readArchive(store, name) ?? Buffer.alloc(0);
+  const path = pathOfText(store, name);
+  setCopyAside(store, {
+    name: `${name}-${sha256Hex(bytes).slice(0, 12)}.gz`,
+    bytes,
+    from: join(SESSION_TEXTS, `${name}.gz`),
+    reason: `${path} was damaged`,
+  });
+  writeFileDurably(path, packPart(head, passages));
+}
+
+/**
+ * Rebuilds the index from all archives, or, if it need not be whole, as an empty one that takes them in as far as there
+ * is time. What only the old index has of deleted sessions is written to their archives first.
+ */
+export function rebuildSessionIndex(
+  store: Store,
+  driver: SqlDriver,
+  { isWhole }: { isWhole: boolean },
+): void {
+  if (pathExists(pathOfCache(store, SESSION_INDEX)))
+    for (const name of listTexts(store)) {
+      const remains = readText(store, name) === null ? findRemains(store, driver, name) : null;
+      if (remains?.whole === true) restoreText(store, name, remains);
+    }
+  rebuildCache(store, { cache: SESSION_INDEX, driver }, (database) => {
+    database.exec(CREATE_TABLES);
+    fillFullText(database, (fullText) => {
+      const writer = new SessionIndexWriter(database, fullText);
+      for (const name of isWhole ? listTexts(store) : []) putArchive(store, writer, { name, gone: false });
+    });
+  });
+}
+
+/** The index, brought up to date with the archives. */
+export function openIndexStore(
+  store: Store,
+  database: SqlDatabase,
+  { deadline }: Pick<SyncOptions, 'deadline'> = {},
+): SessionTextStore {
+  const change = (work: (writer: SessionIndexWriter) => void): void =>
+    withCacheLock(store, SESSION_INDEX, () =>
+      changeCache(store, { cache: SESSION_INDEX, database }, () =>
+        work(new SessionIndexWriter(database, openFullText(database))),
+      ),
+    );
+  const { waiting, damaged } = syncArchives(store, database, { change, deadline });
+  return {
+    waiting,
+    damaged,
+    known: () =>
+      new Map(
+        listSessions(database)
+          .filter(({ name }) => !damaged.has(name))
+          .map(({ name, head }) => [name, head]),
+      ),
+    reading: (name) => findReading(database, name),
+    put: (name, head, { stays, parts, keep }) =>
+      change((writer) =>
+        writer.put({
+          name,
+          head,
+          archive: identifyArchive(store, name) ?? '',
+          gone: false,
+          reading: keep,
+          stays: stays.passages,
+          parts: unpackEach(parts),
+        }),
+      ),
+    settle: (live) => {
+      const wrong = listSessions(database).filter(({ name, gone }) => gone === live.has(name));
+      if (wrong.length > 0)
+        change((writer) => {
+          for (const session of wrong) writer.setGone(session, !live.has(session.name));
+        });
+    },
+  };
+}
+
+function* unpackEach(parts: readonly Buffer[]): Generator<readonly Passage[]> {
+  for (const part of parts) yield unpackParts(part)?.passages ?? [];
+}
+
+/** Indexes archives that an interrupted process wrote, and removes what is no longer archived. */
+function syncArchives(
+  store: Store,
+  database: SqlDatabase,
+  {
+    change,
+    deadline = Number.POSITIVE_INFINITY,
+  }: Pick<SyncOptions, 'deadline'> & { change(work: (writer: SessionIndexWriter) => void): void },
+): Pick<SessionTextStore, 'waiting' | 'damaged'> {
+  const sessions = new Map(listSessions(database).map((session) => [session.name, session]));
+  const archives = new Map(listTexts(store).map((name) => [name, identifyArchive(store, name)]));
+  const removed = [...sessions.keys()].filter((name) => !archives.has(name));
+  if (removed.length > 0)
+    change((writer) => {
+      for (const name of removed) writer.remove(name);
+    });
+  const waiting = new Set<string>();
+  const damaged = new Set<string>();
+  for (const [name, archive] of archives) {
+    const session = sessions.get(name);
+    if (session !== undefined && session.archive === archive) continue;
+    if (store.machine.clock.now() >= deadline) waiting.add(name);
+    else if (readText(store, name) === null) damaged.add(name);
+    else change((writer) => putArchive(store, writer, { name, gone: session?.gone ?? false }));
+  }
+  return { waiting, damaged };
+}
+
+/** Leaves a session with a damaged archive as it is indexed: that may be all that is left of it. */
+function putArchive(
+  store: Store,
+  writer: SessionIndexWriter,
+  { name, gone }: { name: string; gone: boolean },
+): void {
+  const archive = identifyArchive(store, name) ?? '';
+  const text = readText(store, name);
+  if (text === null) return;
+  const { head, passages } = text;
+  writer.put({ name, head, archive, gone, reading: null, stays: 0, parts: [passages] });
+}

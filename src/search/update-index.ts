@@ -1,0 +1,220 @@
+import { HandoverError } from '../errors.ts';
+import { MARKS } from '../handover/marks.ts';
+import type { Handover } from '../model/handover.ts';
+import { numberIn } from '../platform/cache-database.ts';
+import { changeCache, rebuildCache, withCacheLock } from '../platform/cache-writer.ts';
+import { readFileFrom } from '../platform/durable-file.ts';
+import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
+import { readHandover } from '../store/handovers.ts';
+import { findNews, followMonths, type Progress } from '../store/index-sync.ts';
+import { pickEntries } from '../store/journal.ts';
+import type { Store } from '../store/store.ts';
+import { tagsOf, tagsOfFact } from './finder.ts';
+import { type FullText, fillFullText, openFullText } from './full-text.ts';
+import { type NotesPlace, readPieces, tagOfNotes, timeOfNotes } from './notes.ts';
+import { describeHandover, listDocuments } from './scan-finder.ts';
+import {
+  CREATE_INDEXES,
+  CREATE_TABLES,
+  FIRST_OF_NOTES,
+  findChangedJournals,
+  findChangedNotes,
+  HANDOVERS,
+  isBehindOthers,
+  numberOfTime,
+  readHandoverRow,
+  readTextRow,
+  SEARCH_INDEX,
+  TEXTS,
+  type TextRow,
+  valuesOfHandover,
+  valuesOfText,
+} from './search-index.ts';
+
+export interface UpdateOptions {
+  notes: NotesPlace | null;
+  progress?: Progress | undefined;
+}
+
+/** Brings an open search index up to date with the files, unless another process has done so. */
+export function updateSearchIndex(store: Store, database: SqlDatabase, options: UpdateOptions): void {
+  // A month that changed a moment ago is compared each time; that alone is no reason to write.
+  const hasNews = (): boolean =>
+    findNews(store, database).length > 0 || isBehindOthers(store, database, options.notes);
+  if (!hasNews()) return;
+  withCacheLock(store, SEARCH_INDEX, () => {
+    if (!hasNews()) return;
+    changeCache(store, { cache: SEARCH_INDEX, database }, () =>
+      updateAll(store, openTextWriter(database, openFullText(database)), options),
+    );
+  });
+}
+
+export function rebuildSearchIndex(store: Store, driver: SqlDriver, options: UpdateOptions): void {
+  rebuildCache(store, { cache: SEARCH_INDEX, driver }, (database) => {
+    database.exec(CREATE_TABLES);
+    fillFullText(database, (fullText) => updateAll(store, openTextWriter(database, fullText), options));
+    database.exec(CREATE_INDEXES);
+  });
+}
+
+function updateAll(store: Store, texts: TextWriter, { notes, progress }: UpdateOptions): void {
+  const { database } = texts;
+  followMonths(database, findNews(store, database), { ...openHandoverWriter(store, texts), progress });
+  updateMarks(store, database);
+  if (notes !== null) updateNotes(store, notes, texts);
+}
+
+/** Adds texts to the tables and removes them. */
+interface TextWriter {
+  database: SqlDatabase;
+  add(row: TextRow, tags: readonly string[]): void;
+  /** Removes the texts with these numbers. */
+  remove(place: { first: number; texts: number }, tagsOfRow: (row: TextRow) => readonly string[]): void;
+}
+
+function openTextWriter(database: SqlDatabase, fullText: FullText): TextWriter {
+  const insert = TEXTS.prepareInsert(database);
+  const find = database.prepare(`SELECT ${TEXTS.columns} FROM texts WHERE n BETWEEN ? AND ? ORDER BY n`);
+  const removeRows = database.prepare('DELETE FROM texts WHERE n BETWEEN ? AND ?');
+  return {
+    database,
+    add: (row, tags) => {
+      insert(valuesOfText(row));
+      fullText.add({ n: row.n, text: row.text, tags });
+    },
+    remove: ({ first, texts }, tagsOfRow) => {
+      const last = first + texts - 1;
+      const rows = find.all(first, last).map(readTextRow);
+      removeRows.run(first, last);
+      fullText.remove(rows.map((row) => ({ n: row.n, text: row.text, tags: tagsOfRow(row) })));
+    },
+  };
+}
+
+function openHandoverWriter(
+  store: Store,
+  texts: TextWriter,
+): { add(id: string): void; remove(id: string): void } {
+  const { database } = texts;
+  const insert = HANDOVERS.prepareInsert(database);
+  const find = database.prepare(`SELECT ${HANDOVERS.columns} FROM handovers WHERE id = ?`);
+  const removeHandover = database.prepare('DELETE FROM handovers WHERE id = ?');
+  const addDamaged = database.prepare('INSERT OR REPLACE INTO damaged (id, reason) VALUES (?, ?)');
+  const removeDamaged = database.prepare('DELETE FROM damaged WHERE id = ?');
+  const findRoom = openRoom(database);
+  const tagFact = (tags: readonly string[], { fact }: Pick<TextRow, 'fact'>): readonly string[] =>
+    fact === null ? tags : [...tags, ...tagsOfFact(fact)];
+  return {
+    add: (id) => {
+      const source = readOrReason(store, id);
+      if (source === null) return;
+      if (typeof source === 'string') {
+        addDamaged.run(id, source);
+        return;
+      }
+      const handover = describeHandover(source);
+      const documents = listDocuments(source, handover);
+      const first = findRoom(numberOfTime(Date.parse(source.created_at)), documents.length);
+      insert(valuesOfHandover({ handover, first, texts: documents.length }));
+      const tags = tagsOf(handover);
+      for (const [at, document] of documents.entries()) {
+        const fact = document.what === 'fact' ? document.fact : null;
+        const row = { n: first + at, text: document.text, fact, line: fact?.line ?? null };
+        texts.add(row, tagFact(tags, row));
+      }
+    },
+    remove: (id) => {
+      removeDamaged.run(id);
+      const row = find.get(id);
+      if (row === undefined || row === null) return;
+      const { handover, ...place } = readHandoverRow(row);
+      const tags = tagsOf(handover);
+      texts.remove(place, (text) => tagFact(tags, text));
+      removeHandover.run(id);
+    },
+  };
+}
+
+/** Finds numbers for the texts of a handover: those of its time, or the next free ones. */
+function openRoom(database: SqlDatabase): (wanted: number, count: number) => number {
+  const findBefore = database.prepare(
+    'SELECT first, texts FROM handovers WHERE first < ? ORDER BY first DESC LIMIT 1',
+  );
+  /** Where the last handover that begins before a number ends. */
+  const endBefore = (number: number): number => {
+    const row = findBefore.get(number);
+    return numberIn(row, 'first') + numberIn(row, 'texts');
+  };
+  // Handovers that are added newest first come after all others, and need no search for room.
+  let end = endBefore(FIRST_OF_NOTES);
+  return (wanted, count) => {
+    let first = Math.min(wanted, FIRST_OF_NOTES - count);
+    if (first < end)
+      for (let taken = endBefore(first + count); taken > first; taken = endBefore(first + count))
+        first = taken;
+    end = Math.max(Number.isNaN(end) ? first : end, first + count);
+    return first;
+  };
+}
+
+/** Null when it is gone, the reason when it is damaged. */
+function readOrReason(store: Store, id: string): Handover | string | null {
+  try {
+    return readHandover(store, id);
+  } catch (error) {
+    if (!(error instanceof HandoverError)) throw error;
+    return error.message;
+  }
+}
+
+/** Reads what was added to the journal. If a file changed in any other way than by growing, all are read anew. */
+function updateMarks(store: Store, database: SqlDatabase): void {
+  let changed = findChangedJournals(store, database);
+  if (changed.some(({ size, read }) => read > 0 && size <= read)) {
+    for (const table of ['journals', 'marks']) database.prepare(`DELETE FROM ${table}`).run();
+    changed = findChangedJournals(store, database);
+  }
+  const setMark = database.prepare(
+    `INSERT INTO marks (project, fact, mark, at, because, journal) VALUES (?, ?, ?, ?, ?, ?)
+     ON CONFLICT DO UPDATE SET mark = excluded.mark, at = excluded.at, because = excluded.because,
+       journal = excluded.journal
+     WHERE excluded.journal >= marks.journal`,
+  );
+  const setJournal = database.prepare('INSERT OR REPLACE INTO journals (name, state, read) VALUES (?, ?, ?)');
+  for (const { path, name, state, read } of changed) {
+    const picked = pickEntries(readFileFrom(path, read), MARKS);
+    for (const { event, fact, at, reason, detail } of picked.entries)
+      if (fact !== undefined) setMark.run(String(detail?.project), fact, event, at, reason ?? null, name);
+    setJournal.run(name, state, read + picked.read);
+  }
+}
+
+/** Replaces the texts of notes that changed, without secrets. */
+function updateNotes(store: Store, place: NotesPlace, texts: TextWriter): void {
+  const { database } = texts;
+  const { changed, gone } = findChangedNotes(store, database, place);
+  if (changed.length === 0 && gone.length === 0) return;
+  const find = database.prepare('SELECT first, texts FROM notes WHERE path = ?');
+  const remove = database.prepare('DELETE FROM notes WHERE path = ?');
+  const add = database.prepare(
+    'INSERT INTO notes (path, folder, state, first, texts, at) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const tags = [tagOfNotes(place.folder)];
+  for (const path of [...gone, ...changed.map((file) => file.path)]) {
+    const row = find.get(path);
+    if (row === undefined || row === null) continue;
+    texts.remove({ first: numberIn(row, 'first'), texts: numberIn(row, 'texts') }, () => tags);
+    remove.run(path);
+  }
+  const redactor = openRedactor(store.machine, { folder: place.folder, makesKey: false });
+  for (const file of changed) {
+    const pieces = readPieces(file);
+    const end = database.prepare('SELECT max(first + texts) AS end FROM notes').get();
+    const first = Math.max(numberIn(end, 'end') || FIRST_OF_NOTES, FIRST_OF_NOTES);
+    for (const [at, { text, line }] of pieces.entries())
+      texts.add({ n: first + at, text: redactor.redactText(text), fact: null, line }, tags);
+    add.run(file.path, place.folder, file.state, first, pieces.length, timeOfNotes(file));
+  }
+}
