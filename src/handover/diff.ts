@@ -1,9 +1,8 @@
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { compareCodeUnits } from '../model/hash.ts';
-import { readFates } from './chain.ts';
-import { listChanged } from './changed-files.ts';
-import { type Fate, judgeFates } from './fate.ts';
+import { readOutcomes } from './link.ts';
+import { judgeOutcomes, listChanged, type Outcome } from './outcome.ts';
 
 /** How the second of two handovers stands to the first. */
 export type Relation = 'same' | 'follows' | 'later' | 'earlier' | 'another project';
@@ -70,10 +69,10 @@ function relate(first: Handover, second: Handover): Relation {
 }
 
 /** Going back in time, or over to another project, nothing becomes of a fact. */
-function findFates(first: Handover, second: Handover, relation: Relation): Map<string, Fate> {
+function findFates(first: Handover, second: Handover, relation: Relation): Map<string, Outcome> {
   if (relation === 'earlier' || relation === 'another project' || relation === 'same') return new Map();
   const recorded = relation === 'follows' ? second.chain : undefined;
-  return recorded === undefined ? judgeFates(first, second) : readFates(recorded);
+  return recorded === undefined ? judgeOutcomes(first, second) : readOutcomes(recorded);
 }
 
 const ABSENCE: Record<Relation, string> = {
@@ -87,7 +86,7 @@ const ABSENCE: Record<Relation, string> = {
 function enter(
   diff: HandoverDiff,
   fact: Fact,
-  { fate, now }: { fate: Fate | undefined; now: ReadonlyMap<string, Fact> },
+  { fate, now }: { fate: Outcome | undefined; now: ReadonlyMap<string, Fact> },
 ): void {
   const after = now.get(fact.id) ?? null;
   if (fate?.end === 'resolved') diff.resolved.push({ fact, reason: fate.reason, now: after });

@@ -1,4 +1,4 @@
-import type { Fact } from '../model/fact.ts';
+import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 
 /** What somebody said of a fact after it was sealed. Of several the last one counts. */
@@ -18,10 +18,10 @@ export type Marks = ReadonlyMap<string, Mark>;
 export const NO_MARKS: Marks = new Map();
 
 /** Where and when facts were told: by this it is known whether they were told again after they were marked. */
-export type Telling = Pick<Handover, 'session'> & { created_at?: string };
+export type StatedIn = Pick<Handover, 'session'> & { created_at?: string };
 
 /** The facts as they stand by their marks: without those that are resolved, unless they were told again since. */
-export function markFacts(facts: readonly Fact[], telling: Telling, marks: Marks): Fact[] {
+export function markFacts(facts: readonly Fact[], telling: StatedIn, marks: Marks): Fact[] {
   if (marks.size === 0) return [...facts];
   return facts.flatMap((fact) => {
     const mark = findMark(fact, telling, marks);
@@ -31,16 +31,16 @@ export function markFacts(facts: readonly Fact[], telling: Telling, marks: Marks
 }
 
 /** The mark that counts for a fact as it is told here. */
-export function findMark(fact: Fact, telling: Telling, marks: Marks): Mark | undefined {
+export function findMark(fact: Fact, telling: StatedIn, marks: Marks): Mark | undefined {
   const mark = marks.get(fact.id);
-  return mark === undefined || isToldAgain(fact, telling, mark) ? undefined : mark;
+  return mark === undefined || isStatedAgain(fact, telling, mark) ? undefined : mark;
 }
 
 /**
  * What was resolved is open again when a later session, or somebody by hand, tells it anew. What was refuted stays so
  * until a human says otherwise: that an agent has the same idea again is what the mark is for.
  */
-function isToldAgain(fact: Fact, { session, created_at }: Telling, { mark, at }: Mark): boolean {
+function isStatedAgain(fact: Fact, { session, created_at }: StatedIn, { mark, at }: Mark): boolean {
   if (mark === 'pinned' || isTakenOver(fact)) return false;
   if (mark === 'refuted' && fact.origin !== 'human') return false;
   const told = session.started_at ?? created_at;
@@ -72,4 +72,16 @@ export function listPinnedElsewhere(facts: readonly Fact[], marks: Marks): { fac
   return [...marks]
     .filter(([id, { mark }]) => mark === 'pinned' && !here.has(id))
     .flatMap(([, { held }]) => (held === null ? [] : [held]));
+}
+
+const STATEMENTS: readonly FactKind[] = ['decision', 'rejected', 'blocker', 'question', 'next', 'note'];
+const ENDING: ReadonlySet<Mark['mark'] | undefined> = new Set(['resolved', 'refuted']);
+
+/** Whether the same words of the agent, told as another kind of fact, were resolved or refuted: an agent says a thing twice. */
+export function isContradicted(fact: Fact, telling: StatedIn, marks: Marks): boolean {
+  if (fact.origin !== 'agent' || marks.size === 0 || marks.has(fact.id)) return false;
+  return STATEMENTS.some((kind) => {
+    const id = computeFactId(kind, fact.text);
+    return marks.has(id) && ENDING.has(findMark({ ...fact, id }, telling, marks)?.mark);
+  });
 }

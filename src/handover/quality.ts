@@ -1,15 +1,15 @@
 import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
 import type { HandoverDraft, Quality, QualityAxes, QualityAxis, Rating } from '../model/handover.ts';
 import { countUtf8Bytes, findContentWords } from '../model/text.ts';
-import { isChangedFile } from './changed-files.ts';
+import { isChangedFile } from './outcome.ts';
 
-type Rated = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>;
+type RatedDraft = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>;
 
 /**
  * How far the next session can count on a handover. The score is computed from the axes, and the axes from the facts that
  * count: no number of messages, commands, mentions or error lines raises any of them.
  */
-export function rateQuality(draft: Rated): Quality {
+export function rateQuality(draft: RatedDraft): Quality {
   const axes = measureAxes(draft);
   const score = weighAxes(axes);
   return { score, rating: rateScore(score), axes };
@@ -43,7 +43,7 @@ export function rateScore(score: number): Rating {
   return score >= 0.5 ? 'Acceptable' : 'Needs Improvement';
 }
 
-function measureAxes(draft: Rated): QualityAxes {
+function measureAxes(draft: RatedDraft): QualityAxes {
   const facts = draft.facts.filter((fact) => !isPassing(fact) || !isTakenOver(fact));
   const counted = facts.filter(counts);
   const measured: Record<QualityAxis, number | null> = {
@@ -67,7 +67,7 @@ function measureAxes(draft: Rated): QualityAxes {
  * Always applies. Full for a human's own words; half where only an agent or an import names a goal, where the human's
  * words are too few to say one ("go on"), or where only prose may tell it.
  */
-function measureGoal({ facts, summary }: Rated): number {
+function measureGoal({ facts, summary }: RatedDraft): number {
   const goals = facts.filter((fact) => fact.kind === 'goal');
   if (goals.some((fact) => fact.origin === 'human' && saysSomething(fact.text))) return 1;
   return goals.length > 0 || summary !== '' ? 0.5 : 0;
@@ -176,7 +176,7 @@ const STALE_DAYS = 30;
  * Applies where it is known when the last thing happened that is told: how long before sealing that was. Full for a day,
  * then falling evenly to nothing after a month.
  */
-function measureFreshness({ session, created_at }: Rated): number | null {
+function measureFreshness({ session, created_at }: RatedDraft): number | null {
   if (session.last_at === undefined) return null;
   const ageMs = Date.parse(created_at) - Date.parse(session.last_at);
   return Math.min(1, Math.max(0, (STALE_DAYS * DAY_MS - ageMs) / ((STALE_DAYS - 1) * DAY_MS)));

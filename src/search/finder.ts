@@ -1,7 +1,7 @@
 import type { Marks } from '../handover/marks.ts';
 import type { FactKind } from '../model/fact.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
-import type { Progress } from '../store/index-sync.ts';
+import type { Progress } from '../store/index-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { NotesPlace } from './notes.ts';
 import type { ParsedQuery } from './parsed-query.ts';

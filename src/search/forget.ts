@@ -4,7 +4,7 @@ import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
 import { readIntact } from '../store/handovers.ts';
 import { INDEX } from '../store/index-schema.ts';
-import { dropReadings } from '../store/readings.ts';
+import { dropCheckpoints } from '../store/readings.ts';
 import type { Store } from '../store/store.ts';
 import type { SearchDesk } from './finder.ts';
 import { openFinder } from './open-finder.ts';
@@ -20,7 +20,7 @@ export function forgetMeaning(store: Store, ids: readonly string[]): void {
 /** To be called after it: what forgotten handovers say is then in no cache any more, not when somebody searches next. */
 export async function forgetInCaches(desk: SearchDesk): Promise<void> {
   const { store } = desk;
-  dropReadings(store);
+  dropCheckpoints(store);
   if (loadSqlDriver(store.machine.env.HANDOVER_SQLITE) === null) {
     // Nothing can be taken out of databases here: they go as they are.
     for (const name of [INDEX.name, ...CACHES_OF_FEATURES])

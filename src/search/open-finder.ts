@@ -8,7 +8,7 @@ import type { Finder, SearchDesk } from './finder.ts';
 export async function openFinder(desk: SearchDesk): Promise<Finder> {
   const { store } = desk;
   if (!pathExists(store.root)) return await openScan(desk);
-  await (await import('../store/open-catalog.ts')).finishOpenArrivals(store);
+  await (await import('../store/open-catalog.ts')).finishPendingImports(store);
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver === null) return await openScan(desk);
   try {

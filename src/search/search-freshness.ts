@@ -2,9 +2,8 @@ import { basename } from 'node:path';
 import { numberIn, textIn } from '../platform/cache-database.ts';
 import { describeFileState, measureRegularFile } from '../platform/durable-file.ts';
 import type { SqlDatabase } from '../platform/sqlite.ts';
-import { findChangedMonths } from '../store/index-freshness.ts';
-import { listJournalFiles } from '../store/journal-files.ts';
-import type { Store } from '../store/store.ts';
+import { findChangedMonths } from '../store/index-schema.ts';
+import { listJournalFiles, type Store } from '../store/store.ts';
 import { makeTag } from './full-text.ts';
 import { listNotesFiles, type NotesFile, type NotesPlace } from './notes.ts';
 

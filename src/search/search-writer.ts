@@ -1,6 +1,6 @@
 import { changeCache, rebuildCache, withCacheLock } from '../platform/cache-writer.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
-import { findNews, followMonths, type Progress } from '../store/index-sync.ts';
+import { findMonthChanges, followMonths, type Progress } from '../store/index-writer.ts';
 import type { Store } from '../store/store.ts';
 import { openHandoverKeeper, openTextKeeper } from './follow-handovers.ts';
 import { followJournal } from './follow-journal.ts';
@@ -33,7 +33,7 @@ export function updateSearchIndex(
 
 /** A month that changed a moment ago is compared each time, and is no news by itself. */
 function hasNews(store: Store, database: SqlDatabase, notes: NotesPlace | null): boolean {
-  return findNews(store, database).length > 0 || isBehindOthers(store, database, notes);
+  return findMonthChanges(store, database).length > 0 || isBehindOthers(store, database, notes);
 }
 
 export function rebuildSearchIndex(store: Store, driver: SqlDriver, surroundings: Surroundings): void {
@@ -51,7 +51,7 @@ function followAll(
 ): void {
   const texts = openTextKeeper(database, fullText);
   const handovers = openHandoverKeeper(store, database, texts);
-  followMonths(database, findNews(store, database), { ...handovers, progress });
+  followMonths(database, findMonthChanges(store, database), { ...handovers, progress });
   followJournal(store, database);
   if (notes !== null) followNotes(store, database, { place: notes, texts });
 }

@@ -9,9 +9,7 @@ import { formatTimestamp } from '../model/time.ts';
 import { createFileDurably, moveFileDurably, readRegularFile, removeFile } from '../platform/durable-file.ts';
 import { ensurePrivateFolder, listFolder, pathExists } from '../platform/folders.ts';
 import { withLock } from '../platform/lock.ts';
-import { dropReady } from './drop-ready.ts';
-import { appendEntry } from './journal.ts';
-import { nextMoment } from './moment.ts';
+import { appendEntry, nextTimestamp } from './journal.ts';
 import {
   HANDOVERS,
   idOfName,
@@ -20,15 +18,44 @@ import {
   monthOf,
   nameOfHandover,
   pathOfHandover,
+  READY,
   type Store,
 } from './store.ts';
+
+/** Which file holds what lies ready of a handover, by the handover's id. */
+export const READY_BY_HANDOVER: readonly string[] = [READY, 'handovers'];
+export const READY_SESSIONS: readonly string[] = [READY, 'sessions'];
+
+const MAX_BYTES = 1024 * 1024;
+const NAME = /^[0-9a-f]{16}\.json$/;
+
+/** Takes away what lies ready of a handover: who forgets it wants it to be told to nobody. */
+export function dropPreparedBrief(store: Store, id: string): void {
+  const note = join(store.root, ...READY_BY_HANDOVER, id);
+  const name = readOrNothing(note);
+  if (NAME.test(name)) {
+    const path = join(store.root, ...READY_SESSIONS, name);
+    // The session may have gone on since, and lie ready with a later handover.
+    if (readOrNothing(path).includes(`"handover":"${id}"`)) removeFile(path);
+  }
+  removeFile(note);
+}
+
+function readOrNothing(path: string): string {
+  try {
+    return readRegularFile(path, MAX_BYTES).toString('utf8');
+  } catch (error) {
+    if (isErrno(error) || error instanceof HandoverError) return '';
+    throw error;
+  }
+}
 
 export interface Stamp {
   id: string;
   created_at: string;
 }
 
-export interface Kept {
+export interface SaveResult {
   handover: Handover;
   path: string;
   /** The handover is safe, but its journal line could not be written. */
@@ -42,19 +69,19 @@ const MAX_FILE_BYTES = RECORD_LIMITS.maxBytes * 2;
  * Gives a new handover its time and id, has it sealed by `seal`, and keeps it. The one commit point is the appearance
  * of its file; when this returns, file and name are durable. No lock is taken and no index is waited for.
  */
-export function keepNewHandover(store: Store, seal: (stamp: Stamp) => Handover): Kept {
-  const createdMs = nextMoment(store);
+export function saveHandover(store: Store, seal: (stamp: Stamp) => Handover): SaveResult {
+  const createdMs = nextTimestamp(store);
   for (let attempt = 0; attempt < MAX_ID_ATTEMPTS; attempt++) {
     const id = makeHandoverId(createdMs, store.machine.random.bytes(3));
     const handover = seal({ id, created_at: formatTimestamp(createdMs) });
-    if (createHandoverFile(store, handover)) return journalKept(store, handover, 'saved');
+    if (createHandoverFile(store, handover)) return journalSave(store, handover, 'saved');
   }
   throw new HandoverError('HANDOVER_IO', 'no free handover id was found', { hint: 'Try again in a second.' });
 }
 
 /** Keeps a handover that already has its id. False when that id is taken; the store is then unchanged. */
-export function keepExistingHandover(store: Store, handover: Handover): Kept | null {
-  return createHandoverFile(store, handover) ? journalKept(store, handover, 'migrated') : null;
+export function saveMigratedHandover(store: Store, handover: Handover): SaveResult | null {
+  return createHandoverFile(store, handover) ? journalSave(store, handover, 'migrated') : null;
 }
 
 export function createHandoverFile(store: Store, handover: Handover): boolean {
@@ -73,9 +100,9 @@ export function withCreationLock<T>(store: Store, work: () => T): T {
   return withLock({ folder, name: CREATION_LOCK, waitMs: LOCK_WAIT_MS, clock: store.machine.clock }, work);
 }
 
-function journalKept(store: Store, handover: Handover, event: 'saved' | 'migrated'): Kept {
+function journalSave(store: Store, handover: Handover, event: 'saved' | 'migrated'): SaveResult {
   const path = pathOfHandover(store, handover.id);
-  const at = event === 'saved' ? handover.created_at : formatTimestamp(nextMoment(store));
+  const at = event === 'saved' ? handover.created_at : formatTimestamp(nextTimestamp(store));
   try {
     appendEntry(store, { at, event, subject: handover.id, detail: { checksum: handover.checksum } });
     return { handover, path, journalFailure: null };
@@ -125,12 +152,12 @@ export function forgetHandover(store: Store, id: string, reason?: string): boole
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
     throw error;
   }
-  finishLeaving(store, reason === undefined ? undefined : new Map([[id, reason]]));
+  finishForgetting(store, reason === undefined ? undefined : new Map([[id, reason]]));
   return true;
 }
 
 /** Whether a removal was begun and not yet completed. */
-export function isLeaving(store: Store, id: string): boolean {
+export function isBeingForgotten(store: Store, id: string): boolean {
   return pathExists(join(store.root, LEAVING, nameOfHandover(id)));
 }
 
@@ -146,13 +173,13 @@ function nameSession(path: string, id: string): Pick<JournalDraft, 'session' | '
 }
 
 /** Completes every removal that was begun: journal first, so that a missing file is never unexplained. */
-export function finishLeaving(store: Store, reasons?: ReadonlyMap<string, string>): string[] {
+export function finishForgetting(store: Store, reasons?: ReadonlyMap<string, string>): string[] {
   const folder = join(store.root, LEAVING);
   const finished: string[] = [];
   for (const name of listFolder(folder)) {
     const id = idOfName(name);
     if (id === null) continue;
-    const at = formatTimestamp(nextMoment(store));
+    const at = formatTimestamp(nextTimestamp(store));
     const reason = reasons?.get(id);
     appendEntry(store, {
       at,
@@ -161,9 +188,25 @@ export function finishLeaving(store: Store, reasons?: ReadonlyMap<string, string
       ...nameSession(join(folder, name), id),
       ...(reason === undefined ? {} : { reason }),
     });
-    dropReady(store, id);
+    dropPreparedBrief(store, id);
     removeFile(join(folder, name));
     finished.push(id);
   }
   return finished;
+}
+
+const MAX_EARLIER = 100;
+
+/** The handovers that one goes back to, the oldest first. What was forgotten, or is damaged, ends the chain. */
+export function readHistory(store: Store, handover: Handover): Handover[] {
+  const chain: Handover[] = [];
+  const seen = new Set([handover.id]);
+  for (let id = handover.previous; id !== null && chain.length < MAX_EARLIER; ) {
+    const earlier: Handover | null = seen.has(id) ? null : readIntact(store, id);
+    if (earlier === null) break;
+    seen.add(id);
+    chain.unshift(earlier);
+    id = earlier.previous;
+  }
+  return chain;
 }

@@ -4,11 +4,10 @@ import { HandoverError, hasErrno } from '../errors.ts';
 import { compareCodeUnits, computeChecksum, sha256Hex } from '../model/hash.ts';
 import { type JournalDraft, JournalEntry, type JournalEvent } from '../model/journal-entry.ts';
 import { parseJson } from '../model/json.ts';
-import { formatTimestamp, LATEST_TIME } from '../model/time.ts';
+import { clampTime, formatTimestamp, LATEST_TIME } from '../model/time.ts';
 import { appendLineDurably, readFileTail, readRegularFile } from '../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../platform/folders.ts';
-import { listJournalFiles } from './journal-files.ts';
-import { JOURNAL, type Store } from './store.ts';
+import { JOURNAL, listJournalFiles, type Store } from './store.ts';
 
 const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 
@@ -148,4 +147,21 @@ function readTailOrNothing(path: string): Buffer {
     if (hasErrno(error, 'ENOENT')) return Buffer.alloc(0);
     throw error;
   }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/**
+ * The time for something that happens now: later than all that happened before, although the clock may stand still
+ * or go back. A clock that is behind by more than a day is believed instead, or one wrong date would rule for ever.
+ */
+export function nextTimestamp(store: Store): number {
+  const now = clampTime(store.machine.clock.now());
+  const last = readLastTime(store, latestPlausible(now));
+  return last === null || last < now ? now : last + 1;
+}
+
+/** Handovers dated further ahead than this come from a clock that was wrong. */
+export function latestPlausible(nowMs: number): number {
+  return nowMs + DAY_MS;
 }

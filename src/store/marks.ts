@@ -1,5 +1,5 @@
 import { HandoverError } from '../errors.ts';
-import { markHandover } from '../handover/chain.ts';
+import { markHandover } from '../handover/link.ts';
 import { MARKS, type Mark, type Marks } from '../handover/marks.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
@@ -7,8 +7,7 @@ import type { JournalEntry } from '../model/journal-entry.ts';
 import { cleanText, countUtf8Bytes } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { readIntact } from './handovers.ts';
-import { appendEntry, readEntriesOf } from './journal.ts';
-import { nextMoment } from './moment.ts';
+import { appendEntry, nextTimestamp, readEntriesOf } from './journal.ts';
 import type { Store } from './store.ts';
 
 /** What was said of the facts of a project, as the journal has it. */
@@ -73,7 +72,7 @@ export function markFact(
   if (before?.mark === mark && before.because === reason && (mark !== 'pinned' || before.held !== null))
     return false;
   appendEntry(store, {
-    at: formatTimestamp(nextMoment(store)),
+    at: formatTimestamp(nextTimestamp(store)),
     event: mark,
     subject: handover.id,
     fact: fact.id,

@@ -9,7 +9,7 @@ import { READINGS, type Store } from './store.ts';
 const LIMITS = { files: 64, bytes: 64 * 1024 * 1024 };
 
 /** Null when there is none under the name, or none that can be had. */
-export function findReading(store: Store, name: string): Buffer | null {
+export function readCheckpointFile(store: Store, name: string): Buffer | null {
   try {
     return readRegularFile(join(store.root, READINGS, name), LIMITS.bytes);
   } catch (error) {
@@ -19,13 +19,13 @@ export function findReading(store: Store, name: string): Buffer | null {
 }
 
 /** What was read goes with what was made of it. */
-export function dropReadings(store: Store): void {
+export function dropCheckpoints(store: Store): void {
   const folder = join(store.root, READINGS);
   for (const name of listFolder(folder)) removeFile(join(folder, name));
 }
 
 /** Does nothing where nothing can be written: the next reading is then a whole one. */
-export function keepReading(store: Store, name: string, parts: readonly Uint8Array[]): void {
+export function writeCheckpointFile(store: Store, name: string, parts: readonly Uint8Array[]): void {
   try {
     const folder = ensurePrivateFolder(store.root, READINGS);
     writeCacheFile(join(folder, name), parts);

@@ -2,8 +2,8 @@ import type { Handover } from '../model/handover.ts';
 import { isHandoverId } from '../model/id.ts';
 import type { Catalog, CatalogRow } from './catalog.ts';
 import { hasHandover, readIntact } from './handovers.ts';
+import { latestPlausible } from './journal.ts';
 import { listMarked, nameFact } from './marks.ts';
-import { latestBelievable } from './moment.ts';
 import type { Store } from './store.ts';
 
 export interface Expiry {
@@ -22,7 +22,7 @@ export async function findExpired(store: Store, catalog: Catalog, retentionMs: n
   const latest = new Map<string, string>();
   const old: CatalogRow[] = [];
   const expiry: Expiry = { expired: [], kept: { latest: 0, pinned: 0 } };
-  for await (const row of catalog.rows({ untilMs: latestBelievable(now) })) {
+  for await (const row of catalog.rows({ untilMs: latestPlausible(now) })) {
     const worktree = nameWorktree(row);
     const isOld = now - Date.parse(row.created_at) > retentionMs;
     if (!latest.has(worktree)) {

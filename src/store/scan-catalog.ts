@@ -12,8 +12,7 @@ import {
   type ProjectMatch,
 } from './catalog.ts';
 import { readHandover } from './handovers.ts';
-import { listIds, listMonths } from './months.ts';
-import { pathOfHandover, type Store } from './store.ts';
+import { listIds, listMonths, pathOfHandover, type Store } from './store.ts';
 
 /** Answers from the files alone. The newest come first and the rest is not read, so short lists stay cheap. */
 export function openScanCatalog(store: Store): Catalog {

@@ -2,8 +2,7 @@ import { HandoverError } from '../errors.ts';
 import { encodeBase32 } from '../model/hash.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
 import { formatTimestamp } from '../model/time.ts';
-import { appendEntry, readEntriesOf } from './journal.ts';
-import { nextMoment } from './moment.ts';
+import { appendEntry, nextTimestamp, readEntriesOf } from './journal.ts';
 import type { Store } from './store.ts';
 
 /** What a handover that was to be restored can end in. Each is final. */
@@ -52,7 +51,7 @@ export function moveStatus(store: Store, id: string, { to, session, reason, deta
   if (before.status !== 'pending') throw refuseMove(id, before, to);
   const move = encodeBase32(store.machine.random.bytes(10), 16);
   appendEntry(store, {
-    at: formatTimestamp(nextMoment(store)),
+    at: formatTimestamp(nextTimestamp(store)),
     event: to,
     subject: id,
     ...(session === undefined ? {} : { session }),

@@ -33,7 +33,7 @@ export function openStore(machine: Machine): Store {
 }
 
 /** Whether a bundle is on its way in, from a command that is at work or was stopped. */
-export function hasArrivals(store: Store): boolean {
+export function hasPendingImports(store: Store): boolean {
   return listFolder(join(store.root, ARRIVING)).length > 0;
 }
 
@@ -62,4 +62,47 @@ export function nameOfHandover(id: string): string {
 export function idOfName(name: string): string | null {
   const id = name.endsWith('.json') ? name.slice(0, -'.json'.length) : '';
   return isHandoverId(id) ? id : null;
+}
+
+const YEAR = /^\d{4}$/;
+const MONTH = /^(?:0[1-9]|1[0-2])$/;
+
+/** Months that hold, or held, handovers; newest first. */
+export function listMonths(store: Store): Month[] {
+  const root = join(store.root, HANDOVERS);
+  const years = listFolder(root).filter((name) => YEAR.test(name));
+  return years
+    .sort()
+    .reverse()
+    .flatMap((year) => listMonthsOfYear(root, year));
+}
+
+function listMonthsOfYear(root: string, year: string): Month[] {
+  return listFolder(join(root, year))
+    .filter((name) => MONTH.test(name))
+    .sort()
+    .reverse()
+    .map((month): Month => [year, month]);
+}
+
+/** The ids that a month's folder holds, newest first by name. Ids that belong to another month are not its. */
+export function listIds(store: Store, month: Month): string[] {
+  const prefix = month.join('');
+  const ids: string[] = [];
+  for (const name of listFolder(folderOfMonth(store, month))) {
+    const id = idOfName(name);
+    if (id?.startsWith(prefix)) ids.push(id);
+  }
+  return ids.sort().reverse();
+}
+
+const JOURNAL_NAME = /^\d{4}-\d{2}\.jsonl$/;
+
+/** The journal's files, oldest first. */
+export function listJournalFiles(store: Store): string[] {
+  const folder = join(store.root, JOURNAL);
+  return listFolder(folder)
+    .filter((name) => JOURNAL_NAME.test(name))
+    .sort()
+    .map((name) => join(folder, name));
 }

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { type Agent, startReading } from '../../src/agents/agent.ts';
 import type { Bookmark, Opening, Transcript } from '../../src/agents/transcript.ts';
 import { countEvents } from '../../src/app/capture/judge-reading.ts';
-import { readSession, type SessionRead } from '../../src/app/capture/read-session.ts';
+import { type ReadResult, readSession } from '../../src/app/capture/read-session.ts';
 import { distilEvents } from '../../src/distill/distill.ts';
 import type { Event } from '../../src/model/event.ts';
 import { isShapedLike } from '../../src/model/shape.ts';
@@ -14,7 +14,7 @@ import type { Machine } from '../../src/platform/machine.ts';
 import { makeRedactor } from './redactor.ts';
 
 /** What reading all of a transcript gives, without anything that was kept. Null for a file that is no transcript yet. */
-export function readAnew(agent: Agent, path: string): SessionRead | null {
+export function readAnew(agent: Agent, path: string): ReadResult | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
   const reading = startReading();
@@ -29,7 +29,7 @@ export type Beginnings = number[];
 export function readKept(
   { agent, path, machine }: Omit<Growth, 'content'>,
   beginnings: Beginnings,
-): SessionRead | null {
+): ReadResult | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
   const watched: Agent = {

@@ -1,4 +1,4 @@
-import { isChangedFile } from '../../handover/changed-files.ts';
+import { isChangedFile } from '../../handover/outcome.ts';
 import { computeFactId, type Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { locateInProject } from '../../model/paths.ts';

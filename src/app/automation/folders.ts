@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { printFingerprint } from '../../model/hash.ts';
 import { CODE_FOLDER } from '../../platform/paths.ts';
-import { READY_BY_HANDOVER, READY_SESSIONS } from '../../store/drop-ready.ts';
+import { READY_BY_HANDOVER, READY_SESSIONS } from '../../store/handovers.ts';
 import { READY, SPOOL } from '../../store/store.ts';
 
 /**

@@ -11,7 +11,7 @@ import type { Redactor } from '../../redact/redactor.ts';
 import { type Judgement, judgeReading } from './judge-reading.ts';
 import { readSession } from './read-session.ts';
 
-export interface Captured {
+export interface Capture {
   draft: UnstampedDraft;
   judgement: Judgement;
   /** How often the session was compacted. */
@@ -37,7 +37,7 @@ export function captureSession(
     lastReply,
     redactor = openRedactorFor(session, machine, keepsReading),
   }: CaptureOptions = {},
-): Captured {
+): Capture {
   const options = { machine, redactor, ...(lastReply === undefined ? {} : { lastReply }) };
   const first = readSession(agent, session, { ...options, keeps: keepsReading });
   // What a later line taught may stand in an earlier one.

@@ -1,11 +1,11 @@
 import type { FoundSession } from '../../agents/agent.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { takeRows } from '../../store/catalog.ts';
-import { withCatalogOpener } from '../../store/catalog-opener.ts';
 import { readEntriesOf } from '../../store/journal.ts';
+import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
-import { findSessions } from './find-session.ts';
-import type { KeptSession } from './keep-session.ts';
+import type { CaptureResult } from './keep-session.ts';
 
 export interface Worktree {
   /** The project's id. */
@@ -14,9 +14,9 @@ export interface Worktree {
   root: string;
 }
 
-export interface CaughtUp {
+export interface CatchUpResult {
   session: FoundSession;
-  kept: KeptSession;
+  kept: CaptureResult;
 }
 
 /** A session that was left longer ago is no longer caught up with by itself, unless it is the last one. */
@@ -33,7 +33,7 @@ export async function catchUp(
   store: Store,
   { project, root }: Worktree,
   except: ReadonlySet<string> = new Set(),
-): Promise<CaughtUp[]> {
+): Promise<CatchUpResult[]> {
   const found = await findSessions(store.machine, { project, root });
   const recent = found
     .filter(({ id }) => !except.has(id))
@@ -44,12 +44,12 @@ export async function catchUp(
     (session) => session.changedMs > (captured.get(nameSession(session)) ?? 0),
   );
   const behind = passOverForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
-  const caughtUp: CaughtUp[] = [];
+  const caughtUp: CatchUpResult[] = [];
   if (behind.length === 0) return caughtUp;
-  const { keepSession } = await import('./keep-session.ts');
+  const { saveSession } = await import('./keep-session.ts');
   for (const session of behind) {
     const agent = await loadAgent(session.agent);
-    caughtUp.push({ session, kept: await keepSession(store, { agent, session }) });
+    caughtUp.push({ session, kept: await saveSession(store, { agent, session }) });
   }
   return caughtUp;
 }

@@ -13,7 +13,7 @@ import {
 } from './judge-reading.ts';
 
 /** A transcript that is no longer understood. */
-export interface Drifted {
+export interface DriftedTranscript {
   agent: AgentName;
   path: string;
   /** Null when the file is not even known for a transcript of the agent. */
@@ -23,7 +23,7 @@ export interface Drifted {
 export interface DriftReport {
   /** Transcripts that were read. */
   looked: number;
-  drifted: Drifted[];
+  drifted: DriftedTranscript[];
 }
 
 const NEWEST_OF_EACH = 3;

@@ -2,24 +2,24 @@ import type { Reading } from '../../agents/agent.ts';
 import type { Event } from '../../model/event.ts';
 
 /** How many events there were in which something is told. */
-export interface Tally {
+export interface EventCount {
   told: number;
   /** Those of the agent: what it said and did, and what stopped it. */
   byAgent: number;
   compactions: number;
 }
 
-export function startTally(): Tally {
+export function startEventCount(): EventCount {
   return { told: 0, byAgent: 0, compactions: 0 };
 }
 
-export function countEvents(events: Iterable<Event>): Tally {
-  const tally = startTally();
+export function countEvents(events: Iterable<Event>): EventCount {
+  const tally = startEventCount();
   for (const event of events) countEvent(tally, event);
   return tally;
 }
 
-export function countEvent(tally: Tally, event: Event): void {
+export function countEvent(tally: EventCount, event: Event): void {
   if (event.type === 'compaction') tally.compactions++;
   if (event.type === 'injected' || (event.type === 'compaction' && event.summary === null)) return;
   tally.told++;
@@ -50,7 +50,7 @@ const MANY_ODD = 5;
 const ONE_IN = 10;
 
 /** `bytes` is the size of the transcript; for a database, of all of it. */
-export function judgeReading(reading: Reading, tally: Tally, bytes: number): Judgement {
+export function judgeReading(reading: Reading, tally: EventCount, bytes: number): Judgement {
   const unknown = Object.entries(reading.unknown)
     .map(([kind, count]) => ({ kind, count }))
     .sort((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));
@@ -74,7 +74,7 @@ interface Measures {
   bytes: number;
 }
 
-function understand({ odd, rows, hasUnreadable, bytes }: Measures, tally: Tally): Understanding {
+function understand({ odd, rows, hasUnreadable, bytes }: Measures, tally: EventCount): Understanding {
   const areManyOdd = odd >= MANY_ODD && odd * ONE_IN >= rows;
   const isReal = rows >= REAL_ROWS || areManyOdd || (hasUnreadable && bytes >= REAL_BYTES);
   if (tally.told === 0 && isReal) return 'nothing';

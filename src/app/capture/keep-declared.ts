@@ -1,5 +1,5 @@
-import { linkHandover } from '../../handover/chain.ts';
 import { type DeclarableKind, declareHandover, makeFact } from '../../handover/declare.ts';
+import { linkHandover } from '../../handover/link.ts';
 import { sealRated } from '../../handover/seal.ts';
 import type { Fact } from '../../model/fact.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
@@ -8,12 +8,12 @@ import type { Place } from '../../platform/place.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { CatalogRow } from '../../store/catalog.ts';
-import { withCatalogOpener } from '../../store/catalog-opener.ts';
-import { keepNewHandover, readIntact } from '../../store/handovers.ts';
+import { listOfWorktree } from '../../store/find-handover.ts';
+import { readIntact, saveHandover } from '../../store/handovers.ts';
 import { readMarks } from '../../store/marks.ts';
+import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
-import { listOfWorktree } from '../../store/worktree.ts';
-import { keepSession, type SessionOfAgent } from './keep-session.ts';
+import { type SessionOfAgent, saveSession } from './keep-session.ts';
 
 /** What an agent says on purpose while it works. */
 export interface AgentDeclaration {
@@ -27,7 +27,7 @@ export interface AgentDeclaration {
 }
 
 /** `known`: the newest handover of the session says all of it already, and nothing was written. */
-export interface KeptDeclaration {
+export interface DeclarationResult {
   outcome: 'kept' | 'known';
   handover: Handover;
   facts: Fact[];
@@ -38,18 +38,18 @@ export interface KeptDeclaration {
  * Keeps what an agent declares. Where its session is known, the session is captured as far as it has come, so that what
  * is declared stands beside the rest. Else it is a handover by hand that goes on from the one before it.
  */
-export async function keepDeclared(
+export async function saveDeclared(
   store: Store,
   declaration: AgentDeclaration,
   place: Place,
-): Promise<KeptDeclaration> {
+): Promise<DeclarationResult> {
   const { session } = declaration;
   const facts = makeFacts(store, declaration, place);
   const newest = await findNewest(store, place, session);
   if (newest !== null && facts.every((fact) => isDeclaredIn(newest, fact)))
     return { outcome: 'known', handover: newest, facts, journalFailure: null };
   if (session !== null) {
-    const kept = await keepSession(store, session, { declared: facts });
+    const kept = await saveSession(store, session, { declared: facts });
     if (kept.outcome === 'known') return { ...kept, facts, journalFailure: null };
     if (kept.outcome === 'kept') return { ...kept, facts };
   }
@@ -96,7 +96,7 @@ function keepByHand(
   store: Store,
   { agent, facts, pinned }: AgentDeclaration,
   { place, newest }: { place: Place; newest: Handover | null },
-): Pick<KeptDeclaration, 'handover' | 'journalFailure'> {
+): Pick<DeclarationResult, 'handover' | 'journalFailure'> {
   const [first] = facts;
   const declared = declareHandover(
     {
@@ -117,5 +117,5 @@ function keepByHand(
   const line = newest === null || newest.session.id !== null ? null : { previous: newest, byHand: null };
   const marks = readMarks(store, place.project.id);
   const draft = linkHandover(redactDraft(declared, redactor), line, marks);
-  return keepNewHandover(store, (stamp) => sealRated({ ...draft, ...stamp }));
+  return saveHandover(store, (stamp) => sealRated({ ...draft, ...stamp }));
 }

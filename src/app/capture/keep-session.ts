@@ -1,6 +1,6 @@
 import type { Agent, FoundSession } from '../../agents/agent.ts';
-import { type Line, linkHandover, tellsNothingNew } from '../../handover/chain.ts';
 import { makeFact } from '../../handover/declare.ts';
+import { addsNothing, linkHandover, type Predecessors } from '../../handover/link.ts';
 import { NO_MARKS } from '../../handover/marks.ts';
 import { sealRated } from '../../handover/seal.ts';
 import type { Fact } from '../../model/fact.ts';
@@ -10,10 +10,10 @@ import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { withCatalogOpener } from '../../store/catalog-opener.ts';
-import { keepNewHandover } from '../../store/handovers.ts';
-import { findLine } from '../../store/line.ts';
+import { findPrevious } from '../../store/find-previous.ts';
+import { saveHandover } from '../../store/handovers.ts';
 import { readMarks } from '../../store/marks.ts';
+import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
 import { captureSession } from './capture.ts';
 import type { Judgement } from './judge-reading.ts';
@@ -24,7 +24,7 @@ export interface SessionOfAgent {
   session: FoundSession;
 }
 
-export interface KeepOptions {
+export interface SaveOptions {
   /** What the human wants of the next session. */
   goal?: string;
   /** The terminal that the session ran in, where that is known. */
@@ -39,7 +39,7 @@ export interface KeepOptions {
  * What became of a session. `kept`: a new handover of it is in the store. `known`: it tells nothing that the handover
  * does not tell already. `refused`: nothing in it was understood, and nothing was kept.
  */
-export type KeptSession =
+export type CaptureResult =
   | {
       outcome: 'kept';
       handover: Handover;
@@ -51,11 +51,11 @@ export type KeptSession =
   | { outcome: 'refused'; judgement: Judgement };
 
 /** Captures a session and keeps it, as what follows the handover before it. The same session read twice is kept once. */
-export async function keepSession(
+export async function saveSession(
   store: Store,
   captured: SessionOfAgent,
-  options: KeepOptions = {},
-): Promise<KeptSession> {
+  options: SaveOptions = {},
+): Promise<CaptureResult> {
   const prepared = await prepareSession(captured, {
     ...options,
     store,
@@ -65,16 +65,16 @@ export async function keepSession(
   const { judgement, known, linked, compactions } = prepared;
   if (judgement.understanding === 'nothing') return { outcome: 'refused', judgement };
   if (known !== null) return { outcome: 'known', handover: known, judgement, compactions };
-  const { handover, journalFailure } = keepNewHandover(store, (stamp) => sealRated({ ...linked, ...stamp }));
+  const { handover, journalFailure } = saveHandover(store, (stamp) => sealRated({ ...linked, ...stamp }));
   return { outcome: 'kept', handover, judgement, compactions, journalFailure };
 }
 
 /** The same, but nothing is kept. Without a store, nothing is followed either. */
 export async function previewSession(
   captured: SessionOfAgent,
-  { store, machine, ...options }: KeepOptions & { store: Store | null; machine: Machine },
+  { store, machine, ...options }: SaveOptions & { store: Store | null; machine: Machine },
 ): Promise<
-  Exclude<KeptSession, { outcome: 'kept' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }
+  Exclude<CaptureResult, { outcome: 'kept' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }
 > {
   const prepared = await prepareSession(captured, { ...options, store, machine, keepsReading: false });
   const { judgement, known, linked, compactions } = prepared;
@@ -93,7 +93,7 @@ interface Prepared {
   compactions: number;
 }
 
-interface Preparation extends KeepOptions {
+interface Preparation extends SaveOptions {
   store: Store | null;
   machine: Machine;
   keepsReading: boolean;
@@ -111,10 +111,11 @@ async function prepareSession(
   });
   const wanted = goal === undefined ? [] : [redactGoal(goal, redactor)];
   const told = addFirst(draft, [...wanted, ...declared.map((fact) => redactor.redactFact(fact))]);
-  const line = store === null ? null : await withCatalogOpener(store, (open) => findLine(store, told, open));
+  const line =
+    store === null ? null : await withCatalogOpener(store, (open) => findPrevious(store, told, open));
   const marks = store === null ? NO_MARKS : readMarks(store, told.project.id);
   const linked = linkHandover(placeInTerminal(told, line, terminal), line, marks);
-  const known = line !== null && tellsNothingNew(linked, line) ? line.previous : null;
+  const known = line !== null && addsNothing(linked, line) ? line.previous : null;
   return { judgement, linked, known, compactions };
 }
 
@@ -132,7 +133,7 @@ function addFirst(draft: UnstampedDraft, given: readonly Fact[]): UnstampedDraft
 /** Only a hook knows the terminal; whoever reads the same session later goes on with what the hook knew. */
 function placeInTerminal(
   draft: UnstampedDraft,
-  line: Line | null,
+  line: Predecessors | null,
   terminal: string | undefined,
 ): UnstampedDraft {
   const before = line?.previous.session;

@@ -7,17 +7,17 @@ import { decodePlainData, encodePlainData, RUNTIME } from '../../platform/cache-
 import { type FileSight, readEnds } from '../../platform/external-file.ts';
 import { startOfFile } from '../../platform/lines.ts';
 import type { FoundMarks, Redactor } from '../../redact/redactor.ts';
-import { findReading, keepReading } from '../../store/readings.ts';
+import { readCheckpointFile, writeCheckpointFile } from '../../store/readings.ts';
 import type { Store } from '../../store/store.ts';
 import { BUILD, VERSION } from '../../version.ts';
-import { startTally, type Tally } from './judge-reading.ts';
+import { type EventCount, startEventCount } from './judge-reading.ts';
 
 /** What a transcript has told so far: how far it was read, what was met on the way, and what happened. */
 export interface TranscriptReading {
   bookmark: Bookmark;
   reading: Reading;
   account: Account;
-  tally: Tally;
+  tally: EventCount;
 }
 
 /** A transcript, the file that it is in now, and what takes the secrets out of it. */
@@ -39,7 +39,7 @@ const EXAMPLE: KeptReading = {
   bookmark: { position: startOfFile(), state: null },
   reading: startReading(),
   account: openAccount(),
-  tally: startTally(),
+  tally: startEventCount(),
   found: new Map(),
   redactor: '',
   prefix: '',
@@ -52,7 +52,7 @@ const CHECKSUM_BYTES = 32;
  * which has not been written anew since.
  */
 export function findTranscriptReading(store: Store, file: TranscriptFile): KeptReading | null {
-  const bytes = findReading(store, nameReading(file));
+  const bytes = readCheckpointFile(store, nameReading(file));
   if (bytes === null) return null;
   const data = bytes.subarray(CHECKSUM_BYTES);
   if (!bytes.subarray(0, CHECKSUM_BYTES).equals(computeChecksum(file, data))) return null;
@@ -82,7 +82,7 @@ export function packTranscriptReading(
 }
 
 export function keepTranscriptReading(store: Store, file: TranscriptFile, data: Buffer): void {
-  keepReading(store, nameReading(file), [computeChecksum(file, data), data]);
+  writeCheckpointFile(store, nameReading(file), [computeChecksum(file, data), data]);
 }
 
 function nameReading({ agent, session }: TranscriptFile): string {

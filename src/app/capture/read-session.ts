@@ -10,7 +10,7 @@ import type { Machine } from '../../platform/machine.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { openStore, type Store } from '../../store/store.ts';
-import { countEvent, startTally, type Tally } from './judge-reading.ts';
+import { countEvent, type EventCount, startEventCount } from './judge-reading.ts';
 import {
   findTranscriptReading,
   type KeptReading,
@@ -19,10 +19,10 @@ import {
   type TranscriptFile,
 } from './kept-reading.ts';
 
-export interface SessionRead {
+export interface ReadResult {
   distilled: Distilled;
   reading: Reading;
-  tally: Tally;
+  tally: EventCount;
 }
 
 export interface ReadOptions {
@@ -43,7 +43,7 @@ export function readSession(
   agent: Agent,
   session: FoundSession,
   { machine, keeps, redactor, lastReply, anew = false }: ReadOptions,
-): SessionRead {
+): ReadResult {
   const store = openStoreOrNull(machine);
   const sight = agent.openTranscript === undefined || store === null ? null : sightFile(session.path);
   const told = lastReply === undefined ? {} : { lastReply };
@@ -73,10 +73,10 @@ function readWhole(
   agent: Agent,
   session: FoundSession,
   { redactor, lastReply }: Pick<ReadOptions, 'redactor' | 'lastReply'>,
-): SessionRead {
+): ReadResult {
   redactor.resume(new Map());
   const reading = startReading();
-  const tally = startTally();
+  const tally = startEventCount();
   const account = openAccount();
   for (const event of agent.readEvents(session, reading)) {
     countEvent(tally, event);
@@ -113,12 +113,12 @@ interface Beginning extends Pick<Opening, 'lookAhead'>, Pick<ReadOptions, 'lastR
 function readFrom(
   file: TranscriptFile,
   { known, keep, lookAhead = false, lastReply }: Beginning,
-): SessionRead | null {
+): ReadResult | null {
   const { agent, session, sight, redactor } = file;
   redactor.resume(known?.found ?? new Map());
   const reading = known?.reading ?? startReading();
   const account: Account = known?.account ?? openAccount();
-  const tally = known?.tally ?? startTally();
+  const tally = known?.tally ?? startEventCount();
   const from = known === undefined ? {} : { from: known.bookmark };
   const transcript = agent.openTranscript?.({ session, reading, until: sight.size, lookAhead, ...from });
   const tell = (event: Event): void => {

@@ -1,14 +1,43 @@
-import { startReading } from '../../agents/agent.ts';
+import { AGENT_NAMES, type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
+import { loadAgent } from '../../agents/table.ts';
 import type { Fact } from '../../model/fact.ts';
-import type { Handover } from '../../model/handover.ts';
+import type { Handover, Session } from '../../model/handover.ts';
+import { pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+import { abbreviateHome, expandHome } from '../../platform/place.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
-import { type Reopened, reopenTranscript } from './reopen.ts';
 import { type TracedEvents, type TracedSource, traceEvents } from './trace-events.ts';
 
+/** What has become of the transcript that a handover was made of. */
+export type TranscriptState =
+  | { state: 'open'; agent: Agent; session: FoundSession }
+  /** It was never made of one: it was declared, or imported without one. */
+  | { state: 'none' }
+  | { state: 'gone'; path: string }
+  /** There is a file, but not one that the agent's reader knows. */
+  | { state: 'unknown'; path: string };
+
+export async function reopenTranscript(told: Session, machine: Machine): Promise<TranscriptState> {
+  const name = AGENT_NAMES.find((known) => known === told.agent);
+  if (told.transcript === null) return { state: 'none' };
+  const path = expandHome(told.transcript, machine);
+  if (name === undefined) return { state: pathExists(path) ? 'unknown' : 'gone', path };
+  const agent = await loadAgent(name);
+  const session = pathExists(path) ? agent.inspectFile(path) : findMoved(agent, told.id, machine);
+  if (session === null) return { state: pathExists(path) ? 'unknown' : 'gone', path };
+  // One file may hold many sessions: a database, or a history that is appended to.
+  return { state: 'open', agent, session: { ...session, id: told.id ?? session.id } };
+}
+
+/** Agents archive their transcripts, or move them with the project. */
+function findMoved(agent: Agent, id: string | null, machine: Machine): FoundSession | null {
+  if (id === null) return null;
+  for (const session of agent.findSessions(machine)) if (session.id === id) return session;
+  return null;
+}
+
 export interface Trace extends TracedEvents {
-  transcript: Reopened;
+  transcript: TranscriptState;
   /** Where the transcript is, or was, with `~` for the home folder. */
   path: string | null;
 }

@@ -1,9 +1,9 @@
 import { countUtf8Bytes, cutAtWord, findContentWords } from '../../model/text.ts';
+import type { LineCandidate } from './fill-page.ts';
 import { countLineBytes, oneLine, QUOTE } from './lines.ts';
 import type { Page } from './page.ts';
-import type { LineCandidate } from './pool.ts';
 import { orderOf } from './sections.ts';
-import type { Weighed } from './weighed.ts';
+import type { WeightedFact } from './weight.ts';
 
 const LONG = 800;
 const PASTED = '[pasted text]';
@@ -54,7 +54,7 @@ const MOST_CONTINUED = 1600;
 const POINTS_PER_CONTINUED_BYTE = 1.2;
 
 /** What was cut from the user's requests, for the room that nothing better takes. */
-export function continueRequests(page: Page, facts: readonly Weighed[]): LineCandidate[] {
+export function continueRequests(page: Page, facts: readonly WeightedFact[]): LineCandidate[] {
   return facts.flatMap(({ fact, section, weight }) => {
     if (section !== 'current' && section !== 'first') return [];
     const text = readMessage(fact.text);

@@ -1,5 +1,5 @@
 import type { Fact, FactKind } from '../../model/fact.ts';
-import { type FactWeight, lineOf, weighFact } from './weight.ts';
+import { type FactWeight, lineOf, readWeight } from './weight.ts';
 
 /** A heading of the brief: what stands below it and whose word it is. The order is the one of the page. */
 export const SECTIONS = [
@@ -88,7 +88,7 @@ const BY_ROLE: Readonly<Record<string, Section>> = {
   stopped: 'stopped',
 };
 
-export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Section {
+export function sectionOf(fact: Fact, weight: FactWeight = readWeight(fact)): Section {
   // Whatever it was over there: here it is neither a goal nor a rule nor a request of this user.
   if (fact.trust === 'imported') return 'imported';
   if (fact.pinned === true) return 'pinned';

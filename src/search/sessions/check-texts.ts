@@ -1,7 +1,6 @@
-import { findSessions } from '../../app/capture/find-session.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { loadSqlDriver, type SqlDriver } from '../../platform/sqlite.ts';
-import { setAside } from '../../store/doctor/check-files.ts';
-import type { Finding, Remedy } from '../../store/doctor/finding.ts';
+import { type Finding, type Remedy, setAside } from '../../store/doctor/check-files.ts';
 import type { Store } from '../../store/store.ts';
 import { listTexts, nameText, pathOfText, readText } from './archive.ts';
 import { findRemains, type Remains, restoreText } from './restore-text.ts';

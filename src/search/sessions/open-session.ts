@@ -1,6 +1,6 @@
 import type { FoundSession } from '../../agents/agent.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
-import { findSessions } from '../../app/capture/find-session.ts';
 import { HandoverError } from '../../errors.ts';
 import { cleanLine, cutToBytes } from '../../model/text.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';

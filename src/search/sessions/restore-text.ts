@@ -3,7 +3,7 @@ import { sha256Hex } from '../../model/hash.ts';
 import { isCacheDamage, openCacheFile } from '../../platform/cache-database.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver } from '../../platform/sqlite.ts';
-import { setCopyAside } from '../../store/quarantine.ts';
+import { setCopyAside } from '../../store/copies.ts';
 import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { packPart, pathOfText, readArchive, type SessionText, salvageParts } from './archive.ts';
 import { listSessions } from './text-index.ts';

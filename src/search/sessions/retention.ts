@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findSessions } from '../../app/capture/find-session.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { isCacheDamage, openCacheFile } from '../../platform/cache-database.ts';
 import { dropCache } from '../../platform/cache-writer.ts';
 import { removeFile } from '../../platform/durable-file.ts';

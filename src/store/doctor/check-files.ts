@@ -10,10 +10,9 @@ import {
   surveyFolder,
 } from '../../platform/folders.ts';
 import { REDACTION_KEY } from '../../platform/secret-file.ts';
-import { finishArrivals, isArrivalName } from '../arrivals.ts';
-import { finishLeaving, readHandover } from '../handovers.ts';
-import { appendEntry } from '../journal.ts';
-import { latestBelievable, nextMoment } from '../moment.ts';
+import { finishForgetting, readHandover } from '../handovers.ts';
+import { appendEntry, latestPlausible, nextTimestamp } from '../journal.ts';
+import { finishImports, isPendingImportName } from '../pending-imports.ts';
 import {
   ARRIVING,
   DOCUMENTS,
@@ -33,7 +32,32 @@ import {
   SPOOL,
   type Store,
 } from '../store.ts';
-import type { Finding, Remedy } from './finding.ts';
+
+/**
+ * How bad a finding is: `damage` means that something kept is not as it was kept, `warning` that something should be
+ * put right, `notice` that something is worth knowing.
+ */
+export type Level = 'damage' | 'warning' | 'notice';
+
+export interface Finding {
+  code: string;
+  level: Level;
+  /** The file it is about; null for the surroundings. */
+  path: string | null;
+  message: string;
+  /** What `--fix` would do; null when there is nothing that is safe to do. */
+  remedy: Remedy | null;
+}
+
+export interface Remedy {
+  /** As in "would …". */
+  description: string;
+  apply(store: Store): void;
+}
+
+export interface FixedFinding extends Finding {
+  fixed: boolean;
+}
 
 /** Sealed handovers that passed every check: id and checksum. */
 export type IntactHandovers = Map<string, string>;
@@ -129,7 +153,7 @@ function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
   const [area = ''] = parts;
   if (area === HANDOVERS) return checkHandoverFile(store, entry, check);
   if (area === LEAVING && idOfName(entry.name) !== null) return [describeLeaving(entry)];
-  if (area === ARRIVING && isArrivalName(entry.name)) return [describeArriving(entry)];
+  if (area === ARRIVING && isPendingImportName(entry.name)) return [describeArriving(entry)];
   if (area === QUARANTINE) return [describeQuarantined(entry)];
   if (parts.length > 1 && OWN_AREAS.has(area)) return [];
   if (parts.length === 1 && entry.name === REDACTION_KEY) return [];
@@ -161,7 +185,7 @@ function checkHandoverFile(store: Store, entry: Entry, check: FileCheck): Findin
     const handover = readHandover(store, id);
     if (handover === null) return [];
     check.intact.set(id, handover.checksum);
-    const ahead = Date.parse(handover.created_at) > latestBelievable(store.machine.clock.now());
+    const ahead = Date.parse(handover.created_at) > latestPlausible(store.machine.clock.now());
     return ahead ? [describeFuture(entry, handover.created_at)] : [];
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
@@ -205,7 +229,7 @@ function describeLeaving(entry: Entry): Finding {
     level: 'warning',
     path: entry.path,
     message: `${entry.path} was being forgotten when the command was stopped`,
-    remedy: { description: 'finish forgetting it', apply: (store) => void finishLeaving(store) },
+    remedy: { description: 'finish forgetting it', apply: (store) => void finishForgetting(store) },
   };
 }
 
@@ -215,7 +239,7 @@ function describeArriving(entry: Entry): Finding {
     level: 'warning',
     path: entry.path,
     message: `${entry.path} was being imported when the command was stopped`,
-    remedy: { description: 'finish importing it', apply: finishArrivals },
+    remedy: { description: 'finish importing it', apply: finishImports },
   };
 }
 
@@ -225,7 +249,7 @@ export function setAside(path: string, reason: string): Remedy {
     description: 'move it to the quarantine',
     apply: (store) => {
       const folder = ensurePrivateFolder(store.root, QUARANTINE);
-      const at = formatTimestamp(nextMoment(store));
+      const at = formatTimestamp(nextTimestamp(store));
       const subject = relative(store.root, path).split(sep).join('/');
       const stored = `${at.replace(/[:.]/g, '')}-${basename(path)}`;
       appendEntry(store, { at, event: 'quarantined', subject, reason, detail: { stored } });

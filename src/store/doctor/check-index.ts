@@ -17,8 +17,7 @@ import { hasHandover, readHandover } from '../handovers.ts';
 import { COLUMNS, INDEX, isIndexRow, makeIndexRow, pathOfIndex } from '../index-schema.ts';
 import { checkIndexSeal, rebuildIndex, updateIndex, withIndexLock } from '../index-writer.ts';
 import type { Store } from '../store.ts';
-import type { IntactHandovers } from './check-files.ts';
-import type { Finding } from './finding.ts';
+import type { Finding, IntactHandovers } from './check-files.ts';
 
 /** Checks the index byte for byte where it is sealed, then by SQLite's own check, then row for row against the handovers. */
 export function checkIndex(store: Store, driver: SqlDriver, intact: IntactHandovers): Finding[] {

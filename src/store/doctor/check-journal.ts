@@ -5,13 +5,16 @@ import type { JournalEntry, JournalEvent } from '../../model/journal-entry.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
-import { hasHandover, isLeaving } from '../handovers.ts';
-import { appendEntry, type DamagedLine, type JournalPage, readJournalFile } from '../journal.ts';
-import { listJournalFiles } from '../journal-files.ts';
-import { nextMoment } from '../moment.ts';
-import { idOfName, pathOfHandover, QUARANTINE, type Store } from '../store.ts';
-import type { IntactHandovers } from './check-files.ts';
-import type { Finding } from './finding.ts';
+import { hasHandover, isBeingForgotten } from '../handovers.ts';
+import {
+  appendEntry,
+  type DamagedLine,
+  type JournalPage,
+  nextTimestamp,
+  readJournalFile,
+} from '../journal.ts';
+import { idOfName, listJournalFiles, pathOfHandover, QUARANTINE, type Store } from '../store.ts';
+import type { Finding, IntactHandovers } from './check-files.ts';
 
 export interface JournalCheck {
   findings: Finding[];
@@ -90,7 +93,7 @@ function describeLine(
 function acknowledge(store: Store, subject: string, line: DamagedLine): void {
   const stored = `${subject.replaceAll('/', '-')}-${line.line}-${line.sha256.slice(0, 12)}`;
   writeFileDurably(join(ensurePrivateFolder(store.root, QUARANTINE), stored), line.bytes);
-  const at = formatTimestamp(nextMoment(store));
+  const at = formatTimestamp(nextTimestamp(store));
   appendEntry(store, {
     at,
     event: 'acknowledged',
@@ -141,7 +144,7 @@ function collectKept(entries: readonly JournalEntry[]): Map<string, string> {
  * The journal is asked last, for a removal is noted in it before the last trace of the file is gone.
  */
 function findMissing(store: Store, absent: readonly string[]): string[] {
-  const suspects = absent.filter((id) => !hasHandover(store, id) && !isLeaving(store, id));
+  const suspects = absent.filter((id) => !hasHandover(store, id) && !isBeingForgotten(store, id));
   if (suspects.length === 0) return [];
   const pages = listJournalFiles(store).map(readPageOrDamage);
   const kept = collectKept(pages.flatMap((page) => ('entries' in page ? page.entries : [])));
@@ -168,7 +171,7 @@ function describeUnjournaled(store: Store, id: string, checksum: string): Findin
     remedy: {
       description: 'note it in the journal',
       apply: () => {
-        const at = formatTimestamp(nextMoment(store));
+        const at = formatTimestamp(nextTimestamp(store));
         appendEntry(store, {
           at,
           event: 'saved',

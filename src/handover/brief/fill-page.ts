@@ -35,7 +35,7 @@ interface SymbolCandidate {
 }
 
 /** What names are still worth. What has entered the page is worth nothing any more. */
-export interface Market {
+export interface OpenValue {
   names: Map<string, number>;
   words: Set<string>;
 }
@@ -61,7 +61,7 @@ const SYMBOLS_AT_EASE = 14;
 export function fillPage(
   page: Page,
   supply: Supply,
-  market: Market,
+  market: OpenValue,
   options: PoolOptions,
 ): Set<LineCandidate> {
   const heap = openHeap();
@@ -93,7 +93,7 @@ export function fillPage(
       const { entry, symbols, next: at } = top.candidate;
       const symbol = symbols[at] ?? '';
       if (page.addSymbol(entry, symbol))
-        absorb(market, { names: [symbol, ...symbol.split(/\.|::/)], words: [] });
+        markCovered(market, { names: [symbol, ...symbol.split(/\.|::/)], words: [] });
       push({ ...top.candidate, next: at + 1 });
       continue;
     }
@@ -105,29 +105,29 @@ export function fillPage(
     const entry = page.add(section, top.candidate);
     if (entry === null) continue;
     taken.add(top.candidate);
-    absorb(market, top.candidate);
+    markCovered(market, top.candidate);
     pushSymbols(entry, top.candidate.symbols);
   }
   return taken;
 }
 
 /** Everything that the line shows is covered from now on. */
-export function absorb(market: Market, line: Pick<LineCandidate, 'names' | 'words'>): void {
+export function markCovered(market: OpenValue, line: Pick<LineCandidate, 'names' | 'words'>): void {
   for (const name of line.names) market.names.delete(name);
   for (const word of line.words) market.words.add(word);
 }
 
-function skipCovered(candidate: SymbolCandidate, market: Market): void {
+function skipCovered(candidate: SymbolCandidate, market: OpenValue): void {
   const { symbols } = candidate;
   while (candidate.next < symbols.length && !market.names.has(symbols[candidate.next] ?? ''))
     candidate.next++;
 }
 
-function rateSymbol(symbol: string, market: Market): number {
+function rateSymbol(symbol: string, market: OpenValue): number {
   return (market.names.get(symbol) ?? 0) / (symbol.length + 2.5);
 }
 
-function rateOf(candidate: Candidate, page: Page, market: Market, options: PoolOptions): number {
+function rateOf(candidate: Candidate, page: Page, market: OpenValue, options: PoolOptions): number {
   if (candidate.kind === 'symbol') {
     const crowding = SYMBOLS_AT_EASE / (SYMBOLS_AT_EASE + candidate.entry.symbols.length);
     return rateSymbol(candidate.symbols[candidate.next] ?? '', market) * crowding;
@@ -146,7 +146,7 @@ function ownPoints(candidate: LineCandidate, page: Page, options: PoolOptions): 
 }
 
 /** Only so many names of a line are read; those that speak against it all count. */
-function nameGain(names: readonly string[], market: Market): number {
+function nameGain(names: readonly string[], market: OpenValue): number {
   const points = names.map((name) => market.names.get(name) ?? 0).sort((a, b) => b - a);
   return points.reduce((sum, own, index) => (own < 0 || index < NAMES_PER_LINE ? sum + own : sum), 0);
 }

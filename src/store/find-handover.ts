@@ -3,9 +3,10 @@ import type { Handover } from '../model/handover.ts';
 import { isHandoverId, isIdPrefix } from '../model/id.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
 import { type Catalog, type CatalogRow, type ProjectMatch, takeRows } from './catalog.ts';
-import type { CatalogOpener } from './catalog-opener.ts';
 import { hasHandover, readHandover } from './handovers.ts';
-import { latestBelievable } from './moment.ts';
+import { latestPlausible } from './journal.ts';
+import { readMarked } from './marks.ts';
+import { type CatalogOpener, withCatalogOpener } from './open-catalog.ts';
 import type { Store } from './store.ts';
 
 const MAX_CANDIDATES = 10;
@@ -33,7 +34,7 @@ export async function findLatest(
   project?: ProjectMatch,
 ): Promise<CatalogRow> {
   const filter = project === undefined ? {} : { project };
-  const untilMs = latestBelievable(store.machine.clock.now());
+  const untilMs = latestPlausible(store.machine.clock.now());
   const [believable] = await takeRows(catalog.rows({ ...filter, untilMs }), 1);
   const row = believable ?? (await takeRows(catalog.rows(filter), 1))[0];
   if (row !== undefined) return row;
@@ -71,4 +72,37 @@ function ambiguousId(prefix: string, candidates: readonly CatalogRow[]): Handove
 
 function quote(words: string): string {
   return `"${cutToBytes(cleanLine(words), 80)}"`;
+}
+
+/** The newest handover of a project as it stands now, with its marks; null when there is none that is whole. */
+export async function findNewestHandover(store: Store, project: string): Promise<Handover | null> {
+  try {
+    return await withCatalogOpener(store, async (open) => {
+      const { id } = await findLatest(store, await open(), { id: project });
+      const handover = readHandover(store, id);
+      return handover === null ? null : readMarked(store, handover);
+    });
+  } catch (error) {
+    if (error instanceof HandoverError) return null;
+    throw error;
+  }
+}
+
+/** A worktree as handovers name it. */
+export interface Worktree {
+  /** The project's id. */
+  project: string;
+  /** As in `workspace.root`, with `~` for the home folder. */
+  root: string;
+}
+
+/** The handovers of one worktree, newest first. Those of a clock that was far ahead are passed over. */
+export async function* listOfWorktree(
+  store: Store,
+  catalog: Catalog,
+  { project, root }: Worktree,
+): AsyncIterable<CatalogRow> {
+  const untilMs = latestPlausible(store.machine.clock.now());
+  for await (const row of catalog.rows({ project: { id: project }, untilMs }))
+    if (row.root === root) yield row;
 }

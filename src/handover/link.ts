@@ -2,13 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { computeFactId, type Fact, MAX_FACTS, type Source } from '../model/fact.ts';
 import type { Chain, Handover, Parted, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
-import { type Fate, judgeFates } from './fate.ts';
-import { findMark, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
-import { isSaidOtherwise } from './said-otherwise.ts';
-import { isRuleGiven } from './standing.ts';
+import { findMark, isContradicted, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
+import { isRule, judgeOutcomes, type Outcome } from './outcome.ts';
 
 /** What a new handover follows. */
-export interface Line {
+export interface Predecessors {
   previous: Handover;
   /** Written by hand after the previous one was captured. */
   byHand: Handover | null;
@@ -20,7 +18,7 @@ export interface Line {
  */
 export function linkHandover(
   draft: UnstampedDraft,
-  line: Line | null,
+  line: Predecessors | null,
   marks: Marks = NO_MARKS,
 ): UnstampedDraft {
   const told = { ...draft, facts: markFacts(draft.facts, draft, marks) };
@@ -30,15 +28,15 @@ export function linkHandover(
 /** The handover as its marks have it, with what is pinned elsewhere in the project. It is for showing, and not sealed. */
 export function markHandover(handover: Handover, marks: Marks): Handover {
   const facts = markFacts(handover.facts, handover, marks).filter(
-    (fact) => !isSaidOtherwise(fact, handover, marks),
+    (fact) => !isContradicted(fact, handover, marks),
   );
   const elsewhere = listPinnedElsewhere(handover.facts, marks);
   const pinned = elsewhere.map(({ fact, by }): Fact => ({ ...takeOver(fact, by), pinned: true }));
   return { ...handover, facts: [...facts, ...pinned] };
 }
 
-function follow(draft: UnstampedDraft, { previous, byHand }: Line, marks: Marks): UnstampedDraft {
-  const fates = new Map<string, Fate>();
+function follow(draft: UnstampedDraft, { previous, byHand }: Predecessors, marks: Marks): UnstampedDraft {
+  const fates = new Map<string, Outcome>();
   let seen = draft.facts;
   let standing: Fact[] = [];
   // What was written by hand came after the previous handover, and has the better word.
@@ -47,7 +45,7 @@ function follow(draft: UnstampedDraft, { previous, byHand }: Line, marks: Marks)
     for (const [id, reason] of listResolved(sealed, marks)) fates.set(id, { end: 'resolved', reason });
     seen = keepWord(seen, earlier);
     if (earlier.session.id !== draft.session.id) standing = addUnseen(standing, seen, tellRules(earlier));
-    const judged = judgeFates(earlier, { ...draft, facts: joinFacts(seen, standing) });
+    const judged = judgeOutcomes(earlier, { ...draft, facts: joinFacts(seen, standing) });
     for (const [id, fate] of judged) if (fates.get(id)?.end !== 'standing') fates.set(id, fate);
     const stays = earlier.facts.filter((fact) => judged.get(fact.id)?.end === 'standing');
     standing = joinFacts(
@@ -75,7 +73,7 @@ function listResolved(sealed: Handover, marks: Marks): [id: string, reason: stri
 }
 
 /** Whether a linked draft tells nothing that the handover before it does not tell: the same session, read again. */
-export function tellsNothingNew(linked: UnstampedDraft, { previous, byHand }: Line): boolean {
+export function addsNothing(linked: UnstampedDraft, { previous, byHand }: Predecessors): boolean {
   return byHand === null && isDeepStrictEqual(contentOf(linked), contentOf(previous));
 }
 
@@ -94,7 +92,7 @@ function contentOf({
 
 /** Requests that are rules besides, as the rules that they are. */
 function tellRules(earlier: Handover): Fact[] {
-  return earlier.facts.filter(isRuleGiven).map((fact) => ({
+  return earlier.facts.filter(isRule).map((fact) => ({
     ...takeOver(fact, earlier),
     id: computeFactId('constraint', fact.text),
     kind: 'constraint',
@@ -185,7 +183,7 @@ function nameSources(sources: readonly Source[], { id, session }: Handover): Sou
 
 const NO_ROOM = 'no room among what is taken over';
 
-function recordChain(fates: ReadonlyMap<string, Fate>, kept: ReadonlySet<string>): Chain {
+function recordChain(fates: ReadonlyMap<string, Outcome>, kept: ReadonlySet<string>): Chain {
   const chain: Chain = { carried: 0, resolved: [], superseded: [], dropped: [] };
   for (const [id, fate] of fates) {
     if (fate.end === 'superseded' && kept.has(fate.by))
@@ -205,8 +203,8 @@ function part(groups: Parted[], id: string, reason: string): void {
 }
 
 /** The fates that a handover records of the facts of its previous one. Those that are not named were carried. */
-export function readFates({ resolved, superseded, dropped }: Chain): Map<string, Fate> {
-  const fates = new Map<string, Fate>();
+export function readOutcomes({ resolved, superseded, dropped }: Chain): Map<string, Outcome> {
+  const fates = new Map<string, Outcome>();
   for (const { reason, ids } of resolved) for (const id of ids) fates.set(id, { end: 'resolved', reason });
   for (const { id, by, reason } of superseded) fates.set(id, { end: 'superseded', by, reason });
   for (const { reason, ids } of dropped) for (const id of ids) fates.set(id, { end: 'dropped', reason });

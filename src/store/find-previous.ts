@@ -1,8 +1,8 @@
-import type { Line } from '../handover/chain.ts';
+import type { Predecessors } from '../handover/link.ts';
 import { type Handover, isForeign, type UnstampedDraft } from '../model/handover.ts';
 import { type CatalogRow, describeRow } from './catalog.ts';
-import type { CatalogOpener } from './catalog-opener.ts';
 import { readIntact } from './handovers.ts';
+import type { CatalogOpener } from './open-catalog.ts';
 import { scanHandovers } from './scan-catalog.ts';
 import type { Store } from './store.ts';
 
@@ -18,11 +18,11 @@ const ROWS_LOOKED_AT = 200;
  * written by hand in the worktree since then joins; where nothing was captured before, it is what is followed.
  * Costs a few files, or one question to the catalog.
  */
-export async function findLine(
+export async function findPrevious(
   store: Store,
   draft: UnstampedDraft,
   open: CatalogOpener,
-): Promise<Line | null> {
+): Promise<Predecessors | null> {
   const near = startSearch(draft);
   let met = 0;
   for (const handover of scanHandovers(store, {}, new Map())) {
@@ -44,9 +44,9 @@ interface Search {
   draft: UnstampedDraft;
   byHand: Handover | null;
   /** The newest of an earlier session. One of the same session may still come. */
-  preceding: Line | null;
+  preceding: Predecessors | null;
   /** Of the same session. */
-  own: Line | null;
+  own: Predecessors | null;
   /** All that come now are older than the session, so none of them is of it. */
   isBeforeSession: boolean;
 }
@@ -69,11 +69,11 @@ function isOver({ own, preceding, isBeforeSession }: Search): boolean {
   return own !== null || (preceding !== null && isBeforeSession);
 }
 
-function conclude({ own, preceding, byHand }: Search): Line | null {
+function conclude({ own, preceding, byHand }: Search): Predecessors | null {
   return own ?? preceding ?? makeLine(byHand, null);
 }
 
-function makeLine(previous: Handover | null, byHand: Handover | null): Line | null {
+function makeLine(previous: Handover | null, byHand: Handover | null): Predecessors | null {
   return previous === null ? null : { previous, byHand };
 }
 

@@ -19,15 +19,14 @@ import {
 } from '../platform/durable-file.ts';
 import { ensurePrivateFolder, listFolder } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
+import { setCopyAside } from './copies.ts';
 import { createHandoverFile, readHandover, withCreationLock } from './handovers.ts';
 import { rebuildIndex } from './index-writer.ts';
-import { appendEntry } from './journal.ts';
-import { nextMoment } from './moment.ts';
-import { setCopyAside } from './quarantine.ts';
+import { appendEntry, nextTimestamp } from './journal.ts';
 import { ARRIVING, HANDOVERS, monthOf, pathOfHandover, QUARANTINE, type Store } from './store.ts';
 
 /** Handovers that come in together, or not at all. */
-const Arrival = v.strictObject({
+const PendingImport = v.strictObject({
   schema: v.literal('arrival/1'),
   /** Names what came in, in the journal. */
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
@@ -38,13 +37,13 @@ const Arrival = v.strictObject({
   replace: v.array(HandoverId),
   checksum: v.string(),
 });
-type Arrival = v.InferOutput<typeof Arrival>;
-export type ArrivalDraft = Omit<Arrival, 'schema' | 'checksum'>;
+type PendingImport = v.InferOutput<typeof PendingImport>;
+export type ImportDraft = Omit<PendingImport, 'schema' | 'checksum'>;
 
 const MAX_BYTES = 256 * 1024 * 1024;
 const LIMITS = { maxBytes: MAX_BYTES, maxDepth: 80 };
 
-export function isArrivalName(name: string): boolean {
+export function isPendingImportName(name: string): boolean {
   return /^[0-9a-f]{64}\.json$/.test(name);
 }
 
@@ -52,26 +51,26 @@ export function isArrivalName(name: string): boolean {
  * Keeps all of the handovers or none. The commit point is the appearance of one file that holds them all; whoever opens
  * the catalog next puts them in their places, if this process is stopped before it has.
  */
-export function keepArrival(store: Store, draft: ArrivalDraft): void {
+export function saveImport(store: Store, draft: ImportDraft): void {
   const arrival = { schema: 'arrival/1', ...draft } as const;
   const folder = ensurePrivateFolder(store.root, ARRIVING);
   const text = JSON.stringify({ ...arrival, checksum: computeChecksum(arrival) });
   createFileDurably(join(folder, `${draft.digest}.json`), text, (work) => withCreationLock(store, work));
-  finishArrivals(store);
+  finishImports(store);
 }
 
 /** Puts what has come in in its place. Any number of processes may do so at once, and as often as they like. */
-export function finishArrivals(store: Store): void {
+export function finishImports(store: Store): void {
   const folder = join(store.root, ARRIVING);
-  for (const name of listFolder(folder).filter(isArrivalName)) {
-    const arrival = readArrival(join(folder, name));
+  for (const name of listFolder(folder).filter(isPendingImportName)) {
+    const arrival = readPendingImport(join(folder, name));
     if (arrival === null) continue;
     if (arrival === 'damaged') setAside(store, name);
-    else finishArrival(store, arrival, join(folder, name));
+    else finishImport(store, arrival, join(folder, name));
   }
 }
 
-function finishArrival(store: Store, arrival: Arrival, path: string): void {
+function finishImport(store: Store, arrival: PendingImport, path: string): void {
   const replaced = arrival.handovers.filter((handover) => place(store, handover, arrival.replace));
   if (replaced.length > 0) refreshIndex(store);
   const { digest, detail } = arrival;
@@ -151,10 +150,10 @@ function readOrNull(store: Store, id: string): Handover | null {
   }
 }
 
-function readArrival(path: string): Arrival | 'damaged' | null {
+function readPendingImport(path: string): PendingImport | 'damaged' | null {
   try {
     const value = parseJson(readRegularFile(path, MAX_BYTES).toString('utf8'), path, LIMITS);
-    const result = v.safeParse(Arrival, value);
+    const result = v.safeParse(PendingImport, value);
     return result.success && result.output.checksum === computeChecksum(result.output)
       ? result.output
       : 'damaged';
@@ -166,5 +165,5 @@ function readArrival(path: string): Arrival | 'damaged' | null {
 }
 
 function now(store: Store): string {
-  return formatTimestamp(nextMoment(store));
+  return formatTimestamp(nextTimestamp(store));
 }

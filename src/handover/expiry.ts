@@ -1,4 +1,5 @@
 import { HandoverError } from '../errors.ts';
+import type { Handover } from '../model/handover.ts';
 import type { Env } from '../platform/machine.ts';
 
 const MINUTE_MS = 60_000;
@@ -27,4 +28,25 @@ function readPeriod(env: Env, name: string, unit: number): number | null {
   throw new HandoverError('HANDOVER_CONFIG_INVALID', `${name} is not a whole number from 1 to ${MOST}`, {
     hint: `Set it to such a number, or unset it.`,
   });
+}
+
+/** Whether a handover may be restored now. What stands against it also says what it thereby becomes, if anything. */
+export type Restorability = { ok: true } | { ok: false; reason: string; becomes: 'rejected_stale' | null };
+
+export interface RestoreContext {
+  nowMs: number;
+  freshnessMs: number;
+  status: string;
+}
+
+/** Only what still waits, and is fresh. Files that have changed since are no reason: the brief tells of them. */
+export function judgeRestorable(
+  { created_at, expires_at }: Handover,
+  { nowMs, freshnessMs, status }: RestoreContext,
+): Restorability {
+  if (status !== 'pending') return { ok: false, reason: `it is ${status}`, becomes: null };
+  const until = expires_at === null ? Date.parse(created_at) + freshnessMs : Date.parse(expires_at);
+  if (nowMs <= until) return { ok: true };
+  const minutes = Math.floor((nowMs - Date.parse(created_at)) / 60_000);
+  return { ok: false, reason: `it expired: it is ${minutes} minutes old`, becomes: 'rejected_stale' };
 }

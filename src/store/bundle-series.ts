@@ -2,10 +2,8 @@ import { encodeBase32 } from '../model/hash.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { withCreationLock } from './handovers.ts';
-import { appendEntry, readJournalFile } from './journal.ts';
-import { listJournalFiles } from './journal-files.ts';
-import { nextMoment } from './moment.ts';
-import type { Store } from './store.ts';
+import { appendEntry, nextTimestamp, readJournalFile } from './journal.ts';
+import { listJournalFiles, type Store } from './store.ts';
 
 /** Where a bundle stands among those of one sender that follow each other. */
 export interface SeriesPlace {
@@ -33,7 +31,7 @@ export function takePlace<T>(
     };
     const { digest, bundle } = make(place);
     const { series, sequence } = place;
-    const at = formatTimestamp(nextMoment(store));
+    const at = formatTimestamp(nextTimestamp(store));
     appendEntry(store, { at, event: 'sent', subject: digest, detail: { scope, series, sequence } });
     return bundle;
   });

@@ -1,29 +1,76 @@
 import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
 import type { Handover, HandoverDraft } from '../model/handover.ts';
 import type { GitFacts } from '../model/workspace.ts';
-import { isChangedFile, listChanged } from './changed-files.ts';
-import { isLasting } from './standing.ts';
+import { isRefuted } from './marks.ts';
+
+const CHANGED: ReadonlySet<string | undefined> = new Set(['created', 'edited', 'deleted']);
+
+/** Whether a fact tells of a file that a session changed. */
+export function isChangedFile(fact: Fact): boolean {
+  return fact.kind === 'file' && CHANGED.has(fact.status);
+}
+
+/** The paths that git tells to differ from the last commit. */
+export function listChanged(git: GitFacts): Set<string> {
+  const files = [...git.staged, ...git.unstaged].map((file) => file.path);
+  return new Set([...files, ...git.untracked, ...git.conflicted]);
+}
+
+const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'rejected']);
+
+/**
+ * What holds until somebody says otherwise: what was handed over on purpose, what was settled or refuted, and rules. Beyond its
+ * session a message counts as a rule only if it lays one down; "can we use X instead" was for that day.
+ */
+export function isLasting(fact: Fact, isSameSession: boolean): boolean {
+  if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind) || isRefuted(fact))
+    return true;
+  if (fact.kind !== 'constraint') return false;
+  return isSameSession || fact.origin !== 'human' || statesRule(fact.text);
+}
+
+const LONGEST_RULE = 600;
+
+/** Whether a request of the user is a rule besides, which holds when there is another request. */
+export function isRule(fact: Fact): boolean {
+  const isRequest = fact.kind === 'goal' && fact.trust === 'quoted' && fact.origin === 'human';
+  return isRequest && fact.pinned !== true && fact.text.length < LONGEST_RULE && statesRule(fact.text);
+}
+
+/** An order that begins a sentence or a clause; in other languages a word that is said of nothing else. */
+const RULES: readonly RegExp[] = [
+  /(?:^|[,;:(]\s*|\b(?:and|but|also|please|you|we|it|they|this|that)\s+)(?:never|always|must(?: not|n't)?|do not|don'?t ever)\b|^(?:please )?don'?t\b|^(?:from now on|going forward|in (?:the )?future|make sure|remember (?:to|that)|no (?:new|more than)|only use)\b/i,
+  /(?<!\p{L})(?:niemals|auf keinen fall|ab jetzt|nunca|jamás|siempre|sempre|jamais|désormais|никогда|нельзя)(?!\p{L})/iu,
+  /必ず|絶対に|しないで|ないでください|不要|不准|必须|必須|一定要|绝不|絕不/u,
+];
+
+function statesRule(text: string): boolean {
+  return text
+    .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/)
+    .map((sentence) => sentence.trim())
+    .some((sentence) => !/[?？]$/.test(sentence) && RULES.some((rule) => rule.test(sentence)));
+}
 
 /**
  * What became of a fact in a later handover. `carried`: the same fact is there again. `standing`: the later reading does
  * not see it, but it holds until somebody says otherwise.
  */
-export type Fate =
+export type Outcome =
   | { end: 'carried' }
   | { end: 'standing' }
   | { end: 'resolved'; reason: string }
   | { end: 'superseded'; by: string; reason: string }
   | { end: 'dropped'; reason: string };
 
-export type Later = Pick<HandoverDraft, 'facts' | 'session' | 'workspace'>;
+export type LaterDraft = Pick<HandoverDraft, 'facts' | 'session' | 'workspace'>;
 
 /** The fate of every fact of the earlier handover, by id and in its order. */
-export function judgeFates(earlier: Handover, later: Later): Map<string, Fate> {
-  const scene = describeScene(earlier, later);
+export function judgeOutcomes(earlier: Handover, later: LaterDraft): Map<string, Outcome> {
+  const scene = compareHandovers(earlier, later);
   return new Map(earlier.facts.map((fact) => [fact.id, judge(fact, scene)]));
 }
 
-interface Scene {
+interface Comparison {
   known: ReadonlyMap<string, Fact>;
   now: ReadonlyMap<string, Fact>;
   isSameSession: boolean;
@@ -34,8 +81,8 @@ interface Scene {
   rewoundFrom: number | null;
 }
 
-function describeScene(earlier: Handover, later: Later): Scene {
-  const scene: Scene = {
+function compareHandovers(earlier: Handover, later: LaterDraft): Comparison {
+  const scene: Comparison = {
     known: new Map(earlier.facts.map((fact) => [fact.id, fact])),
     now: new Map(later.facts.map((fact) => [fact.id, fact])),
     isSameSession: earlier.session.id !== null && earlier.session.id === later.session.id,
@@ -46,7 +93,7 @@ function describeScene(earlier: Handover, later: Later): Scene {
   return scene.isSameSession ? { ...scene, rewoundFrom: findRewound(scene) } : scene;
 }
 
-function judge(fact: Fact, scene: Scene): Fate {
+function judge(fact: Fact, scene: Comparison): Outcome {
   const now = scene.now.get(fact.id);
   if (now !== undefined) return judgePresent(fact, now);
   if (isLasting(fact, scene.isSameSession)) return judgeLasting(fact, scene) ?? { end: 'standing' };
@@ -58,11 +105,11 @@ const EARLIER_SESSION = 'of an earlier session';
 const SUCCEEDED = 'the command succeeded later';
 const REWOUND = 'rewound by the user';
 
-function dropped(reason: string): Fate {
+function dropped(reason: string): Outcome {
   return { end: 'dropped', reason };
 }
 
-function judgePresent(before: Fact, now: Fact): Fate {
+function judgePresent(before: Fact, now: Fact): Outcome {
   if (before.status === now.status) return { end: 'carried' };
   if (before.kind === 'error' && now.status === 'closed') return { end: 'resolved', reason: SUCCEEDED };
   const isDone = before.kind === 'task' && (now.status === 'completed' || now.status === 'cancelled');
@@ -72,7 +119,7 @@ function judgePresent(before: Fact, now: Fact): Fate {
   return { end: 'superseded', by: now.id, reason };
 }
 
-function judgeLasting(fact: Fact, scene: Scene): Fate | null {
+function judgeLasting(fact: Fact, scene: Comparison): Outcome | null {
   if (scene.now.get(computeFactId('task', fact.text))?.status === 'completed')
     return { end: 'resolved', reason: 'completed as a task' };
   if (fact.pinned === true) return null;
@@ -85,7 +132,7 @@ function judgeLasting(fact: Fact, scene: Scene): Fate | null {
 }
 
 /** What a session says in passing ends with it, if nothing ended it before. Null when nothing is known to have done so. */
-function judgePassing(fact: Fact, scene: Scene): Fate | null {
+function judgePassing(fact: Fact, scene: Comparison): Outcome | null {
   if (isRewound(fact, scene)) return dropped(REWOUND);
   switch (fact.kind) {
     case 'goal':
@@ -121,18 +168,18 @@ function judgePassing(fact: Fact, scene: Scene): Fate | null {
   }
 }
 
-function supersede(by: Fact | null, reason: string): Fate | null {
+function supersede(by: Fact | null, reason: string): Outcome | null {
   return by === null ? null : { end: 'superseded', by: by.id, reason };
 }
 
 /** The first fact that was not known before. */
-function findNew(scene: Scene, fits: (fact: Fact) => boolean): Fact | null {
+function findNew(scene: Comparison, fits: (fact: Fact) => boolean): Fact | null {
   for (const fact of scene.now.values()) if (!scene.known.has(fact.id) && fits(fact)) return fact;
   return null;
 }
 
 /** A request stands until there is another; the rule in it stands beyond its session. */
-function judgeGoal(fact: Fact, scene: Scene): Fate {
+function judgeGoal(fact: Fact, scene: Comparison): Outcome {
   const rule = scene.isSameSession ? undefined : scene.now.get(computeFactId('constraint', fact.text));
   if (rule !== undefined) return { end: 'superseded', by: rule.id, reason: 'now told as a constraint' };
   const goals = [...scene.now.values()].filter((fact) => fact.kind === 'goal' && fact.origin === 'human');
@@ -140,7 +187,7 @@ function judgeGoal(fact: Fact, scene: Scene): Fate {
   return supersede(current ?? null, 'a newer request') ?? { end: 'standing' };
 }
 
-function judgeError(fact: Fact, { now }: Scene): Fate | null {
+function judgeError(fact: Fact, { now }: Comparison): Outcome | null {
   const command = fact.detail?.command;
   if (typeof command !== 'string') return null;
   const run = now.get(computeFactId('check', command)) ?? now.get(computeFactId('command', command));
@@ -148,7 +195,7 @@ function judgeError(fact: Fact, { now }: Scene): Fate | null {
   return run?.status === 'failed' ? supersede(run, 'the command fails in another way') : null;
 }
 
-function judgeNote(fact: Fact, scene: Scene): Fate | null {
+function judgeNote(fact: Fact, scene: Comparison): Outcome | null {
   if (fact.detail?.role === 'stopped')
     return supersede(
       findNew(scene, (other) => other.detail?.role === 'stopped'),
@@ -164,7 +211,7 @@ function isAbout(a: Fact, b: Fact): boolean {
   return !MANY.has(a.detail?.about) && a.detail?.about === b.detail?.about;
 }
 
-function judgeFile(fact: Fact, scene: Scene): Fate | null {
+function judgeFile(fact: Fact, scene: Comparison): Outcome | null {
   if (isDeleted(fact, scene)) return dropped('deleted');
   const { git } = scene;
   const isTold = git !== null && git.changed_total !== null && !git.changed_cut;
@@ -172,14 +219,14 @@ function judgeFile(fact: Fact, scene: Scene): Fate | null {
   return dropped('no longer changed in the working tree');
 }
 
-function isDeleted(fact: Fact, { git, folder }: Scene): boolean {
+function isDeleted(fact: Fact, { git, folder }: Comparison): boolean {
   const path = pathOf(fact, { folder });
   return [...(git?.staged ?? []), ...(git?.unstaged ?? [])].some(
     (file) => file.change === 'deleted' && file.path === path,
   );
 }
 
-function pathOf(fact: Fact, { folder }: Pick<Scene, 'folder'>): string {
+function pathOf(fact: Fact, { folder }: Pick<Comparison, 'folder'>): string {
   return folder === '' ? fact.text : `${folder}/${fact.text}`;
 }
 
@@ -195,7 +242,7 @@ function findRetold(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
   return null;
 }
 
-function judgeRetold(fact: Fact, scene: Scene): Fate | null {
+function judgeRetold(fact: Fact, scene: Comparison): Outcome | null {
   const retold = findRetold(fact, scene.now);
   return retold === null ? null : supersede(retold, `now told as a ${retold.kind}`);
 }
@@ -204,7 +251,7 @@ function judgeRetold(fact: Fact, scene: Scene): Fate | null {
  * The earliest message of the user that is gone from a transcript in which an earlier one still stands: the user went
  * back to before it. Where all earlier ones are gone too, the transcript begins later now, and nothing was taken back.
  */
-function findRewound({ known, now }: Scene): number | null {
+function findRewound({ known, now }: Comparison): number | null {
   const messages = [...known.values()]
     .filter((fact) => typeof fact.detail?.message === 'number' && isOwn(fact))
     .map((fact) => ({ line: lineOf(fact), isThere: findRetold(fact, now) !== null }))
@@ -214,7 +261,7 @@ function findRewound({ known, now }: Scene): number | null {
   return gone?.line ?? null;
 }
 
-function isRewound(fact: Fact, scene: Scene): boolean {
+function isRewound(fact: Fact, scene: Comparison): boolean {
   const { rewoundFrom } = scene;
   if (rewoundFrom === null || !isOwn(fact) || findRetold(fact, scene.now) !== null) return false;
   return lineOf(fact) >= rewoundFrom;
@@ -230,7 +277,7 @@ function lineOf(fact: Fact): number {
 }
 
 /** What waits for the user waits no more when the user has spoken. */
-function judgeWaiting(fact: Fact, scene: Scene): Fate | null {
+function judgeWaiting(fact: Fact, scene: Comparison): Outcome | null {
   if (!scene.isSameSession) return null;
   const isAnswered = [...scene.now.values()].some(
     (other) => typeof other.detail?.message === 'number' && isOwn(other) && lineOf(other) > lineOf(fact),
