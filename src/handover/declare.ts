@@ -167,14 +167,13 @@ function isInvalidPath(error: unknown): boolean {
   return error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
 }
 
-function limitBytes(text: string, maxBytes: number, what: string): string {
+/** The text itself, or an error that names `what` is too long. */
+export function limitBytes(text: string, maxBytes: number, what: string): string {
   const bytes = countUtf8Bytes(text);
   if (bytes <= maxBytes) return text;
   throw new HandoverError(
     'HANDOVER_TEXT_TOO_LARGE',
     `${what} has ${bytes} bytes; at most ${maxBytes} can be kept`,
-    {
-      hint: 'Shorten it, or put the long text in a file and name it with --file.',
-    },
+    { hint: 'Shorten it; a long text can go into a file, which --file of `handover save` names.' },
   );
 }

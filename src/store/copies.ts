@@ -1,14 +1,14 @@
-import { join } from 'node:path';
+import { basename, join, relative, sep } from 'node:path';
 import { compareCodeUnits, sha256Hex } from '../model/hash.ts';
 import { formatIdTime } from '../model/id.ts';
 import { formatTimestamp } from '../model/time.ts';
-import { createFileDurably, writeFileDurably } from '../platform/durable-file.ts';
+import { createFileDurably, moveFileDurably, writeFileDurably } from '../platform/durable-file.ts';
 import { ensurePrivateFolder, listFolder, pathExists } from '../platform/folders.ts';
 import { appendEntry, nextTimestamp } from './journal.ts';
 import { DOCUMENTS, QUARANTINE, type Store } from './store.ts';
 
-export interface RefusedCopy {
-  /** Told by its content, so that the same is set aside once. */
+export interface QuarantinedCopy {
+  /** Derived from the content, so that the same bytes are set aside once. */
   name: string;
   bytes: Uint8Array;
   /** What it was a copy of. */
@@ -16,23 +16,36 @@ export interface RefusedCopy {
   reason: string;
 }
 
-/** Keeps a copy of what was refused, and notes why. What is there already is left as it is. */
-export function setCopyAside(store: Store, { name, bytes, from, reason }: RefusedCopy): void {
+/** Writes a copy of refused or replaced bytes into quarantine, unless it is there, and records why in the journal. */
+export function quarantineCopy(store: Store, { name, bytes, from, reason }: QuarantinedCopy): void {
   const path = join(ensurePrivateFolder(store.root, QUARANTINE), name);
   if (pathExists(path)) return;
-  const at = formatTimestamp(nextTimestamp(store));
   const subject = `${QUARANTINE}/${name}`;
-  appendEntry(store, { at, event: 'quarantined', subject, reason, detail: { from, stored: name } });
+  appendEntry(store, { event: 'quarantined', subject, reason, detail: { from, stored: name } });
   writeFileDurably(path, bytes);
 }
 
-/** A file of a project, of which earlier contents are kept: HANDOFF.md, SOUL.md … */
+/** Moves a file of the store into quarantine, under a free name unless one is given, and records it in the journal. */
+export function quarantineFile(
+  store: Store,
+  path: string,
+  { reason, name }: { reason: string; name?: string },
+): void {
+  const folder = ensurePrivateFolder(store.root, QUARANTINE);
+  const at = formatTimestamp(nextTimestamp(store));
+  const subject = relative(store.root, path).split(sep).join('/');
+  const stored = name ?? `${at.replace(/[:.]/g, '')}-${basename(path)}`;
+  appendEntry(store, { at, event: 'quarantined', subject, reason, detail: { stored } });
+  moveFileDurably(path, join(folder, stored));
+}
+
+/** A file of a project whose earlier contents are saved: HANDOFF.md, SOUL.md … */
 export interface DocumentName {
   project: string;
   name: string;
 }
 
-/** Keeps the content of a document before another takes its place. The same content is kept once. */
+/** Saves the content of a document before another replaces it. The same content is saved once. Returns the path. */
 export function saveDocumentCopy(store: Store, { project, name }: DocumentName, bytes: Uint8Array): string {
   const folder = ensurePrivateFolder(store.root, DOCUMENTS, project, name);
   const digest = sha256Hex(bytes).slice(0, 12);
@@ -43,7 +56,7 @@ export function saveDocumentCopy(store: Store, { project, name }: DocumentName, 
   return path;
 }
 
-/** The paths of what was kept, oldest first. */
+/** The paths of the copies of a document, oldest first. */
 export function listDocumentCopies(store: Store, { project, name }: DocumentName): string[] {
   const folder = join(store.root, DOCUMENTS, project, name);
   return listFolder(folder)

@@ -11,52 +11,33 @@ import type { Store } from './store.ts';
 
 const MAX_CANDIDATES = 10;
 
-/** The id that a user's words stand for: `latest`, a whole id, or the beginning of exactly one. */
+/** The id that a user's words name: `latest`, a whole id, or the beginning of exactly one. */
 export async function resolveId(store: Store, words: string, open: CatalogOpener): Promise<string> {
   const text = words.trim().toLowerCase();
   if (text === 'latest') return (await findLatest(store, await open())).id;
   if (isHandoverId(text) && hasHandover(store, text)) return text;
-  if (!isIdPrefix(text)) throw unknownId(words);
+  if (!isIdPrefix(text)) throw unknownIdError(words);
   const candidates = await takeRows((await open()).rows({ idPrefix: text }), MAX_CANDIDATES + 1);
   const [only] = candidates;
-  if (only === undefined) throw unknownId(words);
-  if (candidates.length > 1) throw ambiguousId(text, candidates);
+  if (only === undefined) throw unknownIdError(words);
+  if (candidates.length > 1) throw ambiguousIdError(text, candidates);
   return only.id;
-}
-
-/**
- * The newest handover. One dated more than a day ahead comes from a clock that was wrong, and counts only when
- * there is no other.
- */
-export async function findLatest(
-  store: Store,
-  catalog: Catalog,
-  project?: ProjectMatch,
-): Promise<CatalogRow> {
-  const filter = project === undefined ? {} : { project };
-  const untilMs = latestPlausible(store.machine.clock.now());
-  const [believable] = await takeRows(catalog.rows({ ...filter, untilMs }), 1);
-  const row = believable ?? (await takeRows(catalog.rows(filter), 1))[0];
-  if (row !== undefined) return row;
-  throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover is kept here yet', {
-    hint: 'Save one with: handover save --summary "where things stand" --next "what to do next"',
-  });
 }
 
 /** Reads what `resolveId` found. */
 export function requireHandover(store: Store, id: string): Handover {
   const handover = readHandover(store, id);
-  if (handover === null) throw unknownId(id);
+  if (handover === null) throw unknownIdError(id);
   return handover;
 }
 
-function unknownId(words: string): HandoverError {
+function unknownIdError(words: string): HandoverError {
   return new HandoverError('HANDOVER_NOT_FOUND', `no handover has the id ${quote(words)}`, {
     hint: 'See what is kept with: handover list',
   });
 }
 
-function ambiguousId(prefix: string, candidates: readonly CatalogRow[]): HandoverError {
+function ambiguousIdError(prefix: string, candidates: readonly CatalogRow[]): HandoverError {
   const shown = candidates.slice(0, MAX_CANDIDATES);
   const more = candidates.length > MAX_CANDIDATES ? '\n  …' : '';
   const lines = shown.map((row) => `\n  ${row.id}  ${row.title}`).join('');
@@ -74,13 +55,51 @@ function quote(words: string): string {
   return `"${cutToBytes(cleanLine(words), 80)}"`;
 }
 
-/** The newest handover of a project as it stands now, with its marks; null when there is none that is whole. */
+/** Which handovers to list. All of them where nothing is named. */
+export interface Scope {
+  project?: ProjectMatch;
+  /** The worktree, as in `workspace.root`, with `~` for the home folder. */
+  root?: string;
+}
+
+/** Handovers in a scope, newest first, without those dated more than a day ahead: their clock was wrong. */
+async function* listPlausible(store: Store, catalog: Catalog, scope: Scope): AsyncIterable<CatalogRow> {
+  const { project, root } = scope;
+  const untilMs = latestPlausible(store.machine.clock.now());
+  for await (const row of catalog.rows({ ...(project === undefined ? {} : { project }), untilMs }))
+    if (root === undefined || row.root === root) yield row;
+}
+
+/** The newest handover in a scope that `fits`; null for none. The one home of what "newest" means. */
+export async function findNewest(
+  store: Store,
+  catalog: Catalog,
+  { fits = () => true, ...scope }: Scope & { fits?: (row: CatalogRow) => boolean },
+): Promise<CatalogRow | null> {
+  for await (const row of listPlausible(store, catalog, scope)) if (fits(row)) return row;
+  return null;
+}
+
+/** The newest handover. One dated more than a day ahead counts only when there is no other. */
+export async function findLatest(
+  store: Store,
+  catalog: Catalog,
+  project?: ProjectMatch,
+): Promise<CatalogRow> {
+  const scope = project === undefined ? {} : { project };
+  const row = (await findNewest(store, catalog, scope)) ?? (await takeRows(catalog.rows(scope), 1))[0];
+  if (row !== undefined) return row;
+  throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover is kept here yet', {
+    hint: 'Save one with: handover save --summary "where things stand" --next "what to do next"',
+  });
+}
+
+/** The newest handover of a project with its marks applied; null when there is no intact one. */
 export async function findNewestHandover(store: Store, project: string): Promise<Handover | null> {
   try {
     return await withCatalogOpener(store, async (open) => {
       const { id } = await findLatest(store, await open(), { id: project });
-      const handover = readHandover(store, id);
-      return handover === null ? null : readMarked(store, handover);
+      return readMarked(store, requireHandover(store, id));
     });
   } catch (error) {
     if (error instanceof HandoverError) return null;
@@ -88,21 +107,11 @@ export async function findNewestHandover(store: Store, project: string): Promise
   }
 }
 
-/** A worktree as handovers name it. */
-export interface Worktree {
-  /** The project's id. */
-  project: string;
-  /** As in `workspace.root`, with `~` for the home folder. */
-  root: string;
-}
-
-/** The handovers of one worktree, newest first. Those of a clock that was far ahead are passed over. */
-export async function* listOfWorktree(
+/** The plausible handovers of one worktree, newest first. `project` is the project's id. */
+export function listOfWorktree(
   store: Store,
   catalog: Catalog,
-  { project, root }: Worktree,
+  { project, root }: { project: string; root: string },
 ): AsyncIterable<CatalogRow> {
-  const untilMs = latestPlausible(store.machine.clock.now());
-  for await (const row of catalog.rows({ project: { id: project }, untilMs }))
-    if (row.root === root) yield row;
+  return listPlausible(store, catalog, { project: { id: project }, root });
 }

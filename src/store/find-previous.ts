@@ -6,74 +6,77 @@ import type { CatalogOpener } from './open-catalog.ts';
 import { scanHandovers } from './scan-catalog.ts';
 import type { Store } from './store.ts';
 
-/** What a line goes on from is mostly among the newest, which need no index to be found. */
+/** How many of the newest handovers are read before the catalog is opened: the previous one is mostly among them. */
 const NEWEST = 5;
 
-/** A line of work that was left for so many handovers of its project is not taken up again. */
+/** Older work of the project than this many handovers is not continued. */
 const ROWS_LOOKED_AT = 200;
 
 /**
- * What a captured handover follows: the newest kept of the same session; else the newest of the same worktree whose
- * session was over when this one began. What came in a bundle is never followed. Sessions that ran side by side do not follow each other. The newest that was
- * written by hand in the worktree since then joins; where nothing was captured before, it is what is followed.
- * Costs a few files, or one question to the catalog.
+ * What a captured handover follows: the newest of the same session; else the newest of the same worktree whose session
+ * was over when this one began, so that sessions side by side do not follow each other. The newest one written by hand in
+ * the worktree since then joins; where nothing was captured before, it is the previous one. Imported handovers are never
+ * followed. Costs a few files, or one query to the catalog.
  */
 export async function findPrevious(
   store: Store,
   draft: UnstampedDraft,
   open: CatalogOpener,
 ): Promise<Predecessors | null> {
-  const near = startSearch(draft);
+  const near = new Search(draft);
   let met = 0;
   for (const handover of scanHandovers(store, {}, new Map())) {
-    if (isOver(near) || met++ === NEWEST) break;
-    look(near, describeRow(handover), () => ownOrNull(handover));
+    if (near.isOver || met++ === NEWEST) break;
+    near.look(describeRow(handover), () => handover);
   }
-  if (isOver(near) || met <= NEWEST) return conclude(near);
-  const far = startSearch(draft);
+  if (near.isOver || met <= NEWEST) return near.result;
+  const far = new Search(draft);
   let looked = 0;
   for await (const row of (await open()).rows({ project: { id: draft.project.id } })) {
-    look(far, row, () => ownOrNull(readIntact(store, row.id)));
-    if (isOver(far) || ++looked === ROWS_LOOKED_AT) break;
+    far.look(row, () => readIntact(store, row.id));
+    if (far.isOver || ++looked === ROWS_LOOKED_AT) break;
   }
-  return conclude(far);
+  return far.result;
 }
 
 /** A walk over handovers from the newest on. */
-interface Search {
-  draft: UnstampedDraft;
-  byHand: Handover | null;
+class Search {
+  readonly #draft: UnstampedDraft;
+  #byHand: Handover | null = null;
   /** The newest of an earlier session. One of the same session may still come. */
-  preceding: Predecessors | null;
-  /** Of the same session. */
-  own: Predecessors | null;
-  /** All that come now are older than the session, so none of them is of it. */
-  isBeforeSession: boolean;
+  #preceding: Predecessors | null = null;
+  #ofSession: Predecessors | null = null;
+  /** All that follow are older than the session, so none of them is of it. */
+  #isBeforeSession = false;
+
+  constructor(draft: UnstampedDraft) {
+    this.#draft = draft;
+  }
+
+  look(row: CatalogRow, read: () => Handover | null): void {
+    const { session, workspace, project } = this.#draft;
+    this.#isBeforeSession = session.started_at !== null && row.created_at < session.started_at;
+    if (row.project.id !== project.id) return;
+    const readOwn = (): Handover | null => {
+      const handover = read();
+      return handover === null || isForeign(handover) ? null : handover;
+    };
+    if (isSameSession(row, this.#draft)) this.#ofSession = join(readOwn(), this.#byHand);
+    else if (row.root !== workspace.root) return;
+    else if (row.session === null) this.#byHand ??= readOwn();
+    else if (wasOver(row, session.started_at)) this.#preceding ??= join(readOwn(), this.#byHand);
+  }
+
+  get isOver(): boolean {
+    return this.#ofSession !== null || (this.#preceding !== null && this.#isBeforeSession);
+  }
+
+  get result(): Predecessors | null {
+    return this.#ofSession ?? this.#preceding ?? join(this.#byHand, null);
+  }
 }
 
-function startSearch(draft: UnstampedDraft): Search {
-  return { draft, byHand: null, preceding: null, own: null, isBeforeSession: false };
-}
-
-function look(search: Search, row: CatalogRow, read: () => Handover | null): void {
-  const { session, workspace, project } = search.draft;
-  search.isBeforeSession = session.started_at !== null && row.created_at < session.started_at;
-  if (row.project.id !== project.id) return;
-  if (isSameSession(row, search.draft)) search.own = makeLine(read(), search.byHand);
-  else if (row.root !== workspace.root) return;
-  else if (row.session === null) search.byHand ??= read();
-  else if (wasOver(row, session.started_at)) search.preceding ??= makeLine(read(), search.byHand);
-}
-
-function isOver({ own, preceding, isBeforeSession }: Search): boolean {
-  return own !== null || (preceding !== null && isBeforeSession);
-}
-
-function conclude({ own, preceding, byHand }: Search): Predecessors | null {
-  return own ?? preceding ?? makeLine(byHand, null);
-}
-
-function makeLine(previous: Handover | null, byHand: Handover | null): Predecessors | null {
+function join(previous: Handover | null, byHand: Handover | null): Predecessors | null {
   return previous === null ? null : { previous, byHand };
 }
 
@@ -84,9 +87,4 @@ function isSameSession(row: CatalogRow, { session }: UnstampedDraft): boolean {
 
 function wasOver(row: CatalogRow, startedAt: string | null): boolean {
   return startedAt !== null && (row.last_at ?? row.created_at) <= startedAt;
-}
-
-/** What came in a bundle is somebody else's, and not followed. */
-function ownOrNull(handover: Handover | null): Handover | null {
-  return handover === null || isForeign(handover) ? null : handover;
 }

@@ -5,7 +5,9 @@ import { listFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findDataFolder } from '../platform/paths.ts';
 
-/** Where handovers are kept, and the machine it is on. */
+export { LOCKS } from '../platform/paths.ts';
+
+/** The folder with all handovers, and the machine it is on. */
 export interface Store {
   root: string;
   machine: Machine;
@@ -16,12 +18,14 @@ export const JOURNAL = 'journal';
 export const QUARANTINE = 'quarantine';
 export const LEAVING = 'leaving';
 export const ARRIVING = 'arriving';
-export const LOCKS = 'locks';
 export const READINGS = 'readings';
 export const READY = 'ready';
+/** Names the file with the prepared brief of a handover, by the handover's id. */
+export const READY_BY_HANDOVER: readonly string[] = [READY, 'handovers'];
+export const READY_SESSIONS: readonly string[] = [READY, 'sessions'];
 export const SPOOL = 'spool';
 export const LOG = 'log';
-/** How the names of workers' locks begin. */
+/** The prefix of workers' locks. */
 export const RELAY_LOCK = 'relay-';
 export const INSTALLS = 'installs';
 export const DOCUMENTS = 'documents';
@@ -32,7 +36,7 @@ export function openStore(machine: Machine): Store {
   return { root: findDataFolder(machine), machine };
 }
 
-/** Whether a bundle is on its way in, from a command that is at work or was stopped. */
+/** Whether an import is under way, or was interrupted. */
 export function hasPendingImports(store: Store): boolean {
   return listFolder(join(store.root, ARRIVING)).length > 0;
 }
@@ -48,7 +52,7 @@ export function folderOfMonth(store: Store, month: Month): string {
   return join(store.root, HANDOVERS, ...month);
 }
 
-/** The path is built from a checked id alone, so that no text from outside can lead out of the store. */
+/** Built from a checked id only, so that no text from outside can lead out of the store. */
 export function pathOfHandover(store: Store, id: string): string {
   if (!isHandoverId(id)) throw new HandoverError('HANDOVER_INPUT_INVALID', 'not a handover id');
   return join(folderOfMonth(store, monthOf(id)), nameOfHandover(id));
@@ -58,7 +62,7 @@ export function nameOfHandover(id: string): string {
   return `${id}.json`;
 }
 
-/** The id that a file name stands for, or null when it is not a handover's name. */
+/** The id in the name of a handover's file; null for any other name. */
 export function idOfName(name: string): string | null {
   const id = name.endsWith('.json') ? name.slice(0, -'.json'.length) : '';
   return isHandoverId(id) ? id : null;
@@ -70,30 +74,26 @@ const MONTH = /^(?:0[1-9]|1[0-2])$/;
 /** Months that hold, or held, handovers; newest first. */
 export function listMonths(store: Store): Month[] {
   const root = join(store.root, HANDOVERS);
-  const years = listFolder(root).filter((name) => YEAR.test(name));
-  return years
-    .sort()
-    .reverse()
-    .flatMap((year) => listMonthsOfYear(root, year));
+  return listNewestFirst(root, YEAR).flatMap((year) =>
+    listNewestFirst(join(root, year), MONTH).map((month): Month => [year, month]),
+  );
 }
 
-function listMonthsOfYear(root: string, year: string): Month[] {
-  return listFolder(join(root, year))
-    .filter((name) => MONTH.test(name))
+function listNewestFirst(folder: string, pattern: RegExp): string[] {
+  return listFolder(folder)
+    .filter((name) => pattern.test(name))
     .sort()
-    .reverse()
-    .map((month): Month => [year, month]);
+    .reverse();
 }
 
-/** The ids that a month's folder holds, newest first by name. Ids that belong to another month are not its. */
+/** The ids of a month's folder, newest first by name, without those that belong to another month. */
 export function listIds(store: Store, month: Month): string[] {
   const prefix = month.join('');
-  const ids: string[] = [];
-  for (const name of listFolder(folderOfMonth(store, month))) {
-    const id = idOfName(name);
-    if (id?.startsWith(prefix)) ids.push(id);
-  }
-  return ids.sort().reverse();
+  const ids = listFolder(folderOfMonth(store, month)).map((name) => idOfName(name) ?? '');
+  return ids
+    .filter((id) => id !== '' && id.startsWith(prefix))
+    .sort()
+    .reverse();
 }
 
 const JOURNAL_NAME = /^\d{4}-\d{2}\.jsonl$/;

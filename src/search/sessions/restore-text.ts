@@ -3,7 +3,7 @@ import { sha256Hex } from '../../model/hash.ts';
 import { isCacheDamage, openCacheFile } from '../../platform/cache-database.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver } from '../../platform/sqlite.ts';
-import { setCopyAside } from '../../store/copies.ts';
+import { quarantineCopy } from '../../store/copies.ts';
 import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { packPart, pathOfText, readArchive, type SessionText, salvageParts } from './archive.ts';
 import { listSessions } from './text-index.ts';
@@ -23,7 +23,7 @@ export function findRemains(store: Store, driver: SqlDriver | null, name: string
 export function restoreText(store: Store, name: string, { head, passages }: SessionText): void {
   const bytes = readArchive(store, name) ?? Buffer.alloc(0);
   const path = pathOfText(store, name);
-  setCopyAside(store, {
+  quarantineCopy(store, {
     name: `${name}-${sha256Hex(bytes).slice(0, 12)}.gz`,
     bytes,
     from: join(SESSION_TEXTS, `${name}.gz`),
