@@ -37,7 +37,7 @@ export { describePlace, type Place } from './platform/place.ts';
 export type { Catalog, CatalogRow, Filter } from './store/catalog.ts';
 export type { Finding } from './store/doctor/check-files.ts';
 export { examineStore, fixFindings } from './store/doctor/doctor.ts';
-export { findPrevious } from './store/find-previous.ts';
+export { findPrevious } from './store/find-handover.ts';
 export { forgetHandover, readHandover, saveHandover } from './store/handovers.ts';
 export { openCatalog } from './store/open-catalog.ts';
 export { openStore, type Store } from './store/store.ts';

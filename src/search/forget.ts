@@ -1,11 +1,12 @@
+import { join } from 'node:path';
+import { dropCheckpoints } from '../agents/transcript-checkpoint.ts';
 import { CACHES_OF_FEATURES, pathOfCache } from '../platform/cache-database.ts';
 import { dropCache } from '../platform/cache-writer.ts';
 import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
 import { readIntact } from '../store/handovers.ts';
 import { INDEX } from '../store/index-schema.ts';
-import { dropCheckpoints } from '../store/readings.ts';
-import type { Store } from '../store/store.ts';
+import { READINGS, type Store } from '../store/store.ts';
 import type { SearchDesk } from './finder.ts';
 import { openFinder } from './open-finder.ts';
 import { SEARCH } from './search-schema.ts';
@@ -20,7 +21,7 @@ export function forgetMeaning(store: Store, ids: readonly string[]): void {
 /** To be called after it: what forgotten handovers say is then in no cache any more, not when somebody searches next. */
 export async function forgetInCaches(desk: SearchDesk): Promise<void> {
   const { store } = desk;
-  dropCheckpoints(store);
+  dropCheckpoints(join(store.root, READINGS));
   if (loadSqlDriver(store.machine.env.HANDOVER_SQLITE) === null) {
     // Nothing can be taken out of databases here: they go as they are.
     for (const name of [INDEX.name, ...CACHES_OF_FEATURES])

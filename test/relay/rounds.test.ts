@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { loadAgent } from '../../src/agents/table.ts';
 import { writeBrief, writeHint } from '../../src/app/automation/message.ts';
 import type { Ready } from '../../src/app/automation/ready.ts';
-import { saveSession } from '../../src/app/capture/keep-session.ts';
+import { saveSession } from '../../src/app/capture/save-session.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { findReader } from '../../src/handover/brief/reader.ts';
 import { cleanLine } from '../../src/model/text.ts';

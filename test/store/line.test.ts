@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HandoverDraft, UnstampedDraft } from '../../src/model/handover.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
-import { findPrevious } from '../../src/store/find-previous.ts';
+import { findPrevious } from '../../src/store/find-handover.ts';
 import { openCatalog } from '../../src/store/open-catalog.ts';
 import { openStore, pathOfHandover, type Store } from '../../src/store/store.ts';
 import { makeDraft } from '../support/facts.ts';

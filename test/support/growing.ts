@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { type Agent, startReading } from '../../src/agents/agent.ts';
 import type { Bookmark, Opening, Transcript } from '../../src/agents/transcript.ts';
-import { countEvents } from '../../src/app/capture/judge-reading.ts';
-import { type ReadResult, readSession } from '../../src/app/capture/read-session.ts';
+import { type ReadResult, readSession } from '../../src/app/capture/capture.ts';
+import { countEvents } from '../../src/app/capture/drift.ts';
 import { distilEvents } from '../../src/distill/distill.ts';
 import type { Event } from '../../src/model/event.ts';
 import { isShapedLike } from '../../src/model/shape.ts';
@@ -19,7 +19,7 @@ export function readAnew(agent: Agent, path: string): ReadResult | null {
   if (session === null) return null;
   const reading = startReading();
   const events = [...agent.readEvents(session, reading)];
-  return { distilled: distilEvents(events), reading, tally: countEvents(events) };
+  return { distilled: distilEvents(events), reading, count: countEvents(events) };
 }
 
 /** Where readings began: 0 for a whole one. */
@@ -50,7 +50,7 @@ export interface Growth {
 }
 
 /**
- * Writes a transcript piece by piece, and after each tells what is new from where it left off: together with what is told
+ * Writes a transcript piece by piece, and after each tells what is new from where it left off: together with what is total
  * only at the end, these must be the events of the whole.
  */
 export function expectToTell({ agent, path, content }: Growth, cuts: readonly number[]): void {

@@ -7,7 +7,7 @@ import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { acquireLock } from '../../platform/lock.ts';
 import { findWorktreeRoot } from '../../platform/worktree-root.ts';
 import { LOCKS, RELAY_LOCK, type Store } from '../../store/store.ts';
-import { type SessionOfAgent, saveSession } from '../capture/keep-session.ts';
+import { type SessionOfAgent, saveSession } from '../capture/save-session.ts';
 import { unmarkBegun } from './begun.ts';
 import { READY_FOLDERS } from './folders.ts';
 import { enterConsumed, enterJournalNotes } from './journal-notes.ts';
@@ -15,14 +15,7 @@ import { prepareReady } from './prepare.ts';
 import { findSettings, isPaused } from './settings.ts';
 import { awaitTranscript } from './settle.ts';
 import { readRecord } from './small-records.ts';
-import {
-  CAPTURE_EXAMPLE,
-  type CaptureNote,
-  type Handed,
-  listNotes,
-  timeOfNote,
-  WORKER_STARTS_WITHIN_MS,
-} from './spool.ts';
+import { CAPTURE_EXAMPLE, type CaptureNote, type Handed, listNotes, timeOfNote, WORKER_STARTS_WITHIN_MS } from './spool.ts';
 import { trimReady } from './trim.ts';
 
 const LOCK_WAIT_MS = 60_000;

@@ -5,7 +5,7 @@ import { takeRows } from '../../store/catalog.ts';
 import { readEntriesOf } from '../../store/journal.ts';
 import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
-import type { CaptureResult } from './keep-session.ts';
+import type { CaptureResult } from './save-session.ts';
 
 export interface Worktree {
   /** The project's id. */
@@ -46,7 +46,7 @@ export async function catchUp(
   const behind = passOverForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
   const caughtUp: CatchUpResult[] = [];
   if (behind.length === 0) return caughtUp;
-  const { saveSession } = await import('./keep-session.ts');
+  const { saveSession } = await import('./save-session.ts');
   for (const session of behind) {
     const agent = await loadAgent(session.agent);
     caughtUp.push({ session, kept: await saveSession(store, { agent, session }) });

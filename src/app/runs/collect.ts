@@ -3,7 +3,7 @@ import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import { saveSession } from '../capture/keep-session.ts';
+import { saveSession } from '../capture/save-session.ts';
 
 /**
  * Captures the newest session of a project and keeps it. The id of its handover, also when nothing is new in it; null

@@ -5,7 +5,7 @@ import {
   identifyReading,
   isSameBeginning,
   sumBeginning,
-} from '../../app/capture/kept-reading.ts';
+} from '../../agents/transcript-checkpoint.ts';
 import type { Event } from '../../model/event.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';

@@ -1,6 +1,5 @@
 import type { AgentName, FoundSession } from '../../agents/agent.ts';
-import type { DriftedTranscript } from '../../app/capture/find-drift.ts';
-import type { Judgement } from '../../app/capture/judge-reading.ts';
+import type { DriftedTranscript, Judgement } from '../../app/capture/drift.ts';
 import { HandoverError } from '../../errors.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
 import type { Finding } from '../../store/doctor/check-files.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { FoundSession } from '../../../agents/agent.ts';
 import { findSessions, inspectTranscript } from '../../../agents/find-session.ts';
 import { loadAgent } from '../../../agents/table.ts';
-import { previewSession, type SessionOfAgent, saveSession } from '../../../app/capture/keep-session.ts';
+import { previewSession, type SessionOfAgent, saveSession } from '../../../app/capture/save-session.ts';
 import { HandoverError } from '../../../errors.ts';
 import { writeV2Envelope } from '../../../exchange/legacy/v2-view.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../handover/brief/compile.ts';

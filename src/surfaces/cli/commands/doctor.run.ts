@@ -1,4 +1,4 @@
-import { findDrift } from '../../../app/capture/find-drift.ts';
+import { findDrift } from '../../../app/capture/drift.ts';
 import { EXIT } from '../../../errors.ts';
 import type { FixedFinding, Level } from '../../../store/doctor/check-files.ts';
 import { type Examination, examineStore, fixFindings } from '../../../store/doctor/doctor.ts';

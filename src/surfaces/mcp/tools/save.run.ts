@@ -1,5 +1,5 @@
 import { loadAgent } from '../../../agents/table.ts';
-import { saveDeclared } from '../../../app/capture/keep-declared.ts';
+import { saveDeclared } from '../../../app/capture/save-session.ts';
 import { HandoverError } from '../../../errors.ts';
 import { assertNotPaused } from '../../../memory/runs/brake.ts';
 import { describePlace } from '../../../platform/place.ts';
