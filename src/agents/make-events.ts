@@ -41,7 +41,7 @@ export function* makePrompt(stamp: Stamp, text: string): Generator<Event> {
   else if (said.trim() !== '') yield { type: 'prompt', ...stamp, text: said };
 }
 
-/** Text that a hook or plugin added: total only when it is a brief of this product. */
+/** Text that a hook or plugin added: told only when it is a brief of this product. */
 export function* makeInjected(stamp: Stamp, text: string): Generator<Event> {
   if (isOurBrief(text)) yield { type: 'injected', ...stamp, text: toMessageText(text) };
 }

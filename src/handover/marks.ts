@@ -17,10 +17,10 @@ export type Marks = ReadonlyMap<string, Mark>;
 
 export const NO_MARKS: Marks = new Map();
 
-/** Where and when facts were total: by this it is known whether they were total again after they were marked. */
+/** Where and when facts were told: by this it is known whether they were told again after they were marked. */
 export type StatedIn = Pick<Handover, 'session'> & { created_at?: string };
 
-/** The facts as they stand by their marks: without those that are resolved, unless they were total again since. */
+/** The facts as they stand by their marks: without those that are resolved, unless they were told again since. */
 export function markFacts(facts: readonly Fact[], telling: StatedIn, marks: Marks): Fact[] {
   if (marks.size === 0) return [...facts];
   return facts.flatMap((fact) => {
@@ -30,7 +30,7 @@ export function markFacts(facts: readonly Fact[], telling: StatedIn, marks: Mark
   });
 }
 
-/** The mark that counts for a fact as it is total here. */
+/** The mark that counts for a fact as it is told here. */
 export function findMark(fact: Fact, telling: StatedIn, marks: Marks): Mark | undefined {
   const mark = marks.get(fact.id);
   return mark === undefined || isStatedAgain(fact, telling, mark) ? undefined : mark;
@@ -47,7 +47,7 @@ function isStatedAgain(fact: Fact, { session, created_at }: StatedIn, { mark, at
   return told !== undefined && told > at;
 }
 
-/** Whether it was total in an earlier session, and only stands on. */
+/** Whether it was told in an earlier session, and only stands on. */
 export function isTakenOver({ trust, sources: [source] }: Fact): boolean {
   if (source?.session !== undefined) return true;
   return trust === 'declared' && source?.ref !== undefined;
@@ -66,7 +66,7 @@ export function isRefuted({ status }: Fact): boolean {
   return status === REFUTED;
 }
 
-/** The facts that are pinned in the project and are not total here. */
+/** The facts that are pinned in the project and are not told here. */
 export function listPinnedElsewhere(facts: readonly Fact[], marks: Marks): { fact: Fact; by: Handover }[] {
   const here = new Set(facts.map((fact) => fact.id));
   return [...marks]
@@ -77,7 +77,7 @@ export function listPinnedElsewhere(facts: readonly Fact[], marks: Marks): { fac
 const STATEMENTS: readonly FactKind[] = ['decision', 'rejected', 'blocker', 'question', 'next', 'note'];
 const ENDING: ReadonlySet<Mark['mark'] | undefined> = new Set(['resolved', 'refuted']);
 
-/** Whether the same words of the agent, total as another kind of fact, were resolved or refuted: an agent says a thing twice. */
+/** Whether the same words of the agent, told as another kind of fact, were resolved or refuted: an agent says a thing twice. */
 export function isContradicted(fact: Fact, telling: StatedIn, marks: Marks): boolean {
   if (fact.origin !== 'agent' || marks.size === 0 || marks.has(fact.id)) return false;
   return STATEMENTS.some((kind) => {

@@ -136,7 +136,7 @@ function isPassing({ trust, origin }: Fact): boolean {
   return trust === 'quoted' && origin === 'agent';
 }
 
-/** What an agent said in passing in an earlier session does not tell how well this one is total. */
+/** What an agent said in passing in an earlier session does not tell how well this one is told. */
 function isTakenOver({ sources }: Fact): boolean {
   return sources.some((source) => source.session !== undefined);
 }
@@ -152,7 +152,7 @@ function isSeen(fact: Fact): boolean {
 
 /**
  * Applies as soon as anything counts. Full when no check fails and nobody named a blocker. Each that is open counts half
- * when it is total what is wrong, and nothing when not. An agent's passing words ("blocked by the firewall rule") are not
+ * when it is told what is wrong, and nothing when not. An agent's passing words ("blocked by the firewall rule") are not
  * taken for a blocker.
  */
 function measureBlockers(facts: readonly Fact[]): number {
@@ -173,7 +173,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const STALE_DAYS = 30;
 
 /**
- * Applies where it is known when the last thing happened that is total: how long before sealing that was. Full for a day,
+ * Applies where it is known when the last thing happened that is told: how long before sealing that was. Full for a day,
  * then falling evenly to nothing after a month.
  */
 function measureFreshness({ session, created_at }: RatedDraft): number | null {

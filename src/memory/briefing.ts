@@ -22,7 +22,7 @@ export interface MemoryPlace {
   folder: string;
   memoryDir: string;
   machine: Machine;
-  /** Where no handover tells of it: what git says now. A HANDOFF.md of a snapshot is total then too. */
+  /** Where no handover tells of it: what git says now. A HANDOFF.md of a snapshot is told then too. */
   alone?: { git: GitFacts | null };
 }
 
@@ -69,7 +69,7 @@ function readWords(folder: string, title: DocumentTitle): string {
   return splitHead(text.slice(readFrontMatter(text).length)).body;
 }
 
-/** What a snapshot wrote is total better by the handover it is from; what a person wrote, or changed, is total here. */
+/** What a snapshot wrote is told better by the handover it is from; what a person wrote, or changed, is told here. */
 function readHandoff(folder: string, { ofSnapshots }: { ofSnapshots: boolean }): string {
   const text = readDocument({ folder }, HANDOFF)?.toString('utf8') ?? '';
   const isPassedOver = !ofSnapshots && readSnapshotMark(text)?.intact === true;

@@ -4,13 +4,13 @@ import type { LabelledSecret } from '../fixtures/secrets/write-secrets.ts';
 import { runGit } from './cli.ts';
 import { listFiles } from './tree.ts';
 
-/** What is looked for of a secret, and how it is total of when it is found. */
+/** What is looked for of a secret, and how it is told of when it is found. */
 interface Trace {
   text: string;
   told: string;
 }
 
-/** Traces are total apart by their first four characters, which are looked for all at once. */
+/** Traces are told apart by their first four characters, which are looked for all at once. */
 const HEAD = 4;
 const SIEVE_BITS = 20;
 

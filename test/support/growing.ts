@@ -50,7 +50,7 @@ export interface Growth {
 }
 
 /**
- * Writes a transcript piece by piece, and after each tells what is new from where it left off: together with what is total
+ * Writes a transcript piece by piece, and after each tells what is new from where it left off: together with what is told
  * only at the end, these must be the events of the whole.
  */
 export function expectToTell({ agent, path, content }: Growth, cuts: readonly number[]): void {

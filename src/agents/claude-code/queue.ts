@@ -12,13 +12,13 @@ interface Entry {
   typed: string;
   /** Null for what is not the human's: notifications wait in the same queue. */
   prompt: QueuedPrompt | null;
-  /** Another row has total it already. */
+  /** Another row has told it already. */
   told: boolean;
 }
 
 export interface Queued {
   waiting: Entry[];
-  /** What was total on being taken out, until it is certain that no row of its own follows. */
+  /** What was told on being taken out, until it is certain that no row of its own follows. */
   delivered: string[];
 }
 
@@ -54,7 +54,7 @@ export class PromptQueue {
     if (this.#queued.waiting.length > MAX_WAITING) this.#queued.waiting.shift();
   }
 
-  /** Taken out in the midst of work: the prompt, unless it was total already. */
+  /** Taken out in the midst of work: the prompt, unless it was told already. */
   deliver(typed: string | null): QueuedPrompt | null {
     const entry = this.#take(typed);
     if (entry === null || entry.told || entry.prompt === null) return null;
@@ -73,7 +73,7 @@ export class PromptQueue {
     this.#queued.waiting = [];
   }
 
-  /** A prompt has come in a row of its own. True when it was total before. */
+  /** A prompt has come in a row of its own. True when it was told before. */
   meet(typed: string): boolean {
     const text = typed.trim();
     const known = this.#queued.delivered.indexOf(text);

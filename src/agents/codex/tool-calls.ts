@@ -17,7 +17,7 @@ import { listTexts } from './human-text.ts';
 import { type CallsState, OpenCalls } from './open-calls.ts';
 import { readToolOutput } from './tool-output.ts';
 
-/** The tool calls of a session: each is total once, whatever number of rows speak of it. */
+/** The tool calls of a session: each is told once, whatever number of rows speak of it. */
 export class ToolCalls {
   readonly #open: OpenCalls;
 
@@ -66,7 +66,7 @@ export class ToolCalls {
       yield makeCall(stamp, { id, tool: name, action: toOther(input) });
   }
 
-  /** A script is total by the commands in it, where it has some. What it patches is total by rows of its own. */
+  /** A script is told by the commands in it, where it has some. What it patches is told by rows of its own. */
   *#readScript(stamp: Stamp, id: string, source: string): Generator<Event> {
     const inner = findInnerCalls(source);
     const plans = inner.filter(({ name }) => name === 'update_plan');
@@ -128,7 +128,7 @@ export class ToolCalls {
     else yield makeResult(stamp, { id, ok: null, exit: null, output: texts.join('\n') });
   }
 
-  /** A patch whose call was total already is not total again. */
+  /** A patch whose call was told already is not told again. */
   *readPatch(stamp: Stamp, payload: Row, id: string | null): Generator<Event> {
     const ok = payload.success !== false && payload.status !== 'failed' && payload.status !== 'declined';
     const call = id === null ? undefined : this.#open.find(id);
@@ -144,7 +144,7 @@ export class ToolCalls {
     yield makeResult(stamp, { id: own, ok, exit: null, output });
   }
 
-  /** Commands of calls and scripts are total by those; what is left was started by the human. */
+  /** Commands of calls and scripts are told by those; what is left was started by the human. */
   *readExecution(stamp: Stamp, item: Row, id: string | null): Generator<Event> {
     const exit = getNumber(item, 'exit_code');
     const command = readCommandLine(item.command);

@@ -88,7 +88,7 @@ function roundUp(size: number): number {
   return Math.ceil(size / BLOCK) * BLOCK;
 }
 
-/** Neither owner nor time is total: they would only say who packed it, and when. */
+/** Neither owner nor time is told: they would only say who packed it, and when. */
 function formatHeader(name: string, size: number): Buffer {
   const header = Buffer.alloc(BLOCK);
   header.write(name, 0, 'latin1');

@@ -178,7 +178,7 @@ const SESSIONS: Readonly<Record<HookedAgent, string>> = {
   cline: cline.SESSION,
 };
 
-/** Every hook of an agent, each total secrets in all members that an agent sends words in. */
+/** Every hook of an agent, each told secrets in all members that an agent sends words in. */
 async function hookAgent(
   walk: Walk,
   { agent, events, session }: { agent: string; events: readonly string[]; session: string },

@@ -10,7 +10,7 @@ const COUNT = 800;
 interface WalkOptions {
   input?: string;
   env?: Readonly<Record<string, string>>;
-  /** Whose command it is; the sender's unless total otherwise. */
+  /** Whose command it is; the sender's unless told otherwise. */
   at?: Desk;
   /** How it is to end, if not well. */
   status?: number;
