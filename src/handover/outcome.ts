@@ -5,12 +5,12 @@ import { isRefuted } from './marks.ts';
 
 const CHANGED: ReadonlySet<string | undefined> = new Set(['created', 'edited', 'deleted']);
 
-/** Whether a fact tells of a file that a session changed. */
+/** Whether a fact is about a file that a session changed. */
 export function isChangedFile(fact: Fact): boolean {
   return fact.kind === 'file' && CHANGED.has(fact.status);
 }
 
-/** The paths that git tells to differ from the last commit. */
+/** The paths that differ from the last commit, as git lists them. */
 export function listChanged(git: GitFacts): Set<string> {
   const files = [...git.staged, ...git.unstaged].map((file) => file.path);
   return new Set([...files, ...git.untracked, ...git.conflicted]);
@@ -19,10 +19,10 @@ export function listChanged(git: GitFacts): Set<string> {
 const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'rejected']);
 
 /**
- * What holds until somebody says otherwise: what was handed over on purpose, what was settled or refuted, and rules. Beyond its
- * session a message counts as a rule only if it lays one down; "can we use X instead" was for that day.
+ * Facts that hold until somebody says otherwise: declared, settled and refuted ones, and rules. In another session a user's
+ * message counts only if it states a rule; "can we use X instead" was for that day.
  */
-export function isLasting(fact: Fact, isSameSession: boolean): boolean {
+function isLasting(fact: Fact, isSameSession: boolean): boolean {
   if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind) || isRefuted(fact))
     return true;
   if (fact.kind !== 'constraint') return false;
@@ -31,7 +31,7 @@ export function isLasting(fact: Fact, isSameSession: boolean): boolean {
 
 const LONGEST_RULE = 600;
 
-/** Whether a request of the user is a rule besides, which holds when there is another request. */
+/** Whether a request of the user also states a rule, which holds when there is another request. */
 export function isRule(fact: Fact): boolean {
   const isRequest = fact.kind === 'goal' && fact.trust === 'quoted' && fact.origin === 'human';
   return isRequest && fact.pinned !== true && fact.text.length < LONGEST_RULE && statesRule(fact.text);
@@ -52,22 +52,22 @@ function statesRule(text: string): boolean {
 }
 
 /**
- * What became of a fact in a later handover. `carried`: the same fact is there again. `standing`: the later reading does
- * not see it, but it holds until somebody says otherwise.
+ * What became of a fact in a later handover. `carried`: the same fact is there again. `holds`: the later reading does not
+ * see it, but nothing contradicts it.
  */
 export type Outcome =
   | { end: 'carried' }
-  | { end: 'standing' }
+  | { end: 'holds' }
   | { end: 'resolved'; reason: string }
   | { end: 'superseded'; by: string; reason: string }
   | { end: 'dropped'; reason: string };
 
-export type LaterDraft = Pick<HandoverDraft, 'facts' | 'session' | 'workspace'>;
+type LaterDraft = Pick<HandoverDraft, 'facts' | 'session' | 'workspace'>;
 
-/** The fate of every fact of the earlier handover, by id and in its order. */
+/** The outcome of every fact of the earlier handover, by id and in its order. */
 export function judgeOutcomes(earlier: Handover, later: LaterDraft): Map<string, Outcome> {
-  const scene = compareHandovers(earlier, later);
-  return new Map(earlier.facts.map((fact) => [fact.id, judge(fact, scene)]));
+  const comparison = compareHandovers(earlier, later);
+  return new Map(earlier.facts.map((fact) => [fact.id, judge(fact, comparison)]));
 }
 
 interface Comparison {
@@ -82,7 +82,7 @@ interface Comparison {
 }
 
 function compareHandovers(earlier: Handover, later: LaterDraft): Comparison {
-  const scene: Comparison = {
+  const comparison: Comparison = {
     known: new Map(earlier.facts.map((fact) => [fact.id, fact])),
     now: new Map(later.facts.map((fact) => [fact.id, fact])),
     isSameSession: earlier.session.id !== null && earlier.session.id === later.session.id,
@@ -90,14 +90,14 @@ function compareHandovers(earlier: Handover, later: LaterDraft): Comparison {
     folder: later.workspace.folder,
     rewoundFrom: null,
   };
-  return scene.isSameSession ? { ...scene, rewoundFrom: findRewound(scene) } : scene;
+  return comparison.isSameSession ? { ...comparison, rewoundFrom: findRewound(comparison) } : comparison;
 }
 
-function judge(fact: Fact, scene: Comparison): Outcome {
-  const now = scene.now.get(fact.id);
+function judge(fact: Fact, comparison: Comparison): Outcome {
+  const now = comparison.now.get(fact.id);
   if (now !== undefined) return judgePresent(fact, now);
-  if (isLasting(fact, scene.isSameSession)) return judgeLasting(fact, scene) ?? { end: 'standing' };
-  return judgePassing(fact, scene) ?? dropped(scene.isSameSession ? NOT_KEPT : EARLIER_SESSION);
+  if (isLasting(fact, comparison.isSameSession)) return judgeLasting(fact, comparison) ?? { end: 'holds' };
+  return judgePassing(fact, comparison) ?? dropped(comparison.isSameSession ? NOT_KEPT : EARLIER_SESSION);
 }
 
 const NOT_KEPT = 'not among the facts kept any more';
@@ -119,50 +119,51 @@ function judgePresent(before: Fact, now: Fact): Outcome {
   return { end: 'superseded', by: now.id, reason };
 }
 
-function judgeLasting(fact: Fact, scene: Comparison): Outcome | null {
-  if (scene.now.get(computeFactId('task', fact.text))?.status === 'completed')
+function judgeLasting(fact: Fact, comparison: Comparison): Outcome | null {
+  if (comparison.now.get(computeFactId('task', fact.text))?.status === 'completed')
     return { end: 'resolved', reason: 'completed as a task' };
   if (fact.pinned === true) return null;
   if (fact.trust !== 'declared')
-    return judgeRetold(fact, scene) ?? (isRewound(fact, scene) ? dropped(REWOUND) : null);
-  if (fact.kind === 'file') return isDeleted(fact, scene) ? dropped('deleted') : null;
+    return judgeRetold(fact, comparison) ?? (isRewound(fact, comparison) ? dropped(REWOUND) : null);
+  if (fact.kind === 'file') return isDeleted(fact, comparison) ? dropped('deleted') : null;
   if (fact.kind !== 'goal' && fact.kind !== 'next') return null;
-  const newer = findNew(scene, (other) => other.kind === fact.kind && other.trust === 'declared');
-  return newer === null ? null : { end: 'superseded', by: newer.id, reason: `a newer ${fact.kind}` };
+  return supersedeByNew(
+    comparison,
+    `a newer ${fact.kind}`,
+    (other) => other.kind === fact.kind && other.trust === 'declared',
+  );
 }
 
-/** What a session says in passing ends with it, if nothing ended it before. Null when nothing is known to have done so. */
-function judgePassing(fact: Fact, scene: Comparison): Outcome | null {
-  if (isRewound(fact, scene)) return dropped(REWOUND);
+/** What a session said in passing ends with the session. Null when nothing is known to have ended it before. */
+function judgePassing(fact: Fact, comparison: Comparison): Outcome | null {
+  if (isRewound(fact, comparison)) return dropped(REWOUND);
   switch (fact.kind) {
     case 'goal':
-      return judgeGoal(fact, scene);
+      return judgeGoal(fact, comparison);
     case 'next':
-      return supersede(
-        findNew(scene, (other) => other.kind === 'next'),
-        'a newer next step',
-      );
+      return supersedeByNew(comparison, 'a newer next step', (other) => other.kind === 'next');
     case 'task':
-      return dropped(scene.isSameSession ? 'taken out of the plan' : 'planned in an earlier session');
+      return dropped(comparison.isSameSession ? 'taken out of the plan' : 'planned in an earlier session');
     case 'error':
-      return judgeError(fact, scene);
+      return judgeError(fact, comparison);
     case 'blocker':
-      if (fact.trust === 'observed' && scene.isSameSession)
+      if (fact.trust === 'observed' && comparison.isSameSession)
         return { end: 'resolved', reason: 'the session went on' };
-      return judgeWaiting(fact, scene);
+      return judgeWaiting(fact, comparison);
     case 'question':
-      return judgeWaiting(fact, scene);
+      return judgeWaiting(fact, comparison);
     case 'running':
-      return scene.isSameSession ? { end: 'resolved', reason: 'ended' } : null;
+      return comparison.isSameSession ? { end: 'resolved', reason: 'ended' } : null;
     case 'file':
-      return judgeFile(fact, scene);
+      return judgeFile(fact, comparison);
     case 'reference':
-      return supersede(
-        findNew(scene, (other) => other.kind === 'reference' && isAbout(other, fact)),
+      return supersedeByNew(
+        comparison,
         'a newer mention',
+        (other) => other.kind === 'reference' && isAbout(other, fact),
       );
     case 'note':
-      return judgeNote(fact, scene);
+      return judgeNote(fact, comparison);
     default:
       return null;
   }
@@ -172,19 +173,27 @@ function supersede(by: Fact | null, reason: string): Outcome | null {
   return by === null ? null : { end: 'superseded', by: by.id, reason };
 }
 
-/** The first fact that was not known before. */
-function findNew(scene: Comparison, fits: (fact: Fact) => boolean): Fact | null {
-  for (const fact of scene.now.values()) if (!scene.known.has(fact.id) && fits(fact)) return fact;
-  return null;
+/** By the first fitting fact that was not known before. */
+function supersedeByNew(
+  { now, known }: Comparison,
+  reason: string,
+  fits: (fact: Fact) => boolean,
+): Outcome | null {
+  const newer = [...now.values()].find((fact) => !known.has(fact.id) && fits(fact));
+  return supersede(newer ?? null, reason);
 }
 
 /** A request stands until there is another; the rule in it stands beyond its session. */
-function judgeGoal(fact: Fact, scene: Comparison): Outcome {
-  const rule = scene.isSameSession ? undefined : scene.now.get(computeFactId('constraint', fact.text));
+function judgeGoal(fact: Fact, comparison: Comparison): Outcome {
+  const rule = comparison.isSameSession
+    ? undefined
+    : comparison.now.get(computeFactId('constraint', fact.text));
   if (rule !== undefined) return { end: 'superseded', by: rule.id, reason: 'now told as a constraint' };
-  const goals = [...scene.now.values()].filter((fact) => fact.kind === 'goal' && fact.origin === 'human');
+  const goals = [...comparison.now.values()].filter(
+    (fact) => fact.kind === 'goal' && fact.origin === 'human',
+  );
   const current = goals.find((fact) => fact.detail?.role === 'current') ?? goals[0];
-  return supersede(current ?? null, 'a newer request') ?? { end: 'standing' };
+  return supersede(current ?? null, 'a newer request') ?? { end: 'holds' };
 }
 
 function judgeError(fact: Fact, { now }: Comparison): Outcome | null {
@@ -195,27 +204,24 @@ function judgeError(fact: Fact, { now }: Comparison): Outcome | null {
   return run?.status === 'failed' ? supersede(run, 'the command fails in another way') : null;
 }
 
-function judgeNote(fact: Fact, scene: Comparison): Outcome | null {
+function judgeNote(fact: Fact, comparison: Comparison): Outcome | null {
   if (fact.detail?.role === 'stopped')
-    return supersede(
-      findNew(scene, (other) => other.detail?.role === 'stopped'),
-      'later words',
-    );
-  return judgeRetold(fact, scene);
+    return supersedeByNew(comparison, 'later words', (other) => other.detail?.role === 'stopped');
+  return judgeRetold(fact, comparison);
 }
 
-/** Of these a session has many, and a newer one says nothing of an older. */
+/** A session has many of these, and a newer one does not replace an older one. */
 const MANY: ReadonlySet<unknown> = new Set([undefined, 'commit', 'link']);
 
 function isAbout(a: Fact, b: Fact): boolean {
   return !MANY.has(a.detail?.about) && a.detail?.about === b.detail?.about;
 }
 
-function judgeFile(fact: Fact, scene: Comparison): Outcome | null {
-  if (isDeleted(fact, scene)) return dropped('deleted');
-  const { git } = scene;
+function judgeFile(fact: Fact, comparison: Comparison): Outcome | null {
+  if (isDeleted(fact, comparison)) return dropped('deleted');
+  const { git } = comparison;
   const isTold = git !== null && git.changed_total !== null && !git.changed_cut;
-  if (!isTold || !isChangedFile(fact) || listChanged(git).has(pathOf(fact, scene))) return null;
+  if (!isTold || !isChangedFile(fact) || listChanged(git).has(pathOf(fact, comparison))) return null;
   return dropped('no longer changed in the working tree');
 }
 
@@ -232,7 +238,7 @@ function pathOf(fact: Fact, { folder }: Pick<Comparison, 'folder'>): string {
 
 const MESSAGE_KINDS: readonly FactKind[] = ['goal', 'constraint', 'note'];
 
-/** A message of the user is a goal while it is the current one, and a rule or a note after that: the same words all the time. */
+/** A message of the user is a goal while it is the current one, and a constraint or a note later, with the same text. */
 function findRetold(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
   if (typeof fact.detail?.message !== 'number') return null;
   for (const kind of MESSAGE_KINDS) {
@@ -242,14 +248,14 @@ function findRetold(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
   return null;
 }
 
-function judgeRetold(fact: Fact, scene: Comparison): Outcome | null {
-  const retold = findRetold(fact, scene.now);
+function judgeRetold(fact: Fact, comparison: Comparison): Outcome | null {
+  const retold = findRetold(fact, comparison.now);
   return retold === null ? null : supersede(retold, `now told as a ${retold.kind}`);
 }
 
 /**
- * The earliest message of the user that is gone from a transcript in which an earlier one still stands: the user went
- * back to before it. Where all earlier ones are gone too, the transcript begins later now, and nothing was taken back.
+ * The line of the earliest message of the user that is gone from a transcript which still has an earlier one: the user went
+ * back to before it. Where all earlier ones are gone too, the transcript was only cut at its beginning.
  */
 function findRewound({ known, now }: Comparison): number | null {
   const messages = [...known.values()]
@@ -261,9 +267,9 @@ function findRewound({ known, now }: Comparison): number | null {
   return gone?.line ?? null;
 }
 
-function isRewound(fact: Fact, scene: Comparison): boolean {
-  const { rewoundFrom } = scene;
-  if (rewoundFrom === null || !isOwn(fact) || findRetold(fact, scene.now) !== null) return false;
+function isRewound(fact: Fact, comparison: Comparison): boolean {
+  const { rewoundFrom } = comparison;
+  if (rewoundFrom === null || !isOwn(fact) || findRetold(fact, comparison.now) !== null) return false;
   return lineOf(fact) >= rewoundFrom;
 }
 
@@ -276,10 +282,10 @@ function lineOf(fact: Fact): number {
   return fact.sources[0]?.line ?? 0;
 }
 
-/** What waits for the user waits no more when the user has spoken. */
-function judgeWaiting(fact: Fact, scene: Comparison): Outcome | null {
-  if (!scene.isSameSession) return null;
-  const isAnswered = [...scene.now.values()].some(
+/** What waits for the user is resolved when the user has spoken. */
+function judgeWaiting(fact: Fact, comparison: Comparison): Outcome | null {
+  if (!comparison.isSameSession) return null;
+  const isAnswered = [...comparison.now.values()].some(
     (other) => typeof other.detail?.message === 'number' && isOwn(other) && lineOf(other) > lineOf(fact),
   );
   return isAnswered ? { end: 'resolved', reason: 'the user has spoken since' } : null;

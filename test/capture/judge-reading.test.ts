@@ -77,6 +77,6 @@ describe('counting events', () => {
       { type: 'compaction', ...place, summary: 'c' },
       { type: 'injected', ...place, text: 'd' },
     ];
-    expect(countEvents(events)).toEqual({ told: 3, byAgent: 2, compactions: 2 });
+    expect(countEvents(events)).toEqual({ total: 3, byAgent: 2, compactions: 2 });
   });
 });

@@ -13,7 +13,7 @@ import type { Redactor } from '../../redact/redactor.ts';
 import { saysFact } from './match-fact.ts';
 
 /**
- * What stands at the place that a source names: `total`, what the fact says; `changed`, something else; `missing`,
+ * What stands at the place that a source names: `told`, what the fact says; `changed`, something else; `missing`,
  * nothing; `unplaced`, the source names no place; `elsewhere`, it is of another session or handover; `unread`, the
  * transcript cannot be read.
  */

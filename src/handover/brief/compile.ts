@@ -2,11 +2,17 @@ import { HandoverError } from '../../errors.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName } from '../../model/paths.ts';
-import { cleanLine, countUtf8Bytes, cutToBytes, findContentWords, revealControls } from '../../model/text.ts';
+import {
+  cleanLine,
+  countUtf8Bytes,
+  cutAtWord,
+  cutToBytes,
+  findContentWords,
+  revealControls,
+} from '../../model/text.ts';
 import type { ChangesSince } from '../../model/workspace.ts';
 import { fillPage, type LineCandidate, markCovered, type OpenValue } from './fill-page.ts';
-import { countLineBytes, oneLine, printFact, QUOTE, sourceOf } from './lines.ts';
-import { continueRequests, shortenMessage } from './messages.ts';
+import { countLineBytes, oneLine, printFact, QUOTE, readMessage, shortenMessage, sourceOf } from './lines.ts';
 import { openPage, type Page } from './page.ts';
 import type { Reader } from './reader.ts';
 import { type Put, placeRequired } from './required.ts';
@@ -20,13 +26,8 @@ import {
   weightForGoal,
 } from './weight.ts';
 
-/** What stands around the facts. */
-export interface Frame {
-  head: string[];
-  foot: string[];
-}
-
-export function printFrame(handover: Handover, reader: Reader, cite: boolean): Frame {
+/** The lines before and after the facts. */
+function printFrame(handover: Handover, reader: Reader, cite: boolean): { head: string[]; foot: string[] } {
   const planning = reader.planning === null ? '' : ` Keep open steps in ${reader.planning}.`;
   const head = [
     `# Handover ${handover.id} for ${reader.name}`,
@@ -49,15 +50,15 @@ function describeFolder({ workspace }: Handover): string {
   return workspace.folder === '' ? workspace.root : `${workspace.root}/${workspace.folder}`;
 }
 
-/** A title that was taken from the request or from the summary stands there in full. */
+/** Whether the title comes from the request or the summary, which the brief has in full. */
 function isTitleRepeated({ title, summary, facts }: Handover): boolean {
   return summary.split('\n', 1)[0] === title || facts.some((fact) => fact.detail?.role === 'current');
 }
 
-export const LONGEST_LEFT_OUT = 100;
+const LONGEST_LEFT_OUT = 100;
 
-/** What is not in the brief is counted, named and to be had. */
-export function printLeftOut(handover: Handover, leftOut: readonly Fact[]): string[] {
+/** How many facts are not in the brief, and how to see them. */
+function printLeftOut(handover: Handover, leftOut: readonly Fact[]): string[] {
   if (leftOut.length === 0) return [];
   const named = leftOut.slice(0, 2).map((fact) => fact.id);
   return [
@@ -82,16 +83,16 @@ export function countTokens(text: string): number {
 export interface BriefOptions {
   /** In tokens. */
   budget?: number;
-  /** What the next session is to do: it decides what else is worth telling. */
+  /** What the next session is to do: facts about it get more weight. */
   goal?: string;
-  /** What happened to the work since, where somebody looked. */
+  /** What changed in the working tree since, if that was looked up. */
   changes?: ChangesSince;
 }
 
 /**
  * Renders a handover for one reader within a hard budget. The same handover, reader and budget give the same bytes,
- * anywhere and at any time. All text from the handover stands on lines that begin with the quote mark, so that none of it
- * can pose as the brief's own words or as the user. What is worth less than its bytes is left out, even if there is room.
+ * anywhere and at any time. All text from the handover is on lines that begin with the quote mark, so that none of it can
+ * pass for the brief's own words or the user's. What is worth less than its bytes is left out, even if there is room.
  */
 export function compileBrief(handover: Handover, reader: Reader, options: BriefOptions = {}): Brief {
   const { budget = DEFAULT_BUDGET } = options;
@@ -120,9 +121,9 @@ export function compileBrief(handover: Handover, reader: Reader, options: BriefO
   return { text, tokens: countTokens(text), leftOut };
 }
 
-/** First what must be there, then what is worth most for its bytes. The ids of the facts that got in. */
-function layOut(page: Page, handover: Handover, material: BriefInput): Set<string> {
-  const { facts, budget } = material;
+/** Places what is required, then what is worth most for its bytes. Returns the ids of the facts that got in. */
+function layOut(page: Page, handover: Handover, input: BriefInput): Set<string> {
+  const { facts, budget } = input;
   const shown = new Set<string>();
   const placed: string[] = [];
   const put: Put = (section, lines, order = 0) => {
@@ -130,22 +131,23 @@ function layOut(page: Page, handover: Handover, material: BriefInput): Set<strin
     if (entry !== null) placed.push(...lines);
     return entry;
   };
-  const files = placeRequired(put, handover, material, shown);
-  const market: OpenValue = { names: collectNames(facts), words: new Set() };
-  coverText(market, placed.join('\n'));
+  const files = placeRequired(put, handover, input, shown);
+  const value: OpenValue = { names: collectNames(facts), words: new Set() };
+  const text = placed.join('\n');
+  markCovered(value, {
+    names: [...value.names.keys()].filter((name) => text.includes(name)),
+    words: findContentWords(text),
+  });
   const lastWords = oneLine(page.textOf('stopped'));
-  const isTold = ({ fact }: WeightedFact): boolean =>
+  const isRepeated = ({ fact }: WeightedFact): boolean =>
     fact.trust === 'quoted' && fact.origin === 'agent' && lastWords.includes(oneLine(fact.text));
   const rest = facts.filter(
-    (item) => !shown.has(item.fact.id) && item.fact.status !== 'cancelled' && !isTold(item),
+    (item) => !shown.has(item.fact.id) && item.fact.status !== 'cancelled' && !isRepeated(item),
   );
   const candidates = [...rest.map((item) => toCandidate(item, budget)), ...continueRequests(page, facts)];
-  const options = {
-    floor: floorOf(budget),
-    maxFiles: Math.max(10, Math.floor(budget / 160)),
-  };
-  const standing = files.map(({ entry, weight }) => ({ entry, symbols: [...weight.names.keys()] }));
-  const taken = fillPage(page, { candidates, standing }, market, options);
+  const options = { floor: floorOf(budget), maxFiles: Math.max(10, Math.floor(budget / 160)) };
+  const placedFiles = files.map(({ entry, weight }) => ({ entry, symbols: [...weight.names.keys()] }));
+  const taken = fillPage(page, { candidates, placed: placedFiles }, value, options);
   for (const [index, candidate] of candidates.entries()) {
     if (taken.has(candidate)) shown.add(rest[index]?.fact.id ?? '');
   }
@@ -154,17 +156,17 @@ function layOut(page: Page, handover: Handover, material: BriefInput): Set<strin
 
 const SMALLEST_CITING = 1500;
 
-/** A small brief has better uses for its bytes than where each line is from; `show --events` tells. */
+/** A small brief has better uses for its bytes than sources, which `show --events` prints. */
 function citesSources(budget: number): boolean {
   return budget >= SMALLEST_CITING;
 }
 
-/** Points for a byte below which a line is noise. Who asks for more than the usual takes lines of less value too. */
+/** The least points per byte. A larger budget than the default admits lines of less value. */
 function floorOf(budget: number): number {
   return Math.min(1, (DEFAULT_BUDGET / budget) ** 3);
 }
 
-/** Below this many tokens, what else the user said yields to the work itself. */
+/** Below this many tokens, the user's other messages count less than the work itself. */
 const ROOM_FOR_MESSAGES = 1600;
 
 function toCandidate({ fact, weight, section }: WeightedFact, budget: number): LineCandidate {
@@ -185,13 +187,13 @@ function toCandidate({ fact, weight, section }: WeightedFact, budget: number): L
     words: isFile ? [] : findContentWords(fact.text),
     wordPoints: share * weight.wordPoints,
     file: isFile ? revealControls(baseName(fact.text)) : null,
-    told: STANDING.has(fact.kind) ? null : (text ?? oneLine(fact.text)).replace(/…$/, ''),
+    told: ALWAYS_LISTED.has(fact.kind) ? null : (text ?? oneLine(fact.text)).replace(/…$/, ''),
     symbols: isFile ? [...weight.names.keys()] : [],
   };
 }
 
-/** What is listed for itself, whatever else names it. */
-const STANDING: ReadonlySet<FactKind> = new Set(['file', 'command', 'check', 'task', 'running']);
+/** Listed even if another line mentions it. */
+const ALWAYS_LISTED: ReadonlySet<FactKind> = new Set(['file', 'command', 'check', 'task', 'running']);
 
 function collectNames(facts: readonly WeightedFact[]): Map<string, number> {
   const names = new Map<string, number>();
@@ -200,9 +202,30 @@ function collectNames(facts: readonly WeightedFact[]): Map<string, number> {
   return names;
 }
 
-function coverText(market: OpenValue, text: string): void {
-  markCovered(market, {
-    names: [...market.names.keys()].filter((name) => text.includes(name)),
-    words: findContentWords(text),
+const MOST_CONTINUED = 1600;
+const POINTS_PER_CONTINUED_BYTE = 1.2;
+
+/** The rest of requests that were cut, for room that nothing better takes. */
+function continueRequests(page: Page, facts: readonly WeightedFact[]): LineCandidate[] {
+  return facts.flatMap(({ fact, section, weight }) => {
+    if (section !== 'current' && section !== 'first') return [];
+    const text = readMessage(fact.text);
+    const shown = page
+      .textOf(section)
+      .split('\n')
+      .find((line) => isCutOf(line, text));
+    if (shown === undefined) return [];
+    const rest = cutAtWord(text.slice(shown.length - QUOTE.length - 1).trim(), MOST_CONTINUED);
+    const lines = [`${QUOTE}… ${rest}`];
+    const bytes = countLineBytes(lines);
+    const points = bytes * POINTS_PER_CONTINUED_BYTE;
+    const order = orderOf(section, fact, weight) + 0.5;
+    return [{ ...BARE_LINE, section, lines, bytes, order, points, words: findContentWords(rest) }];
   });
+}
+
+const BARE_LINE = { kind: 'line', names: [], wordPoints: 0, file: null, told: null, symbols: [] } as const;
+
+function isCutOf(line: string, text: string): boolean {
+  return line.endsWith('…') && text.startsWith(line.slice(QUOTE.length, -1));
 }

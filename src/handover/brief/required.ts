@@ -3,8 +3,16 @@ import { baseName } from '../../model/paths.ts';
 import { cutAtWord, cutToBytes, revealControls } from '../../model/text.ts';
 import { describeAge } from '../../model/time.ts';
 import type { ChangesSince } from '../../model/workspace.ts';
-import { countLineBytes, IMPORTED_MARK, oneLine, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
-import { readMessage } from './messages.ts';
+import {
+  countLineBytes,
+  IMPORTED_MARK,
+  oneLine,
+  printFact,
+  printTree,
+  QUOTE,
+  quoteLines,
+  readMessage,
+} from './lines.ts';
 import type { Entry } from './page.ts';
 import { orderOf, rankOf, type Section } from './sections.ts';
 import { type BriefInput, BYTES_PER_TOKEN, type FactWeight, type WeightedFact } from './weight.ts';
@@ -13,16 +21,16 @@ const MAX_FILES = 15;
 const MAX_COMMITS = 5;
 const MAX_SUBJECT_BYTES = 80;
 
-/** How old the handover is, and what of it can no longer be taken for granted. */
-export function printChanges({ ageMs, branch, head, files }: ChangesSince): string[] {
+/** How old the handover is, and what has changed since. */
+function printChanges({ ageMs, branch, head, files }: ChangesSince): string[] {
   const lines = [
     `${describeAge(ageMs)}${branch === null && head === null && files.length === 0 ? '; nothing that it tells of has changed' : ''}`,
   ];
   if (branch !== null) lines.push(`branch ${nameBranch(branch.before)} -> ${nameBranch(branch.after)}`);
   if (head !== null) {
     const count = head.commits.length;
-    const told = count === 0 ? '' : `, ${count === 1 ? '1 commit' : `${count} commits`} since`;
-    lines.push(`head ${nameCommit(head.before)} -> ${nameCommit(head.after)}${told}`);
+    const since = count === 0 ? '' : `, ${count === 1 ? '1 commit' : `${count} commits`} since`;
+    lines.push(`head ${nameCommit(head.before)} -> ${nameCommit(head.after)}${since}`);
     for (const { hash, subject } of head.commits.slice(0, MAX_COMMITS))
       lines.push(`  ${nameCommit(hash)} ${cutToBytes(revealControls(subject), MAX_SUBJECT_BYTES)}`);
   }
@@ -42,7 +50,7 @@ function nameCommit(hash: string | null): string {
 /** Puts lines on the page; null when they do not fit. */
 export type Put = (section: Section, lines: string[], order?: number) => Entry | null;
 
-/** What must be there, before anything competes. The changed files, with the entries that symbols may be added to. */
+/** Places what must be in the brief. Returns the changed files, with the entries that symbols may be added to. */
 export function placeRequired(
   put: Put,
   handover: Handover,
@@ -91,10 +99,10 @@ export function placeRequired(
   return placed;
 }
 
-/** What is pinned may take so much of the page before the longest of it is cut. */
+/** The share of the page that pinned facts may take before the longest are cut. */
 const PINNED_SHARE = 0.4;
 
-/** All of them, whole where there is room, else the long ones cut, so that each is there: what they leave is shared out evenly. */
+/** All pinned facts. Where there is not room for all, the long ones are cut to an even share of what the short ones leave. */
 function fitPinned(pinned: readonly WeightedFact[], room: number): { item: WeightedFact; lines: string[] }[] {
   const printed = pinned.map((item) => ({ item, lines: printFact(item.fact, item.weight) }));
   const sizes = printed.map(({ lines }) => countLineBytes(lines)).sort((a, b) => a - b);
