@@ -5,7 +5,7 @@ import type { Env } from '../platform/machine.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** For so long a handover is restored without being asked for by name. */
+/** For this long a handover is restored without being asked for by name. */
 export const DEFAULT_FRESHNESS_MS: number = 20 * MINUTE_MS;
 export const DEFAULT_RETENTION_MS: number = 90 * DAY_MS;
 
@@ -13,7 +13,7 @@ export function readFreshness(env: Env): number {
   return readPeriod(env, 'HANDOFF_FRESHNESS_MINUTES', MINUTE_MS) ?? DEFAULT_FRESHNESS_MS;
 }
 
-/** After so long a handover may be cleaned up. */
+/** After this long a handover may be cleaned up. */
 export function readRetention(env: Env): number {
   return readPeriod(env, 'HANDOFF_RETENTION_DAYS', DAY_MS) ?? DEFAULT_RETENTION_MS;
 }
@@ -30,7 +30,7 @@ function readPeriod(env: Env, name: string, unit: number): number | null {
   });
 }
 
-/** Whether a handover may be restored now. What stands against it also says what it thereby becomes, if anything. */
+/** Whether a handover may be restored now; if not, why, and which status that gives it, if any. */
 export type Restorability = { ok: true } | { ok: false; reason: string; becomes: 'rejected_stale' | null };
 
 export interface RestoreContext {
@@ -39,7 +39,7 @@ export interface RestoreContext {
   status: string;
 }
 
-/** Only what still waits, and is fresh. Files that have changed since are no reason: the brief tells of them. */
+/** Only a pending and fresh one may. Files that have changed since do not matter: the brief lists them. */
 export function judgeRestorable(
   { created_at, expires_at }: Handover,
   { nowMs, freshnessMs, status }: RestoreContext,

@@ -19,7 +19,7 @@ export interface CatchUpResult {
   kept: CaptureResult;
 }
 
-/** A session that was left longer ago is no longer caught up with by itself, unless it is the last one. */
+/** Older sessions are not captured by themselves, except the last one. */
 const LONGEST_AGO_MS = 7 * 24 * 60 * 60 * 1000;
 const MOST_AT_ONCE = 5;
 const ROWS_LOOKED_AT = 500;
@@ -43,7 +43,7 @@ export async function catchUp(
   const uncaptured = recent.filter(
     (session) => session.changedMs > (captured.get(nameSession(session)) ?? 0),
   );
-  const behind = passOverForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
+  const behind = skipForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
   const caughtUp: CatchUpResult[] = [];
   if (behind.length === 0) return caughtUp;
   const { saveSession } = await import('./save-session.ts');
@@ -68,8 +68,8 @@ async function readCaptured(store: Store, project: string): Promise<Map<string, 
   return times;
 }
 
-/** What the user had forgotten does not come back by itself, unless the session went on since. */
-function passOverForgotten(store: Store, sessions: readonly FoundSession[]): readonly FoundSession[] {
+/** A session whose handover was forgotten is not captured again, unless it went on since. */
+function skipForgotten(store: Store, sessions: readonly FoundSession[]): readonly FoundSession[] {
   if (sessions.length === 0) return sessions;
   const times = new Map<string, number>();
   for (const { session, detail, at } of readEntriesOf(store, ['forgotten']))

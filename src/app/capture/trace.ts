@@ -13,17 +13,17 @@ import type { Redactor } from '../../redact/redactor.ts';
 import { saysFact } from './match-fact.ts';
 
 /**
- * What stands at the place that a source names: `told`, what the fact says; `changed`, something else; `missing`,
- * nothing; `unplaced`, the source names no place; `elsewhere`, it is of another session or handover; `unread`, the
- * transcript cannot be read.
+ * What is at the place that a source names: `told`, what the fact says; `changed`, something else; `missing`, nothing;
+ * `unplaced`, the source names no place; `elsewhere`, it is in another session or handover; `unread`, the transcript
+ * cannot be read.
  */
 export type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhere' | 'unread';
 
 export interface TracedSource extends Source {
   state: SourceState;
-  /** In the order of the transcript, without secrets; what a call gave back comes with it. */
+  /** In the order of the transcript, without secrets; a call comes with its result. */
   events: Event[];
-  /** Where they stand, if that is not the handover's own transcript. */
+  /** The transcript they are in, if it is not the handover's own. */
   transcript?: string | null;
 }
 
@@ -34,7 +34,7 @@ export interface TracedFact {
 
 export interface TracedEvents {
   facts: TracedFact[];
-  /** The last place that was looked at; 0 when nothing was. */
+  /** The last line that was read; 0 when none was. */
   lastLine: number;
 }
 
@@ -46,8 +46,8 @@ export interface TraceOptions {
 }
 
 /**
- * Finds the events that facts came from. `events` are those of `session`, and null where they cannot be had; no more of
- * them are taken than it needs, and only those that are asked for are held.
+ * Finds the events that facts came from. `events` are those of `session`, or null where they cannot be read; they are read
+ * only as far as needed, and only matching ones are held in memory.
  */
 export function traceEvents(
   events: Iterable<Event> | null,
@@ -70,7 +70,7 @@ export function traceEvents(
   };
 }
 
-/** What is said of a secret in one place tells what to take out in all. */
+/** A secret that is recognized in one place is taken out everywhere. */
 function* learnFrom(events: Iterable<Event>, redactor: Redactor): Generator<Event> {
   for (const event of events) {
     redactEvent(event, redactor);

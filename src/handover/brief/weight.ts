@@ -4,7 +4,7 @@ import type { ChangesSince } from '../../model/workspace.ts';
 import { oneLine } from './lines.ts';
 import type { Section } from './sections.ts';
 
-/** What distilling left with a fact, read back from its detail. A fact without it was declared, and counts in full. */
+/** The weight that distilling gave a fact, read from its detail. A fact without one was declared, and counts in full. */
 export interface FactWeight {
   points: number;
   age: number;
@@ -51,7 +51,7 @@ function readNames(value: unknown): Map<string, number> {
   );
 }
 
-/** What the next session is to do, as far as it decides what is worth telling it. */
+/** What the next session is to do: facts about it get more weight. */
 export interface Goal {
   text: string;
   words: ReadonlySet<string>;
@@ -67,7 +67,7 @@ export function readGoal(text: string): Goal | null {
   return oneLine(text) === '' ? null : { text, words: new Set(splitWords(text)) };
 }
 
-/** The weight of a fact once it is known what the reader is about to do. */
+/** The weight of a fact for a reader with this goal. */
 export function weightForGoal(fact: Fact, weight: FactWeight, goal: Goal): FactWeight {
   const matches = Math.min(MOST_WORDS, splitWords(fact.text).filter((word) => goal.words.has(word)).length);
   const gain = matches * LINE_POINTS;
@@ -87,20 +87,20 @@ function isAbout(name: string, goal: Goal): boolean {
   return splitWords(name).some((word) => goal.words.has(word));
 }
 
-/** Words as people say them: the parts of names count, and so does a plural for its singular. */
+/** Lower-case words: names are split into their parts, and plurals count as their singular. */
 function splitWords(text: string): string[] {
   const spaced = text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replace(/[_/.:-]/g, ' ');
   return [...new Set(findContentWords(spaced).map((word) => word.replace(/(?<=\p{L}{3})(?:es|s)$/u, '')))];
 }
 
-/** A fact with what it is worth and where it would stand. */
+/** A fact with its weight and its section. */
 export interface WeightedFact {
   fact: Fact;
   weight: FactWeight;
   section: Section;
 }
 
-/** All that a brief may be made of. */
+/** What a brief is made of. */
 export interface BriefInput {
   facts: readonly WeightedFact[];
   /** In tokens. */
