@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { inspectTranscript } from '../../src/agents/find-session.ts';
 import { captureSession } from '../../src/app/capture/capture.ts';
-import { inspectTranscript } from '../../src/app/capture/find-session.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import { shortHash } from '../../src/model/hash.ts';

@@ -6,7 +6,8 @@ import type { Finder } from '../../src/search/finder.ts';
 import { parseQuery } from '../../src/search/query.ts';
 import { fuse, rankTexts } from '../../src/search/rank.ts';
 import { openFinder, search } from '../../src/search/search.ts';
-import { keepNewHandover } from '../../src/store/handovers.ts';
+import { saveHandover } from '../../src/store/handovers.ts';
+
 import type { Store } from '../../src/store/store.ts';
 import type { Labelled, ToldFact } from './queries.ts';
 
@@ -93,7 +94,7 @@ export function keepFacts(store: Store, facts: readonly ToldFact[]): void {
     const told = facts.filter((fact) => fact.project === project);
     for (let at = 0; at < told.length; at += FACTS_A_HANDOVER) {
       const some = told.slice(at, at + FACTS_A_HANDOVER).map(makeFact);
-      keepNewHandover(store, (stamp) => sealHandover({ ...describeWork(project), ...stamp, facts: some }));
+      saveHandover(store, (stamp) => sealHandover({ ...describeWork(project), ...stamp, facts: some }));
     }
   }
 }

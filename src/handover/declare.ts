@@ -33,12 +33,12 @@ export const DECLARABLE_KINDS = [
 ] as const;
 export type DeclarableKind = (typeof DECLARABLE_KINDS)[number];
 
-/** What somebody says on purpose, to be handed over. Texts are as they were typed. */
+/** What somebody states on purpose, to be handed over. Texts are as they were typed. */
 export interface Declaration {
   title: string | undefined;
   summary: string;
   agent: string;
-  /** Who says it. An agent's words may be shown, but never stand as the user's. */
+  /** Who states it. An agent's words are never shown as the user's. */
   by: 'human' | 'agent';
   sessionId: string | null;
   facts: { kind: DeclarableKind; text: string }[];
@@ -54,7 +54,7 @@ export function declareHandover(declaration: Declaration, place: Place, machine:
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
   const title = declaration.title === undefined ? deriveTitle(summary) : cleanLine(declaration.title);
   if (title === '') {
-    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to call this handover by', {
+    throw new HandoverError('HANDOVER_USAGE', 'this handover has no title', {
       hint: 'Give --title TEXT, or --summary TEXT whose first line can serve as the title.',
     });
   }
@@ -114,19 +114,23 @@ interface FactMarks {
   pinned: boolean;
 }
 
-/** A fact that somebody told us on purpose. */
+/** A fact that somebody stated on purpose. */
 export function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
   const cleaned = limitBytes(cleanText(text).trim(), MAX_FACT_TEXT_BYTES, `a ${kind}`);
   if (cleaned === '')
     throw new HandoverError('HANDOVER_USAGE', `a ${kind} is empty`, { hint: `Give --${kind} some text.` });
+  return toFact(kind, cleaned, marks);
+}
+
+function toFact(kind: FactKind, text: string, { by, pinned }: FactMarks): Fact {
   return {
-    id: computeFactId(kind, cleaned),
+    id: computeFactId(kind, text),
     kind,
-    text: cleaned,
+    text,
     trust: 'declared',
-    origin: marks.by,
+    origin: by,
     sources: [],
-    ...(marks.pinned ? { pinned: true } : {}),
+    ...(pinned ? { pinned: true } : {}),
   };
 }
 
@@ -138,21 +142,12 @@ function makeFileFact(path: string, place: Place, machine: Machine, marks: FactM
   const text = limitBytes(shown.toWellFormed(), MAX_FACT_TEXT_BYTES, 'a file path');
   if (text === '')
     throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Give --file PATH.' });
-  return {
-    id: computeFactId('file', text),
-    kind: 'file',
-    text,
-    trust: 'declared',
-    origin: marks.by,
-    sources: [],
-    ...(marks.pinned ? { pinned: true } : {}),
-    probe: probeFile(text, absolute),
-  };
+  return { ...toFact('file', text, marks), probe: probeFile(text, absolute) };
 }
 
 const MAX_PROBED_BYTES = 32 * 1024 * 1024;
 
-/** The content's digest, by which a later reader sees a change; null for what is no readable file of that size. */
+/** The digest of the content, to detect a change later; null for anything but a readable file within the limit. */
 function probeFile(path: string, absolute: string): Probe {
   try {
     return { path, sha256: sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)) };
@@ -167,14 +162,13 @@ function isInvalidPath(error: unknown): boolean {
   return error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
 }
 
-function limitBytes(text: string, maxBytes: number, what: string): string {
+/** The text itself, or an error that names `what` is too long. */
+export function limitBytes(text: string, maxBytes: number, what: string): string {
   const bytes = countUtf8Bytes(text);
   if (bytes <= maxBytes) return text;
   throw new HandoverError(
     'HANDOVER_TEXT_TOO_LARGE',
     `${what} has ${bytes} bytes; at most ${maxBytes} can be kept`,
-    {
-      hint: 'Shorten it, or put the long text in a file and name it with --file.',
-    },
+    { hint: 'Shorten it; a long text can go into a file, which --file of `handover save` names.' },
   );
 }

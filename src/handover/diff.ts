@@ -1,11 +1,10 @@
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { compareCodeUnits } from '../model/hash.ts';
-import { readFates } from './chain.ts';
-import { listChanged } from './changed-files.ts';
-import { type Fate, judgeFates } from './fate.ts';
+import { readOutcomes } from './link.ts';
+import { judgeOutcomes, listChanged, type Outcome } from './outcome.ts';
 
-/** How the second of two handovers stands to the first. */
+/** How the second of two handovers relates to the first. */
 export type Relation = 'same' | 'follows' | 'later' | 'earlier' | 'another project';
 
 export interface Change<T> {
@@ -28,7 +27,7 @@ export interface HandoverDiff {
   resolved: (Parting & { now: Fact | null })[];
   superseded: (Parting & { by: Fact | null })[];
   dropped: Parting[];
-  /** Null when git told nothing of one of them. */
+  /** Null when the state of git is unknown for one of them. */
   git: GitDiff | null;
 }
 
@@ -45,7 +44,7 @@ export interface GitDiff {
  */
 export function diffHandovers(first: Handover, second: Handover): HandoverDiff {
   const relation = relate(first, second);
-  const fates = findFates(first, second, relation);
+  const outcomes = findOutcomes(first, second, relation);
   const now = new Map(second.facts.map((fact) => [fact.id, fact]));
   const known = new Set(first.facts.map((fact) => fact.id));
   const diff: HandoverDiff = {
@@ -58,7 +57,7 @@ export function diffHandovers(first: Handover, second: Handover): HandoverDiff {
     dropped: [],
     git: diffGit(first, second),
   };
-  for (const fact of first.facts) enter(diff, fact, { fate: fates.get(fact.id), now });
+  for (const fact of first.facts) enter(diff, fact, { outcome: outcomes.get(fact.id), now });
   return diff;
 }
 
@@ -69,11 +68,11 @@ function relate(first: Handover, second: Handover): Relation {
   return second.created_at < first.created_at ? 'earlier' : 'later';
 }
 
-/** Going back in time, or over to another project, nothing becomes of a fact. */
-function findFates(first: Handover, second: Handover, relation: Relation): Map<string, Fate> {
+/** Going back in time, or to another project, facts have no outcome. */
+function findOutcomes(first: Handover, second: Handover, relation: Relation): Map<string, Outcome> {
   if (relation === 'earlier' || relation === 'another project' || relation === 'same') return new Map();
   const recorded = relation === 'follows' ? second.chain : undefined;
-  return recorded === undefined ? judgeFates(first, second) : readFates(recorded);
+  return recorded === undefined ? judgeOutcomes(first, second) : readOutcomes(recorded);
 }
 
 const ABSENCE: Record<Relation, string> = {
@@ -87,16 +86,17 @@ const ABSENCE: Record<Relation, string> = {
 function enter(
   diff: HandoverDiff,
   fact: Fact,
-  { fate, now }: { fate: Fate | undefined; now: ReadonlyMap<string, Fact> },
+  { outcome, now }: { outcome: Outcome | undefined; now: ReadonlyMap<string, Fact> },
 ): void {
   const after = now.get(fact.id) ?? null;
-  if (fate?.end === 'resolved') diff.resolved.push({ fact, reason: fate.reason, now: after });
+  if (outcome?.end === 'resolved') diff.resolved.push({ fact, reason: outcome.reason, now: after });
   else if (after !== null) {
     if (after.status === fact.status && after.text === fact.text) diff.carried.push(fact);
     else diff.changed.push({ before: fact, after });
-  } else if (fate?.end === 'superseded')
-    diff.superseded.push({ fact, reason: fate.reason, by: now.get(fate.by) ?? null });
-  else diff.dropped.push({ fact, reason: fate?.end === 'dropped' ? fate.reason : ABSENCE[diff.relation] });
+  } else if (outcome?.end === 'superseded')
+    diff.superseded.push({ fact, reason: outcome.reason, by: now.get(outcome.by) ?? null });
+  else
+    diff.dropped.push({ fact, reason: outcome?.end === 'dropped' ? outcome.reason : ABSENCE[diff.relation] });
 }
 
 function diffGit(first: Handover, second: Handover): GitDiff | null {

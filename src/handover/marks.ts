@@ -1,7 +1,7 @@
-import type { Fact } from '../model/fact.ts';
+import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 
-/** What somebody said of a fact after it was sealed. Of several the last one counts. */
+/** What somebody stated about a fact after it was sealed. Of several marks the last one counts. */
 export interface Mark {
   mark: 'pinned' | 'unpinned' | 'resolved' | 'refuted';
   at: string;
@@ -17,37 +17,37 @@ export type Marks = ReadonlyMap<string, Mark>;
 
 export const NO_MARKS: Marks = new Map();
 
-/** Where and when facts were told: by this it is known whether they were told again after they were marked. */
-export type Telling = Pick<Handover, 'session'> & { created_at?: string };
+/** Where and when facts were stated: shows whether they were stated again after they were marked. */
+export type StatedIn = Pick<Handover, 'session'> & { created_at?: string };
 
-/** The facts as they stand by their marks: without those that are resolved, unless they were told again since. */
-export function markFacts(facts: readonly Fact[], telling: Telling, marks: Marks): Fact[] {
+/** The facts with their marks applied: without resolved ones, unless they were stated again since. */
+export function markFacts(facts: readonly Fact[], stated: StatedIn, marks: Marks): Fact[] {
   if (marks.size === 0) return [...facts];
   return facts.flatMap((fact) => {
-    const mark = findMark(fact, telling, marks);
+    const mark = findMark(fact, stated, marks);
     if (mark === undefined) return [fact];
     return mark.mark === 'resolved' ? [] : [applyMark(fact, mark)];
   });
 }
 
-/** The mark that counts for a fact as it is told here. */
-export function findMark(fact: Fact, telling: Telling, marks: Marks): Mark | undefined {
+/** The mark that applies to a fact as it is stated here. */
+export function findMark(fact: Fact, stated: StatedIn, marks: Marks): Mark | undefined {
   const mark = marks.get(fact.id);
-  return mark === undefined || isToldAgain(fact, telling, mark) ? undefined : mark;
+  return mark === undefined || isStatedAgain(fact, stated, mark) ? undefined : mark;
 }
 
 /**
- * What was resolved is open again when a later session, or somebody by hand, tells it anew. What was refuted stays so
- * until a human says otherwise: that an agent has the same idea again is what the mark is for.
+ * A resolved fact is open again when a later session, or somebody by hand, states it again. A refuted one stays refuted
+ * until a human states it: the mark is there for agents that have the same idea again.
  */
-function isToldAgain(fact: Fact, { session, created_at }: Telling, { mark, at }: Mark): boolean {
+function isStatedAgain(fact: Fact, { session, created_at }: StatedIn, { mark, at }: Mark): boolean {
   if (mark === 'pinned' || isTakenOver(fact)) return false;
   if (mark === 'refuted' && fact.origin !== 'human') return false;
-  const told = session.started_at ?? created_at;
-  return told !== undefined && told > at;
+  const statedAt = session.started_at ?? created_at;
+  return statedAt !== undefined && statedAt > at;
 }
 
-/** Whether it was told in an earlier session, and only stands on. */
+/** Whether it was stated in an earlier session, and only taken over. */
 export function isTakenOver({ trust, sources: [source] }: Fact): boolean {
   if (source?.session !== undefined) return true;
   return trust === 'declared' && source?.ref !== undefined;
@@ -66,10 +66,22 @@ export function isRefuted({ status }: Fact): boolean {
   return status === REFUTED;
 }
 
-/** The facts that are pinned in the project and are not told here. */
+/** The facts that are pinned in the project and are not among these. */
 export function listPinnedElsewhere(facts: readonly Fact[], marks: Marks): { fact: Fact; by: Handover }[] {
   const here = new Set(facts.map((fact) => fact.id));
   return [...marks]
     .filter(([id, { mark }]) => mark === 'pinned' && !here.has(id))
     .flatMap(([, { held }]) => (held === null ? [] : [held]));
+}
+
+const STATEMENTS: readonly FactKind[] = ['decision', 'rejected', 'blocker', 'question', 'next', 'note'];
+const ENDING: ReadonlySet<Mark['mark'] | undefined> = new Set(['resolved', 'refuted']);
+
+/** Whether the same words of the agent were resolved or refuted as another kind of fact: agents repeat themselves. */
+export function isContradicted(fact: Fact, stated: StatedIn, marks: Marks): boolean {
+  if (fact.origin !== 'agent' || marks.size === 0 || marks.has(fact.id)) return false;
+  return STATEMENTS.some((kind) => {
+    const id = computeFactId(kind, fact.text);
+    return marks.has(id) && ENDING.has(findMark({ ...fact, id }, stated, marks)?.mark);
+  });
 }

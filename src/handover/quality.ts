@@ -1,15 +1,15 @@
 import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
 import type { HandoverDraft, Quality, QualityAxes, QualityAxis, Rating } from '../model/handover.ts';
 import { countUtf8Bytes, findContentWords } from '../model/text.ts';
-import { isChangedFile } from './changed-files.ts';
+import { isChangedFile } from './outcome.ts';
 
-type Rated = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>;
+type RatedDraft = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>;
 
 /**
  * How far the next session can count on a handover. The score is computed from the axes, and the axes from the facts that
  * count: no number of messages, commands, mentions or error lines raises any of them.
  */
-export function rateQuality(draft: Rated): Quality {
+export function rateQuality(draft: RatedDraft): Quality {
   const axes = measureAxes(draft);
   const score = weighAxes(axes);
   return { score, rating: rateScore(score), axes };
@@ -43,7 +43,7 @@ export function rateScore(score: number): Rating {
   return score >= 0.5 ? 'Acceptable' : 'Needs Improvement';
 }
 
-function measureAxes(draft: Rated): QualityAxes {
+function measureAxes(draft: RatedDraft): QualityAxes {
   const facts = draft.facts.filter((fact) => !isPassing(fact) || !isTakenOver(fact));
   const counted = facts.filter(counts);
   const measured: Record<QualityAxis, number | null> = {
@@ -65,9 +65,9 @@ function measureAxes(draft: Rated): QualityAxes {
 
 /**
  * Always applies. Full for a human's own words; half where only an agent or an import names a goal, where the human's
- * words are too few to say one ("go on"), or where only prose may tell it.
+ * words are too few to say one ("go on"), or where there is only a summary.
  */
-function measureGoal({ facts, summary }: Rated): number {
+function measureGoal({ facts, summary }: RatedDraft): number {
   const goals = facts.filter((fact) => fact.kind === 'goal');
   if (goals.some((fact) => fact.origin === 'human' && saysSomething(fact.text))) return 1;
   return goals.length > 0 || summary !== '' ? 0.5 : 0;
@@ -75,7 +75,7 @@ function measureGoal({ facts, summary }: Rated): number {
 
 const TELLING_BYTES = 12;
 
-/** Two words, or one long one: some scripts do not part their words. */
+/** Two words, or one long one: some scripts do not separate words. */
 function saysSomething(text: string): boolean {
   const words = findContentWords(text);
   return words.length >= 2 || countUtf8Bytes(words.join('')) >= TELLING_BYTES;
@@ -98,7 +98,7 @@ const COUNTED: ReadonlySet<FactKind> = new Set([
   'check',
 ]);
 
-/** What the next session will build on, as against what was only met on the way. */
+/** Facts that the next session will build on. */
 function counts(fact: Fact): boolean {
   return fact.trust === 'declared' || COUNTED.has(fact.kind) || isChangedFile(fact);
 }
@@ -136,7 +136,7 @@ function isPassing({ trust, origin }: Fact): boolean {
   return trust === 'quoted' && origin === 'agent';
 }
 
-/** What an agent said in passing in an earlier session does not tell how well this one is told. */
+/** Whether it comes from an earlier session. */
 function isTakenOver({ sources }: Fact): boolean {
   return sources.some((source) => source.session !== undefined);
 }
@@ -151,9 +151,8 @@ function isSeen(fact: Fact): boolean {
 }
 
 /**
- * Applies as soon as anything counts. Full when no check fails and nobody named a blocker. Each that is open counts half
- * when it is told what is wrong, and nothing when not. An agent's passing words ("blocked by the firewall rule") are not
- * taken for a blocker.
+ * Applies as soon as anything counts. Full when no check fails and nobody named a blocker. Each open one counts half if it
+ * is explained, else nothing. An agent's passing words ("blocked by the firewall rule") are not taken for a blocker.
  */
 function measureBlockers(facts: readonly Fact[]): number {
   const failing = facts.filter((fact) => fact.kind === 'check' && fact.status === 'failed');
@@ -165,24 +164,23 @@ function measureBlockers(facts: readonly Fact[]): number {
       .filter((fact) => fact.kind === 'error' && fact.status !== 'closed')
       .map((fact) => computeFactId('check', String(fact.detail?.command))),
   );
-  const told = failing.filter((fact) => fact.detail?.outcome !== undefined || explained.has(fact.id));
-  return (told.length + named.length) / (2 * open);
+  const explainedChecks = failing.filter(
+    (fact) => fact.detail?.outcome !== undefined || explained.has(fact.id),
+  );
+  return (explainedChecks.length + named.length) / (2 * open);
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const STALE_DAYS = 30;
 
-/**
- * Applies where it is known when the last thing happened that is told: how long before sealing that was. Full for a day,
- * then falling evenly to nothing after a month.
- */
-function measureFreshness({ session, created_at }: Rated): number | null {
+/** Applies where the time of the last event is known. Full up to a day before sealing, then falling to 0 after a month. */
+function measureFreshness({ session, created_at }: RatedDraft): number | null {
   if (session.last_at === undefined) return null;
   const ageMs = Date.parse(created_at) - Date.parse(session.last_at);
   return Math.min(1, Math.max(0, (STALE_DAYS * DAY_MS - ageMs) / ((STALE_DAYS - 1) * DAY_MS)));
 }
 
-/** Resting on nothing but the word of an agent or of another store. */
+/** Known only from an agent or another store. */
 function isHearsay({ trust, origin }: Fact): boolean {
   if (trust === 'observed') return false;
   return trust === 'inferred' || trust === 'imported' || origin === 'agent' || origin === 'import';

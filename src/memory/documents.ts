@@ -9,7 +9,7 @@ import {
 } from '../platform/project-file.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { redactFile } from '../redact/redact-stream.ts';
-import { keepDocument } from '../store/documents.ts';
+import { saveDocumentCopy } from '../store/copies.ts';
 import type { Store } from '../store/store.ts';
 import { DOCUMENT_NAMES, type DocumentTitle, MAX_DOCUMENT_BYTES } from './document-names.ts';
 
@@ -41,7 +41,7 @@ export function keepPresent(
   const bytes = readDocument({ folder }, title);
   if (bytes === null) return null;
   const redactor = openRedactor(store.machine, { folder, makesKey: true });
-  return keepDocument(store, { project, name: title }, redactFile(bytes, redactor));
+  return saveDocumentCopy(store, { project, name: title }, redactFile(bytes, redactor));
 }
 
 /** Call it under the lock. What stood there is kept in the store first; where that is, or null. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { requireFolder } from '../platform/folders.ts';
 import { describePlace } from '../platform/place.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
-import { findNewestHandover } from '../store/newest.ts';
+import { findNewestHandover } from '../store/find-handover.ts';
 import type { Store } from '../store/store.ts';
 import { type Snapshot, type SnapshotLabels, writeSnapshot } from './snapshot.ts';
 

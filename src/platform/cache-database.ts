@@ -1,9 +1,15 @@
 import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { sha256Hex } from '../model/hash.ts';
-import type { Store } from '../store/store.ts';
 import { describeFileState, measureRegularFile, readRegularFile } from './durable-file.ts';
+import type { Clock } from './machine.ts';
 import { readSqlErrorCode, type SqlDatabase, type SqlDriver } from './sqlite.ts';
+
+/** The folder that caches are in, and the clock that waiting for their locks is measured by. */
+export interface CacheFolder {
+  root: string;
+  machine: { clock: Clock };
+}
 
 /** A database in the store that can be made again from other files at any time: `<name>.sqlite`. */
 export interface CacheDatabase {
@@ -15,8 +21,8 @@ export interface CacheDatabase {
 /** Caches that features keep in the store for themselves, by their names. */
 export const CACHES_OF_FEATURES = ['search', 'sessions', 'vectors'] as const;
 
-export function pathOfCache(store: Store, { name }: Pick<CacheDatabase, 'name'>): string {
-  return join(store.root, `${name}.sqlite`);
+export function pathOfCache(folder: CacheFolder, { name }: Pick<CacheDatabase, 'name'>): string {
+  return join(folder.root, `${name}.sqlite`);
 }
 
 const SQLITE_CORRUPT = 11;
@@ -45,8 +51,12 @@ export function isCacheTrouble(error: unknown): boolean {
 }
 
 /** Opens a cache as it stands; null when there is none of this version. */
-export function openCacheFile(store: Store, driver: SqlDriver, cache: CacheDatabase): SqlDatabase | null {
-  const path = pathOfCache(store, cache);
+export function openCacheFile(
+  folder: CacheFolder,
+  driver: SqlDriver,
+  cache: CacheDatabase,
+): SqlDatabase | null {
+  const path = pathOfCache(folder, cache);
   if ((measureRegularFile(path) ?? 0) === 0) return null;
   // SQLite opens these by itself where they stand, and would wait for the other end of a pipe.
   for (const companion of ['-journal', '-wal', '-shm']) measureRegularFile(`${path}${companion}`);
@@ -92,8 +102,12 @@ export interface OpenCache {
 }
 
 /** Opens a cache in line with the files. One that is missing, old or damaged is built anew. */
-export async function openCache(store: Store, driver: SqlDriver, keeping: CacheKeeping): Promise<OpenCache> {
-  let database = await openOrRebuild(store, driver, keeping);
+export async function openCache(
+  folder: CacheFolder,
+  driver: SqlDriver,
+  keeping: CacheKeeping,
+): Promise<OpenCache> {
+  let database = await openOrRebuild(folder, driver, keeping);
   let isOpen = true;
   const close = (): void => {
     if (isOpen) database.close();
@@ -107,7 +121,7 @@ export async function openCache(store: Store, driver: SqlDriver, keeping: CacheK
       } catch (error) {
         if (!isCacheDamage(error)) throw error;
         close();
-        database = await rebuild(store, driver, keeping);
+        database = await rebuild(folder, driver, keeping);
         isOpen = true;
         return question(database);
       }
@@ -117,10 +131,14 @@ export async function openCache(store: Store, driver: SqlDriver, keeping: CacheK
 
 const MAX_REPLACEMENTS = 3;
 
-async function openOrRebuild(store: Store, driver: SqlDriver, keeping: CacheKeeping): Promise<SqlDatabase> {
+async function openOrRebuild(
+  folder: CacheFolder,
+  driver: SqlDriver,
+  keeping: CacheKeeping,
+): Promise<SqlDatabase> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const database = openCacheFile(store, driver, keeping.cache);
+      const database = openCacheFile(folder, driver, keeping.cache);
       if (database !== null) return await updateOrClose(database, keeping);
       break;
     } catch (error) {
@@ -129,7 +147,7 @@ async function openOrRebuild(store: Store, driver: SqlDriver, keeping: CacheKeep
       break;
     }
   }
-  return await rebuild(store, driver, keeping);
+  return await rebuild(folder, driver, keeping);
 }
 
 async function updateOrClose(database: SqlDatabase, keeping: CacheKeeping): Promise<SqlDatabase> {
@@ -142,12 +160,12 @@ async function updateOrClose(database: SqlDatabase, keeping: CacheKeeping): Prom
   }
 }
 
-async function rebuild(store: Store, driver: SqlDriver, keeping: CacheKeeping): Promise<SqlDatabase> {
+async function rebuild(folder: CacheFolder, driver: SqlDriver, keeping: CacheKeeping): Promise<SqlDatabase> {
   await keeping.rebuild();
-  const database = openCacheFile(store, driver, keeping.cache);
+  const database = openCacheFile(folder, driver, keeping.cache);
   // It may be the work of somebody else who came first, from before the last save of this process.
   if (database !== null) return await updateOrClose(database, keeping);
-  throw new HandoverError('HANDOVER_STORE_DAMAGED', `${pathOfCache(store, keeping.cache)} cannot be built`, {
+  throw new HandoverError('HANDOVER_STORE_DAMAGED', `${pathOfCache(folder, keeping.cache)} cannot be built`, {
     hint: 'Set HANDOVER_SQLITE=none to work without an index, and run: handover doctor',
   });
 }
@@ -157,8 +175,8 @@ export type CacheName = Pick<CacheDatabase, 'name'>;
 /** Hashing a larger file would cost more than the update that it follows. */
 const MAX_HASHED_BYTES = 8 * 1024 * 1024;
 
-export function pathOfSeal(store: Store, { name }: CacheName): string {
-  return join(store.root, `${name}.sum`);
+export function pathOfSeal(folder: CacheFolder, { name }: CacheName): string {
+  return join(folder.root, `${name}.sum`);
 }
 
 /**
@@ -173,9 +191,9 @@ export function computeSeal(path: string): string {
 export type SealState = 'intact' | 'broken' | 'none';
 
 /** Under the lock it is certain; without it, a writer may be between its commit and its seal. */
-export function checkCacheSeal(store: Store, cache: CacheName): SealState {
-  const seal = pathOfSeal(store, cache);
-  const path = pathOfCache(store, cache);
+export function checkCacheSeal(folder: CacheFolder, cache: CacheName): SealState {
+  const seal = pathOfSeal(folder, cache);
+  const path = pathOfCache(folder, cache);
   if (measureRegularFile(seal) === null || measureRegularFile(path) === null) return 'none';
   return readRegularFile(seal, 1024).toString('latin1') === computeSeal(path) ? 'intact' : 'broken';
 }

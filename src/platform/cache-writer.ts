@@ -1,6 +1,6 @@
-import { LOCKS, type Store } from '../store/store.ts';
 import {
   type CacheDatabase,
+  type CacheFolder,
   type CacheName,
   checkCacheSeal,
   computeSeal,
@@ -19,25 +19,26 @@ import {
 } from './durable-file.ts';
 import { ensurePrivateFolder } from './folders.ts';
 import { withLock } from './lock.ts';
+import { LOCKS } from './paths.ts';
 import type { SqlDatabase, SqlDriver } from './sqlite.ts';
 
 const LOCK_WAIT_MS = 2000;
 
 /** Writers of a cache take turns, also those that replace the file, which SQLite's own lock cannot see. */
-export function withCacheLock<T>(store: Store, { name }: CacheName, work: () => T): T {
-  const folder = ensurePrivateFolder(store.root, LOCKS);
-  return withLock({ folder, name, waitMs: LOCK_WAIT_MS, clock: store.machine.clock }, work);
+export function withCacheLock<T>(folder: CacheFolder, { name }: CacheName, work: () => T): T {
+  const locks = ensurePrivateFolder(folder.root, LOCKS);
+  return withLock({ folder: locks, name, waitMs: LOCK_WAIT_MS, clock: folder.machine.clock }, work);
 }
 
 /** Changes an open cache in one transaction, and seals it again. To be called under its lock. */
 export function changeCache(
-  store: Store,
+  folder: CacheFolder,
   { cache, database }: { cache: CacheDatabase; database: SqlDatabase },
   work: () => void,
 ): void {
-  removeFile(pathOfSeal(store, cache));
+  removeFile(pathOfSeal(folder, cache));
   inTransaction(database, work);
-  sealCache(store, cache);
+  sealCache(folder, cache);
 }
 
 /**
@@ -46,13 +47,13 @@ export function changeCache(
  * left alone.
  */
 export function rebuildCache(
-  store: Store,
+  folder: CacheFolder,
   { cache, driver }: { cache: CacheDatabase; driver: SqlDriver },
   fill: (database: SqlDatabase) => void,
 ): void {
-  const path = pathOfCache(store, cache);
+  const path = pathOfCache(folder, cache);
   const old = identifyFile(path);
-  withCacheLock(store, cache, () => {
+  withCacheLock(folder, cache, () => {
     if (identifyFile(path) !== old) return;
     const temp = makeTempPath(path);
     try {
@@ -60,14 +61,14 @@ export function rebuildCache(
         fill(database);
         database.exec(`PRAGMA user_version = ${cache.version}`);
       });
-      removeFile(pathOfSeal(store, cache));
+      removeFile(pathOfSeal(folder, cache));
       removeFile(`${path}-journal`);
       moveFileDurably(temp, path);
     } catch (error) {
       removeFile(temp);
       throw error;
     }
-    sealCache(store, cache);
+    sealCache(folder, cache);
   });
 }
 
@@ -96,18 +97,18 @@ function inTransaction(database: SqlDatabase, work: () => void): void {
 }
 
 /** Removes a cache: whoever needs it builds it anew. */
-export function dropCache(store: Store, cache: CacheName): void {
-  withCacheLock(store, cache, () => {
-    const path = pathOfCache(store, cache);
-    for (const file of [pathOfSeal(store, cache), `${path}-journal`, path]) removeFile(file);
+export function dropCache(folder: CacheFolder, cache: CacheName): void {
+  withCacheLock(folder, cache, () => {
+    const path = pathOfCache(folder, cache);
+    for (const file of [pathOfSeal(folder, cache), `${path}-journal`, path]) removeFile(file);
   });
 }
 
-function sealCache(store: Store, cache: CacheName): void {
-  writeFileDurably(pathOfSeal(store, cache), computeSeal(pathOfCache(store, cache)));
+function sealCache(folder: CacheFolder, cache: CacheName): void {
+  writeFileDurably(pathOfSeal(folder, cache), computeSeal(pathOfCache(folder, cache)));
 }
 
 /** Throws `RowDamage` when a cache is not as its last writer left it. */
-export function assertSealed(store: Store, cache: CacheName): void {
-  if (withCacheLock(store, cache, () => checkCacheSeal(store, cache)) === 'broken') throw new RowDamage();
+export function assertSealed(folder: CacheFolder, cache: CacheName): void {
+  if (withCacheLock(folder, cache, () => checkCacheSeal(folder, cache)) === 'broken') throw new RowDamage();
 }

@@ -7,6 +7,9 @@ import { PROJECT_SETTINGS } from './project-file.ts';
 
 export const FOLDER_NAME = 'agent-handover';
 
+/** The folder of locks, below the folder of handovers. */
+export const LOCKS = 'locks';
+
 /** Where programs of ours are kept as they were compiled, below the folder of handovers. */
 export const CODE_FOLDER = ['ready', 'code'] as const;
 

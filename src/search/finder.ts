@@ -4,7 +4,7 @@ import { FACT_KINDS } from '../model/fact-kinds.ts';
 import { printFingerprint } from '../model/hash.ts';
 import { baseName } from '../model/paths.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
-import type { Progress } from '../store/index-sync.ts';
+import type { Progress } from '../store/index-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { NotesPlace } from './notes.ts';
 import type { ParsedQuery, SearchQuery } from './query.ts';

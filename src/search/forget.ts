@@ -1,12 +1,12 @@
 import { join } from 'node:path';
+import { dropCheckpoints } from '../agents/transcript-checkpoint.ts';
 import { CACHES_OF_FEATURES, isCacheDamage, pathOfCache } from '../platform/cache-database.ts';
 import { dropCache } from '../platform/cache-writer.ts';
 import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
 import { readIntact } from '../store/handovers.ts';
 import { INDEX } from '../store/index-schema.ts';
-import { dropReadings } from '../store/readings.ts';
-import type { Store } from '../store/store.ts';
+import { READINGS, type Store } from '../store/store.ts';
 import type { SearchContext } from './finder.ts';
 import { openFinder } from './search.ts';
 import { SEARCH_INDEX } from './search-index.ts';
@@ -37,7 +37,7 @@ export function forgetVectorsOf(store: Store, ids: readonly string[]): void {
 /** Removes the texts of deleted handovers from every cache now, not at the next search. Must be called after deleting. */
 export async function forgetInCaches(context: SearchContext): Promise<void> {
   const { store } = context;
-  dropReadings(store);
+  dropCheckpoints(join(store.root, READINGS));
   if (loadSqlDriver(store.machine.env.HANDOVER_SQLITE) === null) {
     // Nothing can be deleted from databases here, so they are dropped.
     for (const name of [INDEX.name, ...CACHES_OF_FEATURES])

@@ -58,7 +58,7 @@ export interface SemanticOutcome extends Coverage {
 export async function openFinder(context: SearchContext): Promise<Finder> {
   const { store } = context;
   if (!pathExists(store.root)) return await openScan(context);
-  await (await import('../store/open-catalog.ts')).finishOpenArrivals(store);
+  await (await import('../store/open-catalog.ts')).finishPendingImports(store);
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver === null) return await openScan(context);
   try {

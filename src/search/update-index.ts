@@ -7,7 +7,7 @@ import { readFileFrom } from '../platform/durable-file.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { readHandover } from '../store/handovers.ts';
-import { findNews, followMonths, type Progress } from '../store/index-sync.ts';
+import { findMonthChanges, followMonths, type Progress } from '../store/index-writer.ts';
 import { pickEntries } from '../store/journal.ts';
 import type { Store } from '../store/store.ts';
 import { tagsOf, tagsOfFact } from './finder.ts';
@@ -41,7 +41,7 @@ export interface UpdateOptions {
 export function updateSearchIndex(store: Store, database: SqlDatabase, options: UpdateOptions): void {
   // A month that changed a moment ago is compared each time; that alone is no reason to write.
   const hasNews = (): boolean =>
-    findNews(store, database).length > 0 || isBehindOthers(store, database, options.notes);
+    findMonthChanges(store, database).length > 0 || isBehindOthers(store, database, options.notes);
   if (!hasNews()) return;
   withCacheLock(store, SEARCH_INDEX, () => {
     if (!hasNews()) return;
@@ -61,7 +61,10 @@ export function rebuildSearchIndex(store: Store, driver: SqlDriver, options: Upd
 
 function updateAll(store: Store, texts: TextWriter, { notes, progress }: UpdateOptions): void {
   const { database } = texts;
-  followMonths(database, findNews(store, database), { ...openHandoverWriter(store, texts), progress });
+  followMonths(database, findMonthChanges(store, database), {
+    ...openHandoverWriter(store, texts),
+    progress,
+  });
   updateMarks(store, database);
   if (notes !== null) updateNotes(store, notes, texts);
 }

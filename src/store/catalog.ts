@@ -1,8 +1,7 @@
-import type { FactKind } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { cutToBytes } from '../model/text.ts';
 
-/** What a list shows of a handover. */
+/** The fields of a handover that a list shows. */
 export interface CatalogRow {
   id: string;
   created_at: string;
@@ -15,30 +14,32 @@ export interface CatalogRow {
   session: string | null;
   /** The terminal that the session ran in, as far as known. */
   terminal: string | null;
-  /** When the last thing happened that it tells of, as far as known. */
+  /** The time of the last event in it, as far as known. */
   last_at: string | null;
-  /** Of its quality, where that was rated. */
+  /** The quality, where it was rated. */
   score: number | null;
 }
 
 export function isCatalogRow(value: unknown): value is CatalogRow {
   if (typeof value !== 'object' || value === null) return false;
   const row: Partial<Record<keyof CatalogRow, unknown>> = value;
-  const { id, created_at, agent, project, root, title, next, session, terminal, last_at, score } = row;
-  const texts = [id, created_at, agent, root, title].every((text) => typeof text === 'string');
-  const steps = Array.isArray(next) && next.every((text) => typeof text === 'string');
-  const marks =
-    [session, terminal, last_at].every((text) => text === null || typeof text === 'string') &&
-    (score === null || typeof score === 'number');
-  return texts && steps && marks && isProjectName(project);
+  const { project, next, score } = row;
+  if (typeof project !== 'object' || project === null || !('id' in project) || !('name' in project))
+    return false;
+  return (
+    [row.id, row.created_at, row.agent, row.root, row.title, project.id, project.name].every(isText) &&
+    [row.session, row.terminal, row.last_at].every((text) => text === null || isText(text)) &&
+    (score === null || typeof score === 'number') &&
+    Array.isArray(next) &&
+    next.every(isText)
+  );
 }
 
-function isProjectName(value: unknown): boolean {
-  if (typeof value !== 'object' || value === null || !('id' in value) || !('name' in value)) return false;
-  return typeof value.id === 'string' && typeof value.name === 'string';
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
-/** Matches when any given mark does: a project can be named by its id, its name or the folder it was in. */
+/** Matches when any given field does: a project can be named by its id, its name or the folder it was in. */
 export interface ProjectMatch {
   id?: string;
   name?: string;
@@ -69,7 +70,7 @@ export interface DamagedFile {
 export interface Catalog {
   readonly driver: 'index' | 'scan';
   rows(filter: Filter): AsyncIterable<CatalogRow>;
-  /** Damaged files met so far by a scan, or known to an index. */
+  /** Damaged files: those a scan has met so far, or those an index knows. */
   damaged(): Promise<DamagedFile[]>;
   close(): void;
 }
@@ -85,9 +86,10 @@ export function describeRow(handover: Handover): CatalogRow {
     project: { id: handover.project.id, name: handover.project.name },
     root: handover.workspace.root,
     title: handover.title,
-    next: textsOf(handover, 'next')
+    next: handover.facts
+      .filter((fact) => fact.kind === 'next')
       .slice(0, MAX_NEXT_ITEMS)
-      .map((text) => cutToBytes(text, MAX_NEXT_BYTES)),
+      .map((fact) => cutToBytes(fact.text, MAX_NEXT_BYTES)),
     session: handover.session.id,
     terminal: handover.session.terminal,
     last_at: handover.session.last_at ?? null,
@@ -95,11 +97,7 @@ export function describeRow(handover: Handover): CatalogRow {
   };
 }
 
-export function textsOf(handover: Handover, kind: FactKind): string[] {
-  return handover.facts.filter((fact) => fact.kind === kind).map((fact) => fact.text);
-}
-
-/** Everything a query looks through, folded once. Without NULs, at which an index would end it. */
+/** The lower-cased text that a query is looked up in. Without NULs, at which SQLite would end it. */
 export function foldSearchText(handover: Handover): string {
   return [handover.title, handover.summary, ...handover.facts.map((fact) => fact.text)]
     .join('\n')

@@ -3,15 +3,12 @@ import { HandoverError, hasErrno, isErrno } from '../errors.ts';
 import { formatHandover, openHandover } from '../handover/seal.ts';
 import type { Handover } from '../model/handover.ts';
 import { makeHandoverId } from '../model/id.ts';
-import type { JournalDraft } from '../model/journal-entry.ts';
 import { RECORD_LIMITS } from '../model/json.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { createFileDurably, moveFileDurably, readRegularFile, removeFile } from '../platform/durable-file.ts';
 import { ensurePrivateFolder, listFolder, pathExists } from '../platform/folders.ts';
 import { withLock } from '../platform/lock.ts';
-import { dropReady } from './drop-ready.ts';
-import { appendEntry } from './journal.ts';
-import { nextMoment } from './moment.ts';
+import { appendEntry, nextTimestamp } from './journal.ts';
 import {
   HANDOVERS,
   idOfName,
@@ -20,6 +17,8 @@ import {
   monthOf,
   nameOfHandover,
   pathOfHandover,
+  READY_BY_HANDOVER,
+  READY_SESSIONS,
   type Store,
 } from './store.ts';
 
@@ -28,7 +27,7 @@ export interface Stamp {
   created_at: string;
 }
 
-export interface Kept {
+export interface SaveResult {
   handover: Handover;
   path: string;
   /** The handover is safe, but its journal line could not be written. */
@@ -36,25 +35,26 @@ export interface Kept {
 }
 
 const MAX_ID_ATTEMPTS = 64;
+/** More than is ever written: earlier versions counted characters. */
 const MAX_FILE_BYTES = RECORD_LIMITS.maxBytes * 2;
 
 /**
- * Gives a new handover its time and id, has it sealed by `seal`, and keeps it. The one commit point is the appearance
+ * Gives a new handover its time and id, has it sealed by `seal`, and saves it. The one commit point is the appearance
  * of its file; when this returns, file and name are durable. No lock is taken and no index is waited for.
  */
-export function keepNewHandover(store: Store, seal: (stamp: Stamp) => Handover): Kept {
-  const createdMs = nextMoment(store);
+export function saveHandover(store: Store, seal: (stamp: Stamp) => Handover): SaveResult {
+  const createdMs = nextTimestamp(store);
+  const created_at = formatTimestamp(createdMs);
   for (let attempt = 0; attempt < MAX_ID_ATTEMPTS; attempt++) {
-    const id = makeHandoverId(createdMs, store.machine.random.bytes(3));
-    const handover = seal({ id, created_at: formatTimestamp(createdMs) });
-    if (createHandoverFile(store, handover)) return journalKept(store, handover, 'saved');
+    const handover = seal({ id: makeHandoverId(createdMs, store.machine.random.bytes(3)), created_at });
+    if (createHandoverFile(store, handover)) return journalSave(store, handover, 'saved');
   }
   throw new HandoverError('HANDOVER_IO', 'no free handover id was found', { hint: 'Try again in a second.' });
 }
 
-/** Keeps a handover that already has its id. False when that id is taken; the store is then unchanged. */
-export function keepExistingHandover(store: Store, handover: Handover): Kept | null {
-  return createHandoverFile(store, handover) ? journalKept(store, handover, 'migrated') : null;
+/** Saves a handover that already has its id. Null when that id is taken; the store is then unchanged. */
+export function saveMigratedHandover(store: Store, handover: Handover): SaveResult | null {
+  return createHandoverFile(store, handover) ? journalSave(store, handover, 'migrated') : null;
 }
 
 export function createHandoverFile(store: Store, handover: Handover): boolean {
@@ -67,17 +67,18 @@ export function createHandoverFile(store: Store, handover: Handover): boolean {
 const LOCK_WAIT_MS = 2000;
 export const CREATION_LOCK = 'create';
 
-/** Keeps creators of handovers apart where the file system has no hard links to do so. */
+/** Serializes the creation of files where the file system has no hard links to do so. */
 export function withCreationLock<T>(store: Store, work: () => T): T {
   const folder = ensurePrivateFolder(store.root, LOCKS);
   return withLock({ folder, name: CREATION_LOCK, waitMs: LOCK_WAIT_MS, clock: store.machine.clock }, work);
 }
 
-function journalKept(store: Store, handover: Handover, event: 'saved' | 'migrated'): Kept {
-  const path = pathOfHandover(store, handover.id);
-  const at = event === 'saved' ? handover.created_at : formatTimestamp(nextMoment(store));
+function journalSave(store: Store, handover: Handover, event: 'saved' | 'migrated'): SaveResult {
+  const { id, checksum, created_at } = handover;
+  const path = pathOfHandover(store, id);
+  const at = event === 'saved' ? { at: created_at } : {};
   try {
-    appendEntry(store, { at, event, subject: handover.id, detail: { checksum: handover.checksum } });
+    appendEntry(store, { ...at, event, subject: id, detail: { checksum } });
     return { handover, path, journalFailure: null };
   } catch (error) {
     if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
@@ -91,7 +92,10 @@ export function hasHandover(store: Store, id: string): boolean {
 
 /** Reads and verifies one handover. Null when there is none with this id. */
 export function readHandover(store: Store, id: string): Handover | null {
-  const path = pathOfHandover(store, id);
+  return readHandoverFile(pathOfHandover(store, id), id);
+}
+
+function readHandoverFile(path: string, id: string): Handover | null {
   try {
     return openHandover(readRegularFile(path, MAX_FILE_BYTES), id, path);
   } catch (error) {
@@ -100,23 +104,43 @@ export function readHandover(store: Store, id: string): Handover | null {
   }
 }
 
-/** Null also for what is damaged: whoever only goes on from it goes on without, and `doctor` reports it. */
+/** Null also for a damaged one, which `doctor` reports. */
 export function readIntact(store: Store, id: string): Handover | null {
+  return readIntactFile(pathOfHandover(store, id), id);
+}
+
+function readIntactFile(path: string, id: string): Handover | null {
   try {
-    return readHandover(store, id);
+    return readHandoverFile(path, id);
   } catch (error) {
     if (error instanceof HandoverError) return null;
     throw error;
   }
 }
 
+const MAX_HISTORY = 100;
+
+/** The handovers that one goes back to, the oldest first. A forgotten or damaged one ends the chain. */
+export function readHistory(store: Store, handover: Handover): Handover[] {
+  const history: Handover[] = [];
+  const seen = new Set([handover.id]);
+  for (let id = handover.previous; id !== null && history.length < MAX_HISTORY; ) {
+    const earlier: Handover | null = seen.has(id) ? null : readIntact(store, id);
+    if (earlier === null) break;
+    seen.add(id);
+    history.unshift(earlier);
+    id = earlier.previous;
+  }
+  return history;
+}
+
 /**
- * Takes a handover out of the store for good. The rename out of its month is the commit point; a command that is
- * killed after it is finished by `finishLeaving`.
+ * Removes a handover for good. The rename out of its month is the commit point; if the command is killed after it,
+ * `finishForgetting` completes the removal.
  */
 export function forgetHandover(store: Store, id: string, reason?: string): boolean {
   if (!hasHandover(store, id)) return false;
-  // Through a link in its way, the file of somebody else would go.
+  // Refuses a link in the path, through which the file of somebody else would be removed.
   ensurePrivateFolder(store.root, HANDOVERS, ...monthOf(id));
   const folder = ensurePrivateFolder(store.root, LEAVING);
   try {
@@ -125,45 +149,59 @@ export function forgetHandover(store: Store, id: string, reason?: string): boole
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
     throw error;
   }
-  finishLeaving(store, reason === undefined ? undefined : new Map([[id, reason]]));
+  finishForgetting(store, reason === undefined ? undefined : new Map([[id, reason]]));
   return true;
 }
 
 /** Whether a removal was begun and not yet completed. */
-export function isLeaving(store: Store, id: string): boolean {
+export function isBeingForgotten(store: Store, id: string): boolean {
   return pathExists(join(store.root, LEAVING, nameOfHandover(id)));
 }
 
-/** Of which session it was: that one is not captured again by itself as long as it does not go on. */
-function nameSession(path: string, id: string): Pick<JournalDraft, 'session' | 'detail'> {
-  try {
-    const { agent, id: session } = openHandover(readRegularFile(path, MAX_FILE_BYTES), id, path).session;
-    return session === null ? {} : { session, detail: { agent } };
-  } catch (error) {
-    if (error instanceof HandoverError || hasErrno(error, 'ENOENT')) return {};
-    throw error;
-  }
-}
-
 /** Completes every removal that was begun: journal first, so that a missing file is never unexplained. */
-export function finishLeaving(store: Store, reasons?: ReadonlyMap<string, string>): string[] {
+export function finishForgetting(store: Store, reasons?: ReadonlyMap<string, string>): string[] {
   const folder = join(store.root, LEAVING);
-  const finished: string[] = [];
-  for (const name of listFolder(folder)) {
+  return listFolder(folder).flatMap((name) => {
     const id = idOfName(name);
-    if (id === null) continue;
-    const at = formatTimestamp(nextMoment(store));
+    if (id === null) return [];
+    const path = join(folder, name);
     const reason = reasons?.get(id);
+    // A session named here is not captured again by itself unless it goes on.
+    const session = readIntactFile(path, id)?.session;
     appendEntry(store, {
-      at,
       event: 'forgotten',
       subject: id,
-      ...nameSession(join(folder, name), id),
+      ...(session === undefined || session.id === null
+        ? {}
+        : { session: session.id, detail: { agent: session.agent } }),
       ...(reason === undefined ? {} : { reason }),
     });
-    dropReady(store, id);
-    removeFile(join(folder, name));
-    finished.push(id);
+    dropPreparedBrief(store, id);
+    removeFile(path);
+    return [id];
+  });
+}
+
+const MAX_PREPARED_BYTES = 1024 * 1024;
+const PREPARED_NAME = /^[0-9a-f]{16}\.json$/;
+
+/** Removes the brief that was prepared of a handover, so that no hook delivers what was forgotten. */
+function dropPreparedBrief(store: Store, id: string): void {
+  const note = join(store.root, ...READY_BY_HANDOVER, id);
+  const name = readTextOrNothing(note);
+  if (PREPARED_NAME.test(name)) {
+    const path = join(store.root, ...READY_SESSIONS, name);
+    // The session may have gone on, and a later handover of it may have been prepared.
+    if (readTextOrNothing(path).includes(`"handover":"${id}"`)) removeFile(path);
   }
-  return finished;
+  removeFile(note);
+}
+
+function readTextOrNothing(path: string): string {
+  try {
+    return readRegularFile(path, MAX_PREPARED_BYTES).toString('utf8');
+  } catch (error) {
+    if (isErrno(error) || error instanceof HandoverError) return '';
+    throw error;
+  }
 }

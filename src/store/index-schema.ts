@@ -1,9 +1,10 @@
 import type { Handover } from '../model/handover.ts';
 import { takeFingerprint } from '../model/hash.ts';
-import { type CacheDatabase, pathOfCache } from '../platform/cache-database.ts';
-import type { SqlValue } from '../platform/sqlite.ts';
+import { type CacheDatabase, numberIn, pathOfCache, textIn } from '../platform/cache-database.ts';
+import { readFolderState } from '../platform/folders.ts';
+import type { SqlDatabase } from '../platform/sqlite.ts';
 import { describeRow } from './catalog.ts';
-import type { Store } from './store.ts';
+import { folderOfMonth, listMonths, type Month, type Store } from './store.ts';
 
 export const INDEX: CacheDatabase = { name: 'index', version: 4 };
 
@@ -29,18 +30,6 @@ export function pathOfIndex(store: Store): string {
   return pathOfCache(store, INDEX);
 }
 
-/** A row of the table `handovers`. `mark` covers the rest, so that rot in a row is seen before it is shown. */
-export interface IndexRow {
-  id: string;
-  created_ms: number;
-  agent: string;
-  project_id: string;
-  project_name: string;
-  root: string;
-  shown: string;
-  mark: number;
-}
-
 export const COLUMNS = [
   'id',
   'created_ms',
@@ -52,6 +41,11 @@ export const COLUMNS = [
   'mark',
 ] as const;
 
+/** A row of the table `handovers`. `mark` covers the rest, so that rot in a row is seen before it is shown. */
+export type IndexRow = Record<Exclude<(typeof COLUMNS)[number], NumberColumn>, string> &
+  Record<NumberColumn, number>;
+type NumberColumn = 'created_ms' | 'mark';
+
 export function makeIndexRow(handover: Handover): IndexRow {
   const row = {
     id: handover.id,
@@ -59,37 +53,23 @@ export function makeIndexRow(handover: Handover): IndexRow {
     agent: handover.session.agent.toLowerCase(),
     project_id: handover.project.id,
     project_name: handover.project.name.toLowerCase(),
-    root: withoutNul(handover.workspace.root),
+    // SQLite ends a text at its first NUL.
+    root: handover.workspace.root.replaceAll('\u0000', '\ufffd'),
     shown: JSON.stringify(describeRow(handover)),
   };
   return { ...row, mark: computeMark(row) };
 }
 
-/** SQLite ends a text at its first NUL. */
-function withoutNul(text: string): string {
-  return text.replaceAll('\u0000', '\ufffd');
-}
-
-export function valuesOf(row: IndexRow): SqlValue[] {
-  return COLUMNS.map((column) => row[column]);
-}
-
-/** Over all other columns. Rot is an accident: no more than a fingerprint is needed. */
-export function computeMark(row: Omit<IndexRow, 'mark'>): number {
-  const text = [
-    row.id,
-    row.created_ms,
-    row.agent,
-    row.project_id,
-    row.project_name,
-    row.root,
-    row.shown,
-  ].join('\u0000');
-  const { low, high } = takeFingerprint(text);
+/** Over all other columns. It guards against accidents, so a fingerprint is enough. */
+function computeMark(row: Omit<IndexRow, 'mark'>): number {
+  const { id, created_ms, agent, project_id, project_name, root, shown } = row;
+  const { low, high } = takeFingerprint(
+    [id, created_ms, agent, project_id, project_name, root, shown].join('\u0000'),
+  );
   return (high & 0x1fffff) * 0x100000000 + low;
 }
 
-/** Whether a value that came from the file is a row as it was put there. Nothing is copied: a long list is many rows. */
+/** Whether a value from the file is a row as it was written. Nothing is copied: a list may have many rows. */
 export function isIndexRow(value: unknown): value is IndexRow {
   return hasColumns(value) && computeMark(value) === value.mark;
 }
@@ -101,4 +81,45 @@ function hasColumns(value: unknown): value is IndexRow {
   if (typeof row.id !== 'string' || typeof row.agent !== 'string') return false;
   if (typeof row.project_id !== 'string' || typeof row.project_name !== 'string') return false;
   return typeof row.root === 'string' && typeof row.shown === 'string';
+}
+
+export interface ChangedMonth {
+  month: Month;
+  /** Taken before the names are read: what changes in between is seen next time. */
+  state: string | null;
+}
+
+/** The months whose folders are not, or not certainly, as the index last saw them. Costs one stat a month. */
+export function findChangedMonths(store: Store, database: SqlDatabase): ChangedMonth[] {
+  const rows = database.prepare('SELECT month, state FROM months').all();
+  const known = new Map(rows.map((row) => [textIn(row, 'month'), textIn(row, 'state')]));
+  const present = listMonths(store).map((month) => ({
+    month,
+    state: readFolderState(folderOfMonth(store, month)),
+  }));
+  const names = new Set(present.map(({ month }) => month.join('/')));
+  const vanished = [...known.keys()]
+    .filter((name) => !names.has(name))
+    .map((name): ChangedMonth => {
+      const [year = '', month = ''] = name.split('/');
+      return { month: [year, month], state: null };
+    });
+  return [
+    ...present.filter(({ month, state }) => state === null || known.get(month.join('/')) !== state),
+    ...vanished,
+  ];
+}
+
+/**
+ * Whether the index lists as many handovers as it took in: rot in the structure of a page can hide rows. It counts
+ * `newest`, which lists are read from; a plain count would take whichever index is smallest. Too slow for a large index.
+ */
+export function isComplete(database: SqlDatabase): boolean {
+  const row = database
+    .prepare(
+      `SELECT (SELECT coalesce(sum(1), 0) FROM handovers INDEXED BY newest) + (SELECT count(*) FROM damaged) AS listed,
+              (SELECT coalesce(sum(files), 0) FROM months) AS files`,
+    )
+    .get();
+  return numberIn(row, 'listed') === numberIn(row, 'files');
 }

@@ -1,38 +1,42 @@
-import { checkCacheSeal, type SealState } from '../platform/cache-database.ts';
+import { HandoverError } from '../errors.ts';
+import { textIn } from '../platform/cache-database.ts';
 import { changeCache, rebuildCache, withCacheLock } from '../platform/cache-writer.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
-import { CREATE_TABLES, INDEX } from './index-schema.ts';
+import { endOfPrefix, foldSearchText } from './catalog.ts';
+import { readHandover } from './handovers.ts';
 import {
-  extractForIndex,
-  findNews,
-  followFiles,
-  type IndexEntry,
-  isOutstanding,
-  type MonthNews,
-  type Progress,
-} from './index-sync.ts';
-import type { Store } from './store.ts';
+  type ChangedMonth,
+  COLUMNS,
+  CREATE_TABLES,
+  findChangedMonths,
+  INDEX,
+  type IndexRow,
+  makeIndexRow,
+} from './index-schema.ts';
+import { listIds, type Month, type Store } from './store.ts';
+
+export type Progress = (done: number, total: number) => void;
 
 /**
  * Brings an open index in line with the files, if it is not. Only then the lock is taken and something is written; and
  * not even then, if whoever had the lock before wrote all that was found missing.
  */
 export function updateIndex(store: Store, database: SqlDatabase): void {
-  const wanted = findNews(store, database);
+  const wanted = findMonthChanges(store, database);
   if (wanted.length === 0) return;
   const extract = extractAhead(store, wanted);
-  withIndexLock(store, () => {
-    const news = findNews(store, database);
-    if (!isOutstanding(wanted, news)) return;
-    changeCache(store, { cache: INDEX, database }, () => followFiles(database, { news, extract }));
+  withCacheLock(store, INDEX, () => {
+    const changes = findMonthChanges(store, database);
+    if (isOutstanding(wanted, changes))
+      changeCache(store, { cache: INDEX, database }, () => writeRows(database, { changes, extract }));
   });
 }
 
 const MAX_AHEAD = 5000;
 
 /** Reads what can be read before the lock is taken, so that others wait for the writing alone. */
-function extractAhead(store: Store, news: readonly MonthNews[]): (id: string) => IndexEntry {
-  const ids = news.flatMap(({ added }) => added).slice(0, MAX_AHEAD);
+function extractAhead(store: Store, changes: readonly MonthChange[]): (id: string) => IndexEntry {
+  const ids = changes.flatMap(({ added }) => added).slice(0, MAX_AHEAD);
   const ahead = new Map(ids.map((id) => [id, extractForIndex(store, id)]));
   return (id) => ahead.get(id) ?? extractForIndex(store, id);
 }
@@ -40,19 +44,138 @@ function extractAhead(store: Store, news: readonly MonthNews[]): (id: string) =>
 export function rebuildIndex(store: Store, driver: SqlDriver, progress?: Progress): void {
   rebuildCache(store, { cache: INDEX, driver }, (database) => {
     database.exec(CREATE_TABLES);
-    followFiles(database, {
-      news: findNews(store, database),
-      extract: (id) => extractForIndex(store, id),
-      progress,
-    });
+    const changes = findMonthChanges(store, database);
+    writeRows(database, { changes, extract: (id) => extractForIndex(store, id), progress });
   });
 }
 
-export function withIndexLock<T>(store: Store, work: () => T): T {
-  return withCacheLock(store, INDEX, work);
+/** How a month differs from what the index knows of it. */
+interface MonthChange extends ChangedMonth {
+  files: number;
+  added: string[];
+  removed: string[];
 }
 
-/** To be called under the index lock. */
-export function checkIndexSeal(store: Store): SealState {
-  return checkCacheSeal(store, INDEX);
+/**
+ * What an index has to take in. A folder that changed a moment ago is compared each time, but counts as a change only if
+ * its files differ: its state can be recorded only when it has settled.
+ */
+export function findMonthChanges(store: Store, database: SqlDatabase): MonthChange[] {
+  return findChangedMonths(store, database)
+    .map((changed) => ({ ...changed, ...compareMonth(store, database, changed.month) }))
+    .filter(({ added, removed, state }) => added.length > 0 || removed.length > 0 || state !== null);
+}
+
+/** Whether any of the changes that were wanted is still to be made. */
+function isOutstanding(wanted: readonly MonthChange[], changes: readonly MonthChange[]): boolean {
+  const open = new Map(changes.map((change) => [change.month.join('/'), change]));
+  return wanted.some(({ month, added, removed, state }) => {
+    const left = open.get(month.join('/'));
+    if (left === undefined) return false;
+    if (state !== null && state === left.state) return true;
+    const ids = new Set([...left.added, ...left.removed]);
+    return [...added, ...removed].some((id) => ids.has(id));
+  });
+}
+
+/** Both lists are sorted, so that one walk over them shows what is only in the one or the other. */
+function compareMonth(
+  store: Store,
+  database: SqlDatabase,
+  month: Month,
+): Omit<MonthChange, 'month' | 'state'> {
+  const present = listIds(store, month);
+  const known = readKnownIds(database, month.join(''));
+  const added: string[] = [];
+  const removed: string[] = [];
+  for (let i = 0, j = 0; i < present.length || j < known.length; ) {
+    const [here = '', there = ''] = [present[i], known[j]];
+    if (here >= there) i++;
+    if (here <= there) j++;
+    if (here > there) added.push(here);
+    if (here < there) removed.push(there);
+  }
+  return { files: present.length, added, removed };
+}
+
+/** As one text, which takes a tenth of the time of as many rows. Newest first, as the folder's ids are. */
+const KNOWN_IDS = `
+  SELECT coalesce(group_concat(id, ' '), '') AS ids FROM (
+    SELECT id FROM handovers WHERE id >= ?1 AND id < ?2
+    UNION ALL SELECT id FROM damaged WHERE id >= ?1 AND id < ?2
+    ORDER BY id DESC
+  )`;
+
+function readKnownIds(database: SqlDatabase, prefix: string): string[] {
+  const ids = textIn(database.prepare(KNOWN_IDS).get(prefix, endOfPrefix(prefix)), 'ids');
+  return ids === '' ? [] : ids.split(' ');
+}
+
+/** What the index holds of a handover's file: null when it is gone, a reason when it is damaged. */
+type IndexEntry = { row: IndexRow; text: string } | { reason: string } | null;
+
+function extractForIndex(store: Store, id: string): IndexEntry {
+  try {
+    const handover = readHandover(store, id);
+    return handover === null ? null : { row: makeIndexRow(handover), text: foldSearchText(handover) };
+  } catch (error) {
+    if (!(error instanceof HandoverError)) throw error;
+    return { reason: error.message };
+  }
+}
+
+interface RowSource {
+  changes: readonly MonthChange[];
+  extract(id: string): IndexEntry;
+  progress?: Progress | undefined;
+}
+
+/** Brings the index in line with the files. Call it in a transaction. */
+function writeRows(database: SqlDatabase, { changes, extract, progress }: RowSource): void {
+  const places = COLUMNS.map(() => '?').join(', ');
+  const addRow = database.prepare(
+    `INSERT OR REPLACE INTO handovers (${COLUMNS.join(', ')}) VALUES (${places})`,
+  );
+  const addText = database.prepare('INSERT OR REPLACE INTO texts (id, body) VALUES (?, ?)');
+  const addDamaged = database.prepare('INSERT OR REPLACE INTO damaged (id, reason) VALUES (?, ?)');
+  const removals = ['handovers', 'texts', 'damaged'].map((table) =>
+    database.prepare(`DELETE FROM ${table} WHERE id = ?`),
+  );
+  const removeDamaged = database.prepare('DELETE FROM damaged WHERE id = ?');
+  followMonths(database, changes, {
+    add: (id) => {
+      const entry = extract(id);
+      if (entry === null) return;
+      if ('reason' in entry) {
+        addDamaged.run(id, entry.reason);
+        return;
+      }
+      addRow.run(...COLUMNS.map((column) => entry.row[column]));
+      addText.run(id, entry.text);
+      removeDamaged.run(id);
+    },
+    remove: (id) => {
+      for (const removal of removals) removal.run(id);
+    },
+    progress,
+  });
+}
+
+/** Adds and removes handovers as the changes say, and records the state in which their months were seen. */
+export function followMonths(
+  database: SqlDatabase,
+  changes: readonly MonthChange[],
+  follow: { add(id: string): void; remove(id: string): void; progress?: Progress | undefined },
+): void {
+  const setMonth = database.prepare('INSERT OR REPLACE INTO months (month, state, files) VALUES (?, ?, ?)');
+  const total = changes.reduce((sum, { added }) => sum + added.length, 0);
+  let done = 0;
+  for (const { month, state, files, added, removed } of changes) {
+    for (const id of removed) follow.remove(id);
+    for (const id of added) {
+      follow.add(id);
+      follow.progress?.(++done, total);
+    }
+    setMonth.run(month.join('/'), state, files);
+  }
 }

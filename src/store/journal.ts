@@ -4,11 +4,10 @@ import { HandoverError, hasErrno } from '../errors.ts';
 import { compareCodeUnits, computeChecksum, sha256Hex } from '../model/hash.ts';
 import { type JournalDraft, JournalEntry, type JournalEvent } from '../model/journal-entry.ts';
 import { parseJson } from '../model/json.ts';
-import { formatTimestamp, LATEST_TIME } from '../model/time.ts';
-import { appendLineDurably, readFileTail, readRegularFile } from '../platform/durable-file.ts';
+import { clampTime, formatTimestamp, LATEST_TIME } from '../model/time.ts';
+import { appendLineDurably, readFileFrom, readFileTail, readRegularFile } from '../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../platform/folders.ts';
-import { listJournalFiles } from './journal-files.ts';
-import { JOURNAL, type Store } from './store.ts';
+import { JOURNAL, listJournalFiles, type Store } from './store.ts';
 
 const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 
@@ -26,51 +25,42 @@ export interface JournalPage {
   damage: DamagedLine[];
 }
 
-/** Appends one entry, durably. Concurrent writers need no lock: each line is one write at the end of the file. */
-export function appendEntry(store: Store, draft: JournalDraft): void {
+/**
+ * Appends one entry, durably, dated now unless it has a time. Concurrent writers need no lock: each line is one write at
+ * the end of the file.
+ */
+export function appendEntry(store: Store, draft: Omit<JournalDraft, 'at'> & { at?: string }): void {
+  const { at = formatTimestamp(nextTimestamp(store)) } = draft;
   const folder = ensurePrivateFolder(store.root, JOURNAL);
-  const entry = v.parse(JournalEntry, sealEntry(draft));
-  appendLineDurably(join(folder, `${draft.at.slice(0, 7)}.jsonl`), JSON.stringify(entry));
-}
-
-function sealEntry(draft: JournalDraft): JournalEntry {
-  const entry = { schema: 'journal/1' as const, ...draft };
-  return { ...entry, checksum: computeChecksum(entry) };
+  const entry = { schema: 'journal/1' as const, ...draft, at };
+  const sealed = v.parse(JournalEntry, { ...entry, checksum: computeChecksum(entry) });
+  appendLineDurably(join(folder, `${at.slice(0, 7)}.jsonl`), JSON.stringify(sealed));
 }
 
 export function readJournalFile(path: string): JournalPage {
   const bytes = readRegularFile(path, MAX_JOURNAL_BYTES);
   const page: JournalPage = { path, entries: [], damage: [] };
-  for (let start = 0, line = 1; start < bytes.length; line++) {
+  for (let start = 0, number = 1; start < bytes.length; number++) {
     const newline = bytes.indexOf(0x0a, start);
-    const end = newline === -1 ? bytes.length : newline;
-    readLine(page, bytes.subarray(start, end), { line, closed: newline !== -1 });
-    start = end + 1;
+    const torn = newline === -1;
+    const line = bytes.subarray(start, torn ? bytes.length : newline);
+    start += line.length + 1;
+    // Two writers that close the same torn line leave an empty one.
+    if (line.length === 0) continue;
+    const entry = torn ? null : parseEntry(line);
+    if (entry !== null) page.entries.push(entry);
+    else page.damage.push({ line: number, sha256: sha256Hex(line), torn, bytes: line });
   }
   return page;
 }
 
-/** An empty line is what closing a torn one leaves when two writers do it at once. It is nobody's entry. */
-function readLine(page: JournalPage, bytes: Buffer, at: { line: number; closed: boolean }): void {
-  if (bytes.length === 0 && at.closed) return;
-  const entry = at.closed ? parseEntry(bytes) : null;
-  if (entry !== null) page.entries.push(entry);
-  else page.damage.push({ line: at.line, sha256: sha256Hex(bytes), torn: !at.closed, bytes });
-}
-
 function parseEntry(bytes: Buffer): JournalEntry | null {
   const text = bytes.toString('utf8');
-  const value = parseOrNull(text);
-  const result = v.safeParse(JournalEntry, value);
-  if (!result.success) return null;
-  const entry = result.output;
-  const intact = entry.checksum === computeChecksum(entry) && JSON.stringify(entry) === text;
-  return intact ? entry : null;
-}
-
-function parseOrNull(text: string): unknown {
   try {
-    return parseJson(text, 'a journal line');
+    const result = v.safeParse(JournalEntry, parseJson(text, 'a journal line'));
+    if (!result.success) return null;
+    const entry = result.output;
+    return entry.checksum === computeChecksum(entry) && JSON.stringify(entry) === text ? entry : null;
   } catch (error) {
     if (error instanceof HandoverError) return null;
     throw error;
@@ -79,17 +69,31 @@ function parseOrNull(text: string): unknown {
 
 const EVENT_AT = '{"schema":"journal/1","at":"2026-01-31T12:00:00.000Z","event":"'.length;
 
+/** How far each file of the journal was read, by its path. */
+export type JournalPosition = Map<string, number>;
+
 /**
- * The intact entries of these events, in the order in which they were written. Others are told by their first bytes and
- * not parsed, so that a long journal costs little more than reading it.
+ * The intact entries of these events, in the order in which they were written. Reads on from `position` and moves it to
+ * the end, so that the next call with it costs only what was appended since.
  */
-export function readEntriesOf(store: Store, events: readonly JournalEvent[]): JournalEntry[] {
-  return listJournalFiles(store).flatMap(
-    (path) => pickEntries(readRegularFile(path, MAX_JOURNAL_BYTES), events).entries,
-  );
+export function readEntriesOf(
+  store: Store,
+  events: readonly JournalEvent[],
+  position: JournalPosition = new Map(),
+): JournalEntry[] {
+  return listJournalFiles(store).flatMap((path) => {
+    const from = position.get(path) ?? 0;
+    const bytes = from === 0 ? readRegularFile(path, MAX_JOURNAL_BYTES) : readFileFrom(path, from);
+    const { entries, read } = pickEntries(bytes, events);
+    position.set(path, from + read);
+    return entries;
+  });
 }
 
-/** As above, of whole lines from anywhere in a file; `read` is where the last of them ends. */
+/**
+ * The intact entries of these events among whole lines from anywhere in a file; `read` is where the last line ends.
+ * Other events are skipped by their first bytes, so that a long journal costs little more than reading it.
+ */
 export function pickEntries(
   bytes: Buffer,
   events: readonly JournalEvent[],
@@ -98,9 +102,7 @@ export function pickEntries(
   const initials = new Set(wanted.map((word) => word[0]));
   const entries: JournalEntry[] = [];
   let start = 0;
-  while (start < bytes.length) {
-    const newline = bytes.indexOf(0x0a, start);
-    if (newline === -1) break;
+  for (let newline = bytes.indexOf(0x0a); newline !== -1; newline = bytes.indexOf(0x0a, start)) {
     const from = start + EVENT_AT;
     const isWanted =
       initials.has(bytes[from]) &&
@@ -112,28 +114,43 @@ export function pickEntries(
   return { entries, read: start };
 }
 
-const TAIL_BYTES = 16 * 1024;
+const DAY_MS = 24 * 60 * 60 * 1000;
 
+/**
+ * The time, in milliseconds, for something that happens now: later than every earlier entry, even if the clock stands
+ * still or goes back. Entries more than a day ahead are ignored, or one wrong date would rule for ever.
+ */
+export function nextTimestamp(store: Store): number {
+  const now = clampTime(store.machine.clock.now());
+  const last = readLastTime(store, latestPlausible(now));
+  return last === null || last < now ? now : last + 1;
+}
+
+/** Handovers dated further ahead than this come from a clock that was wrong. */
+export function latestPlausible(nowMs: number): number {
+  return nowMs + DAY_MS;
+}
+
+const TAIL_BYTES = 16 * 1024;
 const LINE_TIME = /^\{"schema":"journal\/1","at":"([^"]{24})"/;
 
 /**
- * The newest time up to `limitMs` at which something happened. Only the ends of files are read, of the newest one as a
- * rule: the cost does not grow with the journal.
+ * The newest time of an entry up to `limitMs`. Only the ends of files are read, usually of the newest one, so the cost
+ * does not grow with the journal.
  */
 export function readLastTime(store: Store, limitMs: number = LATEST_TIME): number | null {
   const limit = formatTimestamp(limitMs);
-  const files = listJournalFiles(store).filter((path) => basename(path).slice(0, 7) <= limit.slice(0, 7));
-  for (const path of files.reverse()) {
-    const time = readLastTimeIn(path, limit);
+  for (const path of listJournalFiles(store).reverse()) {
+    const time = basename(path).slice(0, 7) <= limit.slice(0, 7) ? readLastTimeIn(path, limit) : null;
     if (time !== null) return time;
   }
   return null;
 }
 
-/** Lines stand in the order in which they were written, which is not always that of their times. */
+/** Lines are in the order in which they were written, which is not always that of their times. */
 function readLastTimeIn(path: string, limit: string): number | null {
-  const lines = readTailOrNothing(path).toString('utf8').split('\n');
-  const dated = lines
+  const dated = readTail(path)
+    .split('\n')
     .map((line) => ({ line, at: LINE_TIME.exec(line)?.[1] ?? '' }))
     .filter(({ at }) => at !== '' && at <= limit)
     .sort((a, b) => compareCodeUnits(b.at, a.at));
@@ -141,11 +158,11 @@ function readLastTimeIn(path: string, limit: string): number | null {
   return newest === undefined ? null : Date.parse(newest.at);
 }
 
-function readTailOrNothing(path: string): Buffer {
+function readTail(path: string): string {
   try {
-    return readFileTail(path, TAIL_BYTES);
+    return readFileTail(path, TAIL_BYTES).toString('utf8');
   } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return Buffer.alloc(0);
+    if (hasErrno(error, 'ENOENT')) return '';
     throw error;
   }
 }

@@ -1,32 +1,31 @@
 import { HandoverError } from '../errors.ts';
-import { markHandover } from '../handover/chain.ts';
+import { limitBytes } from '../handover/declare.ts';
+import { markHandover } from '../handover/link.ts';
 import { MARKS, type Mark, type Marks } from '../handover/marks.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
-import { cleanText, countUtf8Bytes } from '../model/text.ts';
-import { formatTimestamp } from '../model/time.ts';
+import { cleanText } from '../model/text.ts';
 import { readIntact } from './handovers.ts';
 import { appendEntry, readEntriesOf } from './journal.ts';
-import { nextMoment } from './moment.ts';
 import type { Store } from './store.ts';
 
-/** What was said of the facts of a project, as the journal has it. */
+/** The marks on the facts of a project. */
 export function readMarks(store: Store, project: string): Marks {
   const last = new Map<string, JournalEntry>();
   for (const entry of readEntriesOf(store, MARKS))
     if (entry.fact !== undefined && entry.detail?.project === project) last.set(entry.fact, entry);
   const marks = new Map<string, Mark>();
-  for (const [id, entry] of last) {
-    const mark = MARKS.find((known) => known === entry.event);
+  for (const [id, { event, subject, at, reason }] of last) {
+    const mark = MARKS.find((known) => known === event);
     if (mark === undefined) continue;
-    const held = mark === 'pinned' ? findHeld(store, entry.subject, id) : null;
-    marks.set(id, { mark, at: entry.at, because: entry.reason ?? null, held });
+    const held = mark === 'pinned' ? findHeld(store, subject, id) : null;
+    marks.set(id, { mark, at, because: reason ?? null, held });
   }
   return marks;
 }
 
-/** The last mark of every fact that was marked, by project and fact, and the handover by which it was. */
+/** The last mark of every marked fact in the store, by `nameFact`, and the handover that it was set in. */
 export function listMarked(store: Store): Map<string, { mark: Mark['mark']; handover: string }> {
   const marked = new Map<string, { mark: Mark['mark']; handover: string }>();
   for (const { event, fact, subject, detail } of readEntriesOf(store, MARKS)) {
@@ -48,7 +47,7 @@ function findHeld(store: Store, holder: string, id: string): Mark['held'] {
   return by === null || fact === undefined ? null : { fact, by };
 }
 
-/** A handover as it is to be shown now. */
+/** A handover with its marks applied, for showing. */
 export function readMarked(store: Store, handover: Handover): Handover {
   return markHandover(handover, readMarks(store, handover.project.id));
 }
@@ -61,7 +60,7 @@ export interface MarkRequest {
 
 const MAX_BECAUSE_BYTES = 2000;
 
-/** Notes a mark on a fact of a handover, for all of its project. False when it is marked so already. */
+/** Marks a fact of a handover, for all of its project. False when it has this mark already. */
 export function markFact(
   store: Store,
   { handover, fact }: { handover: Handover; fact: Fact },
@@ -73,7 +72,6 @@ export function markFact(
   if (before?.mark === mark && before.because === reason && (mark !== 'pinned' || before.held !== null))
     return false;
   appendEntry(store, {
-    at: formatTimestamp(nextMoment(store)),
     event: mark,
     subject: handover.id,
     fact: fact.id,
@@ -84,14 +82,8 @@ export function markFact(
 }
 
 function cleanBecause(text: string): string {
-  const cleaned = cleanText(text).trim();
+  const cleaned = limitBytes(cleanText(text).trim(), MAX_BECAUSE_BYTES, 'the reason');
   if (cleaned === '')
     throw new HandoverError('HANDOVER_USAGE', 'the reason is empty', { hint: 'Give --because some text.' });
-  if (countUtf8Bytes(cleaned) > MAX_BECAUSE_BYTES)
-    throw new HandoverError(
-      'HANDOVER_TEXT_TOO_LARGE',
-      `the reason has ${countUtf8Bytes(cleaned)} bytes; at most ${MAX_BECAUSE_BYTES} can be kept`,
-      { hint: 'Shorten it.' },
-    );
   return cleaned;
 }

@@ -1,46 +1,186 @@
 import { HandoverError, isErrno } from '../errors.ts';
-import { isCacheTrouble } from '../platform/cache-database.ts';
+import { isCacheTrouble, openCache, RowDamage, textIn } from '../platform/cache-database.ts';
+import { measureRegularFile } from '../platform/durable-file.ts';
 import { pathExists } from '../platform/folders.ts';
-import { loadSqlDriver } from '../platform/sqlite.ts';
-import type { Catalog } from './catalog.ts';
-import { openIndexCatalog } from './index-catalog.ts';
-import type { Progress } from './index-sync.ts';
-import { hasArrivals, type Store } from './store.ts';
+import { loadSqlDriver, type SqlDatabase, type SqlDriver, type SqlValue } from '../platform/sqlite.ts';
+import {
+  type Catalog,
+  type CatalogRow,
+  type DamagedFile,
+  endOfPrefix,
+  type Filter,
+  isCatalogRow,
+} from './catalog.ts';
+import {
+  COLUMNS,
+  findChangedMonths,
+  INDEX,
+  type IndexRow,
+  isComplete,
+  isIndexRow,
+  pathOfIndex,
+} from './index-schema.ts';
+import type { Progress } from './index-writer.ts';
+import { hasPendingImports, pathOfHandover, type Store } from './store.ts';
 
-export interface OpenedCatalog {
+/** Opens the index where there can be one, else reads the files: a cache that fails must not hide them. */
+export async function openCatalog(
+  store: Store,
+  progress?: Progress,
+): Promise<{
   catalog: Catalog;
   /** Why the index is not used although there could be one; null when all is well. */
   indexFailure: Error | null;
+}> {
+  let indexFailure: Error | null = null;
+  if (pathExists(store.root)) {
+    await finishPendingImports(store);
+    const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
+    try {
+      if (driver !== null) return { catalog: await openIndexCatalog(store, driver, progress), indexFailure };
+    } catch (error) {
+      if (!isSurvivable(error)) throw error;
+      indexFailure = error;
+    }
+  }
+  const { openScanCatalog } = await import('./scan-catalog.ts');
+  return { catalog: openScanCatalog(store), indexFailure };
 }
 
-/** The index where there is one to be had, else the files themselves: a cache that fails must not keep anyone from them. */
-export async function openCatalog(store: Store, progress?: Progress): Promise<OpenedCatalog> {
-  if (!pathExists(store.root)) return { catalog: await openScan(store), indexFailure: null };
-  await finishOpenArrivals(store);
-  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
-  if (driver === null) return { catalog: await openScan(store), indexFailure: null };
+/** Completes interrupted imports, so that they are listed. If that fails, the rest is listed all the same. */
+export async function finishPendingImports(store: Store): Promise<void> {
+  if (!hasPendingImports(store)) return;
   try {
-    return { catalog: await openIndexCatalog(store, driver, progress), indexFailure: null };
+    (await import('./pending-imports.ts')).finishImports(store);
   } catch (error) {
     if (!isSurvivable(error)) throw error;
-    return { catalog: await openScan(store), indexFailure: error };
   }
-}
-
-/** What came in belongs to the list. Where that cannot be finished now, the rest is listed all the same. */
-export async function finishOpenArrivals(store: Store): Promise<void> {
-  if (!hasArrivals(store)) return;
-  try {
-    (await import('./arrivals.ts')).finishArrivals(store);
-  } catch (error) {
-    if (!isSurvivable(error)) throw error;
-  }
-}
-
-async function openScan(store: Store): Promise<Catalog> {
-  return (await import('./scan-catalog.ts')).openScanCatalog(store);
 }
 
 function isSurvivable(error: unknown): error is Error {
   return error instanceof HandoverError || isErrno(error) || isCacheTrouble(error);
+}
+
+/** Called only when something cannot be found by the files alone. */
+export type CatalogOpener = () => Promise<Catalog>;
+
+/** For work that may need the catalog: it is opened on demand, and closed after use. */
+export async function withCatalogOpener<T>(
+  store: Store,
+  work: (open: CatalogOpener) => Promise<T>,
+): Promise<T> {
+  const catalogs: Catalog[] = [];
+  try {
+    return await work(async () => {
+      const { catalog } = await openCatalog(store);
+      catalogs.push(catalog);
+      return catalog;
+    });
+  } finally {
+    for (const catalog of catalogs) catalog.close();
+  }
+}
+
+/** As many rows as a person is shown, and one more to see whether there are others. */
+const FIRST_PAGE_ROWS = 21;
+const PAGE_ROWS = 500;
+
+const MAX_COUNTED_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Answers from the index, after bringing it in line with the files. An index that is missing, old or damaged is rebuilt,
+ * also when the damage shows only in the middle of a list. The code that writes is loaded only when it is needed.
+ */
+export async function openIndexCatalog(
+  store: Store,
+  driver: SqlDriver,
+  progress?: Progress,
+): Promise<Catalog> {
+  const { ask, close } = await openCache(store, driver, {
+    cache: INDEX,
+    update: (database) => update(store, database),
+    rebuild: async () => (await import('./index-writer.ts')).rebuildIndex(store, driver, progress),
+  });
+  return {
+    driver: 'index',
+    async *rows(filter) {
+      let after: IndexRow | null = null;
+      for (let size = FIRST_PAGE_ROWS; ; size = PAGE_ROWS) {
+        const page: PageRow[] = await ask((database) => readPage(database, filter, { after, size }));
+        for (const { shown } of page) yield shown;
+        if (page.length < size) return;
+        after = page.at(-1)?.row ?? null;
+      }
+    },
+    damaged: () => ask((database) => readDamaged(store, database)),
+    close,
+  };
+}
+
+async function update(store: Store, database: SqlDatabase): Promise<void> {
+  if (findChangedMonths(store, database).length > 0)
+    (await import('./index-writer.ts')).updateIndex(store, database);
+  if ((measureRegularFile(pathOfIndex(store)) ?? 0) <= MAX_COUNTED_BYTES && !isComplete(database))
+    throw new RowDamage();
+}
+
+interface PageRow {
+  row: IndexRow;
+  shown: CatalogRow;
+}
+
+/** At most `size` rows: those that follow the row `after`, or the first ones. */
+function readPage(
+  database: SqlDatabase,
+  filter: Filter,
+  { after, size }: { after: IndexRow | null; size: number },
+): PageRow[] {
+  const { where, values } = translateFilter(filter, after);
+  const columns = COLUMNS.map((column) => `h.${column}`).join(', ');
+  const texts = filter.query === undefined ? '' : 'JOIN texts t ON t.id = h.id';
+  return database
+    .prepare(
+      `SELECT ${columns} FROM handovers h ${texts} ${where} ORDER BY h.created_ms DESC, h.id DESC LIMIT ${size}`,
+    )
+    .all(...values)
+    .map((row) => {
+      if (!isIndexRow(row)) throw new RowDamage();
+      const shown: unknown = JSON.parse(row.shown);
+      if (!isCatalogRow(shown)) throw new RowDamage();
+      return { row, shown };
+    });
+}
+
+function translateFilter(filter: Filter, after: IndexRow | null): { where: string; values: SqlValue[] } {
+  const { idPrefix, sinceMs, untilMs, agent, project, query } = filter;
+  const terms: string[] = [];
+  const values: SqlValue[] = [];
+  const add = (term: string, ...given: SqlValue[]): void => {
+    terms.push(term);
+    values.push(...given);
+  };
+  if (after !== null) add('(h.created_ms, h.id) < (?, ?)', after.created_ms, after.id);
+  if (idPrefix !== undefined) add('h.id >= ? AND h.id < ?', idPrefix, endOfPrefix(idPrefix));
+  if (sinceMs !== undefined) add('h.created_ms >= ?', sinceMs);
+  if (untilMs !== undefined) add('h.created_ms <= ?', untilMs);
+  if (agent !== undefined) add('h.agent = ?', agent.toLowerCase());
+  if (project !== undefined) {
+    // Only the marks that are given: a project's id alone is looked up by an index of its own.
+    const marks = Object.entries({
+      project_id: project.id,
+      project_name: project.name?.toLowerCase(),
+      root: project.root,
+    }).flatMap(([column, value]) => (value === undefined ? [] : [{ term: `h.${column} = ?`, value }]));
+    const any = marks.map(({ term }) => term).join(' OR ');
+    add(any === '' ? '0' : `(${any})`, ...marks.map(({ value }) => value));
+  }
+  if (query !== undefined) add('instr(t.body, ?) > 0', query.toLowerCase());
+  return { where: terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`, values };
+}
+
+function readDamaged(store: Store, database: SqlDatabase): DamagedFile[] {
+  return database
+    .prepare('SELECT id, reason FROM damaged ORDER BY id')
+    .all()
+    .map((row) => ({ path: pathOfHandover(store, textIn(row, 'id')), reason: textIn(row, 'reason') }));
 }

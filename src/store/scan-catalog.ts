@@ -4,7 +4,6 @@ import { formatIdTime } from '../model/id.ts';
 import { LATEST_TIME } from '../model/time.ts';
 import {
   type Catalog,
-  type DamagedFile,
   describeRow,
   endOfPrefix,
   type Filter,
@@ -12,10 +11,9 @@ import {
   type ProjectMatch,
 } from './catalog.ts';
 import { readHandover } from './handovers.ts';
-import { listIds, listMonths } from './months.ts';
-import { pathOfHandover, type Store } from './store.ts';
+import { listIds, listMonths, pathOfHandover, type Store } from './store.ts';
 
-/** Answers from the files alone. The newest come first and the rest is not read, so short lists stay cheap. */
+/** Answers from the files alone. Reads newest first and only as far as asked, so short lists stay cheap. */
 export function openScanCatalog(store: Store): Catalog {
   const damaged = new Map<string, string>();
   return {
@@ -23,12 +21,12 @@ export function openScanCatalog(store: Store): Catalog {
     rows: async function* (filter) {
       for (const handover of scanHandovers(store, filter, damaged)) yield describeRow(handover);
     },
-    damaged: async () => [...damaged].map(([path, reason]): DamagedFile => ({ path, reason })),
+    damaged: async () => [...damaged].map(([path, reason]) => ({ path, reason })),
     close: () => undefined,
   };
 }
 
-/** Reads handovers newest first, each only when it is asked for. Files that are damaged are noted and passed over. */
+/** Reads handovers newest first, each only when asked for. Damaged files are skipped and added to `damaged`. */
 export function* scanHandovers(
   store: Store,
   filter: Filter,
@@ -36,14 +34,14 @@ export function* scanHandovers(
 ): Iterable<Handover> {
   for (const ids of groupsOfOneSecond(store, filter)) {
     const handovers = ids
-      .map((id) => readOrNote(store, id, damaged))
+      .map((id) => readOrReport(store, id, damaged))
       .filter((handover) => handover !== null)
       .filter((handover) => matches(handover, filter));
     yield* handovers.sort(compareNewestFirst);
   }
 }
 
-/** Ids sort by second; within one, only the handovers themselves know the order. */
+/** Ids sort by second; within one, only the times in the handovers give the order. */
 function* groupsOfOneSecond(store: Store, filter: Filter): Iterable<string[]> {
   const from = formatIdTime(filter.sinceMs ?? 0);
   const to = endOfPrefix(formatIdTime(filter.untilMs ?? LATEST_TIME));
@@ -52,25 +50,17 @@ function* groupsOfOneSecond(store: Store, filter: Filter): Iterable<string[]> {
     const monthText = month.join('');
     if (monthText < from.slice(0, 6) || monthText > to.slice(0, 6)) continue;
     if (!monthText.startsWith(prefix.slice(0, 6))) continue;
-    const ids = listIds(store, month).filter((id) => id >= from && id <= to && id.startsWith(prefix));
-    yield* splitBySecond(ids);
-  }
-}
-
-function* splitBySecond(ids: readonly string[]): Iterable<string[]> {
-  let group: string[] = [];
-  for (const id of ids) {
-    const [first] = group;
-    if (first !== undefined && first.slice(0, 15) !== id.slice(0, 15)) {
-      yield group;
-      group = [];
+    const groups = new Map<string, string[]>();
+    for (const id of listIds(store, month).filter((id) => id >= from && id <= to && id.startsWith(prefix))) {
+      const group = groups.get(id.slice(0, 15));
+      if (group === undefined) groups.set(id.slice(0, 15), [id]);
+      else group.push(id);
     }
-    group.push(id);
+    yield* groups.values();
   }
-  if (group.length > 0) yield group;
 }
 
-function readOrNote(store: Store, id: string, damaged: Map<string, string>): Handover | null {
+function readOrReport(store: Store, id: string, damaged: Map<string, string>): Handover | null {
   try {
     return readHandover(store, id);
   } catch (error) {
@@ -81,13 +71,12 @@ function readOrNote(store: Store, id: string, damaged: Map<string, string>): Han
 }
 
 function matches(handover: Handover, filter: Filter): boolean {
+  const { sinceMs = 0, untilMs = LATEST_TIME, agent, project, query } = filter;
   const at = Date.parse(handover.created_at);
-  if (filter.sinceMs !== undefined && at < filter.sinceMs) return false;
-  if (filter.untilMs !== undefined && at > filter.untilMs) return false;
-  if (filter.agent !== undefined && handover.session.agent.toLowerCase() !== filter.agent.toLowerCase())
-    return false;
-  if (filter.project !== undefined && !matchesProject(handover, filter.project)) return false;
-  return filter.query === undefined || foldSearchText(handover).includes(filter.query.toLowerCase());
+  if (at < sinceMs || at > untilMs) return false;
+  if (agent !== undefined && handover.session.agent.toLowerCase() !== agent.toLowerCase()) return false;
+  if (project !== undefined && !matchesProject(handover, project)) return false;
+  return query === undefined || foldSearchText(handover).includes(query.toLowerCase());
 }
 
 function matchesProject(handover: Handover, match: ProjectMatch): boolean {

@@ -5,7 +5,9 @@ import { listFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findDataFolder } from '../platform/paths.ts';
 
-/** Where handovers are kept, and the machine it is on. */
+export { LOCKS } from '../platform/paths.ts';
+
+/** The folder with all handovers, and the machine it is on. */
 export interface Store {
   root: string;
   machine: Machine;
@@ -16,12 +18,14 @@ export const JOURNAL = 'journal';
 export const QUARANTINE = 'quarantine';
 export const LEAVING = 'leaving';
 export const ARRIVING = 'arriving';
-export const LOCKS = 'locks';
 export const READINGS = 'readings';
 export const READY = 'ready';
+/** Names the file with the prepared brief of a handover, by the handover's id. */
+export const READY_BY_HANDOVER: readonly string[] = [READY, 'handovers'];
+export const READY_SESSIONS: readonly string[] = [READY, 'sessions'];
 export const SPOOL = 'spool';
 export const LOG = 'log';
-/** How the names of workers' locks begin. */
+/** The prefix of workers' locks. */
 export const RELAY_LOCK = 'relay-';
 export const INSTALLS = 'installs';
 export const DOCUMENTS = 'documents';
@@ -32,8 +36,8 @@ export function openStore(machine: Machine): Store {
   return { root: findDataFolder(machine), machine };
 }
 
-/** Whether a bundle is on its way in, from a command that is at work or was stopped. */
-export function hasArrivals(store: Store): boolean {
+/** Whether an import is under way, or was interrupted. */
+export function hasPendingImports(store: Store): boolean {
   return listFolder(join(store.root, ARRIVING)).length > 0;
 }
 
@@ -48,7 +52,7 @@ export function folderOfMonth(store: Store, month: Month): string {
   return join(store.root, HANDOVERS, ...month);
 }
 
-/** The path is built from a checked id alone, so that no text from outside can lead out of the store. */
+/** Built from a checked id only, so that no text from outside can lead out of the store. */
 export function pathOfHandover(store: Store, id: string): string {
   if (!isHandoverId(id)) throw new HandoverError('HANDOVER_INPUT_INVALID', 'not a handover id');
   return join(folderOfMonth(store, monthOf(id)), nameOfHandover(id));
@@ -58,8 +62,47 @@ export function nameOfHandover(id: string): string {
   return `${id}.json`;
 }
 
-/** The id that a file name stands for, or null when it is not a handover's name. */
+/** The id in the name of a handover's file; null for any other name. */
 export function idOfName(name: string): string | null {
   const id = name.endsWith('.json') ? name.slice(0, -'.json'.length) : '';
   return isHandoverId(id) ? id : null;
+}
+
+const YEAR = /^\d{4}$/;
+const MONTH = /^(?:0[1-9]|1[0-2])$/;
+
+/** Months that hold, or held, handovers; newest first. */
+export function listMonths(store: Store): Month[] {
+  const root = join(store.root, HANDOVERS);
+  return listNewestFirst(root, YEAR).flatMap((year) =>
+    listNewestFirst(join(root, year), MONTH).map((month): Month => [year, month]),
+  );
+}
+
+function listNewestFirst(folder: string, pattern: RegExp): string[] {
+  return listFolder(folder)
+    .filter((name) => pattern.test(name))
+    .sort()
+    .reverse();
+}
+
+/** The ids of a month's folder, newest first by name, without those that belong to another month. */
+export function listIds(store: Store, month: Month): string[] {
+  const prefix = month.join('');
+  const ids = listFolder(folderOfMonth(store, month)).map((name) => idOfName(name) ?? '');
+  return ids
+    .filter((id) => id !== '' && id.startsWith(prefix))
+    .sort()
+    .reverse();
+}
+
+const JOURNAL_NAME = /^\d{4}-\d{2}\.jsonl$/;
+
+/** The journal's files, oldest first. */
+export function listJournalFiles(store: Store): string[] {
+  const folder = join(store.root, JOURNAL);
+  return listFolder(folder)
+    .filter((name) => JOURNAL_NAME.test(name))
+    .sort()
+    .map((name) => join(folder, name));
 }

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agents/agent.ts';
 import { loadAgent } from '../../src/agents/table.ts';
-import { findDrift } from '../../src/app/capture/find-drift.ts';
+import { findDrift } from '../../src/app/capture/drift.ts';
 import { STORIES, type Story } from '../fixtures/agents/stories.ts';
 import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
 import { toJsonLines, writeText } from '../support/transcripts.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { startReading } from '../../src/agents/agent.ts';
-import { countEvents, judgeReading, type Tally } from '../../src/app/capture/judge-reading.ts';
+import { countEvents, type EventCount, judgeReading } from '../../src/app/capture/drift.ts';
 import type { Event } from '../../src/model/event.ts';
 
 interface Case {
@@ -13,7 +13,7 @@ interface Case {
 }
 
 function judge({ rows, unknown = {}, unreadable = 0, told = 10, byAgent = told, bytes = 4000 }: Case) {
-  const tally: Tally = { told, byAgent, compactions: 0 };
+  const tally: EventCount = { total: told, byAgent, compactions: 0 };
   return judgeReading({ ...startReading(), rows, unknown, unreadable }, tally, bytes);
 }
 
@@ -77,6 +77,6 @@ describe('counting events', () => {
       { type: 'compaction', ...place, summary: 'c' },
       { type: 'injected', ...place, text: 'd' },
     ];
-    expect(countEvents(events)).toEqual({ told: 3, byAgent: 2, compactions: 2 });
+    expect(countEvents(events)).toEqual({ total: 3, byAgent: 2, compactions: 2 });
   });
 });

@@ -17,7 +17,8 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
-import { readSession } from '../../src/app/capture/read-session.ts';
+
+import { readSession } from '../../src/app/capture/capture.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
 import { makeDesk } from '../support/cli.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { traceEvents } from '../../src/app/capture/trace-events.ts';
+import { traceEvents } from '../../src/app/capture/trace.ts';
 import type { Event } from '../../src/model/event.ts';
 import { computeFactId, type Fact, type FactKind } from '../../src/model/fact.ts';
 import { makeRedactor } from '../support/redactor.ts';

@@ -1,13 +1,13 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { linkHandover } from '../../src/handover/chain.ts';
 import { diffHandovers } from '../../src/handover/diff.ts';
+import { linkHandover } from '../../src/handover/link.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import type { Handover, UnstampedDraft } from '../../src/model/handover.ts';
 import { describePlace } from '../../src/platform/place.ts';
-import { keepNewHandover } from '../../src/store/handovers.ts';
+import { saveHandover } from '../../src/store/handovers.ts';
 import { openStore, pathOfHandover } from '../../src/store/store.ts';
 import { errorCode, makeDesk, runGit } from '../support/cli.ts';
 import { DECLARED, HUMAN, makeDraft, makeFact, OBSERVED, sealDraft } from '../support/facts.ts';
@@ -25,7 +25,7 @@ function keep(draft: UnstampedDraft, previous: Handover | null = null): Handover
   const { project, workspace } = describePlace('.', desk.machine);
   const placed = { ...draft, project, workspace };
   const linked = linkHandover(placed, previous === null ? null : { previous, byHand: null });
-  return keepNewHandover(openStore(desk.machine), (stamp) => sealHandover({ ...linked, ...stamp })).handover;
+  return saveHandover(openStore(desk.machine), (stamp) => sealHandover({ ...linked, ...stamp })).handover;
 }
 
 let first: Handover;

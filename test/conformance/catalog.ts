@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { sealHandover } from '../../src/handover/seal.ts';
 import { type Catalog, type CatalogRow, type Filter, takeRows } from '../../src/store/catalog.ts';
-import { forgetHandover, keepExistingHandover } from '../../src/store/handovers.ts';
+import { forgetHandover, saveMigratedHandover } from '../../src/store/handovers.ts';
 import { openStore, pathOfHandover, type Store } from '../../src/store/store.ts';
 import { keepOne, makeClock, makeFolder, makeMachine, NOON } from '../support/temp-store.ts';
 
@@ -108,7 +108,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
         id: '20260131-110000-aaaa',
         created_at: '2026-01-31T11:00:00.000Z',
       });
-      expect(keepExistingHandover(store, early)).not.toBeNull();
+      expect(saveMigratedHandover(store, early)).not.toBeNull();
       forgetHandover(store, gone.id);
       expect(await titles(store)).toEqual(['a', 'older']);
     });

@@ -3,8 +3,8 @@ import {
   declareHandover,
   describeMachine,
   describePlace,
-  keepNewHandover,
   openStore,
+  saveHandover,
   sealHandover,
 } from '../../dist/lib/index.mjs';
 
@@ -18,9 +18,7 @@ const place = describePlace('.', machine);
 for (let i = 1; i <= Number(count); i++) {
   const draft = declareHandover(declare(i), place, machine);
   const started = performance.now();
-  const { handover, journalFailure } = keepNewHandover(store, (stamp) =>
-    sealHandover({ ...draft, ...stamp }),
-  );
+  const { handover, journalFailure } = saveHandover(store, (stamp) => sealHandover({ ...draft, ...stamp }));
   if (journalFailure !== null) throw journalFailure;
   writeSync(1, `${handover.id} ${Math.ceil(performance.now() - started)}\n`);
 }

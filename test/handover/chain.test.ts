@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Line, linkHandover, tellsNothingNew } from '../../src/handover/chain.ts';
+import { addsNothing, linkHandover, type Predecessors } from '../../src/handover/link.ts';
 import { FACT_KINDS, type Fact } from '../../src/model/fact.ts';
 import type { Chain, Handover, UnstampedDraft } from '../../src/model/handover.ts';
 import { DECLARED, HUMAN, makeDraft, makeFact, OBSERVED, sealDraft } from '../support/facts.ts';
@@ -390,7 +390,7 @@ const anyFact: fc.Arbitrary<Fact> = fc
   );
 const anyFacts = fc.uniqueArray(anyFact, { selector: (fact) => fact.id, maxLength: 25 });
 const anyLine = fc.record({ before: anyFacts, byHand: fc.option(anyFacts) }).map(
-  ({ before, byHand }): Line => ({
+  ({ before, byHand }): Predecessors => ({
     previous: sealDraft(makeDraft(before)),
     byHand: byHand === null ? null : sealDraft(makeDraft(byHand, { session: { ...session, id: null } })),
   }),
@@ -430,7 +430,7 @@ describe('of any two', () => {
     fc.assert(
       fc.property(anyLine, anyDraft, (line, draft) => {
         const kept = sealDraft(linkHandover(draft, line));
-        const again: Line = { previous: kept, byHand: null };
+        const again: Predecessors = { previous: kept, byHand: null };
         const linked = linkHandover(draft, again);
         expect(sealDraft(linked).facts).toEqual(kept.facts);
         expect(linked.chain).toEqual({
@@ -439,7 +439,7 @@ describe('of any two', () => {
           superseded: [],
           dropped: [],
         });
-        expect(tellsNothingNew(linked, again)).toBe(true);
+        expect(addsNothing(linked, again)).toBe(true);
       }),
       { numRuns: 500 },
     );

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { makeFact } from '../../src/handover/declare.ts';
 import { formatHandover, openHandover, sealHandover } from '../../src/handover/seal.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';
 import { computeChecksum } from '../../src/model/hash.ts';
+import { readHandover, saveHandover } from '../../src/store/handovers.ts';
 import { keepOne, makeStore } from '../support/temp-store.ts';
 
 function makeDraft(): HandoverDraft {
@@ -51,6 +53,25 @@ describe('a sealed handover', () => {
     const flipped = formatHandover(sealed).replace('handover/1', 'handover/2');
     expect(() => open(flipped, sealed.id)).toThrow(
       expect.objectContaining({ code: 'HANDOVER_RECORD_DAMAGED' }),
+    );
+  });
+
+  it('is limited in bytes, so that whatever is sealed can be read back', () => {
+    const store = makeStore();
+    const base = makeDraft();
+    const withFacts = (count: number): HandoverDraft => ({
+      ...base,
+      facts: Array.from({ length: count }, (_, index) =>
+        makeFact('note', `${index} ${'漢'.repeat(21_000)}`, { by: 'human', pinned: false }),
+      ),
+    });
+    const { handover } = saveHandover(store, (stamp) => sealHandover({ ...withFacts(260), ...stamp }));
+    expect(readHandover(store, handover.id)).toEqual(handover);
+    expect(() => sealHandover(withFacts(560))).toThrow(
+      expect.objectContaining({
+        code: 'HANDOVER_TEXT_TOO_LARGE',
+        hint: expect.stringContaining('several handovers'),
+      }),
     );
   });
 

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { loadAgent } from '../../src/agents/table.ts';
 import { writeBrief, writeHint } from '../../src/app/automation/message.ts';
 import type { Ready } from '../../src/app/automation/ready.ts';
-import { keepSession } from '../../src/app/capture/keep-session.ts';
+import { saveSession } from '../../src/app/capture/save-session.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { findReader } from '../../src/handover/brief/reader.ts';
 import { cleanLine } from '../../src/model/text.ts';
@@ -55,7 +55,7 @@ describe('what was given is not captured again', () => {
       writeText(path, text);
       const session = agent.inspectFile(path);
       if (session === null || reader === null) throw new Error('nothing was found');
-      const kept = await keepSession(store, { agent, session });
+      const kept = await saveSession(store, { agent, session });
       if (kept.outcome === 'refused') throw new Error('nothing was understood');
       ids.add(kept.handover.id);
       const brief = compileBrief(kept.handover, reader).text;

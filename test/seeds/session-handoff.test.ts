@@ -14,8 +14,8 @@ import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../src/model/handover.ts';
 import { formatClaim } from '../../src/platform/lock-claim.ts';
 import { describeSelf, formatIdentity } from '../../src/platform/process-identity.ts';
+import { findLatest } from '../../src/store/find-handover.ts';
 import { openCatalog } from '../../src/store/open-catalog.ts';
-import { findLatest } from '../../src/store/resolve.ts';
 import { openStore } from '../../src/store/store.ts';
 import {
   type Desk,

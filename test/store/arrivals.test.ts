@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../src/model/handover.ts';
 import { computeChecksum } from '../../src/model/hash.ts';
-import { keepArrival } from '../../src/store/arrivals.ts';
+import { findReceived } from '../../src/store/bundle-series.ts';
 import { takeRows } from '../../src/store/catalog.ts';
 import { examineStore } from '../../src/store/doctor/doctor.ts';
 import { createHandoverFile } from '../../src/store/handovers.ts';
 import { openCatalog } from '../../src/store/open-catalog.ts';
-import { findReceived } from '../../src/store/series.ts';
+import { saveImport } from '../../src/store/pending-imports.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeDraft, sealDraft } from '../support/facts.ts';
 import { keepOne, makeStore } from '../support/temp-store.ts';
@@ -72,7 +72,7 @@ describe('what arrives together', () => {
       const { checksum: _, ...draft } = { ...(others[at] ?? first), id, created_at };
       return { ...draft, checksum: computeChecksum(draft) };
     });
-    keepArrival(store, { digest: DIGEST, detail: DETAIL, handovers: taking, replace: [first.id] });
+    saveImport(store, { digest: DIGEST, detail: DETAIL, handovers: taking, replace: [first.id] });
     expect(await listTitles(store)).toEqual(['one', 'second']);
     expect(readdirSync(join(store.root, 'quarantine'))).toEqual([
       `replaced-${first.checksum.slice(0, 16)}-${first.id}.json`,

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../src/model/handover.ts';
-import { readEarlier } from '../../src/store/earlier.ts';
-import { forgetHandover } from '../../src/store/handovers.ts';
+import { forgetHandover, readHistory } from '../../src/store/handovers.ts';
 import { keepOne, makeStore } from '../support/temp-store.ts';
 
 describe('the handovers before one', () => {
@@ -13,7 +12,7 @@ describe('the handovers before one', () => {
     }
     const last = chain.at(-1);
     if (last === undefined) throw new Error('nothing was kept');
-    const titles = (): string[] => readEarlier(store, last).map(({ title }) => title);
+    const titles = (): string[] => readHistory(store, last).map(({ title }) => title);
     expect(titles()).toEqual(['a', 'b', 'c']);
     forgetHandover(store, chain[1]?.id ?? '');
     expect(titles()).toEqual(['c']);
@@ -22,6 +21,6 @@ describe('the handovers before one', () => {
   it('are none where a handover names itself', () => {
     const store = makeStore();
     const kept = keepOne(store, 'a');
-    expect(readEarlier(store, { ...kept, previous: kept.id })).toEqual([]);
+    expect(readHistory(store, { ...kept, previous: kept.id })).toEqual([]);
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { JOURNAL_EVENTS, type JournalDraft } from '../../src/model/journal-entry.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import { appendEntry, readJournalFile, readLastTime } from '../../src/store/journal.ts';
-import { listJournalFiles } from '../../src/store/journal-files.ts';
+import { listJournalFiles } from '../../src/store/store.ts';
 import { makeStore, NOON } from '../support/temp-store.ts';
 
 const text = fc.string({ unit: 'grapheme', maxLength: 40 }).filter((value) => value.isWellFormed());

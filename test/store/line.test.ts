@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HandoverDraft, UnstampedDraft } from '../../src/model/handover.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
-import { findLine } from '../../src/store/line.ts';
+import { findPrevious } from '../../src/store/find-handover.ts';
 import { openCatalog } from '../../src/store/open-catalog.ts';
 import { openStore, pathOfHandover, type Store } from '../../src/store/store.ts';
 import { makeDraft } from '../support/facts.ts';
@@ -50,7 +50,7 @@ describe.each(['the newest', 'the index', 'a scan'])('what a handover follows, b
     const started_at = started === null ? null : at(started);
     const draft: UnstampedDraft = makeDraft([], { session: { ...session, id, started_at } });
     if (way !== 'the newest') for (let count = 0; count < 6; count++) keepOne(store, 'of another project');
-    const line = await findLine(store, draft, async () => {
+    const line = await findPrevious(store, draft, async () => {
       const { catalog } = await openCatalog(store);
       onTestFinished(() => catalog.close());
       return catalog;

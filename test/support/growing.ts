@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { expect } from 'vitest';
 import { type Agent, startReading } from '../../src/agents/agent.ts';
 import type { Bookmark, Opening, Transcript } from '../../src/agents/transcript.ts';
-import { countEvents } from '../../src/app/capture/judge-reading.ts';
-import { readSession, type SessionRead } from '../../src/app/capture/read-session.ts';
+import { type ReadResult, readSession } from '../../src/app/capture/capture.ts';
+import { countEvents } from '../../src/app/capture/drift.ts';
 import { distilEvents } from '../../src/distill/distill.ts';
 import type { Event } from '../../src/model/event.ts';
 import { isShapedLike } from '../../src/model/shape.ts';
@@ -14,12 +14,12 @@ import type { Machine } from '../../src/platform/machine.ts';
 import { makeRedactor } from './redactor.ts';
 
 /** What reading all of a transcript gives, without anything that was kept. Null for a file that is no transcript yet. */
-export function readAnew(agent: Agent, path: string): SessionRead | null {
+export function readAnew(agent: Agent, path: string): ReadResult | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
   const reading = startReading();
   const events = [...agent.readEvents(session, reading)];
-  return { distilled: distilEvents(events), reading, tally: countEvents(events) };
+  return { distilled: distilEvents(events), reading, count: countEvents(events) };
 }
 
 /** Where readings began: 0 for a whole one. */
@@ -29,7 +29,7 @@ export type Beginnings = number[];
 export function readKept(
   { agent, path, machine }: Omit<Growth, 'content'>,
   beginnings: Beginnings,
-): SessionRead | null {
+): ReadResult | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
   const watched: Agent = {

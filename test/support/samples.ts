@@ -3,7 +3,7 @@ import { sealHandover } from '../../src/handover/seal.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import type { Place } from '../../src/platform/place.ts';
-import { keepNewHandover } from '../../src/store/handovers.ts';
+import { saveHandover } from '../../src/store/handovers.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 
 export const PLACE: Place = {
@@ -35,5 +35,5 @@ export function keepSample(
 ): Handover {
   const store = 'root' in target ? target : openStore(target);
   const draft = declareHandover(makeDeclaration(parts), place, store.machine);
-  return keepNewHandover(store, (stamp) => sealHandover({ ...draft, ...stamp })).handover;
+  return saveHandover(store, (stamp) => sealHandover({ ...draft, ...stamp })).handover;
 }

@@ -7,7 +7,7 @@ import { sealHandover } from '../../src/handover/seal.ts';
 import type { Handover, HandoverDraft } from '../../src/model/handover.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { describePlace } from '../../src/platform/place.ts';
-import { keepNewHandover } from '../../src/store/handovers.ts';
+import { saveHandover } from '../../src/store/handovers.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { removeFolder } from './remove-folder.ts';
 
@@ -80,5 +80,5 @@ export function keepOne(store: Store, title: string, changes: Partial<HandoverDr
     place,
     store.machine,
   );
-  return keepNewHandover(store, (stamp) => sealHandover({ ...declared, ...changes, ...stamp })).handover;
+  return saveHandover(store, (stamp) => sealHandover({ ...declared, ...changes, ...stamp })).handover;
 }

@@ -1,6 +1,6 @@
 import { findFailureLines } from '../../distill/outcome.ts';
-import { isChangedFile } from '../../handover/changed-files.ts';
 import { findMark } from '../../handover/marks.ts';
+import { isChangedFile } from '../../handover/outcome.ts';
 import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';

@@ -1,4 +1,4 @@
-import { isChangedFile } from '../../handover/changed-files.ts';
+import { isChangedFile } from '../../handover/outcome.ts';
 import type { Handover } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';

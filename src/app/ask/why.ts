@@ -1,5 +1,5 @@
-import { isChangedFile } from '../../handover/changed-files.ts';
 import { findMark, isTakenOver, type Marks } from '../../handover/marks.ts';
+import { isChangedFile } from '../../handover/outcome.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';

@@ -1,5 +1,5 @@
 import type { StartSource } from '../../agents/hook-input.ts';
-import { readFreshness } from '../../handover/periods.ts';
+import { readFreshness } from '../../handover/expiry.ts';
 import { sleep } from '../../platform/machine.ts';
 import { judgeLife, listBegun } from './begun.ts';
 import { lookForChanges } from './evidence.ts';

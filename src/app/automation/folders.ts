@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { printFingerprint } from '../../model/hash.ts';
 import { CODE_FOLDER } from '../../platform/paths.ts';
-import { READY_BY_HANDOVER, READY_SESSIONS } from '../../store/drop-ready.ts';
-import { READY, SPOOL } from '../../store/store.ts';
+import { READY, READY_BY_HANDOVER, READY_SESSIONS, SPOOL } from '../../store/store.ts';
 
 /**
  * What lies ready for hooks, below the store. Names are keys of what they stand for; the full value is in the file, and is

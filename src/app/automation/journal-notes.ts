@@ -5,8 +5,7 @@ import { formatTimestamp } from '../../model/time.ts';
 import { removeFile } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
-import { appendEntry } from '../../store/journal.ts';
-import { nextMoment } from '../../store/moment.ts';
+import { appendEntry, nextTimestamp } from '../../store/journal.ts';
 import { type FinalStatus, moveStatus } from '../../store/status.ts';
 import { LOCKS, RELAY_LOCK, type Store } from '../../store/store.ts';
 import { keyOfSession, READY_FOLDERS } from './folders.ts';
@@ -39,7 +38,13 @@ function enter(store: Store, { event, handover, session, reason }: JournalNote):
     moveOnce(store, handover, { to: event, session, reason });
     return;
   }
-  appendEntry(store, { at: formatTimestamp(nextMoment(store)), event, subject: handover, session, reason });
+  appendEntry(store, {
+    at: formatTimestamp(nextTimestamp(store)),
+    event,
+    subject: handover,
+    session,
+    reason,
+  });
 }
 
 interface Consumed {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { markHandover } from '../../handover/chain.ts';
+import { markHandover } from '../../handover/link.ts';
 import { isHandoverId } from '../../model/id.ts';
 import { writeCacheFile } from '../../platform/cache-file.ts';
 import { listFolder } from '../../platform/folders.ts';

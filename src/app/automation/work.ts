@@ -7,7 +7,7 @@ import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { acquireLock } from '../../platform/lock.ts';
 import { findWorktreeRoot } from '../../platform/worktree-root.ts';
 import { LOCKS, RELAY_LOCK, type Store } from '../../store/store.ts';
-import { keepSession, type SessionOfAgent } from '../capture/keep-session.ts';
+import { type SessionOfAgent, saveSession } from '../capture/save-session.ts';
 import { unmarkBegun } from './begun.ts';
 import { READY_FOLDERS } from './folders.ts';
 import { enterConsumed, enterJournalNotes } from './journal-notes.ts';
@@ -114,7 +114,7 @@ async function captureNoted(store: Store, note: CaptureNote, handed: Handed | nu
   awaitTranscript(found.session.path, note, handed?.reply ?? null);
   const again = found.agent.inspectFile(found.session.path);
   const current = again?.id === found.session.id ? { ...again, cwd: found.session.cwd } : found.session;
-  const kept = await keepSession(
+  const kept = await saveSession(
     store,
     { agent: found.agent, session: current },
     {

@@ -1,17 +1,34 @@
-import type { Agent, FoundSession } from '../../agents/agent.ts';
+import { join } from 'node:path';
+import * as v from 'valibot';
+import { type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
+import { toMessageText } from '../../agents/message-text.ts';
+import {
+  type Checkpoint,
+  holdsSecret,
+  packCheckpoint,
+  readCheckpoint,
+  type TranscriptFile,
+  writeCheckpoint,
+} from '../../agents/transcript-checkpoint.ts';
+import { type Account, closeAccount, enterEvent, openAccount, settleAccount } from '../../distill/account.ts';
+import { type Distilled, distilAccount } from '../../distill/distill.ts';
+import { HandoverError } from '../../errors.ts';
+import type { Event } from '../../model/event.ts';
 import { HANDOVER_SCHEMA, type UnstampedDraft } from '../../model/handover.ts';
 import { formatTimestamp } from '../../model/time.ts';
+import { sightFile } from '../../platform/external-file.ts';
 import { isFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { abbreviateHome, describePlace, type Place } from '../../platform/place.ts';
 import { nameLostProject } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
+import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { type Judgement, judgeReading } from './judge-reading.ts';
-import { readSession } from './read-session.ts';
+import { openStore, READINGS } from '../../store/store.ts';
+import { countEvent, type EventCount, type Judgement, judgeReading, startEventCount } from './drift.ts';
 
-export interface Captured {
+export interface Capture {
   draft: UnstampedDraft;
   judgement: Judgement;
   /** How often the session was compacted. */
@@ -19,15 +36,15 @@ export interface Captured {
 }
 
 export interface CaptureOptions {
-  /** Whether to keep what was read, so that the next capture of the session reads only what is new. */
+  /** Whether to write a checkpoint, so that the next capture of the session reads only what is new. */
   keepsReading?: boolean;
-  /** What the agent said last, which it may not have written down yet. */
+  /** The agent's last reply, which may not be in the transcript yet. */
   lastReply?: string;
-  /** Takes out the secrets; without one, that of the store. */
+  /** Takes out the secrets; the one of the store by default. */
   redactor?: Redactor;
 }
 
-/** Makes a handover of a session, from nothing but what the agent wrote to disk. */
+/** Makes a handover of a session, without its secrets, from nothing but what the agent wrote to disk. */
 export function captureSession(
   agent: Agent,
   session: FoundSession,
@@ -35,31 +52,29 @@ export function captureSession(
   {
     keepsReading = false,
     lastReply,
-    redactor = openRedactorFor(session, machine, keepsReading),
+    redactor = openRedactor(machine, { folder: session.cwd, makesKey: keepsReading }),
   }: CaptureOptions = {},
-): Captured {
+): Capture {
   const options = { machine, redactor, ...(lastReply === undefined ? {} : { lastReply }) };
   const first = readSession(agent, session, { ...options, keeps: keepsReading });
-  // What a later line taught may stand in an earlier one.
-  const { distilled, reading, tally } = redactor.hasLearnt
+  // A later line may have revealed a secret in an earlier one.
+  const { distilled, reading, count } = redactor.hasLearnt
     ? readSession(agent, session, { ...options, keeps: false, anew: true })
     : first;
-  const { project, workspace } = locate(distilled.cwd ?? session.cwd, machine);
+  const startedAt = session.startedMs === null ? null : formatTimestamp(session.startedMs);
   const draft: UnstampedDraft = {
     schema: HANDOVER_SCHEMA,
     expires_at: null,
-    project,
+    ...locate(distilled.cwd ?? session.cwd, machine),
     session: {
       agent: agent.name,
       id: reading.sessionId ?? session.id,
       terminal: null,
       model: distilled.model,
       transcript: abbreviateHome(session.path, machine),
-      started_at:
-        distilled.startedAt ?? (session.startedMs === null ? null : formatTimestamp(session.startedMs)),
+      started_at: distilled.startedAt ?? startedAt,
       ...(distilled.lastAt === null ? {} : { last_at: distilled.lastAt }),
     },
-    workspace,
     title: distilled.title,
     summary: '',
     facts: distilled.facts,
@@ -69,21 +84,173 @@ export function captureSession(
   };
   return {
     draft: redactDraft(draft, redactor),
-    judgement: judgeReading(reading, tally, session.bytes),
-    compactions: tally.compactions,
+    judgement: judgeReading(reading, count, session.bytes),
+    compactions: count.compactions,
   };
-}
-
-function openRedactorFor({ cwd }: FoundSession, machine: Machine, makesKey: boolean): Redactor {
-  return openRedactor(machine, { folder: cwd, makesKey });
 }
 
 /** A folder that is gone, or that was never on this machine, still names the project. */
 function locate(cwd: string | null, machine: Machine): Pick<Place, 'project' | 'workspace'> {
-  if (cwd === null) return describePlace(machine.cwd, machine);
-  if (isFolder(cwd)) return describePlace(cwd, machine);
-  return {
-    project: nameLostProject(cwd),
-    workspace: { root: abbreviateHome(cwd, machine), folder: '', worktree: null, git: null },
+  if (cwd !== null && !isFolder(cwd)) {
+    const root = abbreviateHome(cwd, machine);
+    return { project: nameLostProject(cwd), workspace: { root, folder: '', worktree: null, git: null } };
+  }
+  const { project, workspace } = describePlace(cwd ?? machine.cwd, machine);
+  return { project, workspace };
+}
+
+export interface ReadResult {
+  distilled: Distilled;
+  reading: Reading;
+  count: EventCount;
+}
+
+export interface ReadOptions {
+  machine: Machine;
+  /** Whether to write a checkpoint. */
+  keeps: boolean;
+  redactor: Redactor;
+  /** The agent's last reply: added at the end, unless the transcript has it. */
+  lastReply?: string;
+  /** Whether to ignore the checkpoint and read everything. */
+  anew?: boolean;
+}
+
+/** What was read so far, as a checkpoint holds it. */
+const ReadState = v.object({
+  reading: v.object({
+    rows: v.number(),
+    unreadable: v.number(),
+    unknown: v.record(v.string(), v.number()),
+    agentVersion: v.nullable(v.string()),
+    sessionId: v.nullable(v.string()),
+  }),
+  count: v.object({ total: v.number(), byAgent: v.number(), compactions: v.number() }),
+  account: v.custom<Account>(isAccount),
+  /** The redactor's marks for the secrets found so far, and which redactor made them. */
+  found: v.map(v.string(), v.set(v.string())),
+  redactor: v.string(),
+});
+type ReadState = v.InferOutput<typeof ReadState>;
+
+/** Checks the fields only. Their content is what this build wrote: the checkpoint's checksum covers both. */
+function isAccount(value: unknown): value is Account {
+  return (
+    typeof value === 'object' && value !== null && Object.keys(openAccount()).every((key) => key in value)
+  );
+}
+
+/**
+ * Reads a session and distills it, without its secrets. Of a transcript that has grown since the last time only what is
+ * new is read, with the same result.
+ */
+export function readSession(
+  agent: Agent,
+  session: FoundSession,
+  { machine, keeps, redactor, lastReply, anew = false }: ReadOptions,
+): ReadResult {
+  const folder = findCheckpointFolder(machine);
+  const sight = agent.openTranscript === undefined || folder === null ? null : sightFile(session.path);
+  const finish = ({ account, reading, count }: ReadState): ReadResult => {
+    enterLastReply(account, lastReply, redactor);
+    closeAccount(account);
+    return { distilled: distilAccount(account), reading, count };
   };
+  if (folder === null || sight === null) return finish(readWhole(agent, session, redactor));
+  const file = { agent, session, sight };
+  const isCurrent = (value: unknown): value is ReadState =>
+    v.is(ReadState, value) && value.redactor === identifyRedactor(redactor, value.found);
+  const known = anew ? null : readCheckpoint(folder, file, isCurrent);
+  const keep = keeps ? (data: Buffer) => writeCheckpoint(folder, file, data) : null;
+  return finish(
+    (known === null ? null : readFrom(file, redactor, { known, keep })) ??
+      readFrom(file, redactor, { keep }) ??
+      readFrom(file, redactor, { keep, lookAhead: true }) ??
+      readWhole(agent, session, redactor),
+  );
+}
+
+/** Null where there is no place for a store: a session can be looked at without one. */
+function findCheckpointFolder(machine: Machine): string | null {
+  try {
+    return join(openStore(machine).root, READINGS);
+  } catch (error) {
+    if (error instanceof HandoverError) return null;
+    throw error;
+  }
+}
+
+/** Placeholders stay valid only with the key that they were made with; without any, only the settings matter. */
+function identifyRedactor(redactor: Redactor, found: ReadState['found']): string {
+  return found.size === 0 ? redactor.settingsIdentity : redactor.identity;
+}
+
+function startState(): ReadState {
+  const [reading, count, account] = [startReading(), startEventCount(), openAccount()];
+  return { reading, count, account, found: new Map(), redactor: '' };
+}
+
+function enterRedacted({ count, account }: ReadState, event: Event, redactor: Redactor): void {
+  countEvent(count, event);
+  enterEvent(account, redactEvent(event, redactor));
+}
+
+function readWhole(agent: Agent, session: FoundSession, redactor: Redactor): ReadState {
+  const state = startState();
+  redactor.resume(state.found);
+  for (const event of agent.readEvents(session, state.reading)) enterRedacted(state, event, redactor);
+  return state;
+}
+
+interface ReadStart {
+  known?: Checkpoint<ReadState>;
+  keep: ((data: Buffer) => void) | null;
+  lookAhead?: boolean;
+}
+
+/** Null when it cannot be done from there. */
+function readFrom(
+  file: TranscriptFile,
+  redactor: Redactor,
+  { known, keep, lookAhead = false }: ReadStart,
+): ReadState | null {
+  const { agent, session, sight } = file;
+  const state = known?.state ?? startState();
+  redactor.resume(state.found);
+  const { reading } = state;
+  const from = known === undefined ? {} : { from: known.bookmark };
+  const transcript = agent.openTranscript?.({ session, reading, until: sight.size, lookAhead, ...from });
+  const enter = (event: Event): void => enterRedacted(state, event, redactor);
+  if (!transcript?.read(enter)) return null;
+  settleAccount(state.account);
+  const bookmark = keep === null ? null : transcript.mark();
+  const { found } = redactor;
+  // Packed before it is finished, which changes the state. No secret that the reader still holds is written.
+  const packed =
+    bookmark === null || holdsSecret([bookmark.state, reading], redactor)
+      ? null
+      : packCheckpoint(file, {
+          bookmark,
+          state: { ...state, found, redactor: identifyRedactor(redactor, found) },
+        });
+  if (!transcript.finish(enter)) return null;
+  if (packed !== null && !redactor.hasLearnt) keep?.(packed);
+  return state;
+}
+
+/** Adds the agent's last reply, if the transcript is behind and does not have it. */
+function enterLastReply(account: Account, text: string | undefined, redactor: Redactor): void {
+  if (text === undefined) return;
+  const reply = redactEvent(
+    { type: 'reply', at: account.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) },
+    redactor,
+  );
+  const said = reply.type === 'reply' ? squeeze(reply.text) : '';
+  const last = squeeze(account.replies.at(-1)?.text ?? '');
+  if (said === '' || (last !== '' && (said.includes(last) || last.includes(said)))) return;
+  enterEvent(account, reply);
+}
+
+function squeeze(text: string): string {
+  return text.replace(/\s+/g, ' ').trim();
 }

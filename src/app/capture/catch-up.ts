@@ -1,11 +1,11 @@
 import type { FoundSession } from '../../agents/agent.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { takeRows } from '../../store/catalog.ts';
-import { withCatalogOpener } from '../../store/catalog-opener.ts';
 import { readEntriesOf } from '../../store/journal.ts';
+import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
-import { findSessions } from './find-session.ts';
-import type { KeptSession } from './keep-session.ts';
+import type { CaptureResult } from './save-session.ts';
 
 export interface Worktree {
   /** The project's id. */
@@ -14,12 +14,12 @@ export interface Worktree {
   root: string;
 }
 
-export interface CaughtUp {
+export interface CatchUpResult {
   session: FoundSession;
-  kept: KeptSession;
+  kept: CaptureResult;
 }
 
-/** A session that was left longer ago is no longer caught up with by itself, unless it is the last one. */
+/** Older sessions are not captured by themselves, except the last one. */
 const LONGEST_AGO_MS = 7 * 24 * 60 * 60 * 1000;
 const MOST_AT_ONCE = 5;
 const ROWS_LOOKED_AT = 500;
@@ -33,7 +33,7 @@ export async function catchUp(
   store: Store,
   { project, root }: Worktree,
   except: ReadonlySet<string> = new Set(),
-): Promise<CaughtUp[]> {
+): Promise<CatchUpResult[]> {
   const found = await findSessions(store.machine, { project, root });
   const recent = found
     .filter(({ id }) => !except.has(id))
@@ -43,13 +43,13 @@ export async function catchUp(
   const uncaptured = recent.filter(
     (session) => session.changedMs > (captured.get(nameSession(session)) ?? 0),
   );
-  const behind = passOverForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
-  const caughtUp: CaughtUp[] = [];
+  const behind = skipForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
+  const caughtUp: CatchUpResult[] = [];
   if (behind.length === 0) return caughtUp;
-  const { keepSession } = await import('./keep-session.ts');
+  const { saveSession } = await import('./save-session.ts');
   for (const session of behind) {
     const agent = await loadAgent(session.agent);
-    caughtUp.push({ session, kept: await keepSession(store, { agent, session }) });
+    caughtUp.push({ session, kept: await saveSession(store, { agent, session }) });
   }
   return caughtUp;
 }
@@ -68,8 +68,8 @@ async function readCaptured(store: Store, project: string): Promise<Map<string, 
   return times;
 }
 
-/** What the user had forgotten does not come back by itself, unless the session went on since. */
-function passOverForgotten(store: Store, sessions: readonly FoundSession[]): readonly FoundSession[] {
+/** A session whose handover was forgotten is not captured again, unless it went on since. */
+function skipForgotten(store: Store, sessions: readonly FoundSession[]): readonly FoundSession[] {
   if (sessions.length === 0) return sessions;
   const times = new Map<string, number>();
   for (const { session, detail, at } of readEntriesOf(store, ['forgotten']))

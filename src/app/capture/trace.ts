@@ -1,14 +1,219 @@
-import { startReading } from '../../agents/agent.ts';
-import type { Fact } from '../../model/fact.ts';
-import type { Handover } from '../../model/handover.ts';
+import { AGENT_NAMES, type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
+import { loadAgent } from '../../agents/table.ts';
+import type { Event } from '../../model/event.ts';
+import type { Fact, Source } from '../../model/fact.ts';
+import type { Handover, Session } from '../../model/handover.ts';
+import { isHandoverId } from '../../model/id.ts';
+import { pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+import { abbreviateHome, expandHome } from '../../platform/place.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
-import { type Reopened, reopenTranscript } from './reopen.ts';
-import { type TracedEvents, type TracedSource, traceEvents } from './trace-events.ts';
+import { redactEvent } from '../../redact/redact-event.ts';
+import type { Redactor } from '../../redact/redactor.ts';
+import { saysFact } from './match-fact.ts';
+
+/**
+ * What is at the place that a source names: `told`, what the fact says; `changed`, something else; `missing`, nothing;
+ * `unplaced`, the source names no place; `elsewhere`, it is in another session or handover; `unread`, the transcript
+ * cannot be read.
+ */
+export type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhere' | 'unread';
+
+export interface TracedSource extends Source {
+  state: SourceState;
+  /** In the order of the transcript, without secrets; a call comes with its result. */
+  events: Event[];
+  /** The transcript they are in, if it is not the handover's own. */
+  transcript?: string | null;
+}
+
+export interface TracedFact {
+  fact: Fact;
+  sources: TracedSource[];
+}
+
+export interface TracedEvents {
+  facts: TracedFact[];
+  /** The last line that was read; 0 when none was. */
+  lastLine: number;
+}
+
+export interface TraceOptions {
+  session: string | null;
+  redactor: Redactor;
+  /** Whether to look through all events for secrets, because some were found when the session was captured. */
+  wasRedacted: boolean;
+}
+
+/**
+ * Finds the events that facts came from. `events` are those of `session`, or null where they cannot be read; they are read
+ * only as far as needed, and only matching ones are held in memory.
+ */
+export function traceEvents(
+  events: Iterable<Event> | null,
+  facts: readonly Fact[],
+  { session, redactor, wasRedacted }: TraceOptions,
+): TracedEvents {
+  const searches = facts.map((fact) => ({
+    fact,
+    sources: fact.sources.map((source) => new Search(fact, source, session)),
+  }));
+  const placed = searches.flatMap(({ sources }) => sources).filter((source) => source.isPlaced);
+  const lastLine =
+    events === null ? 0 : search(wasRedacted ? learnFrom(events, redactor) : events, placed, wasRedacted);
+  return {
+    facts: searches.map(({ fact, sources }) => ({
+      fact,
+      sources: sources.map((source) => source.conclude(events !== null, redactor)),
+    })),
+    lastLine,
+  };
+}
+
+/** A secret that is recognized in one place is taken out everywhere. */
+function* learnFrom(events: Iterable<Event>, redactor: Redactor): Generator<Event> {
+  for (const event of events) {
+    redactEvent(event, redactor);
+    yield event;
+  }
+}
+
+function search(events: Iterable<Event>, searches: readonly Search[], toTheEnd: boolean): number {
+  const wanted = groupByPlace(searches);
+  const open = new Set(searches);
+  const last = searches.reduce((latest, source) => Math.max(latest, source.line), 0);
+  const waiting = new Map<string, Set<Search>>();
+  let lastLine = 0;
+  if (open.size === 0) return lastLine;
+  for (const event of events) {
+    lastLine = Math.max(lastLine, event.ref.line);
+    const at = new Set([
+      ...(wanted.get(event.ref.line) ?? []),
+      ...(event.ref.id === null ? [] : (wanted.get(event.ref.id) ?? [])),
+      ...(event.type === 'result' ? (waiting.get(event.call) ?? []) : []),
+    ]);
+    for (const source of at) {
+      source.meet(event);
+      if (source.isDone) open.delete(source);
+    }
+    if (event.type === 'call' && at.size > 0) waiting.set(event.call, at);
+    if (event.type === 'result') waiting.delete(event.call);
+    if (open.size === 0 && event.ref.line > last && !toTheEnd) break;
+  }
+  return lastLine;
+}
+
+function groupByPlace(searches: readonly Search[]): Map<number | string, Search[]> {
+  const places = new Map<number | string, Search[]>();
+  for (const source of searches) {
+    const place = source.line > 0 ? source.line : source.ref;
+    if (place !== null) places.set(place, [...(places.get(place) ?? []), source]);
+  }
+  return places;
+}
+
+/** The search for the events behind one source of one fact. */
+class Search {
+  readonly #fact: Fact;
+  readonly #source: Source;
+  readonly #isElsewhere: boolean;
+  readonly #events: Event[] = [];
+  #isTold = false;
+  #hasResult = false;
+
+  constructor(fact: Fact, source: Source, session: string | null) {
+    this.#fact = fact;
+    this.#source = source;
+    const isOfHandover = source.ref !== undefined && isHandoverId(source.ref);
+    this.#isElsewhere = isOfHandover || (source.session !== undefined && source.session !== session);
+  }
+
+  get line(): number {
+    return this.#source.line ?? 0;
+  }
+
+  get ref(): string | null {
+    return this.#source.ref ?? null;
+  }
+
+  get isPlaced(): boolean {
+    return !this.#isElsewhere && (this.line > 0 || this.ref !== null);
+  }
+
+  /** Nothing that comes later can add to it. */
+  get isDone(): boolean {
+    return this.#isTold && (this.#hasResult || !tellsOutcome(this.#fact));
+  }
+
+  meet(event: Event): void {
+    this.#events.push(event);
+    if (event.type === 'result') this.#hasResult = true;
+    if (saysFact(event, this.#fact)) this.#isTold = true;
+  }
+
+  conclude(wasRead: boolean, redactor: Redactor): TracedSource {
+    const events = this.#isTold ? this.#pick() : this.#events;
+    return {
+      ...this.#source,
+      state: this.#judge(wasRead),
+      events: events.map((event) => redactEvent(event, redactor)),
+    };
+  }
+
+  #judge(wasRead: boolean): SourceState {
+    if (this.#isElsewhere) return 'elsewhere';
+    if (!this.isPlaced) return 'unplaced';
+    if (!wasRead) return 'unread';
+    if (this.#isTold) return 'told';
+    return this.#events.length === 0 ? 'missing' : 'changed';
+  }
+
+  /** Many things may stand on one line: what tells the fact, and the call or the result that belongs to it. */
+  #pick(): Event[] {
+    const telling = this.#events.filter((event) => saysFact(event, this.#fact));
+    const calls = new Set(telling.flatMap((event) => ('call' in event ? event.call : [])));
+    return this.#events.filter(
+      (event) => telling.includes(event) || ('call' in event && calls.has(event.call)),
+    );
+  }
+}
+
+/** A command's fact is about how it went, and an error stands in what the command gave back. */
+function tellsOutcome({ kind, status }: Fact): boolean {
+  const isRun = kind === 'command' || kind === 'check' || kind === 'error';
+  return isRun && status !== 'unknown' && status !== 'running';
+}
+
+/** What has become of the transcript that a handover was made of. */
+export type TranscriptState =
+  | { state: 'open'; agent: Agent; session: FoundSession }
+  /** It was never made of one: it was declared, or imported without one. */
+  | { state: 'none' }
+  | { state: 'gone'; path: string }
+  /** There is a file, but not one that the agent's reader knows. */
+  | { state: 'unknown'; path: string };
+
+export async function reopenTranscript(told: Session, machine: Machine): Promise<TranscriptState> {
+  const name = AGENT_NAMES.find((known) => known === told.agent);
+  if (told.transcript === null) return { state: 'none' };
+  const path = expandHome(told.transcript, machine);
+  if (name === undefined) return { state: pathExists(path) ? 'unknown' : 'gone', path };
+  const agent = await loadAgent(name);
+  const session = pathExists(path) ? agent.inspectFile(path) : findMoved(agent, told.id, machine);
+  if (session === null) return { state: pathExists(path) ? 'unknown' : 'gone', path };
+  // One file may hold many sessions: a database, or a history that is appended to.
+  return { state: 'open', agent, session: { ...session, id: told.id ?? session.id } };
+}
+
+/** Agents archive their transcripts, or move them with the project. */
+function findMoved(agent: Agent, id: string | null, machine: Machine): FoundSession | null {
+  if (id === null) return null;
+  for (const session of agent.findSessions(machine)) if (session.id === id) return session;
+  return null;
+}
 
 export interface Trace extends TracedEvents {
-  transcript: Reopened;
+  transcript: TranscriptState;
   /** Where the transcript is, or was, with `~` for the home folder. */
   path: string | null;
 }

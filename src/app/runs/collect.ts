@@ -1,9 +1,9 @@
 import { AGENT_NAMES, type AgentName } from '../../agents/agent.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Store } from '../../store/store.ts';
-import { findSessions } from '../capture/find-session.ts';
-import { keepSession } from '../capture/keep-session.ts';
+import { saveSession } from '../capture/save-session.ts';
 
 /**
  * Captures the newest session of a project and keeps it. The id of its handover, also when nothing is new in it; null
@@ -18,7 +18,7 @@ export async function collectSession(
   const agent = agentWords === undefined ? {} : { agent: requireAgentName(agentWords) };
   const [session] = await findSessions(machine, { ...agent, project });
   if (session === undefined) return null;
-  const kept = await keepSession(store, { agent: await loadAgent(session.agent), session });
+  const kept = await saveSession(store, { agent: await loadAgent(session.agent), session });
   if (kept.outcome !== 'refused') return kept.handover.id;
   throw new HandoverError('HANDOVER_TRANSCRIPT_DRIFTED', `nothing in ${session.path} was understood`, {
     hint: 'See what is wrong with it: handover capture',

@@ -15,8 +15,8 @@ import { createFileDurably, writeFileDurably } from '../../platform/durable-file
 import { requireFolder } from '../../platform/folders.ts';
 import { readProjectFile, sweepAbandoned } from '../../platform/project-file.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
-import { withCatalogOpener } from '../../store/catalog-opener.ts';
 import { readIntact } from '../../store/handovers.ts';
+import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
 
 export type ExportDeclaration = Extract<StepDeclaration, { kind: 'export' }>;

@@ -100,7 +100,7 @@ async function tellNewest(place: RunPlace): Promise<string> {
 }
 
 async function findNewest(place: RunPlace): Promise<Handover | null> {
-  const { findNewestHandover } = await import('../../store/newest.ts');
+  const { findNewestHandover } = await import('../../store/find-handover.ts');
   return await findNewestHandover(place.store, await projectOf(place));
 }
 

@@ -1,7 +1,7 @@
 import { HandoverError } from '../../errors.ts';
 import type { Handover, Signer } from '../../model/handover.ts';
-import { finishArrivals, keepArrival } from '../../store/arrivals.ts';
 import { readHandover } from '../../store/handovers.ts';
+import { finishImports, saveImport } from '../../store/pending-imports.ts';
 import type { Store } from '../../store/store.ts';
 import { isArchive } from './archive.ts';
 import { openOwnBundle } from './open-bundle.ts';
@@ -34,7 +34,7 @@ export interface Import {
 
 /** Verifies a bundle, decides on every handover in it, and keeps all that are to be kept or none. */
 export async function importBundle(store: Store, bytes: Buffer, options: ImportOptions): Promise<Import> {
-  if (!options.dryRun) finishArrivals(store);
+  if (!options.dryRun) finishImports(store);
   const opened = await openBundle(store, bytes, options);
   const plan = opened.handovers.map((handover) => ({ handover, outcome: judge(store, handover, options) }));
   const conflicts = plan.filter(({ outcome }) => outcome === 'conflict');
@@ -76,7 +76,7 @@ function readPresent(store: Store, id: string): Handover | 'damaged' | null {
 function keep(store: Store, { digest, detail }: Opened, plan: Plan): void {
   const of = (...outcomes: readonly string[]): Handover[] =>
     plan.filter(({ outcome }) => outcomes.includes(outcome)).map(({ handover }) => handover);
-  keepArrival(store, {
+  saveImport(store, {
     digest,
     detail,
     handovers: of('imported', 'replaced'),

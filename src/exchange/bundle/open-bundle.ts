@@ -1,7 +1,7 @@
 import type { HandoverError } from '../../errors.ts';
 import type { Handover, Imported, Signer } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
-import { findReceived } from '../../store/series.ts';
+import { findReceived } from '../../store/bundle-series.ts';
 import type { Store } from '../../store/store.ts';
 import { decryptWithAge } from './age.ts';
 import { type Archive, parseArchive } from './archive.ts';

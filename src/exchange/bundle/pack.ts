@@ -1,7 +1,7 @@
 import { HandoverError } from '../../errors.ts';
 import type { Handover } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
-import { type SeriesPlace, takePlace } from '../../store/series.ts';
+import { type SeriesPlace, takePlace } from '../../store/bundle-series.ts';
 import type { Store } from '../../store/store.ts';
 import { encryptWithAge, type Lock } from './age.ts';
 import { formatArchive, MAX_BUNDLE_BYTES } from './archive.ts';

@@ -10,10 +10,9 @@ import { listNames, readHead } from '../../platform/external-file.ts';
 import { isFolder } from '../../platform/folders.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { listIds } from '../../store/months.ts';
-import { setCopyAside } from '../../store/quarantine.ts';
+import { quarantineCopy } from '../../store/copies.ts';
 import { type FinalStatus, moveStatus, readStatus } from '../../store/status.ts';
-import { monthOf, type Store } from '../../store/store.ts';
+import { listIds, monthOf, type Store } from '../../store/store.ts';
 import { type LocatedProject, rememberProjects } from './locate-project.ts';
 import { type MigratedRecord, type TakenOver, takeOver } from './take-over.ts';
 import { readV2Record } from './v2-import.ts';
@@ -107,7 +106,7 @@ function setAside(
   if (findRedactor(store).holdsSecret(bytes.toString('utf8')))
     return '; a secret shows in it, so no copy was made';
   const name = `v2-${sha256Hex(bytes).slice(0, 16)}.json`;
-  setCopyAside(store, { name, bytes, from: basename(file), reason: error.message });
+  quarantineCopy(store, { name, bytes, from: basename(file), reason: error.message });
   return `; a copy is in the quarantine as ${name}`;
 }
 

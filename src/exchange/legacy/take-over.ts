@@ -4,7 +4,7 @@ import { sealHandover } from '../../handover/seal.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
-import { keepExistingHandover, readHandover } from '../../store/handovers.ts';
+import { readHandover, saveMigratedHandover } from '../../store/handovers.ts';
 import type { Store } from '../../store/store.ts';
 
 /** What became of one record of another store. */
@@ -54,7 +54,7 @@ function refuse(note: string): TakenOver {
 /** Null when it was kept, else why not. */
 function keep(store: Store, draft: HandoverDraft): string | null {
   try {
-    return keepExistingHandover(store, sealHandover(draft)) === null
+    return saveMigratedHandover(store, sealHandover(draft)) === null
       ? 'its id was taken meanwhile; run it again'
       : null;
   } catch (error) {

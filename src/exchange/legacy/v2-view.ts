@@ -1,4 +1,4 @@
-import { DEFAULT_FRESHNESS_MS } from '../../handover/periods.ts';
+import { DEFAULT_FRESHNESS_MS } from '../../handover/expiry.ts';
 import type { Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';

@@ -3,10 +3,10 @@ import { cleanText, countUtf8Bytes, cutAtWord, revealControls } from '../../mode
 import type { GitFacts } from '../../model/workspace.ts';
 import { type FactWeight, lineOf } from './weight.ts';
 
-/** The mark before every line that is not the brief's own. */
+/** Begins every line that quotes the handover. */
 export const QUOTE = '> ';
 
-/** A text as quoted lines: whatever it is, it cannot begin a line of its own. */
+/** A text as quoted lines, so that no part of it can pass for a line of the brief itself. */
 export function quoteLines(text: string): string[] {
   return cleanText(text)
     .split('\n')
@@ -27,7 +27,7 @@ export function oneLine(text: string): string {
 const MAX_STATEMENT_BYTES = 1200;
 const MAX_TASK_BYTES = 240;
 
-/** How a fact reads in a brief; with `cite`, what can be looked up tells where. */
+/** A fact as lines of a brief; with `cite`, with where it can be looked up. */
 export function printFact(fact: Fact, weight: FactWeight, cite = true): string[] {
   const source = cite ? sourceOf(fact) : '';
   if (fact.trust === 'imported') return printImported(fact);
@@ -54,7 +54,7 @@ function printRefuted({ text, detail }: Fact): string[] {
   ];
 }
 
-/** The mark before what somebody else said. */
+/** Begins what somebody else said. */
 export const IMPORTED_MARK = '- (imported, unverified) ';
 
 function printImported(fact: Fact): string[] {
@@ -63,7 +63,7 @@ function printImported(fact: Fact): string[] {
   return quoteLines(`${IMPORTED_MARK}${fact.kind}: ${status}${text}`);
 }
 
-/** Where a fact was seen: its line in the transcript, or that it is older; nothing where neither is known. */
+/** Where a fact comes from: its line in the transcript, or an earlier session; empty where neither is known. */
 export function sourceOf(fact: Fact): string {
   if (fact.sources[0]?.session !== undefined) return ' (of an earlier session)';
   const line = lineOf(fact);
@@ -75,7 +75,7 @@ function numberOf(fact: Fact): string {
   return typeof number === 'string' ? `#${oneLine(number)} ` : '';
 }
 
-/** What is not the user's word, and stands where the user's would, says whose it is. */
+/** Names the author of what would otherwise be taken for the user's words. */
 function markOf(fact: Fact): string {
   const pinned = fact.pinned === true && fact.kind !== 'note' ? `${fact.kind}: ` : '';
   const status =
@@ -133,4 +133,49 @@ function describeHead(git: GitFacts): string {
   if (git.operation !== null) parts.push(`${git.operation} in progress`);
   parts.push(git.changed_total === null ? 'changed files unknown' : `${git.changed_total} changed files`);
   return `${QUOTE}${parts.join(', ')}`;
+}
+
+const LONG_MESSAGE_BYTES = 800;
+const PASTED = '[pasted text]';
+const FENCED = /```[\s\S]*?(?:```|$)/g;
+/** A line of a log, a listing or a stack. */
+const LOGGED =
+  /^\s*(?:#\d+ +0x|at \S+ ?\(|\d{2,4}[-:/.]\d{2}|==+ ?\d|\[\d|\S+:\d+:\d+|File "|[│├└⎿⏺]|\{"|\d+ [|│+-])/;
+const SHORTEST_LOG = 3;
+
+/** A message on one line. Logs that were pasted into a long one are left out. */
+export function readMessage(message: string): string {
+  if (countUtf8Bytes(message) <= LONG_MESSAGE_BYTES) return oneLine(message);
+  const lines = message.replace(FENCED, (block) => (isLog(block) ? `\n${PASTED}\n` : block)).split('\n');
+  const kept = dropLoggedLines(lines);
+  return oneLine(kept.join('\n')).replace(/(?:\[pasted text\] ?){2,}/g, `${PASTED} `);
+}
+
+function isLog(block: string): boolean {
+  const lines = block.split('\n');
+  return lines.filter((line) => LOGGED.test(line)).length * 2 > lines.length;
+}
+
+/** Drops runs of logged lines. A single one may be part of the message. */
+function dropLoggedLines(lines: readonly string[]): string[] {
+  const kept: string[] = [];
+  let logged: string[] = [];
+  for (const line of lines) {
+    if (LOGGED.test(line)) {
+      logged.push(line);
+      continue;
+    }
+    if (logged.length < SHORTEST_LOG) kept.push(...logged);
+    logged = [];
+    kept.push(line);
+  }
+  return logged.length < SHORTEST_LOG ? [...kept, ...logged] : kept;
+}
+
+/** Cuts a long message: its first part says what it is about. */
+export function shortenMessage(message: string): string {
+  const text = oneLine(message);
+  const seen = Math.min(text.length, 600);
+  if (seen <= 320) return text;
+  return cutAtWord(text, Math.max(320, Math.floor(seen * 0.75)));
 }

@@ -2,28 +2,28 @@ import { countUtf8Bytes } from '../../model/text.ts';
 import { countLineBytes } from './lines.ts';
 import { HEADINGS, SECTIONS, type Section } from './sections.ts';
 
-/** An entry of the page: lines that stand together, and names appended to the first of them. */
+/** Lines that belong together, and symbols appended to the first of them. */
 export interface Entry {
   lines: string[];
   order: number;
-  /** Set for files: what continuation lines call it. */
+  /** For files: the name in continuation lines. */
   file: string | null;
-  /** What it says, where it may give way to a line that says the same and more; null where it stays in any case. */
+  /** Its text, if it may be replaced by a line that says the same and more; null where it always stays. */
   told: string | null;
   symbols: string[];
 }
 
 const SYMBOLS_PER_LINE = 7;
 
-/** A page that is filled within a limit and always knows its size. */
+/** A page with a size limit. */
 export interface Page {
-  /** Null when it does not fit. What says less of the same makes way for it. */
+  /** Null when it does not fit. Replaces entries that it makes redundant. */
   add(section: Section, entry: Omit<Entry, 'symbols'>): Entry | null;
   /** Whether a line says this already. */
   tells(section: Section, told: string): boolean;
   addSymbol(entry: Entry, symbol: string): boolean;
   count(section: Section): number;
-  /** What stands in a section so far. */
+  /** The lines of a section so far. */
   textOf(section: Section): string;
   print(): string[];
 }
@@ -71,10 +71,8 @@ export function openPage(limit: number): Page {
       SECTIONS.flatMap((section) => {
         const own = entries.get(section);
         if (own === undefined) return [];
-        const sorted = own
-          .map((entry, index) => ({ entry, index }))
-          .sort((a, b) => a.entry.order - b.entry.order || a.index - b.index);
-        return ['', `## ${HEADINGS[section]}`, ...sorted.flatMap(({ entry }) => printEntry(entry))];
+        const sorted = [...own].sort((a, b) => a.order - b.order);
+        return ['', `## ${HEADINGS[section]}`, ...sorted.flatMap(printEntry)];
       }),
   };
 }
@@ -92,7 +90,7 @@ function says(entry: Entry, told: string): boolean {
   return entry.lines.some((line) => line.includes(told));
 }
 
-/** Where the words of the human stand as their own. */
+/** Sections with the user's own words. */
 const HUMAN: ReadonlySet<Section> = new Set([
   'goal',
   'pinned',
@@ -101,15 +99,15 @@ const HUMAN: ReadonlySet<Section> = new Set([
   'messages',
   'constraints',
 ]);
-/** Names of files that are listed are no speech. */
+/** A file name in a list does not stand for a statement. */
 const SILENT: ReadonlySet<Section> = new Set(['changed', 'files', 'tree']);
 
-/** Whether a line of one section may stand for one of another: what the human said is not left to others to tell. */
+/** Whether a line of one section may replace one of another: the user's words are only replaced by the user's words. */
 function speaksFor(section: Section, other: Section): boolean {
   return HUMAN.has(other) ? HUMAN.has(section) : !SILENT.has(section);
 }
 
-/** What stands between what is there and the next symbol: symbols follow their file on its line, and on lines of their own. */
+/** The separator before the next symbol: symbols follow their file on its line, then on lines of their own. */
 function leadTo({ symbols, file }: Entry): string {
   if (symbols.length === 0) return ': ';
   return symbols.length % SYMBOLS_PER_LINE === 0 ? `\n>   ${file}: ` : ', ';

@@ -1,43 +1,13 @@
 import type { Fact, FactKind } from '../../model/fact.ts';
-import { type FactWeight, lineOf, weighFact } from './weight.ts';
+import { type FactWeight, lineOf, readWeight } from './weight.ts';
 
-/** A heading of the brief: what stands below it and whose word it is. The order is the one of the page. */
-export const SECTIONS = [
-  'since',
-  'goal',
-  'pinned',
-  'current',
-  'first',
-  'summary',
-  'constraints',
-  'decisions',
-  'rejected',
-  'blockers',
-  'questions',
-  'next',
-  'tasks',
-  'stopped',
-  'changed',
-  'files',
-  'checks',
-  'errors',
-  'fixed',
-  'running',
-  'tree',
-  'messages',
-  'said',
-  'imported',
-  'references',
-  'notes',
-] as const;
-export type Section = (typeof SECTIONS)[number];
-
-export const HEADINGS: Record<Section, string> = {
+/** The sections of a brief with their headings, in the order of the page. */
+export const HEADINGS = {
   since: 'Changed since this handover',
+  goal: 'Goal',
   pinned: 'Pinned',
   current: 'User: last messages',
   first: 'User: first request',
-  goal: 'Goal',
   summary: 'Where things stand',
   constraints: 'Constraints',
   decisions: 'Decisions',
@@ -60,8 +30,15 @@ export const HEADINGS: Record<Section, string> = {
   references: 'References',
   notes: 'Notes',
 };
+export type Section = keyof typeof HEADINGS;
 
-/** Declared facts stand under their own headings; what the agent said in passing stands together, marked as such. */
+export const SECTIONS: readonly Section[] = Object.keys(HEADINGS).filter(isSection);
+
+function isSection(name: string): name is Section {
+  return Object.hasOwn(HEADINGS, name);
+}
+
+/** Declared facts have headings of their own; what the agent said in passing is listed together. */
 const BY_KIND: Record<FactKind, Section> = {
   goal: 'goal',
   task: 'tasks',
@@ -88,8 +65,8 @@ const BY_ROLE: Readonly<Record<string, Section>> = {
   stopped: 'stopped',
 };
 
-export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Section {
-  // Whatever it was over there: here it is neither a goal nor a rule nor a request of this user.
+export function sectionOf(fact: Fact, weight: FactWeight = readWeight(fact)): Section {
+  // An imported goal or rule is not one of this user.
   if (fact.trust === 'imported') return 'imported';
   if (fact.pinned === true) return 'pinned';
   if (fact.status === 'refuted') return 'rejected';
@@ -104,14 +81,14 @@ export function sectionOf(fact: Fact, weight: FactWeight = weighFact(fact)): Sec
   return BY_KIND[fact.kind];
 }
 
-/** The order of lines within a section: newest first, but what was said reads as it was said. */
+/** The order of lines within a section: newest first, but statements in the order in which they were made. */
 export function orderOf(section: Section, fact: Fact, weight: FactWeight): number {
   const line = lineOf(fact);
   const recency = line === 0 ? -weight.age : line;
   return section === 'said' || section === 'current' ? recency : -recency;
 }
 
-/** How soon a declared fact gets in when there is not room for all. */
+/** The priority of declared facts when there is not room for all. */
 const RANKS: readonly FactKind[] = [
   'goal',
   'next',

@@ -1,6 +1,10 @@
 import type { Fact } from '../../model/fact.ts';
+import { findContentWords } from '../../model/text.ts';
+import type { ChangesSince } from '../../model/workspace.ts';
+import { oneLine } from './lines.ts';
+import type { Section } from './sections.ts';
 
-/** What distilling left with a fact, read back from its detail. A fact without it was declared, and counts in full. */
+/** The weight that distilling gave a fact, read from its detail. A fact without one was declared, and counts in full. */
 export interface FactWeight {
   points: number;
   age: number;
@@ -17,7 +21,7 @@ export interface FactWeight {
 
 const DECLARED_POINTS = 100_000;
 
-export function weighFact(fact: Fact): FactWeight {
+export function readWeight(fact: Fact): FactWeight {
   const detail = fact.detail ?? {};
   return {
     points: numberOr(detail.points, DECLARED_POINTS),
@@ -46,3 +50,63 @@ function readNames(value: unknown): Map<string, number> {
     Object.entries(value).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
   );
 }
+
+/** What the next session is to do: facts about it get more weight. */
+export interface Goal {
+  text: string;
+  words: ReadonlySet<string>;
+}
+
+/** A line about the goal is worth a few of the best names. */
+const LINE_POINTS = 3000;
+const MOST_WORDS = 3;
+const NAME_FACTOR = 4;
+
+/** Null where nothing is said. */
+export function readGoal(text: string): Goal | null {
+  return oneLine(text) === '' ? null : { text, words: new Set(splitWords(text)) };
+}
+
+/** The weight of a fact for a reader with this goal. */
+export function weightForGoal(fact: Fact, weight: FactWeight, goal: Goal): FactWeight {
+  const matches = Math.min(MOST_WORDS, splitWords(fact.text).filter((word) => goal.words.has(word)).length);
+  const gain = matches * LINE_POINTS;
+  const names = [...weight.names].map(([name, points]): [string, number] => [
+    name,
+    isAbout(name, goal) ? Math.abs(points) * NAME_FACTOR : points,
+  ]);
+  return {
+    ...weight,
+    points: weight.points + gain,
+    lasting: weight.lasting + gain,
+    names: new Map(names),
+  };
+}
+
+function isAbout(name: string, goal: Goal): boolean {
+  return splitWords(name).some((word) => goal.words.has(word));
+}
+
+/** Lower-case words: names are split into their parts, and plurals count as their singular. */
+function splitWords(text: string): string[] {
+  const spaced = text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replace(/[_/.:-]/g, ' ');
+  return [...new Set(findContentWords(spaced).map((word) => word.replace(/(?<=\p{L}{3})(?:es|s)$/u, '')))];
+}
+
+/** A fact with its weight and its section. */
+export interface WeightedFact {
+  fact: Fact;
+  weight: FactWeight;
+  section: Section;
+}
+
+/** What a brief is made of. */
+export interface BriefInput {
+  facts: readonly WeightedFact[];
+  /** In tokens. */
+  budget: number;
+  goal: Goal | null;
+  changes: ChangesSince | null;
+}
+
+export const BYTES_PER_TOKEN = 4;

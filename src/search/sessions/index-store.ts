@@ -5,7 +5,7 @@ import { changeCache, rebuildCache, withCacheLock } from '../../platform/cache-w
 import { writeFileDurably } from '../../platform/durable-file.ts';
 import { pathExists } from '../../platform/folders.ts';
 import type { SqlDatabase, SqlDriver } from '../../platform/sqlite.ts';
-import { setCopyAside } from '../../store/quarantine.ts';
+import { quarantineCopy } from '../../store/copies.ts';
 import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { fillFullText, openFullText } from '../full-text.ts';
 import {
@@ -66,7 +66,7 @@ function findInIndex(store: Store, driver: SqlDriver, name: string): SessionText
 export function restoreText(store: Store, name: string, { head, passages }: SessionText): void {
   const bytes = readArchive(store, name) ?? Buffer.alloc(0);
   const path = pathOfText(store, name);
-  setCopyAside(store, {
+  quarantineCopy(store, {
     name: `${name}-${sha256Hex(bytes).slice(0, 12)}.gz`,
     bytes,
     from: join(SESSION_TEXTS, `${name}.gz`),

@@ -1,12 +1,11 @@
 import { join } from 'node:path';
-import { findSessions } from '../../app/capture/find-session.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { isCacheDamage, openCacheFile } from '../../platform/cache-database.ts';
 import { dropCache } from '../../platform/cache-writer.ts';
 import { removeFile } from '../../platform/durable-file.ts';
 import { listFolder } from '../../platform/folders.ts';
 import { loadSqlDriver, type SqlDriver } from '../../platform/sqlite.ts';
-import { setAside } from '../../store/doctor/check-files.ts';
-import type { Finding } from '../../store/doctor/finding.ts';
+import { type Finding, setAside } from '../../store/doctor/check-files.ts';
 import { QUARANTINE, type Store } from '../../store/store.ts';
 import {
   listTexts,

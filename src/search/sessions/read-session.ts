@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
-import { findSessions } from '../../app/capture/find-session.ts';
 import {
   holdsSecret,
   identifyReading,
   isSameBeginning,
   sumBeginning,
-} from '../../app/capture/kept-reading.ts';
+} from '../../agents/transcript-checkpoint.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';

@@ -1,6 +1,6 @@
 import type { FoundSession } from '../../agents/agent.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
-import { findSessions } from '../../app/capture/find-session.ts';
 import { HandoverError, isErrno } from '../../errors.ts';
 import { ensurePrivateFolder, isFolder, pathExists } from '../../platform/folders.ts';
 import { acquireLock, type Lock } from '../../platform/lock.ts';

@@ -1,19 +1,12 @@
-import { basename, dirname, join, relative, sep } from 'node:path';
+import { dirname, join, relative, sep } from 'node:path';
 import { HandoverError } from '../../errors.ts';
-import { formatTimestamp } from '../../model/time.ts';
-import { isAbandonedTemp, isTempName, moveFileDurably, removeFile } from '../../platform/durable-file.ts';
-import {
-  type Entry,
-  ensurePrivateFolder,
-  isTooOpen,
-  makePrivate,
-  surveyFolder,
-} from '../../platform/folders.ts';
+import { isAbandonedTemp, isTempName, removeFile } from '../../platform/durable-file.ts';
+import { type Entry, isTooOpen, makePrivate, surveyFolder } from '../../platform/folders.ts';
 import { REDACTION_KEY } from '../../platform/secret-file.ts';
-import { finishArrivals, isArrivalName } from '../arrivals.ts';
-import { finishLeaving, readHandover } from '../handovers.ts';
-import { appendEntry } from '../journal.ts';
-import { latestBelievable, nextMoment } from '../moment.ts';
+import { quarantineFile } from '../copies.ts';
+import { finishForgetting, readHandover } from '../handovers.ts';
+import { latestPlausible } from '../journal.ts';
+import { finishImports, isPendingImportName } from '../pending-imports.ts';
 import {
   ARRIVING,
   DOCUMENTS,
@@ -33,7 +26,29 @@ import {
   SPOOL,
   type Store,
 } from '../store.ts';
-import type { Finding, Remedy } from './finding.ts';
+
+/** `damage`: a saved file is not as it was saved; `warning`: something should be put right; `notice`: good to know. */
+export type Level = 'damage' | 'warning' | 'notice';
+
+export interface Finding {
+  code: string;
+  level: Level;
+  /** The file it is about; null for the surroundings. */
+  path: string | null;
+  message: string;
+  /** What `--fix` would do; null when nothing is safe to do. */
+  remedy: Remedy | null;
+}
+
+export interface Remedy {
+  /** As in "would …". */
+  description: string;
+  apply(store: Store): void;
+}
+
+export interface FixedFinding extends Finding {
+  fixed: boolean;
+}
 
 /** Sealed handovers that passed every check: id and checksum. */
 export type IntactHandovers = Map<string, string>;
@@ -46,49 +61,33 @@ export interface FileCheck {
 
 export type CheckProgress = (checked: number) => void;
 
-/** Looks at every entry below the store's root: what it is, who may read it, and whether a handover is what was sealed. */
+/** Checks every entry below the store's root: what it is, who may read it, and whether a handover is what was sealed. */
 export function checkFiles(store: Store, progress?: CheckProgress): FileCheck {
   const check: FileCheck = { findings: [], intact: new Map(), handoverFiles: 0 };
   for (const entry of surveyFolder(store.root)) {
-    check.findings.push(...checkAccess(entry));
-    if (entry.kind === 'folder') check.findings.push(...checkFolder(store, entry));
-    if (entry.kind === 'file') check.findings.push(...checkFile(store, entry, check));
+    const parts = relative(store.root, entry.path).split(sep);
+    const findings = [
+      checkAccess(entry),
+      entry.kind === 'folder' ? checkFolder(entry, parts.join('/')) : null,
+      entry.kind === 'file' ? checkFile(store, { entry, parts }, check) : null,
+    ];
+    check.findings.push(...findings.filter((finding) => finding !== null));
     progress?.(check.handoverFiles);
   }
   return check;
 }
 
-function checkAccess(entry: Entry): Finding[] {
-  const { path } = entry;
-  if (entry.kind === 'link' || entry.kind === 'other') {
-    const message = `${path} is a ${entry.kind === 'link' ? 'link' : 'pipe or device'}; the store holds only files and folders`;
-    return [
-      {
-        code: 'not-a-file',
-        level: 'damage',
-        path,
-        message,
-        remedy: setAside(path, message),
-      },
-    ];
+function checkAccess(entry: Entry): Finding | null {
+  const { path, kind } = entry;
+  if (kind === 'link' || kind === 'other') {
+    const message = `${path} is a ${kind === 'link' ? 'link' : 'pipe or device'}; the store holds only files and folders`;
+    return { code: 'not-a-file', level: 'damage', path, message, remedy: setAside(path, message) };
   }
-  if (!entry.own) {
-    return [
-      {
-        code: 'foreign-owner',
-        level: 'warning',
-        path,
-        message: `${path} belongs to another user`,
-        remedy: null,
-      },
-    ];
-  }
-  if (!isTooOpen(entry)) return [];
+  if (!entry.own) return warn('foreign-owner', path, `${path} belongs to another user`);
+  if (!isTooOpen(entry)) return null;
   const mode = entry.mode.toString(8).padStart(4, '0');
-  const remedy: Remedy = { description: 'take the access of others away', apply: () => makePrivate(entry) };
-  return [
-    { code: 'too-open', level: 'warning', path, message: `${path} is open to others (mode ${mode})`, remedy },
-  ];
+  const remedy = { description: 'take the access of others away', apply: () => makePrivate(entry) };
+  return { ...warn('too-open', path, `${path} is open to others (mode ${mode})`), remedy };
 }
 
 const FOLDERS = new RegExp(
@@ -96,18 +95,14 @@ const FOLDERS = new RegExp(
   's',
 );
 
-function checkFolder(store: Store, entry: Entry): Finding[] {
-  const place = relative(store.root, entry.path).split(sep).join('/');
-  if (FOLDERS.test(place)) return [];
-  const { path } = entry;
-  if (idOfName(entry.name) !== null)
-    return [describeDamage(entry, `${path} is a folder with the name of a handover`)];
-  const message = `${path} is not a folder of the store`;
-  return [{ code: 'unknown-folder', level: 'warning', path, message, remedy: null }];
+function checkFolder({ path, name }: Entry, place: string): Finding | null {
+  if (FOLDERS.test(place)) return null;
+  if (idOfName(name) !== null) return describeDamage(path, `${path} is a folder with the name of a handover`);
+  return warn('unknown-folder', path, `${path} is not a folder of the store`);
 }
 
-/** Areas whose files are looked at elsewhere, or can be made again. */
-const OWN_AREAS: ReadonlySet<string> = new Set([
+/** Folders whose files are checked elsewhere, or can be made again. */
+const UNCHECKED: ReadonlySet<string> = new Set([
   JOURNAL,
   LOCKS,
   READINGS,
@@ -120,116 +115,75 @@ const OWN_AREAS: ReadonlySet<string> = new Set([
   SESSION_TEXTS,
 ]);
 
-/** Databases that can be made again, with what stands beside them. */
+/** Databases that can be made again, with their companion files. */
 const CACHES = /^(?:index|search|sessions|vectors)\.(?:sqlite(?:-journal|-wal|-shm)?|sum)$/;
 
-function checkFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
-  if (isTempName(entry.name)) return checkTemp(entry);
-  const parts = relative(store.root, entry.path).split(sep);
+function checkFile(
+  store: Store,
+  { entry, parts }: { entry: Entry; parts: readonly string[] },
+  check: FileCheck,
+): Finding | null {
+  const { path, name } = entry;
   const [area = ''] = parts;
-  if (area === HANDOVERS) return checkHandoverFile(store, entry, check);
-  if (area === LEAVING && idOfName(entry.name) !== null) return [describeLeaving(entry)];
-  if (area === ARRIVING && isArrivalName(entry.name)) return [describeArriving(entry)];
-  if (area === QUARANTINE) return [describeQuarantined(entry)];
-  if (parts.length > 1 && OWN_AREAS.has(area)) return [];
-  if (parts.length === 1 && entry.name === REDACTION_KEY) return [];
-  if (parts.length === 1 && CACHES.test(entry.name)) return [];
-  return [describeStranger(entry)];
-}
-
-function checkTemp(entry: Entry): Finding[] {
-  if (!isAbandonedTemp(entry.path)) return [];
-  return [
-    {
-      code: 'leftover',
-      level: 'warning',
-      path: entry.path,
-      message: `${entry.path} was left by a command that was stopped before it could finish`,
-      remedy: { description: 'remove it', apply: () => void removeFile(entry.path) },
-    },
-  ];
-}
-
-function checkHandoverFile(store: Store, entry: Entry, check: FileCheck): Finding[] {
-  const id = idOfName(entry.name);
-  if (id === null) return [describeStranger(entry)];
-  check.handoverFiles++;
-  if (join(store.root, HANDOVERS, ...monthOf(id)) !== dirname(entry.path)) {
-    return [describeDamage(entry, `${entry.path} stands in another month than its name says`)];
+  const isKnown = parts.length > 1 ? UNCHECKED.has(area) : name === REDACTION_KEY || CACHES.test(name);
+  if (isTempName(name)) return isAbandonedTemp(path) ? describeLeftover(path) : null;
+  if (area === HANDOVERS && idOfName(name) !== null) return checkHandoverFile(store, entry, check);
+  if (area === LEAVING && idOfName(name) !== null)
+    return {
+      ...warn('half-forgotten', path, `${path} was being forgotten when the command was stopped`),
+      remedy: { description: 'finish forgetting it', apply: (store) => void finishForgetting(store) },
+    };
+  if (area === ARRIVING && isPendingImportName(name))
+    return {
+      ...warn('half-imported', path, `${path} was being imported when the command was stopped`),
+      remedy: { description: 'finish importing it', apply: finishImports },
+    };
+  if (area === QUARANTINE) {
+    const message = `${path} was set aside earlier; look at it, then delete it or put it back`;
+    return { ...warn('in-quarantine', path, message), level: 'notice' };
   }
+  return isKnown ? null : warn('unknown-file', path, `${path} is not a file of the store`);
+}
+
+function describeLeftover(path: string): Finding {
+  return {
+    ...warn('leftover', path, `${path} was left by a command that was stopped before it could finish`),
+    remedy: { description: 'remove it', apply: () => void removeFile(path) },
+  };
+}
+
+function checkHandoverFile(store: Store, { path, name }: Entry, check: FileCheck): Finding | null {
+  const id = idOfName(name) ?? '';
+  check.handoverFiles++;
+  if (join(store.root, HANDOVERS, ...monthOf(id)) !== dirname(path))
+    return describeDamage(path, `${path} is in another month than its name says`);
   try {
     const handover = readHandover(store, id);
-    if (handover === null) return [];
+    if (handover === null) return null;
     check.intact.set(id, handover.checksum);
-    const ahead = Date.parse(handover.created_at) > latestBelievable(store.machine.clock.now());
-    return ahead ? [describeFuture(entry, handover.created_at)] : [];
+    const { created_at } = handover;
+    if (Date.parse(created_at) <= latestPlausible(store.machine.clock.now())) return null;
+    const message = `${path} is dated ${created_at}, in the future: a clock was wrong when it was saved`;
+    return { ...warn('future-handover', path, message), level: 'notice' };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
-    const newer = error.code === 'HANDOVER_RECORD_NEWER';
-    return [newer ? describeNewer(entry, error) : describeDamage(entry, error.message)];
+    if (error.code === 'HANDOVER_RECORD_NEWER') return warn('newer-handover', path, error.message);
+    return describeDamage(path, error.message);
   }
 }
 
-function describeDamage(entry: Entry, message: string): Finding {
-  return {
-    code: 'damaged-handover',
-    level: 'damage',
-    path: entry.path,
-    message,
-    remedy: setAside(entry.path, message),
-  };
+function describeDamage(path: string, message: string): Finding {
+  return { code: 'damaged-handover', level: 'damage', path, message, remedy: setAside(path, message) };
 }
 
-function describeNewer(entry: Entry, error: HandoverError): Finding {
-  return { code: 'newer-handover', level: 'warning', path: entry.path, message: error.message, remedy: null };
+function warn(code: string, path: string, message: string): Finding {
+  return { code, level: 'warning', path, message, remedy: null };
 }
 
-function describeFuture(entry: Entry, at: string): Finding {
-  const message = `${entry.path} is dated ${at}, in the future: a clock was wrong when it was saved`;
-  return { code: 'future-handover', level: 'notice', path: entry.path, message, remedy: null };
-}
-
-function describeStranger(entry: Entry): Finding {
-  const message = `${entry.path} is not a file of the store`;
-  return { code: 'unknown-file', level: 'warning', path: entry.path, message, remedy: null };
-}
-
-function describeQuarantined(entry: Entry): Finding {
-  const message = `${entry.path} was set aside earlier; look at it, then delete it or put it back`;
-  return { code: 'in-quarantine', level: 'notice', path: entry.path, message, remedy: null };
-}
-
-function describeLeaving(entry: Entry): Finding {
-  return {
-    code: 'half-forgotten',
-    level: 'warning',
-    path: entry.path,
-    message: `${entry.path} was being forgotten when the command was stopped`,
-    remedy: { description: 'finish forgetting it', apply: (store) => void finishLeaving(store) },
-  };
-}
-
-function describeArriving(entry: Entry): Finding {
-  return {
-    code: 'half-imported',
-    level: 'warning',
-    path: entry.path,
-    message: `${entry.path} was being imported when the command was stopped`,
-    remedy: { description: 'finish importing it', apply: finishArrivals },
-  };
-}
-
-/** Moves a file into quarantine under a name that is free, and says so in the journal. */
+/** Moves a file into quarantine. */
 export function setAside(path: string, reason: string): Remedy {
   return {
     description: 'move it to the quarantine',
-    apply: (store) => {
-      const folder = ensurePrivateFolder(store.root, QUARANTINE);
-      const at = formatTimestamp(nextMoment(store));
-      const subject = relative(store.root, path).split(sep).join('/');
-      const stored = `${at.replace(/[:.]/g, '')}-${basename(path)}`;
-      appendEntry(store, { at, event: 'quarantined', subject, reason, detail: { stored } });
-      moveFileDurably(path, join(folder, stored));
-    },
+    apply: (store) => quarantineFile(store, path, { reason }),
   };
 }

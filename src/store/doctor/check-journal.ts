@@ -2,43 +2,40 @@ import { join, relative, sep } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { isHandoverId } from '../../model/id.ts';
 import type { JournalEntry, JournalEvent } from '../../model/journal-entry.ts';
-import { formatTimestamp } from '../../model/time.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
-import { hasHandover, isLeaving } from '../handovers.ts';
+import { hasHandover, isBeingForgotten } from '../handovers.ts';
 import { appendEntry, type DamagedLine, type JournalPage, readJournalFile } from '../journal.ts';
-import { listJournalFiles } from '../journal-files.ts';
-import { nextMoment } from '../moment.ts';
-import { idOfName, pathOfHandover, QUARANTINE, type Store } from '../store.ts';
-import type { IntactHandovers } from './check-files.ts';
-import type { Finding } from './finding.ts';
-
-export interface JournalCheck {
-  findings: Finding[];
-  entries: number;
-}
+import { idOfName, listJournalFiles, pathOfHandover, QUARANTINE, type Store } from '../store.ts';
+import type { Finding, IntactHandovers } from './check-files.ts';
 
 /** Checks every line of the journal, and the journal against the handovers that are there. */
 export function checkJournal(
   store: Store,
   intact: IntactHandovers,
   damagedPaths: ReadonlySet<string>,
-): JournalCheck {
-  const pages = listJournalFiles(store).map(readPageOrDamage);
-  const entries = pages.flatMap((page) => ('entries' in page ? page.entries : []));
-  const known = new Set(
-    entries.filter((entry) => entry.event === 'acknowledged').map((entry) => keyOf(entry)),
+): { findings: Finding[]; entries: number } {
+  const pages = listJournalFiles(store).map(readPage);
+  const entries = collectEntries(pages);
+  const acknowledged = new Set(
+    entries
+      .filter((entry) => entry.event === 'acknowledged')
+      .map((entry) => `${entry.subject} ${String(entry.detail?.sha256)}`),
   );
-  const lineFindings = pages.flatMap((page) =>
-    'entries' in page ? page.damage.map((line) => describeLine(store, page, line, known)) : [page],
-  );
-  return {
-    findings: [...lineFindings, ...compareWithFiles(store, { entries, intact, damagedPaths })],
-    entries: entries.length,
-  };
+  const lines = pages.flatMap((page) => {
+    if (!('entries' in page)) return [page];
+    const subject = relative(store.root, page.path).split(sep).join('/');
+    return page.damage.map((line) =>
+      acknowledged.has(`${subject} ${line.sha256}`)
+        ? describeKnownLine(page.path, line)
+        : describeLine(page.path, line, subject),
+    );
+  });
+  const differences = compareWithFiles(store, { entries, intact, damagedPaths });
+  return { findings: [...lines, ...differences], entries: entries.length };
 }
 
-function readPageOrDamage(path: string): JournalPage | Finding {
+function readPage(path: string): JournalPage | Finding {
   try {
     return readJournalFile(path);
   } catch (error) {
@@ -47,56 +44,37 @@ function readPageOrDamage(path: string): JournalPage | Finding {
   }
 }
 
-function keyOf(entry: JournalEntry): string {
-  return `${entry.subject} ${String(entry.detail?.sha256)}`;
+function collectEntries(pages: readonly (JournalPage | Finding)[]): JournalEntry[] {
+  return pages.flatMap((page) => ('entries' in page ? page.entries : []));
+}
+
+function describeKnownLine(path: string, { line }: DamagedLine): Finding {
+  const message = `${path}:${line} is damaged, as noted before`;
+  return { code: 'known-journal-damage', level: 'notice', path, message, remedy: null };
 }
 
 /**
- * History is never rewritten, so a damaged line stays. Fixing keeps a copy of its bytes and appends an entry that says
- * it was seen; from then on it is only mentioned.
+ * History is never rewritten, so a damaged line stays. Fixing saves a copy of its bytes and appends an entry that
+ * acknowledges it; from then on it is only mentioned.
  */
-function describeLine(
-  store: Store,
-  page: JournalPage,
-  line: DamagedLine,
-  known: ReadonlySet<string>,
-): Finding {
-  const subject = relative(store.root, page.path).split(sep).join('/');
-  const where = `${page.path}:${line.line}`;
-  if (known.has(`${subject} ${line.sha256}`)) {
-    return {
-      code: 'known-journal-damage',
-      level: 'notice',
-      path: page.path,
-      message: `${where} is damaged, as noted before`,
-      remedy: null,
-    };
-  }
-  const message = line.torn
-    ? `${where} is cut short: a write did not finish, or the end of the file was lost`
-    : `${where} is damaged: the line is not the one that was written`;
-  return {
-    code: line.torn ? 'torn-journal-line' : 'damaged-journal-line',
-    level: line.torn ? 'warning' : 'damage',
-    path: page.path,
-    message,
-    remedy: {
-      description: 'keep a copy in the quarantine and note it in the journal',
-      apply: () => acknowledge(store, subject, line),
-    },
+function describeLine(path: string, line: DamagedLine, subject: string): Finding {
+  const where = `${path}:${line.line}`;
+  const remedy = {
+    description: 'keep a copy in the quarantine and note it in the journal',
+    apply: (store: Store) => acknowledge(store, subject, line),
   };
+  if (line.torn) {
+    const message = `${where} is cut short: a write did not finish, or the end of the file was lost`;
+    return { code: 'torn-journal-line', level: 'warning', path, message, remedy };
+  }
+  const message = `${where} is damaged: the line is not the one that was written`;
+  return { code: 'damaged-journal-line', level: 'damage', path, message, remedy };
 }
 
-function acknowledge(store: Store, subject: string, line: DamagedLine): void {
-  const stored = `${subject.replaceAll('/', '-')}-${line.line}-${line.sha256.slice(0, 12)}`;
-  writeFileDurably(join(ensurePrivateFolder(store.root, QUARANTINE), stored), line.bytes);
-  const at = formatTimestamp(nextMoment(store));
-  appendEntry(store, {
-    at,
-    event: 'acknowledged',
-    subject,
-    detail: { line: line.line, sha256: line.sha256, stored },
-  });
+function acknowledge(store: Store, subject: string, { line, sha256, bytes }: DamagedLine): void {
+  const stored = `${subject.replaceAll('/', '-')}-${line}-${sha256.slice(0, 12)}`;
+  writeFileDurably(join(ensurePrivateFolder(store.root, QUARANTINE), stored), bytes);
+  appendEntry(store, { event: 'acknowledged', subject, detail: { line, sha256, stored } });
 }
 
 interface Comparison {
@@ -106,77 +84,59 @@ interface Comparison {
 }
 
 function compareWithFiles(store: Store, { entries, intact, damagedPaths }: Comparison): Finding[] {
-  const kept = collectKept(entries);
-  const findings: Finding[] = [];
+  const expected = collectExpected(entries);
+  const replaced: Finding[] = [];
   const absent: string[] = [];
-  for (const [id, checksum] of kept) {
+  for (const [id, checksum] of expected) {
     const path = pathOfHandover(store, id);
     const present = intact.get(id);
     if (present === undefined && !damagedPaths.has(path)) absent.push(id);
-    if (present !== undefined && present !== checksum) findings.push(describeReplaced(path));
+    if (present === undefined || present === checksum) continue;
+    const message = `${path} is whole, but not the handover that the journal says was kept`;
+    replaced.push({ code: 'replaced-handover', level: 'damage', path, message, remedy: null });
   }
-  findings.push(...findMissing(store, absent).map((id) => describeMissing(pathOfHandover(store, id))));
-  for (const [id, checksum] of intact) {
-    if (!kept.has(id)) findings.push(describeUnjournaled(store, id, checksum));
-  }
-  return findings;
+  const missing = findMissing(store, absent).map((id): Finding => {
+    const path = pathOfHandover(store, id);
+    const message = `${path} is missing: the journal says that it was kept and never forgotten`;
+    return { code: 'missing-handover', level: 'damage', path, message, remedy: null };
+  });
+  const unjournaled = [...intact]
+    .filter(([id]) => !expected.has(id))
+    .map(([id, checksum]) => describeUnjournaled(pathOfHandover(store, id), id, checksum));
+  return [...replaced, ...missing, ...unjournaled];
 }
 
-const KEEPING: ReadonlySet<JournalEvent> = new Set(['saved', 'migrated', 'imported']);
+const SAVING: ReadonlySet<JournalEvent> = new Set(['saved', 'migrated', 'imported']);
 
-/** What should be there according to the journal: id and checksum. */
-function collectKept(entries: readonly JournalEntry[]): Map<string, string> {
-  const kept = new Map<string, string>();
-  for (const entry of entries) {
-    if (KEEPING.has(entry.event) && isHandoverId(entry.subject))
-      kept.set(entry.subject, String(entry.detail?.checksum));
-    if (entry.event === 'forgotten') kept.delete(entry.subject);
-    if (entry.event === 'quarantined') kept.delete(idOfName(entry.subject.split('/').at(-1) ?? '') ?? '');
+/** The handovers that should be there according to the journal: id and checksum. */
+function collectExpected(entries: readonly JournalEntry[]): Map<string, string> {
+  const expected = new Map<string, string>();
+  for (const { event, subject, detail } of entries) {
+    if (SAVING.has(event) && isHandoverId(subject)) expected.set(subject, String(detail?.checksum));
+    if (event === 'forgotten') expected.delete(subject);
+    if (event === 'quarantined') expected.delete(idOfName(subject.split('/').at(-1) ?? '') ?? '');
   }
-  return kept;
+  return expected;
 }
 
 /**
- * Other commands may be at work: a handover may have been saved after the files were looked at, or be on its way out.
- * The journal is asked last, for a removal is noted in it before the last trace of the file is gone.
+ * Other commands may be running: a handover may have been saved after the files were checked, or be on its way out. The
+ * journal is read last, because a removal is recorded in it before the last trace of the file is gone.
  */
 function findMissing(store: Store, absent: readonly string[]): string[] {
-  const suspects = absent.filter((id) => !hasHandover(store, id) && !isLeaving(store, id));
+  const suspects = absent.filter((id) => !hasHandover(store, id) && !isBeingForgotten(store, id));
   if (suspects.length === 0) return [];
-  const pages = listJournalFiles(store).map(readPageOrDamage);
-  const kept = collectKept(pages.flatMap((page) => ('entries' in page ? page.entries : [])));
-  return suspects.filter((id) => kept.has(id));
+  const expected = collectExpected(collectEntries(listJournalFiles(store).map(readPage)));
+  return suspects.filter((id) => expected.has(id));
 }
 
-function describeMissing(path: string): Finding {
-  const message = `${path} is missing: the journal says that it was kept and never forgotten`;
-  return { code: 'missing-handover', level: 'damage', path, message, remedy: null };
-}
-
-function describeReplaced(path: string): Finding {
-  const message = `${path} is whole, but not the handover that the journal says was kept`;
-  return { code: 'replaced-handover', level: 'damage', path, message, remedy: null };
-}
-
-function describeUnjournaled(store: Store, id: string, checksum: string): Finding {
-  const path = pathOfHandover(store, id);
+function describeUnjournaled(path: string, id: string, checksum: string): Finding {
+  const entry = { event: 'saved', subject: id, reason: 'found by doctor', detail: { checksum } } as const;
   return {
     code: 'not-in-journal',
     level: 'notice',
     path,
     message: `${path} is whole, but the journal does not mention it`,
-    remedy: {
-      description: 'note it in the journal',
-      apply: () => {
-        const at = formatTimestamp(nextMoment(store));
-        appendEntry(store, {
-          at,
-          event: 'saved',
-          subject: id,
-          reason: 'found by doctor',
-          detail: { checksum },
-        });
-      },
-    },
+    remedy: { description: 'note it in the journal', apply: (store) => appendEntry(store, entry) },
   };
 }

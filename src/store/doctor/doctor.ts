@@ -1,13 +1,17 @@
+import { basename, join } from 'node:path';
 import { HandoverError, isErrno } from '../../errors.ts';
+import { withCacheLock } from '../../platform/cache-writer.ts';
 import { pathExists } from '../../platform/folders.ts';
-import { loadSqlDriver } from '../../platform/sqlite.ts';
-import type { Store } from '../store.ts';
-import { type CheckProgress, checkFiles } from './check-files.ts';
+import { withLock } from '../../platform/lock.ts';
+import { inspectClaims } from '../../platform/lock-claim.ts';
+import { type Machine, readRuntimeVersion } from '../../platform/machine.ts';
+import { loadSqlDriver, type SqlDriver } from '../../platform/sqlite.ts';
+import { CREATION_LOCK, withCreationLock } from '../handovers.ts';
+import { INDEX } from '../index-schema.ts';
+import { LOCKS, RELAY_LOCK, type Store } from '../store.ts';
+import { type CheckProgress, checkFiles, type Finding, type FixedFinding } from './check-files.ts';
 import { checkCaches, checkIndex } from './check-index.ts';
 import { checkJournal } from './check-journal.ts';
-import { checkLocks } from './check-locks.ts';
-import { checkSurroundings } from './check-surroundings.ts';
-import type { Finding, FixedFinding } from './finding.ts';
 
 export interface Examination {
   root: string;
@@ -18,36 +22,28 @@ export interface Examination {
   findings: Finding[];
 }
 
-/** Looks at everything and changes nothing but the index, which is a cache. */
+/** Checks everything and changes nothing but the index, which is a cache. */
 export async function examineStore(store: Store, progress?: CheckProgress): Promise<Examination> {
-  const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
-  const surroundings = checkSurroundings(store.machine, driver);
-  const empty = {
-    root: store.root,
-    handovers: 0,
-    intact: 0,
-    journalEntries: 0,
-    sqlite: driver?.name ?? 'none',
-  };
-  if (!pathExists(store.root)) return { ...empty, findings: surroundings };
+  const { root, machine } = store;
+  const driver = loadSqlDriver(machine.env.HANDOVER_SQLITE);
+  const sqlite = driver?.name ?? 'none';
+  const surroundings = checkSurroundings(machine, driver);
+  if (!pathExists(root))
+    return { root, handovers: 0, intact: 0, journalEntries: 0, sqlite, findings: surroundings };
   const files = checkFiles(store, progress);
   const damagedPaths = new Set(files.findings.map((finding) => finding.path).filter((path) => path !== null));
   const journal = checkJournal(store, files.intact, damagedPaths);
+  // Before the index: taking its lock clears away claims that make no sense.
   const locks = checkLocks(store);
   const index = driver === null ? [] : checkIndex(store, driver, files.intact);
+  const caches = checkCaches(store, driver);
   return {
-    ...empty,
+    root,
     handovers: files.handoverFiles,
     intact: files.intact.size,
     journalEntries: journal.entries,
-    findings: [
-      ...files.findings,
-      ...journal.findings,
-      ...locks,
-      ...index,
-      ...checkCaches(store, driver),
-      ...surroundings,
-    ],
+    sqlite,
+    findings: [...files.findings, ...journal.findings, ...locks, ...index, ...caches, ...surroundings],
   };
 }
 
@@ -63,4 +59,52 @@ export function fixFindings(store: Store, findings: readonly Finding[]): FixedFi
       return { ...finding, message: `${finding.message} (not fixed: ${error.message})`, fixed: false };
     }
   });
+}
+
+function checkLocks(store: Store): Finding[] {
+  return inspectClaims(join(store.root, LOCKS)).map(({ path, problem }) => {
+    const [name = ''] = basename(path).split('.', 1);
+    return {
+      code: 'damaged-claim',
+      level: 'warning',
+      path,
+      message: `${path} is damaged: ${problem}. It blocks nobody: the next to take the lock removes it`,
+      remedy: {
+        description: 'take the lock once, which removes it',
+        apply: (store) => takeLock(store, name),
+      },
+    };
+  });
+}
+
+const LOCK_WAIT_MS = 2000;
+
+function takeLock(store: Store, name: string): void {
+  if (name === CREATION_LOCK) withCreationLock(store, () => undefined);
+  else if (!name.startsWith(RELAY_LOCK)) withCacheLock(store, INDEX, () => undefined);
+  else {
+    const { clock } = store.machine;
+    withLock({ folder: join(store.root, LOCKS), name, waitMs: LOCK_WAIT_MS, clock }, () => undefined);
+  }
+}
+
+/** Node before 22 reads the whole certificate store at every start when NODE_EXTRA_CA_CERTS is set: 45 ms and more. */
+const FIRST_NODE_WITH_LAZY_CERTIFICATES = 22;
+
+function checkSurroundings(machine: Machine, driver: SqlDriver | null): Finding[] {
+  const findings: Finding[] = [];
+  const add = (code: string, message: string): void => {
+    findings.push({ code, level: 'notice', path: null, message, remedy: null });
+  };
+  if (machine.env.NODE_EXTRA_CA_CERTS && readRuntimeVersion() < FIRST_NODE_WITH_LAZY_CERTIFICATES)
+    add(
+      'slow-start',
+      'NODE_EXTRA_CA_CERTS is set, which makes every start of this Node about 50 ms slower; Node 22 and later do not mind',
+    );
+  if (driver === null && machine.env.HANDOVER_SQLITE !== 'none')
+    add(
+      'no-index',
+      'this Node has no SQLite, so lists are read from the files; npm install @photostructure/sqlite, or Node 22, gives an index',
+    );
+  return findings;
 }

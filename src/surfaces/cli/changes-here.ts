@@ -1,4 +1,4 @@
-import { findChanges } from '../../handover/find-changes.ts';
+import { findChanges } from '../../handover/changes-since.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { ChangesSince, GitFacts } from '../../model/workspace.ts';
 import type { Machine } from '../../platform/machine.ts';

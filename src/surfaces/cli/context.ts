@@ -3,7 +3,7 @@ import { HandoverError } from '../../errors.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { TextSink } from '../../platform/streams.ts';
 import type { Catalog } from '../../store/catalog.ts';
-import type { Kept } from '../../store/handovers.ts';
+import type { SaveResult } from '../../store/handovers.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { dim, type Output, yellow } from './output.ts';
 
@@ -57,7 +57,10 @@ async function warnOfDamage(context: Context, catalog: Catalog): Promise<void> {
   context.err.line(yellow('note: '), `${what} passed over; see: handover doctor`);
 }
 
-export function noteJournalFailure(context: Context, { journalFailure }: Pick<Kept, 'journalFailure'>): void {
+export function noteJournalFailure(
+  context: Context,
+  { journalFailure }: Pick<SaveResult, 'journalFailure'>,
+): void {
   if (journalFailure === null) return;
   context.err.line(
     yellow('note: '),

@@ -1,9 +1,8 @@
 import type { AgentName, FoundSession } from '../../agents/agent.ts';
-import type { Drifted } from '../../app/capture/find-drift.ts';
-import type { Judgement } from '../../app/capture/judge-reading.ts';
+import type { DriftedTranscript, Judgement } from '../../app/capture/drift.ts';
 import { HandoverError } from '../../errors.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
-import type { Finding } from '../../store/doctor/finding.ts';
+import type { Finding } from '../../store/doctor/check-files.ts';
 import { dim, type Output, yellow } from './output.ts';
 
 const KINDS_SHOWN = 8;
@@ -41,7 +40,7 @@ export function refuseDrifted(session: FoundSession, judgement: Judgement): Hand
   );
 }
 
-export function toFinding({ agent, path, judgement }: Drifted): Finding {
+export function toFinding({ agent, path, judgement }: DriftedTranscript): Finding {
   const what =
     judgement === null
       ? `it is not known for a transcript of ${agent}`

@@ -1,7 +1,7 @@
 import { listFailures } from '../../app/automation/log.ts';
 import { cleanLine } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
-import type { Finding } from '../../store/doctor/finding.ts';
+import type { Finding } from '../../store/doctor/check-files.ts';
 import type { Store } from '../../store/store.ts';
 
 const LOOKED_BACK_MS = 7 * 24 * 60 * 60 * 1000;

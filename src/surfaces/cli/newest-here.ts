@@ -1,11 +1,10 @@
-import { type CaughtUp, catchUp } from '../../app/capture/catch-up.ts';
+import { type CatchUpResult, catchUp } from '../../app/capture/catch-up.ts';
 import { HandoverError } from '../../errors.ts';
 import { findUsualPause } from '../../memory/runs/brake.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { Place } from '../../platform/place.ts';
 import { findProjectFolder } from '../../platform/project-file.ts';
-import { requireHandover } from '../../store/resolve.ts';
-import { listOfWorktree } from '../../store/worktree.ts';
+import { listOfWorktree, requireHandover } from '../../store/find-handover.ts';
 import { type Context, findStore, noteJournalFailure, withCatalog } from './context.ts';
 import { reportOddRows } from './drift.ts';
 import { dim } from './output.ts';
@@ -15,7 +14,7 @@ export async function catchUpHere(
   context: Context,
   { project, root }: Place,
   except: ReadonlySet<string> = new Set(),
-): Promise<CaughtUp[]> {
+): Promise<CatchUpResult[]> {
   const pause = findUsualPause(context.machine, findProjectFolder(root));
   if (pause !== null) {
     context.err.line(dim(`paused by ${pause.path}: no session is captured`));
@@ -27,7 +26,7 @@ export async function catchUpHere(
 }
 
 /** What was kept of itself is said, and what could not be. */
-function reportCaughtUp(context: Context, caughtUp: readonly CaughtUp[]): void {
+function reportCaughtUp(context: Context, caughtUp: readonly CatchUpResult[]): void {
   for (const { session, kept } of caughtUp) {
     reportOddRows(context.err, session.agent, kept.judgement);
     if (kept.outcome !== 'kept') continue;

@@ -2,7 +2,7 @@ import { HandoverError } from '../../errors.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
 import { identifyProject } from '../../platform/project.ts';
 import type { Filter } from '../../store/catalog.ts';
-import { requireHandover } from '../../store/resolve.ts';
+import { requireHandover } from '../../store/find-handover.ts';
 import { type CliContext, findStore, refuseBoth, withCatalog } from './context.ts';
 import { yellow } from './output.ts';
 import { pickHandover } from './pick.ts';

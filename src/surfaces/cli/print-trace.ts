@@ -1,5 +1,4 @@
-import type { Trace } from '../../app/capture/trace.ts';
-import type { TracedFact, TracedSource } from '../../app/capture/trace-events.ts';
+import type { Trace, TracedFact, TracedSource } from '../../app/capture/trace.ts';
 import type { Event } from '../../model/event.ts';
 import type { Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';

@@ -1,4 +1,4 @@
-import type { CaughtUp } from '../../app/capture/catch-up.ts';
+import type { CatchUpResult } from '../../app/capture/catch-up.ts';
 import {
   type Brief,
   type BriefOptions,
@@ -6,7 +6,7 @@ import {
   SMALLEST_BUDGET,
 } from '../../handover/brief/compile.ts';
 import type { Reader } from '../../handover/brief/reader.ts';
-import { BYTES_PER_TOKEN } from '../../handover/brief/weighed.ts';
+import { BYTES_PER_TOKEN } from '../../handover/brief/weight.ts';
 import { printMemory, readMemoryPages } from '../../memory/briefing.ts';
 import { findMemoryDir } from '../../memory/runs/run-config.ts';
 import type { Handover } from '../../model/handover.ts';
@@ -31,7 +31,7 @@ export interface Resumed {
   place: Place;
   /** The brief of the newest handover here; null where none is kept. */
   found: { handover: Handover; brief: Brief; changes: ChangesSince } | null;
-  caughtUp: CaughtUp[];
+  caughtUp: CatchUpResult[];
   /** The brief with what stands in the project's own files; empty where there is neither. */
   text: string;
 }

@@ -1,10 +1,8 @@
-import { readFreshness } from '../../handover/periods.ts';
-import { judgeRestorable, type Restorability } from '../../handover/restorable.ts';
+import { judgeRestorable, type Restorability, readFreshness } from '../../handover/expiry.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { Place } from '../../platform/place.ts';
-import { requireHandover } from '../../store/resolve.ts';
+import { listOfWorktree, requireHandover } from '../../store/find-handover.ts';
 import { readStatus, type StatusEntry } from '../../store/status.ts';
-import { listOfWorktree } from '../../store/worktree.ts';
 import { type CliContext, findStore, withCatalog } from './context.ts';
 import { isOfTerminal } from './terminal-flag.ts';
 

@@ -1,6 +1,6 @@
 import type { FoundSession } from '../../agents/agent.ts';
+import { findSessions } from '../../agents/find-session.ts';
 import { listBegun } from '../../app/automation/begun.ts';
-import { findSessions } from '../../app/capture/find-session.ts';
 import { listAncestors } from '../../platform/ancestry.ts';
 import type { Place } from '../../platform/place.ts';
 import { findAgentProcess, nameProcess } from '../../platform/terminal.ts';

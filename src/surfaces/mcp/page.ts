@@ -1,5 +1,5 @@
 import { QUOTE } from '../../handover/brief/lines.ts';
-import { BYTES_PER_TOKEN } from '../../handover/brief/weighed.ts';
+import { BYTES_PER_TOKEN } from '../../handover/brief/weight.ts';
 import { countUtf8Bytes } from '../../model/text.ts';
 
 /** The words that stand above whatever comes from the store: the same as above a brief. */

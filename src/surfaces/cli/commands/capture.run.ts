@@ -1,15 +1,15 @@
 import { resolve } from 'node:path';
 import type { FoundSession } from '../../../agents/agent.ts';
+import { findSessions, inspectTranscript } from '../../../agents/find-session.ts';
 import { loadAgent } from '../../../agents/table.ts';
-import { findSessions, inspectTranscript } from '../../../app/capture/find-session.ts';
-import { keepSession, previewSession, type SessionOfAgent } from '../../../app/capture/keep-session.ts';
+import { previewSession, type SessionOfAgent, saveSession } from '../../../app/capture/save-session.ts';
 import { HandoverError } from '../../../errors.ts';
 import { writeV2Envelope } from '../../../exchange/legacy/v2-view.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../handover/brief/compile.ts';
 import { cleanLine } from '../../../model/text.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
-import { readEarlier } from '../../../store/earlier.ts';
+import { readHistory } from '../../../store/handovers.ts';
 import { readMarked } from '../../../store/marks.ts';
 import type { Store } from '../../../store/store.ts';
 import { requireAgent } from '../agents.ts';
@@ -28,7 +28,7 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
   const goal = flags.goal === undefined ? {} : { goal: redactGoal(flags.goal, chosen, this) };
   const captured = flags.dryRun
     ? await previewSession(chosen, { ...goal, store: findStoreOrNull(this), machine })
-    : await keepSession(findStore(this), chosen, goal);
+    : await saveSession(findStore(this), chosen, goal);
   if (captured.outcome === 'refused') throw refuseDrifted(chosen.session, captured.judgement);
   const { handover } = captured;
   if (captured.outcome === 'kept') noteJournalFailure(this, captured);
@@ -36,7 +36,7 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
   const print = flags.json ? 'json' : flags.print;
   if (print === 'json') this.out.json(handover);
   if (print === 'v2') {
-    const earlier = readEarlier(findStore(this), handover);
+    const earlier = readHistory(findStore(this), handover);
     this.out.json(writeV2Envelope(handover, { machine, earlier }));
   }
   if (print === 'brief') {

@@ -1,4 +1,4 @@
-import { readRetention } from '../../../handover/periods.ts';
+import { readRetention } from '../../../handover/expiry.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { CatalogRow } from '../../../store/catalog.ts';

@@ -1,6 +1,6 @@
-import { findSessions } from '../../../app/capture/find-session.ts';
+import { findSessions } from '../../../agents/find-session.ts';
 import { EXIT } from '../../../errors.ts';
-import { readFreshness, readRetention } from '../../../handover/periods.ts';
+import { readFreshness, readRetention } from '../../../handover/expiry.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { describePlace } from '../../../platform/place.ts';
 import { VERSION } from '../../../version.ts';

@@ -9,8 +9,8 @@ import {
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord, revealControls } from '../../../model/text.ts';
+import { requireHandover } from '../../../store/find-handover.ts';
 import { hasHandover } from '../../../store/handovers.ts';
-import { requireHandover } from '../../../store/resolve.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { bold, dim, type Output, type Part, yellow } from '../output.ts';
 import { pickHandover } from '../pick.ts';

@@ -1,7 +1,7 @@
-import { findDrift } from '../../../app/capture/find-drift.ts';
+import { findDrift } from '../../../app/capture/drift.ts';
 import { EXIT } from '../../../errors.ts';
+import type { FixedFinding, Level } from '../../../store/doctor/check-files.ts';
 import { type Examination, examineStore, fixFindings } from '../../../store/doctor/doctor.ts';
-import type { FixedFinding, Level } from '../../../store/doctor/finding.ts';
 import { type CliContext, findStore, progressOf } from '../context.ts';
 import { toFinding } from '../drift.ts';
 import { findHookFailures } from '../hook-failures.ts';

@@ -4,7 +4,7 @@ import { sealRated } from '../../../handover/seal.ts';
 import { describePlace } from '../../../platform/place.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import { redactDraft } from '../../../redact/redact-draft.ts';
-import { keepNewHandover } from '../../../store/handovers.ts';
+import { saveHandover } from '../../../store/handovers.ts';
 import { detectAgent } from '../agents.ts';
 import { type CliContext, findStore, noteJournalFailure, refuseBoth } from '../context.ts';
 import { bold } from '../output.ts';
@@ -18,7 +18,7 @@ export function runSave(this: CliContext, flags: SaveFlags): void {
   const redactor = openRedactor(this.machine, { folder: place.root, makesKey: true });
   const draft = redactDraft(declareHandover(declaration, place, this.machine), redactor);
   const store = findStore(this);
-  const kept = keepNewHandover(store, (stamp) => sealRated({ ...draft, ...stamp }));
+  const kept = saveHandover(store, (stamp) => sealRated({ ...draft, ...stamp }));
   const { handover, path } = kept;
   noteJournalFailure(this, kept);
   if (flags.json)

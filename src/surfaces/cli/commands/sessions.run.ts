@@ -1,5 +1,5 @@
 import type { FoundSession } from '../../../agents/agent.ts';
-import { findSessions, type SessionFilter } from '../../../app/capture/find-session.ts';
+import { findSessions, type SessionFilter } from '../../../agents/find-session.ts';
 import { describeAge, formatTimestamp } from '../../../model/time.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { requireAgent } from '../agents.ts';

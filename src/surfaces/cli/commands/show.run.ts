@@ -1,7 +1,7 @@
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
 import type { Chain, Handover, Imported, Parted, Quality } from '../../../model/handover.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
-import { readEarlier } from '../../../store/earlier.ts';
+import { readHistory } from '../../../store/handovers.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { bold, dim, type Output, yellow } from '../output.ts';
 import { pickHandover } from '../pick.ts';
@@ -26,7 +26,7 @@ async function showEvents(context: CliContext, flags: ShowFlags, id: string | un
   const facts = isHandover || word === '' ? handover.facts : [requireFact(handover, word)];
   const { traceFacts } = await import('../../../app/capture/trace.ts');
   const { printTrace, traceToJson } = await import('../print-trace.ts');
-  const earlier = readEarlier(findStore(context), handover);
+  const earlier = readHistory(findStore(context), handover);
   const trace = await traceFacts(handover, facts, { machine: context.machine, earlier });
   if (flags.json) context.out.json(traceToJson(handover, trace));
   else printTrace(context.out, handover, trace);

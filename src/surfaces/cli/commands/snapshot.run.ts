@@ -1,6 +1,6 @@
 import { takeSnapshot } from '../../../memory/take-snapshot.ts';
 import { identifyProject } from '../../../platform/project.ts';
-import { listDocuments } from '../../../store/documents.ts';
+import { listDocumentCopies } from '../../../store/copies.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { dim } from '../output.ts';
 import type { SnapshotFlags } from './snapshot.ts';
@@ -24,7 +24,7 @@ export async function runSnapshot(this: CliContext, flags: SnapshotFlags, folder
 
 function listEarlier(context: CliContext, folder: string, json: boolean): void {
   const { id } = identifyProject(folder, context.machine);
-  const paths = listDocuments(findStore(context), { project: id, name: 'HANDOFF.md' });
+  const paths = listDocumentCopies(findStore(context), { project: id, name: 'HANDOFF.md' });
   if (json) context.out.json({ earlier: paths });
   else if (paths.length === 0) context.out.line('no earlier HANDOFF.md was kept');
   else for (const path of paths) context.out.line(path);

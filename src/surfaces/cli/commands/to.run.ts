@@ -1,14 +1,14 @@
 import { findLaunch, type Launch } from '../../../agents/launch.ts';
 import { HandoverError } from '../../../errors.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../handover/brief/compile.ts';
-import { BYTES_PER_TOKEN } from '../../../handover/brief/weighed.ts';
+import { BYTES_PER_TOKEN } from '../../../handover/brief/weight.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { findWorkFolder } from '../../../platform/find-folder.ts';
 import { withTempFile } from '../../../platform/folders.ts';
 import { runInForeground } from '../../../platform/foreground.ts';
 import { describePlace } from '../../../platform/place.ts';
+import { requireHandover } from '../../../store/find-handover.ts';
 import { readMarked } from '../../../store/marks.ts';
-import { requireHandover } from '../../../store/resolve.ts';
 import { requireAgent } from '../agents.ts';
 import { findChangesHere } from '../changes-here.ts';
 import { type CliContext, findStore } from '../context.ts';

@@ -2,12 +2,13 @@ import { traceFacts } from '../../../app/capture/trace.ts';
 import { HandoverError } from '../../../errors.ts';
 import { compileBrief } from '../../../handover/brief/compile.ts';
 import { IMPORTED_MARK, quoteLines } from '../../../handover/brief/lines.ts';
-import { BYTES_PER_TOKEN } from '../../../handover/brief/weighed.ts';
+import { BYTES_PER_TOKEN } from '../../../handover/brief/weight.ts';
 import type { Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord } from '../../../model/text.ts';
 import { openSession } from '../../../search/sessions/read-session.ts';
-import { readEarlier } from '../../../store/earlier.ts';
+
+import { readHistory } from '../../../store/handovers.ts';
 import { readMarked, readMarks } from '../../../store/marks.ts';
 import { findStore } from '../../cli/context.ts';
 import { findFact } from '../../cli/mark-named.ts';
@@ -104,7 +105,7 @@ interface Tracing {
 
 /** What `show --events` prints, or a part of it. */
 async function traceLines(call: Call, handover: Handover, { facts, print }: Tracing): Promise<string[]> {
-  const earlier = readEarlier(findStore(call), handover);
+  const earlier = readHistory(findStore(call), handover);
   const trace = await traceFacts(handover, facts, { machine: call.machine, earlier });
   return collectLines((out) => print(out, handover, trace)).map(quote);
 }

@@ -1,5 +1,5 @@
 import { loadAgent } from '../../../agents/table.ts';
-import { keepDeclared } from '../../../app/capture/keep-declared.ts';
+import { saveDeclared } from '../../../app/capture/save-session.ts';
 import { HandoverError } from '../../../errors.ts';
 import { assertNotPaused } from '../../../memory/runs/brake.ts';
 import { describePlace } from '../../../platform/place.ts';
@@ -21,7 +21,7 @@ export async function save(call: Call, { pin, ...said }: Said): Promise<Answer> 
   const place = describePlace('.', call.machine);
   assertNotPaused(call.machine, findProjectFolder(place.root));
   const session = await findOwnSession(call, place);
-  const kept = await keepDeclared(
+  const kept = await saveDeclared(
     findStore(call),
     {
       agent: session?.agent ?? findAgent(call.connection) ?? 'mcp',

@@ -1,5 +1,5 @@
 import type { FoundSession } from '../../../agents/agent.ts';
-import { findSessions } from '../../../app/capture/find-session.ts';
+import { findSessions } from '../../../agents/find-session.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
 import { identifyProject } from '../../../platform/project.ts';

@@ -2,61 +2,58 @@ import { isDeepStrictEqual } from 'node:util';
 import { computeFactId, type Fact, MAX_FACTS, type Source } from '../model/fact.ts';
 import type { Chain, Handover, Parted, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
-import { type Fate, judgeFates } from './fate.ts';
-import { findMark, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
-import { isSaidOtherwise } from './said-otherwise.ts';
-import { isRuleGiven } from './standing.ts';
+import { findMark, isContradicted, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
+import { isRule, judgeOutcomes, type Outcome } from './outcome.ts';
 
 /** What a new handover follows. */
-export interface Line {
+export interface Predecessors {
   previous: Handover;
   /** Written by hand after the previous one was captured. */
   byHand: Handover | null;
 }
 
 /**
- * Links a draft to what it follows: what still stands of it joins the facts of the draft, and what became of the rest is
- * recorded. What was marked since stands as it was marked. Linking to a handover of the same reading changes nothing.
+ * Links a draft to what it follows: facts that still hold join those of the draft, and what became of the rest is recorded
+ * in `chain`. Marks set since are applied. Linking to a handover of the same reading changes nothing.
  */
 export function linkHandover(
   draft: UnstampedDraft,
-  line: Line | null,
+  predecessors: Predecessors | null,
   marks: Marks = NO_MARKS,
 ): UnstampedDraft {
-  const told = { ...draft, facts: markFacts(draft.facts, draft, marks) };
-  return line === null ? told : follow(told, line, marks);
+  const marked = { ...draft, facts: markFacts(draft.facts, draft, marks) };
+  return predecessors === null ? marked : follow(marked, predecessors, marks);
 }
 
-/** The handover as its marks have it, with what is pinned elsewhere in the project. It is for showing, and not sealed. */
+/** The handover with its marks applied, and with what is pinned elsewhere in the project. For showing: not sealed. */
 export function markHandover(handover: Handover, marks: Marks): Handover {
   const facts = markFacts(handover.facts, handover, marks).filter(
-    (fact) => !isSaidOtherwise(fact, handover, marks),
+    (fact) => !isContradicted(fact, handover, marks),
   );
   const elsewhere = listPinnedElsewhere(handover.facts, marks);
   const pinned = elsewhere.map(({ fact, by }): Fact => ({ ...takeOver(fact, by), pinned: true }));
   return { ...handover, facts: [...facts, ...pinned] };
 }
 
-function follow(draft: UnstampedDraft, { previous, byHand }: Line, marks: Marks): UnstampedDraft {
-  const fates = new Map<string, Fate>();
+function follow(draft: UnstampedDraft, { previous, byHand }: Predecessors, marks: Marks): UnstampedDraft {
+  const outcomes = new Map<string, Outcome>();
   let seen = draft.facts;
-  let standing: Fact[] = [];
-  // What was written by hand came after the previous handover, and has the better word.
+  let lasting: Fact[] = [];
+  // What was written by hand is newer than the previous handover, and takes precedence.
   for (const sealed of byHand === null ? [previous] : [byHand, previous]) {
     const earlier = { ...sealed, facts: markFacts(sealed.facts, sealed, marks) };
-    for (const [id, reason] of listResolved(sealed, marks)) fates.set(id, { end: 'resolved', reason });
-    seen = keepWord(seen, earlier);
-    if (earlier.session.id !== draft.session.id) standing = addUnseen(standing, seen, tellRules(earlier));
-    const judged = judgeFates(earlier, { ...draft, facts: joinFacts(seen, standing) });
-    for (const [id, fate] of judged) if (fates.get(id)?.end !== 'standing') fates.set(id, fate);
-    const stays = earlier.facts.filter((fact) => judged.get(fact.id)?.end === 'standing');
-    standing = joinFacts(
-      standing,
-      stays.map((fact) => takeOver(fact, earlier)),
-    );
+    for (const [id, reason] of listResolved(sealed, marks)) outcomes.set(id, { end: 'resolved', reason });
+    seen = keepStronger(seen, earlier);
+    if (earlier.session.id !== draft.session.id)
+      lasting = joinFacts(lasting, withoutKnown(extractRules(earlier), seen));
+    const judged = judgeOutcomes(earlier, { ...draft, facts: joinFacts(seen, lasting) });
+    for (const [id, outcome] of judged) if (outcomes.get(id)?.end !== 'holds') outcomes.set(id, outcome);
+    const holding = earlier.facts.filter((fact) => judged.get(fact.id)?.end === 'holds');
+    const taken = holding.map((fact) => takeOver(fact, earlier));
+    lasting = joinFacts(lasting, taken);
   }
-  const facts = joinFacts(seen, chooseTaken(standing, seen.length));
-  const chain = recordChain(fates, new Set(facts.map((fact) => fact.id)));
+  const facts = joinFacts(seen, chooseTaken(lasting, seen.length));
+  const chain = recordChain(outcomes, new Set(facts.map((fact) => fact.id)));
   const joined = byHand === null ? {} : { joined: byHand.id };
   return { ...draft, facts, previous: previous.id, chain: { ...chain, ...joined } };
 }
@@ -74,48 +71,37 @@ function listResolved(sealed: Handover, marks: Marks): [id: string, reason: stri
   });
 }
 
-/** Whether a linked draft tells nothing that the handover before it does not tell: the same session, read again. */
-export function tellsNothingNew(linked: UnstampedDraft, { previous, byHand }: Line): boolean {
+/** Whether a linked draft says nothing that the previous handover does not say: the same session, read again. */
+export function addsNothing(linked: UnstampedDraft, { previous, byHand }: Predecessors): boolean {
   return byHand === null && isDeepStrictEqual(contentOf(linked), contentOf(previous));
 }
 
-/** What a handover says, without when it was made and how it stands to others. */
-function contentOf({
-  project,
-  session,
-  workspace,
-  title,
-  summary,
-  facts,
-  redactions,
-}: UnstampedDraft): object {
+/** What a handover says, without when it was made and what it follows. */
+function contentOf(draft: UnstampedDraft): object {
+  const { project, session, workspace, title, summary, facts, redactions } = draft;
   return { project, session, workspace, title, summary, facts, redactions };
 }
 
-/** Requests that are rules besides, as the rules that they are. */
-function tellRules(earlier: Handover): Fact[] {
-  return earlier.facts.filter(isRuleGiven).map((fact) => ({
+/** Requests that also state a rule, as constraints. */
+function extractRules(earlier: Handover): Fact[] {
+  return earlier.facts.filter(isRule).map((fact) => ({
     ...takeOver(fact, earlier),
     id: computeFactId('constraint', fact.text),
     kind: 'constraint',
   }));
 }
 
-function addUnseen(facts: readonly Fact[], seen: readonly Fact[], more: readonly Fact[]): Fact[] {
-  const ids = new Set(seen.map((fact) => fact.id));
-  return joinFacts(
-    facts,
-    more.filter((fact) => !ids.has(fact.id)),
-  );
+function withoutKnown(facts: readonly Fact[], known: readonly Fact[]): Fact[] {
+  const ids = new Set(known.map((fact) => fact.id));
+  return facts.filter((fact) => !ids.has(fact.id));
 }
 
 function joinFacts(first: readonly Fact[], second: readonly Fact[]): Fact[] {
-  const ids = new Set(first.map((fact) => fact.id));
-  return [...first, ...second.filter((fact) => !ids.has(fact.id))];
+  return [...first, ...withoutKnown(second, first)];
 }
 
-/** A pin stays with its fact, and what was declared is not weakened by an agent that says it too in passing. */
-function keepWord(facts: readonly Fact[], earlier: Handover): Fact[] {
+/** A pin stays with its fact, and a declared fact is not weakened by an agent that repeats it in passing. */
+function keepStronger(facts: readonly Fact[], earlier: Handover): Fact[] {
   const known = new Map(earlier.facts.map((fact) => [fact.id, fact]));
   return facts.map((fact) => {
     const before = known.get(fact.id);
@@ -130,8 +116,8 @@ const MAX_TAKEN_FROM_AGENT = 30;
 const MAX_TAKEN_BYTES = 256 * 1024;
 
 /**
- * Handovers of a long line must not grow without end: what was handed over on purpose comes first, then the user's words,
- * then the agent's, and of equals those of the previous session before those that it had taken over itself.
+ * Keeps a long chain of handovers from growing without end. What was declared comes first, then the user's words, then the
+ * agent's; of equals those of the previous session before those that it had taken over itself.
  */
 function chooseTaken(candidates: readonly Fact[], seen: number): Fact[] {
   const ranked = candidates
@@ -160,10 +146,10 @@ function rankOf(fact: Fact): number {
   return fact.origin === 'human' ? 2 : PASSING;
 }
 
-/** What tells of a fact's place and weight in its own session means nothing in another. */
+/** The place and weight of a fact in its own session mean nothing in another. */
 const OF_ITS_SESSION: ReadonlySet<string> = new Set(['role', 'message', 'names']);
 
-/** The fact as it was, with where it comes from. Taking it over again changes nothing. */
+/** The fact with a reference to where it comes from. Taking it over again changes nothing. */
 function takeOver(fact: Fact, from: Handover): Fact {
   const { detail, ...rest } = fact;
   const kept = Object.entries(detail ?? {}).filter(([name]) => !OF_ITS_SESSION.has(name));
@@ -174,7 +160,7 @@ function takeOver(fact: Fact, from: Handover): Fact {
   };
 }
 
-/** A line means nothing without its session. */
+/** A line number needs its session. */
 function nameSources(sources: readonly Source[], { id, session }: Handover): Source[] {
   if (sources.length === 0) return [{ ref: id }];
   return sources.map((source) => {
@@ -185,30 +171,30 @@ function nameSources(sources: readonly Source[], { id, session }: Handover): Sou
 
 const NO_ROOM = 'no room among what is taken over';
 
-function recordChain(fates: ReadonlyMap<string, Fate>, kept: ReadonlySet<string>): Chain {
+function recordChain(outcomes: ReadonlyMap<string, Outcome>, kept: ReadonlySet<string>): Chain {
   const chain: Chain = { carried: 0, resolved: [], superseded: [], dropped: [] };
-  for (const [id, fate] of fates) {
-    if (fate.end === 'superseded' && kept.has(fate.by))
-      chain.superseded.push({ id, by: fate.by, reason: fate.reason });
-    else if (fate.end === 'resolved') part(chain.resolved, id, fate.reason);
-    else if (fate.end === 'dropped') part(chain.dropped, id, fate.reason);
+  for (const [id, outcome] of outcomes) {
+    if (outcome.end === 'superseded' && kept.has(outcome.by))
+      chain.superseded.push({ id, by: outcome.by, reason: outcome.reason });
+    else if (outcome.end === 'resolved') addToGroup(chain.resolved, id, outcome.reason);
+    else if (outcome.end === 'dropped') addToGroup(chain.dropped, id, outcome.reason);
     else if (kept.has(id)) chain.carried++;
-    else part(chain.dropped, id, NO_ROOM);
+    else addToGroup(chain.dropped, id, NO_ROOM);
   }
   return chain;
 }
 
-function part(groups: Parted[], id: string, reason: string): void {
+function addToGroup(groups: Parted[], id: string, reason: string): void {
   const group = groups.find((one) => one.reason === reason);
   if (group === undefined) groups.push({ reason, ids: [id] });
   else group.ids.push(id);
 }
 
-/** The fates that a handover records of the facts of its previous one. Those that are not named were carried. */
-export function readFates({ resolved, superseded, dropped }: Chain): Map<string, Fate> {
-  const fates = new Map<string, Fate>();
-  for (const { reason, ids } of resolved) for (const id of ids) fates.set(id, { end: 'resolved', reason });
-  for (const { id, by, reason } of superseded) fates.set(id, { end: 'superseded', by, reason });
-  for (const { reason, ids } of dropped) for (const id of ids) fates.set(id, { end: 'dropped', reason });
-  return fates;
+/** What a handover records of the facts of its previous one. Facts that are not named were carried. */
+export function readOutcomes({ resolved, superseded, dropped }: Chain): Map<string, Outcome> {
+  const outcomes = new Map<string, Outcome>();
+  for (const { reason, ids } of resolved) for (const id of ids) outcomes.set(id, { end: 'resolved', reason });
+  for (const { id, by, reason } of superseded) outcomes.set(id, { end: 'superseded', by, reason });
+  for (const { reason, ids } of dropped) for (const id of ids) outcomes.set(id, { end: 'dropped', reason });
+  return outcomes;
 }

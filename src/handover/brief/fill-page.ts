@@ -1,7 +1,7 @@
 import type { Entry, Page } from './page.ts';
 import type { Section } from './sections.ts';
 
-/** Something that may enter the page: a line for a fact, or a symbol on the line of its file. */
+/** What may be added to the page: a line for a fact, or a symbol on the line of its file. */
 export type Candidate = LineCandidate | SymbolCandidate;
 
 export interface LineCandidate {
@@ -11,18 +11,18 @@ export interface LineCandidate {
   /** Of the lines. */
   bytes: number;
   order: number;
-  /** What it is worth by itself. */
+  /** Its value apart from names and words. */
   points: number;
-  /** The names in it, each worth its points until it stands on the page. */
+  /** The names in it, each worth its points until it is on the page. */
   names: readonly string[];
-  /** Words in it, each worth `wordPoints` until it stands on the page. */
+  /** Words in it, each worth `wordPoints` until it is on the page. */
   words: readonly string[];
   wordPoints: number;
   /** Set when the line is that of a file. */
   file: string | null;
-  /** What the line says, where it is nothing to say it twice. */
+  /** The text of the line, if saying it twice is useless; else null. */
   told: string | null;
-  /** Symbols that may be appended once the line stands. */
+  /** Symbols that may be appended once the line is on the page. */
   symbols: readonly string[];
 }
 
@@ -34,43 +34,43 @@ interface SymbolCandidate {
   entry: Entry;
 }
 
-/** What names are still worth. What has entered the page is worth nothing any more. */
-export interface Market {
+/** The points of names that are not on the page yet, and the words that are. */
+export interface OpenValue {
   names: Map<string, number>;
   words: Set<string>;
 }
 
 export interface Supply {
   candidates: readonly LineCandidate[];
-  /** Files that stand on the page already, with symbols that may be appended. */
-  standing: readonly { entry: Entry; symbols: readonly string[] }[];
+  /** Files that are on the page already, with symbols that may be appended. */
+  placed: readonly { entry: Entry; symbols: readonly string[] }[];
 }
 
 export interface PoolOptions {
-  /** Points for a byte below which nothing is worth its place. */
+  /** The least points per byte that a candidate must have. */
   floor: number;
-  /** Other files beyond this many must be likely to matter. */
+  /** Beyond this many, other files get no points of their own. */
   maxFiles: number;
 }
 
 const NAMES_PER_LINE = 8;
-/** The more symbols stand with a file, the less another one tells: at so many, half. */
+/** The more symbols a file has, the less another one is worth: at this many, half. */
 const SYMBOLS_AT_EASE = 14;
 
 /** Fills the page by newly covered value per byte, best first, until nothing is worth its bytes or nothing fits. */
 export function fillPage(
   page: Page,
   supply: Supply,
-  market: Market,
+  market: OpenValue,
   options: PoolOptions,
 ): Set<LineCandidate> {
-  const heap = openHeap();
+  const queue = new CandidateQueue();
   const taken = new Set<LineCandidate>();
   let serial = 0;
   const push = (candidate: Candidate): void => {
     if (candidate.kind === 'symbol') skipCovered(candidate, market);
     const rate = rateOf(candidate, page, market, options);
-    if (rate > options.floor) heap.push({ rate, serial: serial++, candidate });
+    if (rate > options.floor) queue.push({ rate, serial: serial++, candidate });
   };
   const pushSymbols = (entry: Entry, symbols: readonly string[]): void => {
     const ranked = symbols
@@ -79,21 +79,21 @@ export function fillPage(
     push({ kind: 'symbol', symbols: ranked.map(({ symbol }) => symbol), next: 0, entry });
   };
   for (const candidate of supply.candidates) push(candidate);
-  for (const { entry, symbols } of supply.standing) pushSymbols(entry, symbols);
-  for (let top = heap.pop(); top !== undefined; top = heap.pop()) {
+  for (const { entry, symbols } of supply.placed) pushSymbols(entry, symbols);
+  for (let top = queue.pop(); top !== undefined; top = queue.pop()) {
     if (top.candidate.kind === 'symbol') skipCovered(top.candidate, market);
     const rate = rateOf(top.candidate, page, market, options);
     if (rate <= options.floor) continue;
-    const next = heap.peek();
+    const next = queue.best;
     if (next !== undefined && rate < top.rate && rate < next.rate) {
-      heap.push({ ...top, rate });
+      queue.push({ ...top, rate });
       continue;
     }
     if (top.candidate.kind === 'symbol') {
       const { entry, symbols, next: at } = top.candidate;
       const symbol = symbols[at] ?? '';
       if (page.addSymbol(entry, symbol))
-        absorb(market, { names: [symbol, ...symbol.split(/\.|::/)], words: [] });
+        markCovered(market, { names: [symbol, ...symbol.split(/\.|::/)], words: [] });
       push({ ...top.candidate, next: at + 1 });
       continue;
     }
@@ -105,29 +105,29 @@ export function fillPage(
     const entry = page.add(section, top.candidate);
     if (entry === null) continue;
     taken.add(top.candidate);
-    absorb(market, top.candidate);
+    markCovered(market, top.candidate);
     pushSymbols(entry, top.candidate.symbols);
   }
   return taken;
 }
 
-/** Everything that the line shows is covered from now on. */
-export function absorb(market: Market, line: Pick<LineCandidate, 'names' | 'words'>): void {
+/** The names and words of a line add nothing from now on. */
+export function markCovered(market: OpenValue, line: Pick<LineCandidate, 'names' | 'words'>): void {
   for (const name of line.names) market.names.delete(name);
   for (const word of line.words) market.words.add(word);
 }
 
-function skipCovered(candidate: SymbolCandidate, market: Market): void {
+function skipCovered(candidate: SymbolCandidate, market: OpenValue): void {
   const { symbols } = candidate;
   while (candidate.next < symbols.length && !market.names.has(symbols[candidate.next] ?? ''))
     candidate.next++;
 }
 
-function rateSymbol(symbol: string, market: Market): number {
+function rateSymbol(symbol: string, market: OpenValue): number {
   return (market.names.get(symbol) ?? 0) / (symbol.length + 2.5);
 }
 
-function rateOf(candidate: Candidate, page: Page, market: Market, options: PoolOptions): number {
+function rateOf(candidate: Candidate, page: Page, market: OpenValue, options: PoolOptions): number {
   if (candidate.kind === 'symbol') {
     const crowding = SYMBOLS_AT_EASE / (SYMBOLS_AT_EASE + candidate.entry.symbols.length);
     return rateSymbol(candidate.symbols[candidate.next] ?? '', market) * crowding;
@@ -145,69 +145,42 @@ function ownPoints(candidate: LineCandidate, page: Page, options: PoolOptions): 
   return crowded ? Math.min(0, candidate.points) : candidate.points;
 }
 
-/** Only so many names of a line are read; those that speak against it all count. */
-function nameGain(names: readonly string[], market: Market): number {
+/** Only the best few names of a line count, and all that have negative points. */
+function nameGain(names: readonly string[], market: OpenValue): number {
   const points = names.map((name) => market.names.get(name) ?? 0).sort((a, b) => b - a);
   return points.reduce((sum, own, index) => (own < 0 || index < NAMES_PER_LINE ? sum + own : sum), 0);
 }
 
-interface HeapItem {
+interface QueueItem {
   rate: number;
   serial: number;
   candidate: Candidate;
 }
 
-interface Heap {
-  push(item: HeapItem): void;
-  pop(): HeapItem | undefined;
-  peek(): HeapItem | undefined;
+/** Sorted, the best last. Of equal rates the first that came is better. */
+class CandidateQueue {
+  readonly #items: QueueItem[] = [];
+
+  get best(): QueueItem | undefined {
+    return this.#items.at(-1);
+  }
+
+  push(item: QueueItem): void {
+    let [low, high] = [0, this.#items.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      const other = this.#items[middle];
+      if (other !== undefined && isBetter(item, other)) low = middle + 1;
+      else high = middle;
+    }
+    this.#items.splice(low, 0, item);
+  }
+
+  pop(): QueueItem | undefined {
+    return this.#items.pop();
+  }
 }
 
-/** A binary heap, highest rate first, then first come. */
-function openHeap(): Heap {
-  const items: HeapItem[] = [];
-  const before = (a: HeapItem, b: HeapItem): boolean =>
-    a.rate > b.rate || (a.rate === b.rate && a.serial < b.serial);
-  const at = (index: number): HeapItem | undefined => items[index];
-  const swap = (i: number, j: number): void => {
-    const [a, b] = [items[i], items[j]];
-    if (a !== undefined && b !== undefined) [items[i], items[j]] = [b, a];
-  };
-  const rise = (index: number): void => {
-    for (let i = index; i > 0; ) {
-      const parent = (i - 1) >> 1;
-      const [a, b] = [at(i), at(parent)];
-      if (a === undefined || b === undefined || !before(a, b)) return;
-      swap(i, parent);
-      i = parent;
-    }
-  };
-  const sink = (): void => {
-    for (let i = 0; ; ) {
-      let best = i;
-      for (const child of [2 * i + 1, 2 * i + 2]) {
-        const [a, b] = [at(child), at(best)];
-        if (a !== undefined && b !== undefined && before(a, b)) best = child;
-      }
-      if (best === i) return;
-      swap(i, best);
-      i = best;
-    }
-  };
-  return {
-    peek: () => items[0],
-    push: (item) => {
-      items.push(item);
-      rise(items.length - 1);
-    },
-    pop: () => {
-      const top = items[0];
-      const last = items.pop();
-      if (top !== undefined && last !== undefined && items.length > 0) {
-        items[0] = last;
-        sink();
-      }
-      return top;
-    },
-  };
+function isBetter(a: QueueItem, b: QueueItem): boolean {
+  return a.rate > b.rate || (a.rate === b.rate && a.serial < b.serial);
 }

@@ -1,30 +1,68 @@
 import { type Handover, isForeign } from '../../model/handover.ts';
 import { baseName } from '../../model/paths.ts';
-import { cutAtWord, revealControls } from '../../model/text.ts';
-import { printChanges } from './changes.ts';
-import { countLineBytes, IMPORTED_MARK, oneLine, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
-import { readMessage } from './messages.ts';
+import { cutAtWord, cutToBytes, revealControls } from '../../model/text.ts';
+import { describeAge } from '../../model/time.ts';
+import type { ChangesSince } from '../../model/workspace.ts';
+import {
+  countLineBytes,
+  IMPORTED_MARK,
+  oneLine,
+  printFact,
+  printTree,
+  QUOTE,
+  quoteLines,
+  readMessage,
+} from './lines.ts';
 import type { Entry } from './page.ts';
 import { orderOf, rankOf, type Section } from './sections.ts';
-import { BYTES_PER_TOKEN, type Material, type Weighed } from './weighed.ts';
-import type { FactWeight } from './weight.ts';
+import { type BriefInput, BYTES_PER_TOKEN, type FactWeight, type WeightedFact } from './weight.ts';
+
+const MAX_FILES = 15;
+const MAX_COMMITS = 5;
+const MAX_SUBJECT_BYTES = 80;
+
+/** How old the handover is, and what has changed since. */
+function printChanges({ ageMs, branch, head, files }: ChangesSince): string[] {
+  const lines = [
+    `${describeAge(ageMs)}${branch === null && head === null && files.length === 0 ? '; nothing that it tells of has changed' : ''}`,
+  ];
+  if (branch !== null) lines.push(`branch ${nameBranch(branch.before)} -> ${nameBranch(branch.after)}`);
+  if (head !== null) {
+    const count = head.commits.length;
+    const since = count === 0 ? '' : `, ${count === 1 ? '1 commit' : `${count} commits`} since`;
+    lines.push(`head ${nameCommit(head.before)} -> ${nameCommit(head.after)}${since}`);
+    for (const { hash, subject } of head.commits.slice(0, MAX_COMMITS))
+      lines.push(`  ${nameCommit(hash)} ${cutToBytes(revealControls(subject), MAX_SUBJECT_BYTES)}`);
+  }
+  for (const { path, change } of files.slice(0, MAX_FILES)) lines.push(`${change}: ${revealControls(path)}`);
+  if (files.length > MAX_FILES) lines.push(`and ${files.length - MAX_FILES} more files`);
+  return lines.map((line) => `${QUOTE}${line}`);
+}
+
+function nameBranch(branch: string | null): string {
+  return branch === null ? '(detached)' : revealControls(branch);
+}
+
+function nameCommit(hash: string | null): string {
+  return hash?.slice(0, 12) ?? 'no commit';
+}
 
 /** Puts lines on the page; null when they do not fit. */
 export type Put = (section: Section, lines: string[], order?: number) => Entry | null;
 
-/** What must be there, before anything competes. The changed files, with the entries that symbols may be added to. */
-export function placeFixed(
+/** Places what must be in the brief. Returns the changed files, with the entries that symbols may be added to. */
+export function placeRequired(
   put: Put,
   handover: Handover,
-  { facts, budget, goal, changes }: Material,
+  { facts, budget, goal, changes }: BriefInput,
   shown: Set<string>,
 ): { entry: Entry; weight: FactWeight }[] {
-  const place = ({ fact, section, weight }: Weighed, lines: string[]): Entry | null => {
+  const place = ({ fact, section, weight }: WeightedFact, lines: string[]): Entry | null => {
     const entry = put(section, lines, orderOf(section, fact, weight));
     if (entry !== null) shown.add(fact.id);
     return entry;
   };
-  const of = (section: Section): Weighed[] => facts.filter((item) => item.section === section);
+  const of = (section: Section): WeightedFact[] => facts.filter((item) => item.section === section);
   for (const line of changes === null ? [] : printChanges(changes)) put('since', [line]);
   if (goal !== null && !facts.some(({ fact }) => fact.kind === 'goal' && fact.text === goal.text))
     put('goal', quoteLines(cutAtWord(goal.text, MAX_GOAL_BYTES)));
@@ -61,11 +99,11 @@ export function placeFixed(
   return placed;
 }
 
-/** What is pinned may take so much of the page before the longest of it is cut. */
+/** The share of the page that pinned facts may take before the longest are cut. */
 const PINNED_SHARE = 0.4;
 
-/** All of them, whole where there is room, else the long ones cut, so that each is there: what they leave is shared out evenly. */
-function fitPinned(pinned: readonly Weighed[], room: number): { item: Weighed; lines: string[] }[] {
+/** All pinned facts. Where there is not room for all, the long ones are cut to an even share of what the short ones leave. */
+function fitPinned(pinned: readonly WeightedFact[], room: number): { item: WeightedFact; lines: string[] }[] {
   const printed = pinned.map((item) => ({ item, lines: printFact(item.fact, item.weight) }));
   const sizes = printed.map(({ lines }) => countLineBytes(lines)).sort((a, b) => a - b);
   let left = room;
@@ -88,7 +126,7 @@ const SHORTEST_PINNED = 40;
 const MAX_GOAL_BYTES = 600;
 const MAX_TREE_FILES = 40;
 
-function isDeclared({ fact }: Weighed): boolean {
+function isDeclared({ fact }: WeightedFact): boolean {
   const isImported = fact.trust === 'imported' && fact.detail?.points === undefined;
   return fact.trust === 'declared' || isImported || fact.status === 'refuted';
 }
@@ -107,8 +145,8 @@ function placeProse(put: Put, handover: Handover, budget: number): void {
 }
 
 function placeTasks(
-  tasks: readonly Weighed[],
-  place: (item: Weighed, lines: string[]) => Entry | null,
+  tasks: readonly WeightedFact[],
+  place: (item: WeightedFact, lines: string[]) => Entry | null,
   budget: number,
 ): void {
   let room = Math.floor((budget * BYTES_PER_TOKEN) / 8);

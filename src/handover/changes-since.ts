@@ -10,7 +10,7 @@ import { expandHome, type Place } from '../platform/place.ts';
 
 const MAX_FILES_LOOKED_AT = 300;
 
-/** Compares what a handover tells of with the place as it is now. Nothing is judged: whoever reads it decides. */
+/** Compares the files and the git state of a handover with the worktree as it is now. */
 export function findChanges(handover: Handover, place: Place, machine: Machine): ChangesSince {
   const since = Date.parse(handover.session.last_at ?? handover.created_at);
   return {
@@ -39,13 +39,13 @@ function compareGit({ workspace }: Handover, place: Place): Pick<ChangesSince, '
   };
 }
 
-/** Only if the earlier commit is met: without it nothing is known of what came in between. */
+/** Empty if the earlier commit is not among them: then it is unknown what came in between. */
 function listNewer(commits: readonly Commit[], earlier: string | null): Commit[] {
   const at = commits.findIndex(({ hash }) => hash === earlier);
   return at === -1 ? [] : commits.slice(0, at);
 }
 
-/** What was declared is told from the root, what was captured from the folder that the agent worked in. */
+/** Declared paths start from the root, captured ones from the folder that the agent worked in. */
 function locate(
   fact: Fact,
   { workspace }: Handover,

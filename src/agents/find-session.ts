@@ -1,11 +1,11 @@
-import { AGENT_NAMES, type Agent, type AgentName, type FoundSession } from '../../agents/agent.ts';
-import { hasTranscripts } from '../../agents/has-transcripts.ts';
-import { loadAgent } from '../../agents/table.ts';
-import { HandoverError } from '../../errors.ts';
-import { isFolder, pathExists } from '../../platform/folders.ts';
-import type { Machine } from '../../platform/machine.ts';
-import { type IdentifiedProject, identifyProject } from '../../platform/project.ts';
-import { openRedactor } from '../../redact/open-redactor.ts';
+import { HandoverError } from '../errors.ts';
+import { isFolder, pathExists } from '../platform/folders.ts';
+import type { Machine } from '../platform/machine.ts';
+import { type IdentifiedProject, identifyProject } from '../platform/project.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
+import { AGENT_NAMES, type Agent, type AgentName, type FoundSession } from './agent.ts';
+import { hasTranscripts } from './has-transcripts.ts';
+import { loadAgent } from './table.ts';
 
 export interface SessionFilter {
   agent?: AgentName;

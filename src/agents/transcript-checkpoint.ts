@@ -1,0 +1,136 @@
+import { basename, dirname, join } from 'node:path';
+import * as v from 'valibot';
+import { HandoverError, isErrno } from '../errors.ts';
+import { sha256Bytes, sha256Hex, shortHash } from '../model/hash.ts';
+import {
+  decodePlainData,
+  encodePlainData,
+  RUNTIME,
+  trimCacheFolder,
+  writeCacheFile,
+} from '../platform/cache-file.ts';
+import { readRegularFile, removeFile } from '../platform/durable-file.ts';
+import { type FileSight, readEnds } from '../platform/external-file.ts';
+import { ensurePrivateFolder, listFolder } from '../platform/folders.ts';
+import type { Redactor } from '../redact/redactor.ts';
+import { BUILD, VERSION } from '../version.ts';
+import type { Agent, FoundSession } from './agent.ts';
+import type { Bookmark } from './transcript.ts';
+
+/** A transcript and the file that it is in now. */
+export interface TranscriptFile {
+  agent: Agent;
+  session: FoundSession;
+  sight: FileSight;
+}
+
+/** How far a transcript was read, and what the reader made of it so far. */
+export interface Checkpoint<State> {
+  bookmark: Bookmark;
+  state: State;
+}
+
+const CheckpointData = v.object({
+  bookmark: v.object({
+    position: v.object({ offset: v.number(), number: v.number() }),
+    state: v.unknown(),
+  }),
+  state: v.unknown(),
+  prefix: v.string(),
+});
+
+const CHECKSUM_BYTES = 32;
+
+/** Checkpoints are a cache: without them everything works, only slower. */
+const LIMITS = { files: 64, bytes: 64 * 1024 * 1024 };
+
+/**
+ * The checkpoint from the last time, if it is still valid: written by this very build, of this very file, which has only
+ * grown since. `isState` checks the reader's part.
+ */
+export function readCheckpoint<State>(
+  folder: string,
+  file: TranscriptFile,
+  isState: (value: unknown) => value is State,
+): Checkpoint<State> | null {
+  const bytes = readOrNull(join(folder, nameCheckpoint(file)));
+  if (bytes === null) return null;
+  const data = bytes.subarray(CHECKSUM_BYTES);
+  if (!bytes.subarray(0, CHECKSUM_BYTES).equals(sha256Bytes(identifyReading(file), data))) return null;
+  const value = decodePlainData(data);
+  if (!v.is(CheckpointData, value)) return null;
+  const { bookmark, state, prefix } = value;
+  return isState(state) && isSameBeginning(file, bookmark.position.offset, prefix)
+    ? { bookmark, state }
+    : null;
+}
+
+function readOrNull(path: string): Buffer | null {
+  try {
+    return readRegularFile(path, LIMITS.bytes);
+  } catch (error) {
+    if (isErrno(error) || error instanceof HandoverError) return null;
+    throw error;
+  }
+}
+
+/**
+ * A checkpoint as bytes, so that the state may be changed afterwards. Null when the file is no longer what was read. The
+ * caller makes sure that no secret is in it.
+ */
+export function packCheckpoint(
+  file: TranscriptFile,
+  { bookmark, state }: Checkpoint<unknown>,
+): Buffer | null {
+  const prefix = sumBeginning(file, bookmark.position.offset);
+  return prefix === null ? null : encodePlainData({ bookmark, state, prefix });
+}
+
+/** Does nothing where nothing can be written: the next reading then starts from the beginning. */
+export function writeCheckpoint(folder: string, file: TranscriptFile, data: Buffer): void {
+  try {
+    ensurePrivateFolder(dirname(folder), basename(folder));
+    writeCacheFile(join(folder, nameCheckpoint(file)), [sha256Bytes(identifyReading(file), data), data]);
+    trimCacheFolder(folder, LIMITS);
+  } catch (error) {
+    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
+  }
+}
+
+/** Forgotten handovers must not live on in what was read of their sessions. */
+export function dropCheckpoints(folder: string): void {
+  for (const name of listFolder(folder)) removeFile(join(folder, name));
+}
+
+function nameCheckpoint({ agent, session }: TranscriptFile): string {
+  return shortHash(`${agent.name}\n${session.path}`, 32);
+}
+
+/** All that a reading depends on besides the transcript, so that a checkpoint is not even decoded where that differs. */
+export function identifyReading({ agent, session, sight }: TranscriptFile): string {
+  const { path, id, cwd, parent } = session;
+  return JSON.stringify([VERSION, BUILD, RUNTIME, agent.name, path, id, cwd, parent, sight.identity]);
+}
+
+/**
+ * A digest of what was read of a file, to see whether the file still begins with it. Only the ends are hashed: agents
+ * append to a file or rewrite it, and a rewritten one does not have the same 64 KB at the same place. A change in the
+ * middle alone is not seen.
+ */
+export function sumBeginning({ session, sight }: TranscriptFile, length: number): string | null {
+  const ends = length > sight.size ? null : readEnds(session.path, length);
+  return ends === null ? null : sha256Hex(ends);
+}
+
+export function isSameBeginning(file: TranscriptFile, length: number, sum: string): boolean {
+  return sumBeginning(file, length) === sum;
+}
+
+/** Whether there is a secret in any text of a value, which may be made of maps and sets too. */
+export function holdsSecret(value: unknown, redactor: Redactor): boolean {
+  if (typeof value === 'string') return redactor.holdsSecret(value);
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return false;
+  const parts =
+    value instanceof Map || value instanceof Set || Array.isArray(value) ? [...value] : Object.values(value);
+  return parts.some((part) => holdsSecret(part, redactor));
+}

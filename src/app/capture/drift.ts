@@ -1,0 +1,158 @@
+import { AGENT_NAMES, type Agent, type AgentName, type Reading, startReading } from '../../agents/agent.ts';
+import { loadAgent } from '../../agents/table.ts';
+import { HandoverError, isErrno } from '../../errors.ts';
+import type { Event } from '../../model/event.ts';
+import { readHead } from '../../platform/external-file.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { isDatabaseHead } from '../../platform/sqlite.ts';
+
+/** How many events of a transcript say something. */
+export interface EventCount {
+  total: number;
+  /** Those of the agent: what it said and did, and what stopped it. */
+  byAgent: number;
+  compactions: number;
+}
+
+export function startEventCount(): EventCount {
+  return { total: 0, byAgent: 0, compactions: 0 };
+}
+
+export function countEvents(events: Iterable<Event>): EventCount {
+  const count = startEventCount();
+  for (const event of events) countEvent(count, event);
+  return count;
+}
+
+export function countEvent(count: EventCount, event: Event): void {
+  if (event.type === 'compaction') count.compactions++;
+  if (event.type === 'injected' || (event.type === 'compaction' && event.summary === null)) return;
+  count.total++;
+  if (event.type !== 'prompt') count.byAgent++;
+}
+
+/**
+ * How well a transcript was understood: `fine`, all of it; `odd`, all but a little; `drift`, so much is missing that the
+ * agent's format must have changed; `nothing`, a session of real size without any event that says something.
+ */
+export type Understanding = 'fine' | 'odd' | 'drift' | 'nothing';
+
+export interface Judgement {
+  understanding: Understanding;
+  rows: number;
+  /** Rows that no row of this agent can be. */
+  unreadable: number;
+  /** Rows, or parts of rows, of unknown kinds, the most frequent first. */
+  unknown: { kind: string; count: number }[];
+  agentVersion: string | null;
+}
+
+/** Before anything is said, agents write fewer rows and smaller files than this. */
+const REAL_ROWS = 50;
+export const REAL_BYTES: number = 64 * 1024;
+/** Odd rows are no accident when there are this many, and one row in ten is odd. */
+const MANY_ODD = 5;
+const ONE_IN = 10;
+
+/** `bytes` is the size of the transcript; for a database, of all of it. */
+export function judgeReading(reading: Reading, { total, byAgent }: EventCount, bytes: number): Judgement {
+  const { rows, unreadable, agentVersion } = reading;
+  const unknown = Object.entries(reading.unknown)
+    .map(([kind, count]) => ({ kind, count }))
+    .sort((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));
+  const odd = unknown.reduce((sum, { count }) => sum + count, unreadable);
+  const areManyOdd = odd >= MANY_ODD && odd * ONE_IN >= rows;
+  const isReal = rows >= REAL_ROWS || areManyOdd || (unreadable > 0 && bytes >= REAL_BYTES);
+  const isOneSided = total > 0 && byAgent === 0 && rows >= REAL_ROWS;
+  let understanding: Understanding = odd === 0 ? 'fine' : 'odd';
+  if (areManyOdd || isOneSided) understanding = 'drift';
+  if (total === 0 && isReal) understanding = 'nothing';
+  return { understanding, rows, unreadable, unknown, agentVersion };
+}
+
+/** A transcript that is no longer understood. */
+export interface DriftedTranscript {
+  agent: AgentName;
+  path: string;
+  /** Null when the file is not even recognized as a transcript of the agent. */
+  judgement: Judgement | null;
+}
+
+export interface DriftReport {
+  /** Transcripts that were read. */
+  looked: number;
+  drifted: DriftedTranscript[];
+}
+
+const NEWEST_OF_EACH = 3;
+const MAX_TRANSCRIPT_BYTES = 16 * 1024 * 1024;
+const MAX_BYTES = 96 * 1024 * 1024;
+const MAX_MS = 4000;
+
+/**
+ * Reads the newest transcripts of each agent, to see whether they are still understood. Bounded in bytes and in time: one
+ * that is too long is skipped, and reported by `capture`.
+ */
+export async function findDrift(machine: Machine): Promise<DriftReport> {
+  const deadline = machine.clock.now() + MAX_MS;
+  const report: DriftReport = { looked: 0, drifted: [] };
+  let bytes = MAX_BYTES;
+  for (const name of AGENT_NAMES) {
+    const agent = await loadAgent(name);
+    let left = NEWEST_OF_EACH;
+    for (const candidate of listNewest(agent, machine)) {
+      if (left === 0 || machine.clock.now() > deadline) break;
+      if (candidate.cost > Math.min(bytes, MAX_TRANSCRIPT_BYTES)) continue;
+      const judgement = judgeTranscript(agent, candidate);
+      if (judgement === 'skipped') continue;
+      left--;
+      bytes -= candidate.cost;
+      report.looked++;
+      if (judgement === null || DRIFTED.has(judgement.understanding))
+        report.drifted.push({ agent: name, path: candidate.path, judgement });
+    }
+  }
+  return report;
+}
+
+interface Candidate {
+  path: string;
+  size: number;
+  changedMs: number;
+  isDatabase: boolean;
+  /** Of reading it, in bytes. */
+  cost: number;
+}
+
+const DATABASE_COST = 1024 * 1024;
+const DATABASE_HEAD_BYTES = 16;
+
+function listNewest(agent: Agent, machine: Machine): Candidate[] {
+  const candidates: Candidate[] = [];
+  for (const path of agent.listTranscripts(machine)) {
+    // Compressed ones are old, and not every Node can read them.
+    const file = path.endsWith('.zst') ? null : readHead(path, DATABASE_HEAD_BYTES);
+    if (file === null || file.size === 0) continue;
+    const isDatabase = isDatabaseHead(file.bytes);
+    const { size, changedMs } = file;
+    candidates.push({ path, size, changedMs, isDatabase, cost: isDatabase ? DATABASE_COST : size });
+  }
+  return candidates.sort((a, b) => b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1));
+}
+
+const DRIFTED: ReadonlySet<Understanding> = new Set(['drift', 'nothing']);
+
+/** Skipped are sessions of sub-agents, small unknown files, and databases without a session. */
+function judgeTranscript(agent: Agent, { path, size, isDatabase }: Candidate): Judgement | 'skipped' | null {
+  try {
+    const session = agent.inspectFile(path);
+    if (session === null) return isDatabase || size < REAL_BYTES ? 'skipped' : null;
+    if (session.parent !== null) return 'skipped';
+    const reading = startReading();
+    const count = countEvents(agent.readEvents(session, reading));
+    return judgeReading(reading, count, isDatabase ? 0 : size);
+  } catch (error) {
+    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
+    return 'skipped';
+  }
+}

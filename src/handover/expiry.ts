@@ -1,0 +1,52 @@
+import { HandoverError } from '../errors.ts';
+import type { Handover } from '../model/handover.ts';
+import type { Env } from '../platform/machine.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** For this long a handover is restored without being asked for by name. */
+export const DEFAULT_FRESHNESS_MS: number = 20 * MINUTE_MS;
+export const DEFAULT_RETENTION_MS: number = 90 * DAY_MS;
+
+export function readFreshness(env: Env): number {
+  return readPeriod(env, 'HANDOFF_FRESHNESS_MINUTES', MINUTE_MS) ?? DEFAULT_FRESHNESS_MS;
+}
+
+/** After this long a handover may be cleaned up. */
+export function readRetention(env: Env): number {
+  return readPeriod(env, 'HANDOFF_RETENTION_DAYS', DAY_MS) ?? DEFAULT_RETENTION_MS;
+}
+
+const MOST = 100_000;
+
+function readPeriod(env: Env, name: string, unit: number): number | null {
+  const text = env[name]?.trim();
+  if (text === undefined || text === '') return null;
+  const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
+  if (count > 0 && count <= MOST) return count * unit;
+  throw new HandoverError('HANDOVER_CONFIG_INVALID', `${name} is not a whole number from 1 to ${MOST}`, {
+    hint: `Set it to such a number, or unset it.`,
+  });
+}
+
+/** Whether a handover may be restored now; if not, why, and which status that gives it, if any. */
+export type Restorability = { ok: true } | { ok: false; reason: string; becomes: 'rejected_stale' | null };
+
+export interface RestoreContext {
+  nowMs: number;
+  freshnessMs: number;
+  status: string;
+}
+
+/** Only a pending and fresh one may. Files that have changed since do not matter: the brief lists them. */
+export function judgeRestorable(
+  { created_at, expires_at }: Handover,
+  { nowMs, freshnessMs, status }: RestoreContext,
+): Restorability {
+  if (status !== 'pending') return { ok: false, reason: `it is ${status}`, becomes: null };
+  const until = expires_at === null ? Date.parse(created_at) + freshnessMs : Date.parse(expires_at);
+  if (nowMs <= until) return { ok: true };
+  const minutes = Math.floor((nowMs - Date.parse(created_at)) / 60_000);
+  return { ok: false, reason: `it expired: it is ${minutes} minutes old`, becomes: 'rejected_stale' };
+}

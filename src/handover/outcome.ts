@@ -1,0 +1,292 @@
+import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
+import type { Handover, HandoverDraft } from '../model/handover.ts';
+import type { GitFacts } from '../model/workspace.ts';
+import { isRefuted } from './marks.ts';
+
+const CHANGED: ReadonlySet<string | undefined> = new Set(['created', 'edited', 'deleted']);
+
+/** Whether a fact is about a file that a session changed. */
+export function isChangedFile(fact: Fact): boolean {
+  return fact.kind === 'file' && CHANGED.has(fact.status);
+}
+
+/** The paths that differ from the last commit, as git lists them. */
+export function listChanged(git: GitFacts): Set<string> {
+  const files = [...git.staged, ...git.unstaged].map((file) => file.path);
+  return new Set([...files, ...git.untracked, ...git.conflicted]);
+}
+
+const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'rejected']);
+
+/**
+ * Facts that hold until somebody says otherwise: declared, settled and refuted ones, and rules. In another session a user's
+ * message counts only if it states a rule; "can we use X instead" was for that day.
+ */
+function isLasting(fact: Fact, isSameSession: boolean): boolean {
+  if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind) || isRefuted(fact))
+    return true;
+  if (fact.kind !== 'constraint') return false;
+  return isSameSession || fact.origin !== 'human' || statesRule(fact.text);
+}
+
+const LONGEST_RULE = 600;
+
+/** Whether a request of the user also states a rule, which holds when there is another request. */
+export function isRule(fact: Fact): boolean {
+  const isRequest = fact.kind === 'goal' && fact.trust === 'quoted' && fact.origin === 'human';
+  return isRequest && fact.pinned !== true && fact.text.length < LONGEST_RULE && statesRule(fact.text);
+}
+
+/** An order that begins a sentence or a clause; in other languages a word that is said of nothing else. */
+const RULES: readonly RegExp[] = [
+  /(?:^|[,;:(]\s*|\b(?:and|but|also|please|you|we|it|they|this|that)\s+)(?:never|always|must(?: not|n't)?|do not|don'?t ever)\b|^(?:please )?don'?t\b|^(?:from now on|going forward|in (?:the )?future|make sure|remember (?:to|that)|no (?:new|more than)|only use)\b/i,
+  /(?<!\p{L})(?:niemals|auf keinen fall|ab jetzt|nunca|jamás|siempre|sempre|jamais|désormais|никогда|нельзя)(?!\p{L})/iu,
+  /必ず|絶対に|しないで|ないでください|不要|不准|必须|必須|一定要|绝不|絕不/u,
+];
+
+function statesRule(text: string): boolean {
+  return text
+    .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/)
+    .map((sentence) => sentence.trim())
+    .some((sentence) => !/[?？]$/.test(sentence) && RULES.some((rule) => rule.test(sentence)));
+}
+
+/**
+ * What became of a fact in a later handover. `carried`: the same fact is there again. `holds`: the later reading does not
+ * see it, but nothing contradicts it.
+ */
+export type Outcome =
+  | { end: 'carried' }
+  | { end: 'holds' }
+  | { end: 'resolved'; reason: string }
+  | { end: 'superseded'; by: string; reason: string }
+  | { end: 'dropped'; reason: string };
+
+type LaterDraft = Pick<HandoverDraft, 'facts' | 'session' | 'workspace'>;
+
+/** The outcome of every fact of the earlier handover, by id and in its order. */
+export function judgeOutcomes(earlier: Handover, later: LaterDraft): Map<string, Outcome> {
+  const comparison = compareHandovers(earlier, later);
+  return new Map(earlier.facts.map((fact) => [fact.id, judge(fact, comparison)]));
+}
+
+interface Comparison {
+  known: ReadonlyMap<string, Fact>;
+  now: ReadonlyMap<string, Fact>;
+  isSameSession: boolean;
+  git: GitFacts | null;
+  /** The folder worked in, from the root of the worktree. */
+  folder: string;
+  /** The first line that the user took back; null when none. */
+  rewoundFrom: number | null;
+}
+
+function compareHandovers(earlier: Handover, later: LaterDraft): Comparison {
+  const comparison: Comparison = {
+    known: new Map(earlier.facts.map((fact) => [fact.id, fact])),
+    now: new Map(later.facts.map((fact) => [fact.id, fact])),
+    isSameSession: earlier.session.id !== null && earlier.session.id === later.session.id,
+    git: later.workspace.git,
+    folder: later.workspace.folder,
+    rewoundFrom: null,
+  };
+  return comparison.isSameSession ? { ...comparison, rewoundFrom: findRewound(comparison) } : comparison;
+}
+
+function judge(fact: Fact, comparison: Comparison): Outcome {
+  const now = comparison.now.get(fact.id);
+  if (now !== undefined) return judgePresent(fact, now);
+  if (isLasting(fact, comparison.isSameSession)) return judgeLasting(fact, comparison) ?? { end: 'holds' };
+  return judgePassing(fact, comparison) ?? dropped(comparison.isSameSession ? NOT_KEPT : EARLIER_SESSION);
+}
+
+const NOT_KEPT = 'not among the facts kept any more';
+const EARLIER_SESSION = 'of an earlier session';
+const SUCCEEDED = 'the command succeeded later';
+const REWOUND = 'rewound by the user';
+
+function dropped(reason: string): Outcome {
+  return { end: 'dropped', reason };
+}
+
+function judgePresent(before: Fact, now: Fact): Outcome {
+  if (before.status === now.status) return { end: 'carried' };
+  if (before.kind === 'error' && now.status === 'closed') return { end: 'resolved', reason: SUCCEEDED };
+  const isDone = before.kind === 'task' && (now.status === 'completed' || now.status === 'cancelled');
+  if (isDone && before.status !== 'completed' && before.status !== 'cancelled')
+    return { end: 'resolved', reason: now.status ?? '' };
+  const reason = `${before.status ?? 'without status'}, now ${now.status ?? 'without status'}`;
+  return { end: 'superseded', by: now.id, reason };
+}
+
+function judgeLasting(fact: Fact, comparison: Comparison): Outcome | null {
+  if (comparison.now.get(computeFactId('task', fact.text))?.status === 'completed')
+    return { end: 'resolved', reason: 'completed as a task' };
+  if (fact.pinned === true) return null;
+  if (fact.trust !== 'declared')
+    return judgeRetold(fact, comparison) ?? (isRewound(fact, comparison) ? dropped(REWOUND) : null);
+  if (fact.kind === 'file') return isDeleted(fact, comparison) ? dropped('deleted') : null;
+  if (fact.kind !== 'goal' && fact.kind !== 'next') return null;
+  return supersedeByNew(
+    comparison,
+    `a newer ${fact.kind}`,
+    (other) => other.kind === fact.kind && other.trust === 'declared',
+  );
+}
+
+/** What a session said in passing ends with the session. Null when nothing is known to have ended it before. */
+function judgePassing(fact: Fact, comparison: Comparison): Outcome | null {
+  if (isRewound(fact, comparison)) return dropped(REWOUND);
+  switch (fact.kind) {
+    case 'goal':
+      return judgeGoal(fact, comparison);
+    case 'next':
+      return supersedeByNew(comparison, 'a newer next step', (other) => other.kind === 'next');
+    case 'task':
+      return dropped(comparison.isSameSession ? 'taken out of the plan' : 'planned in an earlier session');
+    case 'error':
+      return judgeError(fact, comparison);
+    case 'blocker':
+      if (fact.trust === 'observed' && comparison.isSameSession)
+        return { end: 'resolved', reason: 'the session went on' };
+      return judgeWaiting(fact, comparison);
+    case 'question':
+      return judgeWaiting(fact, comparison);
+    case 'running':
+      return comparison.isSameSession ? { end: 'resolved', reason: 'ended' } : null;
+    case 'file':
+      return judgeFile(fact, comparison);
+    case 'reference':
+      return supersedeByNew(
+        comparison,
+        'a newer mention',
+        (other) => other.kind === 'reference' && isAbout(other, fact),
+      );
+    case 'note':
+      return judgeNote(fact, comparison);
+    default:
+      return null;
+  }
+}
+
+function supersede(by: Fact | null, reason: string): Outcome | null {
+  return by === null ? null : { end: 'superseded', by: by.id, reason };
+}
+
+/** By the first fitting fact that was not known before. */
+function supersedeByNew(
+  { now, known }: Comparison,
+  reason: string,
+  fits: (fact: Fact) => boolean,
+): Outcome | null {
+  const newer = [...now.values()].find((fact) => !known.has(fact.id) && fits(fact));
+  return supersede(newer ?? null, reason);
+}
+
+/** A request stands until there is another; the rule in it stands beyond its session. */
+function judgeGoal(fact: Fact, comparison: Comparison): Outcome {
+  const rule = comparison.isSameSession
+    ? undefined
+    : comparison.now.get(computeFactId('constraint', fact.text));
+  if (rule !== undefined) return { end: 'superseded', by: rule.id, reason: 'now told as a constraint' };
+  const goals = [...comparison.now.values()].filter(
+    (fact) => fact.kind === 'goal' && fact.origin === 'human',
+  );
+  const current = goals.find((fact) => fact.detail?.role === 'current') ?? goals[0];
+  return supersede(current ?? null, 'a newer request') ?? { end: 'holds' };
+}
+
+function judgeError(fact: Fact, { now }: Comparison): Outcome | null {
+  const command = fact.detail?.command;
+  if (typeof command !== 'string') return null;
+  const run = now.get(computeFactId('check', command)) ?? now.get(computeFactId('command', command));
+  if (run?.status === 'ok') return { end: 'resolved', reason: SUCCEEDED };
+  return run?.status === 'failed' ? supersede(run, 'the command fails in another way') : null;
+}
+
+function judgeNote(fact: Fact, comparison: Comparison): Outcome | null {
+  if (fact.detail?.role === 'stopped')
+    return supersedeByNew(comparison, 'later words', (other) => other.detail?.role === 'stopped');
+  return judgeRetold(fact, comparison);
+}
+
+/** A session has many of these, and a newer one does not replace an older one. */
+const MANY: ReadonlySet<unknown> = new Set([undefined, 'commit', 'link']);
+
+function isAbout(a: Fact, b: Fact): boolean {
+  return !MANY.has(a.detail?.about) && a.detail?.about === b.detail?.about;
+}
+
+function judgeFile(fact: Fact, comparison: Comparison): Outcome | null {
+  if (isDeleted(fact, comparison)) return dropped('deleted');
+  const { git } = comparison;
+  const isTold = git !== null && git.changed_total !== null && !git.changed_cut;
+  if (!isTold || !isChangedFile(fact) || listChanged(git).has(pathOf(fact, comparison))) return null;
+  return dropped('no longer changed in the working tree');
+}
+
+function isDeleted(fact: Fact, { git, folder }: Comparison): boolean {
+  const path = pathOf(fact, { folder });
+  return [...(git?.staged ?? []), ...(git?.unstaged ?? [])].some(
+    (file) => file.change === 'deleted' && file.path === path,
+  );
+}
+
+function pathOf(fact: Fact, { folder }: Pick<Comparison, 'folder'>): string {
+  return folder === '' ? fact.text : `${folder}/${fact.text}`;
+}
+
+const MESSAGE_KINDS: readonly FactKind[] = ['goal', 'constraint', 'note'];
+
+/** A message of the user is a goal while it is the current one, and a constraint or a note later, with the same text. */
+function findRetold(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
+  if (typeof fact.detail?.message !== 'number') return null;
+  for (const kind of MESSAGE_KINDS) {
+    const other = now.get(computeFactId(kind, fact.text));
+    if (other?.origin === fact.origin) return other;
+  }
+  return null;
+}
+
+function judgeRetold(fact: Fact, comparison: Comparison): Outcome | null {
+  const retold = findRetold(fact, comparison.now);
+  return retold === null ? null : supersede(retold, `now told as a ${retold.kind}`);
+}
+
+/**
+ * The line of the earliest message of the user that is gone from a transcript which still has an earlier one: the user went
+ * back to before it. Where all earlier ones are gone too, the transcript was only cut at its beginning.
+ */
+function findRewound({ known, now }: Comparison): number | null {
+  const messages = [...known.values()]
+    .filter((fact) => typeof fact.detail?.message === 'number' && isOwn(fact))
+    .map((fact) => ({ line: lineOf(fact), isThere: findRetold(fact, now) !== null }))
+    .sort((a, b) => a.line - b.line);
+  const first = messages.findIndex(({ isThere }) => isThere);
+  const gone = first === -1 ? undefined : messages.slice(first).find(({ isThere }) => !isThere);
+  return gone?.line ?? null;
+}
+
+function isRewound(fact: Fact, comparison: Comparison): boolean {
+  const { rewoundFrom } = comparison;
+  if (rewoundFrom === null || !isOwn(fact) || findRetold(fact, comparison.now) !== null) return false;
+  return lineOf(fact) >= rewoundFrom;
+}
+
+/** Seen in the session of its handover, not taken over from an earlier one. */
+function isOwn(fact: Fact): boolean {
+  return fact.sources.some((source) => source.line !== undefined && source.session === undefined);
+}
+
+function lineOf(fact: Fact): number {
+  return fact.sources[0]?.line ?? 0;
+}
+
+/** What waits for the user is resolved when the user has spoken. */
+function judgeWaiting(fact: Fact, comparison: Comparison): Outcome | null {
+  if (!comparison.isSameSession) return null;
+  const isAnswered = [...comparison.now.values()].some(
+    (other) => typeof other.detail?.message === 'number' && isOwn(other) && lineOf(other) > lineOf(fact),
+  );
+  return isAnswered ? { end: 'resolved', reason: 'the user has spoken since' } : null;
+}
