@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { remember } from '../../src/model/remember.ts';
+import { remember } from '../../src/distill/command-line.ts';
 
 describe('a function that remembers', () => {
   it('gives what the function gives, however often and in whatever order it is asked', () => {

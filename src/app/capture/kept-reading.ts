@@ -1,6 +1,6 @@
 import { type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
 import type { Bookmark } from '../../agents/transcript.ts';
-import { type Account, openAccount } from '../../distill/account.ts';
+import { openSessionLog, type SessionLog } from '../../distill/session-log.ts';
 import { sha256Bytes, sha256Hex, shortHash } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';
 import { decodePlainData, encodePlainData, RUNTIME } from '../../platform/cache-file.ts';
@@ -16,7 +16,7 @@ import { startTally, type Tally } from './judge-reading.ts';
 export interface TranscriptReading {
   bookmark: Bookmark;
   reading: Reading;
-  account: Account;
+  account: SessionLog;
   tally: Tally;
 }
 
@@ -38,7 +38,7 @@ export interface KeptReading extends TranscriptReading {
 const EXAMPLE: KeptReading = {
   bookmark: { position: startOfFile(), state: null },
   reading: startReading(),
-  account: openAccount(),
+  account: openSessionLog(),
   tally: startTally(),
   found: new Map(),
   redactor: '',

@@ -1,8 +1,14 @@
 import { type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
 import { toMessageText } from '../../agents/message-text.ts';
 import type { Opening } from '../../agents/transcript.ts';
-import { type Account, closeAccount, enterEvent, openAccount, settleAccount } from '../../distill/account.ts';
-import { type Distilled, distilAccount } from '../../distill/distill.ts';
+import { type Distillation, distillLog } from '../../distill/distill.ts';
+import {
+  closeSessionLog,
+  flushSessionLog,
+  logEvent,
+  openSessionLog,
+  type SessionLog,
+} from '../../distill/session-log.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { sightFile } from '../../platform/external-file.ts';
@@ -20,7 +26,7 @@ import {
 } from './kept-reading.ts';
 
 export interface SessionRead {
-  distilled: Distilled;
+  distilled: Distillation;
   reading: Reading;
   tally: Tally;
 }
@@ -77,18 +83,18 @@ function readWhole(
   redactor.resume(new Map());
   const reading = startReading();
   const tally = startTally();
-  const account = openAccount();
+  const account = openSessionLog();
   for (const event of agent.readEvents(session, reading)) {
     countEvent(tally, event);
-    enterEvent(account, redactEvent(event, redactor));
+    logEvent(account, redactEvent(event, redactor));
   }
   enterLastReply(account, lastReply, redactor);
-  closeAccount(account);
-  return { distilled: distilAccount(account), reading, tally };
+  closeSessionLog(account);
+  return { distilled: distillLog(account), reading, tally };
 }
 
 /** Enters what the agent said last, if its transcript was behind and the account does not have it. */
-function enterLastReply(account: Account, text: string | undefined, redactor: Redactor): void {
+function enterLastReply(account: SessionLog, text: string | undefined, redactor: Redactor): void {
   if (text === undefined) return;
   const reply = redactEvent(
     { type: 'reply', at: account.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) },
@@ -97,7 +103,7 @@ function enterLastReply(account: Account, text: string | undefined, redactor: Re
   const said = reply.type === 'reply' ? squeeze(reply.text) : '';
   const last = squeeze(account.replies.at(-1)?.text ?? '');
   if (said === '' || (last !== '' && (said.includes(last) || last.includes(said)))) return;
-  enterEvent(account, reply);
+  logEvent(account, reply);
 }
 
 function squeeze(text: string): string {
@@ -117,22 +123,22 @@ function readFrom(
   const { agent, session, sight, redactor } = file;
   redactor.resume(known?.found ?? new Map());
   const reading = known?.reading ?? startReading();
-  const account: Account = known?.account ?? openAccount();
+  const account: SessionLog = known?.account ?? openSessionLog();
   const tally = known?.tally ?? startTally();
   const from = known === undefined ? {} : { from: known.bookmark };
   const transcript = agent.openTranscript?.({ session, reading, until: sight.size, lookAhead, ...from });
   const tell = (event: Event): void => {
     countEvent(tally, event);
-    enterEvent(account, redactEvent(event, redactor));
+    logEvent(account, redactEvent(event, redactor));
   };
   if (!transcript?.read(tell)) return null;
-  settleAccount(account);
+  flushSessionLog(account);
   const mark = keep === null ? null : transcript.mark();
   const packed =
     mark === null ? null : packTranscriptReading(file, { bookmark: mark, reading, account, tally });
   if (!transcript.finish(tell)) return null;
   if (packed !== null && !redactor.hasLearnt) keep?.(packed);
   enterLastReply(account, lastReply, redactor);
-  closeAccount(account);
-  return { distilled: distilAccount(account), reading, tally };
+  closeSessionLog(account);
+  return { distilled: distillLog(account), reading, tally };
 }
