@@ -68,8 +68,10 @@ function readCommands(line: string): SimpleCommand[] {
     else if (char === '"' || char === "'" || char === '`') take(findEnd(text, at));
     else if (char === '{' && word.endsWith('$')) take(findEnd(text, at));
     else if (char === '(' && word !== '') take(findEnd(text, at));
-    else if (char === '#' && word === '') at = endOfLine(text, at) - 1;
-    else if (char === '>' || char === '<') {
+    else if (char === '#' && word === '') {
+      const end = text.indexOf('\n', at);
+      at = (end === -1 ? text.length : end) - 1;
+    } else if (char === '>' || char === '<') {
       if (word.length >= LONGEST_OPERATOR || !OPERATOR.test(word)) endWord();
       word += char;
     } else if (char === '|' && word.endsWith('>')) word += char;
@@ -93,22 +95,9 @@ const SEPARATORS = '\n;|&()';
 const OPERATOR = /^(?:\d?|&)[<>]*$/;
 const LONGEST_OPERATOR = 3;
 
-function endOfLine(text: string, at: number): number {
-  const end = text.indexOf('\n', at);
-  return end === -1 ? text.length : end;
-}
-
-const CLOSERS: ReadonlyMap<string, string> = new Map([
-  ['"', '"'],
-  ["'", "'"],
-  ['`', '`'],
-  ['(', ')'],
-  ['{', '}'],
-]);
-
 /** The end of the quote or substitution that begins at a place, nested ones included. */
 function findEnd(text: string, at: number): number {
-  const open = [CLOSERS.get(text.charAt(at))];
+  const open = [closerOf(text.charAt(at))];
   for (let i = at + 1; i < text.length; i++) {
     const char = text.charAt(i);
     const closer = open.at(-1);
@@ -116,14 +105,17 @@ function findEnd(text: string, at: number): number {
     else if (char === closer) {
       open.pop();
       if (open.length === 0) return i + 1;
-    } else if (closer === '"' ? char === '(' && text.charAt(i - 1) === '$' : closer === ')' && opens(char))
-      open.push(CLOSERS.get(char));
+    } else if (
+      closer === '"' ? char === '(' && text.charAt(i - 1) === '$' : closer === ')' && `"'(`.includes(char)
+    )
+      open.push(closerOf(char));
   }
   return text.length;
 }
 
-function opens(char: string): boolean {
-  return char === '"' || char === "'" || char === '(';
+function closerOf(opener: string): string {
+  if (opener === '(') return ')';
+  return opener === '{' ? '}' : opener;
 }
 
 const OUTPUT = /^(?:\d?|&)>[>|]?(?!\()(.*)$/s;
@@ -139,7 +131,7 @@ function dropRedirections(words: readonly string[]): string[] {
   return kept;
 }
 
-/** Shows a quoted text of several lines by its first line. */
+/** Shortens a quoted text of several lines to its first. */
 function foldLines(word: string): string {
   const end = word.indexOf('\n');
   if (end === -1) return word;
@@ -163,24 +155,16 @@ function dropHereDocuments(text: string): string {
     const shortened = opening.replace(HERE_DOCUMENT, (whole, _quote, quoted, plain) => {
       const mark = quoted ?? plain;
       if ((lastLine.get(mark) ?? -1) <= at) return whole;
-      at = findLine(lines, mark, at + 1);
+      do at++;
+      while (lines[at]?.trim() !== mark);
       return `<<${mark}`;
     });
     if (at >= body && AS_ARGUMENT.test(opening)) {
       const first = lines.slice(body, at).find((line) => line.trim() !== '') ?? '';
+      const shown = first.trim().replace(/["`]/g, "'").replace(/[$\\]/g, '');
       const rest = (lines[++at] ?? '').replace(/^\s*\)/, '');
-      kept.push(`${opening.replace(AS_ARGUMENT, '')}${showInQuotes(first.trim())}…${rest}`);
+      kept.push(`${opening.replace(AS_ARGUMENT, '')}${shown}…${rest}`);
     } else kept.push(shortened);
   }
   return kept.join('\n');
-}
-
-function showInQuotes(text: string): string {
-  return text.replace(/["`]/g, "'").replace(/[$\\]/g, '');
-}
-
-function findLine(lines: readonly string[], mark: string, from: number): number {
-  let at = from;
-  while (lines[at]?.trim() !== mark) at++;
-  return at;
 }

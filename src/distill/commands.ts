@@ -15,9 +15,7 @@ const CHECK_POINTS = 1000;
 const MAX_ERRORS = 40;
 const MAX_ERROR_BYTES = 200;
 
-interface LastRun extends Segment {
-  run: CommandRun;
-}
+type LastRun = Segment & { run: CommandRun };
 
 /** The last run of each command that is worth a fact, and what failed. */
 export function findCommandFacts(log: SessionLog, valuation: Valuation): (Fact | null)[] {

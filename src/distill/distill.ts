@@ -7,13 +7,7 @@ import { findFileFacts } from './files.ts';
 import { findPromptFacts, findTaskFacts } from './prompts.ts';
 import { keepProse } from './prose.ts';
 import { findMentionFacts, findReferenceFacts } from './references.ts';
-import {
-  closeSessionLog,
-  findCurrentPrompt,
-  logEvent,
-  openSessionLog,
-  type SessionLog,
-} from './session-log.ts';
+import { closeSessionLog, findCurrentPrompt, logEvent, SessionLog } from './session-log.ts';
 import { findBlockerFacts, findStatementFacts } from './statements.ts';
 
 /** Everything worth carrying over from a session. */
@@ -28,7 +22,7 @@ export interface Distillation {
 
 /** Deterministic: the same events give the same facts, byte for byte. */
 export function distillEvents(events: Iterable<Event>): Distillation {
-  const log = openSessionLog();
+  const log = new SessionLog();
   for (const event of events) logEvent(log, event);
   closeSessionLog(log);
   return distillLog(log);

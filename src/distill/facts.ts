@@ -6,17 +6,11 @@ import { findBackticked, findNames } from './names.ts';
 import { findCurrentPrompt, type SessionLog } from './session-log.ts';
 import { findStems } from './shell.ts';
 
-/** What a brief weighs a fact by: its own value, the values of the names in it, and how many calls ago it was. */
-export interface Weight {
-  points: number;
-  age: number;
-  names?: Record<string, number>;
-}
-
 interface FactParts extends Pick<Fact, 'trust' | 'origin'> {
   text: string;
   line: number;
-  weight: Weight;
+  /** What a brief weighs it by: its own value, how many calls ago it was, and the values of the names in it. */
+  weight: { points: number; age: number; names?: Record<string, number> };
   status?: string;
   detail?: Record<string, unknown>;
   /** What the id is computed from, if not the text. */

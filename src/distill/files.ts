@@ -3,7 +3,7 @@ import { baseName } from '../model/paths.ts';
 import { draftFact, netFilePoints, type Valuation } from './facts.ts';
 import type { MentionSource } from './name-index.ts';
 import type { SessionLog } from './session-log.ts';
-import { isChanged, isOutsideWork, newTouchedFile, relatePath, type TouchedFile } from './touched-files.ts';
+import { isChanged, isOutsideWork, relatePath, TouchedFile } from './touched-files.ts';
 
 const SMALLEST_QUALIFIED = 8;
 const MAX_SYMBOLS = 100;
@@ -88,7 +88,7 @@ function describeMention(log: SessionLog, name: string): TouchedFile {
   const [best] = [...(log.index.paths.get(name) ?? [])].sort(
     ([a, left], [b, right]) => right - left || a.length - b.length || (a < b ? -1 : 1),
   );
-  return newTouchedFile(best?.[0] ?? name);
+  return new TouchedFile(best?.[0] ?? name);
 }
 
 /** By file and then by name, a number. */

@@ -13,25 +13,13 @@ import {
 } from './names.ts';
 import { findStems } from './shell.ts';
 
-/** Where a name was met. What an edit brings in, keeps and takes out are three different things. */
-export type MentionSource =
-  | 'user'
-  | 'agent'
-  | 'summary'
-  | 'added'
-  | 'kept'
-  | 'removed'
-  | 'opened'
-  | 'command'
-  | 'pattern'
-  | 'task'
-  | 'plan'
-  | 'output'
-  | 'content'
-  | 'hits'
-  | 'report'
-  | 'answer'
-  | 'other';
+type ProseSource = 'user' | 'agent' | 'summary' | 'task' | 'plan';
+/** What an edit brings in, keeps and takes out are three different things. */
+type EditSource = 'added' | 'kept' | 'removed';
+type CallSource = 'opened' | 'command' | 'pattern';
+type ResultSource = 'output' | 'content' | 'hits' | 'report' | 'answer' | 'other';
+/** Where a name was met. */
+export type MentionSource = ProseSource | EditSource | CallSource | ResultSource;
 
 export const NAME_KINDS = ['symbol', 'qualified', 'error', 'reference', 'file', 'stem'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
@@ -48,19 +36,6 @@ export interface Mentions extends Tally {
 
 type Counts = Map<string, Map<string, number>>;
 
-/** Every name that came up in a session, or in a window of it. */
-export interface NameIndex {
-  names: Record<NameKind, Map<string, Mentions>>;
-  backticked: Set<string>;
-  defined: Set<string>;
-  /** By symbol, the paths of the files whose edits contain it, with the number of edits. */
-  editedIn: Counts;
-  /** By base name, the paths seen for it, with how often. */
-  paths: Counts;
-  /** By base name, the fewest files ever named together with it: a name in a long listing says little. */
-  smallestListing: Map<string, number>;
-}
-
 /** An empty map for each kind of name. */
 export function openNameMaps<T>(): Record<NameKind, Map<string, T>> {
   return {
@@ -73,15 +48,17 @@ export function openNameMaps<T>(): Record<NameKind, Map<string, T>> {
   };
 }
 
-export function openNameIndex(): NameIndex {
-  return {
-    names: openNameMaps(),
-    backticked: new Set(),
-    defined: new Set(),
-    editedIn: new Map(),
-    paths: new Map(),
-    smallestListing: new Map(),
-  };
+/** Every name that came up in a session, or in a window of it. */
+export class NameIndex {
+  names: Record<NameKind, Map<string, Mentions>> = openNameMaps();
+  backticked = new Set<string>();
+  defined = new Set<string>();
+  /** By symbol, the paths of the files whose edits contain it, with the number of edits. */
+  editedIn: Counts = new Map();
+  /** By base name, the paths seen for it, with how often. */
+  paths: Counts = new Map();
+  /** By base name, the fewest files ever named together with it: a name in a long listing says little. */
+  smallestListing = new Map<string, number>();
 }
 
 interface Place {
@@ -195,7 +172,7 @@ function addCount(counts: Counts, key: string, item: string, count = 1): void {
 export function joinIndexes(indexes: readonly NameIndex[]): NameIndex {
   const [first, ...others] = indexes;
   if (first !== undefined && others.length === 0) return first;
-  const joined = openNameIndex();
+  const joined = new NameIndex();
   for (const index of indexes) {
     for (const kind of NAME_KINDS) joinMentions(joined.names[kind], index.names[kind]);
     for (const name of index.backticked) joined.backticked.add(name);
@@ -230,11 +207,11 @@ type QueueItem =
  * A part of a session, `CALLS_PER_WINDOW` calls long, with its names. Finding names is most of the work, and names of older
  * windows only are worth next to nothing: so a window's texts are queued, and indexed only if it is one of the last.
  */
-export interface NameWindow {
-  queue: QueueItem[];
+export class NameWindow {
+  queue: QueueItem[] = [];
   /** Characters of the queued texts. */
-  length: number;
-  index: NameIndex;
+  length = 0;
+  index: NameIndex = new NameIndex();
 }
 
 const CALLS_PER_WINDOW = 500;
@@ -242,14 +219,10 @@ const MAX_WINDOWS = 4;
 /** Longer queues are indexed at once: here memory is worth more than time. */
 const MAX_QUEUED = 4_000_000;
 
-export function openWindow(): NameWindow {
-  return { queue: [], length: 0, index: openNameIndex() };
-}
-
 /** To be called for each call, before anything of it is queued. */
 export function countCall(windows: NameWindow[], calls: number): void {
   if (calls % CALLS_PER_WINDOW !== 0) return;
-  windows.push(openWindow());
+  windows.push(new NameWindow());
   if (windows.length > MAX_WINDOWS) windows.shift();
 }
 

@@ -13,21 +13,23 @@ const GENERAL =
 const QUOTED_CODE =
   /^(?:>? ?(?:raise|throw|except|catch|rescue|import|from|return|def|class|if|elif|try|with|const|let|var|for|while)\b|[}@#])/;
 
-/** Lines of an output that report a failure: specific ones first, then the others, each in their order. */
-export function findFailureLines(output: string, limit: number): string[] {
-  const ranks: string[][] = [[], [], []];
-  for (const line of findLines(output, FAILURE_LINE, MAX_LINES))
-    if (!QUOTED_CODE.test(line)) ranks[rankOf(line)]?.push(line);
-  const [, others] = ranks;
-  if (ranks[0]?.length === 0 && others?.length === 0) others.push(...findLines(output, LOCATED, limit));
-  const lines = dropContained(ranks.flat());
-  return (lines.length > 0 ? lines : findLines(lastLineOf(output), FULL_LINE, 1)).slice(0, limit);
-}
+const FULL_LINE = /^.+$/gm;
+const MAX_LINES = 40;
 
-/** Each once, without those that another one contains. */
-function dropContained(lines: readonly string[]): string[] {
-  const unique = [...new Set(lines)];
-  return unique.filter((line) => !unique.some((other) => other.length > line.length && other.includes(line)));
+/** Lines of an output that report a failure: specific ones first, general ones last, otherwise in their order. */
+export function findFailureLines(output: string, limit: number): string[] {
+  const ranks: [string[], string[], string[]] = [[], [], []];
+  for (const line of findLines(output, FAILURE_LINE, MAX_LINES))
+    if (!QUOTED_CODE.test(line)) ranks[rankOf(line)].push(line);
+  const [specific, others] = ranks;
+  if (specific.length + others.length === 0) others.push(...findLines(output, LOCATED, limit));
+  const unique = [...new Set(ranks.flat())];
+  const lines = unique.filter(
+    (line) => !unique.some((other) => other.length > line.length && other.includes(line)),
+  );
+  if (lines.length > 0) return lines.slice(0, limit);
+  const lastLine = output.trimEnd().replace(/^.*\n/s, '');
+  return findLines(lastLine, FULL_LINE, 1).slice(0, limit);
 }
 
 function rankOf(line: string): 0 | 1 | 2 {
@@ -36,15 +38,6 @@ function rankOf(line: string): 0 | 1 | 2 {
   // A line that ends in a colon is a heading.
   return line.endsWith(':') ? 2 : 1;
 }
-
-const FULL_LINE = /^.+$/gm;
-
-function lastLineOf(output: string): string {
-  const text = output.trimEnd();
-  return text.slice(text.lastIndexOf('\n') + 1);
-}
-
-const MAX_LINES = 40;
 
 const TALLY =
   /^(?!\s*Duration\b).*(?:\b\d+%? (?:tests? )?(?:passed|passing|examples?|specs?|assertions|succeeded)\b|\bTests?:? +\d|\bTests (?:Passed|run): *\d|\bRan \d+ tests?\b|\b\d+ tests?, 0 failures|test result: ok|BUILD SUCCESS|\ball (?:checks|tests) pass|\b0 (?:errors?|problems|issues)\b|no issues found|^Passed! |^Success! |^Apply complete! |^Plan: \d).*$/gim;
@@ -56,6 +49,7 @@ export function findTally(output: string): string | null {
 }
 
 const SHORTEST = 12;
+const LONGEST = 1000;
 /** Rules drawn around a line. */
 const RULES = /^[=_\-\u23af\s]{3,}|[=_\-\u23af\s]{3,}$/g;
 
@@ -73,8 +67,6 @@ function findLines(output: string, pattern: RegExp, limit: number): string[] {
   }
   return found;
 }
-
-const LONGEST = 1000;
 
 const CHECKS =
   /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|nextest|phpunit|playwright|lint|eslint|ruff|mypy|tsc|biome|check|clippy|vet|fmt|format|prettier|build|compile|typecheck|verify|validate|Invoke-Pester)\b/;

@@ -6,16 +6,14 @@ import {
   flushWindow,
   joinIndexes,
   type MentionSource,
-  type NameIndex,
-  type NameWindow,
-  openNameIndex,
-  openWindow,
+  NameIndex,
+  NameWindow,
   queueForIndex,
 } from './name-index.ts';
 import { findNames, type Names } from './names.ts';
 import { didFail } from './outcome.ts';
 import { findRemovals, findShownFiles } from './shell.ts';
-import { applyRemovals, locatePath, newTouchedFile, type TouchedFile } from './touched-files.ts';
+import { applyRemovals, locatePath, TouchedFile } from './touched-files.ts';
 
 /** Something said, with the number of calls made before it and its line in the transcript. */
 export interface Message {
@@ -61,62 +59,36 @@ interface ToolResult {
 }
 
 /**
- * What happened in a session, as far as facts are made of it. Plain data, since checkpoints of transcripts hold it. Grows with
+ * What happened in a session, as far as facts are made of it. Plain data, stored in checkpoints of transcripts. Grows with
  * what was said and touched, not with the size of outputs.
  */
-export interface SessionLog {
-  calls: number;
-  prompts: Message[];
-  replies: Message[];
-  summaries: Message[];
-  proposals: Message[];
-  plan: PlanItem[];
-  planLine: number;
-  files: Map<string, TouchedFile>;
-  commands: CommandRun[];
+export class SessionLog {
+  calls = 0;
+  prompts: Message[] = [];
+  replies: Message[] = [];
+  summaries: Message[] = [];
+  proposals: Message[] = [];
+  plan: PlanItem[] = [];
+  planLine = 0;
+  files = new Map<string, TouchedFile>();
+  commands: CommandRun[] = [];
   /** By the agent's id of the call. */
-  pending: Map<string, PendingCall>;
+  pending = new Map<string, PendingCall>();
   /** The latest results only. */
-  results: ToolResult[];
+  results: ToolResult[] = [];
   /** Whether the next prompt answers a question of the agent. */
-  answering: boolean;
-  lastSpeaker: 'human' | 'agent' | null;
+  answering = false;
+  lastSpeaker: 'human' | 'agent' | null = null;
   /** The provider's limit or error that ended the session; null once the session went on. */
-  stop: Message | null;
-  windows: NameWindow[];
+  stop: Message | null = null;
+  windows: NameWindow[] = [new NameWindow()];
   /** All names, once the log is closed. */
-  index: NameIndex;
-  cwd: string | null;
-  branch: string | null;
-  model: string | null;
-  firstAt: string | null;
-  lastAt: string | null;
-}
-
-export function openSessionLog(): SessionLog {
-  return {
-    calls: 0,
-    prompts: [],
-    replies: [],
-    summaries: [],
-    proposals: [],
-    plan: [],
-    planLine: 0,
-    files: new Map(),
-    commands: [],
-    pending: new Map(),
-    results: [],
-    answering: false,
-    lastSpeaker: null,
-    stop: null,
-    windows: [openWindow()],
-    index: openNameIndex(),
-    cwd: null,
-    branch: null,
-    model: null,
-    firstAt: null,
-    lastAt: null,
-  };
+  index: NameIndex = new NameIndex();
+  cwd: string | null = null;
+  branch: string | null = null;
+  model: string | null = null;
+  firstAt: string | null = null;
+  lastAt: string | null = null;
 }
 
 const MAX_RESULTS = 150;
@@ -158,7 +130,7 @@ export function logEvent(log: SessionLog, event: Event): void {
     case 'plan':
       log.plan = event.items;
       log.planLine = event.ref.line;
-      queueText(log, event.items.map(printItem).join('\n'), 'task');
+      queueText(log, event.items.map(printPlanItem).join('\n'), 'task');
       break;
     case 'call':
       logCall(log, event);
@@ -174,7 +146,7 @@ export function logEvent(log: SessionLog, event: Event): void {
   }
 }
 
-function printItem({ id, text, detail }: PlanItem): string {
+function printPlanItem({ id, text, detail }: PlanItem): string {
   return `${id === undefined ? '' : `#${id} `}${text}\n${detail ?? ''}`;
 }
 
@@ -274,7 +246,7 @@ function countEdit({ calls }: SessionLog, file: TouchedFile): void {
 }
 
 function touchFile({ files }: SessionLog, path: string, line: number): TouchedFile {
-  const file = files.get(path) ?? newTouchedFile(path, line);
+  const file = files.get(path) ?? new TouchedFile(path, line);
   files.set(path, file);
   return file;
 }

@@ -16,11 +16,8 @@ const SHELL_WORDS = words(
 const OPENINGS = words('do then else elif if while until ! { and or not begin');
 const READING_GIT = words('status diff log add show branch stash checkout rev-parse');
 /** Stems that only run the next argument. */
-const RUNNERS = new Set(
-  'npm run,pnpm run,yarn run,bun run,deno task,mise run,bundle exec,docker compose,pnpm exec,npm exec,php artisan,mise exec,yarn workspace'.split(
-    ',',
-  ),
-);
+const RUNNERS =
+  /^(?:(?:npm|pnpm|yarn|bun|mise) run|(?:npm|pnpm|mise|bundle) exec|deno task|docker compose|php artisan|yarn workspace)$/;
 /** Programs that only start another one, with their flags that take a value. */
 const WRAPPERS = flagsByProgram(
   'sudo -u -g -C -h, doas -u, time -f -o, timeout -k -s, env -u -C, nice -n, xargs -n -I -P -L -d, npx -p --package, nohup, bunx, uvx --from --with, command, exec, run, uv --project --directory, poetry -C',
@@ -84,12 +81,14 @@ function readSegments(command: string): Segment[] {
 }
 
 function readSegment(typed: readonly string[], exported: readonly string[]): Segment | null {
-  const { own, environment } = takeAssignments(typed);
+  const first = typed.findIndex((word) => !ASSIGNMENT.test(word));
+  const own = first === -1 ? [] : typed.slice(first);
+  const assigned = typed.slice(0, typed.length - own.length).map((word) => word.replace(/\+?=.*$/s, ''));
   const tokens = unwrap(own);
   const stem = stemOf(tokens);
   const text = own.join(' ').replace(GIT_PLACE, 'git ');
   if (stem === null || SHELL_WORDS.has(stem.split(' ', 1)[0] ?? '') || SCRIPT.test(text)) return null;
-  return { text, environment: [...new Set([...exported, ...environment])], stem, use: useOf(stem, tokens) };
+  return { text, environment: [...new Set([...exported, ...assigned])], stem, use: useOf(stem, tokens) };
 }
 
 const GIT_PLACE = /^git -C \S+ /;
@@ -134,16 +133,6 @@ function programOf(word: string): string {
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
 
-function takeAssignments(typed: readonly string[]): { own: string[]; environment: string[] } {
-  const environment: string[] = [];
-  for (const word of typed) {
-    const name = ASSIGNMENT.exec(word)?.[1];
-    if (name === undefined) break;
-    environment.push(name);
-  }
-  return { own: typed.slice(environment.length), environment };
-}
-
 const FISH_EXPORT = /^(?:-\w*x\w*|--export)$/;
 
 /** The variables that a command sets for those after it, in POSIX shells, fish, PowerShell and cmd.exe. */
@@ -171,16 +160,16 @@ function unwrap(own: readonly string[]): string[] {
   }
 }
 
-/** The position of the first word that is neither a flag nor the value of one. */
-function skipFlags(own: readonly string[], from: number, withValue: ReadonlySet<string>): number {
+/** The position of the first word that is neither a flag nor the value of one. Without `withValue` no flags are expected. */
+function skipFlags(own: readonly string[], from: number, withValue?: ReadonlySet<string>): number {
   let start = from;
-  while (own[start]?.startsWith('-')) start += withValue.has(own[start] ?? '') ? 2 : 1;
+  while (withValue !== undefined && own[start]?.startsWith('-'))
+    start += withValue.has(own[start] ?? '') ? 2 : 1;
   return start;
 }
 
 /** Tasks of Gradle may begin with a colon. */
 const WORD_LIKE = /^:?[a-zA-Z][\w:-]*$/;
-
 /** Programs are in lower case, but for the commands of PowerShell. */
 const PROGRAM = /^(?:[a-z.][\w.-]*|[A-Z][a-z]+-[A-Z]\w*)$/;
 
@@ -189,20 +178,15 @@ function stemOf(tokens: readonly string[]): string | null {
   if (first === undefined) return null;
   const program = programOf(first);
   if (TRIVIAL.has(program) || TRIVIAL_VERB.test(program) || !PROGRAM.test(program)) return null;
-  const argument = findArgument(program, rest);
+  const start = skipFlags(rest, 0, LEADING_FLAGS.get(program));
+  const argument = rest.slice(start, start + 2).find((token) => WORD_LIKE.test(token));
   if (program === 'git' && argument !== undefined && READING_GIT.has(argument)) return null;
   return argument === undefined ? program : `${program} ${argument}`;
 }
 
-function findArgument(program: string, rest: readonly string[]): string | undefined {
-  const flags = LEADING_FLAGS.get(program);
-  const start = flags === undefined ? 0 : skipFlags(rest, 0, flags);
-  return rest.slice(start, start + 2).find((token) => WORD_LIKE.test(token));
-}
-
 function useOf(stem: string, tokens: readonly string[]): string {
   const at = tokens.indexOf(stem.split(' ')[1] ?? '');
-  if (at === -1 || !(RUNNERS.has(stem) || PART_FLAGS.has(tokens[at - 1] ?? ''))) return stem;
+  if (at === -1 || !(RUNNERS.test(stem) || PART_FLAGS.has(tokens[at - 1] ?? ''))) return stem;
   const next = tokens.slice(at + 1).filter((token) => WORD_LIKE.test(token));
   return [stem, ...next.slice(0, stem === 'yarn workspace' ? 2 : 1)].join(' ');
 }

@@ -2,32 +2,23 @@ import { baseName } from '../model/paths.ts';
 import { findPaths } from './names.ts';
 
 /** A file that a session read, edited, removed or only named. */
-export interface TouchedFile {
+export class TouchedFile {
   path: string;
-  edits: number;
-  /** Edits that were refused or failed. */
-  failures: number;
-  created: boolean;
-  deleted: boolean;
-  reads: number;
-  /** Numbers of calls. */
-  lastEdit: number;
-  lastRead: number;
   line: number;
-}
+  edits = 0;
+  /** Edits that were refused or failed. */
+  failures = 0;
+  created = false;
+  deleted = false;
+  reads = 0;
+  /** Numbers of calls. */
+  lastEdit = 0;
+  lastRead = 0;
 
-export function newTouchedFile(path: string, line = 0): TouchedFile {
-  return {
-    path,
-    edits: 0,
-    failures: 0,
-    created: false,
-    deleted: false,
-    reads: 0,
-    lastEdit: 0,
-    lastRead: 0,
-    line,
-  };
+  constructor(path: string, line = 0) {
+    this.path = path;
+    this.line = line;
+  }
 }
 
 /** Whether anything was done to the file, or tried. */
@@ -86,7 +77,7 @@ export function applyRemovals(
       if (!removal.restored) file.lastEdit = call;
     }
     if (removal.to === null || !isWorkFile(removal.to)) continue;
-    const moved = files.get(removal.to) ?? newTouchedFile(removal.to, line);
+    const moved = files.get(removal.to) ?? new TouchedFile(removal.to, line);
     files.set(removal.to, { ...moved, edits: moved.edits + 1, lastEdit: call, line, deleted: false });
   }
 }
@@ -94,7 +85,7 @@ export function applyRemovals(
 function findAffected(files: Map<string, TouchedFile>, removal: Removal): TouchedFile[] {
   const known = [...files.values()].filter((file) => isWithin(file.path, removal.path));
   if (known.length > 0 || removal.forced || !isWorkFile(removal.path)) return known;
-  const file = newTouchedFile(removal.path);
+  const file = new TouchedFile(removal.path);
   files.set(removal.path, file);
   return [file];
 }

@@ -1,6 +1,6 @@
 import { type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
 import type { Bookmark } from '../../agents/transcript.ts';
-import { openSessionLog, type SessionLog } from '../../distill/session-log.ts';
+import { SessionLog } from '../../distill/session-log.ts';
 import { sha256Bytes, sha256Hex, shortHash } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';
 import { decodePlainData, encodePlainData, RUNTIME } from '../../platform/cache-file.ts';
@@ -38,7 +38,7 @@ export interface KeptReading extends TranscriptReading {
 const EXAMPLE: KeptReading = {
   bookmark: { position: startOfFile(), state: null },
   reading: startReading(),
-  account: openSessionLog(),
+  account: new SessionLog(),
   tally: startTally(),
   found: new Map(),
   redactor: '',

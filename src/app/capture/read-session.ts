@@ -2,13 +2,7 @@ import { type Agent, type FoundSession, type Reading, startReading } from '../..
 import { toMessageText } from '../../agents/message-text.ts';
 import type { Opening } from '../../agents/transcript.ts';
 import { type Distillation, distillLog } from '../../distill/distill.ts';
-import {
-  closeSessionLog,
-  flushSessionLog,
-  logEvent,
-  openSessionLog,
-  type SessionLog,
-} from '../../distill/session-log.ts';
+import { closeSessionLog, flushSessionLog, logEvent, SessionLog } from '../../distill/session-log.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { sightFile } from '../../platform/external-file.ts';
@@ -83,7 +77,7 @@ function readWhole(
   redactor.resume(new Map());
   const reading = startReading();
   const tally = startTally();
-  const account = openSessionLog();
+  const account = new SessionLog();
   for (const event of agent.readEvents(session, reading)) {
     countEvent(tally, event);
     logEvent(account, redactEvent(event, redactor));
@@ -123,7 +117,7 @@ function readFrom(
   const { agent, session, sight, redactor } = file;
   redactor.resume(known?.found ?? new Map());
   const reading = known?.reading ?? startReading();
-  const account: SessionLog = known?.account ?? openSessionLog();
+  const account: SessionLog = known?.account ?? new SessionLog();
   const tally = known?.tally ?? startTally();
   const from = known === undefined ? {} : { from: known.bookmark };
   const transcript = agent.openTranscript?.({ session, reading, until: sight.size, lookAhead, ...from });
