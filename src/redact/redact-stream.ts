@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { Redactor } from './redactor.ts';
-import { findByPreset } from './second-net.ts';
+import { findBySecretlint } from './secretlint.ts';
 
 /** What belongs together is kept together up to this length: a key, a private part, a line. */
 const MOST_HELD = 4 * 1024 * 1024;
@@ -53,7 +53,7 @@ const PAIRS = [
 async function redactPart(bytes: Buffer, redactor: Redactor): Promise<Uint8Array> {
   const { text, encoding } = decode(bytes);
   const redacted = redactor.redactText(text);
-  const more = await findByPreset(redacted);
+  const more = await findBySecretlint(redacted);
   if (more.length > 0) return Buffer.from(redactor.replaceSpans(redacted, more), encoding);
   return redacted === text ? bytes : Buffer.from(redacted, encoding);
 }

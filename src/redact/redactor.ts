@@ -1,14 +1,68 @@
+import { createHmac } from 'node:crypto';
 import { computeFactId, type Fact, MAX_FACT_TEXT_BYTES } from '../model/fact.ts';
 import type { HandoverDraft } from '../model/handover.ts';
+import { encodeBase32 } from '../model/hash.ts';
 import { cutToBytes } from '../model/text.ts';
-import { findNamed } from './assigned.ts';
-import { looksChosen } from './guess.ts';
-import { computeMark, formatPlaceholder, hasPlaceholders, splitAtPlaceholders } from './placeholder.ts';
-import { findPrivateParts } from './private-text.ts';
+import { findKindByName } from './assignments.ts';
+import { looksLikePassword } from './heuristics.ts';
 import type { Span } from './rule.ts';
-import { findSecrets } from './scan.ts';
+import { findSecrets, joinSpans } from './scan.ts';
 import { NO_SETTINGS, type RedactSettings } from './settings.ts';
-import { joinSpans } from './spans.ts';
+
+const OPENING = '[redacted:';
+const MARK_LENGTH = 8;
+const PLACEHOLDER = /(\[redacted:[a-z0-9-]{1,40}:[0-9a-z]{8}\])/;
+
+/** What stands for a secret: its kind, and a mark that is the same for the same secret and tells nothing without the key. */
+export function formatPlaceholder(kind: string, mark: string): string {
+  return `${OPENING}${kind}:${mark}]`;
+}
+
+/** The digest is asked for as text: as bytes, V8 throws away all machine code that works on bytes. */
+export function computeMark(secret: string, key: Uint8Array): string {
+  const digest = createHmac('sha256', key).update(secret).digest('hex');
+  return encodeBase32(Buffer.from(digest, 'hex'), MARK_LENGTH);
+}
+
+export function hasPlaceholders(text: string): boolean {
+  return text.includes(OPENING);
+}
+
+/** The text between placeholders at even places, the placeholders themselves at odd ones. */
+export function splitAtPlaceholders(text: string): string[] {
+  return hasPlaceholders(text) ? text.split(PLACEHOLDER) : [text];
+}
+
+const OPEN = '<private>';
+const CLOSE = '</private>';
+
+/** A part of a text that its writer does not want to be kept, tags included. */
+export interface PrivatePart {
+  start: number;
+  end: number;
+}
+
+/**
+ * What stands between `<private>` and `</private>`. Where a human did not close the tag, all that follows: rather too much
+ * than what was not to be kept.
+ */
+export function findPrivateParts(text: string, { byHuman = false } = {}): PrivatePart[] {
+  const parts: PrivatePart[] = [];
+  for (let start = text.indexOf(OPEN); start !== -1; ) {
+    const close = isSpokenOf(text, start) ? start : text.indexOf(CLOSE, start);
+    if (close === -1) return byHuman ? [...parts, { start, end: text.length }] : parts;
+    const end = close === start ? start + OPEN.length : close + CLOSE.length;
+    if (close !== start) parts.push({ start, end });
+    start = text.indexOf(OPEN, end);
+  }
+  return parts;
+}
+
+/** A tag in quotes is a word of the text. */
+function isSpokenOf(text: string, start: number): boolean {
+  const before = text.charAt(start - 1);
+  return /["'`]/.test(before) && text.charAt(start + OPEN.length) === before;
+}
 
 export type Redactions = HandoverDraft['redactions'];
 /** By kind, the marks of what was taken out. */
@@ -139,7 +193,7 @@ export class Redactor {
 
   /** A text that is known by the name of the member that holds it. */
   #redactMember(name: string, value: string): string {
-    const kind = splitAtPlaceholders(value).length === 1 ? findNamed(name, value) : null;
+    const kind = splitAtPlaceholders(value).length === 1 ? findKindByName(name, value) : null;
     if (kind === null || this.#settings.allow.has(value)) return this.redactText(value);
     return this.#replace({ kind, start: 0, end: value.length, byContext: true }, value);
   }
@@ -225,7 +279,7 @@ export class Redactor {
   #learn(secret: string, kind: string): void {
     if (secret.length > LONGEST_LEARNT || this.#learnt.has(secret) || this.#learnt.size >= MOST_LEARNT)
       return;
-    if (!looksChosen(secret) || !/\d/.test(secret) || /\s/.test(secret)) return;
+    if (!looksLikePassword(secret) || !/\d/.test(secret) || /\s/.test(secret)) return;
     this.#learnt.set(secret, kind);
     const values = [...this.#learnt.keys()].sort((a, b) => b.length - a.length);
     this.#learntPattern = new RegExp(values.map(escapePattern).join('|'), 'g');

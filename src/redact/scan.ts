@@ -1,12 +1,73 @@
-import { Ahead } from './ahead.ts';
-import { Assignments } from './assigned.ts';
-import { APOSTROPHE, BACKSLASH, COLON, DASH, isWordStart, PERCENT, QUOTE } from './characters.ts';
-import { findEncoded, LEAST_RUN, listRuns } from './encoded.ts';
+import { Assignments } from './assignments.ts';
+import {
+  findEncoded,
+  LEAST_RUN,
+  listRuns,
+  surroundEscapes,
+  type TextRange,
+  unescapeText,
+} from './encodings.ts';
+import { isDummy, looksRandom } from './heuristics.ts';
+import {
+  APOSTROPHE,
+  BACKSLASH,
+  COLON,
+  DASH,
+  getPrefilter,
+  isWordStart,
+  Lookahead,
+  PERCENT,
+  QUOTE,
+  type Trigger,
+} from './prefilter.ts';
 import { MOST_AHEAD, type Rule, type Span } from './rule.ts';
-import { getSigns, type Sign } from './signs.ts';
-import { joinSpans } from './spans.ts';
-import { findUrlSecret } from './url.ts';
-import { type Part, surroundWraps, unwrap } from './wrapped.ts';
+
+/** Of spans that meet, the one that begins first and reaches furthest names both; a shape is preferred to a context. */
+export function joinSpans(spans: Span[]): Span[] {
+  if (spans.length < 2) return spans;
+  spans.sort(
+    (a, b) => a.start - b.start || b.end - a.end || Number(a.byContext ?? 0) - Number(b.byContext ?? 0),
+  );
+  const joined: Span[] = [];
+  let last: Span | null = null;
+  for (const span of spans) {
+    if (last === null || span.start >= last.end) {
+      last = { ...span };
+      joined.push(last);
+    } else if (span.end > last.end) {
+      last.end = span.end;
+      last.value = undefined;
+    }
+  }
+  return joined;
+}
+
+const USER_INFO = /:\/\/([^\s/?#"'`<>\\@]{1,300}(?:@[^\s/?#"'`<>\\@]{1,200})?)@(?=([\w.[$-]{1,253}))/y;
+
+/** A password, or a token in the place of a user, in a URL; `at` is where its `://` stands. */
+export function findUrlSecret(text: string, at: number): Span | null {
+  USER_INFO.lastIndex = at;
+  const [, info, host = ''] = USER_INFO.exec(text) ?? [];
+  if (info === undefined) return null;
+  const colon = info.indexOf(':');
+  const start = at + 3 + (colon + 1);
+  const secret = info.slice(colon + 1);
+  const end = start + secret.length;
+  if (colon === -1) {
+    if (/sentry|ingest/.test(host) && /^[a-f0-9]{32}$/.test(secret))
+      return { kind: 'sentry-dsn', start, end, byContext: true };
+    return looksRandom(secret) && !isDummy(secret)
+      ? { kind: 'url-token', start, end, byContext: true }
+      : null;
+  }
+  if (
+    secret.length < 3 ||
+    /^(?:pass|passwd|pw|pwd|x-oauth-basic|PASS|PASSWORD)$/.test(secret) ||
+    isDummy(secret)
+  )
+    return null;
+  return { kind: 'url-password', start, end, byContext: true };
+}
 
 const SHORTEST = 8;
 
@@ -14,13 +75,13 @@ const SHORTEST = 8;
 export function findSecrets(text: string): Span[] {
   if (text.length < SHORTEST) return [];
   const { spans, wraps } = scanWithEncoded(text);
-  for (const part of surroundWraps(text, wraps))
+  for (const part of surroundEscapes(text, wraps))
     for (const span of findUnwrapped(text, part)) spans.push(span);
   return joinSpans(spans);
 }
 
-function findUnwrapped(text: string, part: Part): Span[] {
-  const { text: plain, locate } = unwrap(text.slice(part.start, part.end));
+function findUnwrapped(text: string, part: TextRange): Span[] {
+  const { text: plain, locate } = unescapeText(text.slice(part.start, part.end));
   return scanWithEncoded(plain).spans.map(({ start, end, ...span }) => ({
     ...span,
     start: part.start + locate(start),
@@ -54,11 +115,11 @@ class Scan {
   /** Where something is written by its number, goes on in the next line or is put together. */
   readonly wraps: number[] = [];
   readonly #text: string;
-  readonly #signs = getSigns();
+  readonly #signs = getPrefilter();
   /** The end of what a rule found last: what follows is looked at as if a text began there, as it will in the end. */
   #end = 0;
   /** Made when they are needed: most texts are short. */
-  #ahead: Map<RegExp, Ahead> | null = null;
+  #ahead: Map<RegExp, Lookahead> | null = null;
   #assignments: Assignments | null = null;
 
   constructor(text: string, findDecoded?: FindDecoded) {
@@ -84,7 +145,7 @@ class Scan {
   }
 
   /** Where to go on: behind what was looked at as one. */
-  #decodeRuns(runs: readonly Part[], from: number, findDecoded: FindDecoded): number {
+  #decodeRuns(runs: readonly TextRange[], from: number, findDecoded: FindDecoded): number {
     let next = from;
     for (const { start, end } of runs) {
       // What is no ASCII may look like a part of the run: the run is then shorter, and another one may follow.
@@ -100,7 +161,7 @@ class Scan {
   #meet(at: number): void {
     const text = this.#text;
     const sign = this.#signs.find(text, at);
-    if (sign?.isTail === true) this.#keep(this.#assign().findGiven(at + 3));
+    if (sign?.isTail === true) this.#keep(this.#assign().findAssigned(at + 3));
     if (sign !== undefined && this.#trySign(at, sign)) return;
     const short = this.#signs.findShort(text, at);
     if (short !== undefined && this.#trySign(at, short)) return;
@@ -110,7 +171,7 @@ class Scan {
         break;
       case DASH:
         if (text.charCodeAt(at + 1) === DASH && (at === 0 || text.charCodeAt(at - 1) !== DASH))
-          this.#keep(this.#assign().findFlagged(at));
+          this.#keep(this.#assign().findFlagValue(at));
         break;
       case BACKSLASH:
       case PERCENT:
@@ -121,7 +182,7 @@ class Scan {
     }
   }
 
-  #trySign(at: number, { starts, pivots }: Sign): boolean {
+  #trySign(at: number, { starts, pivots }: Trigger): boolean {
     const text = this.#text;
     for (const { literal, rules } of starts) {
       if (!text.startsWith(literal, at)) continue;
@@ -165,7 +226,7 @@ class Scan {
 
   #findAhead(pattern: RegExp, at: number): number {
     this.#ahead ??= new Map();
-    const known = this.#ahead.get(pattern) ?? new Ahead(this.#text, pattern);
+    const known = this.#ahead.get(pattern) ?? new Lookahead(this.#text, pattern);
     this.#ahead.set(pattern, known);
     return known.find(at);
   }

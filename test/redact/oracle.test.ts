@@ -1,8 +1,7 @@
 import { lintSource } from '@secretlint/core';
 import { creator } from '@secretlint/secretlint-rule-preset-recommend';
 import { describe, expect, it } from 'vitest';
-import { PRESET_LITERALS } from '../../src/redact/preset-places.ts';
-import { findByPreset } from '../../src/redact/second-net.ts';
+import { findBySecretlint, PRESET_LITERALS } from '../../src/redact/secretlint.ts';
 import { type LabelledSecret, writeSecrets } from '../fixtures/secrets/write-secrets.ts';
 import { makeRedactor } from '../support/redactor.ts';
 
@@ -44,7 +43,7 @@ describe('the second net', () => {
       const text = [`${'just some words '.repeat(4090)}${'x'.repeat(at / 4)} ${first}`, ...others].join(
         `\n${'and others '.repeat(300)}\n`,
       );
-      const spans = await findByPreset(text);
+      const spans = await findBySecretlint(text);
       expect(spans.map(({ start, end }) => [start, end].join()).sort()).toEqual(await lintWhole(text));
       found += spans.length;
     }
@@ -53,15 +52,15 @@ describe('the second net', () => {
 
   it('cannot be switched off by a text', async () => {
     const token = `ghp${'_'}${'aB3'.repeat(12)}`;
-    expect(await findByPreset(token)).toHaveLength(1);
-    expect(await findByPreset(`secretlint-disable\n${token} secretlint-disable-line`)).toHaveLength(1);
+    expect(await findBySecretlint(token)).toHaveLength(1);
+    expect(await findBySecretlint(`secretlint-disable\n${token} secretlint-disable-line`)).toHaveLength(1);
   });
 
   it('finds nothing that is not found without it, on labelled secrets of all kinds', async () => {
     let found = 0;
     const missed: string[] = [];
     for (const secret of writeSecrets(800, 5)) {
-      for (const { kind, start, end } of await findByPreset(secret.text)) {
+      for (const { kind, start, end } of await findBySecretlint(secret.text)) {
         found++;
         if (isLeft(secret, { start, end })) missed.push(`${kind}: ${secret.text}`);
       }

@@ -1,4 +1,4 @@
-import { looksRandom } from '../guess.ts';
+import { looksRandom } from '../heuristics.ts';
 import { type Rule, token } from '../rule.ts';
 import { holdsCredentials } from './names.ts';
 
@@ -62,7 +62,7 @@ export const KEY_RULES: readonly Rule[] = [
     starts: ['mysql', 'mariadb'],
     ahead: /-p/g,
     pattern: /(?:mysql|mariadb)(?:dump|admin|import)? [^\n]{0,200}?-p["']?([^\s"'$-][^\s"'$]{3,100})/y,
-    check: looksChosen,
+    check: isNoPortOrPath,
   },
   {
     kind: 'flag-password',
@@ -97,6 +97,6 @@ export const KEY_RULES: readonly Rule[] = [
 ];
 
 /** `-p` has other meanings: a port, a folder, a profile. */
-function looksChosen(text: string): boolean {
+function isNoPortOrPath(text: string): boolean {
   return !/^\d{1,5}$|^[./~]|:/.test(text);
 }

@@ -1,4 +1,4 @@
-import { decodeBase64 } from '../guess.ts';
+import { decodeBase64 } from '../heuristics.ts';
 import type { NamedRule } from '../rule.ts';
 
 const HEX32 = /^[a-f0-9]{32}$/i;
@@ -63,3 +63,7 @@ export const SECRET_NAME =
 /** Though they end so: what they name is shown to everybody, or points to something else. */
 export const OPEN_NAME =
   /(?:next|page|paging|cursor|continuation|sync|cancel|cancellation|lex|start|end|sep|pad|eos|bos|unk|mask|special|stop|design|color|max|min|total|input|output|num|per|cached|completion|prompt|prev|previous|current|other|bucket|change|resume|skip|csrf|xsrf|verify|show|hide|toggle|forgot|reset|no|has|is|with|without|require|needs|use|public|publish(?:able)?|by|bypass|one|all|first|last|test|compass|sur|tres|tokenizer|syntax|keyword|punctuation|operator|identifier)(?:pass(?:word|wd|code)?|token|secret|key|auth|credentials?)\d?$/;
+
+/** The last three letters of every name that a secret may be assigned to: they rule out most names at once. */
+export const NAME_ENDINGS: readonly string[] =
+  'ord swd ase ode pwd ort ena ret ken ial als eds key ass uth kie ion yid _id ata'.split(' ');

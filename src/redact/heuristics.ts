@@ -6,7 +6,7 @@ const STAND_IN =
 const LOOKED_AT = 100;
 
 /** What stands for a value that is somewhere else, or is to be filled in. */
-export function isStandIn(value: string): boolean {
+export function isDummy(value: string): boolean {
   return STAND_IN.test(value.slice(0, LOOKED_AT));
 }
 
@@ -15,7 +15,7 @@ const RANDOM_BITS = 3;
 const MEASURED = 200;
 
 /** As only chance writes: letters and digits in turn, few repetitions, no words joined by marks. */
-export function looksRandom(value: string, { turns } = countKinds(value)): boolean {
+export function looksRandom(value: string, { turns } = countCharacters(value)): boolean {
   if (value.length < RANDOM_LENGTH) return false;
   return (
     turns > 0 &&
@@ -42,7 +42,10 @@ const PLAIN_WORDS = /^[A-Za-z]+(?:[-_. /]{1,3}[A-Za-z]+)*\d{0,2}$/;
 const LEAST_DIFFERENT = 5;
 
 /** As a person chooses a password: more than words and names. */
-export function looksChosen(value: string, { small, capitals, digits, others } = countKinds(value)): boolean {
+export function looksLikePassword(
+  value: string,
+  { small, capitals, digits, others } = countCharacters(value),
+): boolean {
   if (value.length < 8) return false;
   const kinds = Math.sign(small) + Math.sign(capitals) + Math.sign(digits) + Math.sign(others);
   return (
@@ -59,7 +62,7 @@ function hasDifferent(text: string, least: number): boolean {
   return seen.length >= least;
 }
 
-interface Kinds {
+interface CharacterCounts {
   small: number;
   capitals: number;
   digits: number;
@@ -68,7 +71,7 @@ interface Kinds {
   turns: number;
 }
 
-export function countKinds(text: string): Kinds {
+export function countCharacters(text: string): CharacterCounts {
   const kinds = { small: 0, capitals: 0, digits: 0, others: 0, turns: 0 };
   let last = 0;
   for (let i = 0; i < text.length; i++) {
