@@ -2,7 +2,7 @@ import type { Rule } from './rule.ts';
 import { NAME_ENDINGS } from './rules/names.ts';
 import { RULES } from './rules/services.ts';
 
-/** The characters that decide where words, names and encoded runs begin and end. */
+/** Finds the few places of a text where a secret may begin: what runs for every character of a text is here. */
 
 export const ASCII = 127;
 export const QUOTE = 0x22;
@@ -14,11 +14,8 @@ export const BACKSLASH = 0x5c;
 const DOT = 0x2e;
 
 const IS_WORD = markCharacters(/\w/);
-/** Of every byte whether encoded bytes are written with it, in base64 and its form for URLs. */
+/** For every byte, whether base64 or its form for URLs uses it. */
 export const IS_BASE64 = markCharacters(/[\w+/-]/);
-
-/** What may stand behind a name: it gives a value, or may stand between the name and what does. */
-export const NAME_ENDS = ' "\'\\]?`:=>';
 
 function markCharacters(pattern: RegExp): Uint8Array {
   const marks = new Uint8Array(256);
@@ -39,8 +36,8 @@ export function isNamePart(code: number): boolean {
 }
 
 /**
- * What stands before, from `begin` on, is no part of a word, nor of words joined by dashes; an escaped line end, or another
- * escaped character, is none.
+ * Whether a word begins at a place, with nothing before `begin` counted. Words joined by dashes are one; an escape such as
+ * `\n` or `%20` is no part of a word.
  */
 export function isWordStart(text: string, at: number, begin: number): boolean {
   if (at <= begin) return true;
@@ -55,27 +52,49 @@ export function isWordStart(text: string, at: number, begin: number): boolean {
   return at - 3 >= begin && text.charCodeAt(at - 3) === PERCENT;
 }
 
+/** Finds the next match of a global pattern. Asked for rising places, it looks at every character once. */
+export class Lookahead {
+  readonly #text: string;
+  readonly #pattern: RegExp;
+  #from = 0;
+  #next = -1;
+
+  constructor(text: string, pattern: RegExp) {
+    this.#text = text;
+    this.#pattern = pattern;
+  }
+
+  /** The first match from `from` on; the length of the text where there is none. */
+  find(from: number): number {
+    if (from < this.#from || from > this.#next) {
+      this.#pattern.lastIndex = from;
+      this.#from = from;
+      this.#next = this.#pattern.exec(this.#text)?.index ?? this.#text.length;
+    }
+    return this.#next;
+  }
+}
+
 const BITS = 7;
 const PAIR = (1 << (2 * BITS)) - 1;
 const ROW = (ASCII + 1) / 32;
-const MOST_ROWS = 1024;
+const MAX_ROWS = 1024;
 const SLOTS = 4096;
 
 /**
- * Finds places in bytes by the three characters that stand there, and where it is told, by the fourth. It decides for each
- * character of a text, so it looks only into tables that are small enough to stay close to the processor. Of a byte that is
- * no ASCII seven bits count: what is found may be something else, but nothing is missed.
+ * Finds places in bytes by their three characters, optionally by the fourth too. Runs for each character of a text, so its
+ * tables are small enough for the processor's cache. Of non-ASCII bytes seven bits count: there may be false hits, but no misses.
  */
 export class TrigramTable {
-  /** For every two characters the number of their row: one bit for each character that may follow. The first row has none. */
+  /** For every pair the number of its row, with one bit for each third character. Row 0 is empty. */
   readonly #pairs = new Uint16Array(1 << (2 * BITS));
-  readonly #thirds = new Int32Array(MOST_ROWS * ROW);
+  readonly #thirds = new Int32Array(MAX_ROWS * ROW);
   #rows = 1;
-  /** For three characters, by their hash, the row of those that may come fourth; without one, all may. */
-  readonly #threes = new Int32Array(SLOTS).fill(-1);
+  /** For a trigram, by its hash, the row of its fourth characters; without one, any may follow. */
+  readonly #trigrams = new Int32Array(SLOTS).fill(-1);
   readonly #fourths = new Int32Array(SLOTS * ROW);
 
-  /** The first place from `from` to before `to`; `to` where there is none. Reads up to three bytes beyond. */
+  /** The first place in `from` until `to`; `to` where there is none. Reads up to three bytes beyond. */
   findNext(bytes: Uint8Array, from: number, to: number): number {
     const pairs = this.#pairs;
     const thirds = this.#thirds;
@@ -84,32 +103,32 @@ export class TrigramTable {
     for (let i = from; i < to; i++) {
       const third = (bytes[i + 2] ?? 0) & ASCII;
       const row = thirds[((pairs[pair] ?? 0) << 2) | (third >> 5)] ?? 0;
-      const three = pair | (third << (2 * BITS));
-      if ((row & (1 << third)) !== 0 && this.#mayGoOn(three, bytes[i + 3] ?? 0)) return i;
-      pair = three >> BITS;
+      const trigram = pair | (third << (2 * BITS));
+      if ((row & (1 << third)) !== 0 && this.#mayPrecede(trigram, bytes[i + 3] ?? 0)) return i;
+      pair = trigram >> BITS;
     }
     return to;
   }
 
-  /** Any of `thirds` may follow the two characters, and anything then: told after all threes. */
+  /** Adds a pair that any of `thirds` may follow, and then anything. To be called after all `addTrigram`. */
   addPair(pair: string, thirds: string): void {
     const key = packPair(pair.charCodeAt(0), pair.charCodeAt(1));
     const row = this.#findRow(key);
     for (let i = 0; i < thirds.length; i++) {
       const code = thirds.charCodeAt(i);
       setBit(this.#thirds, row, code);
-      const three = key | (code << (2 * BITS));
-      const slot = this.#findSlot(three);
-      if (this.#threes[slot] === three) this.#fourths.fill(-1, slot * ROW, (slot + 1) * ROW);
+      const trigram = key | (code << (2 * BITS));
+      const slot = this.#findSlot(trigram);
+      if (this.#trigrams[slot] === trigram) this.#fourths.fill(-1, slot * ROW, (slot + 1) * ROW);
     }
   }
 
-  /** One of `fourths` may follow the three characters, or anything where none are told. */
-  addTrigram(three: string, fourths: string): void {
-    const key = packTrigram(three, 0);
-    setBit(this.#thirds, this.#findRow(key & PAIR), three.charCodeAt(2));
+  /** Adds a trigram that one of `fourths` may follow, or anything if there are none. */
+  addTrigram(trigram: string, fourths: string): void {
+    const key = packTrigram(trigram, 0);
+    setBit(this.#thirds, this.#findRow(key & PAIR), trigram.charCodeAt(2));
     const slot = this.#findSlot(key);
-    this.#threes[slot] = key;
+    this.#trigrams[slot] = key;
     if (fourths === '') this.#fourths.fill(-1, slot * ROW, (slot + 1) * ROW);
     for (let i = 0; i < fourths.length; i++) setBit(this.#fourths, slot, fourths.charCodeAt(i));
   }
@@ -120,17 +139,17 @@ export class TrigramTable {
     return row;
   }
 
-  #mayGoOn(three: number, byte: number): boolean {
-    const slot = this.#findSlot(three);
-    if (this.#threes[slot] === -1) return true;
+  #mayPrecede(trigram: number, byte: number): boolean {
+    const slot = this.#findSlot(trigram);
+    if (this.#trigrams[slot] === -1) return true;
     const fourth = byte & ASCII;
     return ((this.#fourths[slot * ROW + (fourth >> 5)] ?? 0) & (1 << fourth)) !== 0;
   }
 
-  #findSlot(three: number): number {
-    const threes = this.#threes;
-    let slot = (Math.imul(three, 0x9e3779b1) >>> 20) & (SLOTS - 1);
-    while (threes[slot] !== three && threes[slot] !== -1) slot = (slot + 1) & (SLOTS - 1);
+  #findSlot(trigram: number): number {
+    const trigrams = this.#trigrams;
+    let slot = (Math.imul(trigram, 0x9e3779b1) >>> 20) & (SLOTS - 1);
+    while (trigrams[slot] !== trigram && trigrams[slot] !== -1) slot = (slot + 1) & (SLOTS - 1);
     return slot;
   }
 }
@@ -140,8 +159,7 @@ function setBit(bits: Int32Array, row: number, code: number): void {
   bits[at] = (bits[at] ?? 0) | (1 << code);
 }
 
-/** Two characters as one number. */
-export function packPair(first: number, second: number): number {
+function packPair(first: number, second: number): number {
   return (first & ASCII) | ((second & ASCII) << BITS);
 }
 
@@ -152,147 +170,99 @@ export function packTrigram(text: string, at: number): number {
   );
 }
 
-/** A word in every mix of small letters and capitals. */
+/** The two characters at a place, as a number that no trigram has. */
+function packShort(text: string, at: number): number {
+  return -1 - packPair(text.charCodeAt(at), text.charCodeAt(at + 1));
+}
+
+/** A word of lower case letters in every mix of cases. */
 export function listCases(word: string): string[] {
   const [first = '', ...rest] = word;
   if (first === '') return [''];
-  return listCases(rest.join('')).flatMap((end) =>
-    [...new Set([first, first.toUpperCase()])].map((char) => char + end),
-  );
+  const heads = [...new Set([first, first.toUpperCase()])];
+  return listCases(rest.join('')).flatMap((end) => heads.map((head) => head + end));
 }
 
 /** What three characters, or two, may be the beginning of. */
 export interface Trigger {
-  /** The longest first: it says more. */
-  readonly starts: Start[];
+  /** The longest first, as the most specific. */
+  readonly starts: { literal: string; rules: Rule[] }[];
   readonly pivots: { literal: string; rule: Rule }[];
-  /** Whether a name that is given a secret may end so. */
-  isTail: boolean;
+  /** Whether the name of a secret may end so. */
+  isNameEnding: boolean;
 }
 
-export interface Start {
-  literal: string;
-  rules: Rule[];
-}
-
+/** What may follow a name: a character that assigns a value, or one that may stand before it. */
+const NAME_ENDS = ' "\'\\]?`:=>';
 const LETTERS = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const HEX = '0123456789abcdefABCDEF';
 const ANY = Array.from({ length: ASCII + 1 }, (_, code) => String.fromCharCode(code)).join('');
 
-/** By two characters those that may follow: a URL, a flag, and what escapes are undone for. */
-const OTHERS: readonly (readonly [pair: string, thirds: string])[] = [
+/** Pairs with the characters that may follow: URLs, flags, and escapes. */
+const OTHER_PAIRS: readonly (readonly [pair: string, thirds: string])[] = [
   [':/', '/'],
   ['--', LETTERS],
   ['\\u', HEX],
   ['\\x', HEX],
   ...[...HEX].map((digit) => [`%${digit}`, HEX] as const),
-  ['\\\n', ANY],
-  ['\\\r', ANY],
-  ['"+', ANY],
-  ["'+", ANY],
+  ...['\\\n', '\\\r', '"+', "'+"].map((pair) => [pair, ANY] as const),
   ['" ', '+'],
   ["' ", '+'],
 ];
 
-/** The sign of most ends of names. */
-const TAIL: Trigger = { starts: [], pivots: [], isTail: true };
-
-/** All signs: where one may stand, and what it is then. */
-export class Prefilter {
+/** Where a rule, a name, a URL, a flag or an escape may begin, and which rules to try there. */
+class Prefilter {
   readonly #table = new TrigramTable();
-  /** By three characters, or by two where the third one may be one of many. */
-  readonly #signs = new Map<number, Trigger>();
+  /** By trigram, or by pair where any of many characters may follow. */
+  readonly #triggers = new Map<number, Trigger>();
 
   constructor() {
-    const pairs = [...OTHERS];
+    const pairs = [...OTHER_PAIRS];
     for (const rule of RULES) {
       const { starts = [], pivots = [], thirds } = rule;
-      for (const literal of starts) addStart(this.#add(literal), { literal, rule });
+      for (const literal of starts) addStart(this.#add(literal), literal, rule);
       for (const literal of pivots) this.#add(literal).pivots.push({ literal, rule });
       if (thirds !== undefined) for (const pair of [...starts, ...pivots]) pairs.push([pair, thirds]);
     }
-    for (const tail of NAME_ENDINGS.flatMap(listCases)) this.#addTail(tail);
+    for (const ending of NAME_ENDINGS.flatMap(listCases)) this.#add(ending, NAME_ENDS).isNameEnding = true;
     for (const [pair, thirds] of pairs) this.#table.addPair(pair, thirds);
   }
 
-  /** The first place in `bytes` from `from` to before `to` where a sign stands; `to` where there is none. */
+  /** The first place in `from` until `to` to look at closer; `to` where there is none. */
   findNext(bytes: Uint8Array, from: number, to: number): number {
     return this.#table.findNext(bytes, from, to);
   }
 
   find(text: string, at: number): Trigger | undefined {
-    return this.#signs.get(packTrigram(text, at));
+    return this.#triggers.get(packTrigram(text, at));
   }
 
-  /** What is known by two characters already. */
+  /** The trigger of two characters. */
   findShort(text: string, at: number): Trigger | undefined {
-    return this.#signs.get(markPair(packPair(text.charCodeAt(at), text.charCodeAt(at + 1))));
+    return this.#triggers.get(packShort(text, at));
   }
 
-  #add(literal: string): Trigger {
-    const isShort = literal.length === 2;
-    const key = isShort
-      ? markPair(packPair(literal.charCodeAt(0), literal.charCodeAt(1)))
-      : packTrigram(literal, 0);
-    if (!isShort) this.#table.addTrigram(literal, literal.charAt(3));
-    const known = this.#signs.get(key);
-    if (known !== undefined) return known;
-    const sign: Trigger = { starts: [], pivots: [], isTail: false };
-    this.#signs.set(key, sign);
-    return sign;
-  }
-
-  #addTail(tail: string): void {
-    this.#table.addTrigram(tail, NAME_ENDS);
-    const key = packTrigram(tail, 0);
-    const known = this.#signs.get(key);
-    if (known === undefined) this.#signs.set(key, TAIL);
-    else known.isTail = true;
+  #add(literal: string, fourths = literal.charAt(3)): Trigger {
+    const isPair = literal.length === 2;
+    if (!isPair) this.#table.addTrigram(literal, fourths);
+    const key = isPair ? packShort(literal, 0) : packTrigram(literal, 0);
+    const trigger = this.#triggers.get(key) ?? { starts: [], pivots: [], isNameEnding: false };
+    this.#triggers.set(key, trigger);
+    return trigger;
   }
 }
 
-/** No three characters have this number. */
-function markPair(pair: number): number {
-  return -1 - pair;
+function addStart({ starts }: Trigger, literal: string, rule: Rule): void {
+  const known = starts.find((start) => start.literal === literal);
+  if (known !== undefined) known.rules.push(rule);
+  else starts.push({ literal, rules: [rule] });
+  starts.sort((a, b) => b.literal.length - a.literal.length);
 }
 
 let built: Prefilter | null = null;
 
-/** Built when the first text is looked at. */
+/** Built for the first text that is searched. */
 export function getPrefilter(): Prefilter {
   built ??= new Prefilter();
   return built;
-}
-
-function addStart({ starts }: Trigger, { literal, rule }: { literal: string; rule: Rule }): void {
-  const known = starts.find((start) => start.literal === literal);
-  if (known !== undefined) known.rules.push(rule);
-  else {
-    starts.push({ literal, rules: [rule] });
-    if (starts.length > 1) starts.sort((a, b) => b.literal.length - a.literal.length);
-  }
-}
-
-/** Where a pattern comes next in a text. Asked for places in rising order, it looks at every character once. */
-export class Lookahead {
-  readonly #text: string;
-  readonly #pattern: RegExp;
-  #from = 0;
-  #next = -1;
-
-  /** The pattern is global. */
-  constructor(text: string, pattern: RegExp) {
-    this.#text = text;
-    this.#pattern = pattern;
-  }
-
-  /** The first place from `from` on; the length of the text where there is none. */
-  find(from: number): number {
-    if (from < this.#from || from > this.#next) {
-      this.#pattern.lastIndex = from;
-      this.#from = from;
-      this.#next = this.#pattern.exec(this.#text)?.index ?? this.#text.length;
-    }
-    return this.#next;
-  }
 }

@@ -161,7 +161,7 @@ class Scan {
   #meet(at: number): void {
     const text = this.#text;
     const sign = this.#signs.find(text, at);
-    if (sign?.isTail === true) this.#keep(this.#assign().findAssigned(at + 3));
+    if (sign?.isNameEnding === true) this.#keep(this.#assign().findAssigned(at + 3));
     if (sign !== undefined && this.#trySign(at, sign)) return;
     const short = this.#signs.findShort(text, at);
     if (short !== undefined && this.#trySign(at, short)) return;
