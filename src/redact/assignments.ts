@@ -3,57 +3,62 @@ import { isNamePart, Lookahead } from './prefilter.ts';
 import type { NamedRule, Span } from './rule.ts';
 import { NAME_ENDINGS, NAMED_RULES, OPEN_NAME, SECRET_NAME } from './rules/names.ts';
 
-/** What a name says of the value that it is given. */
-export interface SecretName {
+/** A name that secrets are assigned to. */
+interface SecretName {
   name: string;
   rules: readonly NamedRule[];
   isSecret: boolean;
-  /** What a person chooses, rather than a program. */
+  /** Whether a person chooses the value, rather than a program. */
   isPersonal: boolean;
   header: 'authorization' | 'cookie' | null;
 }
 
-/** What a name is given. */
-export interface Value {
+interface Value {
   text: string;
   start: number;
   isQuoted: boolean;
-  /** With white space before the `=`, as code has it and settings have not. */
+  /** With white space before the `=`, as in code and not in settings. */
   isSpaced: boolean;
 }
 
+const ENDINGS: ReadonlySet<string> = new Set(NAME_ENDINGS);
 const HEADERS = ['authorization', 'cookie'] as const;
 const PERSONAL = /pass|pwd|secret|contrasena|cred/;
+const CACHE = new Map<string, SecretName | null>();
+const MAX_CACHED = 4096;
 
-/** Names come again and again. */
-const NAMINGS = new Map<string, SecretName | null>();
-const MOST_NAMINGS = 4096;
-
-/** Null for a name that is given anything. */
-export function classifyName(written: string): SecretName | null {
-  const known = NAMINGS.get(written);
+/** Null for a name whose value is no secret. */
+function classifyName(written: string): SecretName | null {
+  const known = CACHE.get(written);
   if (known !== undefined) return known;
   const name = written.toLowerCase().replace(/[^a-z0-9]/g, '');
   const rules = NAMED_RULES.filter((rule) => rule.name.test(name));
   const isSecret = SECRET_NAME.test(name) && !OPEN_NAME.test(name);
   const header = HEADERS.find((ending) => name.endsWith(ending)) ?? null;
-  const isPersonal = PERSONAL.test(name);
-  const naming =
-    rules.length > 0 || isSecret || header !== null ? { name, rules, isSecret, isPersonal, header } : null;
-  if (NAMINGS.size >= MOST_NAMINGS) NAMINGS.clear();
-  NAMINGS.set(written, naming);
-  return naming;
+  const isAny = rules.length > 0 || isSecret || header !== null;
+  const found = isAny ? { name, rules, isSecret, isPersonal: PERSONAL.test(name), header } : null;
+  if (CACHE.size >= MAX_CACHED) CACHE.clear();
+  CACHE.set(written, found);
+  return found;
 }
 
-/** The kind of secret that a value is for the name that it has, if any. */
-export function judgeValue(naming: SecretName, value: Value): string | null {
+/** The same for a name of any length, without looking closer at most of them. */
+function classifyByEnding(name: string): SecretName | null {
+  return ENDINGS.has(name.slice(-3).toLowerCase()) ? classifyName(name) : null;
+}
+
+/** The kind of secret that a value is under its name; null where it is none. */
+function judgeValue(secretName: SecretName, value: Value): string | null {
   const { text } = value;
-  const rule = naming.rules.find(({ value: shape, check }) => shape.test(text) && check?.(text) !== false);
-  const kind = rule?.kind ?? (naming.isSecret && isSecretValue(naming, value) ? 'assigned-secret' : null);
+  const rule = secretName.rules.find(
+    ({ value: shape, check }) => shape.test(text) && check?.(text) !== false,
+  );
+  const isSecret = rule === undefined && secretName.isSecret && isSecretValue(secretName, value);
+  const kind = rule?.kind ?? (isSecret ? 'assigned-secret' : null);
   return kind === null || isDummy(text) || isReference(text) ? null : kind;
 }
 
-/** A path, a URL, a pattern, a template, a member of something: where a value is, not what it is. */
+/** A path, URL, pattern, template or member: where a value is, not what it is. */
 function isReference(text: string): boolean {
   return (
     /^(?:\.{0,2}\/|~|https?:|[a-z]+:\/\/|\^|arn:|@)/.test(text) ||
@@ -74,81 +79,70 @@ function isSecretValue({ name, isPersonal }: SecretName, { text, isQuoted, isSpa
   return (isPersonal || (text.length >= 12 && kinds.turns >= 2)) && looksLikePassword(text, kinds);
 }
 
-/** What a header of HTTP is given: the rest of a line. */
-export interface HeaderLine {
+/** The rest of a line behind the name of an HTTP header. */
+interface HeaderLine {
   text: string;
   start: number;
 }
 
-/** The secret in the rest of a line, for the header that it is given to. */
-export function judgeHeader(header: 'authorization' | 'cookie', line: HeaderLine): Span | null {
-  return header === 'cookie' ? findCookie(line) : findAuthorization(line);
-}
-
 const AUTHORIZATION =
   /^(?:([A-Za-z][\w-]{2,20}) {1,3})?(?:(?:token|key|api_key)=)?["']?([\w.~+/=:-]{16,2000})/;
-const SCHEMES: ReadonlyMap<string, string> = new Map([
-  ['bearer', 'bearer-token'],
-  ['basic', 'basic-auth'],
-]);
-
 function findAuthorization({ text, start }: HeaderLine): Span | null {
   const [all = '', scheme = '', secret = ''] = AUTHORIZATION.exec(text) ?? [];
   if (!/\d/.test(secret) || !/[A-Za-z]/.test(secret) || isDummy(secret)) return null;
   const end = start + all.length;
-  const kind = SCHEMES.get(scheme.toLowerCase()) ?? 'authorization';
+  const kind = /^bearer$/i.test(scheme)
+    ? 'bearer-token'
+    : /^basic$/i.test(scheme)
+      ? 'basic-auth'
+      : 'authorization';
   return { kind, start: end - secret.length, end, byContext: true };
 }
 
-/** All of the header, as long as one of its cookies is more than a setting. */
+/** The whole header, if one of its cookies is more than a setting. */
 function findCookie({ text, start }: HeaderLine): Span | null {
-  const isTelling = text.split(';').some((pair) => {
+  const isSecret = text.split(';').some((pair) => {
     const [, value = ''] = /^\s{0,4}[\w.-]{1,100}=(.{16,4000})$/.exec(pair) ?? [];
     return /\d/.test(value) && /[A-Za-z]/.test(value) && !isDummy(value);
   });
-  return isTelling ? { kind: 'cookie', start, end: start + text.length, byContext: true } : null;
+  return isSecret ? { kind: 'cookie', start, end: start + text.length, byContext: true } : null;
+}
+
+/** The secret in a header, if any. */
+function judgeHeader(header: 'authorization' | 'cookie', line: HeaderLine): Span | null {
+  return header === 'cookie' ? findCookie(line) : findAuthorization(line);
+}
+
+/** The kind of secret that a member of JSON is under its name; null where it is none. */
+export function findKindByName(name: string, text: string): string | null {
+  const secretName = name.length < 3 || text.length > MAX_VALUE ? null : classifyByEnding(name);
+  if (secretName === null) return null;
+  return secretName.header === null
+    ? judgeValue(secretName, { text, start: 0, isQuoted: true, isSpaced: false })
+    : (judgeHeader(secretName.header, { text, start: 0 })?.kind ?? null);
 }
 
 const MAX_NAME = 64;
 const MAX_GAP = 8;
-
-const TAILS: ReadonlySet<string> = new Set(NAME_ENDINGS);
-
-function hasTail(name: string): boolean {
-  return TAILS.has(name.slice(-3).toLowerCase());
-}
-
-/** The kind of secret that a value is for the name that it has, if any: for what is parsed already. */
-export function findKindByName(name: string, text: string): string | null {
-  if (name.length < 3 || text.length > MAX_VALUE || !hasTail(name)) return null;
-  const naming = classifyName(name);
-  if (naming === null) return null;
-  return naming.header === null
-    ? judgeValue(naming, { text, start: 0, isQuoted: true, isSpaced: false })
-    : (judgeHeader(naming.header, { text, start: 0 })?.kind ?? null);
-}
-
+const GAP = ' "\'\\]?`';
 const FLAG = /--([A-Za-z][\w-]{2,40})[ \t]{1,8}/y;
 const MAX_VALUE = 4096;
 const MAX_LINE = 1024;
 const LEAD = /[:=]?[=>]?[ \t]{0,8}(?:[brfu@](?=["']))?(?:(\\{0,3})(["'`]))?/y;
-/** With few `=` in it, so that in a long row of assignments each is looked at a few times only. */
+/** With few `=`, so that each of many assignments in a row is read a few times only. */
 const BARE = /[^\s"'`,;<>(){}[\]|\\=]{1,4096}(?:=[^\s"'`,;<>(){}[\]|\\=]{1,256}){0,2}={0,2}/y;
 const BARE_QUERY = /[^\s"'`,;<>(){}[\]|\\&#=]{1,4096}={0,2}/y;
-
 const LINE_END = /[\n\r"'\\]/g;
 const TAG_END = /<\//g;
 const DIGIT = /\d/g;
 
-const NOTHING_JUDGED = { naming: null, last: null, kind: null };
-
-/** What the names in one text are given. */
+/** Finds the values that names in a text are assigned. */
 export class Assignments {
   readonly #text: string;
   readonly #lineEnds: Lookahead;
   readonly #tagEnds: Lookahead;
   readonly #digits: Lookahead;
-  #judged: { naming: SecretName | null; last: Value | null; kind: string | null } = NOTHING_JUDGED;
+  #last: { secretName: SecretName; value: Value; kind: string | null } | null = null;
 
   constructor(text: string) {
     this.#text = text;
@@ -157,16 +151,17 @@ export class Assignments {
     this.#digits = new Lookahead(text, DIGIT);
   }
 
-  /** The value that a name which ends at `end` is given by `:`, `=` or as the content of a tag, if it is a secret. */
+  /** The secret assigned by `:` or `=`, or as the content of a tag, to the name that ends at `end`. */
   findAssigned(end: number): Span | null {
     const text = this.#text;
     const last = Math.min(end + MAX_GAP, text.length - 1);
     let at = end;
-    while (at < last && isGap(text.charCodeAt(at))) at++;
+    while (at < last && GAP.includes(text.charAt(at))) at++;
     if (at >= text.length) return null;
     const mark = text.charAt(at);
     if (mark !== ':' && mark !== '=' && mark !== '>') return null;
-    const start = findNameStart(text, end);
+    let start = end;
+    while (start > 0 && end - start < MAX_NAME && isNamePart(text.charCodeAt(start - 1))) start--;
     const name = classifyName(text.slice(start, end));
     if (name === null) return null;
     const before = start === 0 ? '' : text.charAt(start - 1);
@@ -175,41 +170,38 @@ export class Assignments {
     return this.#judge(name, this.#readValue(at, { isSpaced: end < at && mark === '=', isQuery }));
   }
 
-  /** The value that stands behind a flag such as `--password`; `at` is where the flag begins. */
+  /** The secret after a flag such as `--password` at `at`. */
   findFlagValue(at: number): Span | null {
     FLAG.lastIndex = at;
     const [all, name] = FLAG.exec(this.#text) ?? [];
-    if (all === undefined || name === undefined || !hasTail(name)) return null;
-    const naming = classifyName(name);
-    if (naming === null) return null;
+    const secretName = name === undefined ? null : classifyByEnding(name);
+    if (all === undefined || secretName === null) return null;
     const value = this.#readValue(at + all.length - 1, { isSpaced: false, isQuery: false });
-    return value?.text.startsWith('-') ? null : this.#judge(naming, value);
+    return value?.text.startsWith('-') ? null : this.#judge(secretName, value);
   }
 
-  #judge(naming: SecretName, value: Value | null): Span | null {
+  #judge(secretName: SecretName, value: Value | null): Span | null {
     if (value === null) return null;
     const { text, start } = value;
-    if (naming.header === null) {
-      const kind = this.#judgeOnce(naming, value);
+    if (secretName.header === null) {
+      const kind = this.#judgeOnce(secretName, value);
       return kind === null ? null : { kind, start, end: start + text.length, byContext: true };
     }
     const end = Math.min(this.#lineEnds.find(start), start + MAX_LINE);
     // A header without a digit has no secret.
     if (this.#digits.find(start) >= end) return null;
-    return judgeHeader(naming.header, { text: this.#text.slice(start, end), start });
+    return judgeHeader(secretName.header, { text: this.#text.slice(start, end), start });
   }
 
-  /** The same assignment often comes many times in a row. */
-  #judgeOnce(naming: SecretName, value: Value): string | null {
-    const { last } = this.#judged;
-    if (
-      this.#judged.naming !== naming ||
-      last?.text !== value.text ||
-      last.isQuoted !== value.isQuoted ||
-      last.isSpaced !== value.isSpaced
-    )
-      this.#judged = { naming, last: value, kind: judgeValue(naming, value) };
-    return this.#judged.kind;
+  /** Remembers the last verdict: the same assignment often comes many times in a row. */
+  #judgeOnce(secretName: SecretName, value: Value): string | null {
+    const { text, isQuoted, isSpaced } = value;
+    const last = this.#last?.secretName === secretName ? this.#last : null;
+    if (last?.value.text === text && last.value.isQuoted === isQuoted && last.value.isSpaced === isSpaced)
+      return last.kind;
+    const kind = judgeValue(secretName, value);
+    this.#last = { secretName, value, kind };
+    return kind;
   }
 
   #readValue(at: number, { isSpaced, isQuery }: { isSpaced: boolean; isQuery: boolean }): Value | null {
@@ -220,8 +212,10 @@ export class Assignments {
     const [all, slashes = '', quote] = lead;
     const start = at + all.length;
     if (quote !== undefined) {
-      const value = readUntil(text, start, `${slashes}${quote}`);
-      return value === null || value.includes('\n') ? null : { text: value, start, isQuoted: true, isSpaced };
+      const rest = text.slice(start, start + MAX_VALUE);
+      const value = rest.slice(0, Math.max(0, rest.indexOf(`${slashes}${quote}`)));
+      const isClosed = rest.startsWith(`${slashes}${quote}`, value.length);
+      return isClosed && !value.includes('\n') ? { text: value, start, isQuoted: true, isSpaced } : null;
     }
     const bare = isQuery ? BARE_QUERY : BARE;
     bare.lastIndex = start;
@@ -235,31 +229,6 @@ export class Assignments {
   #readTagged(start: number): Value | null {
     const end = this.#tagEnds.find(start);
     if (end === this.#text.length || end + 2 > start + MAX_VALUE) return null;
-    const text = this.#text.slice(start, end);
-    return { text, start, isQuoted: true, isSpaced: false };
+    return { text: this.#text.slice(start, end), start, isQuoted: true, isSpaced: false };
   }
-}
-
-function readUntil(text: string, start: number, close: string): string | null {
-  const rest = text.slice(start, start + MAX_VALUE);
-  const end = rest.indexOf(close);
-  return end === -1 ? null : rest.slice(0, end);
-}
-
-function isGap(code: number): boolean {
-  return (
-    code === 0x20 ||
-    code === 0x22 ||
-    code === 0x27 ||
-    code === 0x5c ||
-    code === 0x5d ||
-    code === 0x3f ||
-    code === 0x60
-  );
-}
-
-function findNameStart(text: string, end: number): number {
-  let start = end;
-  while (start > 0 && end - start < MAX_NAME && isNamePart(text.charCodeAt(start - 1))) start--;
-  return start;
 }
