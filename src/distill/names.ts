@@ -35,17 +35,17 @@ const DEFINITION =
 
 export function findPaths(text: string): string[] {
   if (!text.includes('.')) return [];
-  return unique(allOf(PATH, text).filter((path) => !path.startsWith('//')));
+  return findAll(PATH, text).filter((path) => !path.startsWith('//'));
 }
 
 /** Words as only code has them: with an inner capital, an underscore, or called. */
 export function findSymbols(text: string): string[] {
-  const words = allOf(WORD, text).map((word) => (word.startsWith('\\') ? word.replace(ESCAPE, '') : word));
+  const words = findAll(WORD, text).map((word) => (word.startsWith('\\') ? word.replace(ESCAPE, '') : word));
   const humped = words.filter(
     (word) => INNER_HUMP.test(word) && !word.endsWith('_') && !isMixed(word) && !isEncoded(word),
   );
-  const called = allOf(CALL, text).map((call) => call.slice(0, -2));
-  return unique([...humped, ...called]).filter((word) => word !== '__proto__');
+  const called = findAll(CALL, text).map((call) => call.slice(0, -2));
+  return [...new Set([...humped, ...called])].filter((word) => word !== '__proto__');
 }
 
 const LONGEST_WITH_DIGITS = 30;
@@ -69,7 +69,7 @@ function isMixed(word: string): boolean {
 
 export function findQualified(text: string): string[] {
   if (!text.includes('.') && !text.includes('::')) return [];
-  return unique(allOf(QUALIFIED, text)).filter((name) => !endsAsFile(name));
+  return findAll(QUALIFIED, text).filter((name) => !endsAsFile(name));
 }
 
 function endsAsFile(name: string): boolean {
@@ -77,20 +77,20 @@ function endsAsFile(name: string): boolean {
 }
 
 export function findErrorNames(text: string): string[] {
-  return unique(allOf(ERROR_NAME, text));
+  return findAll(ERROR_NAME, text);
 }
 
 export function findReferences(text: string): string[] {
-  return unique(allOf(REFERENCE, text)).filter((name) => !STANDARD.test(name));
+  return findAll(REFERENCE, text).filter((name) => !STANDARD.test(name));
 }
 
 export function findBackticked(text: string): string[] {
   if (!text.includes('`')) return [];
-  return unique(allOf(BACKTICKED, text).map((quoted) => quoted.slice(1, -1).trim()));
+  return [...new Set(findAll(BACKTICKED, text).map((quoted) => quoted.slice(1, -1).trim()))];
 }
 
 export function findDefinitions(text: string): string[] {
-  return unique(allOf(DEFINITION, text).map(lastWord));
+  return [...new Set(findAll(DEFINITION, text).map(lastWord))];
 }
 
 function lastWord(text: string): string {
@@ -111,13 +111,10 @@ export function isSymbol(word: string): boolean {
   return /^[A-Za-z_]\w{4,79}$/.test(word) && INNER_HUMP.test(word);
 }
 
-/** Unlike `exec` and `test`, `match` leaves no state in a global pattern. */
-function allOf(pattern: RegExp, text: string): readonly string[] {
-  return text.match(pattern) ?? [];
-}
-
-function unique(items: readonly string[]): string[] {
-  return items.length < 2 ? [...items] : [...new Set(items)];
+/** Every match, each once. Unlike `exec` and `test`, `match` leaves no state in a global pattern. */
+function findAll(pattern: RegExp, text: string): string[] {
+  const matches = text.match(pattern) ?? [];
+  return matches.length < 2 ? matches : [...new Set(matches)];
 }
 
 /** Every name in a text, each once. */

@@ -24,14 +24,14 @@ export function findReferenceFacts(log: SessionLog, valuation: Valuation): (Fact
   ];
 }
 
-function findBranch(log: SessionLog, valuation: Valuation): Fact | null {
-  if (log.branch === null || MAIN_BRANCH.test(log.branch)) return null;
+function findBranch({ branch }: SessionLog, valuation: Valuation): Fact | null {
+  if (branch === null || MAIN_BRANCH.test(branch)) return null;
   return draftFact('reference', {
-    text: `branch ${log.branch}`,
+    text: `branch ${branch}`,
     line: 0,
     trust: 'observed',
     origin: 'git',
-    weight: { points: POINTS, age: 0, names: weighNames(log.branch, valuation) },
+    weight: { points: POINTS, age: 0, names: weighNames(branch, valuation) },
     detail: { about: 'branch' },
   });
 }

@@ -80,10 +80,7 @@ function isSecretValue({ name, isPersonal }: SecretName, { text, isQuoted, isSpa
 }
 
 /** The rest of a line behind the name of an HTTP header. */
-interface HeaderLine {
-  text: string;
-  start: number;
-}
+type HeaderLine = Pick<Value, 'text' | 'start'>;
 
 const AUTHORIZATION =
   /^(?:([A-Za-z][\w-]{2,20}) {1,3})?(?:(?:token|key|api_key)=)?["']?([\w.~+/=:-]{16,2000})/;

@@ -27,14 +27,14 @@ async function lintWhole(text: string): Promise<string[]> {
   return messages.map(({ range }) => range.join()).sort();
 }
 
-describe('the second net', () => {
-  it('knows of every rule of the preset what it looks for', () => {
+describe('secretlint', () => {
+  it('has literals for every rule of the preset', () => {
     const names = listPresetRules().map(({ meta }) => meta.id.slice(PREFIX.length));
     expect([...PRESET_LITERALS.keys(), ...WITHOUT].sort()).toEqual(names.sort());
     for (const literal of [...PRESET_LITERALS.values()].flat()) expect(literal).toMatch(/^[!-~]{4,}$/);
   });
 
-  it('finds what the preset finds in all of a text, wherever it stands', async () => {
+  it('finds in the ranges around literals all that the preset finds in the whole text', async () => {
     let found = 0;
     const secrets = writeSecrets(400, 9);
     for (let at = 0; at < secrets.length; at += 20) {

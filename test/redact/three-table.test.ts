@@ -10,8 +10,8 @@ const pair = fc.tuple(
 );
 const text = fc.string({ unit: fc.oneof(char, fc.constantFrom('é', '…')), maxLength: 80 });
 
-describe('a table of threes', () => {
-  it('finds every place where one stands, and in ASCII no other', () => {
+describe('TrigramTable', () => {
+  it('finds every place of its trigrams and pairs, and in ASCII no other', () => {
     fc.assert(
       fc.property(fc.array(literal), fc.array(pair), text, (literals, pairs, searched) => {
         const table = new TrigramTable();
@@ -36,8 +36,8 @@ describe('a table of threes', () => {
   });
 });
 
-describe('what is ahead', () => {
-  it('is what the pattern finds from there on, in whatever order it is asked', () => {
+describe('Lookahead', () => {
+  it('finds the next match of its pattern, for places in any order', () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat(80)), (searched, places) => {
         const ahead = new Lookahead(searched, /[1-]/g);

@@ -36,7 +36,7 @@ export interface ReadOptions {
 }
 
 /**
- * Reads a session and distils it, without its secrets. Of a transcript that has grown since the last time only what is new is read, with the
+ * Reads a session and distills it, without its secrets. Of a transcript that has grown since the last time only what is new is read, with the
  * same outcome; with `keeps`, that next time is prepared for.
  */
 export function readSession(
