@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { splitAtPlaceholders } from '../../src/redact/placeholder.ts';
-import { Redactor } from '../../src/redact/redactor.ts';
+import { Redactor, splitAtPlaceholders } from '../../src/redact/redactor.ts';
 
 /** What was taken out of transcripts. */
 export interface Tally {

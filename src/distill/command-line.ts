@@ -1,28 +1,37 @@
-import { remember } from '../model/remember.ts';
-
 /**
- * Command lines read by their form, without running anything: as a POSIX shell would, and leniently enough for what is
- * typed into fish, PowerShell and cmd.exe. Nothing fails: what is never closed reaches to the end.
+ * Splits command lines as a POSIX shell would, leniently enough for fish, PowerShell and cmd.exe. Never fails: an unclosed
+ * quote reaches to the end.
  */
 
 const MAX_SCANNED = 20_000;
 
-/** A simple command: its words as they were typed, without redirected output and comments. */
+/** A simple command: its words as typed, without redirected output and comments. */
 export interface SimpleCommand {
   words: string[];
-  /** Whether it reads what the command before it wrote. */
+  /** Whether it reads the output of the command before it. */
   piped: boolean;
   /** Whether it runs only if the command before it fails. */
-  otherwise: boolean;
+  afterFailure: boolean;
 }
 
-const MANY_COMMANDS = 1000;
+/** Caches the results for the latest texts. Callers share the results and must not change them. */
+export function remember<T>(make: (text: string) => T, most = 1000): (text: string) => T {
+  let latest = new Map<string, T>();
+  let older = new Map<string, T>();
+  return (text) => {
+    const known = latest.get(text) ?? older.get(text);
+    const made = known ?? make(text);
+    if (latest.size >= most) {
+      older = latest;
+      latest = new Map();
+    }
+    latest.set(text, made);
+    return made;
+  };
+}
 
-/** The simple commands of a command line. Agents run the same ones again and again, and each is looked at from several sides. */
-export const splitCommands: (line: string) => readonly SimpleCommand[] = remember(
-  readCommands,
-  MANY_COMMANDS,
-);
+/** The simple commands of a command line. Cached: agents repeat commands, and each is split for several purposes. */
+export const splitCommands: (line: string) => readonly SimpleCommand[] = remember(readCommands);
 
 function readCommands(line: string): SimpleCommand[] {
   const text = dropHereDocuments(line.slice(0, MAX_SCANNED).replaceAll('\r\n', '\n'));
@@ -37,7 +46,7 @@ function readCommands(line: string): SimpleCommand[] {
   const endCommand = (): void => {
     endWord();
     const kept = dropRedirections(words);
-    if (kept.length > 0) commands.push({ words: kept, piped: before === '|', otherwise: before === '||' });
+    if (kept.length > 0) commands.push({ words: kept, piped: before === '|', afterFailure: before === '||' });
     words = [];
     before = '';
   };
@@ -59,8 +68,10 @@ function readCommands(line: string): SimpleCommand[] {
     else if (char === '"' || char === "'" || char === '`') take(findEnd(text, at));
     else if (char === '{' && word.endsWith('$')) take(findEnd(text, at));
     else if (char === '(' && word !== '') take(findEnd(text, at));
-    else if (char === '#' && word === '') at = endOfLine(text, at) - 1;
-    else if (char === '>' || char === '<') {
+    else if (char === '#' && word === '') {
+      const end = text.indexOf('\n', at);
+      at = (end === -1 ? text.length : end) - 1;
+    } else if (char === '>' || char === '<') {
       if (word.length >= LONGEST_OPERATOR || !OPERATOR.test(word)) endWord();
       word += char;
     } else if (char === '|' && word.endsWith('>')) word += char;
@@ -77,29 +88,16 @@ function readCommands(line: string): SimpleCommand[] {
   return commands;
 }
 
-/** Characters that mean nothing but themselves, wherever they stand. */
+/** Characters without a special meaning anywhere. */
 const PLAIN = /[\w./:=,@%+~-]+/y;
 const SEPARATORS = '\n;|&()';
-/** What may stand before the sign of a redirection and belong to it. */
+/** What belongs to a redirection before its last character. */
 const OPERATOR = /^(?:\d?|&)[<>]*$/;
 const LONGEST_OPERATOR = 3;
 
-function endOfLine(text: string, at: number): number {
-  const end = text.indexOf('\n', at);
-  return end === -1 ? text.length : end;
-}
-
-const CLOSERS: ReadonlyMap<string, string> = new Map([
-  ['"', '"'],
-  ["'", "'"],
-  ['`', '`'],
-  ['(', ')'],
-  ['{', '}'],
-]);
-
-/** Where what is opened at a place is closed again, quotes and substitutions inside of it included. */
+/** The end of the quote or substitution that begins at a place, nested ones included. */
 function findEnd(text: string, at: number): number {
-  const open = [CLOSERS.get(text.charAt(at))];
+  const open = [closerOf(text.charAt(at))];
   for (let i = at + 1; i < text.length; i++) {
     const char = text.charAt(i);
     const closer = open.at(-1);
@@ -107,14 +105,17 @@ function findEnd(text: string, at: number): number {
     else if (char === closer) {
       open.pop();
       if (open.length === 0) return i + 1;
-    } else if (closer === '"' ? char === '(' && text.charAt(i - 1) === '$' : closer === ')' && opens(char))
-      open.push(CLOSERS.get(char));
+    } else if (
+      closer === '"' ? char === '(' && text.charAt(i - 1) === '$' : closer === ')' && `"'(`.includes(char)
+    )
+      open.push(closerOf(char));
   }
   return text.length;
 }
 
-function opens(char: string): boolean {
-  return char === '"' || char === "'" || char === '(';
+function closerOf(opener: string): string {
+  if (opener === '(') return ')';
+  return opener === '{' ? '}' : opener;
 }
 
 const OUTPUT = /^(?:\d?|&)>[>|]?(?!\()(.*)$/s;
@@ -130,7 +131,7 @@ function dropRedirections(words: readonly string[]): string[] {
   return kept;
 }
 
-/** A quoted text of several lines is shown by its first. */
+/** Shortens a quoted text of several lines to its first. */
 function foldLines(word: string): string {
   const end = word.indexOf('\n');
   if (end === -1) return word;
@@ -139,10 +140,10 @@ function foldLines(word: string): string {
 }
 
 const HERE_DOCUMENT = /(?<!<)<<-?[ \t]*(?:(['"])(\w+)\1|\\?([A-Za-z_]\w*))/g;
-/** A text that is handed over as a here-document. */
-const HANDED_OVER = /\$\(cat <<-?[ \t]*['"]?\w+['"]?[ \t]*$/;
+/** A text passed as an argument by a here-document. */
+const AS_ARGUMENT = /\$\(cat <<-?[ \t]*['"]?\w+['"]?[ \t]*$/;
 
-/** Takes the bodies of here-documents out; a text that is handed over as one is shown by its first line. */
+/** Drops the bodies of here-documents; one that is an argument is shown by its first line. */
 function dropHereDocuments(text: string): string {
   if (!text.includes('<<')) return text;
   const lines = text.split('\n');
@@ -151,27 +152,19 @@ function dropHereDocuments(text: string): string {
   for (let at = 0; at < lines.length; at++) {
     const opening = lines[at] ?? '';
     const body = at + 1;
-    const told = opening.replace(HERE_DOCUMENT, (whole, _quote, quoted, plain) => {
+    const shortened = opening.replace(HERE_DOCUMENT, (whole, _quote, quoted, plain) => {
       const mark = quoted ?? plain;
       if ((lastLine.get(mark) ?? -1) <= at) return whole;
-      at = findLine(lines, mark, at + 1);
+      do at++;
+      while (lines[at]?.trim() !== mark);
       return `<<${mark}`;
     });
-    if (at >= body && HANDED_OVER.test(opening)) {
+    if (at >= body && AS_ARGUMENT.test(opening)) {
       const first = lines.slice(body, at).find((line) => line.trim() !== '') ?? '';
+      const shown = first.trim().replace(/["`]/g, "'").replace(/[$\\]/g, '');
       const rest = (lines[++at] ?? '').replace(/^\s*\)/, '');
-      kept.push(`${opening.replace(HANDED_OVER, '')}${showInQuotes(first.trim())}…${rest}`);
-    } else kept.push(told);
+      kept.push(`${opening.replace(AS_ARGUMENT, '')}${shown}…${rest}`);
+    } else kept.push(shortened);
   }
   return kept.join('\n');
-}
-
-function showInQuotes(text: string): string {
-  return text.replace(/["`]/g, "'").replace(/[$\\]/g, '');
-}
-
-function findLine(lines: readonly string[], mark: string, from: number): number {
-  let at = from;
-  while (lines[at]?.trim() !== mark) at++;
-  return at;
 }

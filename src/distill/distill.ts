@@ -1,82 +1,77 @@
 import type { Event } from '../model/event.ts';
 import type { Fact } from '../model/fact.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
-import { type Account, closeAccount, enterEvent, findCurrentPrompt, openAccount } from './account.ts';
 import { findCommandFacts, findRunningFacts } from './commands.ts';
-import { draftFact } from './draft-fact.ts';
+import { draftFact, valueNames } from './facts.ts';
 import { findFileFacts } from './files.ts';
-import { findHaltFacts } from './halts.ts';
-import { findMentionFacts } from './mentions.ts';
-import { findPromptFacts } from './prompts.ts';
+import { findPromptFacts, findTaskFacts } from './prompts.ts';
 import { keepProse } from './prose.ts';
-import { findReferenceFacts } from './references.ts';
-import { findStatementFacts } from './statements.ts';
-import { findTaskFacts } from './tasks.ts';
-import { describeSurroundings, valueNames } from './value.ts';
+import { findMentionFacts, findReferenceFacts } from './references.ts';
+import { closeSessionLog, findCurrentPrompt, logEvent, SessionLog } from './session-log.ts';
+import { findBlockerFacts, findStatementFacts } from './statements.ts';
 
-export interface Distilled {
+/** Everything worth carrying over from a session. */
+export interface Distillation {
   title: string;
   facts: Fact[];
   cwd: string | null;
   model: string | null;
   startedAt: string | null;
-  /** When the last thing happened that is told. */
   lastAt: string | null;
 }
 
-/** Everything worth carrying over from a session. The same events give the same facts, byte for byte. */
-export function distilEvents(events: Iterable<Event>): Distilled {
-  const account = openAccount();
-  for (const event of events) enterEvent(account, event);
-  closeAccount(account);
-  return distilAccount(account);
+/** Deterministic: the same events give the same facts, byte for byte. */
+export function distillEvents(events: Iterable<Event>): Distillation {
+  const log = new SessionLog();
+  for (const event of events) logEvent(log, event);
+  closeSessionLog(log);
+  return distillLog(log);
 }
 
-export function distilAccount(account: Account): Distilled {
-  const valuation = valueNames(account, describeSurroundings(account));
+/** The log has to be closed. */
+export function distillLog(log: SessionLog): Distillation {
+  const valuation = valueNames(log);
   const facts = [
-    ...findPromptFacts(account),
-    ...findTaskFacts(account, valuation),
-    ...findHaltFacts(account),
-    ...findLastReply(account),
-    ...findRunningFacts(account),
-    ...findFileFacts(account, valuation),
-    ...findCommandFacts(account, valuation),
-    ...findStatementFacts(account, valuation),
-    ...findReferenceFacts(account, valuation),
-    ...findMentionFacts(account, valuation),
-  ];
+    ...findPromptFacts(log),
+    ...findTaskFacts(log, valuation),
+    ...findBlockerFacts(log),
+    findLastReply(log),
+    ...findRunningFacts(log),
+    ...findFileFacts(log, valuation),
+    ...findCommandFacts(log, valuation),
+    ...findStatementFacts(log, valuation),
+    ...findReferenceFacts(log, valuation),
+    ...findMentionFacts(log, valuation),
+  ].filter((fact) => fact !== null);
   return {
-    title: findTitle(account),
+    title: findTitle(log),
     facts: [...new Map(facts.map((fact) => [fact.id, fact])).values()],
-    cwd: account.cwd,
-    model: account.model,
-    startedAt: account.firstAt,
-    lastAt: account.lastAt,
+    cwd: log.cwd,
+    model: log.model,
+    startedAt: log.firstAt,
+    lastAt: log.lastAt,
   };
 }
 
 const MAX_TITLE_BYTES = 100;
 
-function findTitle(account: Account): string {
-  const current = account.prompts[findCurrentPrompt(account)];
-  const [line = ''] = cleanLine(current?.text ?? '').split('\n');
-  return cutToBytes(line, MAX_TITLE_BYTES) || 'a session without a request';
+function findTitle(log: SessionLog): string {
+  const current = log.prompts[findCurrentPrompt(log)];
+  return cutToBytes(cleanLine(current?.text ?? ''), MAX_TITLE_BYTES) || 'a session without a request';
 }
 
-const LAST_WORDS = 40;
+const MIN_REPLY_LENGTH = 40;
 
 /** Where the work stopped, in the agent's own words. */
-function findLastReply(account: Account): Fact[] {
-  const last = account.replies.findLast((reply) => keepProse(reply.text).length > LAST_WORDS);
-  if (last === undefined) return [];
-  const fact = draftFact('note', {
+function findLastReply(log: SessionLog): Fact | null {
+  const last = log.replies.findLast((reply) => keepProse(reply.text).length > MIN_REPLY_LENGTH);
+  if (last === undefined) return null;
+  return draftFact('note', {
     text: keepProse(last.text),
     line: last.line,
     trust: 'quoted',
     origin: 'agent',
-    weight: { points: 0, age: account.calls - last.call },
+    weight: { points: 0, age: log.calls - last.call },
     detail: { role: 'stopped' },
   });
-  return fact === null ? [] : [fact];
 }

@@ -1,10 +1,9 @@
 import type { Fact } from '../model/fact.ts';
 import { baseName } from '../model/paths.ts';
-import type { Account } from './account.ts';
-import { draftFact } from './draft-fact.ts';
-import type { Voice } from './ledger.ts';
-import { describeUntouched, isChanged, isForeign, relatePath, type TouchedFile } from './touched-file.ts';
-import { netFilePoints, type Valuation } from './value.ts';
+import { draftFact, netFilePoints, type Valuation } from './facts.ts';
+import type { MentionSource } from './name-index.ts';
+import type { SessionLog } from './session-log.ts';
+import { isChanged, isOutsideWork, relatePath, TouchedFile } from './touched-files.ts';
 
 const SMALLEST_QUALIFIED = 8;
 const MAX_SYMBOLS = 100;
@@ -12,102 +11,31 @@ const SMALLEST_SYMBOL = 60;
 const MAX_OTHER_FILES = 60;
 const SMALLEST_RELEVANCE = 60;
 
-/** Files changed, with what the edits brought in; files read; files that were only named but look likely to matter. */
-export function findFileFacts(account: Account, valuation: Valuation): Fact[] {
-  const symbols = assignSymbols(account, valuation);
-  const changed = changedFiles(account).map((file) => ({ file, isFirst: true }));
-  return [...changed, ...rankOthers(account, valuation)]
-    .map((ranked) => makeFact(account, valuation, { ...ranked, symbols }))
-    .filter((fact) => fact !== null);
-}
-
-function groupByName(account: Account): Map<string, TouchedFile[]> {
-  const groups = new Map<string, TouchedFile[]>();
-  for (const file of account.files.values()) {
+/** Files changed, with the symbols worked on; files read; files that were only named but probably matter. */
+export function findFileFacts(log: SessionLog, valuation: Valuation): (Fact | null)[] {
+  const symbols = assignSymbols(log, valuation);
+  const changed = [...log.files.values()].filter(isChanged).map((file) => ({ file, isFirst: true }));
+  return [...changed, ...rankOthers(log, valuation)].map(({ file, isFirst }) => {
     const name = baseName(file.path);
-    const own = groups.get(name);
-    if (own === undefined) groups.set(name, [file]);
-    else own.push(file);
-  }
-  return groups;
-}
-
-function lastTouch(file: TouchedFile): number {
-  return Math.max(file.lastEdit, file.lastRead);
-}
-
-const MAX_OF_A_NAME = 8;
-
-/** Of the files of one name the newest is worth what the name is; the others are there for who asks for them. */
-function rankOthers(account: Account, valuation: Valuation): { file: TouchedFile; isFirst: boolean }[] {
-  const touched = groupByName(account);
-  return [...valuation.relevance]
-    .filter(([, relevance]) => relevance >= SMALLEST_RELEVANCE)
-    .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
-    .flatMap(([name]) => {
-      const known =
-        touched.get(name) ?? (wasLookedFor(account, name) ? [describeMention(account, name)] : []);
-      const isTold = known.some(isChanged);
-      return known
-        .filter((file) => !isChanged(file) && !isForeign(file.path))
-        .sort((a, b) => lastTouch(b) - lastTouch(a))
-        .slice(0, MAX_OF_A_NAME)
-        .map((file, index) => ({ file, isFirst: index === 0 && !isTold }));
-    })
-    .slice(0, MAX_OTHER_FILES);
-}
-
-function changedFiles(account: Account): TouchedFile[] {
-  return [...account.files.values()].filter(isChanged);
-}
-
-const PASSING: ReadonlySet<Voice> = new Set(['output', 'content', 'kept', 'pattern']);
-
-/** Outputs and contents name many files in passing. A lead is a file that somebody spoke of or that a search brought up. */
-function wasLookedFor(account: Account, name: string): boolean {
-  const voices = account.ledger.names.file.get(name)?.by.keys() ?? [];
-  return [...voices].some((voice) => !PASSING.has(voice));
-}
-
-/** A file that nobody opened, by its most frequent spelling. */
-function describeMention(account: Account, name: string): TouchedFile {
-  const spellings = [...(account.ledger.spellings.get(name) ?? [])];
-  const [best] = spellings.sort(
-    ([a, left], [b, right]) => right - left || a.length - b.length || (a < b ? -1 : 1),
-  );
-  return describeUntouched(best?.[0] ?? name);
-}
-
-interface FileParts {
-  file: TouchedFile;
-  isFirst: boolean;
-  symbols: ReadonlyMap<string, ReadonlyMap<string, number>>;
-}
-
-function makeFact(
-  account: Account,
-  valuation: Valuation,
-  { file, isFirst, symbols }: FileParts,
-): Fact | null {
-  const name = baseName(file.path);
-  const last = account.ledger.names.file.get(name)?.last ?? lastTouch(file);
-  return draftFact('file', {
-    text: relatePath(file.path, account.cwd),
-    line: file.line,
-    status: statusOf(file),
-    trust: file.reads > 0 || isChanged(file) ? 'observed' : 'inferred',
-    origin: 'tool',
-    weight: {
-      points: isFirst ? netFilePoints(valuation, name) : 0,
-      age: account.calls - (lastTouch(file) || last),
-      names: Object.fromEntries(symbols.get(file.path) ?? []),
-    },
-    detail: {
-      edits: file.edits,
-      ...(file.failures === 0 ? {} : { failures: file.failures }),
-      reads: file.reads,
-      relevance: valuation.relevance.get(name) ?? 0,
-    },
+    const last = log.index.names.file.get(name)?.last ?? lastTouch(file);
+    return draftFact('file', {
+      text: relatePath(file.path, log.cwd),
+      line: file.line,
+      status: statusOf(file),
+      trust: file.reads > 0 || isChanged(file) ? 'observed' : 'inferred',
+      origin: 'tool',
+      weight: {
+        points: isFirst ? netFilePoints(valuation, name) : 0,
+        age: log.calls - (lastTouch(file) || last),
+        names: Object.fromEntries(symbols.get(file.path) ?? []),
+      },
+      detail: {
+        edits: file.edits,
+        ...(file.failures === 0 ? {} : { failures: file.failures }),
+        reads: file.reads,
+        relevance: valuation.relevance.get(name) ?? 0,
+      },
+    });
   });
 }
 
@@ -118,12 +46,60 @@ function statusOf(file: TouchedFile): string {
   return file.reads > 0 ? 'read' : 'mentioned';
 }
 
-/** Each symbol is listed with the one file where it was worked on most. */
-function assignSymbols(account: Account, valuation: Valuation): Map<string, Map<string, number>> {
+function lastTouch(file: TouchedFile): number {
+  return Math.max(file.lastEdit, file.lastRead);
+}
+
+const MAX_OF_A_NAME = 8;
+
+/** Unchanged files by relevance. Of several with one base name, the newest gets the points of the name. */
+function rankOthers(log: SessionLog, valuation: Valuation): { file: TouchedFile; isFirst: boolean }[] {
+  const touched = new Map<string, TouchedFile[]>();
+  for (const file of log.files.values()) {
+    const group = touched.get(baseName(file.path)) ?? [];
+    group.push(file);
+    touched.set(baseName(file.path), group);
+  }
+  return [...valuation.relevance]
+    .filter(([, relevance]) => relevance >= SMALLEST_RELEVANCE)
+    .sort(([a, left], [b, right]) => right - left || (a < b ? -1 : 1))
+    .flatMap(([name]) => {
+      const known = touched.get(name) ?? (wasLookedFor(log, name) ? [describeMention(log, name)] : []);
+      const isShown = known.some(isChanged);
+      return known
+        .filter((file) => !isChanged(file) && !isOutsideWork(file.path))
+        .sort((a, b) => lastTouch(b) - lastTouch(a))
+        .slice(0, MAX_OF_A_NAME)
+        .map((file, index) => ({ file, isFirst: index === 0 && !isShown }));
+    })
+    .slice(0, MAX_OTHER_FILES);
+}
+
+const PASSING: ReadonlySet<MentionSource> = new Set(['output', 'content', 'kept', 'pattern']);
+
+/** Whether somebody spoke of the file or a search found it. Outputs and contents name many files in passing. */
+function wasLookedFor(log: SessionLog, name: string): boolean {
+  const sources = log.index.names.file.get(name)?.by.keys() ?? [];
+  return [...sources].some((source) => !PASSING.has(source));
+}
+
+/** A file that nobody opened, by the path most often seen for it. */
+function describeMention(log: SessionLog, name: string): TouchedFile {
+  const [best] = [...(log.index.paths.get(name) ?? [])].sort(
+    ([a, left], [b, right]) => right - left || a.length - b.length || (a < b ? -1 : 1),
+  );
+  return new TouchedFile(best?.[0] ?? name);
+}
+
+/** By file and then by name, a number. */
+type CountsByFile = Map<string, Map<string, number>>;
+
+/** By path, the symbols to list with a file: each with the one file where it was worked on most. */
+function assignSymbols(log: SessionLog, valuation: Valuation): CountsByFile {
   const homes = new Map<string, Map<string, number>>();
-  for (const [symbol, files] of account.ledger.homes)
+  for (const [symbol, files] of log.index.editedIn)
     homes.set(symbol, new Map([...files].map(([file, edits]) => [file, 2 + edits])));
-  for (const { path, names } of account.results) {
+  for (const { path, names } of log.results) {
     if (path === null) continue;
     for (const symbol of names?.symbols ?? []) {
       const own = homes.get(symbol) ?? new Map<string, number>();
@@ -131,18 +107,18 @@ function assignSymbols(account: Account, valuation: Valuation): Map<string, Map<
       homes.set(symbol, own);
     }
   }
-  const assigned = new Map<string, Map<string, number>>();
-  const spelled = spellQualified(valuation);
-  const ranked = [...homes.keys()]
-    .filter((symbol) => /[A-Z_]/.test(symbol) || account.ledger.defined.has(symbol))
-    .map((symbol) => ({ symbol, points: valuation.values.symbol.get(symbol) ?? 0 }))
+  const assigned: CountsByFile = new Map();
+  const qualifiedNames = findQualifiedNames(valuation);
+  const ranked = [...homes]
+    .filter(([symbol]) => /[A-Z_]/.test(symbol) || log.index.defined.has(symbol))
+    .map(([symbol, files]) => ({ symbol, files, points: valuation.values.symbol.get(symbol) ?? 0 }))
     .filter(({ points }) => points >= SMALLEST_SYMBOL)
     .sort((a, b) => b.points - a.points || (a.symbol < b.symbol ? -1 : 1));
-  for (const { symbol, points } of ranked) {
-    const home = chooseHome(homes.get(symbol) ?? new Map(), assigned, account.files);
-    if (home === null) continue;
+  for (const { symbol, files, points } of ranked) {
+    const home = chooseHome(files, assigned, log.files);
+    if (home === undefined) continue;
     const own = assigned.get(home) ?? new Map<string, number>();
-    const qualified = spelled.get(symbol);
+    const qualified = qualifiedNames.get(symbol);
     if (qualified === undefined) own.set(symbol, points);
     else own.set(qualified, points + (valuation.values.qualified.get(qualified) ?? 0));
     assigned.set(home, own);
@@ -150,50 +126,34 @@ function assignSymbols(account: Account, valuation: Valuation): Map<string, Map<
   return assigned;
 }
 
-/** A name behind a receiver of no name of its own, such as `s.load` or `this.load`, says no more than `load`. */
+/** Without receivers such as `s.` or `this.`, which say nothing of whose the symbol is. */
 const QUALIFIED = /^(?!(?:err|ctx|env|cmd|req|res|self|this|that)\b)\w{3,}(?:(?:\.|::)\w+)+$/;
 
-/** The qualified name of a symbol says whose it is; of several, the one of most value. */
-function spellQualified(valuation: Valuation): Map<string, string> {
-  const spelled = new Map<string, string>();
+/** By symbol, its qualified name; of several, the most valuable. */
+function findQualifiedNames(valuation: Valuation): Map<string, string> {
   const valued = [...valuation.values.qualified]
     .filter(([name, points]) => points >= SMALLEST_QUALIFIED && QUALIFIED.test(name))
     .sort(([a, left], [b, right]) => left - right || (a < b ? 1 : -1));
-  for (const [name] of valued) spelled.set(lastPart(name), name);
-  return spelled;
+  return new Map(
+    valued.map(([name]) => [name.slice(Math.max(name.lastIndexOf('.'), name.lastIndexOf(':')) + 1), name]),
+  );
 }
 
+/** Where the symbol was worked on most; of several, the file with the fewest symbols, then the one touched last. */
 function chooseHome(
   candidates: ReadonlyMap<string, number>,
-  assigned: ReadonlyMap<string, ReadonlyMap<string, number>>,
+  assigned: CountsByFile,
   touched: ReadonlyMap<string, TouchedFile>,
-): string | null {
-  let best: Home | null = null;
-  for (const [file, weight] of candidates) {
-    const known = touched.get(file);
-    const taken = assigned.get(file)?.size ?? 0;
-    if (known === undefined || taken >= MAX_SYMBOLS) continue;
-    const home = { file, weight, taken, last: lastTouch(known) };
-    if (best === null || isBetterHome(home, best)) best = home;
-  }
-  return best?.file ?? null;
-}
-
-interface Home {
-  file: string;
-  /** How much the symbol was worked on there. */
-  weight: number;
-  /** Symbols that are listed there already. */
-  taken: number;
-  last: number;
-}
-
-function isBetterHome(a: Home, b: Home): boolean {
-  if (a.weight !== b.weight) return a.weight > b.weight;
-  if (a.taken !== b.taken) return a.taken < b.taken;
-  return a.last === b.last ? a.file < b.file : a.last > b.last;
-}
-
-function lastPart(qualified: string): string {
-  return qualified.slice(Math.max(qualified.lastIndexOf('.'), qualified.lastIndexOf(':')) + 1);
+): string | undefined {
+  const homes = [...candidates].flatMap(([path, weight]) => {
+    const file = touched.get(path);
+    const listed = assigned.get(path)?.size ?? 0;
+    return file === undefined || listed >= MAX_SYMBOLS
+      ? []
+      : [{ path, weight, listed, last: lastTouch(file) }];
+  });
+  const [best] = homes.sort(
+    (a, b) => b.weight - a.weight || a.listed - b.listed || b.last - a.last || (a.path < b.path ? -1 : 1),
+  );
+  return best?.path;
 }

@@ -1,64 +1,56 @@
-import type { RanCommand } from './account.ts';
-
 const FAILURE_LINE =
   /^.*(?:\berror\b|[a-z](?:Error|Exception)\b|\bfail(?:ed|ure|ing)?\b|exception|panic:|panicked at|cannot |unable to|not found|no such file|fatal:|denied|refused|undefined:|exit code [1-9]).*$|^\s*(?:not ok |\[-\] ).*$/gim;
-/** What a compiler, a linter or a test says of a place. */
+/** A message of a compiler, linter or test about a place in a file. */
 const LOCATED = /^\s*[^\s:]{1,200}\.\w{1,8}:\d+(?::\d+)?: .*$/gm;
-/** Names what went wrong, not only that something did. */
-const TELLING =
+/** Names what went wrong. */
+const SPECIFIC =
   /\b[A-Z]\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bTS\d{4}\b|panic:|panicked at|undefined:/;
-/** Says only that something did. */
+/** Says only that something went wrong. */
 const GENERAL =
   /^(?:error: (?:test failed|could not compile|aborting)|npm (?:ERR|error)|\[ERROR\] Failed to execute|Found \d+ errors?\b)/;
 
-/** A line of the program itself, as traces show it. */
+/** A line of source code, as stack traces show it. */
 const QUOTED_CODE =
   /^(?:>? ?(?:raise|throw|except|catch|rescue|import|from|return|def|class|if|elif|try|with|const|let|var|for|while)\b|[}@#])/;
 
-/** Lines of an output that tell of a failure: those that name it first, then the others, in their order. */
+const FULL_LINE = /^.+$/gm;
+const MAX_LINES = 40;
+
+/** Lines of an output that report a failure: specific ones first, general ones last, otherwise in their order. */
 export function findFailureLines(output: string, limit: number): string[] {
-  const ranks: string[][] = [[], [], []];
+  const ranks: [string[], string[], string[]] = [[], [], []];
   for (const line of findLines(output, FAILURE_LINE, MAX_LINES))
-    if (!QUOTED_CODE.test(line)) ranks[rankOf(line)]?.push(line);
-  const [, others] = ranks;
-  if (ranks[0]?.length === 0 && others?.length === 0) others.push(...findLines(output, LOCATED, limit));
-  const lines = dropContained(ranks.flat());
-  return (lines.length > 0 ? lines : findLines(lastLineOf(output), FULL_LINE, 1)).slice(0, limit);
+    if (!QUOTED_CODE.test(line)) ranks[rankOf(line)].push(line);
+  const [specific, others] = ranks;
+  if (specific.length + others.length === 0) others.push(...findLines(output, LOCATED, limit));
+  const unique = [...new Set(ranks.flat())];
+  const lines = unique.filter(
+    (line) => !unique.some((other) => other.length > line.length && other.includes(line)),
+  );
+  if (lines.length > 0) return lines.slice(0, limit);
+  const lastLine = output.trimEnd().replace(/^.*\n/s, '');
+  return findLines(lastLine, FULL_LINE, 1).slice(0, limit);
 }
 
-/** Without those that another one tells in full. */
-function dropContained(lines: readonly string[]): string[] {
-  const unique = [...new Set(lines)];
-  return unique.filter((line) => !unique.some((other) => other.length > line.length && other.includes(line)));
-}
-
-/** A line that ends in a colon is the heading of what is to come. */
 function rankOf(line: string): 0 | 1 | 2 {
   if (GENERAL.test(line)) return 2;
-  if (TELLING.test(line)) return 0;
+  if (SPECIFIC.test(line)) return 0;
+  // A line that ends in a colon is a heading.
   return line.endsWith(':') ? 2 : 1;
 }
-
-const FULL_LINE = /^.+$/gm;
-
-function lastLineOf(output: string): string {
-  const text = output.trimEnd();
-  return text.slice(text.lastIndexOf('\n') + 1);
-}
-
-const MAX_LINES = 40;
 
 const TALLY =
   /^(?!\s*Duration\b).*(?:\b\d+%? (?:tests? )?(?:passed|passing|examples?|specs?|assertions|succeeded)\b|\bTests?:? +\d|\bTests (?:Passed|run): *\d|\bRan \d+ tests?\b|\b\d+ tests?, 0 failures|test result: ok|BUILD SUCCESS|\ball (?:checks|tests) pass|\b0 (?:errors?|problems|issues)\b|no issues found|^Passed! |^Success! |^Apply complete! |^Plan: \d).*$/gim;
 
-/** The line in which a check that went well says how well. */
+/** The line in which a successful check sums up its result. */
 export function findTally(output: string): string | null {
   const lines = findLines(output, TALLY, Number.POSITIVE_INFINITY);
   return lines.findLast((line) => /\d/.test(line)) ?? lines.at(-1) ?? null;
 }
 
 const SHORTEST = 12;
-/** Rules that are drawn around a line. */
+const LONGEST = 1000;
+/** Rules drawn around a line. */
 const RULES = /^[=_\-\u23af\s]{3,}|[=_\-\u23af\s]{3,}$/g;
 
 function findLines(output: string, pattern: RegExp, limit: number): string[] {
@@ -76,17 +68,15 @@ function findLines(output: string, pattern: RegExp, limit: number): string[] {
   return found;
 }
 
-const LONGEST = 1000;
-
 const CHECKS =
   /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|nextest|phpunit|playwright|lint|eslint|ruff|mypy|tsc|biome|check|clippy|vet|fmt|format|prettier|build|compile|typecheck|verify|validate|Invoke-Pester)\b/;
 
-/** Programs that run whatever they are told: what one of their tasks says, says nothing of another. */
+/** Programs that run any task: the success of one says nothing about another. */
 const RUNNING_OTHERS =
   /^(?:npm|pnpm|yarn|bun|deno|make|just|task|mise|rake|docker|python\d?|bundle|conda|php|node|sh|bash)\b/;
 const WHOLE = /\b(?:test|tests|verify|ci|all|spec)\b|^gradlew? check\b|^\.?\/?gradlew check\b/;
 
-/** Whether the success of one check shows that what failed in another is gone: the same check, or a wider one of the same tool. */
+/** Whether the success of one check settles the failure of another: the same check, or a wider one of the same tool. */
 export function covers(later: string, failed: string): boolean {
   if (later === failed) return true;
   const [tool = ''] = later.split(' ');
@@ -109,7 +99,7 @@ const FAILED_OUTPUT = new RegExp(
   'm',
 );
 
-/** A pipe hides the exit status of what is before it, so a green status is not believed against a red output. */
-export function didFail(ran: RanCommand): boolean {
-  return ran.failed === true || FAILED_OUTPUT.test(ran.output.slice(-4000));
+/** A pipe hides the exit status of its first commands, so an output that shows a failure outweighs a status of success. */
+export function didFail({ failed, output }: { failed: boolean | null; output: string }): boolean {
+  return failed === true || FAILED_OUTPUT.test(output.slice(-4000));
 }

@@ -1,12 +1,12 @@
 import type { Fact } from '../model/fact.ts';
-import { type Account, findCurrentPrompt, type Said } from './account.ts';
-import { draftFact } from './draft-fact.ts';
-import { printSentence, splitSentences } from './sentences.ts';
+import { draftFact, type Valuation, weighNames } from './facts.ts';
+import { splitSentences } from './prose.ts';
+import { findCurrentPrompt, type Message, type SessionLog } from './session-log.ts';
 
 const RECENT = 15;
 const RECENT_POINTS = 3200;
 const OLDER_POINTS = 400;
-/** A rule holds until it is taken back, however long ago it was given. */
+/** A rule holds however old it is. */
 const RULE_POINTS = 2500;
 const RULE = new RegExp(
   [
@@ -25,42 +25,44 @@ const LONG = 600;
 const LONGEST_RULE = 240;
 const RULE_SENTENCE_POINTS = 600;
 const MAX_RULES = 12;
-/** In plans much should and must be done; a rule forbids or prescribes for good. */
+/** Stricter than `RULE`: in a long message much should and must be done once, without being a rule. */
 const STRICT_RULE =
   /\b(?:never|always|do not|don'?t|must not|no (?:new|external|more)|only use|niemals?|immer|nunca|siempre|sempre|jamais|toujours)\b|никогда|всегда|нельзя|必ず|絶対|しないで|不要|必须|절대|항상|반드시/i;
 
-/**
- * What the human said, word for word: the first request, the current one, what came after it, and the rest. A message
- * that lays down a rule is a constraint wherever it stands.
- */
-export function findPromptFacts(account: Account): Fact[] {
-  const { prompts, calls } = account;
-  const latest = findCurrentPrompt(account);
-  const said = prompts.flatMap((prompt, index) => {
-    const role = roleOf(index, latest);
-    const recent = index >= prompts.length - RECENT;
-    const kind = role === 'message' ? kindOf(prompt) : 'goal';
-    const fact = draftFact(kind, {
+/** The human's messages, word for word, with their role. A message that gives a rule is a constraint wherever it stands. */
+export function findPromptFacts(log: SessionLog): (Fact | null)[] {
+  const { prompts, calls } = log;
+  const current = findCurrentPrompt(log);
+  const messages = prompts.map((prompt, index) => {
+    const role = roleOf(index, current);
+    const isRule = prompt.text.length < LONG && RULE.test(prompt.text);
+    const kind = role !== 'message' ? 'goal' : isRule ? 'constraint' : 'note';
+    const isRecent = index >= prompts.length - RECENT;
+    return draftFact(kind, {
       text: prompt.text,
       line: prompt.line,
       trust: 'quoted',
       origin: 'human',
       weight: {
-        points: recent ? RECENT_POINTS : kind === 'constraint' ? RULE_POINTS : OLDER_POINTS,
+        points: isRecent ? RECENT_POINTS : kind === 'constraint' ? RULE_POINTS : OLDER_POINTS,
         age: calls - prompt.call,
       },
       detail: { role, message: index + 1 },
     });
-    return fact === null ? [] : [fact];
   });
-  return [...said, ...prompts.flatMap((prompt) => findRules(account, prompt))];
+  return [...messages, ...prompts.flatMap((prompt) => findRules(log, prompt))];
 }
 
-/** A long message is shown by its beginning; the rules in the rest of it are kept by themselves. */
-function findRules(account: Account, prompt: Said): Fact[] {
+function roleOf(index: number, current: number): 'current' | 'after' | 'first' | 'message' {
+  if (index === current) return 'current';
+  if (index > current) return 'after';
+  return index === 0 ? 'first' : 'message';
+}
+
+/** The rules in a long message, of which a brief shows only the beginning. */
+function findRules(log: SessionLog, prompt: Message): (Fact | null)[] {
   if (prompt.text.length < LONG) return [];
   return splitSentences(prompt.text)
-    .map(printSentence)
     .filter((text) => text.length <= LONGEST_RULE && STRICT_RULE.test(text))
     .slice(0, MAX_RULES)
     .map((text) =>
@@ -69,18 +71,33 @@ function findRules(account: Account, prompt: Said): Fact[] {
         line: prompt.line,
         trust: 'quoted',
         origin: 'human',
-        weight: { points: RULE_SENTENCE_POINTS, age: account.calls - prompt.call },
+        weight: { points: RULE_SENTENCE_POINTS, age: log.calls - prompt.call },
       }),
-    )
-    .filter((fact) => fact !== null);
+    );
 }
 
-function roleOf(index: number, latest: number): 'current' | 'after' | 'first' | 'message' {
-  if (index === latest) return 'current';
-  if (index > latest) return 'after';
-  return index === 0 ? 'first' : 'message';
-}
+const OPEN_POINTS = 20_000;
+/** What is done need not be done again, and shows what the rest is about. */
+const DONE_POINTS = 150;
 
-function kindOf(prompt: Said): 'constraint' | 'note' {
-  return prompt.text.length < LONG && RULE.test(prompt.text) ? 'constraint' : 'note';
+/** The items of the latest plan, with their status. */
+export function findTaskFacts(log: SessionLog, valuation: Valuation): (Fact | null)[] {
+  return log.plan.map(({ id, text, status, detail }) =>
+    draftFact('task', {
+      text,
+      line: log.planLine,
+      status,
+      trust: 'observed',
+      origin: 'agent',
+      weight: {
+        points: status === 'pending' || status === 'in_progress' ? OPEN_POINTS : DONE_POINTS,
+        age: 0,
+        names: weighNames(`${id === undefined ? '' : `#${id} `}${text}`, valuation),
+      },
+      detail: {
+        ...(id === undefined ? {} : { number: id }),
+        ...(detail === undefined ? {} : { more: detail }),
+      },
+    }),
+  );
 }

@@ -1,57 +1,34 @@
 import { baseName } from '../model/paths.ts';
-import { remember } from '../model/remember.ts';
-import { type SimpleCommand, splitCommands } from './command-line.ts';
+import { remember, type SimpleCommand, splitCommands } from './command-line.ts';
+import { isFileName, locatePath, type Removal } from './touched-files.ts';
 
-/** Programs that look around or move things: seeing that they ran tells nobody anything. */
+/** Programs that look around or move things: that they ran is worth no fact. */
 const TRIVIAL = words(
   'ls cat cd grep rg head tail echo find wc pwd sed awk sleep mkdir rm cp mv true which sort tree touch chmod export source . for set test read shift trap unset local wait cut',
 );
-/** Verbs of PowerShell that do the same. */
+/** The same for PowerShell, by verb. */
 const TRIVIAL_VERB =
   /^(?:Add|Clear|ConvertFrom|ConvertTo|Copy|ForEach|Format|Get|Join|Measure|Move|New|Out|Pop|Push|Read|Remove|Resolve|Select|Set|Sort|Split|Tee|Test|Where|Write)-/;
 const SHELL_WORDS = words(
   'fi done do then else elif break continue pass esac case function select end EOF true exit return print import from with try except',
 );
-/** What stands before a command and leaves it one. */
+/** Keywords that stand before a command. */
 const OPENINGS = words('do then else elif if while until ! { and or not begin');
 const READING_GIT = words('status diff log add show branch stash checkout rev-parse');
-/** Programs whose first argument says as little as they do: what they run is the next one. */
-const RUNNERS = new Set(
-  'npm run,pnpm run,yarn run,bun run,deno task,mise run,bundle exec,docker compose,pnpm exec,npm exec,php artisan,mise exec,yarn workspace'.split(
-    ',',
-  ),
+/** Stems that only run the next argument. */
+const RUNNERS =
+  /^(?:(?:npm|pnpm|yarn|bun|mise) run|(?:npm|pnpm|mise|bundle) exec|deno task|docker compose|php artisan|yarn workspace)$/;
+/** Programs that only start another one, with their flags that take a value. */
+const WRAPPERS = flagsByProgram(
+  'sudo -u -g -C -h, doas -u, time -f -o, timeout -k -s, env -u -C, nice -n, xargs -n -I -P -L -d, npx -p --package, nohup, bunx, uvx --from --with, command, exec, run, uv --project --directory, poetry -C',
 );
-/** Programs that only start another one, with those of their flags that take a value. */
-const WRAPPERS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ['sudo', words('-u -g -C -h')],
-  ['doas', words('-u')],
-  ['time', words('-f -o')],
-  ['timeout', words('-k -s')],
-  ['env', words('-u -C')],
-  ['nice', words('-n')],
-  ['xargs', words('-n -I -P -L -d')],
-  ['npx', words('-p --package')],
-  ['nohup', words('')],
-  ['bunx', words('')],
-  ['uvx', words('--from --with')],
-  ['command', words('')],
-  ['exec', words('')],
-  ['run', words('')],
-  ['uv', words('--project --directory')],
-  ['poetry', words('-C')],
-]);
-/** Flags with a value that stand between a program and what it is told to do. */
-const LEADING_FLAGS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
-  ['git', words('-C -c')],
-  ['make', words('-C -f')],
-  ['mvn', words('-f')],
-  ['go', words('-C')],
-  ['kubectl', words('-n --namespace --context')],
-  ['docker', words('--context')],
-]);
-/** What only reads on in a pipe what something else has written. */
+/** Flags with a value that stand between a program and its subcommand. */
+const LEADING_FLAGS = flagsByProgram(
+  'git -C -c, make -C -f, mvn -f, go -C, kubectl -n --namespace --context, docker --context',
+);
+/** Programs that in a pipe only process the output of another one. */
 const FILTERS = words('jq yq tee less more column uniq tr rev nl base64 xxd python python3 node ruby perl');
-/** Flags that name a part of a project: what is done in it comes after. */
+/** Flags that name a part of a project: the subcommand comes after. */
 const PART_FLAGS = words('--filter -F --workspace -w --prefix --cwd -pl');
 const SHELLS = words('bash sh zsh dash ksh fish pwsh powershell');
 
@@ -59,79 +36,79 @@ function words(text: string): ReadonlySet<string> {
   return new Set(text.split(' '));
 }
 
-/** One simple command of a command line. */
+function flagsByProgram(text: string): ReadonlyMap<string, ReadonlySet<string>> {
+  return new Map(
+    text.split(', ').map((entry) => {
+      const [program = '', ...flags] = entry.split(' ');
+      return [program, new Set(flags)];
+    }),
+  );
+}
+
+/** A simple command that is worth a fact. */
 export interface Segment {
-  /** As it was typed, on one line, without what is set before it and where its output went. */
+  /** As typed, on one line, without assignments and redirections. */
   text: string;
-  /** The environment variables that were set for it. */
+  /** The environment variables set for it. */
   environment: string[];
-  /** What it is known by. */
+  /** Program and first word-like argument, as `npm test`. */
   stem: string;
-  /** What tells it from other uses of the same program: `npm run lint` is not `npm run build`. */
+  /** The stem, or more where that alone means little: `npm run lint` is not `npm run build`. */
   use: string;
 }
 
-/**
- * What a command line is known by: program and first word-like argument of each simple command, as `npm test` or
- * `cargo build`. Text in quotes and here-documents does not count.
- */
+/** The stems of a command line, each once. Text in quotes and here-documents does not count. */
 export function findStems(command: string): string[] {
   return [...new Set(splitSegments(command).map((segment) => segment.stem))];
 }
 
-const MANY_COMMANDS = 1000;
-
-/** The simple commands that mean something. A pipe is known by its head, or by the first that does more than read on. */
-export const splitSegments: (command: string) => readonly Segment[] = remember(readSegments, MANY_COMMANDS);
+/** The segments of a command line. A pipe is known by its first command that is neither trivial nor a filter. */
+export const splitSegments: (command: string) => readonly Segment[] = remember(readSegments);
 
 function readSegments(command: string): Segment[] {
   const segments: Segment[] = [];
   const exported: string[] = [];
-  let isTold = false;
+  let isKnown = false;
   for (const { words: typed, piped } of unfold(splitCommands(command), 0)) {
     exported.push(...findExports(typed));
-    if (!piped) isTold = false;
-    const segment = isTold ? null : readSegment(typed, exported);
+    if (!piped) isKnown = false;
+    const segment = isKnown ? null : readSegment(typed, exported);
     if (segment === null || (piped && FILTERS.has(segment.stem.split(' ', 1)[0] ?? ''))) continue;
     segments.push(segment);
-    isTold = true;
+    isKnown = true;
   }
   return segments;
 }
 
 function readSegment(typed: readonly string[], exported: readonly string[]): Segment | null {
-  const { own, environment } = takeAssignments(typed);
+  const first = typed.findIndex((word) => !ASSIGNMENT.test(word));
+  const own = first === -1 ? [] : typed.slice(first);
+  const assigned = typed.slice(0, typed.length - own.length).map((word) => word.replace(/\+?=.*$/s, ''));
   const tokens = unwrap(own);
   const stem = stemOf(tokens);
   const text = own.join(' ').replace(GIT_PLACE, 'git ');
   if (stem === null || SHELL_WORDS.has(stem.split(' ', 1)[0] ?? '') || SCRIPT.test(text)) return null;
-  return {
-    text,
-    environment: [...new Set([...exported, ...environment])],
-    stem,
-    use: useOf(stem, tokens),
-  };
+  return { text, environment: [...new Set([...exported, ...assigned])], stem, use: useOf(stem, tokens) };
 }
 
-/** Where git is told to work says as little as the `cd` before a command. */
 const GIT_PLACE = /^git -C \S+ /;
-/** An interpreter that was fed a script by hand: the script is gone, and its name alone tells nothing. */
+/** An interpreter that reads a script from a here-document: its name alone says nothing. */
 const SCRIPT = /^[\w./]+(?: -)? <<\w+/;
 const DEEPEST = 3;
 const SUBSTITUTION = /^[A-Za-z_]\w*="?\$\((.*)\)"?$/s;
 const COMMAND_FLAG = /^-(?:\w*c|command)$/i;
 
-/** Commands that are only there to run what they are given as a text give way to it. */
+/** Replaces `sh -c TEXT` and the like by the commands in the text. */
 function unfold(commands: readonly SimpleCommand[], depth: number): SimpleCommand[] {
   return commands.flatMap((command) => {
     const own = dropOpenings(command.words);
-    const text = depth < DEEPEST ? findGiven(own) : null;
+    const text = depth < DEEPEST ? findScript(own) : null;
     return text === null ? [{ ...command, words: own }] : unfold(splitCommands(text), depth + 1);
   });
 }
 
-/** The text that a command is only there to run. */
-function findGiven([program = '', flag = '', ...rest]: readonly string[]): string | null {
+/** The text that a command only runs. */
+function findScript([program = '', flag = '', ...rest]: readonly string[]): string | null {
   const [text] = rest;
   if (SHELLS.has(programOf(program)) && COMMAND_FLAG.test(flag) && text !== undefined) return unquote(text);
   if (programOf(program) === 'cmd' && flag.toLowerCase() === '/c') return rest.join(' ');
@@ -150,26 +127,15 @@ function unquote(word: string): string {
   return /^(["']).*\1$/s.test(word) ? word.slice(1, -1) : word;
 }
 
-/** A program by its name alone. */
 function programOf(word: string): string {
   return baseName(unquote(word)).replace(/\.exe$/i, '');
 }
 
 const ASSIGNMENT = /^([A-Za-z_]\w*)\+?=/;
 
-function takeAssignments(typed: readonly string[]): { own: string[]; environment: string[] } {
-  const environment: string[] = [];
-  for (const word of typed) {
-    const name = ASSIGNMENT.exec(word)?.[1];
-    if (name === undefined) break;
-    environment.push(name);
-  }
-  return { own: typed.slice(environment.length), environment };
-}
-
 const FISH_EXPORT = /^(?:-\w*x\w*|--export)$/;
 
-/** The variables that a command sets for those after it, in any of the usual shells. */
+/** The variables that a command sets for those after it, in POSIX shells, fish, PowerShell and cmd.exe. */
 function findExports([program = '', ...rest]: readonly string[]): string[] {
   const inPowerShell = /^\$env:(\w+)/i.exec(program)?.[1];
   if (inPowerShell !== undefined) return [inPowerShell];
@@ -181,7 +147,7 @@ function findExports([program = '', ...rest]: readonly string[]): string[] {
   return [inFish ?? ASSIGNMENT.exec(rest[0] ?? '')?.[1]].filter((name) => name !== undefined);
 }
 
-/** The words of the program that is meant, without those that only start it. */
+/** Without the wrappers that only start the program. */
 function unwrap(own: readonly string[]): string[] {
   let start = 0;
   for (;;) {
@@ -194,17 +160,17 @@ function unwrap(own: readonly string[]): string[] {
   }
 }
 
-/** The position of the first word that is neither a flag nor the value of one. */
-function skipFlags(own: readonly string[], from: number, withValue: ReadonlySet<string>): number {
+/** The position of the first word that is neither a flag nor the value of one. Without `withValue` no flags are expected. */
+function skipFlags(own: readonly string[], from: number, withValue?: ReadonlySet<string>): number {
   let start = from;
-  while (own[start]?.startsWith('-')) start += withValue.has(own[start] ?? '') ? 2 : 1;
+  while (withValue !== undefined && own[start]?.startsWith('-'))
+    start += withValue.has(own[start] ?? '') ? 2 : 1;
   return start;
 }
 
-/** A task of Gradle may begin with a colon. */
+/** Tasks of Gradle may begin with a colon. */
 const WORD_LIKE = /^:?[a-zA-Z][\w:-]*$/;
-
-/** Programs are written small, but for the commands of PowerShell. */
+/** Programs are in lower case, but for the commands of PowerShell. */
 const PROGRAM = /^(?:[a-z.][\w.-]*|[A-Z][a-z]+-[A-Z]\w*)$/;
 
 function stemOf(tokens: readonly string[]): string | null {
@@ -212,20 +178,65 @@ function stemOf(tokens: readonly string[]): string | null {
   if (first === undefined) return null;
   const program = programOf(first);
   if (TRIVIAL.has(program) || TRIVIAL_VERB.test(program) || !PROGRAM.test(program)) return null;
-  const argument = findArgument(program, rest);
+  const start = skipFlags(rest, 0, LEADING_FLAGS.get(program));
+  const argument = rest.slice(start, start + 2).find((token) => WORD_LIKE.test(token));
   if (program === 'git' && argument !== undefined && READING_GIT.has(argument)) return null;
   return argument === undefined ? program : `${program} ${argument}`;
 }
 
-function findArgument(program: string, rest: readonly string[]): string | undefined {
-  const flags = LEADING_FLAGS.get(program);
-  const start = flags === undefined ? 0 : skipFlags(rest, 0, flags);
-  return rest.slice(start, start + 2).find((token) => WORD_LIKE.test(token));
-}
-
 function useOf(stem: string, tokens: readonly string[]): string {
   const at = tokens.indexOf(stem.split(' ')[1] ?? '');
-  if (at === -1 || !(RUNNERS.has(stem) || PART_FLAGS.has(tokens[at - 1] ?? ''))) return stem;
+  if (at === -1 || !(RUNNERS.test(stem) || PART_FLAGS.has(tokens[at - 1] ?? ''))) return stem;
   const next = tokens.slice(at + 1).filter((token) => WORD_LIKE.test(token));
   return [stem, ...next.slice(0, stem === 'yarn workspace' ? 2 : 1)].join(' ');
+}
+
+const SHOWING = words('cat bat nl less more head tail sed type Get-Content gc');
+
+/** The files that a command line shows, as it names them. */
+export function findShownFiles(command: string): string[] {
+  return splitCommands(command).flatMap(({ words: [program = '', ...rest] }) => {
+    if (!SHOWING.has(program) || rest.some((word) => word.startsWith('<<'))) return [];
+    if (program === 'sed' && rest[0] !== '-n') return [];
+    return rest.map(unquote).filter((word) => !word.startsWith('-') && isFileName(baseName(word)));
+  });
+}
+
+const REMOVING = words('rm unlink trash del erase Remove-Item ri');
+const MOVING = words('mv move Move-Item mi');
+const RESTORING = words('restore checkout');
+
+/** What a command line removes, moves and restores if it succeeds. */
+export function findRemovals(command: string, cwd: string | null): Removal[] {
+  if (!/\b(?:rm|mv|unlink|trash|del|erase|move|ri|mi|restore|checkout)\b|-Item\b/.test(command)) return [];
+  let folder = cwd;
+  return splitCommands(command).flatMap(({ words: typed, afterFailure }) => {
+    const [program = '', ...rest] = typed[0] === 'sudo' ? typed.slice(1) : typed;
+    if (program === 'cd' && rest[0] !== undefined) folder = locatePath(unquote(rest[0]), folder);
+    return afterFailure ? [] : readRemoval(program, rest, folder);
+  });
+}
+
+function readRemoval(program: string, rest: readonly string[], folder: string | null): Removal[] {
+  const isGit = program === 'git';
+  const [verb = '', ...own] = isGit ? rest : [program, ...rest];
+  const flags = own.filter((word) => word.startsWith('-'));
+  const paths = own.filter((word) => !word.startsWith('-') && !word.includes('$')).map(unquote);
+  const at = (path: string): string => locatePath(path, folder);
+  if (REMOVING.has(verb)) {
+    if (flags.includes('--cached')) return [];
+    const forced = flags.some((flag) => /^-\w*f|^--force$|^-Force$/.test(flag)) && !isGit;
+    return paths.map((path) => ({ path: at(path), to: null, forced, restored: false }));
+  }
+  if (MOVING.has(verb) && paths.length >= 2) {
+    const target = paths.at(-1) ?? '';
+    const intoFolder = paths.length > 2 || /[\\/]$/.test(target) || !baseName(target).includes('.');
+    const place = (path: string): string =>
+      at(intoFolder ? `${target.replace(/[\\/]$/, '')}/${baseName(path)}` : target);
+    return paths
+      .slice(0, -1)
+      .map((path) => ({ path: at(path), to: place(path), forced: false, restored: false }));
+  }
+  if (!isGit || !RESTORING.has(verb)) return [];
+  return paths.map((path) => ({ path: at(path), to: null, forced: true, restored: true }));
 }

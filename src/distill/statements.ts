@@ -1,15 +1,13 @@
 import type { Fact, FactKind } from '../model/fact.ts';
-import { findContentWords } from '../model/text.ts';
-import type { Account, Said } from './account.ts';
-import { draftFact, type Weight } from './draft-fact.ts';
-import { isChatter, printSentence, splitSentences } from './sentences.ts';
-import type { Valuation } from './value.ts';
-import { weighNames } from './weigh.ts';
+import { cutAtWord, findContentWords } from '../model/text.ts';
+import { draftFact, type Valuation, weighNames } from './facts.ts';
+import { dropEmphasis, HEADING, isChatter, joinLines, proseLines, splitSentences } from './prose.ts';
+import type { Message, SessionLog } from './session-log.ts';
 
 const MAX_STATEMENTS = 220;
 
-/** How a sentence shows what it is. The first that fits decides. */
-const SIGNS: readonly (readonly [FactKind, RegExp])[] = [
+/** The words that show what a sentence is. The first match decides. */
+const CUES: readonly (readonly [FactKind, RegExp])[] = [
   [
     'rejected',
     /\b(?:instead of|rather than|won'?t work|does(?:n'?t| not) work|didn'?t work|rejected|ruled out|not worth|abandon\w*|revert(?:ed)?|statt|verworfen|en (?:lugar|vez) de|descart\w+|au lieu de|écart\w+)\b|却下|ではなく|代わりに|而不是|放弃/i,
@@ -31,90 +29,101 @@ const SIGNS: readonly (readonly [FactKind, RegExp])[] = [
 const CUE =
   /\b(?:decid\w*|instead|because|root cause|the (?:issue|problem|bug|fix)|should|must|don't|never|need to|needs to|next|remaining|todo|fixed|turns out|approach|plan|implemented|added|updated|created|removed|changed|still|fails?|failing|pass(?:es|ing|ed)?)\b/i;
 
-/** What was settled is worth keeping for itself, also without a name in it. */
+/** Worth keeping even without a name in them. */
 const LASTING: ReadonlySet<FactKind> = new Set(['decision', 'rejected', 'blocker']);
 const LASTING_POINTS = 200;
 
-interface Statement extends Said {
-  source: 'reply' | 'proposal' | 'summary' | 'task';
+interface Statement extends Message {
+  from: 'reply' | 'proposal' | 'summary' | 'task';
 }
 
-/** What the agent stated, sentence by sentence, with the best of an earlier summary and of proposed plans. */
-export function findStatementFacts(account: Account, valuation: Valuation): Fact[] {
-  const ranked = collectStatements(account)
-    .map((statement) => weigh(account, valuation, statement))
-    .sort((a, b) => b.density - a.density || (a.statement.text < b.statement.text ? -1 : 1));
+/** What the agent stated, sentence by sentence, in replies, proposed plans, the last summary and tasks: the best for their length. */
+export function findStatementFacts(log: SessionLog, valuation: Valuation): Fact[] {
+  const ranked = collectStatements(log)
+    .map((statement) => ({ ...statement, ...weighStatement(log, valuation, statement) }))
+    .sort((a, b) => b.density - a.density || (a.text < b.text ? -1 : 1));
   const unique = new Map<string, Fact>();
-  for (const weighed of ranked) {
-    const fact = draft(weighed);
+  for (const { kind, text, line, weight, wordPoints, lasting, from } of ranked) {
+    const detail = { word: Math.round(wordPoints * 10) / 10, lasting, from };
+    const fact = draftFact(kind, { text, line, trust: 'quoted', origin: 'agent', weight, detail });
     if (fact !== null && !unique.has(fact.id)) unique.set(fact.id, fact);
     if (unique.size === MAX_STATEMENTS) break;
   }
   return [...unique.values()];
 }
 
-function collectStatements(account: Account): Statement[] {
-  const from = (source: Statement['source'], items: readonly Said[]): Statement[] =>
-    items.flatMap((said) =>
-      splitSentences(said.text).map((sentence) => ({ ...said, text: printSentence(sentence), source })),
-    );
-  const tasks = account.plan.map((item) => ({
-    call: account.calls,
-    line: account.planLine,
-    text: `${item.text}.\n${item.detail ?? ''}`,
-  }));
-  return [
-    ...from('reply', account.replies),
-    ...from('proposal', account.proposals.slice(-2)),
-    ...from('summary', account.summaries.slice(-1).map(dropPassing)),
-    ...from('task', tasks),
-  ].filter(({ text }) => !isChatter(text));
-}
-
-/** The parts of a summary that tell how things stood then: they have gone on since. */
+/** Sections of a summary that describe a state which has changed since. */
 const PASSING =
   /^[ \t]*\d{1,2}\.[ \t]*\**(?:all user messages|pending tasks|current work|optional next step|key technical concepts)[\s\S]*?(?=^[ \t]*\d{1,2}\.[ \t]*\**[A-Z]|(?![\s\S]))/gim;
 
-function dropPassing(summary: Said): Said {
-  return { ...summary, text: summary.text.replace(PASSING, '\n') };
+function collectStatements(log: SessionLog): Statement[] {
+  const split = (from: Statement['from'], messages: readonly Message[]): Statement[] =>
+    messages.flatMap((message) => splitSentences(message.text).map((text) => ({ ...message, text, from })));
+  const summaries = log.summaries
+    .slice(-1)
+    .map((summary) => ({ ...summary, text: summary.text.replace(PASSING, '\n') }));
+  const tasks = log.plan.map((item) => ({
+    call: log.calls,
+    line: log.planLine,
+    text: `${item.text}.\n${item.detail ?? ''}`,
+  }));
+  return [
+    ...split('reply', log.replies),
+    ...split('proposal', log.proposals.slice(-2)),
+    ...split('summary', summaries),
+    ...split('task', tasks),
+  ].filter(({ text }) => !isChatter(text));
 }
 
-interface WeighedStatement {
-  statement: Statement;
-  kind: FactKind;
-  weight: Weight;
-  wordPoints: number;
-  lasting: number;
-  /** What it is worth for its length. */
-  density: number;
-}
-
-function weigh(account: Account, valuation: Valuation, statement: Statement): WeighedStatement {
-  const { text } = statement;
+/** `density` is the total value for the length. */
+function weighStatement(log: SessionLog, valuation: Valuation, { text, call }: Statement) {
   const names = weighNames(text, valuation);
-  const age = account.calls - statement.call;
+  const age = log.calls - call;
   const freshness = 0.25 + 40 / (40 + age);
   const wordPoints = 10 * freshness * (CUE.test(text) ? 1.4 : 1);
-  const kind = kindOf(statement);
+  const kind = CUES.find(([, cue]) => cue.test(text))?.[0] ?? 'note';
   const lasting = LASTING.has(kind) ? Math.round(LASTING_POINTS * freshness) : 0;
   const points = Math.round(wordPoints * findContentWords(text).length) + lasting;
   const total = Object.values(names).reduce((sum, own) => sum + own, points);
-  const density = total / (text.length + 10);
-  return { statement, kind, weight: { points, age, names }, wordPoints, lasting, density };
+  return { kind, weight: { points, age, names }, wordPoints, lasting, density: total / (text.length + 10) };
 }
 
-function draft({ statement, kind, weight, wordPoints, lasting }: WeighedStatement): Fact | null {
-  const { text, line, source } = statement;
-  return draftFact(kind, {
-    text,
-    line,
-    trust: 'quoted',
-    origin: 'agent',
-    weight,
-    detail: { word: Math.round(wordPoints * 10) / 10, lasting, from: source },
-  });
+const MAX_QUESTIONS = 3;
+const MAX_BYTES = 300;
+const POINTS = 4000;
+
+/** What the session waits for: a limit that stopped it, and unanswered questions. */
+export function findBlockerFacts(log: SessionLog): (Fact | null)[] {
+  const { stop } = log;
+  const common = { status: 'open', weight: { points: POINTS, age: 0 } };
+  const questions = findQuestions(log).map(({ text, line }) =>
+    draftFact('question', {
+      text: cutAtWord(text.replace(/\s+/g, ' ').replace(/^\s*(?:[-*•]|\d+[.)])\s+/, ''), MAX_BYTES),
+      line,
+      trust: 'quoted',
+      origin: 'agent',
+      ...common,
+    }),
+  );
+  if (stop === null) return questions;
+  const text = `the session was stopped: ${cutAtWord(stop.text.replace(/\s+/g, ' '), MAX_BYTES)}`;
+  return [
+    draftFact('blocker', { text, line: stop.line, trust: 'observed', origin: 'tool', ...common }),
+    ...questions,
+  ];
 }
 
-function kindOf(sentence: Statement): FactKind {
-  return SIGNS.find(([, sign]) => sign.test(sentence.text))?.[0] ?? 'note';
+/** Questions asked by a call, and those at the end of the last reply if no call followed it. */
+function findQuestions(log: SessionLog): { text: string; line: number }[] {
+  const asked = [...log.pending.values()].filter((call) => call.source === 'answer');
+  const last = log.replies.at(-1);
+  const waits = log.lastSpeaker === 'agent' && last?.call === log.calls;
+  const spoken = joinLines(proseLines(waits ? last.text : ''))
+    .flatMap((line) => dropEmphasis(line.replace(HEADING, '')).split(/(?<=[.!?؟]["')]?)\s+|(?<=[？。！])/))
+    .filter((sentence) => /[?？؟]["')]?$/.test(sentence.trim()))
+    .slice(-MAX_QUESTIONS);
+  return [
+    ...asked.map(({ what, line }) => ({ text: what, line })),
+    ...spoken.map((text) => ({ text, line: last?.line ?? 0 })),
+  ];
 }

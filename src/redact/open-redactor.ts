@@ -7,25 +7,25 @@ import { findSecretKey, REDACTION_KEY, requireSecretKey } from '../platform/secr
 import { Redactor } from './redactor.ts';
 import { readRedactSettings } from './settings.ts';
 
-export interface Opening {
-  /** Where the work is: the rules of its project are added. */
+interface RedactorScope {
+  /** The project whose rules are added. */
   folder: string | null;
-  /** Whether a key is made where there is none; without one, marks hold for this run only. */
+  /** Whether to create a missing key; without one, marks are valid for this run only. */
   makesKey: boolean;
 }
 
-/** A redactor with the settings of this user and project, and with the key of the store. */
-export function openRedactor(machine: Machine, opening: Opening): Redactor {
-  return prepareRedactors(machine, opening)();
+/** A redactor with the settings of user and project, and the key of the store. */
+export function openRedactor(machine: Machine, scope: RedactorScope): Redactor {
+  return prepareRedactors(machine, scope)();
 }
 
-/** Without settings and store, for what is only shown: its marks hold for this run. */
+/** Without settings and store, for output only: its marks are valid for this run. */
 export function openPlainRedactor(): Redactor {
   return new Redactor({ key: () => randomBytes(32) });
 }
 
-/** For many sessions or records: each has its own secrets, so each gets a redactor of its own. */
-export function prepareRedactors(machine: Machine, { folder, makesKey }: Opening): () => Redactor {
+/** For many sessions or records: each has its own secrets, and so its own redactor. */
+export function prepareRedactors(machine: Machine, { folder, makesKey }: RedactorScope): () => Redactor {
   const settings = readRedactSettings(machine, folder);
   let known: Uint8Array | null = null;
   const key = (): Uint8Array => {
@@ -35,7 +35,7 @@ export function prepareRedactors(machine: Machine, { folder, makesKey }: Opening
   return () => new Redactor({ key, settings });
 }
 
-/** Null where there is no store, or none that can be read or written: marks hold for this run only then. */
+/** Null where there is no store that can be read or written. */
 function findKey(machine: Machine, makesKey: boolean): Uint8Array | null {
   try {
     const folder = findDataFolder(machine);

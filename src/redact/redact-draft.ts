@@ -9,7 +9,7 @@ import {
 import { cutToBytes } from '../model/text.ts';
 import type { Redactions, Redactor } from './redactor.ts';
 
-/** Everything that is written of a handover is written here for the first time: what passes has no secrets any more. */
+/** To be called before a handover is first written: no record in the store may hold a secret. */
 export function redactDraft<Draft extends UnstampedDraft>(draft: Draft, redactor: Redactor): Draft {
   const { title, summary, facts, project, session, workspace, imported } = draft;
   const redact = (): Pick<UnstampedDraft, 'title' | 'summary' | 'facts'> => ({
@@ -17,7 +17,7 @@ export function redactDraft<Draft extends UnstampedDraft>(draft: Draft, redactor
     summary: cutToBytes(redactor.redactText(summary, { byHuman: true }), MAX_SUMMARY_BYTES),
     facts: facts.map((fact) => redactor.redactFact(fact)),
   });
-  // What a later text taught may stand in an earlier one.
+  // A value learnt from a later text may occur in an earlier one.
   const first = redact();
   const texts = redactor.hasLearnt ? redact() : first;
   const { entries } = HandoverDraft;
@@ -37,7 +37,7 @@ export function redactDraft<Draft extends UnstampedDraft>(draft: Draft, redactor
   };
 }
 
-/** What was counted before, in a record that comes from elsewhere, is not lost. */
+/** Keeps the counts of a record that comes from elsewhere. */
 function addUp(before: Redactions, now: Redactions): Redactions {
   const counts = new Map(before.map(({ kind, count }) => [kind, count]));
   for (const { kind, count } of now) counts.set(kind, Math.max(count, counts.get(kind) ?? 0));

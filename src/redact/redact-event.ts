@@ -1,7 +1,7 @@
 import type { Action, Event } from '../model/event.ts';
 import type { Redactor } from './redactor.ts';
 
-/** An event without secrets in what was said, done and given back; ids, times and folders stay. */
+/** Redacts the texts of an event. Ids, times and folders stay. */
 export function redactEvent(event: Event, redactor: Redactor): Event {
   const redact = (text: string): string => redactor.redactText(text);
   switch (event.type) {

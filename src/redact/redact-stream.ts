@@ -1,15 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { Redactor } from './redactor.ts';
-import { findByPreset } from './second-net.ts';
+import { findBySecretlint } from './secretlint.ts';
 
-/** What belongs together is kept together up to this length: a key, a private part, a line. */
-const MOST_HELD = 4 * 1024 * 1024;
-/** As much as V8 decodes without a place of its own for the text. */
+/** A key, a private part or a line is redacted as a whole up to this length. */
+const MAX_HELD = 4 * 1024 * 1024;
+/** V8 decodes this much without an allocation outside of its heap. */
 const PART = 64 * 1024;
 
 /**
- * Redacts bytes as they come, in memory that does not grow with them. What is no UTF-8 stays byte for byte. A value that
- * was told by its surroundings is known from there on; what has left already cannot be called back.
+ * Redacts a stream in bounded memory. Bytes that are no UTF-8 stay as they are. A value found by its context is redacted from
+ * there on, not in what was yielded before.
  */
 export async function* redactBytes(
   chunks: Iterable<Uint8Array>,
@@ -31,9 +31,8 @@ export async function* redactBytes(
   if (held.length > 0) yield await redactPart(held, redactor);
 }
 
-/** The end of the last line that closes nothing which began before it; 0 when more has to come first. */
+/** Where to cut: behind the last line that is not inside of a key or private part; 0 where more bytes are needed. */
 function findCut(bytes: Buffer): number {
-  const isFull = bytes.length >= MOST_HELD;
   let end = bytes.lastIndexOf(0x0a) + 1;
   while (end > 1 && bytes[end - 2] === 0x5c) end = bytes.lastIndexOf(0x0a, end - 2) + 1;
   const part = bytes.subarray(0, end);
@@ -42,7 +41,7 @@ function findCut(bytes: Buffer): number {
     if (start !== -1 && part.indexOf(close, start) === -1)
       end = Math.min(end, part.lastIndexOf(0x0a, start) + 1);
   }
-  return end === 0 && isFull ? bytes.length : end;
+  return end === 0 && bytes.length >= MAX_HELD ? bytes.length : end;
 }
 
 const PAIRS = [
@@ -53,12 +52,12 @@ const PAIRS = [
 async function redactPart(bytes: Buffer, redactor: Redactor): Promise<Uint8Array> {
   const { text, encoding } = decode(bytes);
   const redacted = redactor.redactText(text);
-  const more = await findByPreset(redacted);
+  const more = await findBySecretlint(redacted);
   if (more.length > 0) return Buffer.from(redactor.replaceSpans(redacted, more), encoding);
   return redacted === text ? bytes : Buffer.from(redacted, encoding);
 }
 
-/** A whole file, byte for byte but for its secrets. */
+/** A whole file; without secrets, the same bytes. */
 export function redactFile(bytes: Buffer, redactor: Redactor): Buffer {
   const { text, encoding } = decode(bytes);
   const redacted = redactor.redactText(text);

@@ -1,43 +1,69 @@
+import { createHmac } from 'node:crypto';
 import { computeFactId, type Fact, MAX_FACT_TEXT_BYTES } from '../model/fact.ts';
 import type { HandoverDraft } from '../model/handover.ts';
+import { encodeBase32 } from '../model/hash.ts';
 import { cutToBytes } from '../model/text.ts';
-import { findNamed } from './assigned.ts';
-import { looksChosen } from './guess.ts';
-import { computeMark, formatPlaceholder, hasPlaceholders, splitAtPlaceholders } from './placeholder.ts';
-import { findPrivateParts } from './private-text.ts';
+import { findKindByName } from './assignments.ts';
+import { looksLikePassword } from './heuristics.ts';
 import type { Span } from './rule.ts';
-import { findSecrets } from './scan.ts';
+import { findSecrets, joinSpans } from './scan.ts';
 import { NO_SETTINGS, type RedactSettings } from './settings.ts';
-import { joinSpans } from './spans.ts';
+
+const OPENING = '[redacted:';
+const PLACEHOLDER = /(\[redacted:[a-z0-9-]{1,40}:[0-9a-z]{8}\])/;
+const MARK_LENGTH = 8;
+
+/** The same for the same secret, and meaningless without the key. Hex first: asking for bytes makes V8 drop optimized code. */
+function computeMark(secret: string, key: Uint8Array): string {
+  const digest = createHmac('sha256', key).update(secret).digest('hex');
+  return encodeBase32(Buffer.from(digest, 'hex'), MARK_LENGTH);
+}
+
+export function hasPlaceholders(text: string): boolean {
+  return text.includes(OPENING);
+}
+
+/** The text between placeholders at even positions, the placeholders at odd ones. */
+export function splitAtPlaceholders(text: string): string[] {
+  return hasPlaceholders(text) ? text.split(PLACEHOLDER) : [text];
+}
+
+const OPEN = '<private>';
+const CLOSE = '</private>';
+
+/** From `<private>` to `</private>`. A tag that a human did not close reaches to the end. A tag in quotes is only mentioned. */
+function findPrivateParts(text: string, byHuman = false): Span[] {
+  const parts: Span[] = [];
+  for (let start = text.indexOf(OPEN); start !== -1; ) {
+    const before = text.charAt(start - 1);
+    const isQuoted = /["'`]/.test(before) && text.charAt(start + OPEN.length) === before;
+    const close = isQuoted ? -1 : text.indexOf(CLOSE, start);
+    if (!isQuoted && close === -1)
+      return byHuman ? [...parts, { kind: 'private', start, end: text.length }] : parts;
+    const end = isQuoted ? start + OPEN.length : close + CLOSE.length;
+    if (!isQuoted) parts.push({ kind: 'private', start, end });
+    start = text.indexOf(OPEN, end);
+  }
+  return parts;
+}
 
 export type Redactions = HandoverDraft['redactions'];
-/** By kind, the marks of what was taken out. */
+/** By kind, the marks of the secrets found. */
 export type FoundMarks = Map<string, Set<string>>;
 
-export interface RedactorOptions {
-  /** The key of the marks; asked for when the first secret is found. */
-  key: () => Uint8Array;
-  settings?: RedactSettings;
-}
-
-export interface TextOptions {
-  /** Typed by a human, who may have forgotten to close a private part. */
-  byHuman?: boolean;
-}
-
-/** What stands beside a secret may have hidden another one; so deep it is never nested but on purpose. */
+/** How deep secrets may hide beside other secrets: deeper only on purpose. */
 const MAX_DEPTH = 8;
-const MOST_LEARNT = 500;
+const MAX_LEARNT = 500;
 const LONGEST_LEARNT = 4096;
-const MOST_MARKS = 1000;
+const MAX_MARKS = 1000;
 const SHORTEST = 8;
 
 /**
- * Takes secrets out of texts, and counts by kind how many different ones there were. Redacting twice changes nothing. A
- * value that was known by its surroundings once is known everywhere from then on.
+ * Replaces secrets in texts by placeholders, and counts the different ones by kind. Redacting twice changes nothing. A value
+ * found once by its context is found everywhere from then on.
  */
 export class Redactor {
-  readonly #options: RedactorOptions;
+  readonly #loadKey: () => Uint8Array;
   readonly #settings: RedactSettings;
   readonly #learnt = new Map<string, string>();
   #found: FoundMarks = new Map();
@@ -45,9 +71,10 @@ export class Redactor {
   #key: Uint8Array | null = null;
   readonly #marks = new Map<string, string>();
 
-  constructor(options: RedactorOptions) {
-    this.#options = options;
-    this.#settings = options.settings ?? NO_SETTINGS;
+  /** The key of the marks is loaded when the first secret is found. */
+  constructor({ key, settings = NO_SETTINGS }: { key: () => Uint8Array; settings?: RedactSettings }) {
+    this.#loadKey = key;
+    this.#settings = settings;
   }
 
   get redactions(): Redactions {
@@ -60,12 +87,12 @@ export class Redactor {
     return this.#found;
   }
 
-  /** Goes on counting from what was found before. */
+  /** Continues counting from `found`. */
   resume(found: FoundMarks): void {
     this.#found = found;
   }
 
-  /** Whether it knows values that it would not know again by themselves. */
+  /** Whether it has found values by their context. */
   get hasLearnt(): boolean {
     return this.#learnt.size > 0;
   }
@@ -74,27 +101,29 @@ export class Redactor {
     return this.#settings.identity;
   }
 
-  /** The same as long as placeholders are the same for the same text. */
+  /** Changes when the same text would get other placeholders. */
   get identity(): string {
     return computeMark(this.#settings.identity, this.#getKey());
   }
 
-  redactText(text: string, { byHuman = false }: TextOptions = {}): string {
+  /** `byHuman`: typed by a human, who may have forgotten to close a private part. */
+  redactText(text: string, { byHuman = false } = {}): string {
     if (text.length < SHORTEST) return text;
-    const redact = (piece: string): string => this.#redactPiece(this.#hidePrivate(piece, byHuman), 0);
-    if (!hasPlaceholders(text)) return redact(text);
-    return splitAtPlaceholders(text)
-      .map((piece, index) => (index % 2 === 0 ? redact(piece) : piece))
-      .join('');
+    const pieces = splitAtPlaceholders(text);
+    for (let i = 0; i < pieces.length; i += 2) {
+      const piece = pieces[i] ?? '';
+      pieces[i] = this.#redactPiece(this.#replaceAll(piece, findPrivateParts(piece, byHuman)), 0);
+    }
+    return pieces.join('');
   }
 
-  /** Takes out what somebody else found, unless it holds what is allowed. */
+  /** Replaces spans found elsewhere, unless they contain an allowed value. */
   replaceSpans(text: string, spans: readonly Span[]): string {
     const allowed = [...this.#settings.allow];
     const wanted = spans.filter(
       ({ start, end }) => !allowed.some((value) => text.slice(start, end).includes(value)),
     );
-    return this.#replaceAll(text, joinSpans(wanted), (rest) => rest);
+    return this.#replaceAll(text, joinSpans(wanted));
   }
 
   holdsSecret(text: string): boolean {
@@ -104,7 +133,7 @@ export class Redactor {
     );
   }
 
-  /** The texts in a fact, wherever they stand. Its id tells nothing of what was taken out. */
+  /** Redacts all texts of a fact. If its text changes, so does its id, which is computed from it. */
   redactFact(fact: Fact): Fact {
     const text = cutToBytes(
       this.redactText(fact.text, { byHuman: fact.origin === 'human' }),
@@ -121,7 +150,7 @@ export class Redactor {
     };
   }
 
-  /** A value of JSON with all its texts, also those that are names of members. */
+  /** Redacts all texts of a JSON value, the names of members included. */
   redactValue(value: unknown): unknown {
     if (typeof value === 'string') return this.redactText(value);
     if (Array.isArray(value)) return value.map((item) => this.redactValue(item));
@@ -137,38 +166,26 @@ export class Redactor {
     );
   }
 
-  /** A text that is known by the name of the member that holds it. */
+  /** The name of a member may show that its value is a secret. */
   #redactMember(name: string, value: string): string {
-    const kind = splitAtPlaceholders(value).length === 1 ? findNamed(name, value) : null;
+    const kind = splitAtPlaceholders(value).length === 1 ? findKindByName(name, value) : null;
     if (kind === null || this.#settings.allow.has(value)) return this.redactText(value);
     return this.#replace({ kind, start: 0, end: value.length, byContext: true }, value);
   }
 
-  #hidePrivate(text: string, byHuman: boolean): string {
-    const parts = findPrivateParts(text, { byHuman });
-    return parts.length === 0
-      ? text
-      : this.#replaceAll(
-          text,
-          parts.map((part) => ({ kind: 'private', ...part })),
-          (rest) => rest,
-        );
-  }
-
   #redactPiece(text: string, depth: number): string {
     const spans = this.#find(text);
-    if (spans.length === 0 || depth > MAX_DEPTH) return text;
+    if (depth > MAX_DEPTH) return text;
     return this.#replaceAll(text, spans, (rest) => this.#redactPiece(rest, depth + 1));
   }
 
-  #replaceAll(text: string, spans: readonly Span[], redactRest: (rest: string) => string): string {
+  #replaceAll(text: string, spans: readonly Span[], redactRest = (rest: string) => rest): string {
+    if (spans.length === 0) return text;
     const parts: string[] = [];
     let last = 0;
     for (const span of spans) {
-      parts.push(
-        redactRest(text.slice(last, span.start)),
-        this.#replace(span, text.slice(span.start, span.end)),
-      );
+      parts.push(redactRest(text.slice(last, span.start)));
+      parts.push(this.#replace(span, text.slice(span.start, span.end)));
       last = span.end;
     }
     parts.push(redactRest(text.slice(last)));
@@ -180,15 +197,14 @@ export class Redactor {
     const mark = this.#markOf(secret);
     this.#found.set(kind, (this.#found.get(kind) ?? new Set()).add(mark));
     if (byContext === true) this.#learn(secret, kind);
-    return formatPlaceholder(kind, mark);
+    return `${OPENING}${kind}:${mark}]`;
   }
 
-  /** The same secret comes again and again. */
   #markOf(secret: string): string {
     const known = this.#marks.get(secret);
     if (known !== undefined) return known;
     const mark = computeMark(secret, this.#getKey());
-    if (this.#marks.size >= MOST_MARKS) this.#marks.clear();
+    if (this.#marks.size >= MAX_MARKS) this.#marks.clear();
     this.#marks.set(secret, mark);
     return mark;
   }
@@ -197,8 +213,10 @@ export class Redactor {
     if (text.length < SHORTEST) return [];
     const found = findSecrets(text);
     const { rules, allow } = this.#settings;
-    const isKnownAll = this.#learntPattern === null && rules.length === 0;
-    const all = isKnownAll ? found : joinSpans([...found, ...this.#findLearnt(text), ...this.#findOwn(text)]);
+    const all =
+      this.#learntPattern === null && rules.length === 0
+        ? found
+        : joinSpans([...found, ...this.#findLearnt(text), ...this.#findByUserRules(text)]);
     return allow.size === 0
       ? all
       : all.filter(({ start, end, value }) => !allow.has(value ?? text.slice(start, end)));
@@ -213,7 +231,7 @@ export class Redactor {
     }));
   }
 
-  #findOwn(text: string): Span[] {
+  #findByUserRules(text: string): Span[] {
     return this.#settings.rules.flatMap(({ kind, pattern }) =>
       [...text.matchAll(pattern)].flatMap(({ 0: match, index }) =>
         match === '' ? [] : [{ kind, start: index, end: index + match.length }],
@@ -221,18 +239,17 @@ export class Redactor {
     );
   }
 
-  /** Words and short values are too common to be looked for everywhere. */
+  /** Only unusual values: words and short values are too common to look for everywhere. */
   #learn(secret: string, kind: string): void {
-    if (secret.length > LONGEST_LEARNT || this.#learnt.has(secret) || this.#learnt.size >= MOST_LEARNT)
-      return;
-    if (!looksChosen(secret) || !/\d/.test(secret) || /\s/.test(secret)) return;
+    if (secret.length > LONGEST_LEARNT || this.#learnt.has(secret) || this.#learnt.size >= MAX_LEARNT) return;
+    if (!looksLikePassword(secret) || !/\d/.test(secret) || /\s/.test(secret)) return;
     this.#learnt.set(secret, kind);
     const values = [...this.#learnt.keys()].sort((a, b) => b.length - a.length);
     this.#learntPattern = new RegExp(values.map(escapePattern).join('|'), 'g');
   }
 
   #getKey(): Uint8Array {
-    this.#key ??= this.#options.key();
+    this.#key ??= this.#loadKey();
     return this.#key;
   }
 }

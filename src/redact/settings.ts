@@ -7,13 +7,95 @@ import {
   readNearestConfig,
   readUserConfig,
 } from '../platform/settings-file.ts';
-import { boundPattern } from './user-pattern.ts';
 
-/** What a user adds to the rules, and what is never taken out. */
+const MAX_LENGTH = 500;
+const MAX_REPEATS = 256;
+/** The number of ways to match at one place, which bounds the time per place. */
+const MAX_WAYS = 4096;
+const LEAST_LITERAL = 3;
+
+const TOKEN =
+  /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<?[=!]|:|<[A-Za-z]\w*>)|\(|\)|(?:[*+?]|\{\d+(?:,\d*)?\})\??|[\s\S]/g;
+
+/**
+ * A user's pattern, bounded to linear time, or the message of what is wrong with it. It begins with three plain characters; `*`
+ * and `+` match at most 256 times; repetitions are not nested; there are no back references and no lookaround.
+ */
+export function boundPattern(source: string): RegExp | string {
+  if (source.length > MAX_LENGTH) return `a pattern has at most ${MAX_LENGTH} characters`;
+  if (
+    !new RegExp(`^[A-Za-z0-9_@#%~/:=<>"'-]{${LEAST_LITERAL}}(?![*+?{])`).test(source) ||
+    (source.includes('|') && hasOuterChoice(source))
+  )
+    return `a pattern begins with ${LEAST_LITERAL} plain characters`;
+  const bounded = boundTokens(source);
+  if (!Array.isArray(bounded)) return bounded;
+  try {
+    return new RegExp(bounded.join(''), 'g');
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return 'this is not a regular expression';
+  }
+}
+
+function hasOuterChoice(source: string): boolean {
+  let depth = 0;
+  for (const [token] of source.matchAll(TOKEN)) {
+    if (token.startsWith('(')) depth++;
+    if (token === ')') depth--;
+    if (token === '|' && depth === 0) return true;
+  }
+  return false;
+}
+
+function boundTokens(source: string): string[] | string {
+  const tokens: string[] = [];
+  const open: { repeats: boolean }[] = [];
+  let closed: { repeats: boolean } | null = null;
+  let ways = 1;
+  for (const [token] of source.matchAll(TOKEN)) {
+    if (/^\\[1-9k]/.test(token)) return 'a pattern may not refer back';
+    const repeat = readRepeat(token);
+    if (repeat !== null) {
+      if (closed?.repeats === true) return 'what repeats may not stand in something that repeats';
+      if (repeat.most > MAX_REPEATS) return `nothing repeats more than ${MAX_REPEATS} times`;
+      ways *= repeat.most - repeat.least + 1;
+      if (ways > MAX_WAYS) return 'the pattern can match in too many ways: say how often things repeat';
+      for (const group of open) group.repeats = true;
+      tokens.push(repeat.text);
+      closed = null;
+      continue;
+    }
+    closed = null;
+    if (token.startsWith('(')) {
+      if (/^\(\?<?[=!]/.test(token)) return 'a pattern may not look around';
+      open.push({ repeats: false });
+    }
+    if (token === ')') closed = open.pop() ?? null;
+    if (token === '|') for (const group of open) group.repeats = true;
+    tokens.push(token);
+  }
+  return tokens;
+}
+
+function readRepeat(token: string): { text: string; least: number; most: number } | null {
+  const [, mark, from, comma, to] = /^(?:([*+?])|\{(\d+)(,)?(\d*)\})\??$/.exec(token) ?? [];
+  if (mark === '?') return { text: '?', least: 0, most: 1 };
+  if (mark !== undefined) {
+    const least = mark === '+' ? 1 : 0;
+    return { text: `{${least},${MAX_REPEATS}}`, least, most: MAX_REPEATS };
+  }
+  if (from === undefined) return null;
+  const least = Number(from);
+  const most = comma === undefined ? least : to === '' || to === undefined ? MAX_REPEATS : Number(to);
+  return { text: `{${least},${most}}`, least, most };
+}
+
+/** The user's and the project's own rules, and values that are never redacted. */
 export interface RedactSettings {
   rules: readonly { kind: string; pattern: RegExp }[];
   allow: ReadonlySet<string>;
-  /** The same for the same settings. */
+  /** Equal for equal settings. */
   identity: string;
 }
 
@@ -40,7 +122,7 @@ const UserSection = v.strictObject({
   allow: v.optional(v.pipe(v.array(v.pipe(v.string(), v.minLength(4))), v.maxLength(1000)), []),
 });
 
-/** A project may ask for more to be taken out, never for less. */
+/** A project may add rules, but allow nothing. */
 const ProjectSection = v.strictObject({ rules: v.optional(Rules, []) });
 
 /** The settings of the user, and of the project that `folder` belongs to. */
@@ -54,7 +136,7 @@ export function readRedactSettings(machine: Machine, folder: string | null): Red
   return { rules, allow: new Set(user.allow), identity };
 }
 
-/** Who only looks may do so without a home, and then has no settings. */
+/** Reading commands work without a home folder, and then there are no settings. */
 function readOwnConfig(machine: Machine): ConfigFile {
   try {
     return readUserConfig(machine);

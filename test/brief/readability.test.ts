@@ -2,7 +2,8 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
-import { isChatter } from '../../src/distill/sentences.ts';
+
+import { isChatter } from '../../src/distill/prose.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { HEADINGS } from '../../src/handover/brief/sections.ts';
 import type { Event } from '../../src/model/event.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { distilEvents } from '../../src/distill/distill.ts';
+import { distillEvents } from '../../src/distill/distill.ts';
 import type { Event } from '../../src/model/event.ts';
 import { STORY, type Told } from '../conformance/agents.ts';
 import {
   agent,
-  distilSession,
+  distillSession,
   edit,
   fail,
   ofKind,
@@ -41,7 +41,7 @@ function playStory(): Event[] {
 }
 
 describe('distilling a session', () => {
-  const { facts, title } = distilEvents(playStory());
+  const { facts, title } = distillEvents(playStory());
 
   it('keeps the request word for word, the first and the current one', () => {
     const goals = ofKind(facts, 'goal');
@@ -83,13 +83,13 @@ describe('distilling a session', () => {
 
   it('gives the same facts for the same events', () => {
     const events = playStory();
-    expect(distilEvents(events)).toEqual(distilEvents(events));
+    expect(distillEvents(events)).toEqual(distillEvents(events));
   });
 });
 
 describe('weaknesses of handoff V2 that distilling does not share', () => {
   it('V2-3: a call with its result is finished, one without is still running', () => {
-    const facts = distilSession(
+    const facts = distillSession(
       run('make all'),
       open({ kind: 'command', command: 'make deploy', background: true }),
     );
@@ -98,14 +98,14 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
 
   it('V2-5: the newest files are kept, however many there were before', () => {
     const edits = Array.from({ length: 40 }, (_, i) => edit(`src/file${i}.ts`, `const value${i} = 1;`));
-    const files = ofKind(distilSession(...edits), 'file').map((file) => file.text);
+    const files = ofKind(distillSession(...edits), 'file').map((file) => file.text);
     expect(files).toContain('src/file39.ts');
     expect(files).toHaveLength(40);
   });
 
   it('V2-6: the newest of very many entries decides', () => {
     const old = Array.from({ length: 20_000 }, (_, i) => agent(`Step ${i} is done.`));
-    const facts = distilSession(
+    const facts = distillSession(
       user('Begin with the parser, please'),
       ...old,
       user('Now port it to Windows, too'),
@@ -119,11 +119,11 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
     'fix it',
     '/review src/upload.ts',
   ])('V2-7, V2-8: %j is a request like any other', (text) => {
-    expect(ofKind(distilSession(user(text)), 'goal').map((goal) => goal.text)).toEqual([text]);
+    expect(ofKind(distillSession(user(text)), 'goal').map((goal) => goal.text)).toEqual([text]);
   });
 
   it('V2-9: an explanation is no plan that waits for approval', () => {
-    expect(ofKind(distilSession(user('Give me an explanation of the airplane module')), 'blocker')).toEqual(
+    expect(ofKind(distillSession(user('Give me an explanation of the airplane module')), 'blocker')).toEqual(
       [],
     );
   });
@@ -133,11 +133,11 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
     'Загрузка должна повторяться',
     'Bitte die Übertragung wiederholen 🙏',
   ])('V2-10: %j is kept as it is', (text) => {
-    expect(ofKind(distilSession(user(text)), 'goal')[0]?.text).toBe(text);
+    expect(ofKind(distillSession(user(text)), 'goal')[0]?.text).toBe(text);
   });
 
   it('V2-12: lone surrogates and hostile names are kept from doing harm', () => {
-    const facts = distilSession(
+    const facts = distillSession(
       user('broken \ud800 text'),
       agent('`__proto__` and constructor and toString() and hasOwnProperty()'),
     );
@@ -149,16 +149,16 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
 describe('errors', () => {
   it('stay open until the same command succeeds', () => {
     const failing = fail('cargo test', 'error[E0308]: mismatched types in src/lib.rs');
-    const failed = distilSession(failing, run('cargo fmt'));
+    const failed = distillSession(failing, run('cargo fmt'));
     expect(ofKind(failed, 'error').map((error) => [error.text, error.status])).toEqual([
       ['error[E0308]: mismatched types in src/lib.rs', 'open'],
     ]);
-    const healed = distilSession(failing, run('cargo test', 'ok'));
+    const healed = distillSession(failing, run('cargo test', 'ok'));
     expect(ofKind(healed, 'error').map((error) => error.status)).toEqual(['closed']);
   });
 
   it('show through a pipe that hides the exit status', () => {
-    const facts = distilSession(
+    const facts = distillSession(
       run('pytest 2>&1 | tail -5', 'FAILED tests/test_a.py::test_b\n1 failed, 3 passed'),
     );
     expect(ofKind(facts, 'check').map((check) => check.status)).toEqual(['failed']);
@@ -185,7 +185,7 @@ describe('any events', () => {
   it('give facts that can be sealed', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 12 }), (steps) => {
-        const facts = distilSession(...steps);
+        const facts = distillSession(...steps);
         expect(JSON.stringify(facts).isWellFormed()).toBe(true);
         expect(new Set(facts.map((fact) => fact.id)).size).toBe(facts.length);
         expect(facts.every((fact) => fact.text.trim() !== '')).toBe(true);

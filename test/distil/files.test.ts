@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { distilEvents } from '../../src/distill/distill.ts';
+import { distillEvents } from '../../src/distill/distill.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import { renderSession } from '../support/rendered.ts';
 import {
   agent,
   CWD,
-  distilSession,
+  distillSession,
   done,
   edit,
   fail,
@@ -18,7 +18,7 @@ import {
 } from '../support/told-session.ts';
 
 function filesOf(...steps: Step[]): [string, string | undefined][] {
-  return ofKind(distilSession(...steps), 'file').map(({ text, status }) => [text, status]);
+  return ofKind(distillSession(...steps), 'file').map(({ text, status }) => [text, status]);
 }
 
 function statusOf(path: string, ...steps: Step[]): string | undefined {
@@ -69,7 +69,10 @@ describe('files', () => {
       run('Get-Content src\\limits.ts', 'export const itemLimit = 5;'),
       run('cat src/limits.ts', 'export const itemLimit = 5;'),
     ).map((event) => ({ ...event, cwd }));
-    const files = ofKind(distilEvents(events).facts, 'file').map(({ text, detail }) => [text, detail?.reads]);
+    const files = ofKind(distillEvents(events).facts, 'file').map(({ text, detail }) => [
+      text,
+      detail?.reads,
+    ]);
     expect(files).toEqual([
       ['C:\\shop\\src\\cart.ts', 0],
       ['C:\\shop\\src\\limits.ts', 2],
@@ -77,7 +80,7 @@ describe('files', () => {
   });
 
   it('of one name are told apart, each with its own symbols', () => {
-    const facts = distilSession(
+    const facts = distillSession(
       edit('src/cart/index.ts', 'export function openCart() {}'),
       edit('src/user/index.ts', 'export function openUser() {}'),
       read('src/cart/limits.ts', 'export const cartLimit = 5;'),
@@ -92,7 +95,7 @@ describe('files', () => {
   });
 
   it('list their symbols by the name that says whose they are', () => {
-    const facts = distilSession(
+    const facts = distillSession(
       edit('src/cart.ts', 'export class Cart {\n  addItem() {}\n}\nCart.addItem();'),
       agent('`Cart.addItem` puts an item into the cart, and `Cart.addItem` may be called twice.'),
     );
@@ -172,7 +175,7 @@ describe('a file that a command removed', () => {
   });
 
   it('keeps its sources', () => {
-    const [file]: Fact[] = ofKind(distilSession(made, run('rm src/cart.ts')), 'file');
+    const [file]: Fact[] = ofKind(distillSession(made, run('rm src/cart.ts')), 'file');
     expect(file?.sources).toEqual([{ line: 3 }]);
   });
 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { findNames } from '../../src/distill/find-names.ts';
 import {
   findErrorNames,
+  findNames,
   findPaths,
   findQualified,
   findReferences,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   agent,
   ask,
-  distilSession,
+  distillSession,
   done,
   limit,
   ofKind,
@@ -15,11 +15,11 @@ import {
 const begin = user('Make the upload retry when the server is busy');
 
 function questionsOf(...steps: Step[]): string[] {
-  return ofKind(distilSession(begin, ...steps), 'question').map((fact) => fact.text);
+  return ofKind(distillSession(begin, ...steps), 'question').map((fact) => fact.text);
 }
 
 function stopsOf(...steps: Step[]): [string, string | undefined][] {
-  return ofKind(distilSession(begin, ...steps), 'blocker').map(({ text, status }) => [text, status]);
+  return ofKind(distillSession(begin, ...steps), 'blocker').map(({ text, status }) => [text, status]);
 }
 
 describe('a limit', () => {
@@ -74,7 +74,7 @@ describe('a question', () => {
     const question = ask('Which database shall be used?');
     expect(questionsOf(open(question))).toEqual(['Which database shall be used?']);
     expect(questionsOf(done(question, 'Postgres'), user('Postgres'))).toEqual([]);
-    expect(ofKind(distilSession(begin, open(question)), 'running')).toEqual([]);
+    expect(ofKind(distillSession(begin, open(question)), 'running')).toEqual([]);
   });
 
   it('of many, the last three stand', () => {

@@ -4,7 +4,7 @@ import { renderSession } from '../support/rendered.ts';
 import {
   agent,
   compaction,
-  distilSession,
+  distillSession,
   ofKind,
   run,
   type Step,
@@ -13,7 +13,7 @@ import {
 } from '../support/told-session.ts';
 
 function mentionOf(name: string, ...steps: Step[]): Fact | undefined {
-  return ofKind(distilSession(...steps), 'reference').find((fact) => fact.detail?.about === name);
+  return ofKind(distillSession(...steps), 'reference').find((fact) => fact.detail?.about === name);
 }
 
 const first = user('Fix the crash of the upload that #12 tells of');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
+  findBackticked,
   findDefinitions,
   findPaths,
   findQualified,
   findSymbols,
-  findTicked,
 } from '../../src/distill/names.ts';
 
 describe('names in a text', () => {
@@ -21,7 +21,7 @@ describe('names in a text', () => {
       'startOver',
       'flush',
     ]);
-    expect(findTicked('use `npm test` or ` make `')).toEqual(['npm test', 'make']);
+    expect(findBackticked('use `npm test` or ` make `')).toEqual(['npm test', 'make']);
     expect(
       findDefinitions('func (s *Server) Listen() {}\nexport default async function loadAll() {}'),
     ).toEqual(['Listen', 'loadAll']);

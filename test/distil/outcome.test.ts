@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { covers, findFailureLines, findTally, isCheck } from '../../src/distill/outcome.ts';
-import { distilSession, fail, ofKind, run } from '../support/told-session.ts';
+import { distillSession, fail, ofKind, run } from '../support/told-session.ts';
 
 /** What each tool prints when something fails, and the line that a reader needs. */
 const RED: readonly [string, string, string][] = [
@@ -172,7 +172,7 @@ const GREEN: readonly [string, string, string | null][] = [
 ];
 
 const statusOf = (output: string): string | undefined =>
-  ofKind(distilSession(run('npm test 2>&1 | tail -40', output)), 'check')[0]?.status;
+  ofKind(distillSession(run('npm test 2>&1 | tail -40', output)), 'check')[0]?.status;
 
 describe('a red output', () => {
   it.each(RED)('of %s is told by the line that names it', (_, output, line) => {
@@ -222,7 +222,7 @@ describe('what checks the work', () => {
     expect(covers('cargo test', 'cargo build')).toBe(true);
     expect(covers('cargo fmt', 'cargo test')).toBe(false);
     expect(covers('npm run build', 'npm run lint')).toBe(false);
-    const facts = distilSession(
+    const facts = distillSession(
       fail('cargo build', 'error[E0308]: mismatched types'),
       fail('npm run lint', 'TypeError: no config was found'),
       run('cargo test', 'test result: ok. 2 passed; 0 failed'),

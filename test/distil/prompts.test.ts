@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { agent, ask, distilSession, done, ofKind, run, type Step, user } from '../support/told-session.ts';
+import { agent, ask, distillSession, done, ofKind, run, type Step, user } from '../support/told-session.ts';
 
 function rolesOf(...steps: Step[]): [unknown, string][] {
-  return distilSession(...steps)
+  return distillSession(...steps)
     .filter((fact) => fact.origin === 'human' && fact.detail?.role !== undefined)
     .map((fact) => [fact.detail?.role, fact.text]);
 }
@@ -77,14 +77,14 @@ describe('a rule', () => {
     '必须使用 TypeScript 编写',
     '테스트에서 절대 네트워크를 사용하지 마세요',
   ])('is a constraint wherever it stands: %s', (text) => {
-    const facts = distilSession(first, work, user(text), work, user('Now write the page for the checkout'));
+    const facts = distillSession(first, work, user(text), work, user('Now write the page for the checkout'));
     expect(ofKind(facts, 'constraint').map((fact) => [fact.text, fact.origin, fact.trust])).toEqual([
       [text, 'human', 'quoted'],
     ]);
   });
 
   it('is told from a remark', () => {
-    const facts = distilSession(
+    const facts = distillSession(
       first,
       work,
       user('The tests look fine to me'),
@@ -96,7 +96,7 @@ describe('a rule', () => {
 
   it('in a long message is kept by itself', () => {
     const story = 'The shop has a cart and a list of goods that people may look through. '.repeat(12);
-    const facts = distilSession(user(`${story}\nNever call the network in a test.\n${story}`), work);
+    const facts = distillSession(user(`${story}\nNever call the network in a test.\n${story}`), work);
     expect(ofKind(facts, 'constraint').map((fact) => fact.text)).toEqual([
       'Never call the network in a test.',
     ]);

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { distilEvents } from '../../src/distill/distill.ts';
+import { distillEvents } from '../../src/distill/distill.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import {
   agent,
-  distilSession,
+  distillSession,
   ofKind,
   plan,
   run,
@@ -13,7 +13,7 @@ import {
 } from '../support/told-session.ts';
 
 function referencesOf(about: string, ...steps: Step[]): string[] {
-  return ofKind(distilSession(...steps), 'reference')
+  return ofKind(distillSession(...steps), 'reference')
     .filter((fact) => fact.detail?.about === about)
     .map((fact) => fact.text);
 }
@@ -21,7 +21,7 @@ function referencesOf(about: string, ...steps: Step[]): string[] {
 describe('the branch', () => {
   const onBranch = (branch: string): Fact[] =>
     ofKind(
-      distilEvents(tellSession(user('Fix the upload of the shop')).map((event) => ({ ...event, branch })))
+      distillEvents(tellSession(user('Fix the upload of the shop')).map((event) => ({ ...event, branch })))
         .facts,
       'reference',
     );
@@ -60,7 +60,7 @@ describe('commits', () => {
 
 describe('links to changes and issues', () => {
   it('are kept from whoever named them, once each', () => {
-    const facts = distilSession(
+    const facts = distillSession(
       user('See https://github.com/acme/shop/issues/7, it is what fails.'),
       run('gh pr create', 'https://github.com/acme/shop/pull/12\n'),
       agent(
@@ -85,7 +85,7 @@ describe('links to changes and issues', () => {
 describe('tasks', () => {
   it('keep their number, their status and what was said of them', () => {
     const tasks = ofKind(
-      distilSession(
+      distillSession(
         plan(
           { text: 'Add the retry', status: 'completed', id: '1' },
           { text: 'Test the retry', status: 'in_progress', id: '2', detail: 'with a slow server' },
@@ -105,7 +105,7 @@ describe('tasks', () => {
 
   it('stand as they last stood', () => {
     const tasks = ofKind(
-      distilSession(
+      distillSession(
         plan({ text: 'Add the retry', status: 'pending' }),
         plan({ text: 'Add the retry', status: 'completed' }),
       ),

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { remember } from '../../src/model/remember.ts';
+import { remember } from '../../src/distill/command-line.ts';
 
-describe('a function that remembers', () => {
-  it('gives what the function gives, however often and in whatever order it is asked', () => {
+describe('remember', () => {
+  it('returns what the function returns, for texts in any order and number', () => {
     fc.assert(
       fc.property(fc.array(fc.string({ maxLength: 2 })), fc.integer({ min: 1, max: 5 }), (texts, most) => {
         const measure = remember((text) => [text.length, text], most);
@@ -12,7 +12,7 @@ describe('a function that remembers', () => {
     );
   });
 
-  it('works out the same text once, as long as not many others came between', () => {
+  it('computes a text once, unless many others came between', () => {
     const asked: string[] = [];
     const echo = remember((text) => {
       asked.push(text);

@@ -1,8 +1,7 @@
 import { lintSource } from '@secretlint/core';
 import { creator } from '@secretlint/secretlint-rule-preset-recommend';
 import { describe, expect, it } from 'vitest';
-import { PRESET_LITERALS } from '../../src/redact/preset-places.ts';
-import { findByPreset } from '../../src/redact/second-net.ts';
+import { findBySecretlint, PRESET_LITERALS } from '../../src/redact/secretlint.ts';
 import { type LabelledSecret, writeSecrets } from '../fixtures/secrets/write-secrets.ts';
 import { makeRedactor } from '../support/redactor.ts';
 
@@ -28,14 +27,14 @@ async function lintWhole(text: string): Promise<string[]> {
   return messages.map(({ range }) => range.join()).sort();
 }
 
-describe('the second net', () => {
-  it('knows of every rule of the preset what it looks for', () => {
+describe('secretlint', () => {
+  it('has literals for every rule of the preset', () => {
     const names = listPresetRules().map(({ meta }) => meta.id.slice(PREFIX.length));
     expect([...PRESET_LITERALS.keys(), ...WITHOUT].sort()).toEqual(names.sort());
     for (const literal of [...PRESET_LITERALS.values()].flat()) expect(literal).toMatch(/^[!-~]{4,}$/);
   });
 
-  it('finds what the preset finds in all of a text, wherever it stands', async () => {
+  it('finds in the ranges around literals all that the preset finds in the whole text', async () => {
     let found = 0;
     const secrets = writeSecrets(400, 9);
     for (let at = 0; at < secrets.length; at += 20) {
@@ -44,7 +43,7 @@ describe('the second net', () => {
       const text = [`${'just some words '.repeat(4090)}${'x'.repeat(at / 4)} ${first}`, ...others].join(
         `\n${'and others '.repeat(300)}\n`,
       );
-      const spans = await findByPreset(text);
+      const spans = await findBySecretlint(text);
       expect(spans.map(({ start, end }) => [start, end].join()).sort()).toEqual(await lintWhole(text));
       found += spans.length;
     }
@@ -53,15 +52,15 @@ describe('the second net', () => {
 
   it('cannot be switched off by a text', async () => {
     const token = `ghp${'_'}${'aB3'.repeat(12)}`;
-    expect(await findByPreset(token)).toHaveLength(1);
-    expect(await findByPreset(`secretlint-disable\n${token} secretlint-disable-line`)).toHaveLength(1);
+    expect(await findBySecretlint(token)).toHaveLength(1);
+    expect(await findBySecretlint(`secretlint-disable\n${token} secretlint-disable-line`)).toHaveLength(1);
   });
 
   it('finds nothing that is not found without it, on labelled secrets of all kinds', async () => {
     let found = 0;
     const missed: string[] = [];
     for (const secret of writeSecrets(800, 5)) {
-      for (const { kind, start, end } of await findByPreset(secret.text)) {
+      for (const { kind, start, end } of await findBySecretlint(secret.text)) {
         found++;
         if (isLeft(secret, { start, end })) missed.push(`${kind}: ${secret.text}`);
       }

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { boundPattern } from '../../src/redact/user-pattern.ts';
+import { boundPattern } from '../../src/redact/settings.ts';
 import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
 
 function configure(desk: Desk, { user, project }: { user?: string; project?: string }): void {

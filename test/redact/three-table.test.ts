@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Ahead } from '../../src/redact/ahead.ts';
-import { ThreeTable } from '../../src/redact/three-table.ts';
+import { Lookahead, TrigramTable } from '../../src/redact/prefilter.ts';
 
 const char = fc.constantFrom(...'abAB-_1 ');
 const literal = fc.string({ unit: char, minLength: 3, maxLength: 4 });
@@ -11,12 +10,12 @@ const pair = fc.tuple(
 );
 const text = fc.string({ unit: fc.oneof(char, fc.constantFrom('é', '…')), maxLength: 80 });
 
-describe('a table of threes', () => {
-  it('finds every place where one stands, and in ASCII no other', () => {
+describe('TrigramTable', () => {
+  it('finds every place of its trigrams and pairs, and in ASCII no other', () => {
     fc.assert(
       fc.property(fc.array(literal), fc.array(pair), text, (literals, pairs, searched) => {
-        const table = new ThreeTable();
-        for (const known of literals) table.addThree(known.slice(0, 3), known.charAt(3));
+        const table = new TrigramTable();
+        for (const known of literals) table.addTrigram(known.slice(0, 3), known.charAt(3));
         for (const [two, thirds] of pairs) table.addPair(two, thirds);
         const bytes = Buffer.from(`${searched}   `, 'latin1');
         const found: number[] = [];
@@ -37,11 +36,11 @@ describe('a table of threes', () => {
   });
 });
 
-describe('what is ahead', () => {
-  it('is what the pattern finds from there on, in whatever order it is asked', () => {
+describe('Lookahead', () => {
+  it('finds the next match of its pattern, for places in any order', () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat(80)), (searched, places) => {
-        const ahead = new Ahead(searched, /[1-]/g);
+        const ahead = new Lookahead(searched, /[1-]/g);
         for (const place of places.filter((at) => at <= searched.length)) {
           const next = searched.slice(place).search(/[1-]/);
           expect(ahead.find(place)).toBe(next === -1 ? searched.length : place + next);

@@ -5,7 +5,7 @@ import { type Agent, startReading } from '../../src/agents/agent.ts';
 import type { Bookmark, Opening, Transcript } from '../../src/agents/transcript.ts';
 import { type ReadResult, readSession } from '../../src/app/capture/capture.ts';
 import { countEvents } from '../../src/app/capture/drift.ts';
-import { distilEvents } from '../../src/distill/distill.ts';
+import { distillEvents } from '../../src/distill/distill.ts';
 import type { Event } from '../../src/model/event.ts';
 import { isShapedLike } from '../../src/model/shape.ts';
 import { decodePlainData, encodePlainData } from '../../src/platform/cache-file.ts';
@@ -19,7 +19,7 @@ export function readAnew(agent: Agent, path: string): ReadResult | null {
   if (session === null) return null;
   const reading = startReading();
   const events = [...agent.readEvents(session, reading)];
-  return { distilled: distilEvents(events), reading, count: countEvents(events) };
+  return { distilled: distillEvents(events), reading, count: countEvents(events) };
 }
 
 /** Where readings began: 0 for a whole one. */

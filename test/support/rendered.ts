@@ -1,4 +1,4 @@
-import { distilEvents } from '../../src/distill/distill.ts';
+import { distillEvents } from '../../src/distill/distill.ts';
 import { type Brief, type BriefOptions, compileBrief } from '../../src/handover/brief/compile.ts';
 import { findReader, type Reader } from '../../src/handover/brief/reader.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
@@ -13,7 +13,7 @@ export function requireReader(name: string): Reader {
 
 /** The handover of a told session, made at a fixed moment. */
 export function sealSession(events: readonly Event[]): Handover {
-  const { title, facts } = distilEvents(events);
+  const { title, facts } = distillEvents(events);
   return sealHandover({
     schema: 'handover/1',
     id: '20260131-120000-abcd',

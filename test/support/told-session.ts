@@ -1,4 +1,4 @@
-import { distilEvents } from '../../src/distill/distill.ts';
+import { distillEvents } from '../../src/distill/distill.ts';
 import type { Action, Event, FileEdit, PlanItem } from '../../src/model/event.ts';
 import type { Fact, FactKind } from '../../src/model/fact.ts';
 
@@ -20,8 +20,8 @@ export function tellSession(...steps: readonly Step[]): Event[] {
   );
 }
 
-export function distilSession(...steps: readonly Step[]): Fact[] {
-  return distilEvents(tellSession(...steps)).facts;
+export function distillSession(...steps: readonly Step[]): Fact[] {
+  return distillEvents(tellSession(...steps)).facts;
 }
 
 export function ofKind(facts: readonly Fact[], kind: FactKind): Fact[] {

@@ -10,8 +10,8 @@ import {
   type TranscriptFile,
   writeCheckpoint,
 } from '../../agents/transcript-checkpoint.ts';
-import { type Account, closeAccount, enterEvent, openAccount, settleAccount } from '../../distill/account.ts';
-import { type Distilled, distilAccount } from '../../distill/distill.ts';
+import { type Distillation, distillLog } from '../../distill/distill.ts';
+import { closeSessionLog, flushSessionLog, logEvent, SessionLog } from '../../distill/session-log.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { HANDOVER_SCHEMA, type UnstampedDraft } from '../../model/handover.ts';
@@ -100,7 +100,7 @@ function locate(cwd: string | null, machine: Machine): Pick<Place, 'project' | '
 }
 
 export interface ReadResult {
-  distilled: Distilled;
+  distilled: Distillation;
   reading: Reading;
   count: EventCount;
 }
@@ -126,7 +126,7 @@ const ReadState = v.object({
     sessionId: v.nullable(v.string()),
   }),
   count: v.object({ total: v.number(), byAgent: v.number(), compactions: v.number() }),
-  account: v.custom<Account>(isAccount),
+  log: v.custom<SessionLog>(isSessionLog),
   /** The redactor's marks for the secrets found so far, and which redactor made them. */
   found: v.map(v.string(), v.set(v.string())),
   redactor: v.string(),
@@ -134,9 +134,9 @@ const ReadState = v.object({
 type ReadState = v.InferOutput<typeof ReadState>;
 
 /** Checks the fields only. Their content is what this build wrote: the checkpoint's checksum covers both. */
-function isAccount(value: unknown): value is Account {
+function isSessionLog(value: unknown): value is SessionLog {
   return (
-    typeof value === 'object' && value !== null && Object.keys(openAccount()).every((key) => key in value)
+    typeof value === 'object' && value !== null && Object.keys(new SessionLog()).every((key) => key in value)
   );
 }
 
@@ -151,10 +151,10 @@ export function readSession(
 ): ReadResult {
   const folder = findCheckpointFolder(machine);
   const sight = agent.openTranscript === undefined || folder === null ? null : sightFile(session.path);
-  const finish = ({ account, reading, count }: ReadState): ReadResult => {
-    enterLastReply(account, lastReply, redactor);
-    closeAccount(account);
-    return { distilled: distilAccount(account), reading, count };
+  const finish = ({ log, reading, count }: ReadState): ReadResult => {
+    enterLastReply(log, lastReply, redactor);
+    closeSessionLog(log);
+    return { distilled: distillLog(log), reading, count };
   };
   if (folder === null || sight === null) return finish(readWhole(agent, session, redactor));
   const file = { agent, session, sight };
@@ -186,13 +186,13 @@ function identifyRedactor(redactor: Redactor, found: ReadState['found']): string
 }
 
 function startState(): ReadState {
-  const [reading, count, account] = [startReading(), startEventCount(), openAccount()];
-  return { reading, count, account, found: new Map(), redactor: '' };
+  const [reading, count, log] = [startReading(), startEventCount(), new SessionLog()];
+  return { reading, count, log, found: new Map(), redactor: '' };
 }
 
-function enterRedacted({ count, account }: ReadState, event: Event, redactor: Redactor): void {
+function enterRedacted({ count, log }: ReadState, event: Event, redactor: Redactor): void {
   countEvent(count, event);
-  enterEvent(account, redactEvent(event, redactor));
+  logEvent(log, redactEvent(event, redactor));
 }
 
 function readWhole(agent: Agent, session: FoundSession, redactor: Redactor): ReadState {
@@ -222,7 +222,7 @@ function readFrom(
   const transcript = agent.openTranscript?.({ session, reading, until: sight.size, lookAhead, ...from });
   const enter = (event: Event): void => enterRedacted(state, event, redactor);
   if (!transcript?.read(enter)) return null;
-  settleAccount(state.account);
+  flushSessionLog(state.log);
   const bookmark = keep === null ? null : transcript.mark();
   const { found } = redactor;
   // Packed before it is finished, which changes the state. No secret that the reader still holds is written.
@@ -239,16 +239,16 @@ function readFrom(
 }
 
 /** Adds the agent's last reply, if the transcript is behind and does not have it. */
-function enterLastReply(account: Account, text: string | undefined, redactor: Redactor): void {
+function enterLastReply(log: SessionLog, text: string | undefined, redactor: Redactor): void {
   if (text === undefined) return;
   const reply = redactEvent(
-    { type: 'reply', at: account.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) },
+    { type: 'reply', at: log.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) },
     redactor,
   );
   const said = reply.type === 'reply' ? squeeze(reply.text) : '';
-  const last = squeeze(account.replies.at(-1)?.text ?? '');
+  const last = squeeze(log.replies.at(-1)?.text ?? '');
   if (said === '' || (last !== '' && (said.includes(last) || last.includes(said)))) return;
-  enterEvent(account, reply);
+  logEvent(log, reply);
 }
 
 function squeeze(text: string): string {

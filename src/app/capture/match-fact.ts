@@ -1,6 +1,6 @@
 import type { Action, Event } from '../../model/event.ts';
 import type { Fact } from '../../model/fact.ts';
-import { splitAtPlaceholders } from '../../redact/placeholder.ts';
+import { splitAtPlaceholders } from '../../redact/redactor.ts';
 
 const FEWEST_WORDS = 5;
 const SAME_WORDS = 0.75;

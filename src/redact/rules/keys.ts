@@ -1,15 +1,15 @@
-import { looksRandom } from '../guess.ts';
+import { looksRandom } from '../heuristics.ts';
 import { type Rule, token } from '../rule.ts';
 import { holdsCredentials } from './names.ts';
 
 const HEAD = '-{4,5} ?BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}';
 const FOOT = '-{4,5} ?END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)? ?-{4,5}';
-/** What stands in a key that was wrapped, quoted, escaped or indented. */
+/** The characters of a key, even if wrapped, quoted, escaped or indented. */
 const INNER = '[A-Za-z0-9+/=\\s\\\\"\',:.()#*>|@]';
 const BETWEEN = '(?:\\\\[nr]|[\\s"\',]){0,20}';
 const FIELDS = '(?:[A-Z][A-Za-z-]{1,20}: [^\\n]{0,80}\\n){0,4}';
 
-/** Keys, hashes of passwords, and credentials by their form rather than by their maker. */
+/** Keys, password hashes and credentials of general formats. */
 export const KEY_RULES: readonly Rule[] = [
   {
     kind: 'private-key',
@@ -18,7 +18,7 @@ export const KEY_RULES: readonly Rule[] = [
     check: (block) => /[A-Za-z0-9+/=]{4}/.test(block.replace(new RegExp(`${HEAD}|${FOOT}`, 'g'), '')),
   },
   {
-    // One whose end was cut off. A header by itself, as code that looks for keys has it, is none.
+    // Without its end. A header alone, as in code that looks for keys, is no key.
     kind: 'private-key',
     starts: ['-----BEGIN ', '---- BEGIN '],
     pattern: new RegExp(
@@ -62,7 +62,7 @@ export const KEY_RULES: readonly Rule[] = [
     starts: ['mysql', 'mariadb'],
     ahead: /-p/g,
     pattern: /(?:mysql|mariadb)(?:dump|admin|import)? [^\n]{0,200}?-p["']?([^\s"'$-][^\s"'$]{3,100})/y,
-    check: looksChosen,
+    check: isNoPortOrPath,
   },
   {
     kind: 'flag-password',
@@ -96,7 +96,7 @@ export const KEY_RULES: readonly Rule[] = [
   token('password-hash', ['{SHA}', '{SSHA}', '{PBKDF2}', '{SSHA512}'], /[A-Za-z0-9+/=$]{20,120}/),
 ];
 
-/** `-p` has other meanings: a port, a folder, a profile. */
-function looksChosen(text: string): boolean {
+/** `-p` may also be a port or a folder. */
+function isNoPortOrPath(text: string): boolean {
   return !/^\d{1,5}$|^[./~]|:/.test(text);
 }

@@ -1,16 +1,16 @@
-import { decodeBase64 } from '../guess.ts';
+import { decodeBase64 } from '../heuristics.ts';
 import type { NamedRule } from '../rule.ts';
 
 const HEX32 = /^[a-f0-9]{32}$/i;
 const UUID = /^[a-f0-9]{8}-(?:[a-f0-9]{4}-){3}[a-f0-9]{12}$/i;
 const WORD = (least: number): RegExp => new RegExp(`^[\\w+/=.~-]{${least},512}$`);
 
-/** A user and a password in base64, as in the headers of HTTP. */
+/** A user and a password in base64, as in HTTP headers. */
 export function holdsCredentials(text: string): boolean {
   return /^[\x20-\x7e]{1,100}:[\x20-\x7e]{3,}$/.test(decodeBase64(text) ?? '');
 }
 
-/** Secrets without a shape of their own, by the names that their providers tell to give them to. */
+/** Secrets without a shape of their own, by the variable names that their providers document. */
 export const NAMED_RULES: readonly NamedRule[] = [
   { kind: 'aws-secret-key', name: /secret(?:access)?key$/, value: /^[A-Za-z0-9/+=]{40}$/ },
   {
@@ -56,10 +56,14 @@ export const NAMED_RULES: readonly NamedRule[] = [
   { kind: 'ansible-vault', name: /vaultpass(?:word)?$/, value: /^\S{8,200}$/ },
 ];
 
-/** Names that end so are given secrets. */
+/** Names with these endings hold secrets. */
 export const SECRET_NAME =
   /(?:pass(?:word|wd|phrase|code)?|pwd|passwort|contrasena|secret|token|credentials?|creds|(?:api|secret|access|private|auth|account|encrypt(?:ion)?|sign(?:ing)?|master|service|admin|license|deploy|session|shared|storage|client|app|application|hmac|jwt|cookie|aes|crypto|webhook|subscription|licence|root|consumer|write|ingest|server|primary|secondary)key(?:base|data)?|auth|dsn|connectionstring|connstr)\d?$/;
 
-/** Though they end so: what they name is shown to everybody, or points to something else. */
+/** Exceptions: public values, counts, switches and words that only end alike. */
 export const OPEN_NAME =
   /(?:next|page|paging|cursor|continuation|sync|cancel|cancellation|lex|start|end|sep|pad|eos|bos|unk|mask|special|stop|design|color|max|min|total|input|output|num|per|cached|completion|prompt|prev|previous|current|other|bucket|change|resume|skip|csrf|xsrf|verify|show|hide|toggle|forgot|reset|no|has|is|with|without|require|needs|use|public|publish(?:able)?|by|bypass|one|all|first|last|test|compass|sur|tres|tokenizer|syntax|keyword|punctuation|operator|identifier)(?:pass(?:word|wd|code)?|token|secret|key|auth|credentials?)\d?$/;
+
+/** The last three letters of every name that a secret may be assigned to: they rule out most names at once. */
+export const NAME_ENDINGS: readonly string[] =
+  'ord swd ase ode pwd ort ena ret ken ial als eds key ass uth kie ion yid _id ata'.split(' ');

@@ -1,32 +1,28 @@
-/** How a value looks: chosen by chance, by a person, or not a value at all. */
+/** Whether a value looks random, chosen by a person, or like a dummy. */
 
-const STAND_IN =
+const DUMMY =
   /^(?:\$|<|\{\{|%[({sd]|\*{3}|x{4,}|X{4,}|\.{3}|_{3})|^(?:your|my|the|some|a|an|new|old|test|fake|dummy|sample|mock|example|placeholder|change|replace|insert|enter|todo|redacted|hidden|masked|secret|password|passwd|token|null|none|undefined|true|false|string|number|boolean|bytes?|env|process|os|config|settings|self|this|req|ctx|args|options|params|props|data|user|input|get|load|read|fetch|create|make|generate|random|uuid|crypto|Buffer|await|async|function|return|new|typeof|var|let|const)(?:[^A-Za-z0-9]|$)|change.?me|your[-_]|[-_]here\b|example|placeholder|redacted|\*{4}|x{6}|\.\.\.|…|\bstring\b/i;
 
 const LOOKED_AT = 100;
 
-/** What stands for a value that is somewhere else, or is to be filled in. */
-export function isStandIn(value: string): boolean {
-  return STAND_IN.test(value.slice(0, LOOKED_AT));
+/** Whether it stands for a value to be filled in or taken from elsewhere. */
+export function isDummy(value: string): boolean {
+  return DUMMY.test(value.slice(0, LOOKED_AT));
 }
 
 const RANDOM_LENGTH = 16;
 const RANDOM_BITS = 3;
 const MEASURED = 200;
 
-/** As only chance writes: letters and digits in turn, few repetitions, no words joined by marks. */
-export function looksRandom(value: string, { turns } = countKinds(value)): boolean {
-  if (value.length < RANDOM_LENGTH) return false;
-  return (
-    turns > 0 &&
-    turns * 8 >= Math.min(value.length, 40) &&
-    countEntropy(value.slice(0, MEASURED)) >= RANDOM_BITS
-  );
+/** Letters and digits in turn, few repetitions, no words joined by marks. */
+export function looksRandom(value: string, { turns } = countCharacters(value)): boolean {
+  if (value.length < RANDOM_LENGTH || turns === 0 || turns * 8 < Math.min(value.length, 40)) return false;
+  return countEntropy(value.slice(0, MEASURED)) >= RANDOM_BITS;
 }
 
 const COUNTS = new Uint16Array(256);
 
-/** In bits for each character; of what is no ASCII, a rough guess. */
+/** In bits per character; a rough guess for non-ASCII text. */
 function countEntropy(text: string): number {
   COUNTS.fill(0);
   for (let i = 0; i < text.length; i++) {
@@ -41,8 +37,11 @@ function countEntropy(text: string): number {
 const PLAIN_WORDS = /^[A-Za-z]+(?:[-_. /]{1,3}[A-Za-z]+)*\d{0,2}$/;
 const LEAST_DIFFERENT = 5;
 
-/** As a person chooses a password: more than words and names. */
-export function looksChosen(value: string, { small, capitals, digits, others } = countKinds(value)): boolean {
+/** As a person chooses a password: more than words. */
+export function looksLikePassword(
+  value: string,
+  { small, capitals, digits, others } = countCharacters(value),
+): boolean {
   if (value.length < 8) return false;
   const kinds = Math.sign(small) + Math.sign(capitals) + Math.sign(digits) + Math.sign(others);
   return (
@@ -59,7 +58,7 @@ function hasDifferent(text: string, least: number): boolean {
   return seen.length >= least;
 }
 
-interface Kinds {
+interface CharacterCounts {
   small: number;
   capitals: number;
   digits: number;
@@ -68,7 +67,7 @@ interface Kinds {
   turns: number;
 }
 
-export function countKinds(text: string): Kinds {
+export function countCharacters(text: string): CharacterCounts {
   const kinds = { small: 0, capitals: 0, digits: 0, others: 0, turns: 0 };
   let last = 0;
   for (let i = 0; i < text.length; i++) {
@@ -92,7 +91,7 @@ export function countKinds(text: string): Kinds {
 
 const BASE64 = /^[A-Za-z0-9+/_-]+={0,2}$/;
 
-/** The text in a base64 string; null when it is none, or holds bytes that are no text. */
+/** The text in a base64 string; null where it is no base64 or no text. */
 export function decodeBase64(text: string): string | null {
   if (!BASE64.test(text)) return null;
   const decoded = Buffer.from(text, 'base64').toString('latin1');
