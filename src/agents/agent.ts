@@ -1,6 +1,6 @@
 import type { Event } from '../model/event.ts';
+import type { Position } from '../platform/lines.ts';
 import type { Machine } from '../platform/machine.ts';
-import type { Opening, Transcript } from './transcript.ts';
 
 export const AGENT_NAMES = [
   'claude-code',
@@ -67,4 +67,54 @@ export interface Agent {
    * their transcripts and change nothing in them; null for a session, or a bookmark, for which it cannot be done.
    */
   openTranscript?(opening: Opening): Transcript | null;
+}
+
+/** How far a transcript was read, and what has to be known to go on from there. Plain data, so that it can be kept. */
+export interface Bookmark {
+  position: Position;
+  /** The reader's own. */
+  state: unknown;
+}
+
+export type Tell = (event: Event) => void;
+
+/** A transcript that only grows, so that reading it can be left off and gone on with. */
+export interface Transcript {
+  /**
+   * Tells what all whole lines say. False when one of them takes back what an earlier one told: then nothing that was
+   * told holds, and the transcript has to be read with a look ahead.
+   */
+  read(tell: Tell): boolean;
+  /**
+   * Where it stands now, to be asked for between `read` and `finish`. Null when what was told rests on a look ahead at a
+   * line that has no end yet, and may still become another.
+   */
+  mark(): Bookmark | null;
+  /** Tells what can be told only at the end: of a last line without an end, of what still waits. False as above. */
+  finish(tell: Tell): boolean;
+}
+
+export interface Opening {
+  session: FoundSession;
+  /** Filled while the transcript is read. */
+  reading: Reading;
+  /** What is written behind this offset is not looked at. */
+  until: number;
+  /** Where to go on; without it, the beginning. */
+  from?: Bookmark;
+  /** First looks for what later lines take back. Such a reading never fails. */
+  lookAhead?: boolean;
+}
+
+/** How a person starts an agent, in its own interface, with something to begin with. */
+export interface Launch {
+  /** As it is found in PATH. */
+  program: string;
+  /** What to type to get the program. */
+  install: string;
+  /** What the arguments are made of: the first prompt itself, or the path of a file that holds it. */
+  takes: 'prompt' | 'file';
+  /** An @ before the name of a file makes the agent attach that file, wherever in the prompt it stands. */
+  attachesFiles: boolean;
+  writeArgs(promptOrFile: string): string[];
 }

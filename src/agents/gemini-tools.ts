@@ -1,20 +1,51 @@
-import type { Action, PlanItem } from '../model/event.ts';
-import { asRow, collectTexts, getAnyText, getRows, getText, parseRow, type Row, toRows } from './json.ts';
+import type { Action, Event, PlanItem } from '../model/event.ts';
+import {
+  asRow,
+  collectTexts,
+  EMPTY_ROW,
+  getAnyText,
+  getRows,
+  getText,
+  parseRow,
+  type Row,
+  toRows,
+} from './json.ts';
+import {
+  type CallOutcome,
+  makeCall,
+  makeInjected,
+  makePlan,
+  makePrompt,
+  makeResult,
+  type Stamp,
+} from './make-events.ts';
 import { toMessageText } from './message-text.ts';
 import { resolveFilePath, type TouchedFiles } from './touched-files.ts';
 
-/** The tools of Gemini CLI, which Qwen Code has too, some of them under other names. */
-export interface GeminiCall {
+/** A call of a tool of Gemini CLI. Qwen Code has the same tools, some of them under other names. */
+interface ToolCall {
+  id: string;
   tool: string;
   input: Row;
   cwd: string | null;
+  /** What the tool returned and showed, where the record of the call has it. */
+  output?: string;
+  display?: unknown;
 }
 
-export function describeGeminiCall(call: GeminiCall, files: TouchedFiles): Action {
-  return describeFileCall(call, files) ?? describeOtherCall(call);
+/** The event that a call stands for: a plan tool's is the plan. */
+export function* makeToolCall(stamp: Stamp, call: ToolCall, files: TouchedFiles): Generator<Event> {
+  const { id, tool, input, output = '', display } = call;
+  if (isPlanTool(tool)) {
+    const plan = readPlan(tool, input, display);
+    if (plan !== null) yield makePlan(stamp, plan);
+    return;
+  }
+  const action = describeFileCall(call, files) ?? describeOtherCall(call);
+  yield makeCall(stamp, { id, tool, action: refineWrite(action, output, display) });
 }
 
-function describeFileCall({ tool, input, cwd }: GeminiCall, files: TouchedFiles): Action | null {
+function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
   const given = getAnyText(input, 'file_path', 'absolute_path', 'notebook_path', 'path');
   if (given === null || given === '') return null;
   const path = resolveFilePath(given, cwd);
@@ -40,7 +71,7 @@ function describeFileCall({ tool, input, cwd }: GeminiCall, files: TouchedFiles)
   }
 }
 
-function describeOtherCall({ tool, input, cwd }: GeminiCall): Action {
+function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
   const text = (...keys: readonly string[]): string => toMessageText(getAnyText(input, ...keys) ?? '');
   switch (tool) {
     case 'run_shell_command':
@@ -79,7 +110,7 @@ function describeOtherCall({ tool, input, cwd }: GeminiCall): Action {
   }
 }
 
-/** Where only words are given to fetch by, the address is among them. */
+/** A prompt to fetch something has the address in it. */
 function findUrl(text: string): string {
   return /https?:\/\/[^\s"'<>]{1,2000}/.exec(text)?.[0] ?? text;
 }
@@ -95,7 +126,7 @@ function readQuestions(input: Row): string[] {
   );
 }
 
-/** What a call turned out to have done: only its result tells whether a file was there before. */
+/** Completes an edit by its result, the only place that says whether the file was there before. */
 export function refineWrite(action: Action, text: string, display: unknown): Action {
   const [edit, ...more] = action.kind === 'edit' ? action.edits : [];
   if (edit === undefined || more.length > 0) return action;
@@ -112,8 +143,8 @@ export function isPlanTool(tool: string): boolean {
   return TODO_TOOLS.has(tool) || tool.startsWith('tracker_');
 }
 
-/** The whole plan as a tool was given it, or as it shows it afterwards; null when there is none. */
-export function readPlan(tool: string, input: Row, display: unknown): PlanItem[] | null {
+/** The whole plan, from a tool's input or from what it shows afterwards; null when there is none. */
+function readPlan(tool: string, input: Row, display: unknown): PlanItem[] | null {
   const list = TODO_TOOLS.has(tool) ? input.todos : asRow(display)?.todos;
   return Array.isArray(list) ? toRows(list).flatMap(readItem) : null;
 }
@@ -125,38 +156,50 @@ function readItem(todo: Row): PlanItem[] {
   return text === null ? [] : [{ text: toMessageText(text.trim()), status: isKnown ? status : 'pending' }];
 }
 
-export interface ShellOutput {
-  exit: number | null;
-  output: string;
-}
-
 const FRAME_START = /^(?:Command: [\s\S]*?\n)?(?:Directory: [^\n]*\n)?(?:Output|Stdout): /;
 const LAST_FIELD = /\n(Exit Code|Signal|Background PIDs|Process Group PGID): ([^\n]{0,200})$/;
 const ERROR_FIELD = '\nError: ';
 const NOTHING = /^\((?:empty|none)\)$/;
 
-/** What a shell command gave back, out of the frame that it is told in. Without a status in the frame it was 0. */
-export function readShellOutput(text: string): ShellOutput | null {
+/** Exit status and output of a shell command, from the labelled text that the tool returns. No status means 0. */
+export function readShellOutput(text: string): { exit: number; output: string } | null {
   const start = FRAME_START.exec(text.slice(0, 20_000))?.[0];
   if (start === undefined) return null;
   let body = text.slice(start.length).trimEnd();
   let exit = 0;
-  for (
-    let field = LAST_FIELD.exec(body.slice(-300));
-    field !== null;
-    field = LAST_FIELD.exec(body.slice(-300))
-  ) {
-    const [whole, name, value = ''] = field;
+  for (;;) {
+    const [field, name, value = ''] = LAST_FIELD.exec(body.slice(-300)) ?? [];
+    if (field === undefined) break;
     if (name === 'Exit Code' && /^\d{1,9}$/.test(value)) exit = Number(value);
-    body = body.slice(0, -whole.length);
+    body = body.slice(0, -field.length);
   }
   const split = body.lastIndexOf(ERROR_FIELD);
   const parts = split === -1 ? [body] : [body.slice(0, split), body.slice(split + ERROR_FIELD.length)];
   return { exit, output: parts.filter((part) => part !== '' && !NOTHING.test(part)).join('\n') };
 }
 
-/** What the human answered, as the tool gives it back; with several questions, each answer names its own. */
-export function readGivenAnswers(text: string, input: Row): string | null {
+/** A call without its result so far. The input is kept only where the result cannot be understood without it. */
+export interface OpenCall {
+  tool: string;
+  input: Row;
+}
+
+const ASK_TOOLS = new Set(['ask_user', 'ask_user_question']);
+
+export function toOpenCall(tool: string, input: Row): OpenCall {
+  return { tool, input: ASK_TOOLS.has(tool) ? input : EMPTY_ROW };
+}
+
+/** The events that a result stands for: a brief of ours was injected, an answer to a question is a prompt. */
+export function* makeToolResult(stamp: Stamp, call: OpenCall, outcome: CallOutcome): Generator<Event> {
+  yield makeResult(stamp, outcome);
+  yield* makeInjected(stamp, outcome.output);
+  const answers = ASK_TOOLS.has(call.tool) && outcome.ok ? readAnswers(outcome.output, call.input) : null;
+  if (answers !== null) yield* makePrompt(stamp, answers);
+}
+
+/** What the human answered, as the tool returns it; with several questions, each answer is preceded by its own. */
+function readAnswers(text: string, input: Row): string | null {
   const answers = readNumberedAnswers(text, readQuestions(input)) ?? readNamedAnswers(text);
   const [only] = answers;
   if (only === undefined) return null;
@@ -182,10 +225,6 @@ const PROVIDED = 'User has provided the following answers:';
 
 function readNamedAnswers(text: string): Answer[] {
   if (!text.startsWith(PROVIDED)) return [];
-  return [...text.slice(0, 100_000).matchAll(/^\*\*([^\n]{1,200}?)\*\*: (.*)$/gm)].map(
-    ([, name = '', answer = '']) => ({
-      name,
-      answer,
-    }),
-  );
+  const lines = text.slice(0, 100_000).matchAll(/^\*\*([^\n]{1,200}?)\*\*: (.*)$/gm);
+  return [...lines].map(([, name = '', answer = '']) => ({ name, answer }));
 }

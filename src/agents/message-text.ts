@@ -1,8 +1,19 @@
+import type { PlanItem } from '../model/event.ts';
+import { cleanLine, cutToBytes } from '../model/text.ts';
+
 const MAX_CHARACTERS = 200_000;
 
-/** Prompts and replies are kept whole as far as anybody could have read them. */
+/** The text of a prompt or reply, whole unless it is longer than anybody could have read. */
 export function toMessageText(text: string): string {
   return text.slice(0, MAX_CHARACTERS).toWellFormed();
+}
+
+const MAX_TITLE_BYTES = 120;
+
+/** A session's title: the first line of a text, shortened. Null for a blank one. */
+export function toTitle(text: string | null): string | null {
+  const [line = ''] = text?.slice(0, 2000).trim().split('\n', 1) ?? [];
+  return cutToBytes(cleanLine(line), MAX_TITLE_BYTES) || null;
 }
 
 const HEADING = /^# Handover \d{8}-\d{6}/;
@@ -38,4 +49,14 @@ export function dropReminders(text: string): string {
     kept += rest.slice(0, start);
     rest = rest.slice(end + CLOSE.length);
   }
+}
+
+const BOX = /^\s{0,20}[-*] \[( |x|X|~|\/|-)\] (.{1,2000})$/gm;
+
+/** A plan kept as a list of boxes to tick. */
+export function readChecklist(text: string): PlanItem[] {
+  return [...text.matchAll(BOX)].map(([, box = ' ', item = '']) => ({
+    text: toMessageText(item.trim()),
+    status: box === ' ' ? 'pending' : /x/i.test(box) ? 'completed' : 'in_progress',
+  }));
 }

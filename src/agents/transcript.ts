@@ -1,7 +1,7 @@
 import type { Event } from '../model/event.ts';
 import { isShapedLike } from '../model/shape.ts';
-import { type Position, startOfFile } from '../platform/lines.ts';
-import type { FoundSession, Reading } from './agent.ts';
+import { startOfFile } from '../platform/lines.ts';
+import type { FoundSession, Opening, Reading, Tell, Transcript } from './agent.ts';
 import {
   type NumberedRow,
   readClosedRows,
@@ -9,43 +9,6 @@ import {
   readOpenRow,
   type Shortcuts,
 } from './json-lines.ts';
-
-/** How far a transcript was read, and what has to be known to go on from there. Plain data, so that it can be kept. */
-export interface Bookmark {
-  position: Position;
-  /** The reader's own. */
-  state: unknown;
-}
-
-export type Tell = (event: Event) => void;
-
-/** A transcript that only grows, so that reading it can be left off and gone on with. */
-export interface Transcript {
-  /**
-   * Tells what all whole lines say. False when one of them takes back what an earlier one told: then nothing that was
-   * told holds, and the transcript has to be read with a look ahead.
-   */
-  read(tell: Tell): boolean;
-  /**
-   * Where it stands now, to be asked for between `read` and `finish`. Null when what was told rests on a look ahead at a
-   * line that has no end yet, and may still become another.
-   */
-  mark(): Bookmark | null;
-  /** Tells what can be told only at the end: of a last line without an end, of what still waits. False as above. */
-  finish(tell: Tell): boolean;
-}
-
-export interface Opening {
-  session: FoundSession;
-  /** Filled while the transcript is read. */
-  reading: Reading;
-  /** What is written behind this offset is not looked at. */
-  until: number;
-  /** Where to go on; without it, the beginning. */
-  from?: Bookmark;
-  /** First looks for what later lines take back. Such a reading never fails. */
-  lookAhead?: boolean;
-}
 
 /** Reads the rows of one transcript, one after the other. */
 export interface RowReader {

@@ -4,9 +4,9 @@ import {
   type HookHost,
   type HookPlace,
   makeHandlers,
+  makeServerCommand,
   TIMEOUT_SECONDS,
-} from '../hook-host.ts';
-import { makeServerCommand } from '../server-command.ts';
+} from '../hook-setup.ts';
 import { findClaudeHome } from './paths.ts';
 
 /** In a project the local settings are taken, which are not meant to be committed: the paths are of one machine. */

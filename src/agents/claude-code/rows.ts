@@ -1,5 +1,5 @@
 import { getRow, type Row } from '../json.ts';
-import { peekText, toKey } from '../peek.ts';
+import { peekText, toKey } from '../json-lines.ts';
 
 /** Kinds of rows that tell what happened. */
 const TELLING = ['user', 'assistant', 'system', 'attachment', 'queue-operation', 'relocated'];

@@ -1,6 +1,5 @@
 import type { Event } from '../../model/event.ts';
 import type { FoundSession, Reading } from '../agent.ts';
-import { readChecklist } from '../checklist.ts';
 import { asRow, countUnknown, getAnyText, getRow, getText, type Row, toRows } from '../json.ts';
 import {
   makeCall,
@@ -13,6 +12,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../make-events.ts';
+import { readChecklist } from '../message-text.ts';
 import { TouchedFiles } from '../touched-files.ts';
 import { splitReply, toClassicAction } from './classic-tools.ts';
 import { readJsonFile } from './messages.ts';

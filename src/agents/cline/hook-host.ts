@@ -1,14 +1,15 @@
 import { join } from 'node:path';
-import { formatHookCommand, parseHookCommand } from '../hook-command.ts';
-import { HOOK_EVENTS } from '../hook-events.ts';
+import { HOOK_EVENTS } from '../hook-input.ts';
 import {
   describeServerFile,
+  formatHookCommand,
   type HookFile,
   type HookHost,
   type HookPlace,
+  makeServerCommand,
+  parseHookCommand,
   type WholeFile,
-} from '../hook-host.ts';
-import { makeServerCommand } from '../server-command.ts';
+} from '../hook-setup.ts';
 import { findClineHome } from './places.ts';
 
 /**

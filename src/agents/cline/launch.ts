@@ -1,4 +1,4 @@
-import type { Launch } from '../launch.ts';
+import type { Launch } from '../agent.ts';
 
 export const clineLaunch: Launch = {
   program: 'cline',

@@ -1,7 +1,12 @@
 import { join } from 'node:path';
-import type { HookMoment } from '../hook-events.ts';
-import { type HookHandler, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
-import { makeServerCommand } from '../server-command.ts';
+import type { HookMoment } from '../hook-input.ts';
+import {
+  type HookHandler,
+  type HookHost,
+  makeHandlers,
+  makeServerCommand,
+  TIMEOUT_SECONDS,
+} from '../hook-setup.ts';
 import { codexHookTrust } from './hook-trust.ts';
 import { findCodexHome } from './paths.ts';
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { readHead } from '../../platform/external-file.ts';
-import type { HookTrust } from '../hook-host.ts';
+import type { HookTrust } from '../hook-setup.ts';
 
 /**
  * Codex skips every hook, without a word, until the user has looked at it. The note of that is bound to the hook by a

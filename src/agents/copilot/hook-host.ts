@@ -1,7 +1,12 @@
 import { join } from 'node:path';
-import { formatHookCommand } from '../hook-command.ts';
-import { describeServerFile, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
-import { makeServerCommand } from '../server-command.ts';
+import {
+  describeServerFile,
+  formatHookCommand,
+  type HookHost,
+  makeHandlers,
+  makeServerCommand,
+  TIMEOUT_SECONDS,
+} from '../hook-setup.ts';
 import { findCopilotHome } from './paths.ts';
 
 /** Copilot CLI reads every file in its hooks folder, so ours is one of its own. */

@@ -1,6 +1,5 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
-import { readChecklist } from '../checklist.ts';
 import { asRow, countUnknown, getNumber, getRow, getText, parseAny, type Row, toRows } from '../json.ts';
 import {
   makeCall,
@@ -15,6 +14,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../make-events.ts';
+import { readChecklist } from '../message-text.ts';
 import { toAction } from './actions.ts';
 import { Todos } from './todos.ts';
 

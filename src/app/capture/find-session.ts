@@ -1,6 +1,5 @@
 import { AGENT_NAMES, type Agent, type AgentName, type FoundSession } from '../../agents/agent.ts';
-import { hasTranscripts } from '../../agents/has-transcripts.ts';
-import { loadAgent } from '../../agents/table.ts';
+import { hasTranscripts, loadAgent } from '../../agents/table.ts';
 import { HandoverError } from '../../errors.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';

@@ -1,6 +1,6 @@
+import type { Opening } from '../../agents/agent.ts';
 import { type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
 import { toMessageText } from '../../agents/message-text.ts';
-import type { Opening } from '../../agents/transcript.ts';
 import { type Account, closeAccount, enterEvent, openAccount, settleAccount } from '../../distill/account.ts';
 import { type Distilled, distilAccount } from '../../distill/distill.ts';
 import { HandoverError } from '../../errors.ts';

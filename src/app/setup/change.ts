@@ -1,5 +1,5 @@
-import type { HookedAgent } from '../../agents/hook-events.ts';
-import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../agents/hook-host.ts';
+import type { HookedAgent } from '../../agents/hook-input.ts';
+import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../agents/hook-setup.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';

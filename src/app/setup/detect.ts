@@ -1,4 +1,4 @@
-import type { HookHost } from '../../agents/hook-host.ts';
+import type { HookHost } from '../../agents/hook-setup.ts';
 import { isFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findProgram, readProgramVersion } from '../../platform/programs.ts';

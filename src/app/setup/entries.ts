@@ -1,6 +1,11 @@
 import { getNodeValue, type Node } from 'jsonc-parser';
-import { type HookLauncher, parseHookCommand } from '../../agents/hook-command.ts';
-import type { EntriesFile, EntryPlace, HookHandler } from '../../agents/hook-host.ts';
+import {
+  type EntriesFile,
+  type EntryPlace,
+  type HookHandler,
+  type HookLauncher,
+  parseHookCommand,
+} from '../../agents/hook-setup.ts';
 import {
   append,
   findProperty,

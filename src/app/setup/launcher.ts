@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { HookLauncher } from '../../agents/hook-command.ts';
+import type { HookLauncher } from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findNode, findPackageFolder } from '../../platform/programs.ts';

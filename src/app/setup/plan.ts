@@ -1,4 +1,4 @@
-import type { EntriesFile, HookFile, TableFile, WholeFile } from '../../agents/hook-host.ts';
+import type { EntriesFile, HookFile, TableFile, WholeFile } from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { addEntries, isBare, removeEntries } from './entries.ts';

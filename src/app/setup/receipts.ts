@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { HookedAgent } from '../../agents/hook-events.ts';
+import type { HookedAgent } from '../../agents/hook-input.ts';
 import { HandoverError, hasErrno } from '../../errors.ts';
 import { sha256Hex, shortHash } from '../../model/hash.ts';
 import { parseJson } from '../../model/json.ts';

@@ -1,8 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
 import { getNodeValue, type Node } from 'jsonc-parser';
-import type { HookLauncher } from '../../agents/hook-command.ts';
-import type { EntriesFile, ServerEntry } from '../../agents/hook-host.ts';
-import { parseServerCommand, SERVER_NAME } from '../../agents/server-command.ts';
+import {
+  type EntriesFile,
+  type HookLauncher,
+  parseServerCommand,
+  SERVER_NAME,
+  type ServerEntry,
+} from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
 import { append, findProperty, parseJsonText, refuseText, remove, replaceValue } from './json-text.ts';
 

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, TomlError } from 'smol-toml';
-import type { TableFile } from '../../agents/hook-host.ts';
-import { SERVER_NAME } from '../../agents/server-command.ts';
+import { SERVER_NAME, type TableFile } from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
 import { judgeServer, NO_SERVER, refuseForeign, type ServerSight } from './server-entry.ts';
 

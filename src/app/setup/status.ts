@@ -1,6 +1,11 @@
-import type { HookLauncher } from '../../agents/hook-command.ts';
-import type { HookedAgent } from '../../agents/hook-events.ts';
-import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../agents/hook-host.ts';
+import type { HookedAgent } from '../../agents/hook-input.ts';
+import {
+  type HookFile,
+  type HookHost,
+  type HookLauncher,
+  holdsHooks,
+  holdsServer,
+} from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
 import { pathExists } from '../../platform/folders.ts';
 import { readSharedFile } from '../../platform/shared-file.ts';

@@ -1,8 +1,13 @@
 import { dirname, join, relative, sep } from 'node:path';
-import type { HookLauncher } from '../../agents/hook-command.ts';
-import type { HookedAgent } from '../../agents/hook-events.ts';
-import { type HookFile, type HookHost, type HookScope, holdsHooks } from '../../agents/hook-host.ts';
-import { HOOK_HOSTS } from '../../agents/hook-hosts.ts';
+import type { HookedAgent } from '../../agents/hook-input.ts';
+import {
+  type HookFile,
+  type HookHost,
+  type HookLauncher,
+  type HookScope,
+  holdsHooks,
+} from '../../agents/hook-setup.ts';
+import { HOOK_HOSTS } from '../../agents/hook-table.ts';
 import { HandoverError } from '../../errors.ts';
 import { resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';

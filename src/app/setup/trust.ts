@@ -1,4 +1,4 @@
-import type { EntriesFile, HookFile, HookHost } from '../../agents/hook-host.ts';
+import type { EntriesFile, HookFile, HookHost } from '../../agents/hook-setup.ts';
 import { resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { inspectEntries } from './entries.ts';

@@ -1,5 +1,5 @@
+import type { Bookmark } from '../../agents/agent.ts';
 import { type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
-import type { Bookmark } from '../../agents/transcript.ts';
 import {
   holdsSecret,
   identifyReading,
