@@ -163,5 +163,3 @@ export const USUAL_DIALECT: HookDialect = {
   keepsContext: true,
   lags: false,
 };
-
-export type HookDialects = Readonly<Record<HookedAgent, HookDialect>>;

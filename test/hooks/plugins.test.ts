@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { HookedAgent } from '../../src/agents/hook-input.ts';
-import { HOOK_HOSTS } from '../../src/agents/hook-table.ts';
+import { HOOK_HOSTS } from '../../src/agents/hook-hosts.ts';
 import { VERSION } from '../../src/version.ts';
 import { makeTempFolder } from '../support/cli.ts';
 

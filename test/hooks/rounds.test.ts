@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'no
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { HOOK_HOSTS } from '../../src/agents/hook-table.ts';
+import { HOOK_HOSTS } from '../../src/agents/hook-hosts.ts';
 import { type HookRequest, installHooks, uninstallHooks } from '../../src/app/setup/change.ts';
 import { listHookFiles } from '../../src/app/setup/targets.ts';
 import { openStore } from '../../src/store/store.ts';

@@ -1,4 +1,4 @@
-import { findDialect } from '../../agents/hook-table.ts';
+import { findDialect } from '../../agents/hook-dialects.ts';
 import { readTail, sightFile } from '../../platform/external-file.ts';
 import { sleep } from '../../platform/machine.ts';
 import type { CaptureNote } from './spool.ts';

@@ -7,7 +7,7 @@ import {
   type HookScope,
   holdsHooks,
 } from '../../agents/hook-setup.ts';
-import { HOOK_HOSTS } from '../../agents/hook-table.ts';
+import { HOOK_HOSTS } from '../../agents/hook-hosts.ts';
 import { HandoverError } from '../../errors.ts';
 import { resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';

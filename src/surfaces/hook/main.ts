@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { findHook } from '../../agents/hook-table.ts';
+import { findHook } from '../../agents/hook-dialects.ts';
 import { parseAny, parseRow } from '../../agents/json.ts';
 import { type Answer, answerHook } from '../../app/automation/answer.ts';
 import { describeFailure, logFailure } from '../../app/automation/log.ts';
