@@ -51,7 +51,7 @@ function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): 
   const path = resolveFilePath(given, cwd);
   switch (tool) {
     case 'read_file':
-      files.meet(path);
+      files.markSeen(path);
       return { kind: 'read', path };
     case 'write_file':
       return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };

@@ -1,4 +1,4 @@
-/** Rows of a transcript, of which nothing is known but that they are JSON objects. */
+/** A JSON object of which nothing else is known: a row of a transcript, or an object in one. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export const EMPTY_ROW: Row = {};
@@ -11,12 +11,12 @@ function isRow(value: unknown): value is Row {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Null for anything that is not JSON of an object. */
+/** Null for anything but the JSON of an object. */
 export function parseRow(text: string): Row | null {
   return asRow(parseAny(text));
 }
 
-/** Undefined for what is not JSON. */
+/** Undefined for text that is not JSON. */
 export function parseAny(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -40,7 +40,7 @@ export function getRow(row: Row, key: string): Row {
   return asRow(row[key]) ?? EMPTY_ROW;
 }
 
-/** The objects of a list; whatever else is in it is passed over. */
+/** The objects in a list; other items are dropped. */
 export function getRows(row: Row, key: string): Row[] {
   return toRows(row[key]);
 }
@@ -49,7 +49,7 @@ export function toRows(value: unknown): Row[] {
   return Array.isArray(value) ? value.filter(isRow) : [];
 }
 
-/** The first of several names under which a text can stand. */
+/** The text under the first of several keys that has one. */
 export function getAnyText(row: Row, ...keys: readonly string[]): string | null {
   for (const key of keys) {
     const text = getText(row, key);
@@ -58,10 +58,15 @@ export function getAnyText(row: Row, ...keys: readonly string[]): string | null 
   return null;
 }
 
+/** The same, well-formed; empty when there is none. */
+export function getCleanText(row: Row, ...keys: readonly string[]): string {
+  return getAnyText(row, ...keys)?.toWellFormed() ?? '';
+}
+
 const MAX_TEXTS = 200;
 const MAX_DEPTH = 8;
 
-/** All texts in a value, without the names they stand under. */
+/** All texts in a value, without their keys. */
 export function collectTexts(value: unknown, depth = 0): string[] {
   if (typeof value === 'string') return [value.toWellFormed()];
   if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
@@ -75,7 +80,7 @@ export function collectTexts(value: unknown, depth = 0): string[] {
 
 const MAX_KINDS = 100;
 
-/** Counts a row of a kind that the reader does not know. The kinds come from the file: only so many are told apart. */
+/** Counts a row of a kind that the reader does not know. The kinds come from the file, so only so many get a counter. */
 export function countUnknown(unknown: Record<string, number>, kind: string): void {
   const short = kind.slice(0, 80).toWellFormed();
   const name = Object.hasOwn(unknown, short) || Object.keys(unknown).length < MAX_KINDS ? short : 'other';

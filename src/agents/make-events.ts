@@ -89,7 +89,15 @@ export interface CallOutcome {
   refused?: true;
 }
 
-/** A brief that the agent asked for is known already, and nothing that happened in this session. */
+const EXIT_STATUS = /Command exited with code (\d{1,5})\s*$/;
+
+/** The exit status that several agents put in the last line of a command's output. */
+export function readExitStatus(output: string): number | null {
+  const [, status] = EXIT_STATUS.exec(output.slice(-200)) ?? [];
+  return status === undefined ? null : Number(status);
+}
+
+/** A brief of ours that the agent asked for is left out: it is about another session. */
 export function makeResult(stamp: Stamp, { id, ok, exit, output, refused }: CallOutcome): Event {
   const shown = isOurBrief(output) ? '' : limitOutput(dropReminders(output).toWellFormed());
   const result = { type: 'result', ...stamp, call: id.toWellFormed(), ok, exit, output: shown } as const;

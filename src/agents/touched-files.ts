@@ -30,7 +30,7 @@ export class TouchedFiles {
     this.#paths = paths;
   }
 
-  meet(path: string): void {
+  markSeen(path: string): void {
     this.#paths.add(path);
   }
 

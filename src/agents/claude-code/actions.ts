@@ -21,7 +21,7 @@ function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Acti
   switch (tool) {
     case 'Read':
     case 'NotebookRead':
-      files.meet(path);
+      files.markSeen(path);
       return { kind: 'read', path };
     case 'Write':
       return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };

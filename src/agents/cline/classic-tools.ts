@@ -110,7 +110,7 @@ function toKnown(
     case 'execute_command':
       return say('command', (command) => ({ kind: 'command', command, background: false }));
     case 'read_file':
-      if (path !== null) files.meet(path);
+      if (path !== null) files.markSeen(path);
       return path === null ? null : { kind: 'read', path };
     case 'write_to_file':
     case 'new_rule': {

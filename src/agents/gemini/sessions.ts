@@ -1,4 +1,4 @@
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { sha256Hex } from '../../model/hash.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
@@ -7,17 +7,12 @@ import { getRow, getText, parseRow, type Row } from '../json.ts';
 import { toMs } from '../make-events.ts';
 import { toTitle } from '../message-text.ts';
 import { readHuman } from './messages.ts';
+import { findGeminiHome } from './setup.ts';
 
 interface ChatFile {
   path: string;
   /** The folder of the project; null when it is not recorded anywhere. */
   cwd: string | null;
-}
-
-/** Gemini CLI's folder; `GEMINI_CLI_HOME` takes the place of the user's home. Null on a machine without one. */
-export function findGeminiHome({ env, home, cwd }: Machine): string | null {
-  if (env.GEMINI_CLI_HOME) return join(resolve(cwd, env.GEMINI_CLI_HOME), '.gemini');
-  return home === undefined ? null : join(home, '.gemini');
 }
 
 export function* listTranscripts(machine: Machine): Generator<string> {

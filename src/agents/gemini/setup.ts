@@ -1,9 +1,15 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { Machine } from '../../platform/machine.ts';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import { type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
 import { getText } from '../json.ts';
-import { findGeminiHome } from './sessions.ts';
+
+/** Gemini CLI's folder; `GEMINI_CLI_HOME` takes the place of the user's home. Null on a machine without one. */
+export function findGeminiHome({ env, home, cwd }: Machine): string | null {
+  if (env.GEMINI_CLI_HOME) return join(resolve(cwd, env.GEMINI_CLI_HOME), '.gemini');
+  return home === undefined ? null : join(home, '.gemini');
+}
 
 export const geminiHook: HookDialect = {
   ...USUAL_DIALECT,
@@ -18,7 +24,7 @@ export const geminiHook: HookDialect = {
   keepsContext: false,
 };
 
-/** No matcher: those of Gemini CLI are compared as they stand, and none matches all. Timeouts are in milliseconds. */
+/** No matcher: Gemini CLI compares them literally, so none matches everything. Timeouts are in milliseconds. */
 export const geminiHookHost: HookHost = {
   agent: 'gemini',
   title: 'Gemini CLI',

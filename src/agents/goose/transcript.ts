@@ -8,6 +8,7 @@ import {
   collectTexts,
   countUnknown,
   EMPTY_ROW,
+  getCleanText,
   getNumber,
   getRow,
   getText,
@@ -26,6 +27,7 @@ import {
   makeReply,
   makeResult,
   makeStamp,
+  readExitStatus,
   type Stamp,
 } from '../make-events.ts';
 import { TouchedFiles } from '../touched-files.ts';
@@ -114,8 +116,8 @@ interface Message {
   metadata: Row;
 }
 
-/** Parts that say nothing of their own. `toolConfirmationRequest` repeats a call, `conversationCompacted` is of old. */
-const SILENT = new Set([
+/** Parts without an event. `toolConfirmationRequest` repeats a call, old releases wrote `conversationCompacted`. */
+const IGNORED = new Set([
   'image',
   'thinking',
   'redactedThinking',
@@ -125,7 +127,6 @@ const SILENT = new Set([
 ]);
 
 const ERROR_REPLY = /^(?:Ran into this error|Network error): /;
-const EXIT_STATUS = /Command exited with code (\d{1,5})\s*$/;
 
 /** Reads the messages of one session, in order. */
 class MessageReader {
@@ -135,7 +136,7 @@ class MessageReader {
   readonly #files = new TouchedFiles();
   readonly #commands = new Set<string>();
   readonly #plans = new Set<string>();
-  /** A text for the model only: the summary of a compaction if a word of the agent to itself follows. */
+  /** A text for the model only: the summary of a compaction if a message of the agent to itself follows. */
   #summary: { stamp: Stamp; text: string } | null = null;
   #lastPrompt: string | null = null;
   #isAfterCompaction = false;
@@ -161,8 +162,8 @@ class MessageReader {
   }
 
   /**
-   * After a compaction Goose goes on with a summary and a word to itself, then with a copy of the last prompt; texts for
-   * the model alone that are followed by something else stand for results that were left out.
+   * After a compaction Goose writes a summary and a message to itself, then a copy of the last prompt. Texts for the
+   * model only that are followed by anything else replace results that were left out.
    */
   *#readModelOnly(stamp: Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
     const text = parts.map((part) => getText(part, 'text') ?? '').join('\n');
@@ -217,7 +218,7 @@ class MessageReader {
         if (part.notificationType === 'creditsExhausted') yield makeLimit(stamp, getText(part, 'msg') ?? '');
         break;
       default:
-        if (!SILENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+        if (!IGNORED.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
     }
   }
 
@@ -263,7 +264,7 @@ function isForAudience(part: Row, reader: 'user' | 'assistant'): boolean {
   return !Array.isArray(audience) || audience.length === 0 || audience.includes(reader);
 }
 
-/** Some tools answer twice, once in words for the model and once for the human. */
+/** Some tools return two texts, one for the model and one for the human. */
 function joinText(content: Row[]): string {
   const forModel = content.filter((part) => isForAudience(part, 'assistant'));
   const parts = forModel.length === 0 ? content : forModel;
@@ -272,15 +273,13 @@ function joinText(content: Row[]): string {
 
 function readExit(value: Row | null, output: string): number | null {
   const reported = value === null ? null : getNumber(getRow(value, 'structuredContent'), 'exit_code');
-  if (reported !== null) return reported;
-  const [, status] = EXIT_STATUS.exec(output.slice(-200)) ?? [];
-  return status === undefined ? null : Number(status);
+  return reported ?? readExitStatus(output);
 }
 
 function* readQuestion(stamp: Stamp, data: Row): Generator<Event> {
   const id = getText(data, 'id') ?? '';
   if (data.actionType === 'elicitation') {
-    const question = getText(data, 'message')?.toWellFormed() ?? '';
+    const question = getCleanText(data, 'message');
     yield makeCall(stamp, { id, tool: 'elicitation', action: { kind: 'ask', question } });
   } else if (data.actionType === 'elicitationResponse') {
     const answer = data.userData ?? data.user_data;
@@ -290,7 +289,7 @@ function* readQuestion(stamp: Stamp, data: Row): Generator<Event> {
 
 const ITEM = /^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s*)?(\S.*)$/;
 
-/** Goose keeps its plan as one Markdown text. What is no item of a list is a heading or a note. */
+/** Goose keeps its plan as one Markdown text. Lines that are not list items are headings or notes. */
 function readPlan(content: string): PlanItem[] {
   return content
     .toWellFormed()

@@ -1,4 +1,4 @@
-import { isAbsolute, join, resolve } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
@@ -25,11 +25,6 @@ export function listTranscripts(machine: Machine): string[] {
 function findDataFolder({ env, home }: Machine): string | null {
   if (env.XDG_DATA_HOME) return join(env.XDG_DATA_HOME, 'opencode');
   return home === undefined ? null : join(home, '.local', 'share', 'opencode');
-}
-
-export function findConfigFolder({ env, home, cwd }: Machine): string | null {
-  if (env.XDG_CONFIG_HOME) return join(resolve(cwd, env.XDG_CONFIG_HOME), 'opencode');
-  return home === undefined ? null : join(home, '.config', 'opencode');
 }
 
 export function* findSessions(machine: Machine): Generator<FoundSession> {

@@ -1,15 +1,20 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
+import type { Machine } from '../../platform/machine.ts';
 import { findPackageFolder } from '../../platform/programs.ts';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import { describeServerFile, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
 import { getText } from '../json.ts';
-import { findConfigFolder } from './sessions.ts';
 
-/** What the plugin in OpenCode sends and takes, see `docs/hooks.md`. It keeps the text itself, through compactions too. */
+function findConfigFolder({ env, home, cwd }: Machine): string | null {
+  if (env.XDG_CONFIG_HOME) return join(resolve(cwd, env.XDG_CONFIG_HOME), 'opencode');
+  return home === undefined ? null : join(home, '.config', 'opencode');
+}
+
+/** What our plugin in OpenCode sends and accepts, see `docs/hooks.md`. It keeps the text itself, also through compactions. */
 export const opencodeHook: HookDialect = {
   ...USUAL_DIALECT,
   read: (input, event) => {
@@ -26,13 +31,13 @@ export const opencodeHook: HookDialect = {
 const MARK = '// Written by "handover hooks install", removed by "handover hooks uninstall".';
 const MAX_BYTES = 64 * 1024;
 
-/** The plugin that comes with this package, with what it is to start. */
+/** The plugin that comes with this package, with the paths of what it starts. */
 export function writePlugin({ node, script }: HookLauncher): string {
   const path = join(findPackageFolder(), 'plugins', 'opencode', 'agent-handover.js');
   const source = readHead(path, MAX_BYTES)?.bytes.toString('utf8');
   if (source === undefined) {
     throw new HandoverError('HANDOVER_IO', `${path} is missing`, {
-      hint: 'This installation is not whole. Install agent-handover again.',
+      hint: 'This installation is incomplete. Install it again: npm install --global agent-handover',
     });
   }
   return source
@@ -77,7 +82,7 @@ export const opencodeHookHost: HookHost = {
   },
 };
 
-/** Either name is read; the one that the user has is taken. */
+/** OpenCode reads either name; the one that the user has is used. */
 function findConfigFile(folder: string): string {
   const commented = join(folder, 'opencode.jsonc');
   return pathExists(commented) ? commented : join(folder, 'opencode.json');

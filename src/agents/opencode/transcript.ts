@@ -139,8 +139,8 @@ function* readConversation({ cwd, revert, messages }: Conversation, reading: Rea
   yield* reader.finish();
 }
 
-/** Parts that say nothing of their own: boundaries of steps, thinking, attachments, what other parts say better. */
-const SILENT = new Set([
+/** Parts without an event: boundaries of steps, thinking, attachments, what is also in other parts. */
+const IGNORED = new Set([
   'reasoning',
   'file',
   'step-start',
@@ -156,7 +156,7 @@ class MessageReader {
   readonly #sessionCwd: string | null;
   readonly #reading: Reading;
   readonly #files = new TouchedFiles();
-  /** A compaction that was asked for, until the message with its summary comes. */
+  /** A compaction that was requested, until the message with its summary comes. */
   #compaction: Stamp | null = null;
   #line = 0;
 
@@ -212,7 +212,7 @@ class MessageReader {
     else if (type === 'tool') yield* this.#readTool(stamp, part);
     else if (type === 'compaction') this.#compaction = stamp;
     else if (type === 'retry') yield makeLimit(stamp, readError(getRow(part.data, 'error')));
-    else if (type === null || !SILENT.has(type))
+    else if (type === null || !IGNORED.has(type))
       countUnknown(this.#reading.unknown, `part ${type ?? ''}`.trim());
   }
 
@@ -242,7 +242,7 @@ class MessageReader {
     yield makeResult(ended, { id, ok, exit, output: readOutput(tool, state) });
   }
 
-  /** An interrupt by the human is kept as an error as well; it is none. */
+  /** An interrupt by the human is recorded as an error too, but is none. */
   *#readError(id: string, info: Row): Generator<Event> {
     const error = getRow(info, 'error');
     const name = getText(error, 'name');

@@ -5,7 +5,7 @@ import type { FoundSession } from '../agent.ts';
 import { getText, parseRow, type Row } from '../json.ts';
 import { toMs } from '../make-events.ts';
 
-/** All session files, as pi keeps them: a folder for each project, or all in a folder that the user named. */
+/** All session files: in a folder for each project, or all in one folder that the user named. */
 export function* listTranscripts(machine: Machine): Generator<string> {
   for (const folder of findSessionFolders(machine)) {
     for (const name of listNames(folder)) {
@@ -32,9 +32,16 @@ function expandHome(path: string, home: string | undefined, cwd: string): string
   return resolve(cwd, path);
 }
 
+export function* findSessions(machine: Machine): Generator<FoundSession> {
+  for (const path of listTranscripts(machine)) {
+    const session = inspectFile(path);
+    if (session !== null) yield session;
+  }
+}
+
 const HEAD_BYTES = 64 * 1024;
 
-/** The session that a file holds, from its first line; null when the file is none of pi's. */
+/** The session in a file, from its first line; null when the file is not one of pi's. */
 export function inspectFile(path: string): FoundSession | null {
   const file = readHead(path, HEAD_BYTES);
   if (file === null) return null;
@@ -56,7 +63,7 @@ export function inspectFile(path: string): FoundSession | null {
   };
 }
 
-/** The name that the user gave the session, if that was near its beginning; the last one counts. */
+/** The last name that the user gave the session within the head of the file. */
 function findName(lines: string[]): string | null {
   for (const line of lines.toReversed()) {
     if (!line.startsWith('{"type":"session_info"')) continue;

@@ -1,10 +1,10 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Machine } from '../../platform/machine.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import type { Agent, Reading } from '../agent.ts';
 import {
   collectTexts,
   countUnknown,
+  getCleanText,
   getNumber,
   getRow,
   getRows,
@@ -21,58 +21,71 @@ import {
   makeReply,
   makeResult,
   makeStamp,
+  readExitStatus,
   type Stamp,
   toTimestamp,
 } from '../make-events.ts';
 import { resolveFilePath, TouchedFiles } from '../touched-files.ts';
 import { openRows, type RowFormat, readRows } from '../transcript.ts';
-import { inspectFile, listTranscripts } from './sessions.ts';
+import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 
-export interface ToolUse {
-  tool: string;
-  input: Row;
+export const piAgent: Agent = {
+  name: 'pi',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents: (session, reading) => readRows(format, session, reading),
+  openTranscript: (opening) => openRows(format, opening),
+};
+
+/** Kept on disk between readings. */
+interface SessionState {
+  files: Set<string>;
+  commands: Set<string>;
   cwd: string | null;
+  model: string | null;
+  live: LiveEntries;
+  /** The entry that was read last. */
+  last: string | null;
 }
 
-/** What one of pi's own tools does. Those of extensions can be anything. */
-export function readAction(use: ToolUse, files: TouchedFiles): Action {
-  const { tool, input, cwd } = use;
-  const path = getText(input, 'path');
-  const place = path === null ? null : resolveFilePath(path, cwd);
-  switch (tool) {
-    case 'bash':
-    case 'powershell':
-      return { kind: 'command', command: textOf(input, 'command'), background: false };
-    case 'read':
-      if (place !== null) files.meet(place);
-      return { kind: 'read', path: place ?? '' };
-    case 'write':
-      return { kind: 'edit', edits: [files.write(place ?? '', textOf(input, 'content'))] };
-    case 'edit':
-      return { kind: 'edit', edits: readEdits(input, place ?? '', files) };
-    case 'grep':
-    case 'find':
-      return { kind: 'search', pattern: textOf(input, 'pattern'), path: place };
-    case 'ls':
-      return { kind: 'search', pattern: '', path: place };
-    default:
-      return { kind: 'other', texts: collectTexts(input) };
-  }
+/** The ids of the entries that were not left behind by going back; null when that is all of them. */
+type LiveEntries = Set<string> | null;
+
+function startState(cwd: string | null, live: LiveEntries): SessionState {
+  return { files: new Set(), commands: new Set(), cwd, model: null, live, last: null };
 }
 
-/** One replacement in older releases, a list of them in newer ones. */
-function readEdits(input: Row, path: string, files: TouchedFiles): FileEdit[] {
-  const listed = getRows(input, 'edits');
-  const edits = listed.length === 0 ? [input] : listed;
-  return edits.map((edit) => files.edit(path, textOf(edit, 'oldText'), textOf(edit, 'newText')));
-}
+const format: RowFormat<SessionState> = {
+  start: ({ cwd }) => startState(cwd, null),
+  lookAhead: ({ cwd, path }, until) => startState(cwd, findLiveEntries(path, until)),
+  needsLookAhead: true,
+  openReader: ({ state, session, reading, knowsAll }) => {
+    const reader = new EntryReader(state, reading);
+    reading.sessionId = session.id;
+    return {
+      read: ({ row, line }) => {
+        const id = row.type === 'session' ? null : getText(row, 'id');
+        if (!knowsAll && id !== null) {
+          if (!followsLive(row, state)) return null;
+          state.live?.add(id);
+        }
+        state.last = id ?? state.last;
+        return id === null || state.live === null || state.live.has(id) ? reader.read(row, line) : [];
+      },
+      finish: () => [],
+      keep: () => state,
+    };
+  },
+};
 
-function textOf(row: Row, key: string): string {
-  return (getText(row, key) ?? '').toWellFormed();
+/** An entry that follows the last one is live if that is; any other may make another branch the live one. */
+function followsLive(row: Row, { live, last }: SessionState): boolean {
+  return getText(row, 'parentId') === last && (last === null || live === null || live.has(last));
 }
 
 /** Entries about the session itself: settings, names, bookmarks, the state of extensions. */
-const SILENT = new Set([
+const IGNORED_ENTRIES = new Set([
   'session',
   'thinking_level_change',
   'usage',
@@ -83,35 +96,21 @@ const SILENT = new Set([
   'label',
   'session_info',
 ]);
-const SILENT_CONTENT = new Set(['thinking', 'redactedThinking', 'image']);
+const IGNORED_CONTENT = new Set(['thinking', 'redactedThinking', 'image']);
 
-const EXIT_STATUS = /Command exited with code (\d{1,5})\s*$/;
-
-/** All that is remembered of the entries of a session. */
-export interface TellerState {
-  files: Set<string>;
-  commands: Set<string>;
-  cwd: string | null;
-  model: string | null;
-}
-
-export function startTeller(cwd: string | null): TellerState {
-  return { files: new Set(), commands: new Set(), cwd, model: null };
-}
-
-/** Tells the entries of one session file, in their order. */
-export class Teller {
-  readonly #state: TellerState;
+/** Turns the entries of a session file into events, in order. */
+class EntryReader {
+  readonly #state: SessionState;
   readonly #reading: Reading;
   readonly #files: TouchedFiles;
 
-  constructor(state: TellerState, reading: Reading) {
+  constructor(state: SessionState, reading: Reading) {
     this.#state = state;
     this.#reading = reading;
     this.#files = new TouchedFiles(state.files);
   }
 
-  *tell(entry: Row, line: number): Generator<Event> {
+  *read(entry: Row, line: number): Generator<Event> {
     const type = getText(entry, 'type') ?? '';
     switch (type) {
       case 'session':
@@ -121,7 +120,7 @@ export class Teller {
         this.#state.model = getText(entry, 'modelId') ?? this.#state.model;
         break;
       case 'message':
-        yield* this.#tellMessage(entry, line);
+        yield* this.#readMessage(entry, line);
         break;
       // The summary of a branch that was left is what is known of it from here on.
       case 'compaction':
@@ -132,11 +131,11 @@ export class Teller {
         yield* makeInjected(this.#stampOf(entry, line), joinText(entry));
         break;
       default:
-        if (!SILENT.has(type)) countUnknown(this.#reading.unknown, `entry ${type}`.trim());
+        if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#reading.unknown, `entry ${type}`.trim());
     }
   }
 
-  *#tellMessage(entry: Row, line: number): Generator<Event> {
+  *#readMessage(entry: Row, line: number): Generator<Event> {
     const message = getRow(entry, 'message');
     const role = getText(message, 'role') ?? '';
     if (role === 'assistant') this.#state.model = getText(message, 'model') ?? this.#state.model;
@@ -146,13 +145,13 @@ export class Teller {
         yield* makePrompt(stamp, joinText(message));
         break;
       case 'assistant':
-        yield* this.#tellAnswer(stamp, message);
+        yield* this.#readAnswer(stamp, message);
         break;
       case 'toolResult':
-        yield this.#tellToolResult(stamp, message);
+        yield this.#readToolResult(stamp, message);
         break;
       case 'bashExecution':
-        yield* tellExecution(stamp, message, getText(entry, 'id') ?? `line ${line}`);
+        yield* readExecution(stamp, message, getText(entry, 'id') ?? `line ${line}`);
         break;
       case 'custom':
       case 'hookMessage':
@@ -166,33 +165,33 @@ export class Teller {
     }
   }
 
-  *#tellAnswer(stamp: Stamp, message: Row): Generator<Event> {
+  *#readAnswer(stamp: Stamp, message: Row): Generator<Event> {
     if (typeof message.content === 'string') yield* makeReply(stamp, message.content);
     for (const part of getRows(message, 'content')) {
       const type = getText(part, 'type') ?? '';
       if (type === 'text') yield* makeReply(stamp, getText(part, 'text') ?? '');
-      else if (type === 'toolCall') yield this.#tellToolCall(stamp, part);
-      else if (!SILENT_CONTENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+      else if (type === 'toolCall') yield this.#readToolCall(stamp, part);
+      else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
     }
     if (message.stopReason === 'error') yield makeLimit(stamp, getText(message, 'errorMessage') ?? '');
   }
 
-  #tellToolCall(stamp: Stamp, part: Row): Event {
+  #readToolCall(stamp: Stamp, part: Row): Event {
     const id = getText(part, 'id') ?? '';
     const tool = getText(part, 'name') ?? '';
-    const action = readAction({ tool, input: getRow(part, 'arguments'), cwd: this.#state.cwd }, this.#files);
+    const place = { cwd: this.#state.cwd, files: this.#files };
+    const action = readAction(tool, getRow(part, 'arguments'), place);
     if (action.kind === 'command') this.#state.commands.add(id);
     return makeCall(stamp, { id, tool, action });
   }
 
-  /** A command that ends in another status than 0 is an error to pi, with the status in the last line. */
-  #tellToolResult(stamp: Stamp, message: Row): Event {
+  /** To pi, a command that exits with another status than 0 is an error, with the status in the last line. */
+  #readToolResult(stamp: Stamp, message: Row): Event {
     const id = getText(message, 'toolCallId') ?? '';
     const output = joinText(message);
     const ok = message.isError !== true;
     const isCommand = this.#state.commands.delete(id);
-    const [, status] = (isCommand ? EXIT_STATUS.exec(output.slice(-200)) : null) ?? [];
-    const exit = !isCommand ? null : ok ? 0 : status === undefined ? null : Number(status);
+    const exit = !isCommand ? null : ok ? 0 : readExitStatus(output);
     return makeResult(stamp, { id, ok, exit, output });
   }
 
@@ -203,8 +202,8 @@ export class Teller {
 }
 
 /** A command that the human ran from within pi. */
-function* tellExecution(stamp: Stamp, message: Row, id: string): Generator<Event> {
-  const command = getText(message, 'command')?.toWellFormed() ?? '';
+function* readExecution(stamp: Stamp, message: Row, id: string): Generator<Event> {
+  const command = getCleanText(message, 'command');
   yield makeCall(stamp, { id, tool: 'bash', action: { kind: 'command', command, background: false } });
   const exit = getNumber(message, 'exitCode');
   const ok = message.cancelled === true ? false : exit === null ? null : exit === 0;
@@ -218,28 +217,25 @@ function joinText(message: Row): string {
     .join('\n');
 }
 
-/** The entries of a session file that are live, by their ids; null when all are. */
-export type LiveEntries = Set<string> | null;
-
 const HEAD_BYTES = 300;
 const HEAD = /^\{"type":"[a-z_]+","id":"([^"\\]+)","parentId":(?:null|"([^"\\]*)"),/;
 
 /**
- * Entries form a tree, of which the branch that ends in the last entry is live. Going back in a session is rare: a file
- * in which every entry follows the one before it is told apart without keeping the ids.
+ * Entries form a tree, of which the branch that ends in the last entry is live. Going back is rare: for a file in which
+ * every entry follows the one before it the result is null, not all the ids.
  */
-export function findLiveEntries(path: string, until: number): LiveEntries {
+function findLiveEntries(path: string, until: number): LiveEntries {
   const parents = new Map<string, string | null>();
   let last: string | null = null;
   let isLine = true;
   for (const { bytes } of readLines(path, { until })) {
     const entry = readLinks(bytes);
     if (entry === null) continue;
-    // A parent that was lost with a broken line is replaced by the entry before.
+    // The parent was on a broken line: the entry before takes its place.
     const isLost: boolean = entry.parent !== null && entry.parent !== last && !parents.has(entry.parent);
     const parent: string | null = isLost ? last : entry.parent;
     if (parent !== last) {
-      // A line that is broken, or still being written, leads nowhere.
+      // The line is broken, or still being written.
       if (parseRow(bytes.toString('utf8')) === null) continue;
       isLine = false;
     }
@@ -264,56 +260,38 @@ function readLinks(bytes: Buffer): { id: string; parent: string | null } | null 
   return row === null || id === null ? null : { id, parent: getText(row, 'parentId') };
 }
 
-interface SessionState extends TellerState {
-  live: LiveEntries;
-  /** The entry that was read last. */
-  last: string | null;
-}
-
-const format: RowFormat<SessionState> = {
-  start: ({ cwd }) => ({ ...startTeller(cwd), live: null, last: null }),
-  lookAhead: ({ cwd, path }, until) => ({
-    ...startTeller(cwd),
-    live: findLiveEntries(path, until),
-    last: null,
-  }),
-  needsLookAhead: true,
-  openReader: ({ state, session, reading, knowsAll }) => {
-    const teller = new Teller(state, reading);
-    reading.sessionId = session.id;
-    return {
-      read: ({ row, line }) => {
-        const id = row.type === 'session' ? null : getText(row, 'id');
-        if (!knowsAll && id !== null) {
-          if (!followsLive(row, state)) return null;
-          state.live?.add(id);
-        }
-        state.last = id ?? state.last;
-        return id === null || state.live === null || state.live.has(id) ? teller.tell(row, line) : [];
-      },
-      finish: () => [],
-      keep: () => state,
-    };
-  },
-};
-
-/** What follows on the last entry is live with it; anything else may make another branch the live one. */
-function followsLive(row: Row, { live, last }: SessionState): boolean {
-  return getText(row, 'parentId') === last && (last === null || live === null || live.has(last));
-}
-
-export const piAgent: Agent = {
-  name: 'pi',
-  findSessions,
-  listTranscripts: listTranscripts,
-  inspectFile: inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
-
-function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const path of listTranscripts(machine)) {
-    const session = inspectFile(path);
-    if (session !== null) yield session;
+/** What one of pi's own tools does. Those of extensions can be anything. */
+function readAction(
+  tool: string,
+  input: Row,
+  { cwd, files }: { cwd: string | null; files: TouchedFiles },
+): Action {
+  const given = getText(input, 'path');
+  const path = given === null ? null : resolveFilePath(given, cwd);
+  switch (tool) {
+    case 'bash':
+    case 'powershell':
+      return { kind: 'command', command: getCleanText(input, 'command'), background: false };
+    case 'read':
+      if (path !== null) files.markSeen(path);
+      return { kind: 'read', path: path ?? '' };
+    case 'write':
+      return { kind: 'edit', edits: [files.write(path ?? '', getCleanText(input, 'content'))] };
+    case 'edit':
+      return { kind: 'edit', edits: readEdits(input, path ?? '', files) };
+    case 'grep':
+    case 'find':
+      return { kind: 'search', pattern: getCleanText(input, 'pattern'), path };
+    case 'ls':
+      return { kind: 'search', pattern: '', path };
+    default:
+      return { kind: 'other', texts: collectTexts(input) };
   }
+}
+
+/** One repathment in older releases, a list of them in newer ones. */
+function readEdits(input: Row, path: string, files: TouchedFiles): FileEdit[] {
+  const listed = getRows(input, 'edits');
+  const edits = listed.length === 0 ? [input] : listed;
+  return edits.map((edit) => files.edit(path, getCleanText(edit, 'oldText'), getCleanText(edit, 'newText')));
 }

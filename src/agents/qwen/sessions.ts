@@ -1,20 +1,11 @@
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { asRow, getRow, getRows, getText, parseRow, type Row } from '../json.ts';
 import { toMs } from '../make-events.ts';
 import { toTitle } from '../message-text.ts';
-
-/** Qwen Code's folder; null on a machine without a home. */
-export function findQwenHome(machine: Machine): string | null {
-  return resolveFolder(machine, machine.env.QWEN_HOME);
-}
-
-function resolveFolder({ home, cwd }: Machine, named: string | undefined): string | null {
-  if (named) return resolve(cwd, named.replace(/^~(?=$|[\\/])/, home ?? '~'));
-  return home === undefined ? null : join(home, '.qwen');
-}
+import { resolveFolder } from './setup.ts';
 
 const SUFFIX = '.jsonl';
 

@@ -1,8 +1,18 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { Machine } from '../../platform/machine.ts';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
 import { type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
-import { findQwenHome } from './sessions.ts';
+
+/** Qwen Code's folder; null on a machine without a home. */
+export function findQwenHome(machine: Machine): string | null {
+  return resolveFolder(machine, machine.env.QWEN_HOME);
+}
+
+export function resolveFolder({ home, cwd }: Machine, named: string | undefined): string | null {
+  if (named) return resolve(cwd, named.replace(/^~(?=$|[\\/])/, home ?? '~'));
+  return home === undefined ? null : join(home, '.qwen');
+}
 
 export const qwenHook: HookDialect = { ...USUAL_DIALECT, keepsContext: false };
 

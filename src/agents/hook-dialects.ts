@@ -1,0 +1,46 @@
+import { claudeCodeHook } from './claude-code/hook.ts';
+import { clineHook } from './cline/hook.ts';
+import { codexHook } from './codex/hook.ts';
+import { copilotHook } from './copilot/hook.ts';
+import { geminiHook } from './gemini/setup.ts';
+import { HOOK_EVENTS, type HookDialect, type HookedAgent, type HookMoment } from './hook-input.ts';
+import { opencodeHook } from './opencode/setup.ts';
+import { qwenHook } from './qwen/setup.ts';
+
+/**
+ * The hook program is built from these and starts at every prompt: no file that is imported here may import, itself or
+ * through others, a library such as valibot or smol-toml.
+ */
+const DIALECTS: Readonly<Record<HookedAgent, HookDialect>> = {
+  'claude-code': claudeCodeHook,
+  codex: codexHook,
+  gemini: geminiHook,
+  opencode: opencodeHook,
+  qwen: qwenHook,
+  copilot: copilotHook,
+  cline: clineHook,
+};
+
+/** One hook of one agent. */
+export interface HookKind {
+  agent: HookedAgent;
+  event: string;
+  moment: HookMoment;
+  dialect: HookDialect;
+}
+
+/** Null when no hook of ours has that name. */
+export function findHook(agent: string, event: string): HookKind | null {
+  if (!isHooked(agent)) return null;
+  const moment = new Map<string, HookMoment>(Object.entries(HOOK_EVENTS[agent])).get(event);
+  return moment === undefined ? null : { agent, event, moment, dialect: DIALECTS[agent] };
+}
+
+/** Null for an agent that we put no hooks into. */
+export function findDialect(agent: string): HookDialect | null {
+  return isHooked(agent) ? DIALECTS[agent] : null;
+}
+
+function isHooked(name: string): name is HookedAgent {
+  return Object.hasOwn(DIALECTS, name);
+}
