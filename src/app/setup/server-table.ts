@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { parse, TomlError } from 'smol-toml';
 import { SERVER_NAME, type TableFile } from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
-import { judgeServer, NO_SERVER, refuseForeign, type ServerSight } from './server-entry.ts';
+import { compareServer, foreignServerError, NO_SERVER, type ServerInspection } from './entries.ts';
 
 /*
  * Our server as a table of a TOML file. Lines are put in and taken out by their form, and the result is read again:
@@ -11,9 +11,9 @@ import { judgeServer, NO_SERVER, refuseForeign, type ServerSight } from './serve
 
 const MARK = '# Written by "handover hooks install", removed by "handover hooks uninstall".';
 
-export function inspectTable(file: TableFile, text: string | null): ServerSight {
+export function inspectTable(file: TableFile, text: string | null): ServerInspection {
   const settings = text === null ? undefined : findServers(file, readToml(file, text))[SERVER_NAME];
-  return settings === undefined ? NO_SERVER : judgeServer(settings, file, file.value);
+  return settings === undefined ? NO_SERVER : compareServer(settings, file, file.value);
 }
 
 /** The text with our table, which comes last; one that is there already is brought up to date where it stands. */
@@ -21,7 +21,7 @@ export function addTable(file: TableFile, text: string | null): string {
   if (text === null || text === '') return printTable(file, '\n');
   const { state } = inspectTable(file, text);
   if (state === 'same') return text;
-  if (state === 'foreign') throw refuseForeign(file.path);
+  if (state === 'foreign') throw foreignServerError(file.path);
   const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
   const added = state === 'missing' ? `${text}${eol}${printTable(file, eol)}` : updateTable(file, text);
   assertOnlyOurs(file, text, added);

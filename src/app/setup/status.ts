@@ -11,10 +11,9 @@ import { pathExists } from '../../platform/folders.ts';
 import { readSharedFile } from '../../platform/shared-file.ts';
 import type { Store } from '../../store/store.ts';
 import { type Detection, detectAgent, isDetected } from './detect.ts';
-import { inspectEntries } from './entries.ts';
+import { foreignServerError, inspectEntries, NO_SERVER, type ServerInspection } from './entries.ts';
 import { decode } from './plan.ts';
 import { findReceipt } from './receipts.ts';
-import { NO_SERVER, refuseForeign, type ServerSight } from './server-entry.ts';
 import { inspectTable } from './server-table.ts';
 import { type HookSite, listHookFiles, listHosts } from './targets.ts';
 import { isTrusted } from './trust.ts';
@@ -82,7 +81,7 @@ function sumUp(states: readonly InstallState[]): InstallState {
 
 interface Sight {
   state: InstallState;
-  server: ServerSight;
+  server: ServerInspection;
   launchers: HookLauncher[];
   off: boolean;
   trusted: boolean | null;
@@ -99,7 +98,7 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
   try {
     const { state, server, launchers, off, trusted } = lookAt(store, host, file);
     const started = server.launcher === null ? launchers : [...launchers, server.launcher];
-    const problem = server.state === 'foreign' ? refuseForeign(path).message : null;
+    const problem = server.state === 'foreign' ? foreignServerError(path).message : null;
     return { path, ...only(state, nameServer(server)), problem, missing: listMissing(started), off, trusted };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
@@ -108,7 +107,7 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
   }
 }
 
-function nameServer({ state }: ServerSight): ServerState {
+function nameServer({ state }: ServerInspection): ServerState {
   if (state === 'same') return 'installed';
   return state === 'differing' ? 'outdated' : 'none';
 }

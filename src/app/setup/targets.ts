@@ -1,4 +1,5 @@
 import { dirname, join, relative, sep } from 'node:path';
+import { HOOK_HOSTS } from '../../agents/hook-hosts.ts';
 import type { HookedAgent } from '../../agents/hook-input.ts';
 import {
   type HookFile,
@@ -7,7 +8,6 @@ import {
   type HookScope,
   holdsHooks,
 } from '../../agents/hook-setup.ts';
-import { HOOK_HOSTS } from '../../agents/hook-hosts.ts';
 import { HandoverError } from '../../errors.ts';
 import { resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
