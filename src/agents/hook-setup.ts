@@ -1,25 +1,22 @@
 import type { Env, Machine } from '../platform/machine.ts';
 import { HOOK_EVENTS, type HookedAgent, type HookMoment } from './hook-input.ts';
 
-/** What every hook starts: a Node and our hook entry, both by their full paths. */
+/** What every hook starts: Node and our hook script, by their full paths. */
 export interface HookLauncher {
   node: string;
   script: string;
 }
 
-export interface HookCall {
-  agent: HookedAgent;
-  event: string;
-  /** PowerShell takes a quoted program for a text, unless told to call it. */
-  shell?: 'posix' | 'powershell';
-}
-
-/** The command line of a hook. Names of agents and events need no quotes; paths may hold anything. */
-export function formatHookCommand(launcher: HookLauncher, call: HookCall): string {
-  const { agent, event, shell = 'posix' } = call;
-  const quote = shell === 'posix' ? quoteForPosix : quoteForPowerShell;
-  const start = shell === 'powershell' ? '& ' : '';
-  return `${start}${quote(launcher.node)} ${quote(launcher.script)} ${agent} ${event}`;
+/** The command line of a hook. Names of agents and events need no quotes; paths may contain anything. */
+export function formatHookCommand(
+  { node, script }: HookLauncher,
+  call: { agent: HookedAgent; event: string; shell?: 'posix' | 'powershell' },
+): string {
+  const { agent, event, shell } = call;
+  // Without the `&`, PowerShell prints a quoted program instead of running it.
+  if (shell === 'powershell')
+    return `& ${quoteForPowerShell(node)} ${quoteForPowerShell(script)} ${agent} ${event}`;
+  return `${quoteForPosix(node)} ${quoteForPosix(script)} ${agent} ${event}`;
 }
 
 function quoteForPosix(path: string): string {
@@ -32,7 +29,7 @@ function quoteForPowerShell(path: string): string {
 
 const FORM = /^"((?:[^"\\]|\\.)+)" "((?:[^"\\]|\\.)*\/bin\/hook\.cjs)" ([a-z-]+) [\w.]+(?: |$)/s;
 
-/** The launcher of a command that is one of ours for this agent, whichever folder it points to; null for any other. */
+/** The launcher in a hook command of ours for this agent, from any installation; null for other commands. */
 export function parseHookCommand(command: string, agent: HookedAgent): HookLauncher | null {
   const [, node, script, named] = FORM.exec(command) ?? [];
   if (node === undefined || script === undefined || named !== agent) return null;
@@ -48,7 +45,7 @@ export type HookScope = 'user' | 'project';
 
 export type HookHandler = Readonly<Record<string, string | number>>;
 
-/** A file that the user and other tools write in too: only our own entries in it are ours. */
+/** A JSON file that the user and other tools edit too: only the entries of ours are changed. */
 export interface EntriesFile {
   kind: 'entries';
   agent: HookedAgent;
@@ -57,7 +54,7 @@ export interface EntriesFile {
   form: 'grouped' | 'flat';
   /** By the agent's names of its events. */
   handlers: ReadonlyMap<string, HookHandler>;
-  /** What the file holds besides, when it is made by us. */
+  /** What the file holds besides when we create it. */
   skeleton: Readonly<Record<string, number>>;
   /** Settings in the same file by which the user turns all hooks off. */
   offSwitches: readonly OffSwitch[];
@@ -71,7 +68,7 @@ export interface ServerEntry {
   value: Readonly<Record<string, unknown>>;
 }
 
-/** A file of TOML that the user and other tools write in too: only the table of our MCP server is ours. */
+/** A TOML file that the user and other tools edit too: only the table of our MCP server is changed. */
 export interface TableFile {
   kind: 'table';
   agent: HookedAgent;
@@ -85,14 +82,14 @@ export interface OffSwitch {
   value: boolean;
 }
 
-/** A file that is ours as a whole. */
+/** A file that is entirely ours. */
 export interface WholeFile {
   kind: 'whole';
   agent: HookedAgent;
   path: string;
   content: string;
   mode: number;
-  /** The launcher of a file that we wrote; null for one that somebody else did. */
+  /** The launcher in a file that we wrote; null for any other file. */
   parse(content: string): HookLauncher | null;
 }
 
@@ -122,7 +119,7 @@ export function holdsServer(file: HookFile): boolean {
   return file.kind === 'table' || (file.kind === 'entries' && file.server !== null);
 }
 
-/** An agent as far as hooks are put into it. */
+/** An agent that hooks can be put into. */
 export interface HookHost {
   agent: HookedAgent;
   /** What the agent calls itself. */
@@ -142,12 +139,12 @@ export interface HookHost {
 export interface HookTrust {
   /** What the user has to do, as the end of a sentence. */
   step: string;
-  /** What the agent has noted as trusted, by its keys. `home` is the folder with the user's settings. */
+  /** What the agent has recorded as trusted, by its keys. `home` is the folder with the user's settings. */
   readNoted(home: string): Map<string, string>;
   nameKey(file: string, entry: EntryPlace): string;
 }
 
-/** Where a handler stands: its event, its group there, and its place in the group. */
+/** The position of a handler: its event, the group there, and the index in the group. */
 export interface EntryPlace {
   event: string;
   group: number;
@@ -162,12 +159,12 @@ export interface HookPlace {
   env: Env;
 }
 
-/** A hook is done long before; what hangs is ended by the agent after this. */
+/** After this the agent ends a hook that hangs; it usually takes milliseconds. */
 export const TIMEOUT_SECONDS = 10;
 
 type DescribeHandler = (hook: { event: string; moment: HookMoment; command: string }) => HookHandler;
 
-/** One handler for each event that is made use of. */
+/** One handler for each event that we use. */
 export function makeHandlers(
   agent: HookedAgent,
   launcher: HookLauncher,
@@ -182,7 +179,7 @@ export function makeHandlers(
   );
 }
 
-/** What our MCP server is called in the settings of every agent. */
+/** The name of our MCP server in the settings of every agent. */
 export const SERVER_NAME = 'handover';
 
 /** How an agent starts our MCP server: a Node and our command, both by their full paths. */
@@ -199,7 +196,7 @@ export function makeServerCommand({ node, script }: HookLauncher, agent: HookedA
   };
 }
 
-/** What the settings of a server start, if that is ours for this agent, whichever folder it points to; null for any other. */
+/** The launcher in the settings of our server for this agent, from any installation; null for other servers. */
 export function parseServerCommand(settings: unknown, agent: HookedAgent): HookLauncher | null {
   if (typeof settings !== 'object' || settings === null) return null;
   const { command, args = [] }: { command?: unknown; args?: unknown } = settings;

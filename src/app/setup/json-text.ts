@@ -11,6 +11,20 @@ const BYTE_ORDER_MARK = '\uFEFF';
  * belongs to the last value, deletes the comments around what it removes, and edits the first of two equal keys.
  */
 
+/** The text of a settings file. Lossless: encoding it again gives the same bytes. */
+export function decode(bytes: Uint8Array, path: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new HandoverError('HANDOVER_JSON_INVALID', `${path} is not UTF-8 text`, {
+      hint: 'Nothing was changed. Save it as UTF-8 and try again, or leave the agent out by naming others with --agent.',
+      cause,
+      data: { path },
+    });
+  }
+}
+
 /** The object in a JSON text, with comments and trailing commas allowed; null for a blank text. */
 export function parseJsonText(text: string, path: string): Node | null {
   const bare = text.startsWith(BYTE_ORDER_MARK) ? ` ${text.slice(1)}` : text;

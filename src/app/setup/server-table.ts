@@ -5,8 +5,8 @@ import { HandoverError } from '../../errors.ts';
 import { compareServer, foreignServerError, NO_SERVER, type ServerInspection } from './entries.ts';
 
 /*
- * Our server as a table of a TOML file. Lines are put in and taken out by their form, and the result is read again:
- * it must say what it said before, but for our table, or nothing is written.
+ * Our server as a table of a TOML file. Lines are added and removed as text, and the result is parsed: apart from our
+ * table it must mean what it meant before, or nothing is written.
  */
 
 const MARK = '# Written by "handover hooks install", removed by "handover hooks uninstall".';
@@ -16,7 +16,7 @@ export function inspectTable(file: TableFile, text: string | null): ServerInspec
   return settings === undefined ? NO_SERVER : compareServer(settings, file, file.value);
 }
 
-/** The text with our table, which comes last; one that is there already is brought up to date where it stands. */
+/** The text with our table at the end. One that is there already is updated where it is. */
 export function addTable(file: TableFile, text: string | null): string {
   if (text === null || text === '') return printTable(file, '\n');
   const { state } = inspectTable(file, text);
@@ -28,7 +28,7 @@ export function addTable(file: TableFile, text: string | null): string {
   return added;
 }
 
-/** The text without our table and what belongs to it. */
+/** The text without our table and those below it. */
 export function removeTable(file: TableFile, text: string): string {
   if (inspectTable(file, text).launcher === null) return text;
   const ranges = listRanges(file, text);
@@ -44,7 +44,7 @@ function printTable({ section, value }: TableFile, eol: string): string {
 
 function updateTable(file: TableFile, text: string): string {
   const [table] = listRanges(file, text);
-  if (table === undefined) throw refuseShape(file);
+  if (table === undefined) throw tableShapeError(file);
   const lines = Object.entries(file.value).reduce(
     (result, [key, item]) =>
       result.replace(
@@ -61,7 +61,7 @@ interface Range {
   to: number;
 }
 
-/** Our table and the tables below it, each with the mark and the line end before it. */
+/** Our table and the tables below it, each with our comment and the line end before it. */
 function listRanges({ section }: TableFile, text: string): Range[] {
   const name = (word: string): string => `(?:${word}|"${word}"|'${word}')`;
   const header = new RegExp(
@@ -92,7 +92,7 @@ function lastKeyEnd(body: string): number {
 
 /** Everything else in the file must be as it was. */
 function assertOnlyOurs(file: TableFile, before: string, after: string): void {
-  if (!isDeepStrictEqual(withoutOurs(file, before), withoutOurs(file, after))) throw refuseShape(file);
+  if (!isDeepStrictEqual(withoutOurs(file, before), withoutOurs(file, after))) throw tableShapeError(file);
 }
 
 function withoutOurs(file: TableFile, text: string): object {
@@ -116,7 +116,7 @@ function readToml({ path }: TableFile, text: string): Record<string, unknown> {
       'HANDOVER_CONFIG_INVALID',
       `${path} cannot be read at line ${line}, column ${column}`,
       {
-        hint: 'Nothing was changed. Mend that line and try again, or leave the server out with --no-mcp.',
+        hint: 'Nothing was changed. Fix that line and try again, or leave the server out with --no-mcp.',
         cause,
         data: { path, line, column },
       },
@@ -124,7 +124,7 @@ function readToml({ path }: TableFile, text: string): Record<string, unknown> {
   }
 }
 
-function refuseShape({ path, section }: TableFile): HandoverError {
+function tableShapeError({ path, section }: TableFile): HandoverError {
   return new HandoverError(
     'HANDOVER_CONFIG_INVALID',
     `${path} has its ${section} in a form that cannot be changed safely`,

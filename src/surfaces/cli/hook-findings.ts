@@ -1,4 +1,4 @@
-import { findLauncher } from '../../app/setup/launcher.ts';
+import { findLauncher } from '../../app/setup/targets.ts';
 import { readHookStatus } from '../../app/setup/status.ts';
 import type { Finding } from '../../store/doctor/finding.ts';
 import { type CliContext, findStore } from './context.ts';

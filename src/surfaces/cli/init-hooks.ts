@@ -1,5 +1,5 @@
 import { type HookChange, installHooks } from '../../app/setup/change.ts';
-import { requireLastingLauncher } from '../../app/setup/launcher.ts';
+import { requireLastingLauncher } from '../../app/setup/targets.ts';
 import { readHookStatus } from '../../app/setup/status.ts';
 import { type CliContext, findStore } from './context.ts';
 import { listReviews, requireHookedAgents, splitByPresence } from './hooked-agents.ts';
