@@ -12,8 +12,8 @@ export function toKey(name: string): Buffer {
 }
 
 /**
- * The first text that stands under a key in the bytes of a JSON object, without parsing it; empty when there is none, or
- * a long one. Inside texts quotes are escaped, so what is found is a key: of the object itself, or of one inside it.
+ * The first text under a key in the bytes of a JSON object, without parsing it; empty when there is none or it is long.
+ * Quotes in texts are escaped, so a match is a key: of the object itself, or of one inside it.
  */
 export function peekText(bytes: Buffer, key: Buffer): string {
   const at = bytes.indexOf(key);
@@ -29,11 +29,11 @@ export interface NumberedRow {
   line: number;
 }
 
-/** How to get at the rows of a format without parsing all of its bytes. */
+/** Ways to read the rows of a format without parsing all of its bytes. */
 export interface Shortcuts {
-  /** Whether the bytes of a line say that it tells nothing. */
+  /** Whether the bytes of a line show that it has no event. */
   isNeedless?(bytes: Buffer): boolean;
-  /** The text of a row, where it can do without some of its bytes. */
+  /** The text of a row, without bytes that are not needed. */
   decode?(bytes: Buffer): string;
 }
 
@@ -46,7 +46,7 @@ export interface Extent {
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const OPEN_OBJECT = 0x7b;
 
-/** The rows of a transcript that keeps one JSON object a line, one after the other. */
+/** The rows of a transcript with one JSON object per line, in order. */
 export function* readJsonLines(
   path: string,
   reading: Reading,
@@ -57,7 +57,7 @@ export function* readJsonLines(
   yield* readOpenRow(path, reading, extent);
 }
 
-/** The rows in lines that have an end. The position moves along. */
+/** The rows in complete lines. Advances the position. */
 export function* readClosedRows(
   path: string,
   reading: Reading,
@@ -79,8 +79,8 @@ export function* readClosedRows(
 }
 
 /**
- * The row in a last line without an end, to be asked for when all others are read. Somebody may still be writing it: it
- * is a row once it parses, and until then nobody's mistake.
+ * The row in a last line without a line end, to be read after all others. It may still be being written: until it parses
+ * it is not counted as unreadable.
  */
 export function* readOpenRow(
   path: string,
@@ -95,7 +95,7 @@ export function* readOpenRow(
   }
 }
 
-/** Most rows are ASCII, and that is several times cheaper to take over than to decode. */
+/** Most rows are ASCII, which is several times cheaper to decode as Latin-1. */
 export function decodeText(bytes: Buffer): string {
   return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
 }

@@ -6,7 +6,7 @@ const LONGEST = 24_000;
 const HEAD = 16_000;
 const TAIL = 8_000;
 
-/** What a tool gave back, cut in the middle when it is long: the beginning tells what it was, the end how it went. */
+/** The output of a tool. Cut in the middle when long: the beginning shows what it was, the end how it went. */
 export function limitOutput(text: string): string {
   if (text.length <= LONGEST) return text;
   return `${text.slice(0, beforePair(text, HEAD))}\n…\n${text.slice(afterPair(text, text.length - TAIL))}`;
@@ -47,7 +47,7 @@ export function makeStamp({ at, line, id, cwd, model }: StampFacts): Stamp {
   };
 }
 
-/** Milliseconds since 1970 or a date with a time zone, as the one form of times; null for anything else. */
+/** From milliseconds since 1970 or a date with a time zone; null for anything else. */
 export function toTimestamp(value: unknown): string | null {
   const ms = toMs(value);
   return ms === null ? null : formatTimestamp(ms);
@@ -58,14 +58,14 @@ export function toMs(value: unknown): number | null {
   return typeof ms === 'number' && Number.isFinite(ms) ? Math.trunc(ms) : null;
 }
 
-/** What the human said, or what this product said in the human's place; nothing for blank text. */
+/** A prompt of the human, or a brief that this product put in its place; nothing for blank text. */
 export function* makePrompt(stamp: Stamp, text: string): Generator<Event> {
   const said = toMessageText(dropReminders(text));
   if (isOurBrief(said)) yield { type: 'injected', ...stamp, text: said };
   else if (said.trim() !== '') yield { type: 'prompt', ...stamp, text: said };
 }
 
-/** Text that a hook or plugin added: told only when it is a brief of this product. */
+/** Text that a hook or plugin added: only a brief of this product is an event. */
 export function* makeInjected(stamp: Stamp, text: string): Generator<Event> {
   if (isOurBrief(text)) yield { type: 'injected', ...stamp, text: toMessageText(text) };
 }

@@ -38,7 +38,7 @@ export function isOurBrief(text: string): boolean {
 const OPEN = '<system-reminder>';
 const CLOSE = '</system-reminder>';
 
-/** Takes out what the agent itself slipped into prompts and results. One that is never closed is left as it is. */
+/** Removes what the agent itself inserted into prompts and results. An unclosed reminder stays. */
 export function dropReminders(text: string): string {
   let rest = text;
   let kept = '';
@@ -53,7 +53,7 @@ export function dropReminders(text: string): string {
 
 const BOX = /^\s{0,20}[-*] \[( |x|X|~|\/|-)\] (.{1,2000})$/gm;
 
-/** A plan kept as a list of boxes to tick. */
+/** A plan that is a Markdown list of check boxes. */
 export function readChecklist(text: string): PlanItem[] {
   return [...text.matchAll(BOX)].map(([, box = ' ', item = '']) => ({
     text: toMessageText(item.trim()),

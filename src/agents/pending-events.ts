@@ -7,10 +7,10 @@ interface Entry {
   waits: boolean;
 }
 
-/** Results come within a few rows. A call that has had none after so many events will get none. */
+/** Results come within a few rows: a call without one after so many events gets none. */
 const MAX_HELD = 256;
 
-/** What an outbox holds. The entries that wait are in both. */
+/** Saved between readings. The entries that wait are in both. */
 export interface PendingState {
   entries: Entry[];
   waiting: Map<string, Entry & { event: CallEvent }>;
@@ -20,7 +20,7 @@ export function startPending(): PendingState {
   return { entries: [], waiting: new Map() };
 }
 
-/** Holds events back, in their order, while one before them waits for its result to say what it did. */
+/** Holds events back, in order, while a call before them waits for the result that says what it did. */
 export class PendingEvents {
   readonly #held: PendingState;
 
@@ -38,7 +38,7 @@ export class PendingEvents {
     this.#held.waiting.set(event.call, entry);
   }
 
-  /** The result of a call is there. */
+  /** The result of a call has come. */
   settle(call: string, refine: (action: Action) => Action): void {
     const entry = this.#held.waiting.get(call);
     if (entry === undefined) return;
@@ -47,7 +47,7 @@ export class PendingEvents {
     entry.waits = false;
   }
 
-  /** Nothing that is held waits any longer: the agent has been stopped, or told something new. */
+  /** Stops waiting: the agent was stopped, or got a new prompt. */
   release(): void {
     for (const entry of this.#held.waiting.values()) entry.waits = false;
     this.#held.waiting.clear();

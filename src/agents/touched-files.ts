@@ -20,8 +20,8 @@ export function resolveFilePath(path: string, cwd: string | null): string {
 }
 
 /**
- * The files that a session has seen so far. Most agents write a whole file with one tool, be it new or not, and do not
- * say which: a file that the session has met before was there.
+ * The files that a session has used so far. Most agents have one tool to write a whole file, new or not, and do not
+ * record which: a file that the session used before existed.
  */
 export class TouchedFiles {
   readonly #paths: Set<string>;

@@ -1,7 +1,6 @@
 import type { Event } from '../model/event.ts';
-import { isShapedLike } from '../model/shape.ts';
 import { startOfFile } from '../platform/lines.ts';
-import type { FoundSession, Opening, Reading, Tell, Transcript } from './agent.ts';
+import type { Bookmark, FoundSession, OnEvent, Opening, Reading, Transcript } from './agent.ts';
 import {
   type NumberedRow,
   readClosedRows,
@@ -10,34 +9,34 @@ import {
   type Shortcuts,
 } from './json-lines.ts';
 
-/** Reads the rows of one transcript, one after the other. */
+/** Reads the rows of one transcript, in order. */
 export interface RowReader {
-  /** What a row tells; null when it takes back what an earlier row told and this was not known before. */
+  /** The events of a row; null when it undoes an earlier row and the state did not say so beforehand. */
   read(numbered: NumberedRow): Iterable<Event> | null;
   finish(): Iterable<Event>;
-  /** All that is remembered of the rows so far. What is read later may change it. */
+  /** The state after the rows so far. Reading on may change it. */
   keep(): unknown;
 }
 
 export interface ReaderOptions<State> extends Pick<Opening, 'session' | 'reading'> {
   state: State;
-  /** Whether all that is taken back is in the state already. */
+  /** Whether the state already has everything that later rows undo. */
   knowsAll: boolean;
 }
 
-/** How an agent writes transcripts of one JSON object a line, to which it only adds. */
+/** A transcript format with one JSON object per line, to which an agent only appends. */
 export interface RowFormat<State extends object> {
-  /** What is known before the first row. */
+  /** The state before the first row. */
   start(session: FoundSession): State;
-  /** The same, with what is taken back later, and whatever else only later rows say. */
+  /** The same, with what later rows undo, and anything else that only they say. */
   lookAhead(session: FoundSession, until: number): State;
-  /** Whether no row can be told without a look ahead. */
+  /** Whether no row can be read without looking ahead. */
   needsLookAhead?: boolean;
   openReader(options: ReaderOptions<State>): RowReader;
   shortcuts?(state: State): Shortcuts;
 }
 
-/** Everything that a transcript tells. */
+/** All events of a transcript. */
 export function* readRows<State extends object>(
   format: RowFormat<State>,
   session: FoundSession,
@@ -51,42 +50,56 @@ export function* readRows<State extends object>(
   yield* reader.finish();
 }
 
-/** Null when what was kept is not of this format. */
+/** Null when the bookmark is not of this format. */
 export function openRows<State extends object>(
   format: RowFormat<State>,
   opening: Opening,
 ): Transcript | null {
   const { session, reading, until, from } = opening;
   const knowsAll = from === undefined && (opening.lookAhead === true || format.needsLookAhead === true);
-  const state = knowsAll ? format.lookAhead(session, until) : findState(format, opening);
+  const state = knowsAll ? format.lookAhead(session, until) : restoreState(format.start(session), from);
   if (state === null) return null;
   const reader = format.openReader({ state, session, reading, knowsAll });
   const extent = { position: from === undefined ? startOfFile() : { ...from.position }, until };
-  const tellRows = (rows: Iterable<NumberedRow>, tell: Tell): boolean => {
+  const emitRows = (rows: Iterable<NumberedRow>, onEvent: OnEvent): boolean => {
     for (const row of rows) {
       const events = reader.read(row);
       if (events === null) return false;
-      for (const event of events) tell(event);
+      for (const event of events) onEvent(event);
     }
     return true;
   };
   return {
-    read: (tell) =>
-      tellRows(readClosedRows(session.path, reading, { ...format.shortcuts?.(state), ...extent }), tell),
+    read: (onEvent) =>
+      emitRows(readClosedRows(session.path, reading, { ...format.shortcuts?.(state), ...extent }), onEvent),
     mark: () => {
       const position = { ...extent.position };
       return knowsAll && position.offset < until ? null : { position, state: reader.keep() };
     },
-    finish: (tell) => {
-      if (!tellRows(readOpenRow(session.path, reading, extent), tell)) return false;
-      for (const event of reader.finish()) tell(event);
+    finish: (onEvent) => {
+      if (!emitRows(readOpenRow(session.path, reading, extent), onEvent)) return false;
+      for (const event of reader.finish()) onEvent(event);
       return true;
     },
   };
 }
 
-function findState<State extends object>(format: RowFormat<State>, { session, from }: Opening): State | null {
-  const state = format.start(session);
-  if (from === undefined) return state;
-  return isShapedLike(from.state, state) ? from.state : null;
+/** The state at a bookmark; null when it was saved by a version with other fields. The bookmark is ours, and intact. */
+function restoreState<State extends object>(start: State, from: Bookmark | undefined): State | null {
+  if (from === undefined) return start;
+  const { state } = from;
+  return typeof state === 'object' && hasSameFields(state, start) ? Object.assign(start, state) : null;
+}
+
+/** Whether a value has all fields of an example, with the same kinds of values. A null in the example fits anything. */
+function hasSameFields(value: unknown, example: unknown): boolean {
+  if (example === null) return true;
+  if (typeof example !== 'object') return typeof value === typeof example;
+  if (typeof value !== 'object' || value === null || kindOf(value) !== kindOf(example)) return false;
+  if (kindOf(example) !== '[object Object]') return true;
+  return Object.entries(example).every(([key, field]) => hasSameFields(Reflect.get(value, key), field));
+}
+
+function kindOf(value: object): string {
+  return Object.prototype.toString.call(value);
 }
