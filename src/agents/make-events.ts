@@ -7,18 +7,12 @@ const HEAD = 16_000;
 const TAIL = 8_000;
 
 /** The output of a tool. Cut in the middle when long: the beginning shows what it was, the end how it went. */
-export function limitOutput(text: string): string {
+function limitOutput(text: string): string {
   if (text.length <= LONGEST) return text;
-  return `${text.slice(0, beforePair(text, HEAD))}\n…\n${text.slice(afterPair(text, text.length - TAIL))}`;
-}
-
-/** Never between the two halves of one character. */
-function beforePair(text: string, end: number): number {
-  return isInsidePair(text, end) ? end - 1 : end;
-}
-
-function afterPair(text: string, start: number): number {
-  return isInsidePair(text, start) ? start + 1 : start;
+  // Never between the two halves of one character.
+  const end = isInsidePair(text, HEAD) ? HEAD - 1 : HEAD;
+  const tail = text.length - TAIL;
+  return `${text.slice(0, end)}\n…\n${text.slice(isInsidePair(text, tail) ? tail + 1 : tail)}`;
 }
 
 function isInsidePair(text: string, index: number): boolean {

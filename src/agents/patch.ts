@@ -1,111 +1,68 @@
 import type { FileEdit } from '../model/event.ts';
 
-/** The lines of one place in a file that changed, on their way to an edit. */
-class Hunk {
-  private readonly before: string[] = [];
-  private readonly after: string[] = [];
-  private context: string[] = [];
-  private changed = false;
-
-  /** Lines around the change are left out, lines between changes are part of both texts. */
-  add(line: string): void {
-    const mark = line.charAt(0);
-    const text = line.slice(1);
-    if (mark !== '-' && mark !== '+') {
-      if (this.changed) this.context.push(text);
-      return;
-    }
-    for (const between of this.context) {
-      this.before.push(between);
-      this.after.push(between);
-    }
-    this.context = [];
-    this.changed = true;
-    (mark === '-' ? this.before : this.after).push(text);
-  }
-
-  finish(): { before: string; after: string } | null {
-    return this.changed ? { before: this.before.join('\n'), after: this.after.join('\n') } : null;
-  }
+/** The part of a patch that changes one file. */
+interface Section {
+  path: string;
+  change: FileEdit['change'];
+  /** Where the file is moved to. */
+  to: string | null;
+  /** The lines of each hunk, with the mark at their beginning. */
+  hunks: string[][];
 }
 
-/** A file's part of a patch. */
-class Section {
-  readonly path: string;
-  readonly change: FileEdit['change'];
-  private to: string | null = null;
-  private readonly hunks: { before: string; after: string }[] = [];
-  private hunk = new Hunk();
+/** Context around the changed lines is left out, lines between them are part of both texts. */
+function toTexts(hunk: readonly string[]): { before: string; after: string }[] {
+  const isChanged = (line: string): boolean => line.startsWith('-') || line.startsWith('+');
+  const first = hunk.findIndex(isChanged);
+  if (first === -1) return [];
+  const lines = hunk.slice(first, hunk.findLastIndex(isChanged) + 1);
+  const without = (mark: string): string =>
+    lines
+      .filter((line) => !line.startsWith(mark))
+      .map((line) => line.slice(1))
+      .join('\n');
+  return [{ before: without('+'), after: without('-') }];
+}
 
-  constructor(change: FileEdit['change'], path: string) {
-    this.change = change;
-    this.path = path;
-  }
-
-  moveTo(path: string): void {
-    this.to = path;
-  }
-
-  closeHunk(): void {
-    const hunk = this.hunk.finish();
-    if (hunk !== null) this.hunks.push(hunk);
-    this.hunk = new Hunk();
-  }
-
-  add(line: string): void {
-    this.hunk.add(line);
-  }
-
-  finish(): FileEdit[] {
-    this.closeHunk();
-    const { path, change, to } = this;
-    if (change === 'created') {
-      const after = this.hunks.map((hunk) => `${hunk.after}\n`).join('');
-      return [{ path, change, before: '', after }];
-    }
-    if (change === 'deleted') return [{ path, change, before: '', after: '' }];
-    if (to === null) return this.hunks.map((hunk) => ({ path, change, ...hunk }));
-    const [first = { before: '', after: '' }, ...others] = this.hunks;
-    return [
-      { path, change: 'moved', ...first, to },
-      ...others.map((hunk) => ({ path: to, change, ...hunk })),
-    ];
-  }
+function toEdits({ path, change, to, hunks }: Section): FileEdit[] {
+  const texts = hunks.flatMap(toTexts);
+  if (change === 'created')
+    return [{ path, change, before: '', after: texts.map(({ after }) => `${after}\n`).join('') }];
+  if (change === 'deleted') return [{ path, change, before: '', after: '' }];
+  if (to === null) return texts.map((text) => ({ path, change, ...text }));
+  const [first = { before: '', after: '' }, ...others] = texts;
+  return [{ path, change: 'moved', ...first, to }, ...others.map((text) => ({ path: to, change, ...text }))];
 }
 
 const HEADER = /^\*\*\* (Add|Update|Delete) File: (.+)$/;
-const CHANGES = { Add: 'created', Update: 'edited', Delete: 'deleted' } as const;
+const MOVE = '*** Move to: ';
 
 /** The edits in a patch of the `*** Begin Patch` kind; none when the text is not one. */
 export function parsePatch(text: string): FileEdit[] {
   const begin = text.indexOf('*** Begin Patch');
   if (begin === -1) return [];
   const sections: Section[] = [];
-  let section: Section | null = null;
   for (const line of text.slice(begin).split(/\r?\n/)) {
-    const header = HEADER.exec(line);
-    if (header !== null) {
-      const [, verb = '', path = ''] = header;
-      section = new Section(verb === 'Add' || verb === 'Delete' ? CHANGES[verb] : 'edited', path.trim());
-      sections.push(section);
-    } else if (line.startsWith('*** Move to: ')) section?.moveTo(line.slice('*** Move to: '.length).trim());
-    else if (line.startsWith('*** End Patch')) break;
-    else if (line.startsWith('@@')) section?.closeHunk();
-    else if (!line.startsWith('*** ')) section?.add(line);
+    const [, verb, path = ''] = HEADER.exec(line) ?? [];
+    const section = sections.at(-1);
+    if (verb !== undefined) {
+      const change = verb === 'Add' ? 'created' : verb === 'Delete' ? 'deleted' : 'edited';
+      sections.push({ path: path.trim(), change, to: null, hunks: [[]] });
+    } else if (line.startsWith('*** End Patch')) break;
+    else if (section === undefined) continue;
+    else if (line.startsWith(MOVE)) section.to = line.slice(MOVE.length).trim();
+    else if (line.startsWith('@@')) section.hunks.push([]);
+    else if (!line.startsWith('*** ')) section.hunks.at(-1)?.push(line);
   }
-  return sections.flatMap((part) => part.finish());
+  return sections.flatMap(toEdits);
 }
 
 /** The edits that a unified diff of one file makes. */
 export function parseUnifiedDiff(diff: string, path: string, to: string | null): FileEdit[] {
-  const section = new Section('edited', path);
-  if (to !== null) section.moveTo(to);
-  let inHunk = false;
+  const hunks: string[][] = [];
   for (const line of diff.split(/\r?\n/)) {
-    if (line.startsWith('@@')) {
-      section.closeHunk();
-      inHunk = true;
-    } else if (inHunk && !line.startsWith('\\')) section.add(line);
+    if (line.startsWith('@@')) hunks.push([]);
+    else if (!line.startsWith('\\')) hunks.at(-1)?.push(line);
   }
-  return section.finish();
+  return toEdits({ path, change: 'edited', to, hunks });
 }
