@@ -1,5 +1,5 @@
 import type { AgentName } from './agent.ts';
-import { getText, type Row } from './json.ts';
+import { getText, type Row } from './shared/json.ts';
 
 /** When a hook is called, in terms that are the same for all agents. */
 export type HookMoment =

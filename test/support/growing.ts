@@ -1,7 +1,13 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
-import { type Bookmark, type Opening, type Transcript, type Agent, startReading } from '../../src/agents/agent.ts';
+import {
+  type Agent,
+  type Bookmark,
+  type Opening,
+  startReading,
+  type Transcript,
+} from '../../src/agents/agent.ts';
 import { countEvents } from '../../src/app/capture/judge-reading.ts';
 import { readSession, type SessionRead } from '../../src/app/capture/read-session.ts';
 import { distilEvents } from '../../src/distill/distill.ts';

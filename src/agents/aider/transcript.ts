@@ -8,8 +8,8 @@ import {
   makeResult,
   makeStamp,
   type Stamp,
-} from '../make-events.ts';
-import { resolveFilePath, TouchedFiles } from '../touched-files.ts';
+} from '../shared/make-events.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
 import { findSessions, inspectFile, listTranscripts, readHistory, type SessionLine } from './sessions.ts';
 
 export const aiderAgent: Agent = { name: 'aider', findSessions, listTranscripts, inspectFile, readEvents };

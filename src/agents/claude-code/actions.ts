@@ -1,7 +1,7 @@
 import type { Action, FileEdit } from '../../model/event.ts';
-import { collectTexts, getAnyText, getRows, getText, type Row } from '../json.ts';
-import { toMessageText } from '../message-text.ts';
-import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
+import { collectTexts, getAnyText, getRows, getText, type Row } from '../shared/json.ts';
+import { toMessageText } from '../shared/message-text.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 
 export interface Call {
   tool: string;

@@ -1,5 +1,5 @@
 import type { Agent } from '../agent.ts';
-import { openRows, type RowFormat, readRows } from '../transcript.ts';
+import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { Conversation } from './conversation.ts';
 import { decodeWithoutCopies } from './copies.ts';
 import { findSessions, inspectFile } from './find.ts';

@@ -1,7 +1,16 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
-import { asRow, countUnknown, EMPTY_ROW, getNumber, getRow, getText, type Row, toRows } from '../json.ts';
-import type { NumberedRow } from '../json-lines.ts';
+import {
+  asRow,
+  countUnknown,
+  EMPTY_ROW,
+  getNumber,
+  getRow,
+  getText,
+  type Row,
+  toRows,
+} from '../shared/json.ts';
+import type { NumberedRow } from '../shared/json-lines.ts';
 import {
   makeCall,
   makeCompaction,
@@ -13,11 +22,11 @@ import {
   makeResult,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { isOurBrief } from '../message-text.ts';
-import { PendingEvents } from '../pending-events.ts';
-import { TouchedFiles } from '../touched-files.ts';
-import type { ReaderOptions, RowReader } from '../transcript.ts';
+} from '../shared/make-events.ts';
+import { isOurBrief } from '../shared/message-text.ts';
+import { PendingEvents } from '../shared/pending-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
+import type { ReaderOptions, RowReader } from '../shared/transcript.ts';
 import { describeCall, isToldByResult, refineAction } from './actions.ts';
 import { isPlanTool, readTodos, TaskPlan } from './plan.ts';
 import {

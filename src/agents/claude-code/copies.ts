@@ -1,4 +1,4 @@
-import { decodeText } from '../json-lines.ts';
+import { decodeText } from '../shared/json-lines.ts';
 
 /**
  * Claude Code keeps most of what a tool gave back twice: as the text that the model was given, and as data beside it. What

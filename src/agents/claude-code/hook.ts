@@ -1,5 +1,5 @@
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import { getText } from '../json.ts';
+import { getText } from '../shared/json.ts';
 
 /** What makes a prompt when nobody types one. */
 const TIMERS: ReadonlySet<string> = new Set(['loop_wakeup', 'schedule_wakeup', 'poll_event']);

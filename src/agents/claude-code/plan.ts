@@ -1,6 +1,6 @@
 import type { PlanItem } from '../../model/event.ts';
-import { getRow, getRows, getText, type Row, toRows } from '../json.ts';
-import { toMessageText } from '../message-text.ts';
+import { getRow, getRows, getText, type Row, toRows } from '../shared/json.ts';
+import { toMessageText } from '../shared/message-text.ts';
 
 const PLAN_TOOLS = new Set(['TodoWrite', 'TaskCreate', 'TaskUpdate', 'TaskList', 'TaskGet']);
 

@@ -1,5 +1,5 @@
-import { asRow, getRow, getText, type Row, toRows } from '../json.ts';
-import { dropReminders } from '../message-text.ts';
+import { asRow, getRow, getText, type Row, toRows } from '../shared/json.ts';
+import { dropReminders } from '../shared/message-text.ts';
 
 /** What Claude Code itself writes in the place of the human: output of local commands, news of background work. */
 const MACHINE_TEXT = new RegExp(

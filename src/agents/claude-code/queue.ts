@@ -1,4 +1,4 @@
-import type { Stamp } from '../make-events.ts';
+import type { Stamp } from '../shared/make-events.ts';
 import { readHumanText } from './prompts.ts';
 
 /** A prompt that was typed while the agent worked. */

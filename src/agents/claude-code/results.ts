@@ -1,4 +1,4 @@
-import { getNumber, getRow, getText, type Row, toRows } from '../json.ts';
+import { getNumber, getRow, getText, type Row, toRows } from '../shared/json.ts';
 import { isRejection } from './prompts.ts';
 
 export interface ToolOutcome {

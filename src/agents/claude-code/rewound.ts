@@ -1,5 +1,5 @@
 import { readLines } from '../../platform/lines.ts';
-import { getText, parseRow, type Row } from '../json.ts';
+import { getText, parseRow, type Row } from '../shared/json.ts';
 import { readHumanRow } from './prompts.ts';
 import { peekType } from './rows.ts';
 

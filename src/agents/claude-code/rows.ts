@@ -1,5 +1,5 @@
-import { getRow, type Row } from '../json.ts';
-import { peekText, toKey } from '../json-lines.ts';
+import { getRow, type Row } from '../shared/json.ts';
+import { peekText, toKey } from '../shared/json-lines.ts';
 
 /** Kinds of rows that tell what happened. */
 const TELLING = ['user', 'assistant', 'system', 'attachment', 'queue-operation', 'relocated'];

@@ -1,7 +1,7 @@
 import type { PlanItem } from '../../model/event.ts';
-import type { Row } from '../json.ts';
-import type { Stamp } from '../make-events.ts';
-import { type PendingState, startPending } from '../pending-events.ts';
+import type { Row } from '../shared/json.ts';
+import type { Stamp } from '../shared/make-events.ts';
+import { type PendingState, startPending } from '../shared/pending-events.ts';
 import { type Queued, queueNothing } from './queue.ts';
 import type { Rewound } from './rewound.ts';
 import { type SeenRows, seeNothing } from './seen-rows.ts';

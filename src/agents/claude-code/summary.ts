@@ -1,4 +1,4 @@
-import { dropReminders } from '../message-text.ts';
+import { dropReminders } from '../shared/message-text.ts';
 
 const OPENING = /^This session is being continued from a previous conversation[^\n]*\n+/;
 const CLOSING =

@@ -1,8 +1,8 @@
 import type { Action, FileEdit } from '../../model/event.ts';
-import { asRow, collectTexts, getAnyText, getNumber, getText, type Row } from '../json.ts';
-import { toMessageText } from '../message-text.ts';
-import { parsePatch } from '../patch.ts';
-import { resolveFilePath } from '../touched-files.ts';
+import { asRow, collectTexts, getAnyText, getNumber, getText, type Row } from '../shared/json.ts';
+import { toMessageText } from '../shared/message-text.ts';
+import { parsePatch } from '../shared/patch.ts';
+import { resolveFilePath } from '../shared/touched-files.ts';
 
 /** What a tool call does. Some tools do several things in one call: each is an action of its own. */
 export function toActions(tool: string, input: unknown, cwd: string | null): Action[] {

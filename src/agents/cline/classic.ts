@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event.ts';
 import type { FoundSession, Reading } from '../agent.ts';
-import { asRow, countUnknown, getAnyText, getRow, getText, type Row, toRows } from '../json.ts';
+import { asRow, countUnknown, getAnyText, getRow, getText, type Row, toRows } from '../shared/json.ts';
 import {
   makeCall,
   makeInjected,
@@ -11,9 +11,9 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { readChecklist } from '../message-text.ts';
-import { TouchedFiles } from '../touched-files.ts';
+} from '../shared/make-events.ts';
+import { readChecklist } from '../shared/message-text.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
 import { splitReply, toClassicAction } from './classic-tools.ts';
 import { readJsonFile } from './messages.ts';
 import { readAddedTexts, readWrapped } from './user-text.ts';

@@ -1,5 +1,5 @@
 import { type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
-import { getRow, getText } from '../json.ts';
+import { getRow, getText } from '../shared/json.ts';
 
 /** Only the hooks around tools are waited for; the task's own hooks cannot add anything. */
 export const clineHook: HookDialect = {

@@ -2,8 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { cutToBytes } from '../../model/text.ts';
 import { readHead } from '../../platform/external-file.ts';
 import type { FoundSession } from '../agent.ts';
-import { asRow, getAnyText, getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
+import { asRow, getAnyText, getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
+import { toMs } from '../shared/make-events.ts';
 import { MESSAGES } from './places.ts';
 import { readHumanText } from './user-text.ts';
 

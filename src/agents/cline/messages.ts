@@ -11,7 +11,7 @@ import {
   parseRow,
   type Row,
   toRows,
-} from '../json.ts';
+} from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -22,7 +22,7 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
+} from '../shared/make-events.ts';
 import { toActions } from './actions.ts';
 import { findCompaction, readManifest } from './manifest.ts';
 import { readAddedTexts, readHumanText } from './user-text.ts';

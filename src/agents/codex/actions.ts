@@ -1,8 +1,8 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { asRow, collectTexts, getAnyText, getRow, getText, type Row, toRows } from '../json.ts';
-import { toMessageText } from '../message-text.ts';
-import { parsePatch, parseUnifiedDiff } from '../patch.ts';
-import { resolveFilePath } from '../touched-files.ts';
+import { asRow, collectTexts, getAnyText, getRow, getText, type Row, toRows } from '../shared/json.ts';
+import { toMessageText } from '../shared/message-text.ts';
+import { parsePatch, parseUnifiedDiff } from '../shared/patch.ts';
+import { resolveFilePath } from '../shared/touched-files.ts';
 import { findPatch, findShownFile, joinFolder, readCommandLine } from './commands.ts';
 
 /** What a tool call does. `input` is the tool's input, an object or a text. */

@@ -1,8 +1,17 @@
 import { cutToBytes } from '../../model/text.ts';
 import { readHead } from '../../platform/external-file.ts';
 import type { FoundSession } from '../agent.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
+import {
+  asRow,
+  getAnyText,
+  getNumber,
+  getRow,
+  getText,
+  parseAny,
+  parseRow,
+  type Row,
+} from '../shared/json.ts';
+import { toMs } from '../shared/make-events.ts';
 import { findHumanText, joinTexts } from './human-text.ts';
 import { readIds } from './paths.ts';
 

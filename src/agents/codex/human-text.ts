@@ -1,4 +1,4 @@
-import { getText, toRows } from '../json.ts';
+import { getText, toRows } from '../shared/json.ts';
 
 /** Beginnings of texts that stand in the human's place but were put there by the program. */
 const NOT_HUMAN = [

@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event.ts';
 import type { FoundSession, Reading } from '../agent.ts';
-import { asRow, countUnknown, getRow, getText, type Row } from '../json.ts';
+import { asRow, countUnknown, getRow, getText, type Row } from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -11,8 +11,8 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { isOurBrief, toMessageText } from '../message-text.ts';
+} from '../shared/make-events.ts';
+import { isOurBrief, toMessageText } from '../shared/message-text.ts';
 import { toMeta } from './head.ts';
 import { findHumanText, joinTexts, listTexts } from './human-text.ts';
 import type { CallsState } from './open-calls.ts';

@@ -1,4 +1,4 @@
-import { parseRow, type Row } from '../json.ts';
+import { parseRow, type Row } from '../shared/json.ts';
 
 /** What the first bytes of a row say about it. Rows are written field by field in a fixed order. */
 export interface RowKind {

@@ -1,4 +1,4 @@
-import { getNumber, getRow } from '../json.ts';
+import { getNumber, getRow } from '../shared/json.ts';
 import { parseLine, peekKind, type RowKind, readKind } from './rows.ts';
 
 /** What has to be known of a session before its rows can be told. */

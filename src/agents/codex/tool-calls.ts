@@ -1,7 +1,16 @@
 import type { Action, Event } from '../../model/event.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
-import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../make-events.ts';
-import { toMessageText } from '../message-text.ts';
+import {
+  asRow,
+  getAnyText,
+  getNumber,
+  getRow,
+  getText,
+  parseAny,
+  parseRow,
+  type Row,
+} from '../shared/json.ts';
+import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../shared/make-events.ts';
+import { toMessageText } from '../shared/message-text.ts';
 import {
   isCommandTool,
   readAnswers,

@@ -1,4 +1,4 @@
-import { asRow, getNumber, getRow, getText, parseRow } from '../json.ts';
+import { asRow, getNumber, getRow, getText, parseRow } from '../shared/json.ts';
 import { listTexts } from './human-text.ts';
 
 export interface ToolOutput {

@@ -1,7 +1,7 @@
 import type { Machine } from '../../platform/machine.ts';
 import type { Agent, FoundSession } from '../agent.ts';
-import { getText } from '../json.ts';
-import { openRows, type RowFormat, readRows } from '../transcript.ts';
+import { getText } from '../shared/json.ts';
+import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { inspectTranscript } from './head.ts';
 import { listTranscripts } from './paths.ts';
 import { type ReaderState, startReader, TranscriptReader } from './reader.ts';

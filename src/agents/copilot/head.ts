@@ -1,7 +1,7 @@
 import { readHead } from '../../platform/external-file.ts';
 import type { FoundSession } from '../agent.ts';
-import { getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
+import { getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
+import { toMs } from '../shared/make-events.ts';
 import { findWorkspaceFile, readIdFromPath } from './paths.ts';
 
 const HEAD_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
 import { type HookDialect, readSource, USUAL_DIALECT } from '../hook-input.ts';
-import { getAnyText } from '../json.ts';
+import { getAnyText } from '../shared/json.ts';
 
 export const copilotHook: HookDialect = {
   ...USUAL_DIALECT,

@@ -1,6 +1,15 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
-import { asRow, countUnknown, getNumber, getRow, getText, parseAny, type Row, toRows } from '../json.ts';
+import {
+  asRow,
+  countUnknown,
+  getNumber,
+  getRow,
+  getText,
+  parseAny,
+  type Row,
+  toRows,
+} from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -13,8 +22,8 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { readChecklist } from '../message-text.ts';
+} from '../shared/make-events.ts';
+import { readChecklist } from '../shared/message-text.ts';
 import { toAction } from './actions.ts';
 import { Todos } from './todos.ts';
 

@@ -1,5 +1,5 @@
 import { readLines } from '../../platform/lines.ts';
-import { getRow, getText, parseRow } from '../json.ts';
+import { getRow, getText, parseRow } from '../shared/json.ts';
 
 /** What was taken back of a transcript. */
 export interface Rewound {

@@ -1,5 +1,5 @@
 import type { PlanItem } from '../../model/event.ts';
-import { toMessageText } from '../message-text.ts';
+import { toMessageText } from '../shared/message-text.ts';
 
 type Status = PlanItem['status'];
 

@@ -3,9 +3,9 @@ import { sha256Hex } from '../../model/hash.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { getRow, getText, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
-import { toTitle } from '../message-text.ts';
+import { getRow, getText, parseRow, type Row } from '../shared/json.ts';
+import { toMs } from '../shared/make-events.ts';
+import { toTitle } from '../shared/message-text.ts';
 import { readHuman } from './messages.ts';
 import { findGeminiHome } from './setup.ts';
 

@@ -3,7 +3,7 @@ import type { Machine } from '../../platform/machine.ts';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import { type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
-import { getText } from '../json.ts';
+import { getText } from '../shared/json.ts';
 
 /** Gemini CLI's folder; `GEMINI_CLI_HOME` takes the place of the user's home. Null on a machine without one. */
 export function findGeminiHome({ env, home, cwd }: Machine): string | null {

@@ -9,7 +9,7 @@ import {
   type OpenCall,
   readShellOutput,
   toOpenCall,
-} from '../gemini-tools.ts';
+} from '../shared/gemini-tools.ts';
 import {
   countUnknown,
   EMPTY_ROW,
@@ -20,8 +20,8 @@ import {
   parseRow,
   type Row,
   toRows,
-} from '../json.ts';
-import { type NumberedRow, peekText, toKey } from '../json-lines.ts';
+} from '../shared/json.ts';
+import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
 import {
   makeCompaction,
   makeInjected,
@@ -31,9 +31,9 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { TouchedFiles } from '../touched-files.ts';
-import { openRows, type RowFormat, readRows } from '../transcript.ts';
+} from '../shared/make-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
+import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { ACKNOWLEDGEMENT, isSummary, readHuman, readTexts } from './messages.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 

@@ -2,8 +2,8 @@ import { basename, join } from 'node:path';
 import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { isDatabase, listDatabaseSessions, pickNewest, type SessionTable } from '../database.ts';
-import { getNumber, getText, parseRow, type Row } from '../json.ts';
+import { isDatabase, listDatabaseSessions, pickNewest, type SessionTable } from '../shared/database.ts';
+import { getNumber, getText, parseRow, type Row } from '../shared/json.ts';
 
 const DATABASE_NAME = 'sessions.db';
 

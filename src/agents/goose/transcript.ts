@@ -2,7 +2,7 @@ import type { Event, PlanItem } from '../../model/event.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { SqlDatabase } from '../../platform/sqlite.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
-import { isDatabase, readDatabaseSession, selectFrom, type Table, tryQuery } from '../database.ts';
+import { isDatabase, readDatabaseSession, selectFrom, type Table, tryQuery } from '../shared/database.ts';
 import {
   asRow,
   collectTexts,
@@ -16,8 +16,8 @@ import {
   parseRow,
   type Row,
   toRows,
-} from '../json.ts';
-import { readJsonLines } from '../json-lines.ts';
+} from '../shared/json.ts';
+import { readJsonLines } from '../shared/json-lines.ts';
 import {
   makeCall,
   makeCompaction,
@@ -29,8 +29,8 @@ import {
   makeStamp,
   readExitStatus,
   type Stamp,
-} from '../make-events.ts';
-import { TouchedFiles } from '../touched-files.ts';
+} from '../shared/make-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
 import { dropExtension, readAction } from './actions.ts';
 import { findSessions, inspectFile, listTranscripts, SESSION_TABLE, toMilliseconds } from './sessions.ts';
 

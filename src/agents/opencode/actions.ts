@@ -1,7 +1,15 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { collectTexts, getAnyText, getCleanText, getRow, getRows, getText, type Row } from '../json.ts';
-import { parsePatch } from '../patch.ts';
-import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
+import {
+  collectTexts,
+  getAnyText,
+  getCleanText,
+  getRow,
+  getRows,
+  getText,
+  type Row,
+} from '../shared/json.ts';
+import { parsePatch } from '../shared/patch.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 
 interface ToolCall {
   tool: string;

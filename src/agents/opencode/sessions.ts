@@ -2,8 +2,8 @@ import { isAbsolute, join } from 'node:path';
 import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { isDatabase, listDatabaseSessions, pickNewest, type SessionTable } from '../database.ts';
-import { getNumber, getRow, getText, parseRow, type Row } from '../json.ts';
+import { isDatabase, listDatabaseSessions, pickNewest, type SessionTable } from '../shared/database.ts';
+import { getNumber, getRow, getText, parseRow, type Row } from '../shared/json.ts';
 
 /** Release channels other than the stable one have a database of their own. */
 const DATABASE_NAME = /^opencode(?:-[\w.-]+)?\.db$/;

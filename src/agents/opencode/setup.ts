@@ -7,7 +7,7 @@ import { findPackageFolder } from '../../platform/programs.ts';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import { describeServerFile, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
-import { getText } from '../json.ts';
+import { getText } from '../shared/json.ts';
 
 function findConfigFolder({ env, home, cwd }: Machine): string | null {
   if (env.XDG_CONFIG_HOME) return join(resolve(cwd, env.XDG_CONFIG_HOME), 'opencode');

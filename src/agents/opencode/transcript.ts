@@ -1,7 +1,7 @@
 import type { Event } from '../../model/event.ts';
 import type { SqlDatabase, SqlStatement } from '../../platform/sqlite.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
-import { isDatabase, readDatabaseSession, selectFrom, tryQuery } from '../database.ts';
+import { isDatabase, readDatabaseSession, selectFrom, tryQuery } from '../shared/database.ts';
 import {
   asRow,
   countUnknown,
@@ -12,7 +12,7 @@ import {
   parseRow,
   type Row,
   toRows,
-} from '../json.ts';
+} from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -25,8 +25,8 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { TouchedFiles } from '../touched-files.ts';
+} from '../shared/make-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
 import { readAction, readAnswers, readOutput, readPlan } from './actions.ts';
 import { findSessions, inspectFile, listTranscripts, readExport, SESSION_TABLE } from './sessions.ts';
 

@@ -2,8 +2,8 @@ import { join, resolve } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { getText, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
+import { getText, parseRow, type Row } from '../shared/json.ts';
+import { toMs } from '../shared/make-events.ts';
 
 /** All session files: in a folder for each project, or all in one folder that the user named. */
 export function* listTranscripts(machine: Machine): Generator<string> {

@@ -11,7 +11,7 @@ import {
   getText,
   parseRow,
   type Row,
-} from '../json.ts';
+} from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -24,9 +24,9 @@ import {
   readExitStatus,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { resolveFilePath, TouchedFiles } from '../touched-files.ts';
-import { openRows, type RowFormat, readRows } from '../transcript.ts';
+} from '../shared/make-events.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
+import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 
 export const piAgent: Agent = {

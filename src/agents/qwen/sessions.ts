@@ -2,9 +2,9 @@ import { basename, dirname, join } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { asRow, getRow, getRows, getText, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
-import { toTitle } from '../message-text.ts';
+import { asRow, getRow, getRows, getText, parseRow, type Row } from '../shared/json.ts';
+import { toMs } from '../shared/make-events.ts';
+import { toTitle } from '../shared/message-text.ts';
 import { resolveFolder } from './setup.ts';
 
 const SUFFIX = '.jsonl';

@@ -9,7 +9,7 @@ import {
   readShellOutput,
   refineWrite,
   toOpenCall,
-} from '../gemini-tools.ts';
+} from '../shared/gemini-tools.ts';
 import {
   countUnknown,
   EMPTY_ROW,
@@ -20,8 +20,8 @@ import {
   getText,
   parseRow,
   type Row,
-} from '../json.ts';
-import { type NumberedRow, peekText, toKey } from '../json-lines.ts';
+} from '../shared/json.ts';
+import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
 import {
   type CallOutcome,
   makeCompaction,
@@ -32,10 +32,10 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { PendingEvents, type PendingState, startPending } from '../pending-events.ts';
-import { TouchedFiles } from '../touched-files.ts';
-import { openRows, type RowFormat, readRows } from '../transcript.ts';
+} from '../shared/make-events.ts';
+import { PendingEvents, type PendingState, startPending } from '../shared/pending-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
+import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import {
   findSessions,
   inspectFile,

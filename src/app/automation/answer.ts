@@ -1,5 +1,5 @@
-import type { HookInput, StartSource } from '../../agents/hook-input.ts';
 import type { HookKind } from '../../agents/hook-dialects.ts';
+import type { HookInput, StartSource } from '../../agents/hook-input.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { type Begun, isMarkedBegun, markBegun } from './begun.ts';
 import { awaitCapture, deliver, prepareDelivery } from './deliver.ts';

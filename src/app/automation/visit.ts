@@ -1,5 +1,5 @@
-import type { HookInput } from '../../agents/hook-input.ts';
 import type { HookKind } from '../../agents/hook-dialects.ts';
+import type { HookInput } from '../../agents/hook-input.ts';
 import { listAncestors } from '../../platform/ancestry.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';

@@ -1,4 +1,10 @@
-import { type Bookmark, type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
+import {
+  type Agent,
+  type Bookmark,
+  type FoundSession,
+  type Reading,
+  startReading,
+} from '../../agents/agent.ts';
 import { type Account, openAccount } from '../../distill/account.ts';
 import { sha256Bytes, sha256Hex, shortHash } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';

@@ -1,5 +1,11 @@
-import { type Opening, type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
-import { toMessageText } from '../../agents/message-text.ts';
+import {
+  type Agent,
+  type FoundSession,
+  type Opening,
+  type Reading,
+  startReading,
+} from '../../agents/agent.ts';
+import { toMessageText } from '../../agents/shared/message-text.ts';
 import { type Account, closeAccount, enterEvent, openAccount, settleAccount } from '../../distill/account.ts';
 import { type Distilled, distilAccount } from '../../distill/distill.ts';
 import { HandoverError } from '../../errors.ts';
@@ -10,7 +16,13 @@ import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { openStore, type Store } from '../../store/store.ts';
 import { countEvent, startTally, type Tally } from './judge-reading.ts';
-import { findTranscriptReading, type KeptReading, keepTranscriptReading, packTranscriptReading, type TranscriptFile } from './kept-reading.ts';
+import {
+  findTranscriptReading,
+  type KeptReading,
+  keepTranscriptReading,
+  packTranscriptReading,
+  type TranscriptFile,
+} from './kept-reading.ts';
 
 export interface SessionRead {
   distilled: Distilled;

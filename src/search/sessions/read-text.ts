@@ -1,5 +1,10 @@
-import { type Bookmark, type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
-import { holdsSecret, identifyReading, isSameBeginning, sumBeginning } from '../../app/capture/kept-reading.ts';
+import { type Agent, type Bookmark, type FoundSession, startReading } from '../../agents/agent.ts';
+import {
+  holdsSecret,
+  identifyReading,
+  isSameBeginning,
+  sumBeginning,
+} from '../../app/capture/kept-reading.ts';
 import type { Event } from '../../model/event.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';

@@ -1,5 +1,5 @@
-import { findLauncher } from '../../app/setup/targets.ts';
 import { readHookStatus } from '../../app/setup/status.ts';
+import { findLauncher } from '../../app/setup/targets.ts';
 import type { Finding } from '../../store/doctor/finding.ts';
 import { type CliContext, findStore } from './context.ts';
 

@@ -1,13 +1,13 @@
-import type { Event } from '../model/event.ts';
-import { type FileHead, readHead } from '../platform/external-file.ts';
+import type { Event } from '../../model/event.ts';
+import { type FileHead, readHead } from '../../platform/external-file.ts';
 import {
   isDatabaseHead,
   loadSqlDriver,
   openForeignDatabase,
   readSqlErrorCode,
   type SqlDatabase,
-} from '../platform/sqlite.ts';
-import type { FoundSession, Reading } from './agent.ts';
+} from '../../platform/sqlite.ts';
+import type { FoundSession, Reading } from '../agent.ts';
 import { asRow, type Row, toRows } from './json.ts';
 
 export function isDatabase(path: string): boolean {

@@ -1,5 +1,5 @@
 import { posix, win32 } from 'node:path';
-import type { FileEdit } from '../model/event.ts';
+import type { FileEdit } from '../../model/event.ts';
 
 const WINDOWS = /^(?:[A-Za-z]:[\\/]|\\\\)/;
 

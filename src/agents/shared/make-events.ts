@@ -1,5 +1,5 @@
-import type { Action, Event, PlanItem } from '../model/event.ts';
-import { formatTimestamp } from '../model/time.ts';
+import type { Action, Event, PlanItem } from '../../model/event.ts';
+import { formatTimestamp } from '../../model/time.ts';
 import { dropReminders, isOurBrief, toMessageText } from './message-text.ts';
 
 const LONGEST = 24_000;

@@ -1,6 +1,6 @@
-import type { Event } from '../model/event.ts';
-import { startOfFile } from '../platform/lines.ts';
-import type { Bookmark, FoundSession, OnEvent, Opening, Reading, Transcript } from './agent.ts';
+import type { Event } from '../../model/event.ts';
+import { startOfFile } from '../../platform/lines.ts';
+import type { Bookmark, FoundSession, OnEvent, Opening, Reading, Transcript } from '../agent.ts';
 import {
   type NumberedRow,
   readClosedRows,

@@ -1,4 +1,4 @@
-import type { Action, Event } from '../model/event.ts';
+import type { Action, Event } from '../../model/event.ts';
 
 type CallEvent = Extract<Event, { type: 'call' }>;
 

@@ -1,4 +1,4 @@
-import type { Action, Event, PlanItem } from '../model/event.ts';
+import type { Action, Event, PlanItem } from '../../model/event.ts';
 import {
   asRow,
   collectTexts,

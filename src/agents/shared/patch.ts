@@ -1,4 +1,4 @@
-import type { FileEdit } from '../model/event.ts';
+import type { FileEdit } from '../../model/event.ts';
 
 /** The part of a patch that changes one file. */
 interface Section {

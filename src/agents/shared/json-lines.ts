@@ -1,6 +1,6 @@
 import { isAscii } from 'node:buffer';
-import { type Position, readLines, startOfFile } from '../platform/lines.ts';
-import type { Reading } from './agent.ts';
+import { type Position, readLines, startOfFile } from '../../platform/lines.ts';
+import type { Reading } from '../agent.ts';
 import { parseRow, type Row } from './json.ts';
 
 const QUOTE = 0x22;

@@ -1,5 +1,5 @@
-import type { PlanItem } from '../model/event.ts';
-import { cleanLine, cutToBytes } from '../model/text.ts';
+import type { PlanItem } from '../../model/event.ts';
+import { cleanLine, cutToBytes } from '../../model/text.ts';
 
 const MAX_CHARACTERS = 200_000;
 
