@@ -188,7 +188,7 @@ export interface ServerCommand {
   args: string[];
 }
 
-/** The command lies beside the hook entry. */
+/** The command is in the same folder as the hook script. */
 export function makeServerCommand({ node, script }: HookLauncher, agent: HookedAgent): ServerCommand {
   return {
     command: node,

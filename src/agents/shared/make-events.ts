@@ -103,8 +103,8 @@ export function makePlan(stamp: Stamp, items: PlanItem[]): Event {
 }
 
 export function makeCompaction(stamp: Stamp, summary: string | null): Event {
-  const told = summary === null || summary.trim() === '' ? null : toMessageText(summary);
-  return { type: 'compaction', ...stamp, summary: told };
+  const text = summary === null || summary.trim() === '' ? null : toMessageText(summary);
+  return { type: 'compaction', ...stamp, summary: text };
 }
 
 export function makeLimit(stamp: Stamp, text: string): Event {
