@@ -1,4 +1,4 @@
-import { getText, type Row } from '../../src/agents/json.ts';
+import { getText, type Row } from '../../src/agents/shared/json.ts';
 import type { Cut } from '../corpus/cuts.ts';
 import { isCompaction, readBlocks, readBlockText } from '../corpus/transcript.ts';
 import { takeLastTokens } from '../score/budget.ts';

@@ -1,4 +1,4 @@
-import { getText, type Row } from '../../src/agents/json.ts';
+import { getText, type Row } from '../../src/agents/shared/json.ts';
 import { findToolCalls, isCompaction, readBlocks, readBlockText, type Transcript } from './transcript.ts';
 
 /** A moment at which a session was compacted: what was known, what came next, and what the agent itself kept. */

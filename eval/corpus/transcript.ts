@@ -1,5 +1,5 @@
 import { isAscii } from 'node:buffer';
-import { asRow, getText, parseRow, type Row, toRows } from '../../src/agents/json.ts';
+import { asRow, getText, parseRow, type Row, toRows } from '../../src/agents/shared/json.ts';
 
 /**
  * A Claude Code transcript, read by the evaluation's own few rules. The product's reader is not used: what it overlooks

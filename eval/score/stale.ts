@@ -1,4 +1,4 @@
-import { getText } from '../../src/agents/json.ts';
+import { getText } from '../../src/agents/shared/json.ts';
 import { listTasks, listTouched, type ToolCall } from '../corpus/transcript.ts';
 import { isNamedIn } from '../names/known-text.ts';
 import { baseName, findPaths } from '../names/paths.ts';

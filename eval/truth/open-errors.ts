@@ -1,4 +1,4 @@
-import { asRow, getText, type Row } from '../../src/agents/json.ts';
+import { asRow, getText, type Row } from '../../src/agents/shared/json.ts';
 import { readBlocks, readBlockText } from '../corpus/transcript.ts';
 import { findStems } from '../names/commands.ts';
 

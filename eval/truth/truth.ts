@@ -1,4 +1,4 @@
-import { getText, type Row } from '../../src/agents/json.ts';
+import { getText, type Row } from '../../src/agents/shared/json.ts';
 import type { Cut } from '../corpus/cuts.ts';
 import { findSection, parseSummary, type Summary } from '../corpus/summary.ts';
 import {

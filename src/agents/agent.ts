@@ -1,6 +1,6 @@
 import type { Event } from '../model/event.ts';
+import type { Position } from '../platform/lines.ts';
 import type { Machine } from '../platform/machine.ts';
-import type { Opening, Transcript } from './transcript.ts';
 
 export const AGENT_NAMES = [
   'claude-code',
@@ -16,13 +16,13 @@ export const AGENT_NAMES = [
 ] as const;
 export type AgentName = (typeof AGENT_NAMES)[number];
 
-/** A session as it lies on disk, known without reading all of it. */
+/** A session on disk, as far as it is known without reading all of it. */
 export interface FoundSession {
   agent: AgentName;
   id: string;
-  /** The transcript; for agents that keep a database, the database. */
+  /** The transcript; the database for agents that have one. */
   path: string;
-  /** The folder that the agent worked in; null when the transcript does not tell. */
+  /** The folder that the agent worked in; null when it is not recorded. */
   cwd: string | null;
   title: string | null;
   startedMs: number | null;
@@ -32,13 +32,13 @@ export interface FoundSession {
   parent: string | null;
 }
 
-/** What was met on the way, for the report on formats that drift. Filled while the events are read. */
+/** Statistics for the report on changed formats. Filled while the events are read. */
 export interface Reading {
-  /** Rows that were looked at. */
+  /** All rows. */
   rows: number;
-  /** Rows that are not what a row of this agent can be: broken JSON, too long, no object. */
+  /** Rows that no version of this agent writes: broken JSON, too long, not an object. */
   unreadable: number;
-  /** Rows of a kind that this reader does not know, counted by kind. */
+  /** Rows of kinds that this reader does not know, counted by kind. */
   unknown: Record<string, number>;
   agentVersion: string | null;
   sessionId: string | null;
@@ -49,22 +49,72 @@ export function startReading(): Reading {
 }
 
 /**
- * One coding agent: where it keeps its sessions and how they are read. Reading never throws on content, whatever the
- * bytes are: what cannot be understood is counted in `reading` and passed over.
+ * One coding agent: where it keeps its sessions and how they are read. Reading never throws because of content: what
+ * cannot be understood is counted in `reading` and skipped.
  */
 export interface Agent {
   name: AgentName;
   /** All sessions of this agent on the machine, in no order. Costs a listing and the head of each file at most. */
   findSessions(machine: Machine): Iterable<FoundSession>;
-  /** Where this agent's transcripts lie on the machine, also those that cannot be read: by them drift shows. */
+  /** The paths of this agent's transcripts, also of unreadable ones: they reveal that the format changed. */
   listTranscripts(machine: Machine): Iterable<string>;
-  /** The session that a transcript file holds; null when the file is not one of this agent's. */
+  /** The session in a transcript file; null when the file is not one of this agent's. */
   inspectFile(path: string): FoundSession | null;
-  /** What happened, in order, without what was rewound or superseded. */
+  /** The events, in order, without what was rewound or replaced. */
   readEvents(session: FoundSession, reading: Reading): Iterable<Event>;
   /**
-   * The same events, by a reading that can be gone on with when the transcript has grown. Only for agents that add to
-   * their transcripts and change nothing in them; null for a session, or a bookmark, for which it cannot be done.
+   * The same events, by a reading that can continue when the transcript has grown. Only for agents that append to their
+   * transcripts; null for a session or a bookmark with which that is impossible.
    */
   openTranscript?(opening: Opening): Transcript | null;
+}
+
+/** How far a transcript was read, with the state to continue from there. Plain data, so that it can be saved. */
+export interface Bookmark {
+  position: Position;
+  /** The reader's own. */
+  state: unknown;
+}
+
+export type OnEvent = (event: Event) => void;
+
+/** A transcript that only grows, so that reading it can stop and continue later. */
+export interface Transcript {
+  /**
+   * Emits the events of all complete lines. False when a line undoes an earlier one: then the events emitted so far do
+   * not hold, and the transcript has to be read again with `lookAhead`.
+   */
+  read(onEvent: OnEvent): boolean;
+  /**
+   * The position now, to be called between `read` and `finish`. Null when events depend on a look ahead at a line that
+   * is still incomplete, and may change.
+   */
+  mark(): Bookmark | null;
+  /** Emits the events that are only known at the end: of an incomplete last line, and those held back. False as above. */
+  finish(onEvent: OnEvent): boolean;
+}
+
+export interface Opening {
+  session: FoundSession;
+  /** Filled while the transcript is read. */
+  reading: Reading;
+  /** Bytes from this offset on are not read. */
+  until: number;
+  /** Where to continue; without it, the beginning. */
+  from?: Bookmark;
+  /** First looks for what later lines undo. Such a reading never fails. */
+  lookAhead?: boolean;
+}
+
+/** How a person starts an agent, in its own interface, with a first prompt. */
+export interface Launch {
+  /** As it is found in PATH. */
+  program: string;
+  /** What to type to get the program. */
+  install: string;
+  /** What `writeArgs` expects: the first prompt itself, or the path of a file with it. */
+  takes: 'prompt' | 'file';
+  /** Whether an @ before the name of a file, anywhere in the prompt, makes the agent attach that file. */
+  attachesFiles: boolean;
+  writeArgs(promptOrFile: string): string[];
 }

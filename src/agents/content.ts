@@ -1,4 +1,4 @@
-import { getText, type Row, toRows } from './json.ts';
+import { getText, type Row, toRows } from './shared/json.ts';
 
 /** The blocks of a message, which may also be one plain text. */
 export function toBlocks(content: unknown): readonly Row[] {

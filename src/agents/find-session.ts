@@ -4,8 +4,7 @@ import type { Machine } from '../platform/machine.ts';
 import { type IdentifiedProject, identifyProject } from '../platform/project.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { AGENT_NAMES, type Agent, type AgentName, type FoundSession } from './agent.ts';
-import { hasTranscripts } from './has-transcripts.ts';
-import { loadAgent } from './table.ts';
+import { hasTranscripts, loadAgent } from './table.ts';
 
 export interface SessionFilter {
   agent?: AgentName;

@@ -1,13 +1,22 @@
 import { claudeCodeHook } from './claude-code/setup.ts';
 import { clineHook } from './cline/setup.ts';
 import { copilotHook } from './copilot/setup.ts';
-import { geminiHook } from './gemini/hook.ts';
-import { HOOK_EVENTS, type HookedAgent, type HookMoment } from './hook-events.ts';
-import { type HookDialect, type HookDialects, USUAL_DIALECT } from './hook-input.ts';
-import { opencodeHook } from './opencode/hook.ts';
-import { qwenHook } from './qwen/hook.ts';
+import { geminiHook } from './gemini/setup.ts';
+import {
+  HOOK_EVENTS,
+  type HookDialect,
+  type HookedAgent,
+  type HookMoment,
+  USUAL_DIALECT,
+} from './hook-input.ts';
+import { opencodeHook } from './opencode/setup.ts';
+import { qwenHook } from './qwen/setup.ts';
 
-const DIALECTS: HookDialects = {
+/**
+ * The hook program is built from these and starts at every prompt: no file that is imported here may import, itself or
+ * through others, a library such as valibot or smol-toml.
+ */
+const DIALECTS: Readonly<Record<HookedAgent, HookDialect>> = {
   'claude-code': claudeCodeHook,
   // Codex rejects output with keys it does not know, so it must stay the usual dialect.
   codex: USUAL_DIALECT,
@@ -18,7 +27,7 @@ const DIALECTS: HookDialects = {
   cline: clineHook,
 };
 
-/** A hook that was called: whose, which, and what for. */
+/** One hook of one agent. */
 export interface HookKind {
   agent: HookedAgent;
   event: string;
@@ -26,14 +35,14 @@ export interface HookKind {
   dialect: HookDialect;
 }
 
-/** Null for a name that no hook of ours has. */
+/** Null when no hook of ours has that name. */
 export function findHook(agent: string, event: string): HookKind | null {
   if (!isHooked(agent)) return null;
   const moment = new Map<string, HookMoment>(Object.entries(HOOK_EVENTS[agent])).get(event);
   return moment === undefined ? null : { agent, event, moment, dialect: DIALECTS[agent] };
 }
 
-/** Null for an agent that has no hooks of ours. */
+/** Null for an agent that we put no hooks into. */
 export function findDialect(agent: string): HookDialect | null {
   return isHooked(agent) ? DIALECTS[agent] : null;
 }

@@ -2,11 +2,12 @@ import { claudeCodeHookHost } from './claude-code/setup.ts';
 import { clineHookHost } from './cline/setup.ts';
 import { codexHookHost } from './codex/setup.ts';
 import { copilotHookHost } from './copilot/setup.ts';
-import { geminiHookHost } from './gemini/hook-host.ts';
-import type { HookedAgent } from './hook-events.ts';
-import type { HookHost } from './hook-host.ts';
-import { opencodeHookHost } from './opencode/hook-host.ts';
-import { qwenHookHost } from './qwen/hook-host.ts';
+
+import { geminiHookHost } from './gemini/setup.ts';
+import type { HookedAgent } from './hook-input.ts';
+import type { HookHost } from './hook-setup.ts';
+import { opencodeHookHost } from './opencode/setup.ts';
+import { qwenHookHost } from './qwen/setup.ts';
 
 /** Every agent that hooks can be put into. Forgetting one is a compile error. */
 const HOSTS: Record<HookedAgent, HookHost> = {

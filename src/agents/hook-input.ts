@@ -1,10 +1,80 @@
-import type { HookedAgent, HookMoment } from './hook-events.ts';
-import { getText, type Row } from './json.ts';
+import type { AgentName } from './agent.ts';
+import { getText, type Row } from './shared/json.ts';
 
-/** How a session began, as far as its agent says. A fork goes on with what it was forked from, like a resumed one. */
+/** When a hook is called, in terms that are the same for all agents. */
+export type HookMoment =
+  /** A session begins, or begins again: new, resumed, cleared, or after compaction where the agent says so. */
+  | 'start'
+  /** The human has said something. */
+  | 'prompt'
+  /** A tool is about to be used, or was. */
+  | 'tool'
+  /** The agent has answered, or was stopped. */
+  | 'turn'
+  /** The agent may be about to compact. */
+  | 'compaction'
+  /** The session is over. */
+  | 'end';
+
+/** The hooks that we use, by the agents' own names for them. */
+export const HOOK_EVENTS = {
+  'claude-code': {
+    SessionStart: 'start',
+    UserPromptSubmit: 'prompt',
+    Stop: 'turn',
+    PreCompact: 'compaction',
+    SessionEnd: 'end',
+  },
+  codex: {
+    SessionStart: 'start',
+    UserPromptSubmit: 'prompt',
+    Stop: 'turn',
+    Interrupt: 'turn',
+    PreCompact: 'compaction',
+    SessionEnd: 'end',
+  },
+  gemini: {
+    SessionStart: 'start',
+    BeforeAgent: 'prompt',
+    AfterAgent: 'turn',
+    PreCompress: 'compaction',
+    SessionEnd: 'end',
+  },
+  opencode: {
+    'session.created': 'start',
+    'session.compacted': 'start',
+    'chat.message': 'prompt',
+    'session.idle': 'turn',
+    'session.compacting': 'compaction',
+    dispose: 'end',
+  },
+  qwen: {
+    SessionStart: 'start',
+    UserPromptSubmit: 'prompt',
+    Stop: 'turn',
+    PreCompact: 'compaction',
+    SessionEnd: 'end',
+  },
+  copilot: {
+    sessionStart: 'start',
+    userPromptSubmitted: 'prompt',
+    agentStop: 'turn',
+    preCompact: 'compaction',
+    sessionEnd: 'end',
+  },
+  cline: {
+    TaskStart: 'start',
+    PreToolUse: 'tool',
+    TaskComplete: 'turn',
+  },
+} as const satisfies Partial<Record<AgentName, Record<string, HookMoment>>>;
+
+export type HookedAgent = keyof typeof HOOK_EVENTS;
+
+/** How a session began. A fork continues what it was forked from, like a resumed session. */
 export type StartSource = 'new' | 'resume' | 'clear' | 'compaction';
 
-/** What an agent tells a hook, in words that are the same for all agents. */
+/** What an agent passes to a hook, in terms that are the same for all agents. */
 export interface HookInput {
   /** The agent's own id of the session. */
   session: string;
@@ -23,15 +93,15 @@ export interface HookInput {
   /** The terminal, where the input names one. */
   terminal: string | null;
   isSubAgent: boolean;
-  /** Begun by a timer, with nobody there. */
+  /** Started by a timer, with nobody there. */
   isScheduled: boolean;
 }
 
-/** How one agent talks to its hooks. Pure: what is read is JSON that was not checked, what is written is a line of text. */
+/** How one agent communicates with its hooks: unchecked JSON in, a line of text out. */
 export interface HookDialect {
   /** Null when the input names no session. */
   read(input: Row, event: string): HookInput | null;
-  /** What to print, so that the agent gives a text to its model. */
+  /** What to print for the agent to pass a text to its model. */
   write(event: string, text: string): string;
   /** Whether a text that is printed at this moment reaches the model. */
   reaches(moment: HookMoment, source: StartSource | null): boolean;
@@ -55,7 +125,7 @@ const SOURCES: ReadonlyMap<string, StartSource> = new Map([
   ['compact', 'compaction'],
 ]);
 
-/** The form that Claude Code began with and most others took over. */
+/** Claude Code's format, which most other agents adopted. */
 export function readUsualInput(input: Row): HookInput | null {
   const session = getText(input, 'session_id');
   if (session === null || session === '') return null;
@@ -83,7 +153,7 @@ export function writeNestedContext(event: string, text: string): string {
 
 const INJECTING: ReadonlySet<HookMoment> = new Set<HookMoment>(['start', 'prompt']);
 
-/** The dialect of Claude Code, for others to differ from. */
+/** Claude Code's dialect, the base of the others. */
 export const USUAL_DIALECT: HookDialect = {
   read: readUsualInput,
   write: writeNestedContext,
@@ -93,5 +163,3 @@ export const USUAL_DIALECT: HookDialect = {
   keepsContext: true,
   lags: false,
 };
-
-export type HookDialects = Readonly<Record<HookedAgent, HookDialect>>;

@@ -14,8 +14,7 @@ import { type FileSight, readEnds } from '../platform/external-file.ts';
 import { ensurePrivateFolder, listFolder } from '../platform/folders.ts';
 import type { Redactor } from '../redact/redactor.ts';
 import { BUILD, VERSION } from '../version.ts';
-import type { Agent, FoundSession } from './agent.ts';
-import type { Bookmark } from './transcript.ts';
+import type { Agent, Bookmark, FoundSession } from './agent.ts';
 
 /** A transcript and the file that it is in now. */
 export interface TranscriptFile {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agents/agent.ts';
-import { HOOK_EVENTS } from '../../src/agents/hook-events.ts';
+import { HOOK_EVENTS } from '../../src/agents/hook-input.ts';
 
 /** The rows of each table of a document in Markdown, cell by cell, without its head. */
 function readTables(text: string): string[][][] {

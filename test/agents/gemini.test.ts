@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReading } from '../../src/agents/agent.ts';
-import { geminiAgent } from '../../src/agents/gemini/agent.ts';
+import { geminiAgent } from '../../src/agents/gemini/transcript.ts';
 import { Event } from '../../src/model/event.ts';
 import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import { Chat, frameShellOutput, layOut, SESSION_ID, tellStory } from '../fixtures/agents/gemini.ts';

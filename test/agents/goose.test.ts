@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReading } from '../../src/agents/agent.ts';
-import { gooseAgent } from '../../src/agents/goose/agent.ts';
+import { gooseAgent } from '../../src/agents/goose/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { STORY_CWD, type Told, testAgent } from '../conformance/agents.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findHook } from '../../src/agents/hook-dialects.ts';
-import { HOOK_EVENTS } from '../../src/agents/hook-events.ts';
+import { HOOK_EVENTS } from '../../src/agents/hook-input.ts';
 
 const HOOKS = Object.entries(HOOK_EVENTS).flatMap(([agent, events]) =>
   Object.keys(events).map((event): [string, string] => [agent, event]),

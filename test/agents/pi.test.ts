@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type FoundSession, type Reading, startReading } from '../../src/agents/agent.ts';
-import { piAgent } from '../../src/agents/pi/agent.ts';
+import { piAgent } from '../../src/agents/pi/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { STORY_CWD, testAgent } from '../conformance/agents.ts';

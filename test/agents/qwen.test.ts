@@ -4,7 +4,8 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReading } from '../../src/agents/agent.ts';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
-import { qwenAgent } from '../../src/agents/qwen/agent.ts';
+
+import { qwenAgent } from '../../src/agents/qwen/transcript.ts';
 import { Event } from '../../src/model/event.ts';
 import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import { layOut as layOutClaude, tellStory as tellClaudeStory } from '../fixtures/agents/claude-code.ts';

@@ -5,9 +5,10 @@ import type { Agent } from '../../src/agents/agent.ts';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { codexAgent } from '../../src/agents/codex/transcript.ts';
 import { copilotAgent } from '../../src/agents/copilot/transcript.ts';
-import { geminiAgent } from '../../src/agents/gemini/agent.ts';
-import { piAgent } from '../../src/agents/pi/agent.ts';
-import { qwenAgent } from '../../src/agents/qwen/agent.ts';
+
+import { geminiAgent } from '../../src/agents/gemini/transcript.ts';
+import { piAgent } from '../../src/agents/pi/transcript.ts';
+import { qwenAgent } from '../../src/agents/qwen/transcript.ts';
 import { anyTranscript } from '../fixtures/agents/any-claude-code.ts';
 import * as claudeCode from '../fixtures/agents/claude-code.ts';
 import * as codex from '../fixtures/agents/codex.ts';

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from '
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agents/agent.ts';
-import { findLaunch } from '../../src/agents/launch.ts';
+import { findLaunch } from '../../src/agents/table.ts';
 import { STORY_CWD } from '../conformance/agents.ts';
 import { SESSION_ID, tellStory } from '../fixtures/agents/claude-code.ts';
 import { type Desk, makeDesk, makeTempFolder, type RunResult, runGit } from '../support/cli.ts';

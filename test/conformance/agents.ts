@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Agent, type FoundSession, startReading } from '../../src/agents/agent.ts';
-import { hasTranscripts } from '../../src/agents/has-transcripts.ts';
+import { hasTranscripts } from '../../src/agents/table.ts';
 import type { Action, Event, PlanItem } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { HOOK_EVENTS } from '../../src/agents/hook-events.ts';
-import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../src/agents/hook-host.ts';
+import { HOOK_EVENTS } from '../../src/agents/hook-input.ts';
+import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../src/agents/hook-setup.ts';
 import { type HookRequest, installHooks, uninstallHooks } from '../../src/app/setup/change.ts';
 import { readHookStatus } from '../../src/app/setup/status.ts';
 import { listHookFiles } from '../../src/app/setup/targets.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
-import { findLaunch } from '../../src/agents/launch.ts';
+import { findLaunch } from '../../src/agents/table.ts';
 import { HANDOVER, makeTempFolder, type RunResult } from '../support/cli.ts';
 import type { Ask, Driver, Surroundings } from './drivers/driver.ts';
 import { kill, killProcessesBelow } from './leftovers.mjs';

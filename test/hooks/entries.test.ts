@@ -2,8 +2,8 @@ import { basename } from 'node:path';
 import fc from 'fast-check';
 import { getNodeValue, type ParseError, parseTree } from 'jsonc-parser';
 import { describe, expect, it } from 'vitest';
-import type { EntriesFile } from '../../src/agents/hook-host.ts';
 import { HOOK_HOSTS } from '../../src/agents/hook-hosts.ts';
+import type { EntriesFile } from '../../src/agents/hook-setup.ts';
 import { addEntries, inspectEntries, removeEntries } from '../../src/app/setup/entries.ts';
 import { anySettings } from '../support/settings-files.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatHookCommand, parseHookCommand } from '../../src/agents/hook-command.ts';
+import { formatHookCommand, parseHookCommand } from '../../src/agents/hook-setup.ts';
 
 const anyFolder = fc
   .oneof(

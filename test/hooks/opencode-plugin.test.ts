@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { parsePlugin, writePlugin } from '../../src/agents/opencode/plugin.ts';
+import { parsePlugin, writePlugin } from '../../src/agents/opencode/setup.ts';
 import { makeTempFolder } from '../support/cli.ts';
 
 interface Plugin {

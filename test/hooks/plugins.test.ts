@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { HookedAgent } from '../../src/agents/hook-events.ts';
 import { HOOK_HOSTS } from '../../src/agents/hook-hosts.ts';
+import type { HookedAgent } from '../../src/agents/hook-input.ts';
 import { VERSION } from '../../src/version.ts';
 import { makeTempFolder } from '../support/cli.ts';
 

@@ -2,7 +2,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { HOOK_EVENTS } from '../../src/agents/hook-events.ts';
+import { HOOK_EVENTS } from '../../src/agents/hook-input.ts';
 import { asOrdinaryUser, giveAway, isBoundByModes } from '../support/another-user.ts';
 import { type Desk, makeDesk, runProcess } from '../support/cli.ts';
 import { HOOK, settle, startAgent, tellWork, writeSession } from '../support/hooks.ts';

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../src/agents/agent.ts';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { codexAgent } from '../../src/agents/codex/transcript.ts';
-import { qwenAgent } from '../../src/agents/qwen/agent.ts';
+
+import { qwenAgent } from '../../src/agents/qwen/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import { packPart, type SessionHead, unpackParts } from '../../src/search/sessions/archive.ts';
 import { type Passage, PassageMaker, SPEAKERS, splitText } from '../../src/search/sessions/passage.ts';

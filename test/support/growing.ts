@@ -1,8 +1,14 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
-import { type Agent, startReading } from '../../src/agents/agent.ts';
-import type { Bookmark, Opening, Transcript } from '../../src/agents/transcript.ts';
+import {
+  type Agent,
+  type Bookmark,
+  type Opening,
+  startReading,
+  type Transcript,
+} from '../../src/agents/agent.ts';
+
 import { type ReadResult, readSession } from '../../src/app/capture/capture.ts';
 import { countEvents } from '../../src/app/capture/drift.ts';
 import { distillEvents } from '../../src/distill/distill.ts';

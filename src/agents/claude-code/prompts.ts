@@ -1,6 +1,6 @@
-import { asRow, getRow, getText, type Row, toRows } from '../json.ts';
-import type { Stamp } from '../make-events.ts';
-import { dropReminders } from '../message-text.ts';
+import { asRow, getRow, getText, type Row, toRows } from '../shared/json.ts';
+import type { Stamp } from '../shared/make-events.ts';
+import { dropReminders } from '../shared/message-text.ts';
 
 /** Written by Claude Code as if by the human: output of local commands, news of background work. */
 const MACHINE_TEXT =

@@ -4,8 +4,9 @@ import { type FileHead, listNames, readHead } from '../../platform/external-file
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { findAgentHome } from '../homes.ts';
-import { getAnyText, getText, parseAny, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
+import { getAnyText, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
+
+import { toMs } from '../shared/make-events.ts';
 import { readHumanRow } from './prompts.ts';
 import { canSkipRow, isConversationRow } from './rows.ts';
 

@@ -1,10 +1,15 @@
 import { dirname, join } from 'node:path';
+import type { Launch } from '../agent.ts';
 import { findAgentHome } from '../homes.ts';
-import { describeServerFile, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import { getText } from '../json.ts';
-import type { Launch } from '../launch.ts';
-import { makeServerCommand } from '../server-command.ts';
+import {
+  describeServerFile,
+  type HookHost,
+  makeHandlers,
+  makeServerCommand,
+  TIMEOUT_SECONDS,
+} from '../hook-setup.ts';
+import { getText } from '../shared/json.ts';
 
 export const claudeCodeLaunch: Launch = {
   program: 'claude',

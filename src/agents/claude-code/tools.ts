@@ -1,8 +1,17 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { collectTexts, getAnyText, getNumber, getRow, getRows, getText, type Row, toRows } from '../json.ts';
-import type { CallOutcome } from '../make-events.ts';
-import { toMessageText } from '../message-text.ts';
-import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
+import {
+  collectTexts,
+  getAnyText,
+  getNumber,
+  getRow,
+  getRows,
+  getText,
+  type Row,
+  toRows,
+} from '../shared/json.ts';
+import type { CallOutcome } from '../shared/make-events.ts';
+import { toMessageText } from '../shared/message-text.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 import { isRejection } from './prompts.ts';
 
 interface Call {
@@ -23,7 +32,7 @@ function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Acti
   switch (tool) {
     case 'Read':
     case 'NotebookRead':
-      files.meet(path);
+      files.markSeen(path);
       return { kind: 'read', path };
     case 'Write':
       return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };

@@ -1,8 +1,18 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import type { Agent, Reading } from '../agent.ts';
 import { toBlocks } from '../content.ts';
-import { asRow, countUnknown, EMPTY_ROW, getNumber, getRow, getText, type Row, toRows } from '../json.ts';
-import type { NumberedRow } from '../json-lines.ts';
+import { takeCall } from '../open-calls.ts';
+import {
+  asRow,
+  countUnknown,
+  EMPTY_ROW,
+  getNumber,
+  getRow,
+  getText,
+  type Row,
+  toRows,
+} from '../shared/json.ts';
+import type { NumberedRow } from '../shared/json-lines.ts';
 import {
   makeCall,
   makeCompaction,
@@ -15,11 +25,16 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { takeCall } from '../open-calls.ts';
-import { PendingEvents, type PendingState, startPending } from '../pending-events.ts';
-import { TouchedFiles } from '../touched-files.ts';
-import { openRows, type ReaderOptions, type RowFormat, type RowReader, readRows } from '../transcript.ts';
+} from '../shared/make-events.ts';
+import { PendingEvents, type PendingState, startPending } from '../shared/pending-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
+import {
+  openRows,
+  type ReaderOptions,
+  type RowFormat,
+  type RowReader,
+  readRows,
+} from '../shared/transcript.ts';
 import {
   isHumanOrigin,
   isSummaryRow,

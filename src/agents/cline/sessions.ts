@@ -4,8 +4,8 @@ import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { findAgentHome } from '../homes.ts';
-import { asRow, getAnyText, getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
+import { asRow, getAnyText, getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
+import { toMs } from '../shared/make-events.ts';
 import { readHumanText } from './prompts.ts';
 
 const EXTENSION = 'saoudrizwan.claude-dev';

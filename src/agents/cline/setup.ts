@@ -1,12 +1,17 @@
 import { join } from 'node:path';
+import type { Launch } from '../agent.ts';
 import { findAgentHome } from '../homes.ts';
-import { formatHookCommand, parseHookCommand } from '../hook-command.ts';
-import { HOOK_EVENTS } from '../hook-events.ts';
-import { describeServerFile, type HookHost, type HookPlace, type WholeFile } from '../hook-host.ts';
-import { type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
-import { getRow, getText } from '../json.ts';
-import type { Launch } from '../launch.ts';
-import { makeServerCommand } from '../server-command.ts';
+import { HOOK_EVENTS, type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
+import {
+  describeServerFile,
+  formatHookCommand,
+  type HookHost,
+  type HookPlace,
+  makeServerCommand,
+  parseHookCommand,
+  type WholeFile,
+} from '../hook-setup.ts';
+import { getRow, getText } from '../shared/json.ts';
 
 export const clineLaunch: Launch = {
   program: 'cline',

@@ -1,9 +1,9 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts';
 import type { FoundSession, Reading } from '../agent.ts';
-import { readChecklist } from '../checklist.ts';
 import { listTexts, toBlocks } from '../content.ts';
-import { countUnknown, getAnyText, getRow, getText, type Row } from '../json.ts';
+import { takeCall } from '../open-calls.ts';
+import { countUnknown, getAnyText, getRow, getText, type Row } from '../shared/json.ts';
 import {
   makeCall,
   makeInjected,
@@ -14,9 +14,9 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { takeCall } from '../open-calls.ts';
-import { resolveFilePath, TouchedFiles } from '../touched-files.ts';
+} from '../shared/make-events.ts';
+import { readChecklist } from '../shared/message-text.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
 import { readAddedTexts, readWrapped } from './prompts.ts';
 
 const RESULT = /^\[([\w-]{1,80})(?: for '[\s\S]{0,4000}?')?\] Result:\s*/;
@@ -206,7 +206,7 @@ function toAction(tool: string, input: Row, { cwd, files }: ToolContext): Action
     case 'execute_command':
       return fromText('command', (command) => ({ kind: 'command', command, background: false }));
     case 'read_file':
-      if (path !== null) files.meet(path);
+      if (path !== null) files.markSeen(path);
       return path === null ? null : { kind: 'read', path };
     case 'write_to_file':
     case 'new_rule': {

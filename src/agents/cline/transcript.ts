@@ -2,6 +2,7 @@ import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { listBlockTexts, toBlocks } from '../content.ts';
+import { takeCall } from '../open-calls.ts';
 import {
   asRow,
   countUnknown,
@@ -12,7 +13,7 @@ import {
   parseRow,
   type Row,
   toRows,
-} from '../json.ts';
+} from '../shared/json.ts';
 import {
   type CallOutcome,
   makeCall,
@@ -24,8 +25,7 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { takeCall } from '../open-calls.ts';
+} from '../shared/make-events.ts';
 import { readAddedTexts, readHumanText } from './prompts.ts';
 import {
   findCompanion,

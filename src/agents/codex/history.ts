@@ -1,6 +1,6 @@
 import { decompressZstd, readHead } from '../../platform/external-file.ts';
 import { type Line, readLines } from '../../platform/lines.ts';
-import { getNumber, getRow, parseRow } from '../json.ts';
+import { getNumber, getRow, parseRow } from '../shared/json.ts';
 import { peekKind, type RowKind, readKind } from './rows.ts';
 import { findSibling, type HistoryBase, readMeta } from './sessions.ts';
 

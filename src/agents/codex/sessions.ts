@@ -5,8 +5,17 @@ import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { listTexts } from '../content.ts';
 import { findAgentHome } from '../homes.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
+import {
+  asRow,
+  getAnyText,
+  getNumber,
+  getRow,
+  getText,
+  parseAny,
+  parseRow,
+  type Row,
+} from '../shared/json.ts';
+import { toMs } from '../shared/make-events.ts';
 import { findHumanText } from './rows.ts';
 
 const TREES = ['sessions', 'archived_sessions'];

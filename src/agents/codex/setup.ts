@@ -2,10 +2,15 @@ import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { readHead } from '../../platform/external-file.ts';
+import type { Launch } from '../agent.ts';
 import { findAgentHome } from '../homes.ts';
-import { type HookHost, type HookTrust, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
-import type { Launch } from '../launch.ts';
-import { makeServerCommand } from '../server-command.ts';
+import {
+  type HookHost,
+  type HookTrust,
+  makeHandlers,
+  makeServerCommand,
+  TIMEOUT_SECONDS,
+} from '../hook-setup.ts';
 
 export const codexLaunch: Launch = {
   program: 'codex',

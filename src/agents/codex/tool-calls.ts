@@ -1,10 +1,20 @@
 import type { Action, Event } from '../../model/event.ts';
 import { makeOtherAction, parseInput } from '../actions.ts';
 import { listTexts } from '../content.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseRow, type Row } from '../json.ts';
-import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../make-events.ts';
-import { toMessageText } from '../message-text.ts';
+
 import { takeCall } from '../open-calls.ts';
+import {
+  asRow,
+  getAnyText,
+  getNumber,
+  getRow,
+  getText,
+  parseAny,
+  parseRow,
+  type Row,
+} from '../shared/json.ts';
+import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../shared/make-events.ts';
+import { toMessageText } from '../shared/message-text.ts';
 import { findInnerCalls } from './code-mode.ts';
 import {
   COMMAND_TOOLS,

@@ -1,8 +1,8 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import type { Agent, FoundSession, Opening, Reading, Transcript } from '../agent.ts';
 import { listTexts } from '../content.ts';
-import { asRow, countUnknown, getRow, getText, parseRow, type Row } from '../json.ts';
+import { asRow, countUnknown, getRow, getText, parseRow, type Row } from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -13,9 +13,9 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { isOurBrief, toMessageText } from '../message-text.ts';
-import { type Opening, openRows, type RowFormat, type Transcript } from '../transcript.ts';
+} from '../shared/make-events.ts';
+import { isOurBrief, toMessageText } from '../shared/message-text.ts';
+import { openRows, type RowFormat } from '../shared/transcript.ts';
 import {
   changesSurvey,
   findHistory,

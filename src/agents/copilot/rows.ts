@@ -1,6 +1,6 @@
 import { readLines } from '../../platform/lines.ts';
-import { getRow, getText, parseRow } from '../json.ts';
-import { mayHoldBrief } from '../message-text.ts';
+import { getRow, getText, parseRow } from '../shared/json.ts';
+import { mayHoldBrief } from '../shared/message-text.ts';
 
 const TYPE = /^\s{0,8}\{"type":"([\w.]{1,80})"/;
 

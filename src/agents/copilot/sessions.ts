@@ -3,8 +3,8 @@ import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { findAgentHome } from '../homes.ts';
-import { getRow, getText, parseAny, parseRow, type Row } from '../json.ts';
-import { toMs } from '../make-events.ts';
+import { getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
+import { toMs } from '../shared/make-events.ts';
 
 const EVENTS = 'events.jsonl';
 

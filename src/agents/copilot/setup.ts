@@ -1,11 +1,16 @@
 import { join } from 'node:path';
+import type { Launch } from '../agent.ts';
 import { findAgentHome } from '../homes.ts';
-import { formatHookCommand } from '../hook-command.ts';
-import { describeServerFile, type HookHost, makeHandlers, TIMEOUT_SECONDS } from '../hook-host.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import { getAnyText } from '../json.ts';
-import type { Launch } from '../launch.ts';
-import { makeServerCommand } from '../server-command.ts';
+import {
+  describeServerFile,
+  formatHookCommand,
+  type HookHost,
+  makeHandlers,
+  makeServerCommand,
+  TIMEOUT_SECONDS,
+} from '../hook-setup.ts';
+import { getAnyText } from '../shared/json.ts';
 
 export const copilotLaunch: Launch = {
   program: 'copilot',

@@ -1,9 +1,19 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import { parseInput } from '../actions.ts';
 import type { Agent, Reading } from '../agent.ts';
-import { readChecklist } from '../checklist.ts';
 import { listBlockTexts } from '../content.ts';
-import { asRow, countUnknown, getAnyText, getNumber, getRow, getText, type Row } from '../json.ts';
+import { takeCall } from '../open-calls.ts';
+import {
+  asRow,
+  countUnknown,
+  getAnyText,
+  getNumber,
+  getRow,
+  getText,
+  parseAny,
+  type Row,
+  toRows,
+} from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -16,9 +26,9 @@ import {
   makeStamp,
   type Stamp,
   toTimestamp,
-} from '../make-events.ts';
-import { takeCall } from '../open-calls.ts';
-import { openRows, type RowFormat, readRows } from '../transcript.ts';
+} from '../shared/make-events.ts';
+import { readChecklist } from '../shared/message-text.ts';
+import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { canSkipRow, findRewinds, isDiscarded, isIdle, REWIND, type Rewinds } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 import { Todos, toAction } from './tools.ts';

@@ -1,4 +1,4 @@
-import { getText, type Row, toRows } from '../json.ts';
+import { getText, type Row, toRows } from '../shared/json.ts';
 
 /** The texts of a message: its content is a text, one part, or a list of parts. */
 export function readTexts(content: unknown): string[] {

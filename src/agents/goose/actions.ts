@@ -1,13 +1,6 @@
 import type { Action } from '../../model/event.ts';
-import { collectTexts, getAnyText, getText, type Row } from '../json.ts';
-import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
-
-export interface ToolUse {
-  /** Without the name of the extension before it. */
-  tool: string;
-  input: Row;
-  cwd: string | null;
-}
+import { collectTexts, getAnyText, getCleanText, getText, type Row } from '../shared/json.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 
 /** Goose puts the extension's name before that of its tool, unless the extension is built in. */
 export function dropExtension(name: string): string {
@@ -15,36 +8,43 @@ export function dropExtension(name: string): string {
   return end === -1 ? name : name.slice(end + 2);
 }
 
-export function readAction(use: ToolUse, files: TouchedFiles): Action {
-  const { tool, input, cwd } = use;
+interface ToolCall {
+  /** Without the name of the extension. */
+  tool: string;
+  input: Row;
+  cwd: string | null;
+}
+
+export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action {
+  const given = getAnyText(input, 'path', 'file_path');
+  const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {
     case 'shell':
-      return { kind: 'command', command: textOf(input, 'command'), background: false };
+      return { kind: 'command', command: getCleanText(input, 'command'), background: false };
     case 'text_editor':
     case 'str_replace_editor':
-      return readEditor(use, files);
+      return readEditor(input, path ?? '', files);
     case 'read':
     case 'read_file':
     case 'view':
-      return readFile(use, files);
+      return readFile(path ?? '', files);
     case 'write':
-    case 'edit':
-      return { kind: 'edit', edits: [readChange(use, files)] };
+      return { kind: 'edit', edits: [files.write(path ?? '', getCleanText(input, 'content'))] };
+    case 'edit': {
+      const before = getCleanText(input, 'before');
+      return { kind: 'edit', edits: [files.edit(path ?? '', before, getCleanText(input, 'after'))] };
+    }
     case 'tree':
     case 'list_files':
-      return { kind: 'search', pattern: '', path: placeOf(input, cwd) };
+      return { kind: 'search', pattern: '', path };
     case 'glob':
     case 'search':
     case 'ripgrep':
-      return {
-        kind: 'search',
-        pattern: getAnyText(input, 'pattern', 'query') ?? '',
-        path: placeOf(input, cwd),
-      };
+      return { kind: 'search', pattern: getAnyText(input, 'pattern', 'query') ?? '', path };
     case 'web_fetch':
     case 'web_scrape':
     case 'fetch':
-      return { kind: 'fetch', url: textOf(input, 'url') };
+      return { kind: 'fetch', url: getCleanText(input, 'url') };
     case 'delegate':
     case 'subagent':
       return { kind: 'delegate', task: getAnyText(input, 'instructions', 'task', 'prompt') ?? '' };
@@ -53,51 +53,26 @@ export function readAction(use: ToolUse, files: TouchedFiles): Action {
   }
 }
 
-/** One tool for all that can be done to a file, in releases up to 1.2x. */
-function readEditor(use: ToolUse, files: TouchedFiles): Action {
-  const { input, cwd } = use;
-  const path = placeOf(input, cwd) ?? '';
+/** One tool for everything that can be done to a file, in releases up to 1.2x. */
+function readEditor(input: Row, path: string, files: TouchedFiles): Action {
   switch (getText(input, 'command')) {
     case 'view':
-      return readFile(use, files);
+      return readFile(path, files);
     case 'write':
     case 'create':
-      return { kind: 'edit', edits: [files.write(path, textOf(input, 'file_text'))] };
+      return { kind: 'edit', edits: [files.write(path, getCleanText(input, 'file_text'))] };
     case 'str_replace':
     case 'edit_file':
-    case 'insert':
-      return {
-        kind: 'edit',
-        edits: [
-          files.edit(
-            path,
-            textOf(input, 'old_str'),
-            getAnyText(input, 'new_str', 'code_edit', 'diff')?.toWellFormed() ?? '',
-          ),
-        ],
-      };
+    case 'insert': {
+      const after = getCleanText(input, 'new_str', 'code_edit', 'diff');
+      return { kind: 'edit', edits: [files.edit(path, getCleanText(input, 'old_str'), after)] };
+    }
     default:
       return { kind: 'other', texts: collectTexts(input) };
   }
 }
 
-function readFile({ input, cwd }: ToolUse, files: TouchedFiles): Action {
-  const path = placeOf(input, cwd) ?? '';
-  files.meet(path);
+function readFile(path: string, files: TouchedFiles): Action {
+  files.markSeen(path);
   return { kind: 'read', path };
-}
-
-function readChange({ tool, input, cwd }: ToolUse, files: TouchedFiles): ReturnType<TouchedFiles['write']> {
-  const path = placeOf(input, cwd) ?? '';
-  if (tool === 'write') return files.write(path, textOf(input, 'content'));
-  return files.edit(path, textOf(input, 'before'), textOf(input, 'after'));
-}
-
-function textOf(row: Row, key: string): string {
-  return (getText(row, key) ?? '').toWellFormed();
-}
-
-function placeOf(input: Row, cwd: string | null): string | null {
-  const path = getAnyText(input, 'path', 'file_path');
-  return path === null ? null : resolveFilePath(path, cwd);
 }

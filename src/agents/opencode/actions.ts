@@ -1,9 +1,17 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { collectTexts, getAnyText, getRow, getRows, getText, type Row } from '../json.ts';
-import { parsePatch } from '../patch.ts';
-import { resolveFilePath, type TouchedFiles } from '../touched-files.ts';
+import {
+  collectTexts,
+  getAnyText,
+  getCleanText,
+  getRow,
+  getRows,
+  getText,
+  type Row,
+} from '../shared/json.ts';
+import { parsePatch } from '../shared/patch.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 
-export interface ToolUse {
+interface ToolCall {
   tool: string;
   input: Row;
   /** What OpenCode notes about the run, once there is one. */
@@ -11,30 +19,33 @@ export interface ToolUse {
   cwd: string | null;
 }
 
-/** What a tool of OpenCode does, in words that all agents share. */
-export function readAction(use: ToolUse, files: TouchedFiles): Action {
-  const { tool, input, cwd } = use;
+export function readAction(call: ToolCall, files: TouchedFiles): Action {
+  const { tool, input, cwd } = call;
+  const given = getAnyText(input, 'filePath', 'path', 'filepath');
+  const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {
     case 'bash':
     case 'shell':
-      return { kind: 'command', command: textOf(input, 'command'), background: false };
+      return { kind: 'command', command: getCleanText(input, 'command'), background: false };
     case 'read':
+      if (path !== null) files.markSeen(path);
+      return { kind: 'read', path: path ?? '' };
     case 'list':
     case 'ls':
-      return readPlace(use, files);
+      return { kind: 'search', pattern: '', path };
     case 'grep':
     case 'glob':
-      return { kind: 'search', pattern: textOf(input, 'pattern'), path: placeOf(input, cwd) };
+      return { kind: 'search', pattern: getCleanText(input, 'pattern'), path };
     case 'edit':
     case 'multiedit':
     case 'write':
     case 'apply_patch':
     case 'patch':
-      return { kind: 'edit', edits: readEdits(use, files) };
+      return { kind: 'edit', edits: readEdits(call, path ?? '', files) };
     case 'webfetch':
-      return { kind: 'fetch', url: textOf(input, 'url') };
+      return { kind: 'fetch', url: getCleanText(input, 'url') };
     case 'task':
-      return { kind: 'delegate', task: getAnyText(input, 'prompt', 'description')?.toWellFormed() ?? '' };
+      return { kind: 'delegate', task: getCleanText(input, 'prompt', 'description') };
     case 'question':
       return { kind: 'ask', question: readQuestions(input).join('\n') };
     default:
@@ -42,41 +53,31 @@ export function readAction(use: ToolUse, files: TouchedFiles): Action {
   }
 }
 
-function readPlace({ tool, input, cwd }: ToolUse, files: TouchedFiles): Action {
-  const path = placeOf(input, cwd);
-  if (tool !== 'read') return { kind: 'search', pattern: '', path };
-  if (path !== null) files.meet(path);
-  return { kind: 'read', path: path ?? '' };
-}
-
-function readEdits({ tool, input, metadata, cwd }: ToolUse, files: TouchedFiles): FileEdit[] {
+function readEdits(call: ToolCall, path: string, files: TouchedFiles): FileEdit[] {
+  const { tool, input, metadata, cwd } = call;
   const patch = getText(input, 'patchText');
-  if (patch !== null) return parsePatch(patch.toWellFormed()).map((edit) => placeEdit(edit, cwd));
-  const path = placeOf(input, cwd) ?? '';
+  if (patch !== null) {
+    return parsePatch(patch.toWellFormed()).map((edit) => ({
+      ...edit,
+      path: resolveFilePath(edit.path, cwd),
+      ...(edit.to === undefined ? {} : { to: resolveFilePath(edit.to, cwd) }),
+    }));
+  }
   if (tool === 'write') {
-    const edit = files.write(path, textOf(input, 'content'));
+    const edit = files.write(path, getCleanText(input, 'content'));
     const existed = metadata.exists;
     return [typeof existed === 'boolean' ? { ...edit, change: existed ? 'edited' : 'created' } : edit];
   }
   const changes = tool === 'multiedit' ? getRows(input, 'edits') : [input];
   return changes.map((change) => {
-    const before = textOf(change, 'oldString');
-    const after = textOf(change, 'newString');
+    const before = getCleanText(change, 'oldString');
+    const after = getCleanText(change, 'newString');
     return before === '' ? files.write(path, after) : files.edit(path, before, after);
   });
 }
 
-function placeEdit(edit: FileEdit, cwd: string | null): FileEdit {
-  const { path, to } = edit;
-  return {
-    ...edit,
-    path: resolveFilePath(path, cwd),
-    ...(to === undefined ? {} : { to: resolveFilePath(to, cwd) }),
-  };
-}
-
-export function readQuestions(input: Row): string[] {
-  return getRows(input, 'questions').map((question) => textOf(question, 'question'));
+function readQuestions(input: Row): string[] {
+  return getRows(input, 'questions').map((question) => getCleanText(question, 'question'));
 }
 
 /** What the human answered, each answer with its question where there were several. */
@@ -89,31 +90,16 @@ export function readAnswers(input: Row, metadata: Row): string | null {
 }
 
 export function readPlan(input: Row): PlanItem[] {
-  return getRows(input, 'todos').map((todo) => ({
-    text: textOf(todo, 'content'),
-    status: readStatus(getText(todo, 'status')),
-  }));
+  return getRows(input, 'todos').map((todo) => {
+    const { status } = todo;
+    const isKnown = status === 'in_progress' || status === 'completed' || status === 'cancelled';
+    return { text: getCleanText(todo, 'content'), status: isKnown ? status : 'pending' };
+  });
 }
 
-function readStatus(status: string | null): PlanItem['status'] {
-  return status === 'in_progress' || status === 'completed' || status === 'cancelled' ? status : 'pending';
-}
-
-/** The text that a result shows: of a file that was read its own text, without OpenCode's line numbers around it. */
+/** The text of a result: for a file that was read the file's own text, without OpenCode's line numbers. */
 export function readOutput(tool: string, state: Row): string {
   const shown = getRow(getRow(state, 'metadata'), 'display');
-  if (tool === 'read' && shown.type === 'file') {
-    const text = getText(shown, 'text');
-    if (text !== null) return text;
-  }
-  return getAnyText(state, 'output', 'error') ?? '';
-}
-
-function textOf(row: Row, key: string): string {
-  return (getText(row, key) ?? '').toWellFormed();
-}
-
-function placeOf(input: Row, cwd: string | null): string | null {
-  const path = getAnyText(input, 'filePath', 'path', 'filepath');
-  return path === null ? null : resolveFilePath(path, cwd);
+  const text = tool === 'read' && shown.type === 'file' ? getText(shown, 'text') : null;
+  return text ?? getAnyText(state, 'output', 'error') ?? '';
 }

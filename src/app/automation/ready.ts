@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { parseAny } from '../../agents/json.ts';
+import { parseAny } from '../../agents/shared/json.ts';
 import { printLongFingerprint } from '../../model/hash.ts';
 import { pathExists } from '../../platform/folders.ts';
 import { HANDOVERS, READY } from '../../store/store.ts';

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { HookMoment } from '../../agents/hook-events.ts';
+import type { HookMoment } from '../../agents/hook-input.ts';
 import { writeSmallCacheFile } from '../../platform/cache-file.ts';
 import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';

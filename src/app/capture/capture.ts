@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
-import { toMessageText } from '../../agents/message-text.ts';
+import { toMessageText } from '../../agents/shared/message-text.ts';
 import {
   type Checkpoint,
   holdsSecret,

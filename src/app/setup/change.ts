@@ -1,5 +1,6 @@
-import type { HookedAgent } from '../../agents/hook-events.ts';
-import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../agents/hook-host.ts';
+import type { HookedAgent } from '../../agents/hook-input.ts';
+import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../agents/hook-setup.ts';
+import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
@@ -14,21 +15,23 @@ import {
   type SharedFile,
 } from '../../platform/shared-file.ts';
 import { LOCKS, type Store } from '../../store/store.ts';
-import { planInstall, planUninstall } from './plan.ts';
-import { dropReceipt, findReceipt, keepReceipt, type Receipt } from './receipts.ts';
+import { addEntries, isBare, removeEntries } from './entries.ts';
+import { decode } from './json-text.ts';
+import { findReceipt, type Receipt, removeReceipt, saveReceipt } from './receipts.ts';
+import { addTable, removeTable } from './server-table.ts';
 import { type HookSite, listHookFiles, listHosts } from './targets.ts';
-import { findNotedTrust } from './trust.ts';
+import { listTrustedHashes } from './trust.ts';
 
 export interface HookRequest extends HookSite {
   agents: readonly HookedAgent[];
-  /** Only say what would be done. */
+  /** Report what would be done, and do nothing. */
   dryRun: boolean;
 }
 
 export interface HookChange {
   agent: HookedAgent;
   path: string;
-  /** What of ours the file is for. */
+  /** Which parts of ours the file is for. */
   holds: 'hooks' | 'mcp' | 'hooks and mcp';
   change: 'created' | 'changed' | 'removed' | 'unchanged';
 }
@@ -45,7 +48,7 @@ export function uninstallHooks(store: Store, request: HookRequest): HookChange[]
 
 const LOCK_WAIT_MS = 10_000;
 
-/** Everything is planned before anything is written: what is refused for one file leaves all of them as they are. */
+/** Everything is planned before anything is written: an error in one file leaves all of them as they are. */
 function changeHooks(store: Store, request: HookRequest, direction: Direction): HookChange[] {
   if (request.dryRun) return planAll(store, request, direction).map(describeChange);
   const folder = ensurePrivateFolder(store.root, LOCKS);
@@ -60,7 +63,7 @@ interface Step {
   host: HookHost;
   file: HookFile;
   read: SharedFile | null;
-  /** The folders that were made for the file, or are to be. */
+  /** The folders that were or will be created for the file. */
   folders: string[];
   /** What an uninstall would leave. */
   without: Buffer | null;
@@ -72,14 +75,49 @@ function planAll(store: Store, request: HookRequest, direction: Direction): Step
     listHookFiles(host, store.machine, request).map((file) => {
       const read = readSharedFile(file.path);
       const receipt = findReceipt(store, file.agent, file.path);
-      const standing = { bytes: read?.bytes ?? null, receipt };
-      const without = planUninstall(file, standing);
-      const next = direction === 'install' ? planInstall(file, standing) : without;
+      const bytes = read?.bytes ?? null;
+      const without = planUninstall(file, bytes, receipt);
+      const next = direction === 'install' ? planInstall(file, bytes) : without;
       const folders = read === null ? listMissingFolders(file.path) : (receipt?.folders ?? []);
       if (read !== null && nameChange(read.bytes, next) !== 'unchanged') assertWritable(read);
       return { host, file, read, folders, without, next };
     }),
   );
+}
+
+/** The content of a file with our hooks. */
+function planInstall(file: HookFile, bytes: Buffer | null): Buffer {
+  const text = bytes === null ? null : decode(bytes, file.path);
+  if (file.kind === 'entries') return Buffer.from(addEntries(file, text));
+  if (file.kind === 'table') return Buffer.from(addTable(file, text));
+  if (text === null || file.parse(text) !== null) return Buffer.from(file.content);
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${file.path} exists already and is not ours`, {
+    hint: 'Nothing was changed. Rename it, or leave the agent out by naming others with --agent.',
+  });
+}
+
+/** Everything of ours starts one of these: a file without them is not parsed. */
+const OURS = ['hook.cjs', 'handover.cjs'];
+
+/**
+ * The content of a file without our hooks, null for no file: as long as nobody changed it since, every byte of what it
+ * held before; else what it holds now, less what is ours.
+ */
+function planUninstall(file: HookFile, bytes: Buffer | null, receipt: Receipt | null): Buffer | null {
+  if (bytes === null) return null;
+  if (receipt !== null && receipt.after === sha256Hex(bytes)) return receipt.before;
+  if (file.kind === 'whole') return file.parse(bytes.toString('utf8')) === null ? bytes : null;
+  if (!OURS.some((name) => bytes.includes(name))) return bytes;
+  const text = decode(bytes, file.path);
+  if (file.kind === 'table') {
+    const rest = removeTable(file, text);
+    return rest === '' && receipt?.before === null ? null : Buffer.from(rest);
+  }
+  const before = receipt?.before ?? null;
+  const rest = removeEntries(file, text, before === null ? null : decode(before, file.path));
+  if (rest === text) return bytes;
+  const wasCreated = receipt === null ? Object.keys(file.skeleton).length > 0 : receipt.before === null;
+  return wasCreated && isBare(file, rest) ? null : Buffer.from(rest);
 }
 
 function describeChange({ file, read, next }: Step): HookChange {
@@ -95,12 +133,13 @@ function nameChange(bytes: Buffer | null, next: Buffer | null): HookChange['chan
 }
 
 function apply(store: Store, step: Step, direction: Direction): void {
-  const { change } = describeChange(step);
-  clearLeftovers(step.read?.path ?? step.file.path);
-  if (change !== 'unchanged' && direction === 'install')
-    keepReceipt(store, step.file.agent, makeReceipt(store, step));
-  if (change !== 'unchanged') write(step);
-  if (direction === 'uninstall') dropReceipt(store, step.file.agent, step.file.path);
+  const { file, read } = step;
+  clearLeftovers(read?.path ?? file.path);
+  if (describeChange(step).change !== 'unchanged') {
+    if (direction === 'install') saveReceipt(store, file.agent, makeReceipt(store, step));
+    write(step);
+  }
+  if (direction === 'uninstall') removeReceipt(store, file.agent, file.path);
 }
 
 function makeReceipt(store: Store, step: Step): Receipt {
@@ -111,7 +150,9 @@ function makeReceipt(store: Store, step: Step): Receipt {
     before: without,
     after: sha256Hex(next ?? ''),
     folders,
-    outdatedTrust: hasOurs ? findNotedTrust(host, { file, bytes: read.bytes, machine: store.machine }) : [],
+    outdatedTrust: hasOurs
+      ? listTrustedHashes(host, { file, bytes: read.bytes, machine: store.machine })
+      : [],
   };
 }
 

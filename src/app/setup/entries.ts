@@ -1,30 +1,40 @@
+import { isDeepStrictEqual } from 'node:util';
 import { getNodeValue, type Node } from 'jsonc-parser';
-import { type HookLauncher, parseHookCommand } from '../../agents/hook-command.ts';
-import type { EntriesFile, EntryPlace, HookHandler } from '../../agents/hook-host.ts';
+import {
+  type EntriesFile,
+  type EntryPlace,
+  type HookHandler,
+  type HookLauncher,
+  parseHookCommand,
+  parseServerCommand,
+  SERVER_NAME,
+  type ServerEntry,
+} from '../../agents/hook-setup.ts';
+import { HandoverError } from '../../errors.ts';
 import {
   append,
-  findProperty,
+  findNode,
+  jsonTextError,
   parseJsonText,
   printDocument,
-  refuseText,
   remove,
   replaceValue,
+  requireRoot,
 } from './json-text.ts';
-import { addServer, describeServer, inspectServer, removeServer, type ServerSight } from './server-entry.ts';
 
-/** One of our handlers where it stands. */
+/** One of our handlers in a file. */
 interface Entry {
-  event: string;
-  /** The list it is in, and, where that belongs to a group, the group and the list of groups. */
+  place: EntryPlace;
+  /** The list it is in, and its group, where an event lists groups. */
   list: Node;
-  group: { node: Node; list: Node } | null;
+  group: Node | null;
   handler: Node;
   launcher: HookLauncher;
 }
 
-/** What stands of our hooks in a text. */
+/** What a file has of our hooks and our server. */
 export interface EntriesState {
-  /** By event: as it would be written today, or not. */
+  /** Events whose hook is exactly as it would be written today, is different, or is missing. */
   same: string[];
   differing: string[];
   missing: string[];
@@ -32,7 +42,7 @@ export interface EntriesState {
   places: EntryPlace[];
   /** The user turned all hooks off in this file. */
   off: boolean;
-  server: ServerSight;
+  server: ServerInspection;
 }
 
 export function inspectEntries(file: EntriesFile, text: string | null): EntriesState {
@@ -43,32 +53,25 @@ export function inspectEntries(file: EntriesFile, text: string | null): EntriesS
     differing: [],
     missing: [],
     launchers: entries.map(({ launcher }) => launcher),
-    places: entries.map(locate),
+    places: entries.map(({ place }) => place),
     off: root !== null && file.offSwitches.some(({ path, value }) => readSetting(root, path) === value),
     server: inspectServer(file, root),
   };
   for (const [event, handler] of file.handlers) {
-    const own = entries.filter((entry) => entry.event === event);
+    const own = entries.filter(({ place }) => place.event === event);
     if (own.length === 0) state.missing.push(event);
-    else if (own.length === 1 && own.every((entry) => isSame(entry, handler))) state.same.push(event);
+    else if (own.length === 1 && own.every((entry) => isEqual(entry.handler, handler)))
+      state.same.push(event);
     else state.differing.push(event);
   }
-  const known = (event: string): boolean => file.handlers.has(event);
-  state.differing.push(...new Set(entries.map(({ event }) => event).filter((event) => !known(event))));
+  const others = entries.map(({ place }) => place.event).filter((event) => !file.handlers.has(event));
+  state.differing.push(...new Set(others));
   return state;
 }
 
-function locate({ event, list, group, handler }: Entry): EntryPlace {
-  return {
-    event,
-    group: group?.list.children?.indexOf(group.node) ?? 0,
-    index: list.children?.indexOf(handler) ?? 0,
-  };
-}
-
 /**
- * The text with our hooks and our server in it. An entry of ours that is there already keeps its place, since Codex trusts hooks by
- * their place; new ones come last. Null stands for no file.
+ * The text with our hooks and our server in it; null stands for no file. An entry of ours that is there already keeps its
+ * place, as Codex trusts hooks by their place; new ones are added at the end.
  */
 export function addEntries(file: EntriesFile, text: string | null): string {
   if (text === null || parseJsonText(text, file.path) === null) return printNew(file, text ?? '');
@@ -80,7 +83,7 @@ export function addEntries(file: EntriesFile, text: string | null): string {
 function printNew(file: EntriesFile, blank: string): string {
   const events = [...file.handlers].map(([event, handler]) => [event, [wrap(file, handler)]]);
   const hooks = events.length === 0 ? {} : { hooks: Object.fromEntries(events) };
-  const server = file.server === null ? {} : describeServer(file.server);
+  const server = file.server === null ? {} : { [file.server.section]: { [SERVER_NAME]: file.server.value } };
   return printDocument({ ...file.skeleton, ...hooks, ...server }, blank);
 }
 
@@ -89,123 +92,122 @@ function wrap(file: EntriesFile, handler: HookHandler): unknown {
 }
 
 function addEntry(file: EntriesFile, text: string, added: { event: string; handler: HookHandler }): string {
-  const root = requireRoot(file, text);
-  const [entry] = findEntries(file, root).filter(({ event }) => event === added.event);
+  const { event, handler } = added;
+  const root = requireRoot(text, file.path);
+  const entry = findEntries(file, root).find(({ place }) => place.event === event);
   if (entry !== undefined) {
-    return isSame(entry, added.handler) ? text : replaceValue(text, entry.handler, added.handler);
+    return isEqual(entry.handler, handler) ? text : replaceValue(text, entry.handler, handler);
   }
-  const value = wrap(file, added.handler);
-  const hooks = findProperty(root, 'hooks');
-  if (hooks === null) return append(text, root, { key: 'hooks', value: { [added.event]: [value] } });
-  if (hooks.type !== 'object') {
-    throw refuseText(text, file.path, { offset: hooks.offset, wrong: '"hooks" is not an object' });
-  }
-  const list = findProperty(hooks, added.event);
-  if (list === null) return append(text, hooks, { key: added.event, value: [value] });
-  if (list.type !== 'array') {
-    throw refuseText(text, file.path, { offset: list.offset, wrong: `"${added.event}" is not a list` });
-  }
-  return append(text, list, { value });
+  const value = wrap(file, handler);
+  const list = findNode(root, ['hooks', event]);
+  if (list === null) return addProperty(file, text, { section: 'hooks', key: event, value: [value] });
+  if (list.type === 'array') return append(text, list, { value });
+  throw jsonTextError(text, file.path, { offset: list.offset, wrong: `"${event}" is not a list` });
 }
 
-/** Doubles, and hooks for events that are no longer made use of. */
+/** Adds a property to a section of the file, and the section where it is missing. */
+function addProperty(
+  file: EntriesFile,
+  text: string,
+  { section, key, value }: { section: string; key: string; value: unknown },
+): string {
+  const root = requireRoot(text, file.path);
+  const object = findNode(root, [section]);
+  if (object === null) return append(text, root, { key: section, value: { [key]: value } });
+  if (object.type === 'object') return append(text, object, { key, value });
+  throw jsonTextError(text, file.path, { offset: object.offset, wrong: `"${section}" is not an object` });
+}
+
+/** Removes duplicates, and hooks for events that are no longer used. */
 function removeSurplus(file: EntriesFile, text: string): string {
-  const met = new Set<string>();
-  const surplus = (entry: Entry): boolean => {
-    if (!file.handlers.has(entry.event) || met.has(entry.event)) return true;
-    met.add(entry.event);
+  const seen = new Set<string>();
+  const surplus = findEntries(file, requireRoot(text, file.path)).find(({ place: { event } }) => {
+    if (!file.handlers.has(event) || seen.has(event)) return true;
+    seen.add(event);
     return false;
-  };
-  const at = findEntries(file, requireRoot(file, text)).findIndex(surplus);
-  return at === -1 ? text : removeSurplus(file, removeEntry(file, { text, at, before: null }));
+  });
+  return surplus === undefined
+    ? text
+    : removeSurplus(file, removeEntry(file, { text, before: null }, surplus));
 }
 
 /**
- * The text without our hooks and our server. What they leave empty goes too, unless it was there, by `before`, the text that they once
- * were added to.
+ * The text without our hooks and our server. Containers that are empty then are removed too, unless they were in `before`,
+ * the text that ours were once added to.
  */
 export function removeEntries(file: EntriesFile, text: string, before: string | null): string {
   let result = removeServer(file, text, before);
-  while (
-    parseJsonText(result, file.path) !== null &&
-    findEntries(file, requireRoot(file, result)).length > 0
-  ) {
-    result = removeEntry(file, { text: result, at: 0, before });
+  for (;;) {
+    const root = parseJsonText(result, file.path);
+    const [entry] = root === null ? [] : findEntries(file, root);
+    if (entry === undefined) return result;
+    result = removeEntry(file, { text: result, before }, entry);
+  }
+}
+
+interface Removal {
+  text: string;
+  before: string | null;
+}
+
+function removeEntry(file: EntriesFile, removal: Removal, { list, group, handler, place }: Entry): string {
+  const isLast = list.children?.length === 1;
+  return removeValue(file, removal, {
+    node: group !== null && isLast ? group : handler,
+    parents: ['hooks', place.event],
+  });
+}
+
+/** Removes a value, then from the inside out those of the objects and lists at `parents` that are empty now. */
+function removeValue(
+  file: EntriesFile,
+  { text, before }: Removal,
+  { node, parents }: { node: Node; parents: readonly string[] },
+): string {
+  const old = before === null ? null : parseJsonText(before, file.path);
+  let result = remove(text, node);
+  for (let depth = parents.length; depth > 0; depth--) {
+    const path = parents.slice(0, depth);
+    const parent = findNode(requireRoot(result, file.path), path);
+    const wasThere = old !== null && findNode(old, path) !== null;
+    if (parent === null || wasThere || (parent.children ?? []).length > 0) break;
+    result = remove(result, parent);
   }
   return result;
 }
 
-/** Whether nothing is left but what we put into a file that was not there. */
+/** Whether a file that we made holds nothing but what we put into it besides the entries. */
 export function isBare(file: EntriesFile, text: string): boolean {
   const root = parseJsonText(text, file.path);
   return root === null || isEqual(root, file.skeleton);
 }
 
-function removeEntry(file: EntriesFile, from: { text: string; at: number; before: string | null }): string {
-  const { text, at, before } = from;
-  const entry = findEntries(file, requireRoot(file, text))[at];
-  if (entry === undefined) return text;
-  const { list, group, handler, event } = entry;
-  const isLast = (list.children ?? []).length === 1;
-  if (group !== null && !isLast) return remove(text, list, handler);
-  const groups = group?.list ?? list;
-  const freed = remove(text, groups, group?.node ?? handler);
-  const old = before === null ? null : parseJsonText(before, file.path);
-  return removeEmpty(file, freed, { event, old });
-}
-
-function removeEmpty(
-  file: EntriesFile,
-  text: string,
-  { event, old }: { event: string; old: Node | null },
-): string {
-  const root = requireRoot(file, text);
-  const hooks = findProperty(root, 'hooks');
-  const oldHooks = old === null ? null : findProperty(old, 'hooks');
-  if (hooks === null) return text;
-  const list = findProperty(hooks, event);
-  if (list === null || !isEmpty(list) || (oldHooks !== null && findProperty(oldHooks, event) !== null))
-    return text;
-  const rest = remove(text, hooks, propertyOf(hooks, list));
-  const restRoot = requireRoot(file, rest);
-  const restHooks = findProperty(restRoot, 'hooks');
-  if (restHooks === null || !isEmpty(restHooks) || oldHooks !== null) return rest;
-  return remove(rest, restRoot, propertyOf(restRoot, restHooks));
-}
-
 function findEntries(file: EntriesFile, root: Node): Entry[] {
-  const hooks = findProperty(root, 'hooks');
+  const hooks = findNode(root, ['hooks']);
   if (hooks?.type !== 'object') return [];
-  return (hooks.children ?? []).flatMap((property): Entry[] => {
-    const [key, list] = property.children ?? [];
+  return (hooks.children ?? []).flatMap(({ children: [key, list] = [] }): Entry[] => {
     if (list?.type !== 'array') return [];
     const event = String(key?.value);
-    if (file.form === 'flat')
-      return findHandlers(file, list).map((found) => ({ event, list, group: null, ...found }));
-    return (list.children ?? []).flatMap((node) => {
-      const inner = findProperty(node, 'hooks');
-      if (inner?.type !== 'array') return [];
-      return findHandlers(file, inner).map((found) => ({
-        event,
-        list: inner,
-        group: { node, list },
-        ...found,
-      }));
+    if (file.form === 'flat') return findHandlers(file, list, { event, group: null, groupIndex: 0 });
+    return (list.children ?? []).flatMap((group, groupIndex) => {
+      const inner = findNode(group, ['hooks']);
+      return inner?.type === 'array' ? findHandlers(file, inner, { event, group, groupIndex }) : [];
     });
   });
 }
 
-function findHandlers(file: EntriesFile, list: Node): { handler: Node; launcher: HookLauncher }[] {
-  return (list.children ?? []).flatMap((handler) => {
+function findHandlers(
+  file: EntriesFile,
+  list: Node,
+  { event, group, groupIndex }: { event: string; group: Node | null; groupIndex: number },
+): Entry[] {
+  return (list.children ?? []).flatMap((handler, index) => {
     if (handler.type !== 'object') return [];
-    const command: unknown = (findProperty(handler, 'command') ?? findProperty(handler, 'bash'))?.value;
+    const command: unknown = (findNode(handler, ['command']) ?? findNode(handler, ['bash']))?.value;
     const launcher = typeof command === 'string' ? parseHookCommand(command, file.agent) : null;
-    return launcher === null ? [] : [{ handler, launcher }];
+    if (launcher === null) return [];
+    return [{ place: { event, group: groupIndex, index }, list, group, handler, launcher }];
   });
-}
-
-function isSame({ handler }: Entry, wanted: HookHandler): boolean {
-  return isEqual(handler, wanted);
 }
 
 function isEqual(node: Node, value: object): boolean {
@@ -213,20 +215,70 @@ function isEqual(node: Node, value: object): boolean {
 }
 
 function readSetting(root: Node, path: readonly string[]): unknown {
-  const node = path.reduce<Node | null>((at, key) => (at === null ? null : findProperty(at, key)), root);
+  const node = findNode(root, path);
   return node === null ? undefined : getNodeValue(node);
 }
 
-function requireRoot(file: EntriesFile, text: string): Node {
+/** What a file has of our MCP server. `foreign`: somebody else's server has its name. */
+export interface ServerInspection {
+  state: 'same' | 'differing' | 'missing' | 'foreign';
+  /** What ours starts. */
+  launcher: HookLauncher | null;
+}
+
+export const NO_SERVER: ServerInspection = { state: 'missing', launcher: null };
+
+function inspectServer(file: EntriesFile, root: Node | null): ServerInspection {
+  const { server } = file;
+  const node = server === null || root === null ? null : findNode(root, [server.section, SERVER_NAME]);
+  if (server === null || node === null) return NO_SERVER;
+  return compareServer(getNodeValue(node), file, server.value);
+}
+
+/** Only what we write is compared: keys that the user added do not count. */
+export function compareServer(
+  settings: unknown,
+  { agent }: Pick<EntriesFile, 'agent'>,
+  wanted: ServerEntry['value'],
+): ServerInspection {
+  const launcher = parseServerCommand(settings, agent);
+  if (launcher === null || typeof settings !== 'object' || settings === null)
+    return { state: 'foreign', launcher: null };
+  const found = new Map<string, unknown>(Object.entries(settings));
+  const isSame = Object.entries(wanted).every(([key, value]) => isDeepStrictEqual(found.get(key), value));
+  return { state: isSame ? 'same' : 'differing', launcher };
+}
+
+/** The text with our server in it. One of ours that is there already is updated where it is. */
+function addServer(file: EntriesFile, text: string): string {
+  const { server } = file;
+  if (server === null) return text;
+  const path = [server.section, SERVER_NAME];
+  const root = requireRoot(text, file.path);
+  if (findNode(root, path) === null)
+    return addProperty(file, text, { section: server.section, key: SERVER_NAME, value: server.value });
+  if (inspectServer(file, root).state === 'foreign') throw foreignServerError(file.path);
+  return Object.entries(server.value).reduce((result, [key, value]) => {
+    const entry = findNode(requireRoot(result, file.path), path);
+    const node = entry === null ? null : findNode(entry, [key]);
+    if (node !== null)
+      return isDeepStrictEqual(getNodeValue(node), value) ? result : replaceValue(result, node, value);
+    return entry === null ? result : append(result, entry, { key, value });
+  }, text);
+}
+
+function removeServer(file: EntriesFile, text: string, before: string | null): string {
+  const { server } = file;
   const root = parseJsonText(text, file.path);
-  if (root !== null) return root;
-  throw refuseText(text, file.path, { offset: 0, wrong: 'it holds no object' });
+  if (server === null || root === null || inspectServer(file, root).launcher === null) return text;
+  const node = findNode(root, [server.section, SERVER_NAME]);
+  return node === null ? text : removeValue(file, { text, before }, { node, parents: [server.section] });
 }
 
-function isEmpty(node: Node): boolean {
-  return (node.children ?? []).length === 0;
-}
-
-function propertyOf(object: Node, value: Node): Node {
-  return value.parent ?? object;
+export function foreignServerError(path: string): HandoverError {
+  return new HandoverError(
+    'HANDOVER_PATH_UNSAFE',
+    `${path} has a server with the name "${SERVER_NAME}" that is not ours`,
+    { hint: 'Nothing was changed. Rename that server, or leave ours out with --no-mcp.' },
+  );
 }

@@ -1,55 +1,66 @@
 import { type Node, type ParseError, parseTree, printParseErrorCode } from 'jsonc-parser';
 import { HandoverError } from '../../errors.ts';
 
+const BYTE_ORDER_MARK = '\uFEFF';
+
 /*
- * Changes to a JSON text that leave every other byte as it is: comments, commas after the last value, indentation, line
- * ends, a byte order mark. What `append` puts in, `remove` takes out again to the byte, save for the white space
- * between the brackets of what was empty before.
+ * Edits to a JSON text that leave every other byte as it is: comments, trailing commas, indentation, line ends, a byte
+ * order mark. `remove` undoes `append` to the byte, save for the white space between brackets that were empty before.
+ *
+ * `modify` of jsonc-parser cannot do this: it reformats the values next to the edit, adds in front of a comment that
+ * belongs to the last value, deletes the comments around what it removes, and edits the first of two equal keys.
  */
 
-/** A whole text as JSON, with comments and commas after the last value allowed; null for a blank one. */
-export function parseJsonText(text: string, path: string): Node | null {
-  if (stripMark(text).trim() === '') return null;
-  const { root, error } = parseWhole(text, path);
-  if (error !== undefined) throw refuseText(text, path, { offset: error.offset, wrong: nameError(error) });
-  if (root?.type !== 'object') throw refuseText(text, path, { offset: 0, wrong: 'it holds no object' });
-  return root;
-}
-
-function parseWhole(text: string, path: string): { root: Node | undefined; error: ParseError | undefined } {
-  const errors: ParseError[] = [];
+/** The text of a settings file. Lossless: encoding it again gives the same bytes. */
+export function decode(bytes: Uint8Array, path: string): string {
   try {
-    const root = parseTree(blankMark(text), errors, { allowTrailingComma: true });
-    return { root, error: errors[0] };
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw refuseText(text, path, { offset: 0, wrong: 'it is nested too deeply' });
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause;
+    throw new HandoverError('HANDOVER_JSON_INVALID', `${path} is not UTF-8 text`, {
+      hint: 'Nothing was changed. Save it as UTF-8 and try again, or leave the agent out by naming others with --agent.',
+      cause,
+      data: { path },
+    });
   }
 }
 
-function nameError({ error }: ParseError): string {
-  return printParseErrorCode(error)
-    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    .toLowerCase();
+/** The object in a JSON text, with comments and trailing commas allowed; null for a blank text. */
+export function parseJsonText(text: string, path: string): Node | null {
+  const bare = text.startsWith(BYTE_ORDER_MARK) ? ` ${text.slice(1)}` : text;
+  if (bare.trim() === '') return null;
+  const errors: ParseError[] = [];
+  const root = parseDeep(bare, path, errors);
+  const [error] = errors;
+  if (error !== undefined) {
+    const wrong = printParseErrorCode(error.error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
+    throw jsonTextError(text, path, { offset: error.offset, wrong: wrong.toLowerCase() });
+  }
+  if (root?.type !== 'object') throw jsonTextError(text, path, { offset: 0, wrong: 'it holds no object' });
+  return root;
 }
 
-const BYTE_ORDER_MARK = '\uFEFF';
-
-function stripMark(text: string): string {
-  return text.startsWith(BYTE_ORDER_MARK) ? text.slice(1) : text;
+function parseDeep(text: string, path: string, errors: ParseError[]): Node | undefined {
+  try {
+    return parseTree(text, errors, { allowTrailingComma: true });
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw jsonTextError(text, path, { offset: 0, wrong: 'it is nested too deeply' });
+  }
 }
 
-/** Offsets stay as they are. */
-function blankMark(text: string): string {
-  return text.startsWith(BYTE_ORDER_MARK) ? ` ${text.slice(1)}` : text;
+/** Like `parseJsonText`, for a text that is known not to be blank. */
+export function requireRoot(text: string, path: string): Node {
+  const root = parseJsonText(text, path);
+  if (root !== null) return root;
+  throw jsonTextError(text, path, { offset: 0, wrong: 'it holds no object' });
 }
 
-interface Complaint {
-  offset: number;
-  wrong: string;
-}
-
-export function refuseText(text: string, path: string, { offset, wrong }: Complaint): HandoverError {
+export function jsonTextError(
+  text: string,
+  path: string,
+  { offset, wrong }: { offset: number; wrong: string },
+): HandoverError {
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   const column = offset - before.lastIndexOf('\n');
@@ -57,18 +68,24 @@ export function refuseText(text: string, path: string, { offset, wrong }: Compla
     'HANDOVER_JSON_INVALID',
     `${path} cannot be read at line ${line}, column ${column}: ${wrong}`,
     {
-      hint: 'Nothing was changed. Mend that line and try again, or leave the agent out by naming others with --agent.',
+      hint: 'Nothing was changed. Fix that line and try again, or leave the agent out by naming others with --agent.',
       data: { path, line, column },
     },
   );
 }
 
-/** The value of the last property of that name, which is the one that counts. */
-export function findProperty(object: Node, key: string): Node | null {
-  const property = (object.children ?? []).findLast(
-    (candidate) => candidate.type === 'property' && candidate.children?.[0]?.value === key,
-  );
-  return property?.children?.[1] ?? null;
+/** The value at a path of keys and indices; null when there is none. Of two equal keys the last one counts. */
+export function findNode(root: Node, path: readonly (string | number)[]): Node | null {
+  let node: Node | undefined = root;
+  for (const step of path) {
+    const children: readonly Node[] = node?.children ?? [];
+    node =
+      typeof step === 'number'
+        ? children[step]
+        : children.findLast(({ type, children: [key] = [] }) => type === 'property' && key?.value === step)
+            ?.children?.[1];
+  }
+  return node ?? null;
 }
 
 /** Adds a value at the end of an array, or a property at the end of an object. */
@@ -87,7 +104,7 @@ export function append(text: string, container: Node, child: { key?: string; val
 function appendAfter(text: string, last: Node, place: { added: string; container: Node }): string {
   const end = endOf(last);
   const comma = findComma(text, end, endOf(place.container) - 1);
-  const at = skipTrivia(text, comma === null ? end : comma + 1, 'line');
+  const at = skipComments(text, comma === null ? end : comma + 1);
   if (comma === null) return splice(splice(text, at, at, place.added), end, end, ',');
   return splice(text, at, at, `${place.added},`);
 }
@@ -102,11 +119,13 @@ function fillEmpty(text: string, container: Node, added: string): string {
   return splice(text, at, closing === '' ? at : close, `${added}${closing}`);
 }
 
-/** Takes a value out of an array, or a property out of an object, with the comma that it needs no longer. */
-export function remove(text: string, container: Node, child: Node): string {
+/** Takes an item out of its list, or a value with its key out of its object, and the comma that is left over. */
+export function remove(text: string, value: Node): string {
+  const child = value.parent?.type === 'property' ? value.parent : value;
+  const container = child.parent;
+  if (container === undefined) return text;
   const children = container.children ?? [];
-  const at = children.indexOf(child);
-  const previous = children[at - 1];
+  const previous = children[children.indexOf(child) - 1];
   const close = endOf(container) - 1;
   const from = afterText(text, previous === undefined ? container.offset + 1 : endOf(previous), child.offset);
   const after = findComma(text, endOf(child), close);
@@ -128,7 +147,7 @@ export function replaceValue(text: string, node: Node, value: unknown): string {
   return splice(text, node.offset, endOf(node), printed);
 }
 
-/** A text of its own, in the manner of what it takes the place of. */
+/** A new document, with the byte order mark and line ends of the blank text that it replaces. */
 export function printDocument(value: unknown, blank: string): string {
   const mark = blank.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : '';
   const { eol } = readStyle(blank);
@@ -153,16 +172,11 @@ function print(value: unknown, { eol, unit }: Style, indent: string | null): str
   return JSON.stringify(value, null, unit).replaceAll('\n', `${eol}${indent}`);
 }
 
-/** Whether what is added gets lines of its own: where others have them, and in what is empty. */
+/** Whether what is added gets lines of its own: where others have them, and in an empty container below line one. */
 function isSpread(text: string, container: Node): boolean {
+  if (LINE_END.test(text.slice(container.offset, endOf(container)))) return true;
   const isEmpty = (container.children ?? []).length === 0;
-  return (
-    LINE_END.test(text.slice(container.offset, endOf(container))) || (isEmpty && isOnItsLine(text, container))
-  );
-}
-
-function isOnItsLine(text: string, container: Node): boolean {
-  return container.parent === undefined || LINE_END.test(text.slice(0, container.offset));
+  return isEmpty && (container.parent === undefined || LINE_END.test(text.slice(0, container.offset)));
 }
 
 function childIndent(text: string, container: Node, { unit }: Style): string {
@@ -181,26 +195,21 @@ function lineIndent(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(start, offset))?.[0] ?? '';
 }
 
-/** Past white space and comments: to the next token, or to the end of the last comment on this line. */
-function skipTrivia(text: string, from: number, until: 'token' | 'line'): number {
-  const trivia =
-    until === 'line' ? /[ \t]*(?:\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)/y : /\s+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\//y;
-  let at = from;
-  for (;;) {
-    trivia.lastIndex = at;
-    const [passed = ''] = trivia.exec(text) ?? [];
-    if (passed === '') return at;
-    at += passed.length;
-    if (until === 'line' && LINE_END.test(passed)) return at;
-  }
+/** The end of the last comment that begins on the same line; `from` when there is none. */
+function skipComments(text: string, from: number): number {
+  const comments = /(?:[ \t]*\/\*[^\r\n]*?\*\/)*(?:[ \t]*(?:\/\/[^\r\n]*|\/\*[\s\S]*?\*\/))?/y;
+  comments.lastIndex = from;
+  return from + (comments.exec(text)?.[0].length ?? 0);
 }
 
 function findComma(text: string, from: number, to: number): number | null {
-  const at = skipTrivia(text, from, 'token');
+  const trivia = /(?:\s+|\/\/[^\r\n]*|\/\*[\s\S]*?\*\/)*/y;
+  trivia.lastIndex = from;
+  const at = from + (trivia.exec(text)?.[0].length ?? 0);
   return at < to && text.charAt(at) === ',' ? at : null;
 }
 
-/** The end of what is not white space before `to`, though not before `from`. */
+/** The end of the last text before `to` that is not white space; at least `from`. */
 function afterText(text: string, from: number, to: number): number {
   return from + text.slice(from, to).trimEnd().length;
 }

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
-import type { HookedAgent } from '../../agents/hook-events.ts';
+import type { HookedAgent } from '../../agents/hook-input.ts';
 import { HandoverError, hasErrno } from '../../errors.ts';
 import { sha256Hex, shortHash } from '../../model/hash.ts';
 import { parseJson } from '../../model/json.ts';
@@ -8,16 +8,16 @@ import { readRegularFile, removeFile, writeFileDurably } from '../../platform/du
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { INSTALLS, type Store } from '../../store/store.ts';
 
-/** What was there before hooks were put into a file: the backup of it, by which an uninstall restores every byte. */
+/** The backup of a file from before hooks were put into it, from which an uninstall restores every byte. */
 export interface Receipt {
   path: string;
   /** Null when there was no file. */
   before: Buffer | null;
   /** The digest of what we wrote. */
   after: string;
-  /** The folders that were made for the file, the innermost first. */
+  /** The folders that were created for the file, the innermost first. */
   folders: string[];
-  /** The trust that the agent had noted for hooks which we have changed since. */
+  /** The trust hashes that the agent had recorded for hooks which we have changed since. */
   outdatedTrust: string[];
 }
 
@@ -34,7 +34,7 @@ const receiptSchema = v.object({
 
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Null when there is none, or none that is whole: a damaged backup is never put back. */
+/** Null when there is none, or only a damaged one, which is never restored. */
 export function findReceipt(store: Store, agent: HookedAgent, path: string): Receipt | null {
   const read = readReceipt(pathOfReceipt(store, agent, path));
   if (read === null || read.path !== path) return null;
@@ -49,8 +49,8 @@ export function findReceipt(store: Store, agent: HookedAgent, path: string): Rec
   };
 }
 
-/** Kept before the file itself is written: without it there is no way back to every byte. */
-export function keepReceipt(store: Store, agent: HookedAgent, receipt: Receipt): void {
+/** To be called before the file itself is written: without it not every byte can be restored. */
+export function saveReceipt(store: Store, agent: HookedAgent, receipt: Receipt): void {
   ensurePrivateFolder(store.root, INSTALLS);
   const { path, before, after, folders, outdatedTrust } = receipt;
   const record: v.InferOutput<typeof receiptSchema> = {
@@ -66,8 +66,8 @@ export function keepReceipt(store: Store, agent: HookedAgent, receipt: Receipt):
   writeFileDurably(pathOfReceipt(store, agent, path), `${JSON.stringify(record, null, 2)}\n`);
 }
 
-/** Settings can hold keys and tokens: their copy does not outlive its use. */
-export function dropReceipt(store: Store, agent: HookedAgent, path: string): void {
+/** Settings can hold keys and tokens: the copy is deleted once it has no use. */
+export function removeReceipt(store: Store, agent: HookedAgent, path: string): void {
   removeFile(pathOfReceipt(store, agent, path));
 }
 

@@ -1,35 +1,34 @@
 import { isDeepStrictEqual } from 'node:util';
 import { parse, TomlError } from 'smol-toml';
-import type { TableFile } from '../../agents/hook-host.ts';
-import { SERVER_NAME } from '../../agents/server-command.ts';
+import { SERVER_NAME, type TableFile } from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
-import { judgeServer, NO_SERVER, refuseForeign, type ServerSight } from './server-entry.ts';
+import { compareServer, foreignServerError, NO_SERVER, type ServerInspection } from './entries.ts';
 
 /*
- * Our server as a table of a TOML file. Lines are put in and taken out by their form, and the result is read again:
- * it must say what it said before, but for our table, or nothing is written.
+ * Our server as a table of a TOML file. Lines are added and removed as text, and the result is parsed: apart from our
+ * table it must mean what it meant before, or nothing is written.
  */
 
 const MARK = '# Written by "handover hooks install", removed by "handover hooks uninstall".';
 
-export function inspectTable(file: TableFile, text: string | null): ServerSight {
+export function inspectTable(file: TableFile, text: string | null): ServerInspection {
   const settings = text === null ? undefined : findServers(file, readToml(file, text))[SERVER_NAME];
-  return settings === undefined ? NO_SERVER : judgeServer(settings, file, file.value);
+  return settings === undefined ? NO_SERVER : compareServer(settings, file, file.value);
 }
 
-/** The text with our table, which comes last; one that is there already is brought up to date where it stands. */
+/** The text with our table at the end. One that is there already is updated where it is. */
 export function addTable(file: TableFile, text: string | null): string {
   if (text === null || text === '') return printTable(file, '\n');
   const { state } = inspectTable(file, text);
   if (state === 'same') return text;
-  if (state === 'foreign') throw refuseForeign(file.path);
+  if (state === 'foreign') throw foreignServerError(file.path);
   const eol = /\r?\n/.exec(text)?.[0] ?? '\n';
   const added = state === 'missing' ? `${text}${eol}${printTable(file, eol)}` : updateTable(file, text);
   assertOnlyOurs(file, text, added);
   return added;
 }
 
-/** The text without our table and what belongs to it. */
+/** The text without our table and those below it. */
 export function removeTable(file: TableFile, text: string): string {
   if (inspectTable(file, text).launcher === null) return text;
   const ranges = listRanges(file, text);
@@ -45,7 +44,7 @@ function printTable({ section, value }: TableFile, eol: string): string {
 
 function updateTable(file: TableFile, text: string): string {
   const [table] = listRanges(file, text);
-  if (table === undefined) throw refuseShape(file);
+  if (table === undefined) throw tableShapeError(file);
   const lines = Object.entries(file.value).reduce(
     (result, [key, item]) =>
       result.replace(
@@ -62,7 +61,7 @@ interface Range {
   to: number;
 }
 
-/** Our table and the tables below it, each with the mark and the line end before it. */
+/** Our table and the tables below it, each with our comment and the line end before it. */
 function listRanges({ section }: TableFile, text: string): Range[] {
   const name = (word: string): string => `(?:${word}|"${word}"|'${word}')`;
   const header = new RegExp(
@@ -93,7 +92,7 @@ function lastKeyEnd(body: string): number {
 
 /** Everything else in the file must be as it was. */
 function assertOnlyOurs(file: TableFile, before: string, after: string): void {
-  if (!isDeepStrictEqual(withoutOurs(file, before), withoutOurs(file, after))) throw refuseShape(file);
+  if (!isDeepStrictEqual(withoutOurs(file, before), withoutOurs(file, after))) throw tableShapeError(file);
 }
 
 function withoutOurs(file: TableFile, text: string): object {
@@ -117,7 +116,7 @@ function readToml({ path }: TableFile, text: string): Record<string, unknown> {
       'HANDOVER_CONFIG_INVALID',
       `${path} cannot be read at line ${line}, column ${column}`,
       {
-        hint: 'Nothing was changed. Mend that line and try again, or leave the server out with --no-mcp.',
+        hint: 'Nothing was changed. Fix that line and try again, or leave the server out with --no-mcp.',
         cause,
         data: { path, line, column },
       },
@@ -125,7 +124,7 @@ function readToml({ path }: TableFile, text: string): Record<string, unknown> {
   }
 }
 
-function refuseShape({ path, section }: TableFile): HandoverError {
+function tableShapeError({ path, section }: TableFile): HandoverError {
   return new HandoverError(
     'HANDOVER_CONFIG_INVALID',
     `${path} has its ${section} in a form that cannot be changed safely`,

@@ -1,18 +1,42 @@
-import type { HookLauncher } from '../../agents/hook-command.ts';
-import type { HookedAgent } from '../../agents/hook-events.ts';
-import { type HookFile, type HookHost, holdsHooks, holdsServer } from '../../agents/hook-host.ts';
+import type { HookedAgent } from '../../agents/hook-input.ts';
+import {
+  type HookFile,
+  type HookHost,
+  type HookLauncher,
+  holdsHooks,
+  holdsServer,
+} from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
-import { pathExists } from '../../platform/folders.ts';
+import { isFolder, pathExists } from '../../platform/folders.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { findProgram, readProgramVersion } from '../../platform/programs.ts';
 import { readSharedFile } from '../../platform/shared-file.ts';
 import type { Store } from '../../store/store.ts';
-import { type Detection, detectAgent, isDetected } from './detect.ts';
-import { inspectEntries } from './entries.ts';
-import { decode } from './plan.ts';
+import { foreignServerError, inspectEntries, NO_SERVER, type ServerInspection } from './entries.ts';
+import { decode } from './json-text.ts';
 import { findReceipt } from './receipts.ts';
-import { NO_SERVER, refuseForeign, type ServerSight } from './server-entry.ts';
 import { inspectTable } from './server-table.ts';
 import { type HookSite, listHookFiles, listHosts } from './targets.ts';
 import { isTrusted } from './trust.ts';
+
+/** Traces of an agent on this machine. No program is started to find them. */
+export interface Detection {
+  /** The folder with its settings, if there is one. */
+  folder: string | null;
+  /** Its program in PATH. */
+  program: string | null;
+  version: string | null;
+}
+
+function detectAgent(host: HookHost, machine: Machine): Detection {
+  const home = host.findHome(machine);
+  const program = findProgram(host.program, machine);
+  return {
+    folder: home !== null && isFolder(home) ? home : null,
+    program,
+    version: program === null ? null : readProgramVersion(program),
+  };
+}
 
 /** `partly`: some events have no hook. `outdated`: a hook is not as it would be written today. */
 export type InstallState = 'installed' | 'outdated' | 'partly' | 'none' | 'unreadable';
@@ -21,17 +45,17 @@ export type ServerState = 'installed' | 'outdated' | 'none';
 
 export interface HookFileStatus {
   path: string;
-  /** Of the hooks; null for a file that holds none. */
+  /** Of the hooks; null for a file without hooks. */
   state: InstallState | null;
-  /** Of our MCP server; null for a file that does not hold it. */
+  /** Of our MCP server; null for a file without it. */
   server: ServerState | null;
   /** Why a file could not be read. */
   problem: string | null;
-  /** What hooks of ours start and what is not there. */
+  /** Programs and scripts that our hooks or server start and that do not exist. */
   missing: string[];
-  /** The user turned all hooks off in it. */
+  /** The user turned all hooks off in this file. */
   off: boolean;
-  /** Null for an agent that asks for no trust, and where there is nothing to trust. */
+  /** Null for an agent that does not ask for trust, and where there is nothing to trust. */
   trusted: boolean | null;
 }
 
@@ -57,9 +81,9 @@ export function readHookStatus(
     return {
       agent: host.agent,
       title: host.title,
-      detected: isDetected(detection),
+      detected: detection.folder !== null || detection.program !== null,
       detection,
-      state: sumUp(files.flatMap(({ state }) => state ?? [])),
+      state: combineStates(files.flatMap(({ state }) => state ?? [])),
       server: files.find(({ server }) => server !== null)?.server ?? 'none',
       files,
       trustStep: host.trust?.step ?? null,
@@ -67,7 +91,7 @@ export function readHookStatus(
   });
 }
 
-function sumUp(states: readonly InstallState[]): InstallState {
+function combineStates(states: readonly InstallState[]): InstallState {
   const distinct = new Set(states);
   const [only = 'none'] = distinct;
   if (distinct.size <= 1) return only;
@@ -75,15 +99,21 @@ function sumUp(states: readonly InstallState[]): InstallState {
   return distinct.has('none') || distinct.has('partly') ? 'partly' : 'outdated';
 }
 
-interface Sight {
+interface FileInspection {
   state: InstallState;
-  server: ServerSight;
+  server: ServerInspection;
   launchers: HookLauncher[];
   off: boolean;
   trusted: boolean | null;
 }
 
-const NOTHING: Sight = { state: 'none', server: NO_SERVER, launchers: [], off: false, trusted: null };
+const NOTHING: FileInspection = {
+  state: 'none',
+  server: NO_SERVER,
+  launchers: [],
+  off: false,
+  trusted: null,
+};
 
 function describeFile(store: Store, host: HookHost, file: HookFile): HookFileStatus {
   const { path } = file;
@@ -92,9 +122,9 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
     server: holdsServer(file) ? server : null,
   });
   try {
-    const { state, server, launchers, off, trusted } = lookAt(store, host, file);
+    const { state, server, launchers, off, trusted } = inspectFile(store, host, file);
     const started = server.launcher === null ? launchers : [...launchers, server.launcher];
-    const problem = server.state === 'foreign' ? refuseForeign(path).message : null;
+    const problem = server.state === 'foreign' ? foreignServerError(path).message : null;
     return { path, ...only(state, nameServer(server)), problem, missing: listMissing(started), off, trusted };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
@@ -103,12 +133,12 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
   }
 }
 
-function nameServer({ state }: ServerSight): ServerState {
+function nameServer({ state }: ServerInspection): ServerState {
   if (state === 'same') return 'installed';
   return state === 'differing' ? 'outdated' : 'none';
 }
 
-function lookAt(store: Store, host: HookHost, file: HookFile): Sight {
+function inspectFile(store: Store, host: HookHost, file: HookFile): FileInspection {
   const bytes = readSharedFile(file.path)?.bytes ?? null;
   if (bytes === null) return NOTHING;
   const text = decode(bytes, file.path);

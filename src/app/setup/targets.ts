@@ -1,19 +1,42 @@
 import { dirname, join, relative, sep } from 'node:path';
-import type { HookLauncher } from '../../agents/hook-command.ts';
-import type { HookedAgent } from '../../agents/hook-events.ts';
-import { type HookFile, type HookHost, type HookScope, holdsHooks } from '../../agents/hook-host.ts';
 import { HOOK_HOSTS } from '../../agents/hook-hosts.ts';
+import type { HookedAgent } from '../../agents/hook-input.ts';
+import {
+  type HookFile,
+  type HookHost,
+  type HookLauncher,
+  type HookScope,
+  holdsHooks,
+} from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
 import { resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
+import { findNode, findPackageFolder } from '../../platform/programs.ts';
 
-/** Where hooks are to be, and what they are to start. */
+/** What hooks start: this Node, and the hook script of this package. */
+export function findLauncher({ platform }: Machine): HookLauncher {
+  const launcher = { node: findNode(), script: join(findPackageFolder(), 'bin', 'hook.cjs') };
+  if (platform !== 'win32') return launcher;
+  // Every shell of Windows accepts forward slashes, and none treats them as escapes.
+  return { node: launcher.node.replaceAll('\\', '/'), script: launcher.script.replaceAll('\\', '/') };
+}
+
+/** The same, unless it is in a place that npx may delete. */
+export function requireLastingLauncher(machine: Machine): HookLauncher {
+  const launcher = findLauncher(machine);
+  if (!/[\\/]_npx[\\/]/.test(launcher.script)) return launcher;
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${launcher.script} is in a cache that npx may delete`, {
+    hint: 'Install it permanently, then try again: npm install --global agent-handover',
+  });
+}
+
+/** Where hooks go, and what they start. */
 export interface HookSite {
   scope: HookScope;
-  /** The root of the project; what a project's scope means. */
+  /** The root of the project, for the scope of that name. */
   project: string;
   launcher: HookLauncher;
-  /** Whether our MCP server is meant too, besides the hooks. */
+  /** Whether our MCP server is included, besides the hooks. */
   withServer: boolean;
 }
 
@@ -37,7 +60,7 @@ function leaveServerOut(file: HookFile): HookFile {
   return file.kind === 'entries' ? { ...file, server: null } : file;
 }
 
-/** Whoever wrote a repository chose the links in it. They must not choose which files of the user are written. */
+/** Whoever wrote a repository chose the links in it, and must not choose which files of the user are written. */
 function assertInside(project: string, path: string): void {
   const root = resolveRealPath(project) ?? project;
   let place: string | null = null;

@@ -1,4 +1,4 @@
-import { isOurBrief } from '../../agents/message-text.ts';
+import { isOurBrief } from '../../agents/shared/message-text.ts';
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import { cleanText } from '../../model/text.ts';
 

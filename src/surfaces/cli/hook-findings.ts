@@ -1,6 +1,7 @@
-import { findLauncher } from '../../app/setup/launcher.ts';
 import { readHookStatus } from '../../app/setup/status.ts';
+import { findLauncher } from '../../app/setup/targets.ts';
 import type { Finding } from '../../store/doctor/check-files.ts';
+
 import { type CliContext, findStore } from './context.ts';
 
 /** Hooks in the user's settings that start what is not there, so that agents would fail at them. */

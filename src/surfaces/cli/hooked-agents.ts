@@ -1,5 +1,5 @@
-import type { HookedAgent } from '../../agents/hook-events.ts';
 import { HOOK_HOSTS } from '../../agents/hook-hosts.ts';
+import type { HookedAgent } from '../../agents/hook-input.ts';
 import type { HookStatus } from '../../app/setup/status.ts';
 import { HandoverError } from '../../errors.ts';
 import { cleanLine } from '../../model/text.ts';

@@ -1,6 +1,6 @@
 import { type HookChange, installHooks } from '../../app/setup/change.ts';
-import { requireLastingLauncher } from '../../app/setup/launcher.ts';
 import { readHookStatus } from '../../app/setup/status.ts';
+import { requireLastingLauncher } from '../../app/setup/targets.ts';
 import { type CliContext, findStore } from './context.ts';
 import { listReviews, requireHookedAgents, splitByPresence } from './hooked-agents.ts';
 import type { InitPart } from './init-part.ts';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { findHook } from '../../agents/hook-dialects.ts';
-import { parseAny, parseRow } from '../../agents/json.ts';
+import { parseAny, parseRow } from '../../agents/shared/json.ts';
 import { type Answer, answerHook } from '../../app/automation/answer.ts';
 import { describeFailure, logFailure } from '../../app/automation/log.ts';
 import type { KeptProgram } from '../../platform/code-cache.ts';

@@ -1,4 +1,4 @@
-import { parseAny } from '../../agents/json.ts';
+import { parseAny } from '../../agents/shared/json.ts';
 import { describeFailure, logFailure } from '../../app/automation/log.ts';
 import { parseRecord } from '../../app/automation/small-records.ts';
 import { HANDED_EXAMPLE, type Handed } from '../../app/automation/spool.ts';

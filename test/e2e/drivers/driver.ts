@@ -1,4 +1,4 @@
-import type { HookedAgent } from '../../../src/agents/hook-events.ts';
+import type { HookedAgent } from '../../../src/agents/hook-input.ts';
 import type { ToolCall } from '../model/protocol.ts';
 
 /** Where an agent is run: a home and a project of its own, and the model that it is to ask. */

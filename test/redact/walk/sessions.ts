@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { HOOK_EVENTS, type HookedAgent } from '../../../src/agents/hook-events.ts';
+import { HOOK_EVENTS, type HookedAgent } from '../../../src/agents/hook-input.ts';
 import { acquireLock } from '../../../src/platform/lock.ts';
 import { systemClock } from '../../../src/platform/machine.ts';
 import { LOCKS, RELAY_LOCK } from '../../../src/store/store.ts';

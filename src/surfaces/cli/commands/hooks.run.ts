@@ -1,7 +1,6 @@
 import { type HookChange, installHooks, uninstallHooks } from '../../../app/setup/change.ts';
-import { findLauncher, requireLastingLauncher } from '../../../app/setup/launcher.ts';
 import { type HookStatus, readHookStatus } from '../../../app/setup/status.ts';
-import type { HookSite } from '../../../app/setup/targets.ts';
+import { findLauncher, type HookSite, requireLastingLauncher } from '../../../app/setup/targets.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { listReviews, requireHookedAgents, splitByPresence } from '../hooked-agents.ts';

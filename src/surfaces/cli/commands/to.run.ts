@@ -1,4 +1,5 @@
-import { findLaunch, type Launch } from '../../../agents/launch.ts';
+import type { Launch } from '../../../agents/agent.ts';
+import { findLaunch } from '../../../agents/table.ts';
 import { HandoverError } from '../../../errors.ts';
 import { compileBrief, DEFAULT_BUDGET } from '../../../handover/brief/compile.ts';
 import { BYTES_PER_TOKEN } from '../../../handover/brief/weight.ts';

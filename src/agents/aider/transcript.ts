@@ -1,0 +1,252 @@
+import type { Event } from '../../model/event.ts';
+import type { Agent, FoundSession, Reading } from '../agent.ts';
+import {
+  makeCall,
+  makeLimit,
+  makePrompt,
+  makeReply,
+  makeResult,
+  makeStamp,
+  type Stamp,
+} from '../shared/make-events.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
+import { findSessions, inspectFile, listTranscripts, readHistory, type SessionLine } from './sessions.ts';
+
+export const aiderAgent: Agent = { name: 'aider', findSessions, listTranscripts, inspectFile, readEvents };
+
+function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
+  reading.sessionId = session.id;
+  const reader = new ChatReader(session.cwd, reading);
+  const onLongLine = (): void => {
+    reading.unreadable++;
+  };
+  for (const line of readHistory(session.path, onLongLine)) {
+    if (line.session !== session.id) continue;
+    reading.rows++;
+    yield* reader.read(line);
+  }
+  yield* reader.finish();
+}
+
+const VERSION = /^Aider v(\S+)$/;
+const MODEL = /^(?:Main model|Model): (\S+)/;
+const APPLIED = /^Applied edit to (.+)$/;
+const RUNNING = /^Running (.+)$/;
+const REJECTED = /^The LLM did not conform to the edit format\.?/;
+const PROVIDER_ERROR = /^litellm\.\w+/;
+/** Commands that only say what to do with the text after them. */
+const TALK = /^\/(?:ask|code|architect|chat-mode \w+)\s+(?=\S)/;
+const RUN = /^(?:!|\/(?:run|test|git)\s)\s*(.+)$/s;
+
+/** Turns the lines of one session into events. Only the current turn is kept in memory. */
+class ChatReader {
+  readonly #cwd: string | null;
+  readonly #reading: Reading;
+  readonly #files = new TouchedFiles();
+  #model: string | null = null;
+  #prompt: { lines: string[]; number: number } | null = null;
+  #reply: { lines: string[]; number: number } | null = null;
+  /** Edits that the model made and aider has not applied yet. */
+  #edits: { id: string; path: string }[] = [];
+  #calls = 0;
+
+  constructor(cwd: string | null, reading: Reading) {
+    this.#cwd = cwd;
+    this.#reading = reading;
+  }
+
+  *read({ content, number }: SessionLine): Generator<Event> {
+    if (content.kind === 'start') return;
+    if (content.kind === 'human') {
+      yield* this.#endReply();
+      this.#prompt ??= { lines: [], number };
+      this.#prompt.lines.push(content.text);
+      return;
+    }
+    yield* this.#endPrompt();
+    if (content.kind === 'note') {
+      yield* this.#endReply();
+      yield* this.#readNote(content.text, number);
+    } else if (this.#reply !== null || content.text.trim() !== '') {
+      this.#reply ??= { lines: [], number };
+      this.#reply.lines.push(content.text);
+    }
+  }
+
+  *finish(): Generator<Event> {
+    yield* this.#endPrompt();
+    yield* this.#endReply();
+  }
+
+  *#endPrompt(): Generator<Event> {
+    if (this.#prompt === null) return;
+    const { lines, number } = this.#prompt;
+    this.#prompt = null;
+    this.#edits = [];
+    const text = lines.join('\n').trim();
+    const [, command] = RUN.exec(text) ?? [];
+    const stamp = this.#stampOf(number);
+    if (command !== undefined) {
+      yield this.#readCommand(stamp, text.startsWith('/git') ? `git ${command}` : command);
+      return;
+    }
+    const said = text.replace(TALK, '');
+    if (said !== '<blank>' && !/^\/[a-z][a-z-]*(?:\s|$)/.test(said)) yield* makePrompt(stamp, said);
+  }
+
+  *#endReply(): Generator<Event> {
+    if (this.#reply === null) return;
+    const { lines, number } = this.#reply;
+    this.#reply = null;
+    const { words, blocks } = separateEdits(lines);
+    const stamp = this.#stampOf(number);
+    yield* makeReply(stamp, words);
+    for (const block of blocks) {
+      const { before, after } = block;
+      const path = resolveFilePath(block.path, this.#cwd);
+      const id = this.#nextCall();
+      const text = after === '' || before !== '' ? after : `${after}\n`;
+      const edit = before === '' ? this.#files.write(path, text) : this.#files.edit(path, before, text);
+      this.#edits.push({ id, path });
+      yield makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
+    }
+  }
+
+  *#readNote(note: string, number: number): Generator<Event> {
+    const stamp = this.#stampOf(number);
+    const [, version] = VERSION.exec(note) ?? [];
+    if (version !== undefined) this.#reading.agentVersion = version.toWellFormed();
+    const [, model] = MODEL.exec(note) ?? [];
+    if (model !== undefined) this.#model = model;
+    const [, applied] = APPLIED.exec(note) ?? [];
+    if (applied !== undefined) yield* this.#readApplied(stamp, applied, note);
+    const [, command] = RUNNING.exec(note) ?? [];
+    if (command !== undefined) yield this.#readCommand(stamp, command);
+    if (REJECTED.test(note)) yield* this.#readRejected(stamp, note);
+    if (PROVIDER_ERROR.test(note)) yield makeLimit(stamp, note);
+  }
+
+  /** In some edit formats edits look like any other text: then only the name of the file is known. */
+  *#readApplied(stamp: Stamp, name: string, note: string): Generator<Event> {
+    const path = resolveFilePath(name, this.#cwd);
+    const done = this.#edits.filter((edit) => edit.path === path);
+    this.#edits = this.#edits.filter((edit) => edit.path !== path);
+    if (done.length === 0) {
+      const id = this.#nextCall();
+      const edit = this.#files.edit(path, '', '');
+      yield makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
+      done.push({ id, path });
+    }
+    for (const { id } of done) yield makeResult(stamp, { id, ok: true, exit: null, output: note });
+  }
+
+  *#readRejected(stamp: Stamp, note: string): Generator<Event> {
+    for (const { id } of this.#edits) yield makeResult(stamp, { id, ok: false, exit: null, output: note });
+    this.#edits = [];
+  }
+
+  /** The output of a command is not in the history. */
+  #readCommand(stamp: Stamp, command: string): Event {
+    const action = { kind: 'command', command: command.toWellFormed(), background: false } as const;
+    return makeCall(stamp, { id: this.#nextCall(), tool: 'run', action });
+  }
+
+  #nextCall(): string {
+    this.#calls++;
+    return `call-${this.#calls}`;
+  }
+
+  #stampOf(line: number): Stamp {
+    return makeStamp({ at: null, line, id: null, cwd: this.#cwd, model: this.#model });
+  }
+}
+
+interface EditBlock {
+  path: string;
+  before: string;
+  after: string;
+}
+
+const SEARCH = /^<{5,9} SEARCH>?\s*$/;
+const DIVIDER = /^={5,9}\s*$/;
+const REPLACE = /^>{5,9} REPLACE\s*$/;
+const FENCE = /^\s*(?:`{3,}|~{3,})/;
+
+/** Separates the model's words from the blocks that edit files. A block without an end counts as words. */
+function separateEdits(lines: readonly string[]): { words: string; blocks: EditBlock[] } {
+  const words: string[] = [];
+  const blocks: EditBlock[] = [];
+  const ends = findEnds(lines);
+  for (let i = 0; i < lines.length; i++) {
+    const line = lines[i] ?? '';
+    const end = ends.get(i);
+    if (end === undefined) {
+      words.push(line);
+      continue;
+    }
+    const path = takePath(words) ?? blocks.at(-1)?.path ?? '';
+    blocks.push({
+      path,
+      before: lines.slice(i + 1, end.divider).join('\n'),
+      after: lines.slice(end.divider + 1, end.replace).join('\n'),
+    });
+    i = FENCE.test(lines[end.replace + 1] ?? '') ? end.replace + 1 : end.replace;
+  }
+  const text = words.join('\n').replace(/\n{3,}/g, '\n\n');
+  return { words: text.trim(), blocks };
+}
+
+interface BlockEnd {
+  divider: number;
+  replace: number;
+}
+
+/** Where each complete block is divided and ends, by the line of its beginning. */
+function findEnds(lines: readonly string[]): Map<number, BlockEnd> {
+  const ends = new Map<number, BlockEnd>();
+  let begin: number | null = null;
+  let divider: number | null = null;
+  for (const [index, line] of lines.entries()) {
+    if (SEARCH.test(line)) {
+      begin = index;
+      divider = null;
+    } else if (begin !== null && divider === null && DIVIDER.test(line)) divider = index;
+    else if (begin !== null && divider !== null && REPLACE.test(line)) {
+      ends.set(begin, { divider, replace: index });
+      begin = null;
+      divider = null;
+    }
+  }
+  return ends;
+}
+
+/** The name of the file is above the block, before or after the opening fence. */
+function takePath(words: string[]): string | null {
+  let path: string | null = null;
+  let hasFence = false;
+  for (;;) {
+    const line = words.at(-1);
+    if (line === undefined) return path;
+    if (!hasFence && FENCE.test(line)) hasFence = true;
+    else if (path === null && isFileName(line)) path = cleanFileName(line);
+    else return path;
+    words.pop();
+  }
+}
+
+function isFileName(line: string): boolean {
+  const name = cleanFileName(line);
+  return (
+    name !== '' && name.length < 500 && (/[./\\]/.test(name) || !name.includes(' ')) && !/[.:!?]$/.test(name)
+  );
+}
+
+/** Models decorate the name in various ways. */
+function cleanFileName(line: string): string {
+  return line
+    .trim()
+    .replace(/^#+\s*/, '')
+    .replace(/:$/, '')
+    .replace(/^[`*]+|[`*]+$/g, '')
+    .trim();
+}

@@ -1,0 +1,59 @@
+import { join, resolve } from 'node:path';
+import type { Machine } from '../../platform/machine.ts';
+import type { Launch } from '../agent.ts';
+import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
+import { getText } from '../shared/json.ts';
+
+/** Gemini CLI's folder; `GEMINI_CLI_HOME` takes the place of the user's home. Null on a machine without one. */
+export function findGeminiHome({ env, home, cwd }: Machine): string | null {
+  if (env.GEMINI_CLI_HOME) return join(resolve(cwd, env.GEMINI_CLI_HOME), '.gemini');
+  return home === undefined ? null : join(home, '.gemini');
+}
+
+export const geminiHook: HookDialect = {
+  ...USUAL_DIALECT,
+  read: (input) => {
+    const usual = readUsualInput(input);
+    return usual === null ? null : { ...usual, lastReply: getText(input, 'prompt_response') };
+  },
+  // After /clear the hook runs, but what it prints is lost.
+  reaches: (moment, source) => moment === 'prompt' || (moment === 'start' && source !== 'clear'),
+  announcesCompaction: false,
+  startsAfterCompaction: false,
+  keepsContext: false,
+};
+
+/** No matcher: Gemini CLI compares them literally, so none matches everything. Timeouts are in milliseconds. */
+export const geminiHookHost: HookHost = {
+  agent: 'gemini',
+  title: 'Gemini CLI',
+  program: 'gemini',
+  findHome: findGeminiHome,
+  projectFolder: '.gemini',
+  listFiles: ({ folder, launcher }) => [
+    {
+      kind: 'entries',
+      agent: 'gemini',
+      path: join(folder, 'settings.json'),
+      form: 'grouped',
+      handlers: makeHandlers('gemini', launcher, ({ command }) => ({
+        name: 'agent-handover',
+        type: 'command',
+        command,
+        timeout: TIMEOUT_SECONDS * 1000,
+      })),
+      skeleton: {},
+      offSwitches: [{ path: ['hooksConfig', 'enabled'], value: false }],
+      server: { section: 'mcpServers', value: { ...makeServerCommand(launcher, 'gemini') } },
+    },
+  ],
+};
+
+export const geminiLaunch: Launch = {
+  program: 'gemini',
+  install: 'npm install -g @google/gemini-cli',
+  takes: 'prompt',
+  attachesFiles: true,
+  writeArgs: (prompt) => ['--prompt-interactive', prompt],
+};

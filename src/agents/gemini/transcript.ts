@@ -1,0 +1,313 @@
+import type { Event } from '../../model/event.ts';
+import { readHead } from '../../platform/external-file.ts';
+import { readLines } from '../../platform/lines.ts';
+import type { Agent, FoundSession, Reading } from '../agent.ts';
+import {
+  isPlanTool,
+  makeToolCall,
+  makeToolResult,
+  type OpenCall,
+  readShellOutput,
+  toOpenCall,
+} from '../shared/gemini-tools.ts';
+import {
+  countUnknown,
+  EMPTY_ROW,
+  getAnyText,
+  getRow,
+  getRows,
+  getText,
+  parseRow,
+  type Row,
+  toRows,
+} from '../shared/json.ts';
+import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
+import {
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePrompt,
+  makeReply,
+  makeStamp,
+  type Stamp,
+  toTimestamp,
+} from '../shared/make-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
+import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
+import { ACKNOWLEDGEMENT, isSummary, readHuman, readTexts } from './messages.ts';
+import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
+
+export const geminiAgent: Agent = {
+  name: 'gemini',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents: (session, reading) =>
+    isDocument(session) ? readDocument(session, reading) : readRows(format, session, reading),
+  openTranscript: (opening) => (isDocument(opening.session) ? null : openRows(format, opening)),
+};
+
+function isDocument({ path }: FoundSession): boolean {
+  return path.endsWith('.json');
+}
+
+interface Message {
+  row: Row;
+  line: number;
+}
+
+/** Kept on disk between readings. */
+interface LogState {
+  files: Set<string>;
+  /** The ids of messages that were read. */
+  told: Set<string>;
+  calls: Map<string, OpenCall>;
+  answered: Set<string>;
+  latest: Message | null;
+  /** The ids of messages that were rewound. */
+  dead: Set<string>;
+}
+
+function startState(dead: Set<string>): LogState {
+  return { files: new Set(), told: new Set(), calls: new Map(), answered: new Set(), latest: null, dead };
+}
+
+const format: RowFormat<LogState> = {
+  start: () => startState(new Set()),
+  lookAhead: ({ path }, until) => startState(findRewoundMessages(path, until)),
+  openReader: ({ state, session, reading, knowsAll }) => {
+    const conversation = new Conversation(state, session, reading);
+    return {
+      read: (numbered) => {
+        const id = getText(numbered.row, 'id');
+        const isDead = id !== null && state.dead.has(id);
+        if (!knowsAll && (isDead || '$rewindTo' in numbered.row)) return null;
+        return isDead ? [] : readRow(numbered, conversation, reading);
+      },
+      finish: () => conversation.finish(),
+      keep: () => state,
+    };
+  },
+};
+
+function* readRow(
+  { row, line }: NumberedRow,
+  conversation: Conversation,
+  reading: Reading,
+): Generator<Event> {
+  if (getText(row, 'id') !== null) yield* conversation.read(row, line);
+  else if (typeof row.sessionId === 'string' && typeof row.projectHash === 'string')
+    reading.sessionId = row.sessionId;
+  else if ('$set' in row) yield* conversation.replace(getRow(row, '$set').messages, line);
+  else if (!('$rewindTo' in row)) countUnknown(reading.unknown, '(no id)');
+}
+
+const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
+
+/** Older versions rewrite one document after each message. Its messages are numbered in place of lines. */
+function* readDocument(session: FoundSession, reading: Reading): Generator<Event> {
+  const conversation = new Conversation(startState(new Set()), session, reading);
+  const file = readHead(session.path, MAX_DOCUMENT_BYTES);
+  const document = file === null ? null : parseRow(file.bytes.toString('utf8').replace(/^\ufeff/, ''));
+  reading.rows++;
+  if (document === null) {
+    reading.unreadable++;
+    return;
+  }
+  reading.sessionId = getText(document, 'sessionId');
+  for (const [index, row] of getRows(document, 'messages').entries()) {
+    reading.rows++;
+    yield* conversation.read(row, index + 1);
+  }
+  yield* conversation.finish();
+}
+
+const API_ERROR = /API Error|quota|rate.?limit|RESOURCE_EXHAUSTED|overloaded|\b(?:429|503|529)\b/i;
+
+/**
+ * Turns the messages of a conversation into events. A message is written again, whole, when something is added to it, so
+ * the latest one is held back until another follows. Of those before it only the ids are remembered.
+ */
+class Conversation {
+  readonly #state: LogState;
+  readonly #reading: Reading;
+  readonly #cwd: string | null;
+  readonly #isSubAgent: boolean;
+  readonly #files: TouchedFiles;
+
+  constructor(state: LogState, session: FoundSession, reading: Reading) {
+    this.#state = state;
+    this.#reading = reading;
+    this.#cwd = session.cwd;
+    this.#isSubAgent = session.parent !== null;
+    this.#files = new TouchedFiles(state.files);
+  }
+
+  *read(row: Row, line: number): Generator<Event> {
+    const id = getText(row, 'id');
+    if (id === null) return;
+    const latest = this.#state.latest;
+    if (latest !== null && latest.row.id !== id) yield* this.finish();
+    this.#state.latest = { row, line: latest?.row.id === id ? latest.line : line };
+  }
+
+  *finish(): Generator<Event> {
+    const latest = this.#state.latest;
+    this.#state.latest = null;
+    if (latest !== null) yield* this.#readMessage(latest);
+  }
+
+  /**
+   * The list of messages is rewritten when a session is resumed or compressed. Both leave out much of what happened and
+   * repeat the rest, so only two things in it are new: a summary, and messages where there were none before.
+   */
+  *replace(messages: unknown, line: number): Generator<Event> {
+    if (!Array.isArray(messages)) return;
+    yield* this.finish();
+    const rows = toRows(messages);
+    const summary = rows.find((row) => row.type === 'user' && readTexts(row.content).some(isSummary));
+    if (summary !== undefined) {
+      const id = getText(summary, 'id') ?? '';
+      if (!this.#state.told.has(id))
+        yield makeCompaction(this.#stamp(summary, line), readTexts(summary.content).join('\n'));
+      this.#state.told.add(id);
+    } else if (this.#state.told.size === 0) {
+      for (const row of rows) yield* this.#readMessage({ row, line });
+    }
+  }
+
+  #stamp(row: Row, line: number): Stamp {
+    const model = getText(row, 'model');
+    return makeStamp({ at: toTimestamp(row.timestamp), line, id: getText(row, 'id'), cwd: this.#cwd, model });
+  }
+
+  *#readMessage({ row, line }: Message): Generator<Event> {
+    const stamp = this.#stamp(row, line);
+    const id = getText(row, 'id') ?? '';
+    const isNew = !this.#state.told.has(id);
+    if (row.type === 'user') {
+      if (isNew) yield* this.#readUser(row, stamp);
+    } else if (row.type === 'gemini') yield* this.#readGemini(row, stamp, isNew);
+    else if (row.type === 'error') {
+      const text = readTexts(row.content).join('\n');
+      if (isNew && API_ERROR.test(text)) yield makeLimit(stamp, text);
+    } else if (row.type !== 'info' && row.type !== 'warning') {
+      countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
+    }
+    // The context at the head of each session is not a message.
+    if (!readTexts(row.content).some((text) => text.startsWith('<session_context>')))
+      this.#state.told.add(id);
+  }
+
+  *#readUser(row: Row, stamp: Stamp): Generator<Event> {
+    for (const part of toRows(row.content)) {
+      const response = getRow(part, 'functionResponse');
+      const id = getText(response, 'id');
+      if (id !== null) yield* this.#readResponse(id, response, stamp);
+    }
+    const texts = readTexts(row.content);
+    if (texts.some(isSummary)) {
+      yield makeCompaction(stamp, texts.join('\n'));
+      return;
+    }
+    const { text, added } = readHuman(row);
+    for (const context of added) yield* makeInjected(stamp, context);
+    if (text !== null && !this.#isSubAgent) yield* makePrompt(stamp, text);
+  }
+
+  *#readGemini(row: Row, stamp: Stamp, isNew: boolean): Generator<Event> {
+    const text = readTexts(row.content).join('\n');
+    if (isNew && text !== ACKNOWLEDGEMENT) yield* makeReply(stamp, text);
+    for (const part of toRows(row.content)) yield* this.#readCall(getRow(part, 'functionCall'), stamp);
+    for (const call of getRows(row, 'toolCalls')) {
+      const at = toTimestamp(call.timestamp);
+      yield* this.#readToolCall(call, at === null ? stamp : { ...stamp, at });
+    }
+  }
+
+  *#readCall(call: Row, stamp: Stamp): Generator<Event> {
+    const id = getText(call, 'id');
+    const tool = getText(call, 'name');
+    if (id === null || tool === null || this.#state.calls.has(id) || this.#state.answered.has(id)) return;
+    const input = getRow(call, 'args');
+    this.#state.calls.set(id, toOpenCall(tool, input));
+    const output = readText(getRow(readResponse(call), 'response'));
+    const details = { id, tool, input, cwd: this.#cwd, output, display: call.resultDisplay };
+    yield* makeToolCall(stamp, details, this.#files);
+  }
+
+  *#readToolCall(call: Row, stamp: Stamp): Generator<Event> {
+    yield* this.#readCall(call, stamp);
+    const id = getText(call, 'id');
+    const status = getText(call, 'status');
+    if (id === null || (status !== 'success' && status !== 'error' && status !== 'cancelled')) return;
+    yield* this.#readResponse(id, readResponse(call), stamp, status === 'success');
+  }
+
+  *#readResponse(id: string, response: Row, stamp: Stamp, isFine?: boolean): Generator<Event> {
+    const call = this.#state.calls.get(id);
+    if (call === undefined) return;
+    this.#state.calls.delete(id);
+    this.#state.answered.add(id);
+    if (isPlanTool(call.tool)) return;
+    yield* makeToolResult(stamp, call, { id, ...readOutcome(call, getRow(response, 'response'), isFine) });
+  }
+}
+
+/** What the tool returned, in the record of a finished call. */
+function readResponse(call: Row): Row {
+  const [part] = toRows(call.result);
+  return getRow(part ?? EMPTY_ROW, 'functionResponse');
+}
+
+const UNTRUSTED = /^<untrusted_context>\n?([\s\S]*?)\n?<\/untrusted_context>\s*$/;
+
+function readText(body: Row): string {
+  const text = getAnyText(body, 'output', 'error') ?? '';
+  return UNTRUSTED.exec(text)?.[1] ?? text;
+}
+
+function readOutcome(
+  call: OpenCall,
+  body: Row,
+  isFine = !('error' in body),
+): { ok: boolean; exit: number | null; output: string } {
+  const text = readText(body);
+  const shell = call.tool === 'run_shell_command' ? readShellOutput(text) : null;
+  if (shell === null) return { ok: isFine, exit: null, output: text };
+  return {
+    ok: isFine && shell.exit === 0,
+    exit: isFine || shell.exit !== 0 ? shell.exit : null,
+    output: shell.output,
+  };
+}
+
+const REWIND = Buffer.from('{"$rewindTo":');
+const MESSAGE = Buffer.from('{"id":"');
+const ID = toKey('id');
+
+/**
+ * The ids of rewound messages: a rewind drops the message that it names and all after it. One that names no known
+ * message is ignored.
+ */
+function findRewoundMessages(path: string, until: number): Set<string> {
+  const live = new Set<string>();
+  const dead = new Set<string>();
+  for (const { bytes } of readLines(path, { until })) {
+    if (bytes.subarray(0, MESSAGE.length).equals(MESSAGE)) {
+      const id = peekText(bytes, ID);
+      if (dead.has(id) && parseRow(bytes.toString('utf8')) === null) continue;
+      live.add(id);
+      dead.delete(id);
+    } else if (bytes.subarray(0, REWIND.length).equals(REWIND)) {
+      const target = getText(parseRow(bytes.toString('utf8')) ?? {}, '$rewindTo');
+      if (target === null || !live.has(target)) continue;
+      const ids = [...live];
+      for (const id of ids.slice(ids.indexOf(target))) {
+        live.delete(id);
+        dead.add(id);
+      }
+    }
+  }
+  return dead;
+}

@@ -1,0 +1,306 @@
+import type { Event, PlanItem } from '../../model/event.ts';
+import { formatTimestamp } from '../../model/time.ts';
+import type { SqlDatabase } from '../../platform/sqlite.ts';
+import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { isDatabase, readDatabaseSession, selectFrom, type Table, tryQuery } from '../shared/database.ts';
+import {
+  asRow,
+  collectTexts,
+  countUnknown,
+  EMPTY_ROW,
+  getCleanText,
+  getNumber,
+  getRow,
+  getText,
+  parseAny,
+  parseRow,
+  type Row,
+  toRows,
+} from '../shared/json.ts';
+import { readJsonLines } from '../shared/json-lines.ts';
+import {
+  makeCall,
+  makeCompaction,
+  makeLimit,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
+  makeStamp,
+  readExitStatus,
+  type Stamp,
+} from '../shared/make-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
+import { dropExtension, readAction } from './actions.ts';
+import { findSessions, inspectFile, listTranscripts, SESSION_TABLE, toMilliseconds } from './sessions.ts';
+
+export const gooseAgent: Agent = { name: 'goose', findSessions, listTranscripts, inspectFile, readEvents };
+
+function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
+  reading.sessionId = session.id;
+  if (isDatabase(session.path)) {
+    yield* readDatabaseSession({ session, table: SESSION_TABLE, reading }, function* (row, database) {
+      const config = parseRow(getText(row, 'model_config_json') ?? '') ?? EMPTY_ROW;
+      const model = getText(config, 'model_name');
+      const reader = new MessageReader({ cwd: getText(row, 'working_dir'), model }, reading);
+      for (const message of listDatabaseMessages(database, session.id, reading)) yield* reader.read(message);
+    });
+    return;
+  }
+  const reader = new MessageReader({ cwd: session.cwd, model: null }, reading);
+  for (const message of listFileMessages(session.path, reading)) yield* reader.read(message);
+}
+
+const MESSAGE_TABLE: Table = {
+  name: 'messages',
+  columns: {
+    message_id: 'text',
+    role: 'text',
+    content_json: 'text',
+    created_timestamp: 'number',
+    metadata_json: 'text',
+  },
+};
+
+/** Fetched one by one: a session may not fit into memory. */
+function* listDatabaseMessages(database: SqlDatabase, id: string, reading: Reading): Generator<Message> {
+  const query = tryQuery(() => {
+    const select = selectFrom(database, MESSAGE_TABLE);
+    return select === null ? null : database.prepare(`${select} WHERE rowid = ?`);
+  });
+  const sql =
+    'SELECT CAST(rowid AS REAL) AS number FROM messages WHERE session_id = ? ORDER BY created_timestamp, rowid';
+  const numbers = tryQuery(() => toRows(database.prepare(sql).all(id)));
+  if (query === null || numbers === null) {
+    reading.unreadable++;
+    return;
+  }
+  for (const [index, { number }] of numbers.entries()) {
+    reading.rows++;
+    const row = tryQuery(() => asRow(query.get(typeof number === 'number' ? number : null)));
+    const content = row === null ? null : parseAny(getText(row, 'content_json') ?? '');
+    if (row === null || !Array.isArray(content)) reading.unreadable++;
+    else
+      yield {
+        line: index + 1,
+        id: getText(row, 'message_id'),
+        role: getText(row, 'role') ?? '',
+        created: getNumber(row, 'created_timestamp'),
+        content,
+        metadata: parseRow(getText(row, 'metadata_json') ?? '') ?? EMPTY_ROW,
+      };
+  }
+}
+
+function* listFileMessages(path: string, reading: Reading): Generator<Message> {
+  for (const { row, line } of readJsonLines(path, reading)) {
+    if (getText(row, 'working_dir') !== null && !('role' in row)) continue;
+    yield {
+      line,
+      id: getText(row, 'id'),
+      role: getText(row, 'role') ?? '',
+      created: getNumber(row, 'created'),
+      content: row.content,
+      metadata: getRow(row, 'metadata'),
+    };
+  }
+}
+
+interface Message {
+  line: number;
+  id: string | null;
+  role: string;
+  /** Seconds or milliseconds since 1970. */
+  created: number | null;
+  content: unknown;
+  metadata: Row;
+}
+
+/** Parts without an event. `toolConfirmationRequest` repeats a call, old releases wrote `conversationCompacted`. */
+const IGNORED = new Set([
+  'image',
+  'thinking',
+  'redactedThinking',
+  'reasoning',
+  'toolConfirmationRequest',
+  'conversationCompacted',
+]);
+
+const ERROR_REPLY = /^(?:Ran into this error|Network error): /;
+
+/** Reads the messages of one session, in order. */
+class MessageReader {
+  readonly #cwd: string | null;
+  readonly #model: string | null;
+  readonly #reading: Reading;
+  readonly #files = new TouchedFiles();
+  readonly #commands = new Set<string>();
+  readonly #plans = new Set<string>();
+  /** A text for the model only: the summary of a compaction if a message of the agent to itself follows. */
+  #summary: { stamp: Stamp; text: string } | null = null;
+  #lastPrompt: string | null = null;
+  #isAfterCompaction = false;
+
+  constructor(session: { cwd: string | null; model: string | null }, reading: Reading) {
+    this.#cwd = session.cwd;
+    this.#model = session.model;
+    this.#reading = reading;
+  }
+
+  *read(message: Message): Generator<Event> {
+    const { role } = message;
+    if (role !== 'user' && role !== 'assistant') {
+      countUnknown(this.#reading.unknown, `message ${role}`.trim());
+      return;
+    }
+    const isForHuman = message.metadata.userVisible !== false;
+    const isForModel = message.metadata.agentVisible !== false;
+    const stamp = this.#stampOf(message);
+    const parts = toRows(message.content);
+    if (isForHuman) yield* this.#readParts(stamp, parts, role);
+    else if (isForModel) yield* this.#readModelOnly(stamp, parts, role);
+  }
+
+  /**
+   * After a compaction Goose writes a summary and a message to itself, then a copy of the last prompt. Texts for the
+   * model only that are followed by anything else replace results that were left out.
+   */
+  *#readModelOnly(stamp: Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
+    const text = parts.map((part) => getText(part, 'text') ?? '').join('\n');
+    if (role === 'user') this.#summary = { stamp, text };
+    else if (this.#summary !== null) {
+      yield makeCompaction(this.#summary.stamp, this.#summary.text);
+      this.#summary = null;
+      this.#isAfterCompaction = true;
+    }
+  }
+
+  *#readParts(stamp: Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
+    this.#summary = null;
+    const isAfterCompaction = this.#isAfterCompaction;
+    this.#isAfterCompaction = false;
+    for (const part of parts) {
+      if (part.type === 'text') yield* this.#readText(stamp, part, { role, isAfterCompaction });
+      else yield* this.#readPart(stamp, part);
+    }
+  }
+
+  *#readText(
+    stamp: Stamp,
+    part: Row,
+    { role, isAfterCompaction }: { role: 'user' | 'assistant'; isAfterCompaction: boolean },
+  ): Generator<Event> {
+    const text = getText(part, 'text') ?? '';
+    if (role === 'assistant') {
+      if (ERROR_REPLY.test(text)) yield makeLimit(stamp, text);
+      else yield* makeReply(stamp, text);
+      return;
+    }
+    if (!isForAudience(part, 'user') || (isAfterCompaction && text === this.#lastPrompt)) return;
+    this.#lastPrompt = text;
+    yield* makePrompt(stamp, text);
+  }
+
+  *#readPart(stamp: Stamp, part: Row): Generator<Event> {
+    const type = getText(part, 'type') ?? '';
+    switch (type) {
+      case 'toolRequest':
+      case 'frontendToolRequest':
+        yield* this.#readRequest(stamp, part);
+        break;
+      case 'toolResponse':
+        yield* this.#readResponse(stamp, part);
+        break;
+      case 'actionRequired':
+        yield* readQuestion(stamp, getRow(part, 'data'));
+        break;
+      case 'systemNotification':
+        if (part.notificationType === 'creditsExhausted') yield makeLimit(stamp, getText(part, 'msg') ?? '');
+        break;
+      default:
+        if (!IGNORED.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+    }
+  }
+
+  *#readRequest(stamp: Stamp, part: Row): Generator<Event> {
+    const id = getText(part, 'id') ?? '';
+    const call = getRow(getRow(part, 'toolCall'), 'value');
+    const name = getText(call, 'name');
+    if (name === null) return;
+    const tool = dropExtension(name);
+    const input = getRow(call, 'arguments');
+    if (tool === 'todo_write' || tool === 'todo_read') {
+      this.#plans.add(id);
+      if (tool === 'todo_write') yield makePlan(stamp, readPlan(getText(input, 'content') ?? ''));
+      return;
+    }
+    const action = readAction({ tool, input, cwd: this.#cwd }, this.#files);
+    if (action.kind === 'command') this.#commands.add(id);
+    yield makeCall(stamp, { id, tool: name, action });
+  }
+
+  *#readResponse(stamp: Stamp, part: Row): Generator<Event> {
+    const id = getText(part, 'id') ?? '';
+    if (this.#plans.delete(id)) return;
+    const result = getRow(part, 'toolResult');
+    const value = asRow(result.value);
+    const content = toRows(value === null ? result.value : value.content);
+    const failed = result.status === 'error' || value?.isError === true;
+    const output = failed && content.length === 0 ? (getText(result, 'error') ?? '') : joinText(content);
+    const exit = this.#commands.delete(id) ? readExit(value, output) : null;
+    const ok = !failed && (exit === null || exit === 0);
+    yield makeResult(stamp, { id, ok, exit, output });
+  }
+
+  #stampOf({ line, id, created }: Message): Stamp {
+    const ms = toMilliseconds(created);
+    const at = ms === null ? null : formatTimestamp(ms);
+    return makeStamp({ at, line, id, cwd: this.#cwd, model: this.#model });
+  }
+}
+
+function isForAudience(part: Row, reader: 'user' | 'assistant'): boolean {
+  const audience = getRow(part, 'annotations').audience ?? part.audience;
+  return !Array.isArray(audience) || audience.length === 0 || audience.includes(reader);
+}
+
+/** Some tools return two texts, one for the model and one for the human. */
+function joinText(content: Row[]): string {
+  const forModel = content.filter((part) => isForAudience(part, 'assistant'));
+  const parts = forModel.length === 0 ? content : forModel;
+  return parts.flatMap((part) => getText(part, 'text') ?? []).join('\n');
+}
+
+function readExit(value: Row | null, output: string): number | null {
+  const reported = value === null ? null : getNumber(getRow(value, 'structuredContent'), 'exit_code');
+  return reported ?? readExitStatus(output);
+}
+
+function* readQuestion(stamp: Stamp, data: Row): Generator<Event> {
+  const id = getText(data, 'id') ?? '';
+  if (data.actionType === 'elicitation') {
+    const question = getCleanText(data, 'message');
+    yield makeCall(stamp, { id, tool: 'elicitation', action: { kind: 'ask', question } });
+  } else if (data.actionType === 'elicitationResponse') {
+    const answer = data.userData ?? data.user_data;
+    yield* makePrompt(stamp, collectTexts(answer).join('\n'));
+  }
+}
+
+const ITEM = /^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s*)?(\S.*)$/;
+
+/** Goose keeps its plan as one Markdown text. Lines that are not list items are headings or notes. */
+function readPlan(content: string): PlanItem[] {
+  return content
+    .toWellFormed()
+    .split('\n')
+    .flatMap((line) => {
+      const [, mark, text] = ITEM.exec(line) ?? [];
+      return text === undefined ? [] : [{ text: text.trimEnd(), status: readMark(mark) }];
+    });
+}
+
+function readMark(mark: string | undefined): PlanItem['status'] {
+  if (mark === 'x' || mark === 'X' || mark === '✓') return 'completed';
+  return mark === '~' || mark === '/' || mark === '>' ? 'in_progress' : 'pending';
+}

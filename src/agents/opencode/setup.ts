@@ -1,0 +1,97 @@
+import { join, resolve } from 'node:path';
+import { HandoverError } from '../../errors.ts';
+import { readHead } from '../../platform/external-file.ts';
+import { pathExists } from '../../platform/folders.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { findPackageFolder } from '../../platform/programs.ts';
+import type { Launch } from '../agent.ts';
+import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { describeServerFile, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
+import { getText } from '../shared/json.ts';
+
+function findConfigFolder({ env, home, cwd }: Machine): string | null {
+  if (env.XDG_CONFIG_HOME) return join(resolve(cwd, env.XDG_CONFIG_HOME), 'opencode');
+  return home === undefined ? null : join(home, '.config', 'opencode');
+}
+
+/** What our plugin in OpenCode sends and accepts, see `docs/hooks.md`. It keeps the text itself, also through compactions. */
+export const opencodeHook: HookDialect = {
+  ...USUAL_DIALECT,
+  read: (input, event) => {
+    const usual = readUsualInput(input);
+    if (usual === null) return null;
+    const isSubAgent = (getText(input, 'parent_id') ?? '') !== '';
+    const source = event === 'session.compacted' ? 'compaction' : usual.source;
+    return { ...usual, source, hasPrompt: true, isSubAgent };
+  },
+  write: (_, text) => JSON.stringify({ context: text }),
+  keepsContext: false,
+};
+
+const MARK = '// Written by "handover hooks install", removed by "handover hooks uninstall".';
+const MAX_BYTES = 64 * 1024;
+
+/** The plugin that comes with this package, with the paths of what it starts. */
+export function writePlugin({ node, script }: HookLauncher): string {
+  const path = join(findPackageFolder(), 'plugins', 'opencode', 'agent-handover.js');
+  const source = readHead(path, MAX_BYTES)?.bytes.toString('utf8');
+  if (source === undefined) {
+    throw new HandoverError('HANDOVER_IO', `${path} is missing`, {
+      hint: 'This installation is incomplete. Install it again: npm install --global agent-handover',
+    });
+  }
+  return source
+    .replace(/^const NODE = .*$/m, () => `const NODE = ${JSON.stringify(node)};`)
+    .replace(/^const HOOK = .*$/m, () => `const HOOK = ${JSON.stringify(script)};`);
+}
+
+/** The launcher of a plugin that we wrote; null for any other file. */
+export function parsePlugin(content: string): HookLauncher | null {
+  if (!content.startsWith(MARK)) return null;
+  return { node: readConstant(content, 'NODE'), script: readConstant(content, 'HOOK') };
+}
+
+function readConstant(content: string, name: string): string {
+  const literal = new RegExp(`^const ${name} = ("(?:[^"\\\\\\n]|\\\\.)*");$`, 'm').exec(content)?.[1];
+  return literal === undefined ? '' : String(JSON.parse(literal));
+}
+
+/** OpenCode has no hook commands: a plugin of ours runs the same command. */
+export const opencodeHookHost: HookHost = {
+  agent: 'opencode',
+  title: 'OpenCode',
+  program: 'opencode',
+  findHome: findConfigFolder,
+  projectFolder: '.opencode',
+  listFiles: ({ folder, launcher }) => {
+    const { command, args } = makeServerCommand(launcher, 'opencode');
+    return [
+      {
+        kind: 'whole',
+        agent: 'opencode',
+        path: join(folder, 'plugin', 'agent-handover.js'),
+        content: writePlugin(launcher),
+        mode: 0o600,
+        parse: parsePlugin,
+      },
+      describeServerFile('opencode', findConfigFile(folder), {
+        section: 'mcp',
+        value: { type: 'local', command: [command, ...args] },
+      }),
+    ];
+  },
+};
+
+/** OpenCode reads either name; the one that the user has is used. */
+function findConfigFile(folder: string): string {
+  const commented = join(folder, 'opencode.jsonc');
+  return pathExists(commented) ? commented : join(folder, 'opencode.json');
+}
+
+export const opencodeLaunch: Launch = {
+  program: 'opencode',
+  install: 'npm install -g opencode-ai',
+  takes: 'prompt',
+  attachesFiles: false,
+  writeArgs: (prompt) => ['--prompt', prompt],
+};

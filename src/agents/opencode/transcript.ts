@@ -1,0 +1,276 @@
+import type { Event } from '../../model/event.ts';
+import type { SqlDatabase, SqlStatement } from '../../platform/sqlite.ts';
+import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { isDatabase, readDatabaseSession, selectFrom, tryQuery } from '../shared/database.ts';
+import {
+  asRow,
+  countUnknown,
+  getNumber,
+  getRow,
+  getRows,
+  getText,
+  parseRow,
+  type Row,
+  toRows,
+} from '../shared/json.ts';
+import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePlan,
+  makePrompt,
+  makeReply,
+  makeResult,
+  makeStamp,
+  type Stamp,
+  toTimestamp,
+} from '../shared/make-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
+import { readAction, readAnswers, readOutput, readPlan } from './actions.ts';
+import { findSessions, inspectFile, listTranscripts, readExport, SESSION_TABLE } from './sessions.ts';
+
+export const opencodeAgent: Agent = {
+  name: 'opencode',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents,
+};
+
+interface Conversation {
+  cwd: string | null;
+  /** `messageID` and perhaps `partID`: from there on everything was reverted. */
+  revert: Row | null;
+  messages: Iterable<Message>;
+}
+
+interface Message {
+  id: string;
+  info: Row;
+  parts: Iterable<Part>;
+}
+
+interface Part {
+  id: string;
+  data: Row;
+}
+
+function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
+  reading.sessionId = session.id;
+  if (isDatabase(session.path)) {
+    yield* readDatabaseSession({ session, table: SESSION_TABLE, reading }, (row, database) => {
+      reading.agentVersion = getText(row, 'version');
+      const cwd = getText(row, 'directory');
+      const revert = parseRow(getText(row, 'revert') ?? '');
+      return readConversation(
+        { cwd, revert, messages: listMessages(database, session.id, reading) },
+        reading,
+      );
+    });
+    return;
+  }
+  const content = readExport(session.path)?.content;
+  if (content === undefined) {
+    reading.unreadable++;
+    return;
+  }
+  const info = getRow(content, 'info');
+  reading.agentVersion = getText(info, 'version');
+  const messages = getRows(content, 'messages').map(toMessage);
+  yield* readConversation({ cwd: getText(info, 'directory'), revert: asRow(info.revert), messages }, reading);
+}
+
+function toMessage(row: Row): Message {
+  const info = getRow(row, 'info');
+  const parts = getRows(row, 'parts').map((data) => ({ id: getText(data, 'id') ?? '', data }));
+  return { id: getText(info, 'id') ?? '', info, parts };
+}
+
+/** Fetched one by one: a session may not fit into memory. */
+function* listMessages(database: SqlDatabase, id: string, reading: Reading): Generator<Message> {
+  const queries = tryQuery(() => prepareQueries(database));
+  const ids = queries === null ? null : tryQuery(() => toRows(queries.ids.all(id)));
+  if (queries === null || ids === null) {
+    reading.unreadable++;
+    return;
+  }
+  for (const row of ids) {
+    const messageId = getText(row, 'id') ?? '';
+    const message = tryQuery(() => asRow(queries.message.get(messageId)));
+    const info = message === null ? null : parseRow(getText(message, 'data') ?? '');
+    if (info === null) reading.unreadable++;
+    else yield { id: messageId, info, parts: listParts(queries.parts, messageId, reading) };
+  }
+}
+
+function prepareQueries(database: SqlDatabase): Record<'ids' | 'message' | 'parts', SqlStatement> {
+  const from = (name: string): string =>
+    selectFrom(database, { name, columns: { id: 'text', data: 'text' } }) ?? `SELECT * FROM ${name}`;
+  return {
+    ids: database.prepare(
+      'SELECT CAST(id AS TEXT) AS id FROM message WHERE session_id = ? ORDER BY time_created, id',
+    ),
+    message: database.prepare(`${from('message')} WHERE id = ?`),
+    parts: database.prepare(`${from('part')} WHERE message_id = ? ORDER BY id`),
+  };
+}
+
+function* listParts(query: SqlStatement, messageId: string, reading: Reading): Generator<Part> {
+  const rows = tryQuery(() => toRows(query.all(messageId)));
+  if (rows === null) reading.unreadable++;
+  for (const row of rows ?? []) {
+    const data = parseRow(getText(row, 'data') ?? '');
+    if (data === null) reading.unreadable++;
+    else yield { id: getText(row, 'id') ?? '', data };
+  }
+}
+
+function* readConversation({ cwd, revert, messages }: Conversation, reading: Reading): Generator<Event> {
+  const reader = new MessageReader(cwd, reading);
+  const revertedMessage = revert === null ? null : getText(revert, 'messageID');
+  const revertedPart = revert === null ? null : getText(revert, 'partID');
+  for (const message of messages) {
+    const isEnd = message.id === revertedMessage;
+    if (isEnd && revertedPart === null) break;
+    yield* reader.read(message, isEnd ? revertedPart : null);
+    if (isEnd) break;
+  }
+  yield* reader.finish();
+}
+
+/** Parts without an event: boundaries of steps, thinking, attachments, what is also in other parts. */
+const IGNORED = new Set([
+  'reasoning',
+  'file',
+  'step-start',
+  'step-finish',
+  'snapshot',
+  'patch',
+  'agent',
+  'subtask',
+]);
+
+/** Reads the messages of one session, in order. */
+class MessageReader {
+  readonly #sessionCwd: string | null;
+  readonly #reading: Reading;
+  readonly #files = new TouchedFiles();
+  /** A compaction that was requested, until the message with its summary comes. */
+  #compaction: Stamp | null = null;
+  #line = 0;
+
+  constructor(cwd: string | null, reading: Reading) {
+    this.#sessionCwd = cwd;
+    this.#reading = reading;
+  }
+
+  *finish(): Generator<Event> {
+    if (this.#compaction !== null) yield makeCompaction(this.#compaction, null);
+    this.#compaction = null;
+  }
+
+  *read({ id, info, parts }: Message, untilPart: string | null): Generator<Event> {
+    this.#reading.rows++;
+    const role = getText(info, 'role');
+    if (role === 'assistant' && (info.summary === true || info.mode === 'compaction')) {
+      yield* this.#readSummary(info, parts);
+      return;
+    }
+    yield* this.finish();
+    if (role !== 'user' && role !== 'assistant') {
+      countUnknown(this.#reading.unknown, `message ${role ?? ''}`.trim());
+      return;
+    }
+    for (const part of parts) {
+      if (part.id === untilPart) return;
+      yield* this.#readPart(part, info, role);
+    }
+    if (role === 'assistant') yield* this.#readError(id, info);
+  }
+
+  *#readSummary(info: Row, parts: Iterable<Part>): Generator<Event> {
+    const texts: string[] = [];
+    let last: Part | null = null;
+    for (const part of parts) {
+      this.#reading.rows++;
+      this.#line++;
+      last = part;
+      if (part.data.type === 'text') texts.push(getText(part.data, 'text') ?? '');
+    }
+    const stamp = this.#compaction ?? this.#stampOf(last ?? { id: '', data: {} }, info);
+    this.#compaction = null;
+    yield makeCompaction(stamp, texts.join('\n'));
+  }
+
+  *#readPart(part: Part, info: Row, role: 'user' | 'assistant'): Generator<Event> {
+    this.#reading.rows++;
+    this.#line++;
+    const type = getText(part.data, 'type');
+    const stamp = this.#stampOf(part, info);
+    if (type === 'text') yield* readText(stamp, part.data, role);
+    else if (type === 'tool') yield* this.#readTool(stamp, part);
+    else if (type === 'compaction') this.#compaction = stamp;
+    else if (type === 'retry') yield makeLimit(stamp, readError(getRow(part.data, 'error')));
+    else if (type === null || !IGNORED.has(type))
+      countUnknown(this.#reading.unknown, `part ${type ?? ''}`.trim());
+  }
+
+  *#readTool(stamp: Stamp, part: Part): Generator<Event> {
+    const tool = getText(part.data, 'tool') ?? '';
+    const state = getRow(part.data, 'state');
+    const input = getRow(state, 'input');
+    const metadata = getRow(state, 'metadata');
+    const status = getText(state, 'status');
+    if (tool === 'todoread') return;
+    if (tool === 'todowrite') {
+      if (status !== 'error') yield makePlan(stamp, readPlan(input));
+      return;
+    }
+    const id = getText(part.data, 'callID') ?? part.id;
+    const action = readAction({ tool, input, metadata, cwd: stamp.cwd ?? null }, this.#files);
+    yield makeCall(stamp, { id, tool, action });
+    if (status !== 'completed' && status !== 'error') return;
+    const ended = { ...stamp, at: toTimestamp(getRow(state, 'time').end) ?? stamp.at };
+    const answers = tool === 'question' ? readAnswers(input, metadata) : null;
+    if (answers !== null) {
+      yield* makePrompt(ended, answers);
+      return;
+    }
+    const exit = getNumber(metadata, 'exit');
+    const ok = status === 'completed' && (exit === null || exit === 0);
+    yield makeResult(ended, { id, ok, exit, output: readOutput(tool, state) });
+  }
+
+  /** An interrupt by the human is recorded as an error too, but is none. */
+  *#readError(id: string, info: Row): Generator<Event> {
+    const error = getRow(info, 'error');
+    const name = getText(error, 'name');
+    if (name === null || name === 'MessageAbortedError') return;
+    yield makeLimit(this.#stampOf({ id, data: {} }, info), readError(error));
+  }
+
+  #stampOf({ id, data }: Part, info: Row): Stamp {
+    const time = getRow(data, 'time').start ?? getRow(getRow(data, 'state'), 'time').start;
+    return makeStamp({
+      at: toTimestamp(time) ?? toTimestamp(getRow(info, 'time').created),
+      line: this.#line,
+      id: id === '' ? null : id,
+      cwd: getText(getRow(info, 'path'), 'cwd') ?? this.#sessionCwd,
+      model: getText(info, 'modelID') ?? getText(getRow(info, 'model'), 'modelID'),
+    });
+  }
+}
+
+/** Synthetic text is OpenCode's or a plugin's; ignored text is shown to the human only. */
+function* readText(stamp: Stamp, data: Row, role: 'user' | 'assistant'): Generator<Event> {
+  const text = getText(data, 'text') ?? '';
+  if (data.synthetic === true || data.ignored === true) yield* makeInjected(stamp, text);
+  else yield* role === 'user' ? makePrompt(stamp, text) : makeReply(stamp, text);
+}
+
+function readError(error: Row): string {
+  return (
+    getText(getRow(error, 'data'), 'message') ?? getText(error, 'message') ?? getText(error, 'name') ?? ''
+  );
+}

@@ -1,0 +1,297 @@
+import type { Action, Event, FileEdit } from '../../model/event.ts';
+import { readLines } from '../../platform/lines.ts';
+import type { Agent, Reading } from '../agent.ts';
+import {
+  collectTexts,
+  countUnknown,
+  getCleanText,
+  getNumber,
+  getRow,
+  getRows,
+  getText,
+  parseRow,
+  type Row,
+} from '../shared/json.ts';
+import {
+  makeCall,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePrompt,
+  makeReply,
+  makeResult,
+  makeStamp,
+  readExitStatus,
+  type Stamp,
+  toTimestamp,
+} from '../shared/make-events.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
+import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
+import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
+
+export const piAgent: Agent = {
+  name: 'pi',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents: (session, reading) => readRows(format, session, reading),
+  openTranscript: (opening) => openRows(format, opening),
+};
+
+/** Kept on disk between readings. */
+interface SessionState {
+  files: Set<string>;
+  commands: Set<string>;
+  cwd: string | null;
+  model: string | null;
+  live: LiveEntries;
+  /** The entry that was read last. */
+  last: string | null;
+}
+
+/** The ids of the entries that were not left behind by going back; null when that is all of them. */
+type LiveEntries = Set<string> | null;
+
+function startState(cwd: string | null, live: LiveEntries): SessionState {
+  return { files: new Set(), commands: new Set(), cwd, model: null, live, last: null };
+}
+
+const format: RowFormat<SessionState> = {
+  start: ({ cwd }) => startState(cwd, null),
+  lookAhead: ({ cwd, path }, until) => startState(cwd, findLiveEntries(path, until)),
+  needsLookAhead: true,
+  openReader: ({ state, session, reading, knowsAll }) => {
+    const reader = new EntryReader(state, reading);
+    reading.sessionId = session.id;
+    return {
+      read: ({ row, line }) => {
+        const id = row.type === 'session' ? null : getText(row, 'id');
+        if (!knowsAll && id !== null) {
+          if (!followsLive(row, state)) return null;
+          state.live?.add(id);
+        }
+        state.last = id ?? state.last;
+        return id === null || state.live === null || state.live.has(id) ? reader.read(row, line) : [];
+      },
+      finish: () => [],
+      keep: () => state,
+    };
+  },
+};
+
+/** An entry that follows the last one is live if that is; any other may make another branch the live one. */
+function followsLive(row: Row, { live, last }: SessionState): boolean {
+  return getText(row, 'parentId') === last && (last === null || live === null || live.has(last));
+}
+
+/** Entries about the session itself: settings, names, bookmarks, the state of extensions. */
+const IGNORED_ENTRIES = new Set([
+  'session',
+  'thinking_level_change',
+  'usage',
+  'context_edit',
+  'context_transform',
+  'ephemeral',
+  'custom',
+  'label',
+  'session_info',
+]);
+const IGNORED_CONTENT = new Set(['thinking', 'redactedThinking', 'image']);
+
+/** Turns the entries of a session file into events, in order. */
+class EntryReader {
+  readonly #state: SessionState;
+  readonly #reading: Reading;
+  readonly #files: TouchedFiles;
+
+  constructor(state: SessionState, reading: Reading) {
+    this.#state = state;
+    this.#reading = reading;
+    this.#files = new TouchedFiles(state.files);
+  }
+
+  *read(entry: Row, line: number): Generator<Event> {
+    const type = getText(entry, 'type') ?? '';
+    switch (type) {
+      case 'session':
+        this.#state.cwd = getText(entry, 'cwd') ?? this.#state.cwd;
+        break;
+      case 'model_change':
+        this.#state.model = getText(entry, 'modelId') ?? this.#state.model;
+        break;
+      case 'message':
+        yield* this.#readMessage(entry, line);
+        break;
+      // The summary of a branch that was left is what is known of it from here on.
+      case 'compaction':
+      case 'branch_summary':
+        yield makeCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
+        break;
+      case 'custom_message':
+        yield* makeInjected(this.#stampOf(entry, line), joinText(entry));
+        break;
+      default:
+        if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#reading.unknown, `entry ${type}`.trim());
+    }
+  }
+
+  *#readMessage(entry: Row, line: number): Generator<Event> {
+    const message = getRow(entry, 'message');
+    const role = getText(message, 'role') ?? '';
+    if (role === 'assistant') this.#state.model = getText(message, 'model') ?? this.#state.model;
+    const stamp = this.#stampOf(entry, line);
+    switch (role) {
+      case 'user':
+        yield* makePrompt(stamp, joinText(message));
+        break;
+      case 'assistant':
+        yield* this.#readAnswer(stamp, message);
+        break;
+      case 'toolResult':
+        yield this.#readToolResult(stamp, message);
+        break;
+      case 'bashExecution':
+        yield* readExecution(stamp, message, getText(entry, 'id') ?? `line ${line}`);
+        break;
+      case 'custom':
+      case 'hookMessage':
+        yield* makeInjected(stamp, joinText(message));
+        break;
+      case 'compactionSummary':
+      case 'branchSummary':
+        break;
+      default:
+        countUnknown(this.#reading.unknown, `message ${role}`.trim());
+    }
+  }
+
+  *#readAnswer(stamp: Stamp, message: Row): Generator<Event> {
+    if (typeof message.content === 'string') yield* makeReply(stamp, message.content);
+    for (const part of getRows(message, 'content')) {
+      const type = getText(part, 'type') ?? '';
+      if (type === 'text') yield* makeReply(stamp, getText(part, 'text') ?? '');
+      else if (type === 'toolCall') yield this.#readToolCall(stamp, part);
+      else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+    }
+    if (message.stopReason === 'error') yield makeLimit(stamp, getText(message, 'errorMessage') ?? '');
+  }
+
+  #readToolCall(stamp: Stamp, part: Row): Event {
+    const id = getText(part, 'id') ?? '';
+    const tool = getText(part, 'name') ?? '';
+    const place = { cwd: this.#state.cwd, files: this.#files };
+    const action = readAction(tool, getRow(part, 'arguments'), place);
+    if (action.kind === 'command') this.#state.commands.add(id);
+    return makeCall(stamp, { id, tool, action });
+  }
+
+  /** To pi, a command that exits with another status than 0 is an error, with the status in the last line. */
+  #readToolResult(stamp: Stamp, message: Row): Event {
+    const id = getText(message, 'toolCallId') ?? '';
+    const output = joinText(message);
+    const ok = message.isError !== true;
+    const isCommand = this.#state.commands.delete(id);
+    const exit = !isCommand ? null : ok ? 0 : readExitStatus(output);
+    return makeResult(stamp, { id, ok, exit, output });
+  }
+
+  #stampOf(entry: Row, line: number): Stamp {
+    const at = toTimestamp(getRow(entry, 'message').timestamp) ?? toTimestamp(entry.timestamp);
+    return makeStamp({ at, line, id: getText(entry, 'id'), cwd: this.#state.cwd, model: this.#state.model });
+  }
+}
+
+/** A command that the human ran from within pi. */
+function* readExecution(stamp: Stamp, message: Row, id: string): Generator<Event> {
+  const command = getCleanText(message, 'command');
+  yield makeCall(stamp, { id, tool: 'bash', action: { kind: 'command', command, background: false } });
+  const exit = getNumber(message, 'exitCode');
+  const ok = message.cancelled === true ? false : exit === null ? null : exit === 0;
+  yield makeResult(stamp, { id, ok, exit, output: getText(message, 'output') ?? '' });
+}
+
+function joinText(message: Row): string {
+  if (typeof message.content === 'string') return message.content;
+  return getRows(message, 'content')
+    .flatMap((part) => (part.type === 'text' ? (getText(part, 'text') ?? []) : []))
+    .join('\n');
+}
+
+const HEAD_BYTES = 300;
+const HEAD = /^\{"type":"[a-z_]+","id":"([^"\\]+)","parentId":(?:null|"([^"\\]*)"),/;
+
+/**
+ * Entries form a tree, of which the branch that ends in the last entry is live. Going back is rare: for a file in which
+ * every entry follows the one before it the result is null, not all the ids.
+ */
+function findLiveEntries(path: string, until: number): LiveEntries {
+  const parents = new Map<string, string | null>();
+  let last: string | null = null;
+  let isLine = true;
+  for (const { bytes } of readLines(path, { until })) {
+    const entry = readLinks(bytes);
+    if (entry === null) continue;
+    // The parent was on a broken line: the entry before takes its place.
+    const isLost: boolean = entry.parent !== null && entry.parent !== last && !parents.has(entry.parent);
+    const parent: string | null = isLost ? last : entry.parent;
+    if (parent !== last) {
+      // The line is broken, or still being written.
+      if (parseRow(bytes.toString('utf8')) === null) continue;
+      isLine = false;
+    }
+    parents.set(entry.id, parent);
+    last = entry.id;
+  }
+  return isLine ? null : collectBranch(parents, last);
+}
+
+function collectBranch(parents: ReadonlyMap<string, string | null>, leaf: string | null): Set<string> {
+  const live = new Set<string>();
+  for (let id = leaf; id !== null && !live.has(id); id = parents.get(id) ?? null) live.add(id);
+  return live;
+}
+
+/** The ids at the head of a line as pi writes it; a line in another order is parsed whole. */
+function readLinks(bytes: Buffer): { id: string; parent: string | null } | null {
+  const match = HEAD.exec(bytes.toString('utf8', 0, HEAD_BYTES));
+  if (match !== null) return { id: match[1] ?? '', parent: match[2] ?? null };
+  const row = parseRow(bytes.toString('utf8'));
+  const id = row === null || row.type === 'session' ? null : getText(row, 'id');
+  return row === null || id === null ? null : { id, parent: getText(row, 'parentId') };
+}
+
+/** What one of pi's own tools does. Those of extensions can be anything. */
+function readAction(
+  tool: string,
+  input: Row,
+  { cwd, files }: { cwd: string | null; files: TouchedFiles },
+): Action {
+  const given = getText(input, 'path');
+  const path = given === null ? null : resolveFilePath(given, cwd);
+  switch (tool) {
+    case 'bash':
+    case 'powershell':
+      return { kind: 'command', command: getCleanText(input, 'command'), background: false };
+    case 'read':
+      if (path !== null) files.markSeen(path);
+      return { kind: 'read', path: path ?? '' };
+    case 'write':
+      return { kind: 'edit', edits: [files.write(path ?? '', getCleanText(input, 'content'))] };
+    case 'edit':
+      return { kind: 'edit', edits: readEdits(input, path ?? '', files) };
+    case 'grep':
+    case 'find':
+      return { kind: 'search', pattern: getCleanText(input, 'pattern'), path };
+    case 'ls':
+      return { kind: 'search', pattern: '', path };
+    default:
+      return { kind: 'other', texts: collectTexts(input) };
+  }
+}
+
+/** One repathment in older releases, a list of them in newer ones. */
+function readEdits(input: Row, path: string, files: TouchedFiles): FileEdit[] {
+  const listed = getRows(input, 'edits');
+  const edits = listed.length === 0 ? [input] : listed;
+  return edits.map((edit) => files.edit(path, getCleanText(edit, 'oldText'), getCleanText(edit, 'newText')));
+}

@@ -1,0 +1,327 @@
+import type { Event } from '../../model/event.ts';
+import { readLines } from '../../platform/lines.ts';
+import type { Agent, FoundSession, Reading } from '../agent.ts';
+import {
+  isPlanTool,
+  makeToolCall,
+  makeToolResult,
+  type OpenCall,
+  readShellOutput,
+  refineWrite,
+  toOpenCall,
+} from '../shared/gemini-tools.ts';
+import {
+  countUnknown,
+  EMPTY_ROW,
+  getAnyText,
+  getNumber,
+  getRow,
+  getRows,
+  getText,
+  parseRow,
+  type Row,
+} from '../shared/json.ts';
+import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
+import {
+  type CallOutcome,
+  makeCompaction,
+  makeInjected,
+  makeLimit,
+  makePrompt,
+  makeReply,
+  makeStamp,
+  type Stamp,
+  toTimestamp,
+} from '../shared/make-events.ts';
+import { PendingEvents, type PendingState, startPending } from '../shared/pending-events.ts';
+import { TouchedFiles } from '../shared/touched-files.ts';
+import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
+import {
+  findSessions,
+  inspectFile,
+  isSubAgentFile,
+  listTranscripts,
+  readHuman,
+  readTexts,
+} from './sessions.ts';
+
+export const qwenAgent: Agent = {
+  name: 'qwen',
+  findSessions,
+  listTranscripts,
+  inspectFile,
+  readEvents: (session, reading) => readRows(format, session, reading),
+  openTranscript: (opening) => openRows(format, opening),
+};
+
+/** Kept on disk between readings. */
+interface ChatState {
+  outbox: PendingState;
+  files: Set<string>;
+  calls: Map<string, OpenCall>;
+  cwd: string | null;
+  /** A slash command whose expansion comes as the next row of type `user`. */
+  expanding: string | null;
+  lastLimit: string | null;
+  dead: DeadLines[];
+}
+
+function startState(cwd: string | null, dead: DeadLines[]): ChatState {
+  return {
+    outbox: startPending(),
+    files: new Set(),
+    calls: new Map(),
+    cwd,
+    expanding: null,
+    lastLimit: null,
+    dead,
+  };
+}
+
+const format: RowFormat<ChatState> = {
+  start: ({ cwd }) => startState(cwd, []),
+  lookAhead: ({ cwd, path }, until) => startState(cwd, findDeadLines(path, until)),
+  openReader: ({ state, session, reading, knowsAll }) => {
+    const conversation = new Conversation(state, session, reading);
+    return {
+      read: (numbered) => {
+        const { row, line } = numbered;
+        if (!knowsAll && isRewind(row)) return null;
+        const isDead = state.dead.some(({ after, before }) => line > after && line < before);
+        return isDead ? [] : conversation.read(numbered);
+      },
+      finish: () => conversation.finish(),
+      keep: () => state,
+    };
+  },
+  shortcuts: () => ({ isNeedless: isNeedlessRow }),
+};
+
+const TYPE = toKey('type');
+const SUBTYPE = toKey('subtype');
+const API_ERROR = Buffer.from('api_error');
+
+/** System rows about what happened; all others are for Qwen Code itself. */
+const EVENT_SUBTYPES = new Set([
+  'chat_compression',
+  'slash_command',
+  'turn_result',
+  'ui_telemetry',
+  'rewind',
+]);
+
+/** Type and subtype come first in a row, before any text that could contain the same keys. */
+function isNeedlessRow(bytes: Buffer): boolean {
+  if (peekText(bytes, TYPE) !== 'system') return false;
+  const subtype = peekText(bytes, SUBTYPE);
+  if (subtype === 'ui_telemetry') return !bytes.includes(API_ERROR);
+  return subtype !== '' && !EVENT_SUBTYPES.has(subtype);
+}
+
+/** Turns the rows of a conversation into events, one after the other. */
+class Conversation {
+  readonly #state: ChatState;
+  readonly #reading: Reading;
+  readonly #isSubAgent: boolean;
+  readonly #outbox: PendingEvents;
+  readonly #files: TouchedFiles;
+
+  constructor(state: ChatState, session: FoundSession, reading: Reading) {
+    this.#state = state;
+    this.#reading = reading;
+    this.#isSubAgent = session.parent !== null && isSubAgentFile(session.path);
+    this.#outbox = new PendingEvents(state.outbox);
+    this.#files = new TouchedFiles(state.files);
+  }
+
+  read(numbered: NumberedRow): Event[] {
+    for (const event of this.#readRow(numbered)) {
+      if (event.type === 'prompt') this.#outbox.release();
+      if (event.type === 'call' && event.tool === 'write_file') this.#outbox.addWaiting(event);
+      else this.#outbox.add(event);
+    }
+    return this.#outbox.take();
+  }
+
+  finish(): Event[] {
+    this.#outbox.release();
+    return this.#outbox.take();
+  }
+
+  *#readRow({ row, line }: NumberedRow): Generator<Event> {
+    this.#state.cwd = getText(row, 'cwd') || this.#state.cwd;
+    this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
+    this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
+    const stamp = this.#stamp(row, line);
+    if (row.type === 'user') yield* this.#readUser(row, stamp);
+    else if (row.type === 'assistant') yield* this.#readAssistant(row, stamp);
+    else if (row.type === 'tool_result') yield* this.#readResults(row, stamp);
+    else if (row.type === 'system') yield* this.#readSystem(row, stamp);
+    else countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
+  }
+
+  #stamp(row: Row, line: number): Stamp {
+    const branch = getText(row, 'gitBranch');
+    const stamp = makeStamp({
+      at: toTimestamp(row.timestamp),
+      line,
+      id: getText(row, 'uuid'),
+      cwd: this.#state.cwd,
+      model: getText(row, 'model'),
+    });
+    const sidechain = row.isSidechain === true && !this.#isSubAgent ? { sidechain: true } : {};
+    return { ...stamp, ...(branch ? { branch: branch.toWellFormed() } : {}), ...sidechain };
+  }
+
+  *#readUser(row: Row, stamp: Stamp): Generator<Event> {
+    for (const text of readTexts(row).slice(1)) yield* makeInjected(stamp, text);
+    const expanded = this.#state.expanding;
+    this.#state.expanding = null;
+    if (row.isSidechain === true || this.#isSubAgent) return;
+    const text = readHuman(row);
+    const isRepeated = expanded !== null && (text === expanded || !isShown(row));
+    if (text !== null && !isRepeated) yield* makePrompt(stamp, text);
+  }
+
+  *#readAssistant(row: Row, stamp: Stamp): Generator<Event> {
+    for (const part of getRows(getRow(row, 'message'), 'parts')) {
+      if (part.thought === true) continue;
+      const text = getText(part, 'text');
+      if (text !== null) yield* makeReply(stamp, text);
+      const call = getRow(part, 'functionCall');
+      if (call !== EMPTY_ROW) yield* this.#readCall(call, stamp);
+    }
+  }
+
+  *#readCall(call: Row, stamp: Stamp): Generator<Event> {
+    const id = getText(call, 'id');
+    const tool = getText(call, 'name');
+    if (id === null || tool === null || this.#state.calls.has(id)) return;
+    const input = getRow(call, 'args');
+    this.#state.calls.set(id, toOpenCall(tool, input));
+    yield* makeToolCall(stamp, { id, tool, input, cwd: this.#state.cwd }, this.#files);
+  }
+
+  *#readResults(row: Row, stamp: Stamp): Generator<Event> {
+    const detail = getRow(row, 'toolCallResult');
+    for (const part of getRows(getRow(row, 'message'), 'parts')) {
+      const response = getRow(part, 'functionResponse');
+      const id = getText(response, 'id');
+      if (id === null) continue;
+      const call = this.#state.calls.get(id) ?? { tool: getText(response, 'name') ?? '', input: EMPTY_ROW };
+      this.#state.calls.delete(id);
+      if (!isPlanTool(call.tool)) yield* this.#readResult({ id, call, response, detail }, stamp);
+    }
+  }
+
+  *#readResult(found: FoundResult, stamp: Stamp): Generator<Event> {
+    const outcome = readOutcome(found);
+    this.#outbox.settle(found.id.toWellFormed(), (action) =>
+      refineWrite(action, outcome.output, found.detail.resultDisplay),
+    );
+    yield* makeToolResult(stamp, found.call, outcome);
+  }
+
+  *#readSystem(row: Row, stamp: Stamp): Generator<Event> {
+    const payload = getRow(row, 'systemPayload');
+    if (row.subtype === 'chat_compression') yield makeCompaction(stamp, readSummary(payload));
+    else if (row.subtype === 'slash_command') yield* this.#readCommand(payload, stamp);
+    else if (row.subtype === 'turn_result')
+      yield* this.#limit(getText(getRow(payload, 'error'), 'message'), stamp);
+    else if (row.subtype === 'ui_telemetry')
+      yield* this.#limit(readApiError(getRow(payload, 'uiEvent')), stamp);
+  }
+
+  /** Each retry is recorded: the same error again is not a new event. */
+  *#limit(text: string | null, stamp: Stamp): Generator<Event> {
+    if (text === null || text === this.#state.lastLimit) return;
+    this.#state.lastLimit = text;
+    yield makeLimit(stamp, text);
+  }
+
+  *#readCommand(payload: Row, stamp: Stamp): Generator<Event> {
+    const raw = getText(payload, 'rawCommand')?.trim() ?? '';
+    if (payload.phase !== 'invocation' || payload.hiddenInvocation === true) return;
+    if (payload.sentToModel === true) this.#state.expanding = raw;
+    if (/^\S+\s+\S/.test(raw)) yield* makePrompt(stamp, raw);
+  }
+}
+
+function isShown(row: Row): boolean {
+  return getText(getRow(row, 'systemPayload'), 'displayText') !== null;
+}
+
+interface FoundResult {
+  id: string;
+  call: OpenCall;
+  response: Row;
+  detail: Row;
+}
+
+function readOutcome({ id, call, response, detail }: FoundResult): CallOutcome {
+  const { response: plain } = response;
+  const body = getRow(response, 'response');
+  const text = getText(body, 'output') ?? getText(body, 'error') ?? (typeof plain === 'string' ? plain : '');
+  const status = getText(detail, 'status');
+  const isFine = status === null ? !('error' in body) : status === 'success';
+  if (call.tool !== 'run_shell_command') return { id, ok: isFine, exit: null, output: text };
+  const display = getRow(detail, 'resultDisplay');
+  const framed = readShellOutput(text);
+  const exit = getNumber(display, 'exitCode') ?? framed?.exit ?? null;
+  const output = getText(display, 'output') ?? framed?.output ?? text;
+  return { id, ok: isFine && (exit === null || exit === 0), exit, output };
+}
+
+function readSummary(payload: Row): string | null {
+  const [first] = getRows(payload, 'compressedHistory');
+  const texts = getRows(first ?? EMPTY_ROW, 'parts').flatMap((part) => getText(part, 'text') ?? []);
+  return texts.length === 0 ? null : texts.join('\n').replace(CLOSING, '');
+}
+
+/** What Qwen Code says to the next model after a summary. */
+const CLOSING = /\n+Resume the prior task using the summary above\.[^\n]*\s*$/;
+
+function readApiError(event: Row): string | null {
+  if (event['event.name'] !== 'qwen-code.api_error') return null;
+  const text = getAnyText(event, 'error_message', 'error.message', 'error') ?? 'API error';
+  const status = getNumber(event, 'status_code');
+  return status === null ? text : `${status} ${text}`;
+}
+
+const REWIND = Buffer.from('"subtype":"rewind"');
+const UUID = toKey('uuid');
+
+interface DeadLines {
+  /** The last line that counts again; 0 for none. */
+  after: number;
+  before: number;
+}
+
+/**
+ * The lines that were rewound. Each row names the one before it as its parent; the parent of a `rewind` row is the row
+ * that the conversation went back to, and the rows between the two no longer count.
+ */
+function findDeadLines(path: string, until: number): DeadLines[] {
+  const rewinds: { to: string | null; line: number }[] = [];
+  for (const { bytes, number } of readLines(path, { until })) {
+    const row = bytes.includes(REWIND) ? parseRow(bytes.toString('utf8')) : null;
+    if (row === null || !isRewind(row)) continue;
+    const { parentUuid } = row;
+    if (parentUuid === null || typeof parentUuid === 'string') rewinds.push({ to: parentUuid, line: number });
+  }
+  if (rewinds.length === 0) return [];
+  const targets = new Set(rewinds.map(({ to }) => to));
+  const lines = new Map<string, number>();
+  for (const { bytes, number } of readLines(path, { until })) {
+    const uuid = peekText(bytes, UUID);
+    if (targets.has(uuid) && !lines.has(uuid)) lines.set(uuid, number);
+  }
+  return rewinds.flatMap(({ to, line }) => {
+    const after = to === null ? 0 : lines.get(to);
+    return after === undefined ? [] : [{ after, before: line }];
+  });
+}
+
+function isRewind(row: Row): boolean {
+  return row.type === 'system' && row.subtype === 'rewind';
+}

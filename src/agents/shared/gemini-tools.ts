@@ -1,0 +1,230 @@
+import type { Action, Event, PlanItem } from '../../model/event.ts';
+import {
+  asRow,
+  collectTexts,
+  EMPTY_ROW,
+  getAnyText,
+  getRows,
+  getText,
+  parseRow,
+  type Row,
+  toRows,
+} from './json.ts';
+import {
+  type CallOutcome,
+  makeCall,
+  makeInjected,
+  makePlan,
+  makePrompt,
+  makeResult,
+  type Stamp,
+} from './make-events.ts';
+import { toMessageText } from './message-text.ts';
+import { resolveFilePath, type TouchedFiles } from './touched-files.ts';
+
+/** A call of a tool of Gemini CLI. Qwen Code has the same tools, some of them under other names. */
+interface ToolCall {
+  id: string;
+  tool: string;
+  input: Row;
+  cwd: string | null;
+  /** What the tool returned and showed, where the record of the call has it. */
+  output?: string;
+  display?: unknown;
+}
+
+/** The event that a call stands for: a plan tool's is the plan. */
+export function* makeToolCall(stamp: Stamp, call: ToolCall, files: TouchedFiles): Generator<Event> {
+  const { id, tool, input, output = '', display } = call;
+  if (isPlanTool(tool)) {
+    const plan = readPlan(tool, input, display);
+    if (plan !== null) yield makePlan(stamp, plan);
+    return;
+  }
+  const action = describeFileCall(call, files) ?? describeOtherCall(call);
+  yield makeCall(stamp, { id, tool, action: refineWrite(action, output, display) });
+}
+
+function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
+  const given = getAnyText(input, 'file_path', 'absolute_path', 'notebook_path', 'path');
+  if (given === null || given === '') return null;
+  const path = resolveFilePath(given, cwd);
+  switch (tool) {
+    case 'read_file':
+      files.markSeen(path);
+      return { kind: 'read', path };
+    case 'write_file':
+      return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };
+    case 'replace':
+    case 'edit': {
+      const before = getText(input, 'old_string') ?? '';
+      const after = getText(input, 'new_string') ?? '';
+      return {
+        kind: 'edit',
+        edits: [before === '' ? files.write(path, after) : files.edit(path, before, after)],
+      };
+    }
+    case 'notebook_edit':
+      return { kind: 'edit', edits: [files.edit(path, '', getText(input, 'new_source') ?? '')] };
+    default:
+      return null;
+  }
+}
+
+function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
+  const text = (...keys: readonly string[]): string => toMessageText(getAnyText(input, ...keys) ?? '');
+  switch (tool) {
+    case 'run_shell_command':
+      return { kind: 'command', command: text('command'), background: input.is_background === true };
+    case 'monitor':
+      return { kind: 'command', command: text('command'), background: true };
+    case 'grep_search':
+    case 'search_file_content':
+    case 'glob':
+    case 'list_directory': {
+      const place = getAnyText(input, 'dir_path', 'path');
+      return {
+        kind: 'search',
+        pattern: text('pattern'),
+        path: place === null ? null : resolveFilePath(place, cwd),
+      };
+    }
+    case 'google_web_search':
+    case 'web_search':
+      return { kind: 'search', pattern: text('query'), path: null };
+    case 'web_fetch':
+      return { kind: 'fetch', url: findUrl(text('url', 'prompt')) };
+    case 'agent':
+    case 'task':
+    case 'invoke_agent':
+    case 'codebase_investigator':
+    case 'generalist':
+      return { kind: 'delegate', task: collectTask(input) };
+    case 'ask_user':
+    case 'ask_user_question':
+      return { kind: 'ask', question: readQuestions(input).join('\n') };
+    case 'exit_plan_mode':
+      return { kind: 'propose', text: text('plan', 'plan_filename', 'plan_path') };
+    default:
+      return { kind: 'other', texts: collectTexts(input) };
+  }
+}
+
+/** A prompt to fetch something has the address in it. */
+function findUrl(text: string): string {
+  return /https?:\/\/[^\s"'<>]{1,2000}/.exec(text)?.[0] ?? text;
+}
+
+function collectTask(input: Row): string {
+  const texts = [getText(input, 'description'), getAnyText(input, 'prompt', 'objective', 'task', 'request')];
+  return toMessageText(texts.filter((text) => text !== null && text !== '').join('\n'));
+}
+
+function readQuestions(input: Row): string[] {
+  return getRows(input, 'questions').flatMap((question) =>
+    toMessageText(getText(question, 'question') ?? ''),
+  );
+}
+
+/** Completes an edit by its result, the only place that says whether the file was there before. */
+export function refineWrite(action: Action, text: string, display: unknown): Action {
+  const [edit, ...more] = action.kind === 'edit' ? action.edits : [];
+  if (edit === undefined || more.length > 0) return action;
+  if (text.startsWith('Successfully created'))
+    return { kind: 'edit', edits: [{ ...edit, change: 'created', before: '' }] };
+  if (!text.startsWith('Successfully overwrote')) return action;
+  const before = getText(asRow(display) ?? {}, 'originalContent') ?? '';
+  return { kind: 'edit', edits: [{ ...edit, change: 'edited', before: before.toWellFormed() }] };
+}
+
+const TODO_TOOLS = new Set(['write_todos', 'todo_write']);
+
+export function isPlanTool(tool: string): boolean {
+  return TODO_TOOLS.has(tool) || tool.startsWith('tracker_');
+}
+
+/** The whole plan, from a tool's input or from what it shows afterwards; null when there is none. */
+function readPlan(tool: string, input: Row, display: unknown): PlanItem[] | null {
+  const list = TODO_TOOLS.has(tool) ? input.todos : asRow(display)?.todos;
+  return Array.isArray(list) ? toRows(list).flatMap(readItem) : null;
+}
+
+function readItem(todo: Row): PlanItem[] {
+  const text = getAnyText(todo, 'content', 'description');
+  const { status } = todo;
+  const isKnown = status === 'in_progress' || status === 'completed' || status === 'cancelled';
+  return text === null ? [] : [{ text: toMessageText(text.trim()), status: isKnown ? status : 'pending' }];
+}
+
+const FRAME_START = /^(?:Command: [\s\S]*?\n)?(?:Directory: [^\n]*\n)?(?:Output|Stdout): /;
+const LAST_FIELD = /\n(Exit Code|Signal|Background PIDs|Process Group PGID): ([^\n]{0,200})$/;
+const ERROR_FIELD = '\nError: ';
+const NOTHING = /^\((?:empty|none)\)$/;
+
+/** Exit status and output of a shell command, from the labelled text that the tool returns. No status means 0. */
+export function readShellOutput(text: string): { exit: number; output: string } | null {
+  const start = FRAME_START.exec(text.slice(0, 20_000))?.[0];
+  if (start === undefined) return null;
+  let body = text.slice(start.length).trimEnd();
+  let exit = 0;
+  for (;;) {
+    const [field, name, value = ''] = LAST_FIELD.exec(body.slice(-300)) ?? [];
+    if (field === undefined) break;
+    if (name === 'Exit Code' && /^\d{1,9}$/.test(value)) exit = Number(value);
+    body = body.slice(0, -field.length);
+  }
+  const split = body.lastIndexOf(ERROR_FIELD);
+  const parts = split === -1 ? [body] : [body.slice(0, split), body.slice(split + ERROR_FIELD.length)];
+  return { exit, output: parts.filter((part) => part !== '' && !NOTHING.test(part)).join('\n') };
+}
+
+/** A call without its result so far. The input is kept only where the result cannot be understood without it. */
+export interface OpenCall {
+  tool: string;
+  input: Row;
+}
+
+const ASK_TOOLS = new Set(['ask_user', 'ask_user_question']);
+
+export function toOpenCall(tool: string, input: Row): OpenCall {
+  return { tool, input: ASK_TOOLS.has(tool) ? input : EMPTY_ROW };
+}
+
+/** The events that a result stands for: a brief of ours was injected, an answer to a question is a prompt. */
+export function* makeToolResult(stamp: Stamp, call: OpenCall, outcome: CallOutcome): Generator<Event> {
+  yield makeResult(stamp, outcome);
+  yield* makeInjected(stamp, outcome.output);
+  const answers = ASK_TOOLS.has(call.tool) && outcome.ok ? readAnswers(outcome.output, call.input) : null;
+  if (answers !== null) yield* makePrompt(stamp, answers);
+}
+
+/** What the human answered, as the tool returns it; with several questions, each answer is preceded by its own. */
+function readAnswers(text: string, input: Row): string | null {
+  const answers = readNumberedAnswers(text, readQuestions(input)) ?? readNamedAnswers(text);
+  const [only] = answers;
+  if (only === undefined) return null;
+  return answers.length === 1
+    ? only.answer
+    : answers.map(({ name, answer }) => `${name} → ${answer}`).join('\n');
+}
+
+interface Answer {
+  name: string;
+  answer: string;
+}
+
+function readNumberedAnswers(text: string, questions: readonly string[]): Answer[] | null {
+  const answers = asRow(parseRow(text)?.answers);
+  if (answers === null) return null;
+  return Object.entries(answers).flatMap(([index, answer]) => {
+    return typeof answer === 'string' ? [{ name: questions[Number(index)] ?? index, answer }] : [];
+  });
+}
+
+const PROVIDED = 'User has provided the following answers:';
+
+function readNamedAnswers(text: string): Answer[] {
+  if (!text.startsWith(PROVIDED)) return [];
+  const lines = text.slice(0, 100_000).matchAll(/^\*\*([^\n]{1,200}?)\*\*: (.*)$/gm);
+  return [...lines].map(([, name = '', answer = '']) => ({ name, answer }));
+}

@@ -1,0 +1,111 @@
+import { isAscii } from 'node:buffer';
+import { type Position, readLines, startOfFile } from '../../platform/lines.ts';
+import type { Reading } from '../agent.ts';
+import { parseRow, type Row } from './json.ts';
+
+const QUOTE = 0x22;
+const LONGEST = 60;
+
+/** The bytes of `"name":"`, to look for with `peekText`. */
+export function toKey(name: string): Buffer {
+  return Buffer.from(`"${name}":"`);
+}
+
+/**
+ * The first text under a key in the bytes of a JSON object, without parsing it; empty when there is none or it is long.
+ * Quotes in texts are escaped, so a match is a key: of the object itself, or of one inside it.
+ */
+export function peekText(bytes: Buffer, key: Buffer): string {
+  const at = bytes.indexOf(key);
+  if (at === -1) return '';
+  const start = at + key.length;
+  const end = bytes.subarray(start, start + LONGEST).indexOf(QUOTE);
+  return end === -1 ? '' : bytes.toString('latin1', start, start + end);
+}
+
+export interface NumberedRow {
+  row: Row;
+  /** From 1. */
+  line: number;
+}
+
+/** Ways to read the rows of a format without parsing all of its bytes. */
+export interface Shortcuts {
+  /** Whether the bytes of a line show that it has no event. */
+  isNeedless?(bytes: Buffer): boolean;
+  /** The text of a row, without bytes that are not needed. */
+  decode?(bytes: Buffer): string;
+}
+
+/** The part of a file that is read. */
+export interface Extent {
+  position: Position;
+  until: number;
+}
+
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
+const OPEN_OBJECT = 0x7b;
+
+/** The rows of a transcript with one JSON object per line, in order. */
+export function* readJsonLines(
+  path: string,
+  reading: Reading,
+  shortcuts: Shortcuts = {},
+): Generator<NumberedRow> {
+  const extent = { position: startOfFile(), until: Number.POSITIVE_INFINITY };
+  yield* readClosedRows(path, reading, { ...shortcuts, ...extent });
+  yield* readOpenRow(path, reading, extent);
+}
+
+/** The rows in complete lines. Advances the position. */
+export function* readClosedRows(
+  path: string,
+  reading: Reading,
+  { position, until, isNeedless = () => false, decode = decodeText }: Extent & Shortcuts,
+): Generator<NumberedRow> {
+  const onLongLine = (): void => {
+    reading.rows++;
+    reading.unreadable++;
+  };
+  for (const { bytes, number, closed } of readLines(path, { position, until, onLongLine })) {
+    const content = number === 1 ? skipByteOrderMark(bytes) : bytes;
+    if (!closed || isBlank(content)) continue;
+    reading.rows++;
+    if (isNeedless(content)) continue;
+    const row = parseRow(decode(content));
+    if (row === null) reading.unreadable++;
+    else yield { row, line: number };
+  }
+}
+
+/**
+ * The row in a last line without a line end, to be read after all others. It may still be being written: until it parses
+ * it is not counted as unreadable.
+ */
+export function* readOpenRow(
+  path: string,
+  reading: Reading,
+  { position, until }: Extent,
+): Generator<NumberedRow> {
+  for (const { bytes, number } of readLines(path, { position: { ...position }, until })) {
+    const row = parseRow(decodeText(number === 1 ? skipByteOrderMark(bytes) : bytes));
+    if (row === null) continue;
+    reading.rows++;
+    yield { row, line: number };
+  }
+}
+
+/** Most rows are ASCII, which is several times cheaper to decode as Latin-1. */
+export function decodeText(bytes: Buffer): string {
+  return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
+}
+
+function skipByteOrderMark(bytes: Buffer): Buffer {
+  const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+  return marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
+}
+
+function isBlank(bytes: Buffer): boolean {
+  if (bytes[0] === OPEN_OBJECT) return false;
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}

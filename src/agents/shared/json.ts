@@ -1,0 +1,95 @@
+/** A JSON object of which nothing else is known: a row of a transcript, or an object in one. */
+export type Row = Readonly<Record<string, unknown>>;
+
+export const EMPTY_ROW: Row = {};
+
+export function asRow(value: unknown): Row | null {
+  return isRow(value) ? value : null;
+}
+
+function isRow(value: unknown): value is Row {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Null for anything but the JSON of an object. */
+export function parseRow(text: string): Row | null {
+  return asRow(parseAny(text));
+}
+
+/** Undefined for text that is not JSON. */
+export function parseAny(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+export function getText(row: Row, key: string): string | null {
+  const value = row[key];
+  return typeof value === 'string' ? value : null;
+}
+
+export function getNumber(row: Row, key: string): number | null {
+  const value = row[key];
+  return typeof value === 'number' && Number.isFinite(value) ? value : null;
+}
+
+export function getRow(row: Row, key: string): Row {
+  return asRow(row[key]) ?? EMPTY_ROW;
+}
+
+/** The objects in a list; other items are dropped. */
+export function getRows(row: Row, key: string): Row[] {
+  return toRows(row[key]);
+}
+
+export function toRows(value: unknown): Row[] {
+  return Array.isArray(value) ? value.filter(isRow) : [];
+}
+
+/** The text under the first of several keys that has one. */
+export function getAnyText(row: Row, ...keys: readonly string[]): string | null {
+  for (const key of keys) {
+    const text = getText(row, key);
+    if (text !== null) return text;
+  }
+  return null;
+}
+
+/** The same, well-formed; empty when there is none. */
+export function getCleanText(row: Row, ...keys: readonly string[]): string {
+  return getAnyText(row, ...keys)?.toWellFormed() ?? '';
+}
+
+const MAX_TEXTS = 200;
+const MAX_DEPTH = 8;
+
+/** All texts in a value, without their keys. */
+export function collectTexts(value: unknown, depth = 0): string[] {
+  if (typeof value === 'string') return [value.toWellFormed()];
+  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
+  const texts: string[] = [];
+  for (const child of Object.values(value)) {
+    if (texts.length >= MAX_TEXTS) break;
+    texts.push(...collectTexts(child, depth + 1));
+  }
+  return texts.slice(0, MAX_TEXTS);
+}
+
+const MAX_KINDS = 100;
+
+/** Counts a row of a kind that the reader does not know. The kinds come from the file, so only so many get a counter. */
+export function countUnknown(unknown: Record<string, number>, kind: string): void {
+  const short = kind.slice(0, 80).toWellFormed();
+  const name = Object.hasOwn(unknown, short) || Object.keys(unknown).length < MAX_KINDS ? short : 'other';
+  const count = Object.hasOwn(unknown, name) ? (unknown[name] ?? 0) : 0;
+  // Defined rather than assigned: a kind named `__proto__` would change the prototype.
+  Object.defineProperty(unknown, name, {
+    value: count + 1,
+    writable: true,
+    enumerable: true,
+    configurable: true,
+  });
+}
