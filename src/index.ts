@@ -33,7 +33,7 @@ export { isHandoverId } from './model/id.ts';
 export { JournalEntry } from './model/journal-entry.ts';
 export { describeMachine, type Machine } from './platform/machine.ts';
 export { findPause, type Pause } from './platform/pause.ts';
-export { describePlace, type Place } from './platform/place.ts';
+export { describePlace, type Place } from './platform/project.ts';
 export type { Catalog, CatalogRow, Filter } from './store/catalog.ts';
 export { examineStore, fixFindings } from './store/doctor/doctor.ts';
 export type { Finding } from './store/doctor/finding.ts';

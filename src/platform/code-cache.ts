@@ -7,20 +7,20 @@ import { Script } from 'node:vm';
  * A program of ours with what V8 made of it when it ran before: for a program that runs once and is over, compiling takes
  * longer than running.
  */
-export interface KeptProgram {
+export interface CachedProgram {
   /** What its entry exports. */
   exports: Exports;
   /** Where to keep it; null for nowhere. */
   path: string | null;
   /** How much had run when it was kept, in the caller's own measure; -1 when nothing is kept that can be used. */
-  worth: number;
+  warmth: number;
   /** Whether a file was loaded that is not kept. */
-  lacks: boolean;
+  isIncomplete: boolean;
   /** What to write there: by now, so with all that was loaded and compiled since. */
   pack(worth: number): Uint8Array[];
 }
 
-export interface Keeping {
+export interface CodeCache {
   path: string | null;
   /** Differs whenever a source does. V8 itself looks at its own version and at the length of a source. */
   build: string;
@@ -28,8 +28,8 @@ export interface Keeping {
 
 type Exports = Readonly<Record<string, unknown>>;
 
-interface Kept {
-  worth: number;
+interface CacheContent {
+  warmth: number;
   codes: ReadonlyMap<string, Buffer>;
 }
 
@@ -41,13 +41,13 @@ const MAX_BYTES = 16 * 1024 * 1024;
  * The entry, and the files beside it that it requires: the loader of Node would compile them each time. Each is a function of
  * `exports`, `require` and `__filename`, in ASCII.
  */
-export function openKeptProgram(entry: string, { path, build }: Keeping): KeptProgram {
-  const kept = path === null ? null : readKept(path, build);
+export function openCachedProgram(entry: string, { path, build }: CodeCache): CachedProgram {
+  const kept = path === null ? null : readCacheContent(path, build);
   const folder = dirname(entry);
   const requireOther = createRequire(entry);
   const loaded = new Map<string, Exports>();
   const scripts = new Map<string, Script>();
-  const state = { worth: kept?.worth ?? -1, lacks: false };
+  const state = { worth: kept?.warmth ?? -1, lacks: false };
 
   const requireAny = (id: string): unknown => {
     if (isBeside(id)) return load(basename(id));
@@ -77,16 +77,16 @@ export function openKeptProgram(entry: string, { path, build }: Keeping): KeptPr
   return {
     exports,
     path,
-    get worth() {
+    get warmth() {
       return state.worth;
     },
-    get lacks() {
+    get isIncomplete() {
       return state.lacks;
     },
     pack: (worth) => {
       const codes = new Map<string, Buffer>(state.worth < 0 ? [] : kept?.codes);
       for (const [name, script] of scripts) codes.set(name, script.createCachedData());
-      return pack(`${build} ${worth}`, codes);
+      return packCache(`${build} ${worth}`, codes);
     },
   };
 }
@@ -115,20 +115,22 @@ function isBeside(id: string): boolean {
  * V8 takes code on trust. So all of it is there twice, and rot, or a write that came to no end, would have to hit both alike:
  * comparing is faster than any sum.
  */
-function pack(title: string, codes: ReadonlyMap<string, Buffer>): Uint8Array[] {
+function packCache(title: string, codes: ReadonlyMap<string, Buffer>): Uint8Array[] {
   const lines = [title, ...Array.from(codes, ([name, code]) => `${name} ${code.length}`), ''];
   const half = [Buffer.from(lines.join('\n').padEnd(HEADER_BYTES)), ...codes.values()];
   return [...half, ...half];
 }
 
-function readKept(path: string, build: string): Kept | null {
+function readCacheContent(path: string, build: string): CacheContent | null {
   const bytes = readOwnFile(path);
   const half = (bytes?.length ?? 0) / 2;
   if (bytes === null || half < HEADER_BYTES) return null;
-  return bytes.subarray(0, half).equals(bytes.subarray(half)) ? unpack(bytes.subarray(0, half), build) : null;
+  return bytes.subarray(0, half).equals(bytes.subarray(half))
+    ? unpackCache(bytes.subarray(0, half), build)
+    : null;
 }
 
-function unpack(bytes: Buffer, build: string): Kept | null {
+function unpackCache(bytes: Buffer, build: string): CacheContent | null {
   const lines = bytes.toString('latin1', 0, HEADER_BYTES).trimEnd().split('\n');
   const [[madeBy = '', worth = ''] = [], ...files] = lines.map((line) => line.split(' '));
   const codes = new Map<string, Buffer>();
@@ -137,7 +139,7 @@ function unpack(bytes: Buffer, build: string): Kept | null {
     codes.set(name, bytes.subarray(from, from + Number(length)));
     from += Number(length);
   }
-  return madeBy === build && from === bytes.length ? { worth: Number(worth), codes } : null;
+  return madeBy === build && from === bytes.length ? { warmth: Number(worth), codes } : null;
 }
 
 /** It is run, so nobody else may have written it. Null for anything but a file of this user. */

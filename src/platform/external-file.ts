@@ -31,7 +31,7 @@ export function readHead(path: string, maxBytes: number): FileHead | null {
   }));
 }
 
-export interface FileSight {
+export interface FileStat {
   /** The same as long as no other file is put in its place. */
   identity: string;
   size: number;
@@ -39,7 +39,7 @@ export interface FileSight {
 }
 
 /** Null where there is no regular file. */
-export function sightFile(path: string): FileSight | null {
+export function statFile(path: string): FileStat | null {
   const stat = statOrNull(path);
   if (stat === null || !stat.isFile()) return null;
   const { dev, ino, size, mtimeMs } = stat;

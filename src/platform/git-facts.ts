@@ -4,10 +4,10 @@ import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, Commit, GitFacts, GitOperation } from '../model/workspace.ts';
 import { isOwnTempName } from './durable-file.ts';
-import type { ProgramResult } from './exec.ts';
 import { pathExists, requireFolder } from './folders.ts';
 import { type GitOptions, locateRepository, runGit } from './git.ts';
 import type { Machine } from './machine.ts';
+import type { ProgramResult } from './processes.ts';
 
 export type StatusFacts = Omit<GitFacts, 'operation' | 'commits'>;
 
@@ -53,7 +53,7 @@ const STATUS = [
 ];
 
 function readStatus(git: GitOptions): StatusFacts | null {
-  const result = runOrNull(STATUS, git);
+  const result = runGitOrNull(STATUS, git);
   if (result === null || (result.status !== 0 && !result.truncated)) return null;
   const facts = parseStatus(result.stdout, MAX_CHANGED);
   return result.truncated ? { ...facts, changed_total: null, changed_cut: true } : facts;
@@ -100,7 +100,7 @@ const LOG = [
 ];
 
 function readCommits(git: GitOptions): Commit[] {
-  const result = runOrNull(LOG, { ...git, maxBytes: 4 * 1024 * 1024 });
+  const result = runGitOrNull(LOG, { ...git, maxBytes: 4 * 1024 * 1024 });
   if (result === null) return [];
   return [...splitRecords(result.stdout)].flatMap((record) => parseCommit(record));
 }
@@ -119,13 +119,13 @@ function cutSubject(subject: string): string {
 }
 
 function readBranch(git: GitOptions): string | null {
-  const result = runOrNull(['symbolic-ref', '--quiet', 'HEAD'], git);
+  const result = runGitOrNull(['symbolic-ref', '--quiet', 'HEAD'], git);
   const [, branch] = /^refs\/heads\/(.+)\n$/.exec(result?.stdout.toString('utf8') ?? '') ?? [];
   return branch ?? null;
 }
 
 /** Null when git did not end in time, or could not be run safely. */
-export function runOrNull(args: readonly string[], git: GitOptions): ProgramResult | null {
+export function runGitOrNull(args: readonly string[], git: GitOptions): ProgramResult | null {
   try {
     return runGit(args, git);
   } catch (error) {

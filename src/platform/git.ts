@@ -1,8 +1,8 @@
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { type ProgramResult, runProgram } from './exec.ts';
 import { pathExists, resolveRealPath } from './folders.ts';
 import type { Env } from './machine.ts';
+import { type ProgramResult, runProgram } from './processes.ts';
 
 export interface GitOptions {
   cwd: string;

@@ -1,12 +1,15 @@
-import { basename, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { compareCodeUnits, shortHash } from '../model/hash.ts';
 import { baseName } from '../model/paths.ts';
 import { cleanLine } from '../model/text.ts';
-import type { Project } from '../model/workspace.ts';
-import { requireFolder, resolveRealPath } from './folders.ts';
+import type { Project, Workspace } from '../model/workspace.ts';
+import { listNames } from './external-file.ts';
+import { isFolder, pathExists, requireFolder, resolveRealPath } from './folders.ts';
 import { findMainRoot, type GitState, locateRepository, type Repository, runGit } from './git.ts';
+import { readGitFacts } from './git-facts.ts';
 import type { Env, Machine } from './machine.ts';
+import { abbreviateHome, expandHome, toSlashes } from './paths.ts';
 
 export interface IdentifiedProject extends Project {
   /** The real top level of the worktree; outside git, the folder itself. */
@@ -62,7 +65,7 @@ function nameProject(path: string): string {
 /** The first URL of each remote, by name; null when git could not read its configuration. */
 function readRemoteUrls(repository: Repository, env: Env): Map<string, string> | null {
   const query = ['config', '--includes', '--null', '--get-regexp', '^remote\\..*\\.url$'];
-  const result = runOrNull(query, repository.top ?? repository.gitDir, env);
+  const result = runUnlessTimedOut(query, repository.top ?? repository.gitDir, env);
   if (result === null || result.truncated || (result.status !== 0 && result.status !== 1)) return null;
   const urls = new Map<string, string>();
   for (const entry of result.stdout.toString('utf8').split('\0')) {
@@ -72,7 +75,7 @@ function readRemoteUrls(repository: Repository, env: Env): Map<string, string> |
   return urls;
 }
 
-function runOrNull(args: readonly string[], cwd: string, env: Env): ReturnType<typeof runGit> | null {
+function runUnlessTimedOut(args: readonly string[], cwd: string, env: Env): ReturnType<typeof runGit> | null {
   try {
     return runGit(args, { cwd, env, maxBytes: 1024 * 1024 });
   } catch (error) {
@@ -136,7 +139,7 @@ function normaliseHosted(text: string): string | null {
   return [HOST_ALIASES.get(host) ?? host, ...listSegments(place.path)].join('/');
 }
 
-interface Place {
+interface RemoteAddress {
   host: string;
   path: string;
 }
@@ -146,7 +149,7 @@ const HOST = String.raw`\[[^\]/@?#=]*\]|[^:/@\s[\]?#=&]+`;
 const URL_PLACE = new RegExp(`^(?:[^/]*@)?(${HOST})(?::\\d*)?(?=[/?#]|$)(.*)$`, 's');
 const SCP_PLACE = new RegExp(`^([^/]*@)?(${HOST}):(.*)$`, 's');
 
-function splitUrl(text: string): Place | null {
+function splitUrl(text: string): RemoteAddress | null {
   const [, host, path = ''] = URL_PLACE.exec(text) ?? [];
   if (host !== undefined) return { host, path: decodePercent(path.replace(/[?#].*$/s, '')) };
   // A password with a slash in it: the host is behind the last @, and nothing before it may be kept.
@@ -154,7 +157,7 @@ function splitUrl(text: string): Place | null {
   return behind === text ? null : splitUrl(behind);
 }
 
-function splitScp(text: string): Place | null {
+function splitScp(text: string): RemoteAddress | null {
   const [, user, host, path] = SCP_PLACE.exec(text) ?? [];
   if (host === undefined || path === undefined) return null;
   const [, behind] = user === undefined ? (/^[^/]+@(.*)$/s.exec(path) ?? []) : [];
@@ -184,4 +187,112 @@ function decodePercent(text: string): string {
     if (error instanceof URIError) return text;
     throw error;
   }
+}
+
+/** A folder seen as work: whose project it is, where in it, and what git says of it now. */
+export interface Place {
+  project: Project;
+  workspace: Workspace;
+  /** The worktree's root on this machine, as the file system knows it. */
+  root: string;
+}
+
+export function describePlace(folder: string, machine: Machine): Place {
+  const { id, name, remote, root, worktree, git } = identifyProject(folder, machine);
+  return {
+    project: { id, name, remote: remote === null ? null : abbreviateHome(remote, machine) },
+    workspace: {
+      root: abbreviateHome(root, machine),
+      folder: toRelativePath(root, requireFolder(resolve(machine.cwd, folder))),
+      worktree,
+      git: git === 'present' ? readGitFacts(root, machine) : null,
+    },
+    root,
+  };
+}
+
+/** From `root` to `path` with forward slashes; begins with `..` when it leads out. */
+export function toRelativePath(root: string, path: string): string {
+  return toSlashes(relative(root, path));
+}
+
+/**
+ * The top folder of the worktree that a folder is in, without asking git; the folder itself outside of git. Null when it
+ * cannot be reached.
+ */
+export function findWorktreeRoot(folder: string): string | null {
+  const real = resolveRealPath(folder);
+  if (real === null) return null;
+  for (let path = real; ; path = dirname(path)) {
+    if (pathExists(join(path, '.git'))) return path;
+    if (dirname(path) === path) return real;
+  }
+}
+
+/**
+ * The folder that was worked in, or else the root of its worktree, as it is on this machine. Null when there is none, or
+ * when what has that path is another project: a handover may come from another machine.
+ */
+export function findWorkFolder(
+  { root, folder }: Workspace,
+  project: Project,
+  machine: Machine,
+): string | null {
+  const top = expandHome(root, machine);
+  return (
+    [join(top, folder), top].find(
+      (path) => isFolder(path) && identifyProject(path, machine).id === project.id,
+    ) ?? null
+  );
+}
+
+/** What the build tools of an ecosystem call their manifest. A name that begins with a dot is the end of one. */
+const MANIFESTS: readonly (readonly [type: string, manifests: readonly string[]])[] = [
+  ['node', ['package.json']],
+  ['deno', ['deno.json', 'deno.jsonc']],
+  ['python', ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'Pipfile', 'environment.yml']],
+  ['rust', ['Cargo.toml']],
+  ['go', ['go.mod', 'go.work']],
+  ['java', ['pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts']],
+  ['scala', ['build.sbt']],
+  ['clojure', ['project.clj', 'deps.edn']],
+  ['ruby', ['Gemfile', '.gemspec']],
+  ['php', ['composer.json']],
+  ['dotnet', ['.sln', '.csproj', '.fsproj', '.vbproj']],
+  ['swift', ['Package.swift', '.xcodeproj']],
+  ['dart', ['pubspec.yaml']],
+  ['elixir', ['mix.exs']],
+  ['erlang', ['rebar.config']],
+  ['haskell', ['stack.yaml', 'cabal.project', '.cabal']],
+  ['ocaml', ['dune-project']],
+  ['zig', ['build.zig']],
+  ['nim', ['.nimble']],
+  ['julia', ['Project.toml']],
+  ['r', ['DESCRIPTION', 'renv.lock']],
+  ['perl', ['cpanfile', 'Makefile.PL']],
+  ['lua', ['.rockspec']],
+  ['c/c++', ['CMakeLists.txt', 'meson.build', 'configure.ac', 'conanfile.txt', 'vcpkg.json']],
+  ['bazel', ['MODULE.bazel', 'WORKSPACE']],
+  ['nix', ['flake.nix']],
+  ['terraform', ['.tf']],
+  ['make', ['Makefile', 'GNUmakefile']],
+  ['docker', ['Dockerfile', 'compose.yaml', 'docker-compose.yml']],
+];
+
+/** Types that say nothing more where a real ecosystem is there. */
+const FALLBACKS: ReadonlySet<string> = new Set(['make', 'docker']);
+
+/** What kinds of project a folder holds, by the manifests in it: several where several are there. */
+export function detectProjectTypes(root: string): string[] {
+  const names = listNames(root);
+  const known = new Set(names);
+  const found = MANIFESTS.filter(([, manifests]) =>
+    manifests.some((manifest) =>
+      manifest.startsWith('.') ? names.some((name) => name.endsWith(manifest)) : known.has(manifest),
+    ),
+  ).map(([type]) => type);
+  const real = found.filter((type) => !FALLBACKS.has(type));
+  const types = real.length > 0 ? real : found;
+  const isTypeScript = pathExists(join(root, 'tsconfig.json'));
+  return types.map((type) => (type === 'node' && isTypeScript ? 'node (typescript)' : type));
 }

@@ -1,5 +1,5 @@
-import { type Ancestor, readStart } from './ancestry.ts';
 import type { Env } from './machine.ts';
+import { type Ancestor, readStart } from './process-identity.ts';
 
 /** Variables that name a terminal on purpose, the first one that is set. */
 const NAMED = ['CLAUDE_TERMINAL_ID', 'TERMINAL_ID', 'TERM_ID', 'SESSION_TERMINAL'] as const;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Ancestor } from '../../src/platform/ancestry.ts';
+import type { Ancestor } from '../../src/platform/process-identity.ts';
 import {
   cleanTerminalId,
   findAgentProcess,

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { readHead } from '../../platform/external-file.ts';
-import { findPackageFolder } from '../../platform/programs.ts';
+import { findPackageFolder } from '../../platform/processes.ts';
 import type { HookLauncher } from '../hook-command.ts';
 
 const MARK = '// Written by "handover hooks install", removed by "handover hooks uninstall".';

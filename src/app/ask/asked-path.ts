@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { baseName, joinParts, toSlashes } from '../../model/paths.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { toRelativePath } from '../../platform/place.ts';
+import { toRelativePath } from '../../platform/project.ts';
 import { compilePattern, isPattern } from './path-pattern.ts';
 
 /** The files that somebody asks about. */

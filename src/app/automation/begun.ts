@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { readStart } from '../../platform/ancestry.ts';
 import { removeFile } from '../../platform/durable-file.ts';
 import { listFolder, pathExists } from '../../platform/folders.ts';
+import { readStart } from '../../platform/process-identity.ts';
 import { keyOfSession, makeKey, READY_FOLDERS } from './folders.ts';
 import { readRecord, writeRecord } from './small-records.ts';
 

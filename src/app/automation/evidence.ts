@@ -1,5 +1,5 @@
-import { sightFile } from '../../platform/external-file.ts';
-import { readHeadCommit } from '../../platform/head.ts';
+import { statFile } from '../../platform/external-file.ts';
+import { readHeadCommit } from '../../platform/git-history.ts';
 import type { Evidence, Ready } from './ready.ts';
 
 /**
@@ -13,7 +13,7 @@ export interface SeenChanges {
 
 /** What a file is like now, to be compared later. */
 export function describeEvidence(path: string, shown: string): Evidence {
-  const sight = sightFile(path);
+  const sight = statFile(path);
   return { path, shown, size: sight?.size ?? null, changedMs: sight?.changedMs ?? null };
 }
 

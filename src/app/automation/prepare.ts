@@ -6,11 +6,11 @@ import { findReader, type Reader } from '../../handover/brief/reader.ts';
 import type { Handover } from '../../model/handover.ts';
 import { cleanLine, cutToBytes, revealControls } from '../../model/text.ts';
 import { createCacheFile, writeCacheFile } from '../../platform/cache-file.ts';
-import { sightFile } from '../../platform/external-file.ts';
+import { statFile } from '../../platform/external-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
-import { readHeadCommit } from '../../platform/head.ts';
+import { readHeadCommit } from '../../platform/git-history.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { expandHome } from '../../platform/place.ts';
+import { expandHome } from '../../platform/paths.ts';
 import { readMarked } from '../../store/marks.ts';
 import { READY, type Store } from '../../store/store.ts';
 import { describeEvidence } from './evidence.ts';
@@ -78,7 +78,7 @@ function describeReady(
     process,
     isEnded: moment === 'end',
     transcript: session.path,
-    transcriptBytes: sightFile(session.path)?.size ?? 0,
+    transcriptBytes: statFile(session.path)?.size ?? 0,
     compactions,
     title: cutToBytes(cleanLine(handover.title), MAX_TITLE_BYTES),
     head: readHeadCommit(root),

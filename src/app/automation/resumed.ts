@@ -1,4 +1,4 @@
-import { sightFile } from '../../platform/external-file.ts';
+import { statFile } from '../../platform/external-file.ts';
 import { lookForChanges } from './evidence.ts';
 import type { Ready } from './ready.ts';
 
@@ -12,9 +12,9 @@ export interface Resumed {
 
 export function judgeResumed(ready: Ready, named: string | null): Resumed {
   const { transcript, transcriptBytes } = ready;
-  const sight = transcript === null ? null : sightFile(transcript);
+  const sight = transcript === null ? null : statFile(transcript);
   const isShort = transcript !== null && (sight?.size ?? 0) < transcriptBytes;
-  const isElsewhere = named !== null && named !== transcript && sightFile(named) !== null;
+  const isElsewhere = named !== null && named !== transcript && statFile(named) !== null;
   // A session that went on after it was captured may have made the changes itself.
   const isAsCaptured = sight?.size === transcriptBytes;
   return { hasTranscript: !isShort || isElsewhere, isOvertaken: isAsCaptured && isChanged(ready) };

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { sightFile } from '../../platform/external-file.ts';
+import { statFile } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { pathOfProjectConfig, pathOfUserConfig } from '../../platform/paths.ts';
 import { findPause } from '../../platform/pause.ts';
@@ -45,7 +45,7 @@ export async function findSettings(store: string, root: string, machine: Machine
 /** Null when there are none, which is the usual case. */
 function describeFiles(root: string, machine: Machine): string | null {
   const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
-  const sights = paths.map((path) => sightFile(path));
+  const sights = paths.map((path) => statFile(path));
   if (sights.every((sight) => sight === null)) return null;
   return JSON.stringify(sights.map((sight, index) => (sight === null ? null : [paths[index], sight])));
 }

@@ -1,5 +1,5 @@
 import { findDialect } from '../../agents/hook-dialects.ts';
-import { readTail, sightFile } from '../../platform/external-file.ts';
+import { readTail, statFile } from '../../platform/external-file.ts';
 import { sleep } from '../../platform/machine.ts';
 import type { CaptureNote } from './spool.ts';
 
@@ -20,9 +20,9 @@ export function awaitTranscript(path: string, { agent, moment }: CaptureNote, re
     waitUntil(() => readTail(path, TAIL_BYTES)?.includes(words) ?? true);
   } else if (findDialect(agent)?.lags === true) {
     let quiet = 0;
-    let size = sightFile(path)?.size;
+    let size = statFile(path)?.size;
     waitUntil(() => {
-      const now = sightFile(path)?.size;
+      const now = statFile(path)?.size;
       quiet = now === size ? quiet + STEP_MS : 0;
       size = now;
       return quiet >= QUIET_MS;

@@ -1,4 +1,4 @@
-import { sightFile } from '../../platform/external-file.ts';
+import { statFile } from '../../platform/external-file.ts';
 import { type Begun, judgeLife, listBegun, unmarkBegun } from './begun.ts';
 import { keyOfSession } from './folders.ts';
 import { openReady } from './ready.ts';
@@ -32,7 +32,7 @@ function isOver(begun: Begun, { process, nowMs }: Visit): boolean {
   if (begun.process !== null && begun.process === process) return false;
   const life = judgeLife(begun.process);
   if (life !== 'unknown') return life === 'over';
-  const sight = begun.transcript === null ? null : sightFile(begun.transcript);
+  const sight = begun.transcript === null ? null : statFile(begun.transcript);
   return nowMs - (sight?.changedMs ?? begun.atMs) > QUIET_MS;
 }
 
@@ -40,7 +40,7 @@ function isOver(begun: Begun, { process, nowMs }: Visit): boolean {
 function findUncaptured(begun: Begun, { store }: Visit): number | null {
   const { ready } = openReady(store, begun);
   const transcript = begun.transcript ?? ready?.transcript ?? null;
-  const sight = transcript === null ? null : sightFile(transcript);
+  const sight = transcript === null ? null : statFile(transcript);
   if (ready === null) return transcript !== null && sight === null ? null : (sight?.changedMs ?? begun.atMs);
   return sight !== null && sight.size > ready.transcriptBytes ? sight.changedMs : null;
 }

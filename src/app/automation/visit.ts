@@ -1,8 +1,9 @@
 import type { HookKind } from '../../agents/hook-dialects.ts';
 import type { HookInput } from '../../agents/hook-input.ts';
-import { listAncestors } from '../../platform/ancestry.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
+import { listAncestors } from '../../platform/process-identity.ts';
+import { findWorktreeRoot } from '../../platform/project.ts';
 import {
   findAgentProcess,
   identifyTerminal,
@@ -10,7 +11,6 @@ import {
   isBegunByTimer,
   nameProcess,
 } from '../../platform/terminal.ts';
-import { findWorktreeRoot } from '../../platform/worktree-root.ts';
 import { keyOfSession } from './folders.ts';
 import type { RelaySettings } from './settings.ts';
 

@@ -5,7 +5,7 @@ import { HandoverError } from '../../errors.ts';
 import { removeFile } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { acquireLock } from '../../platform/lock.ts';
-import { findWorktreeRoot } from '../../platform/worktree-root.ts';
+import { findWorktreeRoot } from '../../platform/project.ts';
 import { LOCKS, RELAY_LOCK, type Store } from '../../store/store.ts';
 import { keepSession, type SessionOfAgent } from '../capture/keep-session.ts';
 import { unmarkBegun } from './begun.ts';

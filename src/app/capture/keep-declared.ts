@@ -4,7 +4,7 @@ import { sealRated } from '../../handover/seal.ts';
 import type { Fact } from '../../model/fact.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
-import type { Place } from '../../platform/place.ts';
+import type { Place } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { CatalogRow } from '../../store/catalog.ts';

@@ -4,7 +4,7 @@ import { type Account, openAccount } from '../../distill/account.ts';
 import { sha256Bytes, sha256Hex, shortHash } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';
 import { decodePlainData, encodePlainData, RUNTIME } from '../../platform/cache-file.ts';
-import { type FileSight, readEnds } from '../../platform/external-file.ts';
+import { type FileStat, readEnds } from '../../platform/external-file.ts';
 import { startOfFile } from '../../platform/lines.ts';
 import type { FoundMarks, Redactor } from '../../redact/redactor.ts';
 import { findReading, keepReading } from '../../store/readings.ts';
@@ -24,7 +24,7 @@ export interface TranscriptReading {
 export interface TranscriptFile {
   agent: Agent;
   session: FoundSession;
-  sight: FileSight;
+  sight: FileStat;
   redactor: Redactor;
 }
 

@@ -5,7 +5,7 @@ import { type Account, closeAccount, enterEvent, openAccount, settleAccount } fr
 import { type Distilled, distilAccount } from '../../distill/distill.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
-import { sightFile } from '../../platform/external-file.ts';
+import { statFile } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
@@ -45,7 +45,7 @@ export function readSession(
   { machine, keeps, redactor, lastReply, anew = false }: ReadOptions,
 ): SessionRead {
   const store = openStoreOrNull(machine);
-  const sight = agent.openTranscript === undefined || store === null ? null : sightFile(session.path);
+  const sight = agent.openTranscript === undefined || store === null ? null : statFile(session.path);
   const told = lastReply === undefined ? {} : { lastReply };
   if (store === null || sight === null) return readWhole(agent, session, { redactor, ...told });
   const file = { agent, session, sight, redactor };

@@ -3,7 +3,7 @@ import { loadAgent } from '../../agents/table.ts';
 import type { Session } from '../../model/handover.ts';
 import { pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { expandHome } from '../../platform/place.ts';
+import { expandHome } from '../../platform/paths.ts';
 
 /** What has become of the transcript that a handover was made of. */
 export type Reopened =

@@ -2,7 +2,7 @@ import { startReading } from '../../agents/agent.ts';
 import type { Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+import { abbreviateHome } from '../../platform/paths.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { type Reopened, reopenTranscript } from './reopen.ts';
 import { type TracedEvents, type TracedSource, traceEvents } from './trace-events.ts';

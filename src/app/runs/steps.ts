@@ -150,7 +150,7 @@ async function runCommand(
   { argv, timeout_seconds }: Extract<StepDeclaration, { kind: 'command' }>,
   { effect }: StepContext,
 ): Promise<null> {
-  const { runProgram } = await import('../../platform/exec.ts');
+  const { runProgram } = await import('../../platform/processes.ts');
   const [program = '', ...args] = argv;
   const { status, stderr } = runProgram(program, args, {
     cwd: root,

@@ -1,7 +1,7 @@
 import type { HookHost } from '../../agents/hook-host.ts';
 import { isFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { findProgram, readProgramVersion } from '../../platform/programs.ts';
+import { findOnPath, readProgramVersion } from '../../platform/processes.ts';
 
 /** What tells of an agent on this machine. No program is started. */
 export interface Detection {
@@ -14,7 +14,7 @@ export interface Detection {
 
 export function detectAgent(host: HookHost, machine: Machine): Detection {
   const home = host.findHome(machine);
-  const program = findProgram(host.program, machine);
+  const program = findOnPath(host.program, machine);
   return {
     folder: home !== null && isFolder(home) ? home : null,
     program,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { HookLauncher } from '../../agents/hook-command.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { findNode, findPackageFolder } from '../../platform/programs.ts';
+import { findNode, findPackageFolder } from '../../platform/processes.ts';
 
 /** What hooks are to start: this Node, and the hook entry of this very package. */
 export function findLauncher({ platform }: Machine): HookLauncher {

@@ -3,7 +3,7 @@ import { sealHandover } from '../../handover/seal.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import { type Handover, HandoverDraft } from '../../model/handover.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { expandHome } from '../../platform/place.ts';
+import { expandHome } from '../../platform/paths.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { mapTexts } from './map-texts.ts';

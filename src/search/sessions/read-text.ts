@@ -10,7 +10,7 @@ import type { Event } from '../../model/event.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
 import { isShapedLike } from '../../model/shape.ts';
 import { decodePlainData, encodePlainData } from '../../platform/cache-file.ts';
-import { type FileSight, sightFile } from '../../platform/external-file.ts';
+import { type FileStat, statFile } from '../../platform/external-file.ts';
 import { startOfFile } from '../../platform/lines.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
@@ -69,7 +69,7 @@ const CHECKSUM_BYTES = 32;
  */
 export function readSessionText(source: TextSource): TextRead {
   const { agent, session } = source;
-  const sight = agent.openTranscript === undefined ? null : sightFile(session.path);
+  const sight = agent.openTranscript === undefined ? null : statFile(session.path);
   if (sight === null) return readWhole(source);
   const file = { ...source, sight };
   const kept = findKept(file);
@@ -82,7 +82,7 @@ export function readSessionText(source: TextSource): TextRead {
 }
 
 interface SightedSource extends TextSource {
-  sight: FileSight;
+  sight: FileStat;
 }
 
 function readWhole({ agent, session, head, redactor }: TextSource): TextRead {

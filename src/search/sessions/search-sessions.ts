@@ -1,5 +1,5 @@
 import { formatTimestamp } from '../../model/time.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+import { abbreviateHome } from '../../platform/paths.ts';
 import type { Store } from '../../store/store.ts';
 import { excerpt } from '../excerpt.ts';
 import type { SearchHit } from '../hit.ts';

@@ -1,6 +1,6 @@
 import { HandoverError, isErrno } from '../../errors.ts';
 import { isCacheTrouble, numberIn, type OpenCache, openCache } from '../../platform/cache-database.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+import { abbreviateHome } from '../../platform/paths.ts';
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../../platform/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { namesFile } from '../filter.ts';

@@ -2,7 +2,7 @@ import { type CaughtUp, catchUp } from '../../app/capture/catch-up.ts';
 import { HandoverError } from '../../errors.ts';
 import { findUsualPause } from '../../memory/runs/brake.ts';
 import type { Handover } from '../../model/handover.ts';
-import type { Place } from '../../platform/place.ts';
+import type { Place } from '../../platform/project.ts';
 import { findProjectFolder } from '../../platform/project-file.ts';
 import { requireHandover } from '../../store/resolve.ts';
 import { listOfWorktree } from '../../store/worktree.ts';

@@ -1,5 +1,5 @@
 import { formatTimestamp } from '../../model/time.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+import { abbreviateHome } from '../../platform/paths.ts';
 import type { OpenedSession } from '../../search/sessions/open-session.ts';
 import type { Passage } from '../../search/sessions/passage.ts';
 import type { CliContext } from './context.ts';

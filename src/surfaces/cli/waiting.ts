@@ -1,7 +1,7 @@
 import { readFreshness } from '../../handover/periods.ts';
 import { judgeRestorable, type Restorability } from '../../handover/restorable.ts';
 import type { Handover } from '../../model/handover.ts';
-import type { Place } from '../../platform/place.ts';
+import type { Place } from '../../platform/project.ts';
 import { requireHandover } from '../../store/resolve.ts';
 import { readStatus, type StatusEntry } from '../../store/status.ts';
 import { listOfWorktree } from '../../store/worktree.ts';

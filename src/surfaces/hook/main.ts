@@ -3,12 +3,12 @@ import { findHook } from '../../agents/hook-dialects.ts';
 import { parseAny, parseRow } from '../../agents/json.ts';
 import { type Answer, answerHook } from '../../app/automation/answer.ts';
 import { describeFailure, logFailure } from '../../app/automation/log.ts';
-import type { KeptProgram } from '../../platform/code-cache.ts';
+import type { CachedProgram } from '../../platform/code-cache.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { printAtOnce } from '../../platform/streams.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
-import { keepProgram } from '../start/keep-program.ts';
+import { storeProgram } from '../start/keep-program.ts';
 
 const INPUT = {
   maxBytes: 4 * 1024 * 1024,
@@ -21,7 +21,7 @@ const INPUT = {
  * The entry of every hook: `hook.cjs <agent> <Event>`. It prints what that agent accepts, or nothing, and always ends well:
  * an agent must never suffer from its hook.
  */
-export async function main(program: KeptProgram, bin: string): Promise<void> {
+export async function main(program: CachedProgram, bin: string): Promise<void> {
   // Nobody reads traces of a hook, and making them costs more than what fails.
   Error.stackTraceLimit = 0;
   const [agent = '', event = ''] = process.argv.slice(2);
@@ -30,7 +30,7 @@ export async function main(program: KeptProgram, bin: string): Promise<void> {
     const answer = await readAndAnswer({ agent, event, machine });
     if (answer !== null) {
       await carryOut(answer, { bin, machine });
-      keepProgram(program, { worth: appraise(answer), machine });
+      storeProgram(program, { worth: appraise(answer), machine });
     }
   } catch (error) {
     report(error, `${agent} ${event}`);
@@ -63,14 +63,14 @@ async function carryOut(
 ): Promise<void> {
   if (output !== null) printAtOnce(`${output}\n`);
   if (work.length === 0) return;
-  const { startDetached } = await import('../../platform/detached.ts');
+  const { startDetached } = await import('../../platform/processes.ts');
   for (const { key, handed } of work) {
     const input = handed === null ? null : JSON.stringify(handed);
     await startDetached([join(bin, 'hook.cjs'), '--work', key], { env: machine.env, input });
   }
 }
 
-/** The more a hook had to do, the more of it is compiled: what is kept is replaced by what is worth more, and so twice at most. */
+/** The more a hook had to do, the more of it is compiled: what is kept is replaced by what is warmth more, and so twice at most. */
 function appraise({ output, work }: Answer): number {
   return output !== null ? 2 : Math.min(work.length, 1);
 }

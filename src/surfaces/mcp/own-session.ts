@@ -1,8 +1,8 @@
 import type { FoundSession } from '../../agents/agent.ts';
 import { listBegun } from '../../app/automation/begun.ts';
 import { findSessions } from '../../app/capture/find-session.ts';
-import { listAncestors } from '../../platform/ancestry.ts';
-import type { Place } from '../../platform/place.ts';
+import { listAncestors } from '../../platform/process-identity.ts';
+import type { Place } from '../../platform/project.ts';
 import { findAgentProcess, nameProcess } from '../../platform/terminal.ts';
 import { listRunningSessions } from '../cli/agents.ts';
 import { findStore } from '../cli/context.ts';

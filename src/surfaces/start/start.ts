@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { type KeptProgram, openKeptProgram } from '../../platform/code-cache.ts';
+import { type CachedProgram, openCachedProgram } from '../../platform/code-cache.ts';
 import { CODE_FOLDER, nameDataFolder } from '../../platform/paths.ts';
 import { BUILD } from '../../version.ts';
 
@@ -19,12 +19,12 @@ export function startCommand(bin: string): void {
 }
 
 /** Each command is kept by itself: what others need besides would only have to be read. */
-function openCommands(bin: string, command: string): KeptProgram {
+function openCommands(bin: string, command: string): CachedProgram {
   return openProgram(join(bin, '..', 'dist', 'cli'), command);
 }
 
-function openProgram(folder: string, name: string): KeptProgram {
-  return openKeptProgram(join(folder, 'main.cjs'), { path: placeCode(name), build: BUILD });
+function openProgram(folder: string, name: string): CachedProgram {
+  return openCachedProgram(join(folder, 'main.cjs'), { path: placeCode(name), build: BUILD });
 }
 
 /** Null where the user does not want it, by the variable that Node itself knows, or where it depends on the current folder. */
@@ -37,7 +37,7 @@ function placeCode(name: string): string | null {
   return join(root, ...CODE_FOLDER, file);
 }
 
-function begin(entry: 'main' | 'work', program: KeptProgram, bin: string): void {
+function begin(entry: 'main' | 'work', program: CachedProgram, bin: string): void {
   const run = program.exports[entry];
   if (typeof run === 'function') Reflect.apply(run, undefined, [program, bin]);
 }

@@ -2,7 +2,7 @@ import { type AskedPath, readAskedPath } from '../../../app/ask/asked-path.ts';
 import { askWhy, type Involved, type Reason, type Why } from '../../../app/ask/why.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
-import { type FileHistory, readFileHistory } from '../../../platform/file-history.ts';
+import { type FileHistory, readFileHistory } from '../../../platform/git-history.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { Redactor } from '../../../redact/redactor.ts';
