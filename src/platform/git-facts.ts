@@ -1,13 +1,11 @@
 import { basename, join } from 'node:path';
-import { HandoverError } from '../errors.ts';
 import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, Commit, GitFacts, GitOperation } from '../model/workspace.ts';
 import { isOwnTempName } from './durable-file.ts';
 import { pathExists, requireFolder } from './folders.ts';
-import { type GitOptions, locateRepository, runGit } from './git.ts';
+import { type GitOptions, locateRepository, runGitOrNull } from './git.ts';
 import type { Machine } from './machine.ts';
-import type { ProgramResult } from './processes.ts';
 
 export type StatusFacts = Omit<GitFacts, 'operation' | 'commits'>;
 
@@ -122,17 +120,6 @@ function readBranch(git: GitOptions): string | null {
   const result = runGitOrNull(['symbolic-ref', '--quiet', 'HEAD'], git);
   const [, branch] = /^refs\/heads\/(.+)\n$/.exec(result?.stdout.toString('utf8') ?? '') ?? [];
   return branch ?? null;
-}
-
-/** Null when git did not end in time, or could not be run safely. */
-export function runGitOrNull(args: readonly string[], git: GitOptions): ProgramResult | null {
-  try {
-    return runGit(args, git);
-  } catch (error) {
-    if (!(error instanceof HandoverError)) throw error;
-    if (error.code === 'HANDOVER_PROGRAM_TIMEOUT' || error.code === 'HANDOVER_GIT_FAILED') return null;
-    throw error;
-  }
 }
 
 /** A rebase stops in the middle of merges and picks of its own, so it is looked for first. */

@@ -1,7 +1,8 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Commit } from '../model/workspace.ts';
 import { readHead as readFirstBytes } from './external-file.ts';
-import { COMMIT_RECORDS, parseCommit, runGitOrNull, splitRecords } from './git-facts.ts';
+import { runGitOrNull } from './git.ts';
+import { COMMIT_RECORDS, parseCommit, splitRecords } from './git-facts.ts';
 import type { Machine } from './machine.ts';
 
 const PACKED_REFS_BYTES = 4 * 1024 * 1024;

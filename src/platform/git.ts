@@ -99,6 +99,17 @@ export function runGit(args: readonly string[], options: GitOptions): ProgramRes
   return spawnGit([...filters.flatMap((name) => disarmFilter(name)), ...args], options);
 }
 
+/** Null when git timed out, or could not be run safely. */
+export function runGitOrNull(args: readonly string[], git: GitOptions): ProgramResult | null {
+  try {
+    return runGit(args, git);
+  } catch (error) {
+    if (!(error instanceof HandoverError)) throw error;
+    if (error.code === 'HANDOVER_PROGRAM_TIMEOUT' || error.code === 'HANDOVER_GIT_FAILED') return null;
+    throw error;
+  }
+}
+
 function spawnGit(args: readonly string[], options: GitOptions): ProgramResult {
   const { input, settings = [], variables = {}, remote } = options;
   const hooks = remote === 'run-hooks' ? [] : [NO_HOOKS];

@@ -1,12 +1,11 @@
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { HandoverError } from '../errors.ts';
 import { compareCodeUnits, shortHash } from '../model/hash.ts';
 import { baseName } from '../model/paths.ts';
 import { cleanLine } from '../model/text.ts';
 import type { Project, Workspace } from '../model/workspace.ts';
 import { listNames } from './external-file.ts';
 import { isFolder, pathExists, requireFolder, resolveRealPath } from './folders.ts';
-import { findMainRoot, type GitState, locateRepository, type Repository, runGit } from './git.ts';
+import { findMainRoot, type GitState, locateRepository, type Repository, runGitOrNull } from './git.ts';
 import { readGitFacts } from './git-facts.ts';
 import type { Env, Machine } from './machine.ts';
 import { abbreviateHome, expandHome, toSlashes } from './paths.ts';
@@ -16,7 +15,7 @@ export interface IdentifiedProject extends Project {
   root: string;
   /** `w-` and eight characters; null outside git. */
   worktree: string | null;
-  /** How git took part: with any other state than `present` the folder counts as outside git. */
+  /** In any other state than `present` the folder counts as outside git. */
   git: GitState;
 }
 
@@ -31,7 +30,7 @@ export function identifyProject(folder: string, machine: Machine): IdentifiedPro
   if (urls === null) return describeFolder(real, 'refused');
   const remote = chooseRemote(urls, mainRoot);
   return {
-    id: `p-${shortHash(remote === null ? `path:${mainRoot}` : `remote:${remote}`, 16)}`,
+    id: makeProjectId(remote === null ? `path:${mainRoot}` : `remote:${remote}`),
     name: nameProject(remote ?? mainRoot),
     root: repository.top ?? mainRoot,
     remote,
@@ -40,20 +39,18 @@ export function identifyProject(folder: string, machine: Machine): IdentifiedPro
   };
 }
 
-/** A project by a folder that is not there: gone since, or on another machine. */
+/** The project of a folder that does not exist here: it was removed, or is on another machine. */
 export function nameLostProject(folder: string): Pick<IdentifiedProject, 'id' | 'name' | 'remote'> {
-  return { id: `p-${shortHash(`path:${folder}`, 16)}`, name: nameProject(baseName(folder)), remote: null };
+  return { id: makeProjectId(`path:${folder}`), name: nameProject(baseName(folder)), remote: null };
 }
 
-function describeFolder(real: string, git: GitState): IdentifiedProject {
-  return {
-    id: `p-${shortHash(`path:${real}`, 16)}`,
-    name: nameProject(real),
-    root: real,
-    remote: null,
-    worktree: null,
-    git,
-  };
+function describeFolder(root: string, git: GitState): IdentifiedProject {
+  const id = makeProjectId(`path:${root}`);
+  return { id, name: nameProject(root), root, remote: null, worktree: null, git };
+}
+
+function makeProjectId(identity: string): string {
+  return `p-${shortHash(identity, 16)}`;
 }
 
 function nameProject(path: string): string {
@@ -65,7 +62,8 @@ function nameProject(path: string): string {
 /** The first URL of each remote, by name; null when git could not read its configuration. */
 function readRemoteUrls(repository: Repository, env: Env): Map<string, string> | null {
   const query = ['config', '--includes', '--null', '--get-regexp', '^remote\\..*\\.url$'];
-  const result = runUnlessTimedOut(query, repository.top ?? repository.gitDir, env);
+  const cwd = repository.top ?? repository.gitDir;
+  const result = runGitOrNull(query, { cwd, env, maxBytes: 1024 * 1024 });
   if (result === null || result.truncated || (result.status !== 0 && result.status !== 1)) return null;
   const urls = new Map<string, string>();
   for (const entry of result.stdout.toString('utf8').split('\0')) {
@@ -73,15 +71,6 @@ function readRemoteUrls(repository: Repository, env: Env): Map<string, string> |
     if (name !== undefined && url !== undefined && !urls.has(name)) urls.set(name, url);
   }
   return urls;
-}
-
-function runUnlessTimedOut(args: readonly string[], cwd: string, env: Env): ReturnType<typeof runGit> | null {
-  try {
-    return runGit(args, { cwd, env, maxBytes: 1024 * 1024 });
-  } catch (error) {
-    if (error instanceof HandoverError && error.code === 'HANDOVER_PROGRAM_TIMEOUT') return null;
-    throw error;
-  }
 }
 
 function chooseRemote(urls: ReadonlyMap<string, string>, root: string): string | null {
@@ -106,7 +95,7 @@ const HOST_ALIASES: ReadonlyMap<string, string> = new Map([
 
 /**
  * `host/owner/name` for every way to write one remote, without user, password, port, query or `.git`. A remote on this
- * machine becomes its real absolute path, seen from `root`. Null for what names no place, as an `ext::` command.
+ * machine becomes its real absolute path, relative ones taken from `root`. Null for what has no address, such as an `ext::` command.
  */
 export function normaliseRemote(url: string, root: string): string | null {
   const text = url.trim();
@@ -131,12 +120,12 @@ function normalisePath(path: string, root: string): string | null {
 }
 
 function normaliseHosted(text: string): string | null {
-  const [, afterScheme] = /^[a-z][a-z0-9+.-]*:\/\/(.*)$/is.exec(text) ?? [];
-  const place = afterScheme === undefined ? splitScp(text) : splitUrl(afterScheme);
-  if (place === null) return null;
-  const host = cleanLine(place.host).toLowerCase().replace(/\.$/, '');
+  const [, , afterScheme] = URL_FORM.exec(text) ?? [];
+  const address = afterScheme === undefined ? splitScp(text) : splitUrl(afterScheme);
+  if (address === null) return null;
+  const host = cleanLine(address.host).toLowerCase().replace(/\.$/, '');
   if (host === '') return null;
-  return [HOST_ALIASES.get(host) ?? host, ...listSegments(place.path)].join('/');
+  return [HOST_ALIASES.get(host) ?? host, ...listSegments(address.path)].join('/');
 }
 
 interface RemoteAddress {
@@ -146,11 +135,20 @@ interface RemoteAddress {
 
 /** In brackets or not; without the characters that start a query, so that no token in one passes for a host. */
 const HOST = String.raw`\[[^\]/@?#=]*\]|[^:/@\s[\]?#=&]+`;
-const URL_PLACE = new RegExp(`^(?:[^/]*@)?(${HOST})(?::\\d*)?(?=[/?#]|$)(.*)$`, 's');
-const SCP_PLACE = new RegExp(`^([^/]*@)?(${HOST}):(.*)$`, 's');
+const URL_FORM = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/is;
+const URL_ADDRESS = new RegExp(`^(?:[^/]*@)?(${HOST})(?::\\d*)?(?=[/?#]|$)(.*)$`, 's');
+const SCP_ADDRESS = new RegExp(`^([^/]*@)?(${HOST}):(.*)$`, 's');
+
+/** The URL of a remote for messages: without user name and password. */
+export function hideCredentials(url: string): string {
+  const [, scheme, rest = ''] = URL_FORM.exec(url) ?? [];
+  if (scheme === undefined) return url;
+  const isPlain = URL_ADDRESS.test(rest);
+  return `${scheme}${isPlain ? rest.replace(/^[^/]*@/, '') : rest.slice(rest.lastIndexOf('@') + 1)}`;
+}
 
 function splitUrl(text: string): RemoteAddress | null {
-  const [, host, path = ''] = URL_PLACE.exec(text) ?? [];
+  const [, host, path = ''] = URL_ADDRESS.exec(text) ?? [];
   if (host !== undefined) return { host, path: decodePercent(path.replace(/[?#].*$/s, '')) };
   // A password with a slash in it: the host is behind the last @, and nothing before it may be kept.
   const behind = text.slice(text.lastIndexOf('@') + 1);
@@ -158,7 +156,7 @@ function splitUrl(text: string): RemoteAddress | null {
 }
 
 function splitScp(text: string): RemoteAddress | null {
-  const [, user, host, path] = SCP_PLACE.exec(text) ?? [];
+  const [, user, host, path] = SCP_ADDRESS.exec(text) ?? [];
   if (host === undefined || path === undefined) return null;
   const [, behind] = user === undefined ? (/^[^/]+@(.*)$/s.exec(path) ?? []) : [];
   if (behind !== undefined) return splitUrl(behind) ?? splitScp(behind);
@@ -175,7 +173,7 @@ function listSegments(path: string): string[] {
   return last === '' ? segments : [...segments, last];
 }
 
-/** Something of the form `user:password@` is never part of a repository's path, however it got there. */
+/** `user:password@` is never part of a repository's path. */
 function dropCredentials(path: string): string {
   return path.replace(/^.*:.*@/s, '');
 }
@@ -216,10 +214,7 @@ export function toRelativePath(root: string, path: string): string {
   return toSlashes(relative(root, path));
 }
 
-/**
- * The top folder of the worktree that a folder is in, without asking git; the folder itself outside of git. Null when it
- * cannot be reached.
- */
+/** The top folder of a folder's worktree, without running git; the folder itself outside git. Null when out of reach. */
 export function findWorktreeRoot(folder: string): string | null {
   const real = resolveRealPath(folder);
   if (real === null) return null;
@@ -230,8 +225,8 @@ export function findWorktreeRoot(folder: string): string | null {
 }
 
 /**
- * The folder that was worked in, or else the root of its worktree, as it is on this machine. Null when there is none, or
- * when what has that path is another project: a handover may come from another machine.
+ * The folder of a handover's work on this machine, or else the root of its worktree. Null when neither exists or belongs
+ * to that project: the handover may come from another machine.
  */
 export function findWorkFolder(
   { root, folder }: Workspace,
@@ -239,11 +234,9 @@ export function findWorkFolder(
   machine: Machine,
 ): string | null {
   const top = expandHome(root, machine);
-  return (
-    [join(top, folder), top].find(
-      (path) => isFolder(path) && identifyProject(path, machine).id === project.id,
-    ) ?? null
-  );
+  const isOfProject = (path: string): boolean =>
+    isFolder(path) && identifyProject(path, machine).id === project.id;
+  return [join(top, folder), top].find(isOfProject) ?? null;
 }
 
 /** What the build tools of an ecosystem call their manifest. A name that begins with a dot is the end of one. */

@@ -63,7 +63,7 @@ async function carryOut(
 ): Promise<void> {
   if (output !== null) printAtOnce(`${output}\n`);
   if (work.length === 0) return;
-  const { startDetached } = await import('../../platform/processes.ts');
+  const { startDetached } = await import('../../platform/detached.ts');
   for (const { key, handed } of work) {
     const input = handed === null ? null : JSON.stringify(handed);
     await startDetached([join(bin, 'hook.cjs'), '--work', key], { env: machine.env, input });
