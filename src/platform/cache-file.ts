@@ -68,23 +68,23 @@ function writeParts(path: string, parts: readonly Uint8Array[]): void {
   }
 }
 
-export interface CacheLimits {
-  files: number;
-  bytes: number;
-}
-
 interface CacheFile {
   path: string;
   bytes: number;
   changedMs: number;
 }
 
-/** Removes the files of a folder that were not written for the longest time, until it keeps within its limits. */
-export function trimCacheFolder(folder: string, limits: CacheLimits): void {
+/** Removes the files that were not written for the longest time until the limits hold. `isKept` exempts a name. */
+export function trimCacheFolder(
+  folder: string,
+  limits: { files: number; bytes: number },
+  isKept: (name: string) => boolean = () => false,
+): void {
   const files = listFolder(folder)
+    .filter((name) => !isKept(name))
     .map((name) => join(folder, name))
     .flatMap(describeCacheFile)
-    .sort((a, b) => b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1));
+    .sort(compareAge);
   let bytes = 0;
   for (const [index, file] of files.entries()) {
     bytes += file.bytes;
@@ -92,7 +92,7 @@ export function trimCacheFolder(folder: string, limits: CacheLimits): void {
   }
 }
 
-/** Removes the folders of a folder in which nothing was written for the longest time, until no more than so many are left. */
+/** Removes the folders in which nothing was written for the longest time until no more than `most` are left. */
 export function trimSubfolders(folder: string, most: number): void {
   const dated = listFolder(folder)
     .map((name) => join(folder, name))
@@ -100,8 +100,13 @@ export function trimSubfolders(folder: string, most: number): void {
       const stat = lstatSync(path, { throwIfNoEntry: false });
       return stat?.isDirectory() === true ? [{ path, changedMs: stat.mtimeMs }] : [];
     })
-    .sort((a, b) => b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1));
+    .sort(compareAge);
   for (const { path } of dated.slice(most)) rmSync(path, { recursive: true, force: true });
+}
+
+/** The newest first. */
+function compareAge(a: { path: string; changedMs: number }, b: { path: string; changedMs: number }): number {
+  return b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1);
 }
 
 /** Another process may be writing a temp file, or have removed what was listed. */

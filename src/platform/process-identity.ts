@@ -76,7 +76,8 @@ function readUnlessHidden<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL', 'ENOSYS')) return undefined;
+    if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL', 'ENOSYS'))
+      return undefined;
     throw error;
   }
 }

@@ -1,9 +1,13 @@
 import { expect, it } from 'vitest';
-import { claimGiving, type Given, listGiven } from '../../src/app/automation/given.ts';
+import {
+  claimDelivery,
+  type DeliveryRecord,
+  listDeliveries,
+} from '../../src/app/automation/session-state.ts';
 import { makeTempFolder } from '../support/cli.ts';
 
 const KEY = '0123456789abcdef';
-const GIVEN: Given = {
+const GIVEN: DeliveryRecord = {
   agent: 'qwen',
   session: 's1',
   handover: '20260131-120000-abcd',
@@ -13,15 +17,15 @@ const GIVEN: Given = {
   atMs: 1_000,
 };
 
-function claim(store: string, given: Given): boolean {
-  return claimGiving(store, KEY, { given, before: listGiven(store, KEY) });
+function claim(store: string, delivery: DeliveryRecord): boolean {
+  return claimDelivery(store, KEY, { delivery, before: listDeliveries(store, KEY) });
 }
 
 it('what is given is given once to a run of the agent, also by two hooks at once', () => {
   const store = makeTempFolder();
-  const before = listGiven(store, KEY);
-  expect(claimGiving(store, KEY, { given: GIVEN, before })).toBe(true);
-  expect(claimGiving(store, KEY, { given: GIVEN, before })).toBe(false);
+  const before = listDeliveries(store, KEY);
+  expect(claimDelivery(store, KEY, { delivery: GIVEN, before })).toBe(true);
+  expect(claimDelivery(store, KEY, { delivery: GIVEN, before })).toBe(false);
   expect(claim(store, { ...GIVEN, atMs: 1_500 })).toBe(false);
 });
 

@@ -21,7 +21,7 @@ export async function main(program: CachedProgram): Promise<void> {
 
 /** The entry of what a hook leaves to be done, which needs the same parts as the commands. */
 export async function work(program: CachedProgram): Promise<void> {
-  const { runWorker } = await import('../hook/work.ts');
+  const { runWorker } = await import('../hook/worker.ts');
   await runWorker(process.argv[3] ?? '');
   await keep(program);
 }
@@ -66,6 +66,6 @@ const KEPT_ANEW = 2;
 async function keep(program: CachedProgram): Promise<void> {
   const worth = Math.min(program.warmth + 1, KEPT_ANEW);
   if (program.path === null || (worth <= program.warmth && !program.isIncomplete)) return;
-  const { storeProgramIfStoreExists } = await import('../start/keep-program.ts');
+  const { storeProgramIfStoreExists } = await import('../start/store-program.ts');
   storeProgramIfStoreExists(program, worth);
 }

@@ -1,5 +1,5 @@
 import type { FoundSession } from '../../agents/agent.ts';
-import { listBegun } from '../../app/automation/begun.ts';
+import { listOpenSessions } from '../../app/automation/session-state.ts';
 import { findSessions } from '../../app/capture/find-session.ts';
 import { listAncestors } from '../../platform/process-identity.ts';
 import type { Place } from '../../platform/project.ts';
@@ -53,7 +53,7 @@ function listInMeta(meta: object, depth = 0): string[] {
 function listBegunHere(call: Call, root: string): string[] {
   const agent = findAgentProcess(listAncestors());
   if (agent === null) return [];
-  return listBegun(findStore(call).root, root)
+  return listOpenSessions(findStore(call).root, root)
     .filter(({ process }) => process === nameProcess(agent))
     .sort((a, b) => b.atMs - a.atMs)
     .map(({ session }) => session);

@@ -9,25 +9,25 @@ import { CODE_FOLDER, findDataFolder, nameDataFolder } from '../../platform/path
 /** A megabyte a command, for a version or two of Node. */
 const LIMITS = { files: 100, bytes: 32 * 1024 * 1024 };
 
-/** For the end of a program: keeps it for the next time, if it is now warmth more than what is kept, or if that isIncomplete a part. */
+/** Called at the end of a program: stores its compiled code if that is warmer or more complete than what is stored. */
 export function storeProgram(
   { path, warmth: before, isIncomplete, pack }: CachedProgram,
-  { worth, machine }: { worth: number; machine: Machine },
+  { warmth, machine }: { warmth: number; machine: Machine },
 ): void {
-  if (path === null || (worth <= before && !isIncomplete)) return;
+  if (path === null || (warmth <= before && !isIncomplete)) return;
   try {
     const folder = ensurePrivateFolder(findDataFolder(machine), ...CODE_FOLDER);
-    writeCacheFile(join(folder, basename(path)), pack(Math.max(worth, before)));
+    writeCacheFile(join(folder, basename(path)), pack(Math.max(warmth, before)));
     trimCacheFolder(folder, LIMITS);
   } catch (error) {
-    // Nothing is lost but time.
+    // Without the cache the next start is only slower.
     if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
   }
 }
 
-/** The same, but only where there is a store already: looking into nothing must not make one. */
-export function storeProgramIfStoreExists(program: CachedProgram, worth: number): void {
+/** The same, but only where a store exists: commands that only look must not create one. */
+export function storeProgramIfStoreExists(program: CachedProgram, warmth: number): void {
   const machine = describeMachine(process.env, '/');
   const root = nameDataFolder(machine);
-  if (root !== null && isFolder(root)) storeProgram(program, { worth, machine });
+  if (root !== null && isFolder(root)) storeProgram(program, { warmth, machine });
 }
