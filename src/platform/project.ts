@@ -1,4 +1,4 @@
-import { basename, dirname, join, relative, resolve, sep } from 'node:path';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { compareCodeUnits, shortHash } from '../model/hash.ts';
 import { baseName } from '../model/paths.ts';
 import { cleanLine } from '../model/text.ts';
@@ -212,16 +212,6 @@ export function describePlace(folder: string, machine: Machine): Place {
 /** From `root` to `path` with forward slashes; begins with `..` when it leads out. */
 export function toRelativePath(root: string, path: string): string {
   return toSlashes(relative(root, path));
-}
-
-/** The top folder of a folder's worktree, without running git; the folder itself outside git. Null when out of reach. */
-export function findWorktreeRoot(folder: string): string | null {
-  const real = resolveRealPath(folder);
-  if (real === null) return null;
-  for (let path = real; ; path = dirname(path)) {
-    if (pathExists(join(path, '.git'))) return path;
-    if (dirname(path) === path) return real;
-  }
 }
 
 /**

@@ -6,7 +6,6 @@ import type { Machine } from '../../platform/machine.ts';
 import { findDataFolder, pathOfProjectConfig, pathOfUserConfig } from '../../platform/paths.ts';
 import { findPause } from '../../platform/pause.ts';
 import { listAncestors } from '../../platform/process-identity.ts';
-import { findWorktreeRoot } from '../../platform/project.ts';
 import {
   findAgentProcess,
   identifyTerminal,
@@ -14,6 +13,7 @@ import {
   isBegunByTimer,
   nameProcess,
 } from '../../platform/terminal.ts';
+import { findWorktreeRoot } from '../../platform/worktree.ts';
 import type { AutomationSettings } from './policy.ts';
 import { FOLDERS, isFlag, isOneOf, isText, keyOfSession, readRecord, writeRecord } from './records.ts';
 

@@ -3,7 +3,7 @@ import { parseAny } from '../../agents/json.ts';
 import { printLongFingerprint } from '../../model/hash.ts';
 import { statFile } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
-import { readHeadCommit } from '../../platform/git-history.ts';
+import { readHeadCommit } from '../../platform/worktree.ts';
 import { HANDOVERS, READY } from '../../store/store.ts';
 import type { ResumeState } from './policy.ts';
 import {

@@ -11,7 +11,7 @@ import { readTail, statFile } from '../../platform/external-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { acquireLock, type LockOptions, withLock } from '../../platform/lock.ts';
 import { sleep } from '../../platform/machine.ts';
-import { findWorktreeRoot } from '../../platform/project.ts';
+import { findWorktreeRoot } from '../../platform/worktree.ts';
 import { appendEntry } from '../../store/journal.ts';
 import { nextMoment } from '../../store/moment.ts';
 import { setCopyAside } from '../../store/quarantine.ts';
