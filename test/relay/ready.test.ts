@@ -7,6 +7,7 @@ import {
   printPreparedBrief,
 } from '../../src/app/automation/prepared-briefs.ts';
 import { keyOfSession } from '../../src/app/automation/records.ts';
+import { printLongFingerprint } from '../../src/model/hash.ts';
 import { makeTempFolder } from '../support/cli.ts';
 import { READY_SESSION } from '../support/ready.ts';
 
@@ -45,6 +46,13 @@ describe('what lies ready', () => {
     expect(found.prepared).not.toBeNull();
     if (found.prepared === null) return;
     expect([found.readBrief('own'), found.readBrief('any')]).toEqual([null, BRIEFS.any]);
+  });
+
+  it('is ignored, and not damaged, when another version wrote it', () => {
+    const newer = printPreparedBrief('secret', READY, BRIEFS);
+    const head = (newer.split('\n')[1] ?? '').replace('ready/3', 'ready/4');
+    const written = [printLongFingerprint(`secret\n${head}`), head, '""', '""', ''].join('\n');
+    expect(open(written)).toEqual({ prepared: null, isDamaged: false });
   });
 
   it('is not taken for that of another session', () => {

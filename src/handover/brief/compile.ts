@@ -97,8 +97,9 @@ function layOut(page: Page, handover: Handover, material: Material): Set<string>
   };
   const standing = files.map(({ entry, weight }) => ({ entry, symbols: [...weight.names.keys()] }));
   const taken = fillPage(page, { candidates, standing }, market, options);
-  for (const [index, candidate] of candidates.entries()) {
-    if (taken.has(candidate)) shown.add(rest[index]?.fact.id ?? '');
+  for (const [index, { fact }] of rest.entries()) {
+    const candidate = candidates[index];
+    if (candidate !== undefined && taken.has(candidate)) shown.add(fact.id);
   }
   return shown;
 }
