@@ -2,7 +2,7 @@ import { type AskedPath, readAskedPath } from '../../../app/ask/asked-path.ts';
 import { askWhy, type Involved, type Reason, type Why } from '../../../app/ask/why.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
-import { type FileHistory, readFileHistory } from '../../../platform/git-history.ts';
+import { type FileHistory, readFileHistory } from '../../../platform/git-facts.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { Redactor } from '../../../redact/redactor.ts';
@@ -10,14 +10,7 @@ import { readIntact } from '../../../store/handovers.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { toLimit } from '../filters.ts';
 import { bold, dim, type Output } from '../output.ts';
-import {
-  openFact,
-  type QuestionFlags,
-  requireWords,
-  shorten,
-  widen,
-  withFactSource,
-} from '../question-flags.ts';
+import { openFact, type QuestionFlags, requireWords, shorten, widen, withFactSource } from '../question-flags.ts';
 
 const SESSIONS_SHOWN = 10;
 const COMMITS_SHOWN = 20;
