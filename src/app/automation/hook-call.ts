@@ -10,7 +10,7 @@ import {
   findAgentProcess,
   identifyTerminal,
   isAgentProcess,
-  isBegunByTimer,
+  isStartedByTimer,
   nameProcess,
 } from '../../platform/terminal.ts';
 import { findWorktreeRoot } from '../../platform/worktree.ts';
@@ -59,7 +59,7 @@ export async function openHookCall(
     key: keyOfSession({ agent: kind.agent, session: input.session }),
     terminal: identifyTerminal({ named: input.terminal, env: machine.env, ancestors }),
     process: agent === null ? null : nameProcess(agent),
-    isScheduled: () => input.isScheduled || isBuildServer(machine) || isBegunByTimer(listAncestors()),
+    isScheduled: () => input.isScheduled || isBuildServer(machine) || isStartedByTimer(listAncestors()),
     settings,
     nowMs: machine.clock.now(),
   };
