@@ -17,7 +17,7 @@ export interface CachedProgram {
   pack(warmth: number): Uint8Array[];
 }
 
-export interface CodeCache {
+interface CodeCache {
   path: string | null;
   /** Differs whenever a source does: V8 itself checks only its own version and the length of a source. */
   build: string;

@@ -27,7 +27,7 @@ const NO_BLOCK = constants.O_NONBLOCK ?? 0;
 let tempCounter = 0;
 
 /** Mode and owner of a new file; 'usual' leaves the mode to the umask. */
-export interface FileAccess {
+interface FileAccess {
   mode: number | 'usual';
   owner?: { uid: number; gid: number };
 }

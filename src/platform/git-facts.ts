@@ -7,15 +7,15 @@ import { pathExists, requireFolder } from './folders.ts';
 import { type GitOptions, locateRepository, runGitOrNull } from './git.ts';
 import type { Machine } from './machine.ts';
 
-export type StatusFacts = Omit<GitFacts, 'operation' | 'commits'>;
+type StatusFacts = Omit<GitFacts, 'operation' | 'commits'>;
 
 const MAX_CHANGED = 500;
 const MAX_COMMITS = 10;
 const MAX_SUBJECT_CHARACTERS = 200;
 
 /**
- * What git says of a worktree; null outside git, in a bare repository and without git. Where git cannot list the
- * changes in time, or at all, `changed_total` is null and the rest is what is known without them.
+ * The state of a worktree; null outside git, in a bare repository and without git. Where git cannot list the changes,
+ * or not in time, `changed_total` is null.
  */
 export function readGitFacts(
   root: string,
@@ -61,18 +61,18 @@ function describeWithoutStatus(branch: string | null, head: string | null): Stat
   return { ...parseStatus(new Uint8Array(), 0), branch, head, changed_total: null, changed_cut: true };
 }
 
-/** What a commit of ours that holds nothing but memory says of itself. */
+/** The trailer of our commits that contain only memory. */
 export const MEMORY_TRAILER = 'Handover: memory';
 
-/** Makes `git log` pass over those commits, whatever kind of pattern the user has set. */
+/** Makes `git log` skip those commits, whatever pattern type the user has configured. */
 export const NOT_OF_MEMORY: readonly string[] = [
   '--basic-regexp',
   '--invert-grep',
   `--grep=^${MEMORY_TRAILER}$`,
 ];
 
-/** How `git log` is to write commits so that `splitRecords` and `parseCommit` can read them, whatever is configured. */
-export const COMMIT_RECORDS: readonly string[] = [
+/** The form in which `splitRecords` and `parseCommit` read the output of `git log`, whatever is configured. */
+const COMMIT_RECORDS: readonly string[] = [
   '-z',
   '--format=tformat:%H %ct %s',
   '--encoding=UTF-8',
@@ -83,10 +83,7 @@ export const COMMIT_RECORDS: readonly string[] = [
   '--no-show-signature',
 ];
 
-/**
- * The committer's time, which is when the commit came to be here. Commits of memory are left out: told in memory, they would
- * change it, and be followed by another one.
- */
+/** Without commits of memory: listed in memory, they would change it, and so lead to another one. */
 const LOG = [
   'log',
   ...NOT_OF_MEMORY,
@@ -103,7 +100,7 @@ function readCommits(git: GitOptions): Commit[] {
   return [...splitRecords(result.stdout)].flatMap((record) => parseCommit(record));
 }
 
-export function parseCommit(record: Buffer): Commit[] {
+function parseCommit(record: Buffer): Commit[] {
   const [, hash, seconds, subject] = /^([0-9a-f]{40,64}) (-?\d+) (.*)$/s.exec(record.toString('utf8')) ?? [];
   if (hash === undefined || subject === undefined) return [];
   return [{ hash, at: formatTimestamp(Number(seconds) * 1000), subject: cutSubject(cleanLine(subject)) }];
@@ -122,7 +119,7 @@ function readBranch(git: GitOptions): string | null {
   return branch ?? null;
 }
 
-/** A rebase stops in the middle of merges and picks of its own, so it is looked for first. */
+/** A rebase stops within merges and picks of its own, so it comes first. */
 const OPERATION_SIGNS: readonly (readonly [sign: string, operation: GitOperation])[] = [
   ['rebase-merge', 'rebase'],
   ['rebase-apply/applying', 'am'],
@@ -133,7 +130,6 @@ const OPERATION_SIGNS: readonly (readonly [sign: string, operation: GitOperation
   ['BISECT_LOG', 'bisect'],
 ];
 
-/** What git is in the middle of. */
 export function findOperation(gitDir: string): GitOperation | null {
   return OPERATION_SIGNS.find(([sign]) => pathExists(join(gitDir, sign)))?.[1] ?? null;
 }
@@ -144,8 +140,8 @@ interface TrackedChange {
 }
 
 /**
- * Reads `git status --porcelain=v2 --branch -z`. Never throws: records it does not know, or that are cut off, are left
- * out, and so are files that our own writers left unfinished. Of all changed files at most `limit` are listed, conflicts before tracked before untracked files.
+ * Parses `git status --porcelain=v2 --branch -z`. Never throws: unknown or truncated records are skipped, and so are our
+ * own temp files. At most `limit` files are listed: conflicts, then tracked, then untracked ones.
  */
 export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
   const headers = new Map<string, string>();
@@ -167,9 +163,10 @@ export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
     const path = skipFields(record, fieldsBefore);
     if (path === null || (kind === '?' && isOwnTempName(basename(path.toString('utf8'))))) continue;
     total += 1;
-    if (kind === '?') keep(untracked, limit, () => path.toString('utf8'));
-    else if (kind === 'u') keep(conflicted, limit, () => path.toString('utf8'));
-    else keep(tracked, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
+    if (kind === '?') addWithin(untracked, limit, () => path.toString('utf8'));
+    else if (kind === 'u') addWithin(conflicted, limit, () => path.toString('utf8'));
+    else
+      addWithin(tracked, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
   }
   return { ...describeBranch(headers), ...cutChanges({ conflicted, tracked, untracked }, total, limit) };
 }
@@ -182,7 +179,7 @@ const FIELDS_BEFORE_PATH: ReadonlyMap<string, number> = new Map([
   ['?', 1],
 ]);
 
-export function* splitRecords(bytes: Uint8Array): Generator<Buffer, undefined> {
+function* splitRecords(bytes: Uint8Array): Generator<Buffer, undefined> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let start = 0;
   for (let end = buffer.indexOf(0); end !== -1; end = buffer.indexOf(0, start)) {
@@ -202,7 +199,7 @@ function skipFields(record: Buffer, count: number): Buffer | null {
   return start < record.length ? record.subarray(start) : null;
 }
 
-function keep<T>(list: T[], limit: number, make: () => T): void {
+function addWithin<T>(list: T[], limit: number, make: () => T): void {
   if (list.length < limit) list.push(make());
 }
 
@@ -264,19 +261,19 @@ function cutChanges(
   };
 }
 
-/** What git knows of a file, or of the files below a folder or that fit a pattern. */
+/** The history of a file, or of the files below a folder or matching a pattern. */
 export interface FileHistory {
   /** The commits that changed it, the newest first. */
   commits: Commit[];
-  /** What it was called before, from the root of the worktree. */
+  /** Its earlier paths, from the root of the worktree. */
   earlierNames: string[];
 }
 
-export interface HistoryQuestion {
+interface HistoryQuestion {
   kind: 'file' | 'folder' | 'pattern';
   /** From the root of the worktree. */
   path: string;
-  /** Only commits in which this text came or went. */
+  /** Only commits that added or removed this text. */
   symbol: string | null;
   limit: number;
 }
@@ -284,7 +281,7 @@ export interface HistoryQuestion {
 const HISTORY_TIMEOUT_MS = 3000;
 const HISTORY_BYTES = 4 * 1024 * 1024;
 
-/** Nothing where git does not know the file, there is no git, or it takes too long. */
+/** Empty where git does not know the file, is missing, or takes too long. */
 export function readFileHistory(root: string, asked: HistoryQuestion, machine: Machine): FileHistory {
   const { kind, path, symbol, limit } = asked;
   const follows = kind === 'file' && path !== '';
@@ -312,8 +309,8 @@ export function readFileHistory(root: string, asked: HistoryQuestion, machine: M
   return follows ? history : { ...history, earlierNames: [] };
 }
 
-/** Reads commits, each followed by a status and one or two paths for every file. Never throws: what it does not know is left out. */
-export function parseHistory(bytes: Uint8Array): FileHistory {
+/** Parses commits, each followed by a status and one or two paths for every file. Never throws: unknown records are skipped. */
+function parseHistory(bytes: Uint8Array): FileHistory {
   const commits: Commit[] = [];
   const names = new Set<string>();
   const records = splitRecords(bytes);

@@ -204,7 +204,7 @@ export interface Repository {
 }
 
 /** No repository, no git, or a git that will not or cannot read what looks like one. */
-export interface NoRepository {
+interface NoRepository {
   state: Exclude<GitState, 'present'>;
 }
 

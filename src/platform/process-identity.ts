@@ -11,7 +11,7 @@ export interface ProcessIdentity {
   start: string;
 }
 
-export type Liveness = 'alive' | 'dead' | 'unknown';
+type Liveness = 'alive' | 'dead' | 'unknown';
 
 const IDENTITY = /^([0-9a-v]{8})-([1-9]\d{0,9})-(0|[1-9]\d{0,19})$/;
 const UNKNOWN_START = '0';

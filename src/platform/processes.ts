@@ -107,7 +107,7 @@ function programMissingError(file: string, cause?: unknown): HandoverError {
 }
 
 /** The path of a program; throws HANDOVER_PROGRAM_MISSING when none can be run. */
-export function findProgram(file: string, env: Env): string {
+function findProgram(file: string, env: Env): string {
   const isWindows = process.platform === 'win32';
   const variable = isWindows ? Object.keys(env).find((key) => key.toUpperCase() === 'PATH') : 'PATH';
   const folders = (env[variable ?? ''] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));

@@ -27,7 +27,7 @@ function getField(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-export interface TimedInput {
+interface TimedInput {
   /** Whether a text is complete, so that an input that is never closed need not be waited for. */
   isWhole(text: string): boolean;
   maxBytes: number;
@@ -35,7 +35,7 @@ export interface TimedInput {
 }
 
 /** `late`: it was neither complete nor closed in time. `large`: it was longer than allowed. */
-export type InputRead = { text: string } | { problem: 'late' | 'large' };
+type InputRead = { text: string } | { problem: 'late' | 'large' };
 
 const CHUNK = 64 * 1024;
 

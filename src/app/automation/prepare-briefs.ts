@@ -31,7 +31,7 @@ import {
 } from './prepared-briefs.ts';
 import { FOLDERS, keyOfSession, makeKey, readSmallFile, writeRecord } from './records.ts';
 
-export interface CapturedSession {
+interface CapturedSession {
   job: CaptureJob;
   root: string;
   session: FoundSession;

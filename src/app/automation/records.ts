@@ -71,7 +71,7 @@ export function keyOfFile(name: string): string {
 }
 
 /** The form of a record: for each field, a check of its value. */
-export type RecordForm = Readonly<Record<string, (value: unknown) => boolean>>;
+type RecordForm = Readonly<Record<string, (value: unknown) => boolean>>;
 
 /** The type of the records of a form. */
 export type RecordOf<F> = {
@@ -145,7 +145,7 @@ export function writeRecord(
 }
 
 /** A failure of a hook or a worker: nobody was there to see it. */
-export type LoggedFailure = RecordOf<typeof FAILURE>;
+type LoggedFailure = RecordOf<typeof FAILURE>;
 
 const FAILURE = {
   atMs: isNumber,

@@ -133,7 +133,7 @@ const DEFERRED = {
 };
 
 /** A delivery put off: the brief was not ready in time, or the agent would not have read it. */
-export type DeferredDelivery = RecordOf<typeof DEFERRED>;
+type DeferredDelivery = RecordOf<typeof DEFERRED>;
 
 export function deferDelivery(store: string, key: string, deferred: DeferredDelivery): void {
   writeRecord(store, [FOLDERS.deferred, `${key}.json`], deferred);
