@@ -1,7 +1,7 @@
 export { inspectTranscript } from './agents/find-session.ts';
 export { type Capture, captureSession } from './app/capture/capture.ts';
 export { type ErrorCode, EXIT, type ExitStatus, HandoverError } from './errors.ts';
-export { prepareDeparture } from './exchange/bundle/depart.ts';
+export { prepareExport } from './exchange/bundle/depart.ts';
 export { type Import, type ImportOptions, importBundle } from './exchange/bundle/import-bundle.ts';
 export { generateKeys, type OwnKeys } from './exchange/bundle/own-keys.ts';
 export { type PackOptions, packBundle } from './exchange/bundle/pack.ts';
@@ -33,7 +33,7 @@ export { isHandoverId } from './model/id.ts';
 export { JournalEntry } from './model/journal-entry.ts';
 export { describeMachine, type Machine } from './platform/machine.ts';
 export { findPause, type Pause } from './platform/pause.ts';
-export { describePlace, type Place } from './platform/place.ts';
+export { describePlace, type Place } from './platform/project.ts';
 export type { Catalog, CatalogRow, Filter } from './store/catalog.ts';
 export type { Finding } from './store/doctor/check-files.ts';
 export { examineStore, fixFindings } from './store/doctor/doctor.ts';

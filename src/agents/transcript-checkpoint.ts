@@ -10,7 +10,7 @@ import {
   writeCacheFile,
 } from '../platform/cache-file.ts';
 import { readRegularFile, removeFile } from '../platform/durable-file.ts';
-import { type FileSight, readEnds } from '../platform/external-file.ts';
+import { type FileStat, readEnds } from '../platform/external-file.ts';
 import { ensurePrivateFolder, listFolder } from '../platform/folders.ts';
 import type { Redactor } from '../redact/redactor.ts';
 import { BUILD, VERSION } from '../version.ts';
@@ -20,7 +20,7 @@ import type { Agent, Bookmark, FoundSession } from './agent.ts';
 export interface TranscriptFile {
   agent: Agent;
   session: FoundSession;
-  sight: FileSight;
+  sight: FileStat;
 }
 
 /** How far a transcript was read, and what the reader made of it so far. */

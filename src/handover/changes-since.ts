@@ -6,7 +6,8 @@ import type { ChangesSince, Commit } from '../model/workspace.ts';
 import { readHead } from '../platform/external-file.ts';
 import { pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
-import { expandHome, type Place } from '../platform/place.ts';
+import { expandHome } from '../platform/paths.ts';
+import type { Place } from '../platform/project.ts';
 
 const MAX_FILES_LOOKED_AT = 300;
 

@@ -19,7 +19,8 @@ import { sha256Hex } from '../model/hash.ts';
 import { cleanLine, cleanText, countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
 import type { Machine } from '../platform/machine.ts';
-import { abbreviateHome, type Place, toRelativePath } from '../platform/place.ts';
+import { abbreviateHome } from '../platform/paths.ts';
+import { type Place, toRelativePath } from '../platform/project.ts';
 
 export const DECLARABLE_KINDS = [
   'goal',

@@ -33,7 +33,7 @@ export function withDocumentLock<T>(store: Store, { folder }: Workspace, work: (
 }
 
 /** Keeps what a document holds now, without its secrets. Where that is, or null when there is none. */
-export function keepPresent(
+export function backUpDocument(
   store: Store,
   { folder, project }: Workspace,
   title: DocumentTitle,
@@ -50,7 +50,7 @@ export function replaceDocument(
   workspace: Workspace,
   { title, text }: { title: DocumentTitle; text: string },
 ): string | null {
-  const kept = keepPresent(store, workspace, title);
+  const kept = backUpDocument(store, workspace, title);
   writeProjectFile(join(workspace.folder, title), text);
   return kept;
 }

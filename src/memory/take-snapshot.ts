@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { requireFolder } from '../platform/folders.ts';
-import { describePlace } from '../platform/place.ts';
+import { describePlace } from '../platform/project.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { findNewestHandover } from '../store/find-handover.ts';
 import type { Store } from '../store/store.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { Timestamp } from './scalars.ts';
 
 /** Where in the transcript an event stands: the line from 1, and the agent's own id of the row where it has one. */
-export const EventRef = v.strictObject({
+const EventRef = v.strictObject({
   line: v.pipe(v.number(), v.integer(), v.minValue(0)),
   id: v.nullable(v.string()),
 });

@@ -35,7 +35,7 @@ export type Chain = v.InferOutput<typeof Chain>;
 const Share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 
 /** From best to worst. */
-export const RATINGS = ['Excellent', 'Good', 'Acceptable', 'Needs Improvement'] as const;
+const RATINGS = ['Excellent', 'Good', 'Acceptable', 'Needs Improvement'] as const;
 export const Rating = v.picklist(RATINGS);
 export type Rating = v.InferOutput<typeof Rating>;
 

@@ -86,7 +86,7 @@ export function shortHash(text: string, length: number): string {
 }
 
 /** Two halves of 32 bits. */
-export interface Fingerprint {
+interface Fingerprint {
   low: number;
   high: number;
 }

@@ -1,6 +1,6 @@
 import { HandoverError } from '../errors.ts';
 
-export interface JsonLimits {
+interface JsonLimits {
   maxBytes: number;
   maxDepth: number;
 }

@@ -11,38 +11,32 @@ import {
 import { basename, join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { hasErrno } from '../errors.ts';
-import { isAbandonedTemp, isTempName, makePassingPath, makeTempPath, removeFile } from './durable-file.ts';
+import { isAbandonedTemp, isTempName, makeQuickTempPath, makeTempPath, removeFile } from './durable-file.ts';
 import { listFolder } from './folders.ts';
 
-/** What plain data in bytes depends on besides the data. */
+/** Encoded data can be read by this version of Node only. */
 export const RUNTIME: string = process.version;
 
-/**
- * Objects, lists, maps, sets and what they hold, as bytes for this very program: what is shared stays shared, and other
- * versions may read something else. For files that can be made again.
- */
+/** Objects, lists, maps and sets as bytes, with shared references preserved. For caches only: other versions may differ. */
 export function encodePlainData(data: unknown): Buffer {
   return serialize(data);
 }
 
-/** Only for bytes that are known to come from `encodePlainData`: others may bring the program down. */
+/** Only for bytes known to come from `encodePlainData`: others may crash the program. */
 export function decodePlainData(bytes: Uint8Array): unknown {
   return deserialize(bytes);
 }
 
 const PRIVATE_FILE = 0o600;
 
-/**
- * Replaces a file that can be made again at any time. Nothing is flushed: readers see the old content or the new one, but
- * after a power cut it may be anything, so they must be able to tell.
- */
+/** Replaces a cache file atomically but without fsync: after a power cut it may hold anything, so readers must check. */
 export function writeCacheFile(path: string, parts: readonly Uint8Array[]): void {
   replace(path, parts, makeTempPath(path));
 }
 
-/** The same for a few bytes in a hurry: what is left of it by a kill is not known for abandoned before an hour is over. */
+/** The same for a small file, faster: a temp file left by a kill counts as abandoned only after an hour. */
 export function writeSmallCacheFile(path: string, text: string): void {
-  replace(path, [Buffer.from(text)], makePassingPath(path));
+  replace(path, [Buffer.from(text)], makeQuickTempPath(path));
 }
 
 function replace(path: string, parts: readonly Uint8Array[], temp: string): void {
@@ -68,23 +62,23 @@ function writeParts(path: string, parts: readonly Uint8Array[]): void {
   }
 }
 
-export interface CacheLimits {
-  files: number;
-  bytes: number;
-}
-
 interface CacheFile {
   path: string;
   bytes: number;
   changedMs: number;
 }
 
-/** Removes the files of a folder that were not written for the longest time, until it keeps within its limits. */
-export function trimCacheFolder(folder: string, limits: CacheLimits): void {
+/** Removes the files that were not written for the longest time until the limits hold. `isKept` exempts a name. */
+export function trimCacheFolder(
+  folder: string,
+  limits: { files: number; bytes: number },
+  isKept: (name: string) => boolean = () => false,
+): void {
   const files = listFolder(folder)
+    .filter((name) => !isKept(name))
     .map((name) => join(folder, name))
     .flatMap(describeCacheFile)
-    .sort((a, b) => b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1));
+    .sort(compareAge);
   let bytes = 0;
   for (const [index, file] of files.entries()) {
     bytes += file.bytes;
@@ -92,7 +86,7 @@ export function trimCacheFolder(folder: string, limits: CacheLimits): void {
   }
 }
 
-/** Removes the folders of a folder in which nothing was written for the longest time, until no more than so many are left. */
+/** Removes the folders in which nothing was written for the longest time until no more than `most` are left. */
 export function trimSubfolders(folder: string, most: number): void {
   const dated = listFolder(folder)
     .map((name) => join(folder, name))
@@ -100,8 +94,13 @@ export function trimSubfolders(folder: string, most: number): void {
       const stat = lstatSync(path, { throwIfNoEntry: false });
       return stat?.isDirectory() === true ? [{ path, changedMs: stat.mtimeMs }] : [];
     })
-    .sort((a, b) => b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1));
+    .sort(compareAge);
   for (const { path } of dated.slice(most)) rmSync(path, { recursive: true, force: true });
+}
+
+/** The newest first. */
+function compareAge(a: { path: string; changedMs: number }, b: { path: string; changedMs: number }): number {
+  return b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1);
 }
 
 /** Another process may be writing a temp file, or have removed what was listed. */
@@ -112,7 +111,7 @@ function describeCacheFile(path: string): CacheFile[] {
   return [{ path, bytes: stat.size, changedMs: stat.mtimeMs }];
 }
 
-/** Creates a small file for whoever comes first: false for all others. Nothing is flushed. */
+/** Creates a small file; false when it exists. Nothing is flushed. */
 export function createCacheFile(path: string, text: string): boolean {
   try {
     writeParts(path, [Buffer.from(text)]);

@@ -3,68 +3,65 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
 import { Script } from 'node:vm';
 
-/**
- * A program of ours with what V8 made of it when it ran before: for a program that runs once and is over, compiling takes
- * longer than running.
- */
-export interface KeptProgram {
+/** A program of ours with the code that V8 compiled in earlier runs: in a short run, compiling takes longer than running. */
+export interface CachedProgram {
   /** What its entry exports. */
   exports: Exports;
-  /** Where to keep it; null for nowhere. */
+  /** The cache file; null for none. */
   path: string | null;
-  /** How much had run when it was kept, in the caller's own measure; -1 when nothing is kept that can be used. */
-  worth: number;
-  /** Whether a file was loaded that is not kept. */
-  lacks: boolean;
-  /** What to write there: by now, so with all that was loaded and compiled since. */
-  pack(worth: number): Uint8Array[];
+  /** How much had run when the cache was written, in the caller's own measure; -1 without a usable cache. */
+  warmth: number;
+  /** Whether a file was loaded that is not in the cache. */
+  isIncomplete: boolean;
+  /** The content for the cache file, with everything compiled so far. */
+  pack(warmth: number): Uint8Array[];
 }
 
-export interface Keeping {
+interface CodeCache {
   path: string | null;
-  /** Differs whenever a source does. V8 itself looks at its own version and at the length of a source. */
+  /** Differs whenever a source does: V8 itself checks only its own version and the length of a source. */
   build: string;
 }
 
 type Exports = Readonly<Record<string, unknown>>;
 
-interface Kept {
-  worth: number;
+interface CacheContent {
+  warmth: number;
   codes: ReadonlyMap<string, Buffer>;
 }
 
-/** Room for the names of all files that there are. */
+/** Enough for the names of all files. */
 const HEADER_BYTES = 8192;
 const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
- * The entry, and the files beside it that it requires: the loader of Node would compile them each time. Each is a function of
- * `exports`, `require` and `__filename`, in ASCII.
+ * Loads the entry and the files beside it that it requires; Node's own loader would compile them each time. Each file is a
+ * function of `exports`, `require` and `__filename`, in ASCII.
  */
-export function openKeptProgram(entry: string, { path, build }: Keeping): KeptProgram {
-  const kept = path === null ? null : readKept(path, build);
+export function openCachedProgram(entry: string, { path, build }: CodeCache): CachedProgram {
+  const cached = path === null ? null : readCacheContent(path, build);
   const folder = dirname(entry);
   const requireOther = createRequire(entry);
   const loaded = new Map<string, Exports>();
   const scripts = new Map<string, Script>();
-  const state = { worth: kept?.worth ?? -1, lacks: false };
+  const state = { warmth: cached?.warmth ?? -1, isIncomplete: false };
 
   const requireAny = (id: string): unknown => {
-    if (isBeside(id)) return load(basename(id));
-    return SLOW.has(id) ? requireLater(() => requireOther(id)) : requireOther(id);
+    if (isLocalFile(id)) return load(basename(id));
+    return SLOW.has(id) ? requireLazily(() => requireOther(id)) : requireOther(id);
   };
 
   function load(name: string): Exports {
     const known = loaded.get(name);
     if (known !== undefined) return known;
     const filename = join(folder, name);
-    const cachedData = kept?.codes.get(name);
+    const cachedData = cached?.codes.get(name);
     const script = new Script(readFileSync(filename, 'latin1'), {
       filename,
       ...(cachedData === undefined ? {} : { cachedData }),
     });
-    if (cachedData === undefined) state.lacks = true;
-    if (script.cachedDataRejected === true) state.worth = -1;
+    if (cachedData === undefined) state.isIncomplete = true;
+    if (script.cachedDataRejected === true) state.warmth = -1;
     const exports: Record<string, unknown> = {};
     loaded.set(name, exports);
     scripts.set(name, script);
@@ -77,24 +74,24 @@ export function openKeptProgram(entry: string, { path, build }: Keeping): KeptPr
   return {
     exports,
     path,
-    get worth() {
-      return state.worth;
+    get warmth() {
+      return state.warmth;
     },
-    get lacks() {
-      return state.lacks;
+    get isIncomplete() {
+      return state.isIncomplete;
     },
-    pack: (worth) => {
-      const codes = new Map<string, Buffer>(state.worth < 0 ? [] : kept?.codes);
+    pack: (warmth) => {
+      const codes = new Map<string, Buffer>(state.warmth < 0 ? [] : cached?.codes);
       for (const [name, script] of scripts) codes.set(name, script.createCachedData());
-      return pack(`${build} ${worth}`, codes);
+      return packCache(`${build} ${warmth}`, codes);
     },
   };
 }
 
-/** Modules of Node that take milliseconds to load: files name them at their top, and few of their functions are called. */
+/** Modules of Node that take milliseconds to load and are seldom called: loaded at the first use. */
 const SLOW: ReadonlySet<string> = new Set(['node:crypto', 'node:child_process']);
 
-function requireLater(load: () => object): object {
+function requireLazily(load: () => object): object {
   let loaded: object | undefined;
   return new Proxy(
     {},
@@ -107,40 +104,42 @@ function requireLater(load: () => object): object {
   );
 }
 
-function isBeside(id: string): boolean {
+function isLocalFile(id: string): boolean {
   return id.startsWith('./') && id.endsWith('.cjs');
 }
 
 /**
- * V8 takes code on trust. So all of it is there twice, and rot, or a write that came to no end, would have to hit both alike:
- * comparing is faster than any sum.
+ * V8 trusts cached code, so the content is stored twice: damage would have to hit both halves alike. Comparing them is faster
+ * than any checksum.
  */
-function pack(title: string, codes: ReadonlyMap<string, Buffer>): Uint8Array[] {
+function packCache(title: string, codes: ReadonlyMap<string, Buffer>): Uint8Array[] {
   const lines = [title, ...Array.from(codes, ([name, code]) => `${name} ${code.length}`), ''];
   const half = [Buffer.from(lines.join('\n').padEnd(HEADER_BYTES)), ...codes.values()];
   return [...half, ...half];
 }
 
-function readKept(path: string, build: string): Kept | null {
+function readCacheContent(path: string, build: string): CacheContent | null {
   const bytes = readOwnFile(path);
   const half = (bytes?.length ?? 0) / 2;
   if (bytes === null || half < HEADER_BYTES) return null;
-  return bytes.subarray(0, half).equals(bytes.subarray(half)) ? unpack(bytes.subarray(0, half), build) : null;
+  return bytes.subarray(0, half).equals(bytes.subarray(half))
+    ? unpackCache(bytes.subarray(0, half), build)
+    : null;
 }
 
-function unpack(bytes: Buffer, build: string): Kept | null {
+function unpackCache(bytes: Buffer, build: string): CacheContent | null {
   const lines = bytes.toString('latin1', 0, HEADER_BYTES).trimEnd().split('\n');
-  const [[madeBy = '', worth = ''] = [], ...files] = lines.map((line) => line.split(' '));
+  const [[madeBy = '', warmth = ''] = [], ...files] = lines.map((line) => line.split(' '));
   const codes = new Map<string, Buffer>();
   let from = HEADER_BYTES;
   for (const [name = '', length = ''] of files) {
     codes.set(name, bytes.subarray(from, from + Number(length)));
     from += Number(length);
   }
-  return madeBy === build && from === bytes.length ? { worth: Number(worth), codes } : null;
+  return madeBy === build && from === bytes.length ? { warmth: Number(warmth), codes } : null;
 }
 
-/** It is run, so nobody else may have written it. Null for anything but a file of this user. */
+/** Null for anything but a file that only this user can write: its content is executed. */
 function readOwnFile(path: string): Buffer | null {
   let fd: number;
   try {
@@ -155,7 +154,7 @@ function readOwnFile(path: string): Buffer | null {
     const isOwn = process.getuid === undefined || (uid === process.getuid() && (mode & 0o022) === 0);
     const isFile = (mode & constants.S_IFMT) === constants.S_IFREG;
     if (!isOwn || !isFile || size > MAX_BYTES) return null;
-    // Not from the pool: V8 copies code that does not lie on a boundary of words.
+    // Not from the pool: V8 copies code that is not word-aligned.
     const bytes = Buffer.allocUnsafeSlow(size);
     return readSync(fd, bytes, 0, size, 0) === size ? bytes : null;
   } finally {

@@ -1,19 +1,16 @@
 import { spawn } from 'node:child_process';
 import type { Env } from './machine.ts';
 
-interface Detached {
-  env: Env;
-  /** What it finds on its standard input; null for nothing. */
-  input: string | null;
-}
-
-const LONGEST_HANDING_MS = 500;
+const LONGEST_INPUT_MS = 500;
 
 /**
- * Starts this Node with a script and its arguments, as a process that lives on by itself. It is not waited for, whatever
- * becomes of it, but until it was handed its input, which a system may hold for it only in part.
+ * Starts this Node with a script as a process that outlives this one. Waits only until the input is written to its pipe,
+ * for half a second at most; `input` is null for none. By itself in a file because hooks load it only when they need it.
  */
-export async function startDetached(args: readonly string[], { env, input }: Detached): Promise<void> {
+export async function startDetached(
+  args: readonly string[],
+  { env, input }: { env: Env; input: string | null },
+): Promise<void> {
   const child = spawn(process.execPath, args, {
     cwd: '/',
     detached: true,
@@ -27,10 +24,10 @@ export async function startDetached(args: readonly string[], { env, input }: Det
       child.on('spawn', resolve);
       return;
     }
-    // Whoever is gone before it was handed anything has no use for it.
+    // A child that ended before it read its input does not need it.
     child.stdin.on('error', () => resolve());
     child.stdin.end(input, () => resolve());
-    setTimeout(resolve, LONGEST_HANDING_MS).unref();
+    setTimeout(resolve, LONGEST_INPUT_MS).unref();
   });
   child.unref();
 }

@@ -19,16 +19,15 @@ import { sleep } from './machine.ts';
 import { describeSelf, formatIdentity, isAlive, parseIdentity } from './process-identity.ts';
 
 const PRIVATE_FILE = 0o600;
-/** The umask takes from this what the user does not want to give. */
 const USUAL_FILE = 0o666;
-/** Absent on Windows, where links cannot be planted without a privilege of their own. */
+/** Absent on Windows, where creating links needs a privilege. */
 const NO_FOLLOW = constants.O_NOFOLLOW ?? 0;
 const NO_BLOCK = constants.O_NONBLOCK ?? 0;
 
 let tempCounter = 0;
 
-/** Whose a file is, and who may do what with it: exactly this, or what is usual for the user. */
-export interface FileAccess {
+/** Mode and owner of a new file; 'usual' leaves the mode to the umask. */
+interface FileAccess {
   mode: number | 'usual';
   owner?: { uid: number; gid: number };
 }
@@ -91,40 +90,34 @@ export function appendLineDurably(path: string, line: string): void {
   if (created) syncFolder(dirname(path));
 }
 
-/** Reads a whole file that must be a regular one: a link, a pipe or a device is refused, and never waited for. */
+/** Reads a whole regular file: a link, a pipe or a device is refused, and never waited for. */
 export function readRegularFile(path: string, maxBytes: number): Buffer {
-  const fd = openNoFollow(path, constants.O_RDONLY);
-  try {
-    const size = regularSize(fd, path);
-    if (size > maxBytes) {
+  return withRegularFile(path, constants.O_RDONLY, (fd, size) => {
+    if (size > maxBytes)
       throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `${path} is larger than ${maxBytes} bytes`);
-    }
-    return readAll(fd, size);
-  } finally {
-    closeSync(fd);
-  }
+    return readAt(fd, 0, size);
+  });
 }
 
-/** What a regular file holds from this byte on. */
+/** The content of a regular file from this byte on. */
 export function readFileFrom(path: string, offset: number): Buffer {
-  const fd = openNoFollow(path, constants.O_RDONLY);
-  try {
-    const buffer = Buffer.alloc(Math.max(0, regularSize(fd, path) - offset));
-    return buffer.subarray(0, readSync(fd, buffer, 0, buffer.length, offset));
-  } finally {
-    closeSync(fd);
-  }
+  return withRegularFile(path, constants.O_RDONLY, (fd, size) =>
+    readAt(fd, offset, Math.max(0, size - offset)),
+  );
 }
 
 /** The last `maxBytes` of a regular file, or all of it. */
 export function readFileTail(path: string, maxBytes: number): Buffer {
-  const fd = openNoFollow(path, constants.O_RDONLY);
-  try {
-    const size = regularSize(fd, path);
+  return withRegularFile(path, constants.O_RDONLY, (fd, size) => {
     const length = Math.min(size, maxBytes);
-    const buffer = Buffer.alloc(length);
-    const read = readSync(fd, buffer, 0, length, size - length);
-    return buffer.subarray(0, read);
+    return readAt(fd, size - length, length);
+  });
+}
+
+function withRegularFile<T>(path: string, flags: number, work: (fd: number, size: number) => T): T {
+  const fd = openNoFollow(path, flags);
+  try {
+    return work(fd, regularSize(fd, path));
   } finally {
     closeSync(fd);
   }
@@ -149,12 +142,7 @@ export function moveFileDurably(from: string, to: string): void {
 }
 
 export function syncFile(path: string): void {
-  const fd = openNoFollow(path, constants.O_RDWR);
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  withRegularFile(path, constants.O_RDWR, fsyncSync);
 }
 
 /** The size of a regular file, or null when there is none; anything else in its place is refused. */
@@ -170,13 +158,13 @@ export function isOpenToOthers(path: string): boolean {
   return process.platform !== 'win32' && (lstatSync(path).mode & 0o077) !== 0;
 }
 
-/** Tells contents of a file apart, as far as its size and times do; null when there is no regular file. */
+/** Differs when size or time of a file does; null when there is no regular file. */
 export function describeFileState(path: string): string | null {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stat?.isFile() === true ? `${stat.size}:${stat.mtimeNs}` : null;
 }
 
-/** Tells a file from one that is put in its place later; null when there is none. */
+/** Differs when another file is put in its place; null when there is none. */
 export function identifyFile(path: string): string | null {
   const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false });
   return stat === undefined ? null : `${stat.dev}:${stat.ino}:${stat.birthtimeNs}`;
@@ -195,13 +183,7 @@ export function syncFolder(path: string): void {
 
 /** Creates an empty private file if there is none, whatever the umask. */
 export function ensurePrivateFile(path: string): void {
-  const fd = openNoFollow(path, constants.O_RDWR | constants.O_CREAT);
-  try {
-    regularSize(fd, path);
-    fchmodSync(fd, PRIVATE_FILE);
-  } finally {
-    closeSync(fd);
-  }
+  withRegularFile(path, constants.O_RDWR | constants.O_CREAT, (fd) => fchmodSync(fd, PRIVATE_FILE));
 }
 
 const TEMP_NAME = /^\..+\.([^.]+)\.\d+\.tmp$/;
@@ -210,7 +192,7 @@ export function isTempName(name: string): boolean {
   return TEMP_NAME.test(name);
 }
 
-/** Whether the name tells whose it is, as only ours do. */
+/** Whether the name contains the identity of a process, as only ours do. */
 export function isOwnTempName(name: string): boolean {
   const [, identity] = TEMP_NAME.exec(name) ?? [];
   return identity !== undefined && parseIdentity(identity) !== null;
@@ -218,7 +200,7 @@ export function isOwnTempName(name: string): boolean {
 
 const FORGOTTEN_AFTER_MS = 60 * 60 * 1000;
 
-/** Whether a temp file's writer is gone, so that nobody will finish it. One that cannot be seen from here is given an hour. */
+/** Whether a temp file's writer is gone. One that cannot be seen from here is given an hour. */
 export function isAbandonedTemp(path: string): boolean {
   const identity = parseIdentity(TEMP_NAME.exec(basename(path))?.[1] ?? '');
   const liveness = identity === null ? 'unknown' : isAlive(identity);
@@ -227,13 +209,13 @@ export function isAbandonedTemp(path: string): boolean {
   return stat !== undefined && Date.now() - stat.mtimeMs > FORGOTTEN_AFTER_MS;
 }
 
-/** A name beside `path` that no other process uses and that tells whose it is, see `isAbandonedTemp`. */
+/** A name beside `path` that no other process uses and that contains this one's identity, for `isAbandonedTemp`. */
 export function makeTempPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${formatIdentity(describeSelf())}.${tempCounter++}.tmp`);
 }
 
-/** As `makeTempPath`, without telling whose it is, which takes looking. */
-export function makePassingPath(path: string): string {
+/** As `makeTempPath`, without the identity, which takes time to find out. */
+export function makeQuickTempPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}-${process.hrtime.bigint()}.0.tmp`);
 }
 
@@ -251,7 +233,7 @@ function writeTemp(
   );
   return discardOnFailure(temp, () => {
     try {
-      giveAway(fd, access);
+      setAccess(fd, access);
       writeAll(fd, bytes);
       const { size } = fstatSync(fd);
       if (size !== bytes.length) throw shortWrite(path, size, bytes.length);
@@ -264,7 +246,7 @@ function writeTemp(
 }
 
 /** Changing the owner can take bits off the mode, so the mode comes last. */
-function giveAway(fd: number, { mode, owner }: FileAccess): void {
+function setAccess(fd: number, { mode, owner }: FileAccess): void {
   const made = fstatSync(fd);
   if (owner !== undefined && (made.uid !== owner.uid || made.gid !== owner.gid)) {
     fchownSync(fd, owner.uid, owner.gid);
@@ -282,15 +264,16 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   }
 }
 
-function readAll(fd: number, size: number): Buffer {
-  const buffer = Buffer.alloc(size);
-  let offset = 0;
-  while (offset < size) {
-    const read = readSync(fd, buffer, offset, size - offset, offset);
+/** Fewer bytes than `length` only if the file ends before. */
+function readAt(fd: number, offset: number, length: number): Buffer {
+  const buffer = Buffer.alloc(length);
+  let done = 0;
+  while (done < length) {
+    const read = readSync(fd, buffer, done, length - done, offset + done);
     if (read === 0) break;
-    offset += read;
+    done += read;
   }
-  return buffer.subarray(0, offset);
+  return buffer.subarray(0, done);
 }
 
 function discardOnFailure<T>(temp: string, work: () => T): T {
@@ -302,7 +285,7 @@ function discardOnFailure<T>(temp: string, work: () => T): T {
   }
 }
 
-/** What led here matters more than a failure to clean up: a temp file that stays is removed later as abandoned. */
+/** A failure to clean up must not hide its cause: a temp file that stays is removed later as abandoned. */
 function discard(temp: string): void {
   try {
     removeFile(temp);
@@ -331,7 +314,7 @@ function renameToFree(temp: string, path: string): boolean {
   return true;
 }
 
-/** Scanners and indexers on Windows hold files open for moments; a rename then fails although nothing is wrong. */
+/** On Windows a rename fails while a scanner or indexer briefly holds the file open. */
 function renameWithRetry(from: string, to: string): void {
   for (let attempt = 1; ; attempt++) {
     try {

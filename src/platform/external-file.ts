@@ -12,8 +12,9 @@ import * as zlib from 'node:zlib';
 import { hasErrno } from '../errors.ts';
 import { OUT_OF_REACH } from './folders.ts';
 
-/** What other programs keep is read as far as it can be had: what is out of reach counts as not being there. */
-const NOT_TO_BE_HAD = [...OUT_OF_REACH, 'ENXIO', 'EISDIR'];
+/* Files of other programs. What cannot be read counts as missing. */
+
+const UNREADABLE = [...OUT_OF_REACH, 'ENXIO', 'EISDIR'];
 
 export interface FileHead {
   bytes: Buffer;
@@ -31,34 +32,34 @@ export function readHead(path: string, maxBytes: number): FileHead | null {
   }));
 }
 
-export interface FileSight {
-  /** The same as long as no other file is put in its place. */
+export interface FileStat {
+  /** Differs when another file is put in its place. */
   identity: string;
   size: number;
   changedMs: number;
 }
 
 /** Null where there is no regular file. */
-export function sightFile(path: string): FileSight | null {
+export function statFile(path: string): FileStat | null {
   const stat = statOrNull(path);
   if (stat === null || !stat.isFile()) return null;
   const { dev, ino, size, mtimeMs } = stat;
   return { identity: `${dev}:${ino}`, size: Number(size), changedMs: Number(mtimeMs) };
 }
 
-/** Without an error for what is not there: most of what a hook looks for is not. */
+/** Without throwing for missing files: most files that a hook looks for are missing. */
 function statOrNull(path: string): BigIntStats | null {
   try {
     return statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
   } catch (error) {
-    if (hasErrno(error, ...NOT_TO_BE_HAD)) return null;
+    if (hasErrno(error, ...UNREADABLE)) return null;
     throw error;
   }
 }
 
 const END_BYTES = 64 * 1024;
 
-/** The first and the last bytes of the first `length` bytes of a file: all of them where the two would meet. */
+/** The first and last 64 KB of the first `length` bytes of a file: all of them if they are no more. */
 export function readEnds(path: string, length: number): Buffer | null {
   return withFile(path, (fd) => {
     if (length <= 2 * END_BYTES) return fill(fd, Buffer.allocUnsafe(length), 0);
@@ -80,7 +81,7 @@ function withFile<T>(path: string, work: (fd: number, stat: BigIntStats) => T): 
   try {
     fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (error) {
-    if (hasErrno(error, ...NOT_TO_BE_HAD)) return null;
+    if (hasErrno(error, ...UNREADABLE)) return null;
     throw error;
   }
   try {
@@ -106,12 +107,12 @@ export function listNames(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
-    if (hasErrno(error, ...NOT_TO_BE_HAD)) return [];
+    if (hasErrno(error, ...UNREADABLE)) return [];
     throw error;
   }
 }
 
-/** The content of a zstd file; null when this Node cannot tell or the bytes are damaged. */
+/** The content of a zstd file; null when this Node cannot decompress it or the bytes are damaged. */
 export function decompressZstd(bytes: Buffer, maxBytes: number): Buffer | null {
   const decompress: unknown = Reflect.get(zlib, 'zstdDecompressSync');
   if (typeof decompress !== 'function') return null;

@@ -25,12 +25,12 @@ export function listFolder(path: string): string[] {
   }
 }
 
-/** File times are kept in steps of up to two seconds; within one step a change can leave the time as it was. */
+/** Some file systems store times in steps of two seconds: a second change within a step leaves the time as it was. */
 const COARSEST_STEP_MS = 2000;
 
 /**
- * A text that differs whenever names were added to or removed from a folder since it was taken; null while the last
- * change is so recent that a further one might not show, and for a folder that does not exist.
+ * Differs whenever names were added to or removed from a folder; null while the last change is so recent that another
+ * might not show, and for a missing folder.
  */
 export function readFolderState(path: string): string | null {
   try {
@@ -45,9 +45,8 @@ export function readFolderState(path: string): string | null {
 
 const PRIVATE_FOLDER = 0o700;
 /**
- * The sticky bit, which means nothing on a folder that one user alone can enter. It stands from the making of a folder
- * until its name is safe from a power cut: whoever comes upon it, after the maker was killed or before it is done, must
- * not put anything there that the folder could take with it. Systems that do not set it lose only this precaution.
+ * The sticky bit, which is meaningless on a private folder. It is set until the name of a new folder is durable: whoever
+ * sees it must make the name durable first, or a power cut could take the folder with all that is put there.
  */
 const NEW = 0o1000;
 
@@ -89,7 +88,7 @@ function createFolder(path: string): void {
   finishFolder(path);
 }
 
-/** Folders above the root are not ours to judge, save one that was just made for it. */
+/** Folders above the root are not checked, except one that was just made for it. */
 function ensureParent(path: string): void {
   const stat = lstatOrNull(path);
   if (stat === null) createFolder(path);
@@ -120,18 +119,18 @@ function lstatOrNull(path: string): Stats | null {
   return lstatSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
-export type EntryKind = 'file' | 'folder' | 'link' | 'other';
+type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
 export interface Entry {
   path: string;
   name: string;
   kind: EntryKind;
   mode: number;
-  /** False for what another user owns. Systems without owners say true. */
+  /** False for what another user owns; true on systems without owners. */
   own: boolean;
 }
 
-/** Everything at and below a folder, the folder first, without following links. What vanishes meanwhile is passed over. */
+/** Everything at and below a folder, the folder first, without following links. What vanishes meanwhile is skipped. */
 export function* surveyFolder(root: string): Iterable<Entry> {
   const open = [{ path: root, name: '' }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
@@ -170,7 +169,7 @@ function kindOf(stat: Stats): EntryKind {
   return stat.isSymbolicLink() ? 'link' : 'other';
 }
 
-/** What a private file or folder must not be open to. Windows keeps its own access lists, which modes do not show. */
+/** Whether others can access it. On Windows modes do not show that. */
 export function isTooOpen(entry: Entry): boolean {
   if (process.platform === 'win32') return false;
   return entry.kind === 'folder' || entry.kind === 'file' ? (entry.mode & 0o077) !== 0 : false;
@@ -180,7 +179,7 @@ export function makePrivate(entry: Entry): void {
   chmodSync(entry.path, entry.kind === 'folder' ? 0o700 : 0o600);
 }
 
-/** Keeps a text in a file that nobody else can read, for as long as the work takes. */
+/** Runs work with a text in a private temp file, removed afterwards. */
 export async function withTempFile<T>(
   name: string,
   text: string,
@@ -196,7 +195,7 @@ export async function withTempFile<T>(
   }
 }
 
-/** Nothing is there, or nothing that this user can get to. The last one is a path with a NUL in it. */
+/** Errors for what is missing or out of this user's reach. The last one is for a path with a NUL in it. */
 export const OUT_OF_REACH: readonly string[] = [
   'ENOENT',
   'ENOTDIR',
@@ -207,7 +206,7 @@ export const OUT_OF_REACH: readonly string[] = [
   'ERR_INVALID_ARG_VALUE',
 ];
 
-/** The one path of a file or folder, without links and in the case the file system keeps; null if out of reach. */
+/** The canonical path, without links and in the case that the file system stores; null if out of reach. */
 export function resolveRealPath(path: string): string | null {
   try {
     return realpathSync.native(path);
@@ -226,7 +225,7 @@ export function pathExists(path: string): boolean {
   return statOrNull(path) !== null;
 }
 
-/** The real path of a folder that somebody asked for. */
+/** The real path of a folder named by the user. */
 export function requireFolder(path: string): string {
   const real = resolveRealPath(path);
   if (real !== null && isFolder(real)) return real;

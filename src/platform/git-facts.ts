@@ -1,23 +1,21 @@
 import { basename, join } from 'node:path';
-import { HandoverError } from '../errors.ts';
 import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, Commit, GitFacts, GitOperation } from '../model/workspace.ts';
 import { isOwnTempName } from './durable-file.ts';
-import type { ProgramResult } from './exec.ts';
 import { pathExists, requireFolder } from './folders.ts';
-import { type GitOptions, locateRepository, runGit } from './git.ts';
+import { type GitOptions, locateRepository, runGitOrNull } from './git.ts';
 import type { Machine } from './machine.ts';
 
-export type StatusFacts = Omit<GitFacts, 'operation' | 'commits'>;
+type StatusFacts = Omit<GitFacts, 'operation' | 'commits'>;
 
 const MAX_CHANGED = 500;
 const MAX_COMMITS = 10;
 const MAX_SUBJECT_CHARACTERS = 200;
 
 /**
- * What git says of a worktree; null outside git, in a bare repository and without git. Where git cannot list the
- * changes in time, or at all, `changed_total` is null and the rest is what is known without them.
+ * The state of a worktree; null outside git, in a bare repository and without git. Where git cannot list the changes,
+ * or not in time, `changed_total` is null.
  */
 export function readGitFacts(
   root: string,
@@ -53,7 +51,7 @@ const STATUS = [
 ];
 
 function readStatus(git: GitOptions): StatusFacts | null {
-  const result = runOrNull(STATUS, git);
+  const result = runGitOrNull(STATUS, git);
   if (result === null || (result.status !== 0 && !result.truncated)) return null;
   const facts = parseStatus(result.stdout, MAX_CHANGED);
   return result.truncated ? { ...facts, changed_total: null, changed_cut: true } : facts;
@@ -63,18 +61,18 @@ function describeWithoutStatus(branch: string | null, head: string | null): Stat
   return { ...parseStatus(new Uint8Array(), 0), branch, head, changed_total: null, changed_cut: true };
 }
 
-/** What a commit of ours that holds nothing but memory says of itself. */
+/** The trailer of our commits that contain only memory. */
 export const MEMORY_TRAILER = 'Handover: memory';
 
-/** Makes `git log` pass over those commits, whatever kind of pattern the user has set. */
+/** Makes `git log` skip those commits, whatever pattern type the user has configured. */
 export const NOT_OF_MEMORY: readonly string[] = [
   '--basic-regexp',
   '--invert-grep',
   `--grep=^${MEMORY_TRAILER}$`,
 ];
 
-/** How `git log` is to write commits so that `splitRecords` and `parseCommit` can read them, whatever is configured. */
-export const COMMIT_RECORDS: readonly string[] = [
+/** The form in which `splitRecords` and `parseCommit` read the output of `git log`, whatever is configured. */
+const COMMIT_RECORDS: readonly string[] = [
   '-z',
   '--format=tformat:%H %ct %s',
   '--encoding=UTF-8',
@@ -85,10 +83,7 @@ export const COMMIT_RECORDS: readonly string[] = [
   '--no-show-signature',
 ];
 
-/**
- * The committer's time, which is when the commit came to be here. Commits of memory are left out: told in memory, they would
- * change it, and be followed by another one.
- */
+/** Without commits of memory: listed in memory, they would change it, and so lead to another one. */
 const LOG = [
   'log',
   ...NOT_OF_MEMORY,
@@ -100,12 +95,12 @@ const LOG = [
 ];
 
 function readCommits(git: GitOptions): Commit[] {
-  const result = runOrNull(LOG, { ...git, maxBytes: 4 * 1024 * 1024 });
+  const result = runGitOrNull(LOG, { ...git, maxBytes: 4 * 1024 * 1024 });
   if (result === null) return [];
   return [...splitRecords(result.stdout)].flatMap((record) => parseCommit(record));
 }
 
-export function parseCommit(record: Buffer): Commit[] {
+function parseCommit(record: Buffer): Commit[] {
   const [, hash, seconds, subject] = /^([0-9a-f]{40,64}) (-?\d+) (.*)$/s.exec(record.toString('utf8')) ?? [];
   if (hash === undefined || subject === undefined) return [];
   return [{ hash, at: formatTimestamp(Number(seconds) * 1000), subject: cutSubject(cleanLine(subject)) }];
@@ -119,23 +114,12 @@ function cutSubject(subject: string): string {
 }
 
 function readBranch(git: GitOptions): string | null {
-  const result = runOrNull(['symbolic-ref', '--quiet', 'HEAD'], git);
+  const result = runGitOrNull(['symbolic-ref', '--quiet', 'HEAD'], git);
   const [, branch] = /^refs\/heads\/(.+)\n$/.exec(result?.stdout.toString('utf8') ?? '') ?? [];
   return branch ?? null;
 }
 
-/** Null when git did not end in time, or could not be run safely. */
-export function runOrNull(args: readonly string[], git: GitOptions): ProgramResult | null {
-  try {
-    return runGit(args, git);
-  } catch (error) {
-    if (!(error instanceof HandoverError)) throw error;
-    if (error.code === 'HANDOVER_PROGRAM_TIMEOUT' || error.code === 'HANDOVER_GIT_FAILED') return null;
-    throw error;
-  }
-}
-
-/** A rebase stops in the middle of merges and picks of its own, so it is looked for first. */
+/** A rebase stops within merges and picks of its own, so it comes first. */
 const OPERATION_SIGNS: readonly (readonly [sign: string, operation: GitOperation])[] = [
   ['rebase-merge', 'rebase'],
   ['rebase-apply/applying', 'am'],
@@ -146,7 +130,6 @@ const OPERATION_SIGNS: readonly (readonly [sign: string, operation: GitOperation
   ['BISECT_LOG', 'bisect'],
 ];
 
-/** What git is in the middle of. */
 export function findOperation(gitDir: string): GitOperation | null {
   return OPERATION_SIGNS.find(([sign]) => pathExists(join(gitDir, sign)))?.[1] ?? null;
 }
@@ -157,8 +140,8 @@ interface TrackedChange {
 }
 
 /**
- * Reads `git status --porcelain=v2 --branch -z`. Never throws: records it does not know, or that are cut off, are left
- * out, and so are files that our own writers left unfinished. Of all changed files at most `limit` are listed, conflicts before tracked before untracked files.
+ * Parses `git status --porcelain=v2 --branch -z`. Never throws: unknown or truncated records are skipped, and so are our
+ * own temp files. At most `limit` files are listed: conflicts, then tracked, then untracked ones.
  */
 export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
   const headers = new Map<string, string>();
@@ -180,9 +163,10 @@ export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
     const path = skipFields(record, fieldsBefore);
     if (path === null || (kind === '?' && isOwnTempName(basename(path.toString('utf8'))))) continue;
     total += 1;
-    if (kind === '?') keep(untracked, limit, () => path.toString('utf8'));
-    else if (kind === 'u') keep(conflicted, limit, () => path.toString('utf8'));
-    else keep(tracked, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
+    if (kind === '?') addWithin(untracked, limit, () => path.toString('utf8'));
+    else if (kind === 'u') addWithin(conflicted, limit, () => path.toString('utf8'));
+    else
+      addWithin(tracked, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
   }
   return { ...describeBranch(headers), ...cutChanges({ conflicted, tracked, untracked }, total, limit) };
 }
@@ -195,7 +179,7 @@ const FIELDS_BEFORE_PATH: ReadonlyMap<string, number> = new Map([
   ['?', 1],
 ]);
 
-export function* splitRecords(bytes: Uint8Array): Generator<Buffer, undefined> {
+function* splitRecords(bytes: Uint8Array): Generator<Buffer, undefined> {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   let start = 0;
   for (let end = buffer.indexOf(0); end !== -1; end = buffer.indexOf(0, start)) {
@@ -215,7 +199,7 @@ function skipFields(record: Buffer, count: number): Buffer | null {
   return start < record.length ? record.subarray(start) : null;
 }
 
-function keep<T>(list: T[], limit: number, make: () => T): void {
+function addWithin<T>(list: T[], limit: number, make: () => T): void {
   if (list.length < limit) list.push(make());
 }
 
@@ -275,4 +259,69 @@ function cutChanges(
     changed_total: total,
     changed_cut: conflicted.length + tracked.length + untracked.length < total,
   };
+}
+
+/** The history of a file, or of the files below a folder or matching a pattern. */
+export interface FileHistory {
+  /** The commits that changed it, the newest first. */
+  commits: Commit[];
+  /** Its earlier paths, from the root of the worktree. */
+  earlierNames: string[];
+}
+
+interface HistoryQuestion {
+  kind: 'file' | 'folder' | 'pattern';
+  /** From the root of the worktree. */
+  path: string;
+  /** Only commits that added or removed this text. */
+  symbol: string | null;
+  limit: number;
+}
+
+const HISTORY_TIMEOUT_MS = 3000;
+const HISTORY_BYTES = 4 * 1024 * 1024;
+
+/** Empty where git does not know the file, is missing, or takes too long. */
+export function readFileHistory(root: string, asked: HistoryQuestion, machine: Machine): FileHistory {
+  const { kind, path, symbol, limit } = asked;
+  const follows = kind === 'file' && path !== '';
+  const args = [
+    'log',
+    `--max-count=${limit}`,
+    ...COMMIT_RECORDS,
+    '--name-status',
+    ...(follows ? ['--follow'] : []),
+    ...(symbol === null ? [] : [`-S${symbol}`]),
+    'HEAD',
+    '--',
+    path === '' ? '.' : path,
+  ];
+  const magic = kind === 'pattern' ? 'GIT_GLOB_PATHSPECS' : 'GIT_LITERAL_PATHSPECS';
+  const result = runGitOrNull(args, {
+    cwd: root,
+    env: machine.env,
+    variables: { [magic]: '1' },
+    timeoutMs: HISTORY_TIMEOUT_MS,
+    maxBytes: HISTORY_BYTES,
+  });
+  if (result === null || result.status !== 0) return { commits: [], earlierNames: [] };
+  const history = parseHistory(result.stdout);
+  return follows ? history : { ...history, earlierNames: [] };
+}
+
+/** Parses commits, each followed by a status and one or two paths for every file. Never throws: unknown records are skipped. */
+function parseHistory(bytes: Uint8Array): FileHistory {
+  const commits: Commit[] = [];
+  const names = new Set<string>();
+  const records = splitRecords(bytes);
+  for (const record of records) {
+    const text = record.toString('utf8').replace(/^\n/, '');
+    if (/^[RC]\d*$/.test(text)) {
+      const from = records.next().value;
+      records.next();
+      if (from !== undefined && text.startsWith('R')) names.add(from.toString('utf8'));
+    } else if (/^[A-Z]$/.test(text)) records.next();
+    else commits.push(...parseCommit(record));
+  }
+  return { commits, earlierNames: [...names] };
 }

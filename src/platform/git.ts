@@ -1,8 +1,8 @@
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { type ProgramResult, runProgram } from './exec.ts';
 import { pathExists, resolveRealPath } from './folders.ts';
 import type { Env } from './machine.ts';
+import { type ProgramResult, runProgram } from './processes.ts';
 
 export interface GitOptions {
   cwd: string;
@@ -99,6 +99,17 @@ export function runGit(args: readonly string[], options: GitOptions): ProgramRes
   return spawnGit([...filters.flatMap((name) => disarmFilter(name)), ...args], options);
 }
 
+/** Null when git timed out, or could not be run safely. */
+export function runGitOrNull(args: readonly string[], git: GitOptions): ProgramResult | null {
+  try {
+    return runGit(args, git);
+  } catch (error) {
+    if (!(error instanceof HandoverError)) throw error;
+    if (error.code === 'HANDOVER_PROGRAM_TIMEOUT' || error.code === 'HANDOVER_GIT_FAILED') return null;
+    throw error;
+  }
+}
+
 function spawnGit(args: readonly string[], options: GitOptions): ProgramResult {
   const { input, settings = [], variables = {}, remote } = options;
   const hooks = remote === 'run-hooks' ? [] : [NO_HOOKS];
@@ -193,7 +204,7 @@ export interface Repository {
 }
 
 /** No repository, no git, or a git that will not or cannot read what looks like one. */
-export interface NoRepository {
+interface NoRepository {
   state: Exclude<GitState, 'present'>;
 }
 

@@ -1,6 +1,6 @@
 import { HandoverError } from '../errors.ts';
 
-export interface HttpRequest {
+interface HttpRequest {
   method: 'GET' | 'POST';
   headers: Readonly<Record<string, string>>;
   body?: string;
@@ -9,7 +9,7 @@ export interface HttpRequest {
   maxBytes?: number;
 }
 
-export interface HttpAnswer {
+interface HttpAnswer {
   status: number;
   /** What was answered, or its beginning. */
   text: string;
@@ -19,7 +19,7 @@ export interface HttpAnswer {
 
 const MAX_BYTES = 8 * 1024;
 
-/** One request. No redirection is followed: it could lead what is sent to somebody else. */
+/** One request. Redirections are not followed: they could send secrets to somebody else. */
 export async function sendRequest(
   url: URL,
   { timeoutMs, maxBytes = MAX_BYTES, ...request }: HttpRequest,
@@ -89,7 +89,7 @@ function describeUrl(input: string | URL | Request): string {
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** A URL to send secrets to: encrypted, unless it stays on this machine. Null for what is none. */
+/** A URL that secrets may be sent to: https, or on this machine. Null for any other. */
 export function parseSafeUrl(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);

@@ -23,7 +23,7 @@ export function startOfFile(): Position {
   return { offset: 0, number: 1 };
 }
 
-export interface LineOptions {
+interface LineOptions {
   /** Where to begin. Moves behind each line with an end, as it is read or passed over. */
   position?: Position;
   /** What is written behind this offset is not looked at. */

@@ -4,13 +4,13 @@ import { hasErrno } from '../errors.ts';
 import { type ProcessIdentity, parseIdentity } from './process-identity.ts';
 
 /** What a claim says: whose it is, whether it is held, and since when. */
-export interface ClaimContent {
+interface ClaimContent {
   holder: string;
   state: 'held' | 'released';
   at: number;
 }
 
-export interface ParsedClaim extends Omit<ClaimContent, 'holder'> {
+interface ParsedClaim extends Omit<ClaimContent, 'holder'> {
   holder: ProcessIdentity;
 }
 

@@ -4,9 +4,8 @@ import { hasErrno } from '../errors.ts';
 import { removeFile, syncFile, syncFolder } from './durable-file.ts';
 
 /*
- * Replacing a file that is guarded by a lock file, as git guards its index: whoever manages to create `<path>.lock` may
- * rename it to `path`. Here the lock file is a hard link of a draft, so that one that was left behind by a kill is known
- * as ours by its inode and can be taken away.
+ * Replaces a file guarded by a lock file, as git guards its index: whoever creates `<path>.lock` may rename it to `path`.
+ * The lock file is a hard link to a draft, so that one left by a kill is recognised as ours by its inode.
  */
 
 /** A copy that shares nothing with what stood at `to` before. False when there is nothing to copy. */
@@ -27,7 +26,7 @@ export function describeVersion(path: string): string | null {
   return stat === undefined ? null : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`;
 }
 
-export type SwapOutcome = 'done' | 'locked' | 'changed';
+type SwapOutcome = 'done' | 'locked' | 'changed';
 
 /** Puts `draft` in the place of `path`, if that still is of the version `expected` and nobody else holds its lock file. */
 export function swapUnderLockFile(path: string, draft: string, expected: string | null): SwapOutcome {
@@ -44,7 +43,7 @@ export function swapUnderLockFile(path: string, draft: string, expected: string 
   return 'done';
 }
 
-/** Takes away a lock file that a kill left between the two steps of a swap. */
+/** Removes a lock file of ours that a kill left behind. */
 export function removeOwnLockFile(path: string, draft: string): void {
   const lock = `${path}.lock`;
   const ours = lstatSync(draft, { throwIfNoEntry: false, bigint: true });

@@ -56,7 +56,7 @@ export interface LockOptions {
 }
 
 export interface Lock {
-  /** Claims that were passed over because they could not be understood. They are removed by now. */
+  /** Claims that could not be parsed. They have been removed. */
   readonly damaged: readonly string[];
   /** Does nothing when called again. */
   release(): void;
@@ -70,10 +70,10 @@ interface Site {
   self: string;
 }
 
-/** A generation file as it stands now. A held one keeps others out, the other kinds do not. */
+/** A generation file as it is now. Only a held one keeps others out. */
 interface Claim {
   file: string;
-  standing: 'held' | 'released' | 'dead' | 'damaged' | 'gone';
+  status: 'held' | 'released' | 'dead' | 'damaged' | 'gone';
   holder: ProcessIdentity | null;
 }
 
@@ -83,10 +83,8 @@ interface OwnClaim {
   line: string;
 }
 
-interface Patience {
-  /** False when the time is up. */
-  sleep(): boolean;
-}
+/** Sleeps for a while before the next try; false when the time is up. */
+type Pause = () => boolean;
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const GENERATION = /^[1-9]\d{0,14}$/;
@@ -110,22 +108,21 @@ export function withLock<T>(options: LockOptions, work: () => T): T {
 /** Blocks this thread until the lock is held or `waitMs` have passed (HANDOVER_LOCKED). Not reentrant. */
 export function acquireLock(options: LockOptions): Lock {
   const site = openSite(options);
-  const patience = startPatience(options.waitMs);
+  const pause = startPauses(options.waitMs);
   for (;;) {
     const top = listGenerations(site).at(-1) ?? 0;
     const claim = top === 0 ? null : judgeClaim(site, top);
-    if (claim === null || (claim.standing !== 'held' && claim.standing !== 'gone')) {
+    if (claim === null || (claim.status !== 'held' && claim.status !== 'gone')) {
       const own = raiseClaim(site, top + 1);
-      const passed = own === null ? null : confirmClaim(site, own, patience);
+      const passed = own === null ? null : confirmClaim(site, own, pause);
       if (own !== null && passed !== null) return enter(site, own, passed);
     }
     const winner = claimPath(site, top + 1);
-    if (!patience.sleep()) throw describeHolder(site, claim?.standing === 'held' ? claim : { file: winner });
+    if (!pause()) throw describeHolder(site, claim?.status === 'held' ? claim : { file: winner });
   }
 }
 
-function openSite(options: LockOptions): Site {
-  const { folder, name, clock, staleMs = DEFAULT_STALE_MS } = options;
+function openSite({ folder, name, clock, staleMs = DEFAULT_STALE_MS }: LockOptions): Site {
   if (!NAME.test(name)) throw new RangeError(`not a lock name: ${JSON.stringify(name)}`);
   if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700);
   return { folder, name, clock, staleMs, self: formatIdentity(describeSelf()) };
@@ -161,7 +158,7 @@ function raiseClaim(site: Site, generation: number): OwnClaim | null {
   return { generation, file, line };
 }
 
-/** Where there are no hard links, a claim is seen empty for a moment; `judgeClaim` allows for that. */
+/** Without hard links a claim is empty for a moment; `judgeClaim` allows for that. */
 function createInPlace(file: string, line: string): boolean {
   try {
     writeNew(file, line);
@@ -173,18 +170,18 @@ function createInPlace(file: string, line: string): boolean {
 }
 
 /** The claims that the holder may now remove; null when this process has to try again. */
-function confirmClaim(site: Site, own: OwnClaim, patience: Patience): Claim[] | null {
+function confirmClaim(site: Site, own: OwnClaim, pause: Pause): Claim[] | null {
   try {
     for (;;) {
       const generations = listGenerations(site);
       if (generations.at(-1) !== own.generation) {
-        withdraw(own);
+        if (isStillOwn(own)) insist(() => removeIfThere(own.file));
         return null;
       }
       const others = generations.slice(0, -1).map((generation) => judgeClaim(site, generation));
-      const rival = others.find((claim) => claim.standing === 'held');
+      const rival = others.find((claim) => claim.status === 'held');
       if (rival === undefined) return isStillOwn(own) ? others : null;
-      if (!patience.sleep()) throw describeHolder(site, rival);
+      if (!pause()) throw describeHolder(site, rival);
     }
   } catch (error) {
     release(site, own);
@@ -195,7 +192,7 @@ function confirmClaim(site: Site, own: OwnClaim, patience: Patience): Claim[] | 
 function enter(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
   let held = true;
   const lock: Lock = {
-    damaged: passed.filter((claim) => claim.standing === 'damaged').map((claim) => claim.file),
+    damaged: passed.filter((claim) => claim.status === 'damaged').map((claim) => claim.file),
     release() {
       if (!held) return;
       held = false;
@@ -205,7 +202,7 @@ function enter(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
   try {
     for (const claim of passed) {
       // A generation that was gone may be a new claim by now, and that one belongs to its owner.
-      if (claim.standing !== 'gone') removeLeftover(claim.file);
+      if (claim.status !== 'gone') removeLeftover(claim.file);
     }
     removeDeadTemps(site);
   } catch (error) {
@@ -220,7 +217,7 @@ function release(site: Site, own: OwnClaim): void {
   try {
     if (isStillOwn(own)) replaceClaim(own.file, writeTemp(site, describeOwn(site, 'released')));
   } catch (error) {
-    // Removing needs neither space nor a descriptor, and a lock must not outlast its use because both ran out.
+    // Removing needs neither disk space nor a descriptor.
     if (!hasErrno(error, 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE')) throw error;
     removeIfThere(own.file);
   }
@@ -233,10 +230,6 @@ function replaceClaim(file: string, temp: string): void {
     removeIfThere(temp);
     throw error;
   }
-}
-
-function withdraw(own: OwnClaim): void {
-  if (isStillOwn(own)) insist(() => removeIfThere(own.file));
 }
 
 /**
@@ -257,8 +250,8 @@ function judgeClaim(site: Site, generation: number): Claim {
   try {
     return { file, ...judgeFile(site, file) };
   } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return { file, standing: 'gone', holder: null };
-    // Not ours to read, so it may be a live process of another user: it is believed like one on another machine.
+    if (hasErrno(error, 'ENOENT')) return { file, status: 'gone', holder: null };
+    // Not ours to read: it may belong to a live process of another user, and is treated like one on another machine.
     if (hasErrno(error, ...OPEN_ELSEWHERE)) return { file, ...judgeUnreadable(site, file, 'dead') };
     if (hasErrno(error, 'ELOOP', 'EMLINK', 'EISDIR', 'ENXIO', 'EIO')) {
       return { file, ...judgeUnreadable(site, file, 'damaged') };
@@ -270,20 +263,20 @@ function judgeClaim(site: Site, generation: number): Claim {
 function judgeFile(site: Site, file: string): Omit<Claim, 'file'> {
   const { text, changedAt } = readClaimFile(file);
   const claim = parseClaim(text);
-  if (claim === null) return { standing: isUnfinished(site, changedAt) ? 'held' : 'damaged', holder: null };
+  if (claim === null) return { status: isUnfinished(site, changedAt) ? 'held' : 'damaged', holder: null };
   const { holder, state, at } = claim;
-  if (state === 'released') return { standing: 'released', holder };
+  if (state === 'released') return { status: 'released', holder };
   const liveness = isAlive(holder);
   const held = liveness === 'alive' || (liveness === 'unknown' && site.clock.now() - at <= site.staleMs);
-  return { standing: held ? 'held' : 'dead', holder };
+  return { status: held ? 'held' : 'dead', holder };
 }
 
 function judgeUnreadable(site: Site, file: string, otherwise: 'dead' | 'damaged'): Omit<Claim, 'file'> {
   const changedAt = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs;
-  if (changedAt === undefined) return { standing: 'gone', holder: null };
+  if (changedAt === undefined) return { status: 'gone', holder: null };
   const held =
     otherwise === 'dead' ? site.clock.now() - changedAt <= site.staleMs : isUnfinished(site, changedAt);
-  return { standing: held ? 'held' : otherwise, holder: null };
+  return { status: held ? 'held' : otherwise, holder: null };
 }
 
 /** A time in the future counts as old: a wrong clock must not block for ever, and rule 1 does not rest on ages. */
@@ -322,7 +315,7 @@ function writeNew(file: string, line: string): void {
   }
 }
 
-/** The umask may have taken away the owner's own rights. File systems without modes refuse; there is no loss then. */
+/** Against a umask that takes the owner's own rights. File systems without modes refuse, which is harmless. */
 function makePrivate(fd: number): void {
   try {
     fchmodSync(fd, 0o600);
@@ -339,16 +332,12 @@ function removeDeadTemps(site: Site): void {
     if (identity === null) continue;
     const file = join(site.folder, entry);
     const liveness = isAlive(identity);
-    if (liveness === 'dead' || (liveness === 'unknown' && isStale(site, file))) removeLeftover(file);
+    const ageMs = site.clock.now() - (lstatSync(file, { throwIfNoEntry: false })?.mtimeMs ?? Number.NaN);
+    if (liveness === 'dead' || (liveness === 'unknown' && ageMs > site.staleMs)) removeLeftover(file);
   }
 }
 
-function isStale(site: Site, file: string): boolean {
-  const changedAt = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs;
-  return changedAt !== undefined && site.clock.now() - changedAt > site.staleMs;
-}
-
-/** What cannot be removed now bars nobody, and the next holder tries again. */
+/** What cannot be removed now blocks nobody, and the next holder tries again. */
 function removeLeftover(file: string): void {
   try {
     removeIfThere(file);
@@ -365,31 +354,29 @@ function removeIfThere(file: string): void {
   }
 }
 
-/** Windows refuses to replace or remove a file while another process has it open, which a reader here has briefly. */
+/** Windows refuses to replace or remove a file while another process has it open, as readers briefly do. */
 function insist(act: () => void): void {
-  const patience = startPatience(500);
+  const pause = startPauses(500);
   for (;;) {
     try {
       act();
       return;
     } catch (error) {
-      if (!hasErrno(error, ...OPEN_ELSEWHERE) || !patience.sleep()) throw error;
+      if (!hasErrno(error, ...OPEN_ELSEWHERE) || !pause()) throw error;
     }
   }
 }
 
 /** The wait is real, so it is measured on the monotonic clock. */
-function startPatience(waitMs: number): Patience {
+function startPauses(waitMs: number): Pause {
   const deadline = readTimer() + waitMs;
   let step = 5;
-  return {
-    sleep() {
-      const left = deadline - readTimer();
-      if (left <= 0) return false;
-      sleep(Math.min(step, left));
-      step = Math.min(step * 1.5, 50);
-      return true;
-    },
+  return () => {
+    const left = deadline - readTimer();
+    if (left <= 0) return false;
+    sleep(Math.min(step, left));
+    step = Math.min(step * 1.5, 50);
+    return true;
   };
 }
 

@@ -6,12 +6,12 @@ export function readRuntimeVersion(): number {
   return Number(process.versions.node.split('.')[0]);
 }
 
-/** Blocks the thread. For the short waits of commands that have nothing else to do. */
+/** Blocks the thread. */
 export function sleep(ms: number): void {
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 }
 
-/** Milliseconds on the monotonic clock. Asking for `performance` would load a module of Node for it. */
+/** Milliseconds on the monotonic clock. Using `performance` would load a module of Node. */
 export function readTimer(): number {
   return Number(process.hrtime.bigint() / 1_000_000n);
 }
@@ -28,7 +28,7 @@ export interface Random {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** What a feature may know of the machine it runs on. Passed in everywhere, so that a test can be the machine. */
+/** All that features may know of the machine. Passed in everywhere, so that tests can replace it. */
 export interface Machine {
   clock: Clock;
   random: Random;
@@ -42,7 +42,7 @@ export interface Machine {
 export const systemClock: Clock = { now: () => Date.now() };
 
 /** Good for names that must differ, not for secrets: loading node:crypto would double the cost of a small command. */
-export const systemRandom: Random = {
+const systemRandom: Random = {
   bytes: (count) => Uint8Array.from({ length: count }, () => Math.floor(Math.random() * 256)),
 };
 

@@ -5,17 +5,17 @@ import { isFolder, resolveRealPath } from './folders.ts';
 import type { Machine } from './machine.ts';
 import { PROJECT_SETTINGS } from './project-file.ts';
 
-export const FOLDER_NAME = 'agent-handover';
+const FOLDER_NAME = 'agent-handover';
 
-/** The folder of locks, below the folder of handovers. */
+/** The folder of locks, below the data folder. */
 export const LOCKS = 'locks';
 
-/** Where programs of ours are kept as they were compiled, below the folder of handovers. */
+/** The compiled code of our programs, below the data folder. */
 export const CODE_FOLDER = ['ready', 'code'] as const;
 
 type Surroundings = Pick<Machine, 'env' | 'platform' | 'home' | 'cwd'>;
 
-/** Where handovers are kept, as the environment names it. Null where there is no home. */
+/** The data folder that the environment names, links not resolved. Null where there is no home. */
 export function nameDataFolder({ env, platform, home, cwd }: Surroundings): string | null {
   if (env.HANDOVER_HOME) return resolve(cwd, env.HANDOVER_HOME);
   const parent = nameParent({ env, platform, home });
@@ -30,11 +30,11 @@ function nameParent({ env, platform, home }: Omit<Surroundings, 'cwd'>): string 
 }
 
 /** The XDG rules: a relative path in a variable is to be ignored. */
-export function isAbsolutePath(value: string | undefined): value is string {
+function isAbsolutePath(value: string | undefined): value is string {
   return value !== undefined && isAbsolute(value);
 }
 
-/** With `~` for the home folder, so that what is kept does not tell who the user is. */
+/** With `~` for the home folder, so that stored paths do not reveal the user's name. */
 export function abbreviateHome(path: string, machine: Machine): string {
   if (machine.home === undefined) return path;
   for (const home of [machine.home, resolveRealPath(machine.home)]) {
@@ -45,7 +45,7 @@ export function abbreviateHome(path: string, machine: Machine): string {
   return path;
 }
 
-/** Undoes `abbreviateHome` on the machine where it is asked. */
+/** Undoes `abbreviateHome`, for the home folder of this machine. */
 export function expandHome(path: string, machine: Machine): string {
   if (machine.home === undefined || !/^~(?:\/|$)/.test(path)) return path;
   return join(machine.home, path.slice(1));
@@ -55,7 +55,7 @@ export function toSlashes(path: string): string {
   return sep === '/' ? path : path.split(sep).join('/');
 }
 
-/** Where handovers are kept. `HANDOVER_HOME` names the folder itself; a link given there, or on the way, is resolved once. */
+/** The folder of the store. `HANDOVER_HOME` names the folder itself. Links are resolved. */
 export function findDataFolder(machine: Machine): string {
   return realFolder(nameDataFolder(machine) ?? requireHome(machine));
 }
@@ -65,7 +65,7 @@ export function findConfigFolder(machine: Machine): string {
   return join(findConfigHome(machine), FOLDER_NAME);
 }
 
-/** Where programs of this user keep settings: session-handoff's store is below it. */
+/** The user's folder for settings of all programs: session-handoff's store is below it. */
 export function findConfigHome(machine: Machine): string {
   const { env, platform } = machine;
   if (platform === 'darwin') return join(requireHome(machine), 'Library', 'Application Support');
@@ -105,7 +105,6 @@ function notAFolder(path: string, cause?: unknown): HandoverError {
 
 const NAME = 'config.toml';
 
-/** A file of its own, so that a hook can look whether settings have changed without what it takes to read them. */
 export function pathOfUserConfig(machine: Machine): string {
   return join(findConfigFolder(machine), NAME);
 }

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Machine } from './machine.ts';
 import { PROJECT_SETTINGS } from './project-file.ts';
 
-/** A file that stands in the way of all that writes by itself, and what is written in it. */
+/** A PAUSE file, which stops all automatic writing, and the reason in it. */
 export interface Pause {
   path: string;
   why: string | null;
@@ -21,9 +21,8 @@ export function pathOfGlobalPause({ home }: Pick<Machine, 'home'>): string | nul
 }
 
 /**
- * The first PAUSE file there is: the project's, the user's own, then those that settings name, where `~` is the home
- * folder. Whatever stands there counts, and so does a place that cannot be looked at: a brake that cannot be seen
- * must not be taken for released.
+ * The first PAUSE file: the project's, the user's own, then those that settings name, where `~` is the home folder.
+ * Anything at that path counts, and so does a path that cannot be checked.
  */
 export function findPause(
   machine: Pick<Machine, 'home' | 'cwd'>,
@@ -36,7 +35,7 @@ export function findPause(
     ...configured.map((path) => expand(path, machine)),
   ];
   for (const path of paths) {
-    if (path !== null && stands(path)) return { path, why: readWhy(path) };
+    if (path !== null && exists(path)) return { path, why: readWhy(path) };
   }
   return null;
 }
@@ -45,12 +44,12 @@ function expand(path: string, machine: Pick<Machine, 'home' | 'cwd'>): string {
   return resolve(machine.cwd, expandTilde(path, machine));
 }
 
-/** With the home folder for a `~` at the beginning. */
+/** Replaces a leading `~` by the home folder. */
 export function expandTilde(path: string, { home }: Pick<Machine, 'home'>): string {
   return home !== undefined && /^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : path;
 }
 
-function stands(path: string): boolean {
+function exists(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 } from './durable-file.ts';
 import { listFolder } from './folders.ts';
 
-/** The folder in a project that is ours: settings, the checkpoint, PAUSE. */
+/** Our folder in a project: settings, the checkpoint, PAUSE. */
 export const PROJECT_SETTINGS = '.agent-handover';
 
 export function pathOfCheckpoint(root: string): string {
@@ -19,8 +19,8 @@ export function pathOfCheckpoint(root: string): string {
 }
 
 /**
- * The folder whose `.agent-handover` counts for a place: the nearest one, at it or above it, that has one of this user's
- * or that git works in; without any, the place itself. Needs nothing but the file system, for what has to be quick.
+ * The folder whose `.agent-handover` applies to a folder: the nearest one upwards that has one of this user's or a `.git`;
+ * without any, the folder itself. Runs no git, so it is fast.
  */
 export function findProjectFolder(folder: string): string {
   for (let current = folder; ; current = dirname(current)) {
@@ -29,7 +29,7 @@ export function findProjectFolder(folder: string): string {
   }
 }
 
-/** What another user left in a folder above, such as the one for temporary files, must not decide anything. */
+/** Files of other users in a folder above, such as /tmp, are ignored. */
 function isOwn(path: string): boolean {
   const stat = statOrUndefined(path);
   return stat !== undefined && (process.getuid === undefined || stat.uid === process.getuid());
@@ -44,7 +44,7 @@ function statOrUndefined(path: string): ReturnType<typeof lstatSync> | undefined
   }
 }
 
-/** The text of a file for a quick look: undefined when it is not there, null when it cannot be read that way. */
+/** The text of a small file: undefined when it is missing, null when it cannot be read. */
 export function glanceAtFile(path: string): string | null | undefined {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -57,8 +57,8 @@ export function glanceAtFile(path: string): string | null | undefined {
 }
 
 /*
- * Files that people and other programs read and write too, as those of a project: permissions stay as they are, or are
- * what is usual for the user, and no link is followed, because whoever wrote the project could have put it there.
+ * Files of a project are shared with people and other programs: permissions stay as they are, new files get the usual
+ * ones, and no link is followed, because the project's authors could have planted it.
  */
 
 /** Null when there is none. */
@@ -71,11 +71,11 @@ export function readProjectFile(path: string, maxBytes: number): Buffer | null {
   }
 }
 
-/** Replaces or creates a file durably. Its folder must be there; what a killed writer left in it is swept up. */
+/** Replaces or creates a file durably. Its folder must exist; temp files of killed writers in it are removed. */
 export function writeProjectFile(path: string, data: string | Uint8Array): void {
   sweepAbandoned(dirname(path));
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat !== undefined && !stat.isFile()) throw refusePath(path, 'is not a regular file');
+  if (stat !== undefined && !stat.isFile()) throw unsafePathError(path, 'is not a regular file');
   writeFileDurably(path, data, { mode: stat === undefined ? 'usual' : stat.mode & 0o777 });
 }
 
@@ -90,12 +90,12 @@ export function ensureProjectFolder(root: string, ...parts: readonly string[]): 
   let path = root;
   const top = statSync(path, { throwIfNoEntry: false });
   if (top === undefined) makeFolder(path);
-  else if (!top.isDirectory()) throw refusePath(path, 'is not a folder');
+  else if (!top.isDirectory()) throw unsafePathError(path, 'is not a folder');
   for (const part of parts) {
     path = join(path, part);
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat === undefined) makeFolder(path);
-    else if (!stat.isDirectory()) throw refusePath(path, 'is not a folder');
+    else if (!stat.isDirectory()) throw unsafePathError(path, 'is not a folder');
   }
   return path;
 }
@@ -120,7 +120,7 @@ export function removeEmptyFolder(path: string): void {
 
 const LOCKS = '.locks';
 
-/** A folder for the locks of what lies in `folder`, which git is told to pass over. */
+/** The folder for locks on files in `folder`, ignored by git. */
 export function ensureLockFolder(folder: string): string {
   const locks = ensureProjectFolder(folder, LOCKS);
   const ignore = join(locks, '.gitignore');
@@ -128,8 +128,8 @@ export function ensureLockFolder(folder: string): string {
   return locks;
 }
 
-function refusePath(path: string, wrong: string): HandoverError {
+function unsafePathError(path: string, wrong: string): HandoverError {
   return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} ${wrong}`, {
-    hint: 'A link, or something else, stands where a file or a folder of the project is to be. Move it away.',
+    hint: 'A link or another kind of file is in the way of a file or folder of the project. Move it away.',
   });
 }

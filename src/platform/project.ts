@@ -1,19 +1,21 @@
-import { basename, resolve, sep } from 'node:path';
-import { HandoverError } from '../errors.ts';
+import { basename, join, relative, resolve, sep } from 'node:path';
 import { compareCodeUnits, shortHash } from '../model/hash.ts';
 import { baseName } from '../model/paths.ts';
 import { cleanLine } from '../model/text.ts';
-import type { Project } from '../model/workspace.ts';
-import { requireFolder, resolveRealPath } from './folders.ts';
-import { findMainRoot, type GitState, locateRepository, type Repository, runGit } from './git.ts';
+import type { Project, Workspace } from '../model/workspace.ts';
+import { listNames } from './external-file.ts';
+import { isFolder, pathExists, requireFolder, resolveRealPath } from './folders.ts';
+import { findMainRoot, type GitState, locateRepository, type Repository, runGitOrNull } from './git.ts';
+import { readGitFacts } from './git-facts.ts';
 import type { Env, Machine } from './machine.ts';
+import { abbreviateHome, expandHome, toSlashes } from './paths.ts';
 
 export interface IdentifiedProject extends Project {
   /** The real top level of the worktree; outside git, the folder itself. */
   root: string;
   /** `w-` and eight characters; null outside git. */
   worktree: string | null;
-  /** How git took part: with any other state than `present` the folder counts as outside git. */
+  /** In any other state than `present` the folder counts as outside git. */
   git: GitState;
 }
 
@@ -28,7 +30,7 @@ export function identifyProject(folder: string, machine: Machine): IdentifiedPro
   if (urls === null) return describeFolder(real, 'refused');
   const remote = chooseRemote(urls, mainRoot);
   return {
-    id: `p-${shortHash(remote === null ? `path:${mainRoot}` : `remote:${remote}`, 16)}`,
+    id: makeProjectId(remote === null ? `path:${mainRoot}` : `remote:${remote}`),
     name: nameProject(remote ?? mainRoot),
     root: repository.top ?? mainRoot,
     remote,
@@ -37,20 +39,18 @@ export function identifyProject(folder: string, machine: Machine): IdentifiedPro
   };
 }
 
-/** A project by a folder that is not there: gone since, or on another machine. */
+/** The project of a folder that does not exist here: it was removed, or is on another machine. */
 export function nameLostProject(folder: string): Pick<IdentifiedProject, 'id' | 'name' | 'remote'> {
-  return { id: `p-${shortHash(`path:${folder}`, 16)}`, name: nameProject(baseName(folder)), remote: null };
+  return { id: makeProjectId(`path:${folder}`), name: nameProject(baseName(folder)), remote: null };
 }
 
-function describeFolder(real: string, git: GitState): IdentifiedProject {
-  return {
-    id: `p-${shortHash(`path:${real}`, 16)}`,
-    name: nameProject(real),
-    root: real,
-    remote: null,
-    worktree: null,
-    git,
-  };
+function describeFolder(root: string, git: GitState): IdentifiedProject {
+  const id = makeProjectId(`path:${root}`);
+  return { id, name: nameProject(root), root, remote: null, worktree: null, git };
+}
+
+function makeProjectId(identity: string): string {
+  return `p-${shortHash(identity, 16)}`;
 }
 
 function nameProject(path: string): string {
@@ -62,7 +62,8 @@ function nameProject(path: string): string {
 /** The first URL of each remote, by name; null when git could not read its configuration. */
 function readRemoteUrls(repository: Repository, env: Env): Map<string, string> | null {
   const query = ['config', '--includes', '--null', '--get-regexp', '^remote\\..*\\.url$'];
-  const result = runOrNull(query, repository.top ?? repository.gitDir, env);
+  const cwd = repository.top ?? repository.gitDir;
+  const result = runGitOrNull(query, { cwd, env, maxBytes: 1024 * 1024 });
   if (result === null || result.truncated || (result.status !== 0 && result.status !== 1)) return null;
   const urls = new Map<string, string>();
   for (const entry of result.stdout.toString('utf8').split('\0')) {
@@ -70,15 +71,6 @@ function readRemoteUrls(repository: Repository, env: Env): Map<string, string> |
     if (name !== undefined && url !== undefined && !urls.has(name)) urls.set(name, url);
   }
   return urls;
-}
-
-function runOrNull(args: readonly string[], cwd: string, env: Env): ReturnType<typeof runGit> | null {
-  try {
-    return runGit(args, { cwd, env, maxBytes: 1024 * 1024 });
-  } catch (error) {
-    if (error instanceof HandoverError && error.code === 'HANDOVER_PROGRAM_TIMEOUT') return null;
-    throw error;
-  }
 }
 
 function chooseRemote(urls: ReadonlyMap<string, string>, root: string): string | null {
@@ -103,7 +95,7 @@ const HOST_ALIASES: ReadonlyMap<string, string> = new Map([
 
 /**
  * `host/owner/name` for every way to write one remote, without user, password, port, query or `.git`. A remote on this
- * machine becomes its real absolute path, seen from `root`. Null for what names no place, as an `ext::` command.
+ * machine becomes its real absolute path, relative ones taken from `root`. Null for what has no address, such as an `ext::` command.
  */
 export function normaliseRemote(url: string, root: string): string | null {
   const text = url.trim();
@@ -128,34 +120,43 @@ function normalisePath(path: string, root: string): string | null {
 }
 
 function normaliseHosted(text: string): string | null {
-  const [, afterScheme] = /^[a-z][a-z0-9+.-]*:\/\/(.*)$/is.exec(text) ?? [];
-  const place = afterScheme === undefined ? splitScp(text) : splitUrl(afterScheme);
-  if (place === null) return null;
-  const host = cleanLine(place.host).toLowerCase().replace(/\.$/, '');
+  const [, , afterScheme] = URL_FORM.exec(text) ?? [];
+  const address = afterScheme === undefined ? splitScp(text) : splitUrl(afterScheme);
+  if (address === null) return null;
+  const host = cleanLine(address.host).toLowerCase().replace(/\.$/, '');
   if (host === '') return null;
-  return [HOST_ALIASES.get(host) ?? host, ...listSegments(place.path)].join('/');
+  return [HOST_ALIASES.get(host) ?? host, ...listSegments(address.path)].join('/');
 }
 
-interface Place {
+interface RemoteAddress {
   host: string;
   path: string;
 }
 
 /** In brackets or not; without the characters that start a query, so that no token in one passes for a host. */
 const HOST = String.raw`\[[^\]/@?#=]*\]|[^:/@\s[\]?#=&]+`;
-const URL_PLACE = new RegExp(`^(?:[^/]*@)?(${HOST})(?::\\d*)?(?=[/?#]|$)(.*)$`, 's');
-const SCP_PLACE = new RegExp(`^([^/]*@)?(${HOST}):(.*)$`, 's');
+const URL_FORM = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/is;
+const URL_ADDRESS = new RegExp(`^(?:[^/]*@)?(${HOST})(?::\\d*)?(?=[/?#]|$)(.*)$`, 's');
+const SCP_ADDRESS = new RegExp(`^([^/]*@)?(${HOST}):(.*)$`, 's');
 
-function splitUrl(text: string): Place | null {
-  const [, host, path = ''] = URL_PLACE.exec(text) ?? [];
+/** The URL of a remote for messages: without user name and password. */
+export function hideCredentials(url: string): string {
+  const [, scheme, rest = ''] = URL_FORM.exec(url) ?? [];
+  if (scheme === undefined) return url;
+  const isPlain = URL_ADDRESS.test(rest);
+  return `${scheme}${isPlain ? rest.replace(/^[^/]*@/, '') : rest.slice(rest.lastIndexOf('@') + 1)}`;
+}
+
+function splitUrl(text: string): RemoteAddress | null {
+  const [, host, path = ''] = URL_ADDRESS.exec(text) ?? [];
   if (host !== undefined) return { host, path: decodePercent(path.replace(/[?#].*$/s, '')) };
   // A password with a slash in it: the host is behind the last @, and nothing before it may be kept.
   const behind = text.slice(text.lastIndexOf('@') + 1);
   return behind === text ? null : splitUrl(behind);
 }
 
-function splitScp(text: string): Place | null {
-  const [, user, host, path] = SCP_PLACE.exec(text) ?? [];
+function splitScp(text: string): RemoteAddress | null {
+  const [, user, host, path] = SCP_ADDRESS.exec(text) ?? [];
   if (host === undefined || path === undefined) return null;
   const [, behind] = user === undefined ? (/^[^/]+@(.*)$/s.exec(path) ?? []) : [];
   if (behind !== undefined) return splitUrl(behind) ?? splitScp(behind);
@@ -172,7 +173,7 @@ function listSegments(path: string): string[] {
   return last === '' ? segments : [...segments, last];
 }
 
-/** Something of the form `user:password@` is never part of a repository's path, however it got there. */
+/** `user:password@` is never part of a repository's path. */
 function dropCredentials(path: string): string {
   return path.replace(/^.*:.*@/s, '');
 }
@@ -184,4 +185,97 @@ function decodePercent(text: string): string {
     if (error instanceof URIError) return text;
     throw error;
   }
+}
+
+/** A folder seen as work: whose project it is, where in it, and what git says of it now. */
+export interface Place {
+  project: Project;
+  workspace: Workspace;
+  /** The worktree's root on this machine, as the file system knows it. */
+  root: string;
+}
+
+export function describePlace(folder: string, machine: Machine): Place {
+  const { id, name, remote, root, worktree, git } = identifyProject(folder, machine);
+  return {
+    project: { id, name, remote: remote === null ? null : abbreviateHome(remote, machine) },
+    workspace: {
+      root: abbreviateHome(root, machine),
+      folder: toRelativePath(root, requireFolder(resolve(machine.cwd, folder))),
+      worktree,
+      git: git === 'present' ? readGitFacts(root, machine) : null,
+    },
+    root,
+  };
+}
+
+/** From `root` to `path` with forward slashes; begins with `..` when it leads out. */
+export function toRelativePath(root: string, path: string): string {
+  return toSlashes(relative(root, path));
+}
+
+/**
+ * The folder of a handover's work on this machine, or else the root of its worktree. Null when neither exists or belongs
+ * to that project: the handover may come from another machine.
+ */
+export function findWorkFolder(
+  { root, folder }: Workspace,
+  project: Project,
+  machine: Machine,
+): string | null {
+  const top = expandHome(root, machine);
+  const isOfProject = (path: string): boolean =>
+    isFolder(path) && identifyProject(path, machine).id === project.id;
+  return [join(top, folder), top].find(isOfProject) ?? null;
+}
+
+/** What the build tools of an ecosystem call their manifest. A name that begins with a dot is the end of one. */
+const MANIFESTS: readonly (readonly [type: string, manifests: readonly string[]])[] = [
+  ['node', ['package.json']],
+  ['deno', ['deno.json', 'deno.jsonc']],
+  ['python', ['pyproject.toml', 'setup.py', 'setup.cfg', 'requirements.txt', 'Pipfile', 'environment.yml']],
+  ['rust', ['Cargo.toml']],
+  ['go', ['go.mod', 'go.work']],
+  ['java', ['pom.xml', 'build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts']],
+  ['scala', ['build.sbt']],
+  ['clojure', ['project.clj', 'deps.edn']],
+  ['ruby', ['Gemfile', '.gemspec']],
+  ['php', ['composer.json']],
+  ['dotnet', ['.sln', '.csproj', '.fsproj', '.vbproj']],
+  ['swift', ['Package.swift', '.xcodeproj']],
+  ['dart', ['pubspec.yaml']],
+  ['elixir', ['mix.exs']],
+  ['erlang', ['rebar.config']],
+  ['haskell', ['stack.yaml', 'cabal.project', '.cabal']],
+  ['ocaml', ['dune-project']],
+  ['zig', ['build.zig']],
+  ['nim', ['.nimble']],
+  ['julia', ['Project.toml']],
+  ['r', ['DESCRIPTION', 'renv.lock']],
+  ['perl', ['cpanfile', 'Makefile.PL']],
+  ['lua', ['.rockspec']],
+  ['c/c++', ['CMakeLists.txt', 'meson.build', 'configure.ac', 'conanfile.txt', 'vcpkg.json']],
+  ['bazel', ['MODULE.bazel', 'WORKSPACE']],
+  ['nix', ['flake.nix']],
+  ['terraform', ['.tf']],
+  ['make', ['Makefile', 'GNUmakefile']],
+  ['docker', ['Dockerfile', 'compose.yaml', 'docker-compose.yml']],
+];
+
+/** Types that say nothing more where a real ecosystem is there. */
+const FALLBACKS: ReadonlySet<string> = new Set(['make', 'docker']);
+
+/** What kinds of project a folder holds, by the manifests in it: several where several are there. */
+export function detectProjectTypes(root: string): string[] {
+  const names = listNames(root);
+  const known = new Set(names);
+  const found = MANIFESTS.filter(([, manifests]) =>
+    manifests.some((manifest) =>
+      manifest.startsWith('.') ? names.some((name) => name.endsWith(manifest)) : known.has(manifest),
+    ),
+  ).map(([type]) => type);
+  const real = found.filter((type) => !FALLBACKS.has(type));
+  const types = real.length > 0 ? real : found;
+  const isTypeScript = pathExists(join(root, 'tsconfig.json'));
+  return types.map((type) => (type === 'node' && isTypeScript ? 'node (typescript)' : type));
 }

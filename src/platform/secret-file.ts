@@ -8,7 +8,7 @@ import { ensurePrivateFolder } from './folders.ts';
 
 const KEY_BYTES = 32;
 
-/** The file of the key by which marks of secrets are computed, in the store's folder. */
+/** The key for the markers of redacted secrets, in the store's folder. */
 export const REDACTION_KEY = 'redaction.key';
 
 /** Null when there is none. */
@@ -25,7 +25,7 @@ export function findSecretKey(path: string): Uint8Array | null {
   });
 }
 
-/** Makes the key on first use. Of two that make it at once, one wins, and both use its key. */
+/** Creates the key on first use. Of two processes at once one wins, and both use its key. */
 export function requireSecretKey(folder: string, name: string): Uint8Array {
   const path = join(ensurePrivateFolder(folder), name);
   const known = findSecretKey(path);
@@ -41,7 +41,7 @@ export function readSecretFile(path: string): string {
   const head = readHead(path, MAX_BYTES);
   if (head === null) {
     throw new HandoverError('HANDOVER_NOT_FOUND', `${path} cannot be read`, {
-      hint: 'It should hold a secret: see whether the file is there, and mend its path in your config.toml.',
+      hint: 'It should contain a secret: check that the file exists, and correct its path in your config.toml.',
     });
   }
   if (isOpenToOthers(path)) {

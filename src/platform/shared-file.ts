@@ -16,14 +16,14 @@ export interface SharedFile {
 
 const MAX_BYTES = 16 * 1024 * 1024;
 
-/** Null when there is none. A link is followed, as its owner wants it to be; one that leads nowhere is refused. */
+/** Null when there is none. Links are followed; a dangling one is an error. */
 export function readSharedFile(path: string): SharedFile | null {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
   const real = resolveRealPath(path);
-  if (real === null) throw refuse(path, 'is a link that leads nowhere');
+  if (real === null) throw unsafeFileError(path, 'is a link that leads nowhere');
   const stat = statSync(real);
-  if (!stat.isFile()) throw refuse(path, 'is not a regular file');
-  if (stat.size > MAX_BYTES) throw refuse(path, `is larger than ${MAX_BYTES} bytes`);
+  if (!stat.isFile()) throw unsafeFileError(path, 'is not a regular file');
+  if (stat.size > MAX_BYTES) throw unsafeFileError(path, `is larger than ${MAX_BYTES} bytes`);
   return {
     path: real,
     bytes: readFileSync(real),
@@ -32,7 +32,7 @@ export function readSharedFile(path: string): SharedFile | null {
   };
 }
 
-/** A protected file in a folder of one's own could be replaced all the same; its owner does not want that. */
+/** A write-protected file in one's own folder could be replaced, but its owner does not want that. */
 export function assertWritable({ path, mode }: SharedFile): void {
   if ((mode & 0o222) !== 0) return;
   throw new HandoverError('HANDOVER_PERMISSION', `${path} is write-protected`, {
@@ -49,14 +49,14 @@ export function replaceSharedFile(read: SharedFile, bytes: Uint8Array): void {
   writeFileDurably(read.path, bytes, { mode: read.mode, owner: read.owner });
 }
 
-/** Makes a file that is not there, and the folders above it. */
+/** Creates a new file, and the folders above it. */
 export function createSharedFile(path: string, bytes: Uint8Array, mode: number): void {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw changedMeanwhile(path);
+  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) throw changedMeanwhileError(path);
   mkdirSync(dirname(path), { recursive: true });
   writeFileDurably(path, bytes, { mode });
 }
 
-/** Removes what writers of this file left beside it when they were killed. */
+/** Removes temp files that killed writers of this file left beside it. */
 export function clearLeftovers(path: string): void {
   const folder = dirname(path);
   for (const name of listNames(folder)) {
@@ -66,7 +66,7 @@ export function clearLeftovers(path: string): void {
   }
 }
 
-/** The folders that would have to be made for a file, the innermost first. */
+/** The missing folders above a file, the innermost first. */
 export function listMissingFolders(path: string): string[] {
   const missing: string[] = [];
   for (let folder = dirname(path); lstatSync(folder, { throwIfNoEntry: false }) === undefined; ) {
@@ -76,7 +76,7 @@ export function listMissingFolders(path: string): string[] {
   return missing;
 }
 
-/** Takes a file away, and those of the given folders that are empty then. */
+/** Removes a file, and those of the given folders that are empty then. */
 export function removeSharedFile(read: SharedFile, folders: readonly string[]): void {
   assertUnchanged(read);
   removeFile(read.path);
@@ -96,16 +96,16 @@ function removeEmptyFolder(folder: string): boolean {
 
 function assertUnchanged(read: SharedFile): void {
   const now = readSharedFile(read.path);
-  if (now === null || !now.bytes.equals(read.bytes)) throw changedMeanwhile(read.path);
+  if (now === null || !now.bytes.equals(read.bytes)) throw changedMeanwhileError(read.path);
 }
 
-function changedMeanwhile(path: string): HandoverError {
+function changedMeanwhileError(path: string): HandoverError {
   return new HandoverError('HANDOVER_LOCKED', `${path} was changed by another program just now`, {
     hint: 'Nothing was written to it. Try again.',
   });
 }
 
-function refuse(path: string, wrong: string): HandoverError {
+function unsafeFileError(path: string, wrong: string): HandoverError {
   return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} ${wrong}`, {
     hint: 'Nothing was changed. Put it right, or move it away, and try again.',
   });

@@ -21,8 +21,8 @@ export interface SqlStatement {
 
 export type SqlValue = string | number | null | Uint8Array;
 
-export const SQL_DRIVERS = ['node', 'photostructure', 'none'] as const;
-export type SqlDriverName = (typeof SQL_DRIVERS)[number];
+const SQL_DRIVERS = ['node', 'photostructure', 'none'] as const;
+type SqlDriverName = (typeof SQL_DRIVERS)[number];
 
 export interface OpenOptions {
   /** Whether extensions may be loaded into it. */

@@ -12,19 +12,19 @@ import { createRequire } from 'node:module';
 import { HandoverError, hasErrno } from '../errors.ts';
 import { sleep } from './machine.ts';
 
-/** For the one answer that is given before anything is loaded. */
+/** For output before anything else is loaded. */
 export function printAtOnce(text: string): void {
   writeSync(1, text);
 }
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** What comes on standard input, as it comes. Each chunk is valid for good. */
+/** Standard input, as it arrives. Chunks stay valid. */
 export function* readInputChunks(): Generator<Buffer> {
   yield* readChunks(0);
 }
 
-/** A regular file, or a pipe: who names one wants it read. */
+/** A regular file or a pipe. */
 export function* readFileChunks(path: string): Generator<Buffer> {
   const fd = openOrExplain(path);
   try {
@@ -72,10 +72,10 @@ function readOnce(fd: number, buffer: Buffer): number {
   }
 }
 
-/** Standard output or standard error, written at once: nothing is pending when the process ends. */
+/** Standard output or standard error, written synchronously: nothing is pending when the process ends. */
 export interface TextSink {
   readonly isTerminal: boolean;
-  /** False when nobody reads any more. */
+  /** False when the reader is gone. */
   write(text: string): boolean;
   writeBytes(bytes: Uint8Array): boolean;
 }
@@ -89,7 +89,7 @@ export function openSink(fd: 1 | 2): TextSink {
   return { isTerminal: isTerminal(fd), write: (text) => writeBytes(Buffer.from(text)), writeBytes };
 }
 
-/** A pipe whose reader is slow is not an error; one whose reader is gone ends the writing. */
+/** Waits for a slow reader; false when the reader is gone. */
 function writeAll(fd: number, bytes: Uint8Array): boolean {
   let offset = 0;
   while (offset < bytes.length) {
@@ -104,25 +104,24 @@ function writeAll(fd: number, bytes: Uint8Array): boolean {
   return true;
 }
 
-/** Everything on standard input, or null when it is more than `maxBytes`. */
+/** All of standard input; null when it is more than `maxBytes`. */
 export function readInput(maxBytes: number): string | null {
   return readDescriptor(0, maxBytes)?.toString('utf8') ?? null;
 }
 
-/** Everything that can be read from a descriptor, or null when it is more than `maxBytes`. */
+/** Everything that can be read from a descriptor; null when it is more than `maxBytes`. */
 export function readDescriptor(fd: number, maxBytes: number): Buffer | null {
   const chunks: Buffer[] = [];
   let size = 0;
-  for (;;) {
-    const chunk = readChunk(fd);
-    if (chunk.length === 0) return Buffer.concat(chunks);
+  for (const chunk of readChunks(fd)) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > maxBytes) return null;
   }
+  return Buffer.concat(chunks);
 }
 
-/** Everything in a file, which may be a pipe; null when it is more than `maxBytes`. */
+/** All of a file, which may be a pipe; null when it is more than `maxBytes`. */
 export function readPath(path: string, maxBytes: number): Buffer | null {
   const fd = openSync(path, 'r');
   try {
@@ -132,24 +131,11 @@ export function readPath(path: string, maxBytes: number): Buffer | null {
   }
 }
 
-function readChunk(fd: number): Buffer {
-  const buffer = Buffer.alloc(64 * 1024);
-  for (;;) {
-    try {
-      return buffer.subarray(0, readSync(fd, buffer));
-    } catch (error) {
-      if (hasErrno(error, 'EOF')) return Buffer.alloc(0);
-      if (!hasErrno(error, 'EAGAIN')) throw error;
-      sleep(5);
-    }
-  }
-}
-
 export function isInputTerminal(): boolean {
   return isTerminal(0);
 }
 
-/** `node:tty` brings the whole of streams and sockets with it, so it is asked only about what may be a terminal. */
+/** `node:tty` loads all of streams and sockets, so it is asked only about character devices. */
 function isTerminal(fd: number): boolean {
   const stat = statOrNull(() => fstatSync(fd));
   if (stat === null || !stat.isCharacterDevice()) return false;

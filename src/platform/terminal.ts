@@ -1,9 +1,9 @@
-import { type Ancestor, readStart } from './ancestry.ts';
 import type { Env } from './machine.ts';
+import { type Ancestor, readStart } from './process-identity.ts';
 
-/** Variables that name a terminal on purpose, the first one that is set. */
+/** Variables that name a terminal on purpose; the first one set counts. */
 const NAMED = ['CLAUDE_TERMINAL_ID', 'TERMINAL_ID', 'TERM_ID', 'SESSION_TERMINAL'] as const;
-/** Variables by which terminal programs tell their windows apart. Asked only where the kernel does not tell. */
+/** Variables by which terminal programs tell their windows apart. Used only where the kernel gives no answer. */
 const OF_PROGRAMS = [
   'TERM_SESSION_ID',
   'ITERM_SESSION_ID',
@@ -22,8 +22,8 @@ export interface Surroundings {
 }
 
 /**
- * What tells one terminal from another, also from a later one of the same number. An agent that has none is a terminal of
- * its own. Null where nothing is known: then only the session itself can be recognised.
+ * Identifies a terminal, also against a later one of the same number. An agent without one counts as a terminal of its
+ * own. Null where nothing is known.
  */
 export function identifyTerminal({ named, env, ancestors }: Surroundings): string | null {
   const given = [named, ...NAMED.map((name) => (env[name] ? `env_${env[name]}` : null))];
@@ -38,13 +38,13 @@ export function identifyTerminal({ named, env, ancestors }: Surroundings): strin
   return variable === undefined ? null : cleanTerminalId(`${variable.toLowerCase()}_${env[variable]}`);
 }
 
-/** Null for what could be a path: an id becomes part of messages and views of other tools. */
+/** Null for what could be a path: ids become part of messages and file names of other tools. */
 export function cleanTerminalId(id: string): string | null {
   if (id === '' || id.includes('\0') || id.includes('..') || /^(?:\.\/|[\\/])/.test(id)) return null;
   return id.replace(/[\\/:]/g, '-').slice(0, 200);
 }
 
-/** What starts a hook on behalf of an agent, without being one. */
+/** Programs between an agent and its hook. */
 const STARTERS: ReadonlySet<string> = new Set([
   'sh',
   'bash',
@@ -58,7 +58,7 @@ const STARTERS: ReadonlySet<string> = new Set([
   'nice',
 ]);
 
-/** The process of the agent that runs the hook; null where the system does not tell. */
+/** The process of the agent that runs the hook; null where unknown. */
 export function findAgentProcess(ancestors: readonly Ancestor[]): Ancestor | null {
   return ancestors.find(isAgentProcess) ?? null;
 }
@@ -74,12 +74,12 @@ export function nameProcess({ pid, start }: Ancestor): string {
 
 const TIMERS: ReadonlySet<string> = new Set(['cron', 'crond', 'anacron', 'atd']);
 
-/** Whether a timer of the system began all this, with nobody there. */
-export function isBegunByTimer(ancestors: readonly Ancestor[]): boolean {
+/** Whether a system timer started this, with nobody present. */
+export function isStartedByTimer(ancestors: readonly Ancestor[]): boolean {
   return ancestors.some(({ name }) => TIMERS.has(name.toLowerCase()));
 }
 
-/** Numbers of terminals are given out again; the run of the shell that leads it is not. */
+/** Terminal numbers are reused; the run of the session leader is not. */
 function nameTty({ tty, leader }: Ancestor): string {
   return `tty_${tty}-${leader}-${readStart(leader) ?? '0'}`;
 }

@@ -3,12 +3,10 @@ import { hasErrno } from '../errors.ts';
 import { readTimer, sleep } from './machine.ts';
 
 /**
- * Makes reading a pipe or a socket answer at once, with EAGAIN where there is nothing yet. False where that cannot be done.
- *
- * It takes hold of it by the handle that is inside of `process.stdin`, which Node does not promise to keep: whoever asks must
- * have another way. `process.stdin` itself takes more than half of the time that a hook may take.
+ * Makes reads of a pipe or socket return EAGAIN where they would block. False where that cannot be done: it uses an
+ * internal handle of Node, because `process.stdin` takes more than half of the time that a hook may take.
  */
-export function unblock(fd: number): boolean {
+function unblock(fd: number): boolean {
   const bind = getField(process, 'binding');
   if (process.platform === 'win32' || typeof bind !== 'function') return false;
   try {
@@ -19,7 +17,7 @@ export function unblock(fd: number): boolean {
     const open = getField(pipe, 'open');
     return typeof open === 'function' && Reflect.apply(open, pipe, [fd]) === 0;
   } catch (error) {
-    // Whatever a later Node does in its place; anything else is a mistake of ours.
+    // A later Node may throw anything here.
     if (error instanceof Error) return false;
     throw error;
   }
@@ -29,28 +27,24 @@ function getField(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null ? Reflect.get(value, name) : undefined;
 }
 
-export interface TimedInput {
-  /** Whether a text is whole, so that one who never closes the input need not be waited for. */
+interface TimedInput {
+  /** Whether a text is complete, so that an input that is never closed need not be waited for. */
   isWhole(text: string): boolean;
   maxBytes: number;
-  /** The time after which nothing more is waited for. */
   waitMs: number;
 }
 
-/** `late`: it was neither whole nor closed in time. `large`: it was longer than allowed. */
-export type InputRead = { text: string } | { problem: 'late' | 'large' };
+/** `late`: it was neither complete nor closed in time. `large`: it was longer than allowed. */
+type InputRead = { text: string } | { problem: 'late' | 'large' };
 
 const CHUNK = 64 * 1024;
 
-/**
- * Reads standard input, but never waits for it longer than told. A plain blocking read could not be given up: Node waits
- * for it even when it exits.
- */
+/** Reads standard input for at most `waitMs`. A blocking read cannot be abandoned: Node waits for it even at exit. */
 export async function readTimedInput(ask: TimedInput): Promise<InputRead> {
   const fd = openWithoutBlocking();
   if (fd === null) return await readEvents(ask);
   try {
-    return readByLooking(fd, ask);
+    return poll(fd, ask);
   } finally {
     if (fd !== STDIN) closeSync(fd);
   }
@@ -58,7 +52,7 @@ export async function readTimedInput(ask: TimedInput): Promise<InputRead> {
 
 const STDIN = 0;
 
-/** Opened anew where the system allows it, which it does not for a socket; null where it would block. */
+/** Reopened where the system allows it, which it does not for a socket; null where reading would block. */
 function openWithoutBlocking(): number | null {
   try {
     const stat = fstatSync(STDIN);
@@ -71,18 +65,18 @@ function openWithoutBlocking(): number | null {
   }
 }
 
-function readByLooking(fd: number, ask: TimedInput): InputRead {
-  const kept = new Kept(ask);
+function poll(fd: number, ask: TimedInput): InputRead {
+  const input = new InputBuffer(ask);
   const buffer = Buffer.allocUnsafe(CHUNK);
   const until = readTimer() + ask.waitMs;
   for (let step = 1; ; ) {
     const read = readNow(fd, buffer);
-    if (read === 0) return kept.close();
+    if (read === 0) return input.close();
     if (read !== null) {
-      kept.add(Buffer.from(buffer.subarray(0, read)));
+      input.add(Buffer.from(buffer.subarray(0, read)));
       step = 1;
-    } else if (kept.isWhole()) return kept.close();
-    if (readTimer() >= until) return kept.giveUp();
+    } else if (input.isWhole()) return input.close();
+    if (readTimer() >= until) return input.giveUp();
     if (read !== null) continue;
     sleep(step);
     step = Math.min(step + 1, 10);
@@ -101,7 +95,7 @@ function readNow(fd: number, buffer: Buffer): number | null {
 }
 
 async function readEvents(ask: TimedInput): Promise<InputRead> {
-  const kept = new Kept(ask);
+  const input = new InputBuffer(ask);
   const { stdin } = process;
   return await new Promise((resolve) => {
     const finish = (result: InputRead): void => {
@@ -109,22 +103,22 @@ async function readEvents(ask: TimedInput): Promise<InputRead> {
       stdin.destroy();
       resolve(result);
     };
-    const limit = setTimeout(() => finish(kept.giveUp()), ask.waitMs);
+    const limit = setTimeout(() => finish(input.giveUp()), ask.waitMs);
     stdin.on('data', (chunk: Buffer) => {
-      kept.add(chunk);
-      if (kept.isWhole()) finish(kept.close());
+      input.add(chunk);
+      if (input.isWhole()) finish(input.close());
     });
-    stdin.on('end', () => finish(kept.close()));
-    stdin.on('error', () => finish(kept.close()));
+    stdin.on('end', () => finish(input.close()));
+    stdin.on('error', () => finish(input.close()));
   });
 }
 
-/** What was read so far. What is too long is let go, so that its writer can still get rid of it. */
-class Kept {
+/** The input so far. Too long an input is read to its end, so that its writer does not block, and discarded. */
+class InputBuffer {
   readonly #ask: TimedInput;
   #chunks: Buffer[] = [];
   #bytes = 0;
-  /** How much there was when it was last found not to be whole. */
+  /** The size at which it was last found incomplete. */
   #checked = 0;
 
   constructor(ask: TimedInput) {

@@ -159,6 +159,16 @@ describe('a brief', () => {
     expect(brief.text).toContain(`# Left out: 1 fact (${brief.leftOut[0]?.id})`);
   });
 
+  it('counts as shown only facts, not the lines that continue a long request', () => {
+    const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
+    const lost = fact('task', 'cancelled', { id: '', status: 'cancelled', trust: 'observed' });
+    const facts = [fact('note', words, { trust: 'quoted', detail: { role: 'current' } }), lost];
+    const handover: Handover = { ...makeHandover({}), facts };
+    const brief = compileBrief(handover, requireReader('generic'), { budget: 8000 });
+    expect(brief.text).toMatch(/^> … word/m);
+    expect(brief.leftOut).toEqual([lost]);
+  });
+
   it('says whose word a fact is where it is not the user’s', () => {
     const facts = [
       fact('decision', 'said by the user'),

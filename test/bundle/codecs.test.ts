@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HandoverError } from '../../src/errors.ts';
 import { formatArchive, parseArchive } from '../../src/exchange/bundle/archive.ts';
-import { prepareDeparture } from '../../src/exchange/bundle/depart.ts';
+import { prepareExport } from '../../src/exchange/bundle/depart.ts';
 import {
   CONTENT_NAMES,
   formatManifest,
@@ -155,7 +155,7 @@ describe('what leaves', () => {
             }),
           );
           const left = JSON.stringify(
-            prepareDeparture(handover, { machine, only: null, redactor: makeRedactor() }),
+            prepareExport(handover, { machine, only: null, redactor: makeRedactor() }),
           );
           expect(left).not.toMatch(/\/home\/ann\/home(?!\w)/);
         },

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Declaration } from '../../src/handover/declare.ts';
-import { describePlace } from '../../src/platform/place.ts';
+import { describePlace } from '../../src/platform/project.ts';
 import { openStore } from '../../src/store/store.ts';
 import { type Desk, makeDesk, runGit } from '../support/cli.ts';
 import { readJournal } from '../support/journal.ts';

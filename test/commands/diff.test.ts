@@ -6,7 +6,7 @@ import { linkHandover } from '../../src/handover/link.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import type { Handover, UnstampedDraft } from '../../src/model/handover.ts';
-import { describePlace } from '../../src/platform/place.ts';
+import { describePlace } from '../../src/platform/project.ts';
 import { saveHandover } from '../../src/store/handovers.ts';
 import { openStore, pathOfHandover } from '../../src/store/store.ts';
 import { errorCode, makeDesk, runGit } from '../support/cli.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { describePlace } from '../../src/platform/place.ts';
+import { describePlace } from '../../src/platform/project.ts';
 import { openStore } from '../../src/store/store.ts';
 import { errorCode, makeDesk, runGit } from '../support/cli.ts';
 import { keepSample } from '../support/samples.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readSnapshotMark } from '../../src/memory/snapshot.ts';
-import { detectProjectTypes } from '../../src/platform/project-type.ts';
+import { detectProjectTypes } from '../../src/platform/project.ts';
 import { makeDesk, makeTempFolder, runGit } from '../support/cli.ts';
 
 const desk = makeDesk();

@@ -41,7 +41,7 @@ describe('files of settings', () => {
   it.each([
     ['broken TOML', '[restore\n', /is not TOML at line 1, column/],
     ['a wrong value', '[restore]\nstartup = "always"\n', /wrong value: restore\.startup: /],
-    ['an unknown setting', '[restore]\nstart = "hint"\n', /has restore\.start, which nothing knows of/],
+    ['an unknown setting', '[restore]\nstart = "hint"\n', /has restore\.start, which is unknown/],
     ['no section but a value', 'restore = 1\n', /wrong value: restore: /],
     ['too much', `# ${'x'.repeat(1024 * 1024)}\n`, /is larger than/],
   ])('with %s are refused by name', (_, text, message) => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HandoverError } from '../../src/errors.ts';
 import { formatArchive, parseArchive } from '../../src/exchange/bundle/archive.ts';
-import { prepareDeparture } from '../../src/exchange/bundle/depart.ts';
+import { prepareExport } from '../../src/exchange/bundle/depart.ts';
 import { formatGoRecord } from '../../src/exchange/bundle/go-json.ts';
 import { type Import, type ImportOptions, importBundle } from '../../src/exchange/bundle/import-bundle.ts';
 import { formatManifest } from '../../src/exchange/bundle/manifest.ts';
@@ -51,14 +51,11 @@ export async function openTargets(): Promise<Targets> {
     files: ['a.ts'],
   } as const;
   const handovers = ['one', 'two'].map((title) =>
-    prepareDeparture(
-      keepSample(sender, { ...parts, title, facts: [...parts.facts], files: [...parts.files] }),
-      {
-        machine: sender,
-        only: null,
-        redactor: makeRedactor(),
-      },
-    ),
+    prepareExport(keepSample(sender, { ...parts, title, facts: [...parts.facts], files: [...parts.files] }), {
+      machine: sender,
+      only: null,
+      redactor: makeRedactor(),
+    }),
   );
   const how = { createdAt: '2026-01-31T12:00:00.000Z', expiresAt: null, lock: null };
   const signed = await packBundle(store, handovers, { ...how, signer: keys });

@@ -6,7 +6,7 @@ import { HEADINGS } from '../../src/handover/brief/sections.ts';
 import { DECLARABLE_KINDS } from '../../src/handover/declare.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { cleanText } from '../../src/model/text.ts';
-import { describePlace } from '../../src/platform/place.ts';
+import { describePlace } from '../../src/platform/project.ts';
 import { inPairs, makeDesk, runGit } from '../support/cli.ts';
 import { findUnsafe, findUnsafeInTerminal } from '../support/printable.ts';
 import { keepSample } from '../support/samples.ts';

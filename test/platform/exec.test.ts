@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ProgramOptions, runProgram } from '../../src/platform/exec.ts';
+import { type ProgramOptions, runProgram } from '../../src/platform/processes.ts';
 
 let folder: string;
 

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { keyOfSession } from '../../src/app/automation/folders.ts';
-import { listNotes, writeNote } from '../../src/app/automation/spool.ts';
-import { workOff } from '../../src/app/automation/work.ts';
+import { listJobs, writeJob } from '../../src/app/automation/jobs.ts';
+import { keyOfSession } from '../../src/app/automation/records.ts';
+import { processJobs } from '../../src/app/automation/worker.ts';
 import { acquireLock } from '../../src/platform/lock.ts';
 import { describeMachine, systemClock } from '../../src/platform/machine.ts';
 import { LOCKS, openStore, RELAY_LOCK } from '../../src/store/store.ts';
@@ -46,7 +46,7 @@ describe('the last answer', () => {
       clock: systemClock,
     });
     await agent.call('Stop', session.input({ last_assistant_message: ANSWER }));
-    expect(listNotes(desk.store, keyOf(session))).toHaveLength(1);
+    expect(listJobs(desk.store, keyOf(session))).toHaveLength(1);
     expect(findFilesWith(desk.folder, CANARY)).toEqual([]);
     lock.release();
     await settle(desk);
@@ -66,9 +66,9 @@ describe('the last answer', () => {
     const store = openStoreOf(desk);
     const key = keyOf(session);
     const leaveNote = (atMs: number): string =>
-      writeNote(desk.store, key, {
+      writeJob(desk.store, key, {
         machine: store.machine,
-        note: {
+        job: {
           kind: 'capture',
           moment: 'turn',
           agent: 'claude-code',
@@ -83,13 +83,13 @@ describe('the last answer', () => {
         },
       });
     const young = leaveNote(Date.now());
-    await workOff(store, key);
-    expect(listNotes(desk.store, key)).toEqual([young]);
+    await processJobs(store, key);
+    expect(listJobs(desk.store, key)).toEqual([young]);
     const old = leaveNote(Date.now() - 60_000);
-    await workOff(store, key);
-    expect(old < young && listNotes(desk.store, key)).toEqual([young]);
-    await workOff(store, key, { note: young, reply: ANSWER });
-    expect(listNotes(desk.store, key)).toEqual([]);
+    await processJobs(store, key);
+    expect(old < young && listJobs(desk.store, key)).toEqual([young]);
+    await processJobs(store, key, { job: young, reply: ANSWER });
+    expect(listJobs(desk.store, key)).toEqual([]);
     expect(await desk.ok(['show', 'latest'])).toContain('We keep the old queue');
   });
 });

@@ -8,10 +8,10 @@ const offer = (more: Partial<Offer> = {}): Offer => ({
   root: '/work/shop',
   ageMs: MINUTE,
   compactions: 0,
-  life: 'over',
+  state: 'ended',
   ...more,
 });
-const own = (more: Partial<Offer> = {}): Offer => offer({ session: 'this', life: 'running', ...more });
+const own = (more: Partial<Offer> = {}): Offer => offer({ session: 'this', state: 'running', ...more });
 
 const occasion = (more: Partial<Occasion<Offer>>): Occasion<Offer> => ({
   source: 'new',
@@ -22,7 +22,7 @@ const occasion = (more: Partial<Occasion<Offer>>): Occasion<Offer> => ({
   isScheduled: false,
   keepsContext: true,
   resumed: null,
-  givenAt: null,
+  compactionsAtDelivery: null,
   startup: 'hint',
   freshMs: 20 * MINUTE,
   own: null,
@@ -46,7 +46,7 @@ const CASES: Case[] = [
     'after a second compaction',
     'brief',
     'this',
-    { source: 'compaction', own: own({ compactions: 1 }), givenAt: 0 },
+    { source: 'compaction', own: own({ compactions: 1 }), compactionsAtDelivery: 0 },
   ],
   [
     'after compaction, with nothing ready',
@@ -84,31 +84,31 @@ const CASES: Case[] = [
     'resumed, still with what it was given',
     'nothing',
     null,
-    { source: 'resume', own: own({ compactions: 1 }), givenAt: 1 },
+    { source: 'resume', own: own({ compactions: 1 }), compactionsAtDelivery: 1 },
   ],
   [
     'resumed, compacted since it was captured, by an agent that forgets',
     'brief',
     'this',
-    { source: 'resume', own: own(), givenAt: 1, keepsContext: false },
+    { source: 'resume', own: own(), compactionsAtDelivery: 1, keepsContext: false },
   ],
   [
     'resumed after it was compacted since',
     'brief',
     'this',
-    { source: 'resume', own: own({ compactions: 2 }), givenAt: 1 },
+    { source: 'resume', own: own({ compactions: 2 }), compactionsAtDelivery: 1 },
   ],
   [
     'resumed, compacted, by an agent that forgets',
     'brief',
     'this',
-    { source: 'resume', own: own({ compactions: 1 }), givenAt: 1, keepsContext: false },
+    { source: 'resume', own: own({ compactions: 1 }), compactionsAtDelivery: 1, keepsContext: false },
   ],
   [
     'resumed, whole, by an agent that forgets',
     'nothing',
     null,
-    { source: 'resume', own: own(), givenAt: 0, keepsContext: false },
+    { source: 'resume', own: own(), compactionsAtDelivery: 0, keepsContext: false },
   ],
   ['resumed, with nothing ready of it', 'nothing', null, { source: 'resume', last: offer() }],
   ['cleared', 'brief', 'earlier', { source: 'clear', before: offer() }],
@@ -130,12 +130,12 @@ const CASES: Case[] = [
   ['new, to be given briefs', 'brief', 'earlier', { last: offer(), startup: 'brief' }],
   ['new, with startup off', 'nothing', null, { last: offer(), startup: 'off' }],
   ['new in another worktree', 'nothing', null, { last: offer({ root: '/work/shop-2' }), startup: 'brief' }],
-  ['new beside a running one', 'nothing', null, { last: offer({ life: 'running' }), startup: 'brief' }],
+  ['new beside a running one', 'nothing', null, { last: offer({ state: 'running' }), startup: 'brief' }],
   [
     'new, after one that may still run',
     'hint',
     'earlier',
-    { last: offer({ life: 'unknown' }), startup: 'brief' },
+    { last: offer({ state: 'unknown' }), startup: 'brief' },
   ],
   ['new, and the only one here', 'nothing', null, { last: own() }],
   ['stale after compaction', 'hint', 'this', { source: 'compaction', own: own({ ageMs: 21 * MINUTE }) }],

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadAgent } from '../../src/agents/table.ts';
-import { writeBrief, writeHint } from '../../src/app/automation/message.ts';
-import type { Ready } from '../../src/app/automation/ready.ts';
+import { writeBrief, writeHint } from '../../src/app/automation/deliver.ts';
+import type { PreparedBrief } from '../../src/app/automation/prepared-briefs.ts';
 import { saveSession } from '../../src/app/capture/save-session.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { findReader } from '../../src/handover/brief/reader.ts';
@@ -17,7 +17,7 @@ import { makeDesk } from '../support/cli.ts';
 import { READY_SESSION } from '../support/ready.ts';
 import { writeText } from '../support/transcripts.ts';
 
-const READY: Ready = { ...READY_SESSION, marks: { own: '', any: '' } };
+const READY: PreparedBrief = { ...READY_SESSION, marks: { own: '', any: '' } };
 const NO_CHANGES = { files: [], head: null };
 
 /** How each agent writes down what a hook has given it. Some escape it. */
@@ -85,7 +85,7 @@ describe('a hint', () => {
     );
     fc.assert(
       fc.property(text, (title) => {
-        const hint = writeHint({ ...READY, title: cleanLine(title) }, { ageMs: 0 });
+        const hint = writeHint({ ...READY, title: cleanLine(title) }, 0);
         expect(hint.split('\n')).toHaveLength(1);
         expect(hint.match(/["“”]/g)).toHaveLength(2);
         expect(hint).toMatch(/^# Handover 20260131-120000-k3fz: /);

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type KeptProgram, openKeptProgram } from '../../src/platform/code-cache.ts';
+import { type CachedProgram, openCachedProgram } from '../../src/platform/code-cache.ts';
 import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
 import { startAgent, writeSession } from '../support/hooks.ts';
 
@@ -13,7 +13,7 @@ const BESIDE =
 interface Opening {
   folder: string;
   path: string;
-  open(build?: string): KeptProgram;
+  open(build?: string): CachedProgram;
 }
 
 function openProgram(): Opening {
@@ -24,15 +24,15 @@ function openProgram(): Opening {
   return {
     folder,
     path,
-    open: (build = 'one') => openKeptProgram(join(folder, 'program.cjs'), { path, build }),
+    open: (build = 'one') => openCachedProgram(join(folder, 'program.cjs'), { path, build }),
   };
 }
 
-function keep(program: KeptProgram, worth: number): void {
+function keep(program: CachedProgram, worth: number): void {
   writeFileSync(program.path ?? '', Buffer.concat(program.pack(worth)), { mode: 0o600 });
 }
 
-function run({ exports }: KeptProgram): unknown {
+function run({ exports }: CachedProgram): unknown {
   const { count } = exports;
   return typeof count === 'function' ? count('/some/where') : undefined;
 }
@@ -41,27 +41,27 @@ describe('a program that is kept as it was compiled', () => {
   it('runs with nothing kept, and with what was kept', () => {
     const { open } = openProgram();
     const first = open();
-    expect([run(first), first.worth, first.lacks]).toEqual([5, -1, true]);
+    expect([run(first), first.warmth, first.isIncomplete]).toEqual([5, -1, true]);
     keep(first, 2);
     const second = open();
-    expect([run(second), second.worth, second.lacks]).toEqual([5, 2, false]);
+    expect([run(second), second.warmth, second.isIncomplete]).toEqual([5, 2, false]);
   });
 
   it('is kept nowhere when it is told so', () => {
     const { folder } = openProgram();
-    const program = openKeptProgram(join(folder, 'program.cjs'), { path: null, build: 'one' });
-    expect([run(program), program.worth, program.path]).toEqual([5, -1, null]);
+    const program = openCachedProgram(join(folder, 'program.cjs'), { path: null, build: 'one' });
+    expect([run(program), program.warmth, program.path]).toEqual([5, -1, null]);
   });
 
   it('keeps the parts that it did not need this time, and says when it needed one more', () => {
     const { open } = openProgram();
     keep(open(), 1);
     const more = open();
-    expect([more.lacks, run(more), more.lacks]).toEqual([false, 5, true]);
+    expect([more.isIncomplete, run(more), more.isIncomplete]).toEqual([false, 5, true]);
     keep(more, 1);
     keep(open(), 1);
     const last = open();
-    expect([run(last), last.lacks]).toEqual([5, false]);
+    expect([run(last), last.isIncomplete]).toEqual([5, false]);
   });
 
   it('is not taken from a file that is damaged anywhere, cut, or made by another build', () => {
@@ -75,15 +75,15 @@ describe('a program that is kept as it was compiled', () => {
       damaged[at] = (damaged[at] ?? 0) ^ 0x10;
       writeFileSync(path, damaged);
       const again = open();
-      expect([at, run(again), again.worth]).toEqual([at, 5, -1]);
+      expect([at, run(again), again.warmth]).toEqual([at, 5, -1]);
     }
     for (const length of [0, 10, 8192, 16_384, kept.length / 2, kept.length - 1]) {
       writeFileSync(path, kept.subarray(0, length));
-      expect([length, open().worth]).toEqual([length, -1]);
+      expect([length, open().warmth]).toEqual([length, -1]);
     }
     writeFileSync(path, kept);
-    expect(open().worth).toBe(1);
-    expect(open('two').worth).toBe(-1);
+    expect(open().warmth).toBe(1);
+    expect(open('two').warmth).toBe(-1);
   });
 
   it('is compiled anew from a source of another length', () => {
@@ -91,14 +91,14 @@ describe('a program that is kept as it was compiled', () => {
     keep(open(), 1);
     writeFileSync(join(folder, 'program.cjs'), SOURCE.replace('.length', '.length + 1'));
     const changed = open();
-    expect([run(changed), changed.worth]).toEqual([6, -1]);
+    expect([run(changed), changed.warmth]).toEqual([6, -1]);
   });
 
   it.skipIf(process.platform === 'win32')('is not taken from a file that others may write', () => {
     const { path, open } = openProgram();
     keep(open(), 1);
     chmodSync(path, 0o620);
-    expect(open().worth).toBe(-1);
+    expect(open().warmth).toBe(-1);
   });
 });
 

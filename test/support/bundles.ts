@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { HandoverError } from '../../src/errors.ts';
 import type { Lock } from '../../src/exchange/bundle/age.ts';
 import { type Archive, formatArchive, parseArchive } from '../../src/exchange/bundle/archive.ts';
-import { refuseStranger } from '../../src/exchange/bundle/check-signer.ts';
-import { prepareDeparture } from '../../src/exchange/bundle/depart.ts';
+import { unknownSignerError } from '../../src/exchange/bundle/check-signer.ts';
+import { prepareExport } from '../../src/exchange/bundle/depart.ts';
 import { type Import, type ImportOptions, importBundle } from '../../src/exchange/bundle/import-bundle.ts';
 import { formatManifest, type Manifest, parseManifest } from '../../src/exchange/bundle/manifest.ts';
 import { generateSecretKey, type SecretKey, signFile } from '../../src/exchange/bundle/minisign.ts';
@@ -45,7 +45,7 @@ export async function send(
   { signed = true, lock = null, expiresAt = null }: SendOptions = {},
 ): Promise<Buffer> {
   const leaving = handovers.map((handover) =>
-    prepareDeparture(handover, { machine: store.machine, only: null, redactor: makeRedactor() }),
+    prepareExport(handover, { machine: store.machine, only: null, redactor: makeRedactor() }),
   );
   const createdAt = formatTimestamp(store.machine.clock.now());
   return await packBundle(store, leaving, { createdAt, expiresAt, signer: signed ? keys : null, lock });
@@ -72,7 +72,7 @@ export async function receive(
       },
     },
     introduce: async (stranger) => {
-      throw refuseStranger(stranger);
+      throw unknownSignerError(stranger);
     },
     makeRedactor: () => makeRedactor(),
     allowUnsigned: false,

@@ -1,7 +1,7 @@
-import type { Ready } from '../../src/app/automation/ready.ts';
+import type { PreparedBrief } from '../../src/app/automation/prepared-briefs.ts';
 
 /** What is said of a session that lies ready. */
-export const READY_SESSION: Omit<Ready, 'marks'> = {
+export const READY_SESSION: Omit<PreparedBrief, 'marks'> = {
   schema: 'ready/3',
   agent: 'claude-code',
   session: 's',

@@ -2,7 +2,7 @@ import { type Declaration, declareHandover } from '../../src/handover/declare.ts
 import { sealHandover } from '../../src/handover/seal.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import type { Place } from '../../src/platform/place.ts';
+import type { Place } from '../../src/platform/project.ts';
 import { saveHandover } from '../../src/store/handovers.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 

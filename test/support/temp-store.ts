@@ -6,7 +6,7 @@ import { declareHandover } from '../../src/handover/declare.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import type { Handover, HandoverDraft } from '../../src/model/handover.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { describePlace } from '../../src/platform/place.ts';
+import { describePlace } from '../../src/platform/project.ts';
 import { saveHandover } from '../../src/store/handovers.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { removeFolder } from './remove-folder.ts';

@@ -1,8 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { readHeadCommit } from '../../src/platform/head.ts';
-import { findWorktreeRoot } from '../../src/platform/worktree-root.ts';
+import { findWorktreeRoot, readHeadCommit } from '../../src/platform/worktree.ts';
 import { makeTempFolder, runGit } from '../support/cli.ts';
 
 function makeRepository(): string {

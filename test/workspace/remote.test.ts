@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { normaliseRemote } from '../../src/platform/project.ts';
+import { hideCredentials, normaliseRemote } from '../../src/platform/project.ts';
 
 let root: string;
 
@@ -129,5 +129,20 @@ describe('normaliseRemote', () => {
     }
     expect(normaliseRemote('../gone', join(root, 'project'))).toBe(join(root, 'gone'));
     expect(normaliseRemote('./odd:name', root)).toBe(join(root, 'odd:name'));
+  });
+});
+
+describe('hideCredentials', () => {
+  it.each([
+    ['https://host.example/a/b.git', 'https://host.example/a/b.git'],
+    [`https://ann:${SECRET}@host.example/a`, 'https://host.example/a'],
+    [`https://ann:p@${SECRET}@host.example/a`, 'https://host.example/a'],
+    [`https://ann:p/${SECRET}@host.example/a`, 'https://host.example/a'],
+    [`git+ssh://ann:${SECRET}@host.example/a`, 'git+ssh://host.example/a'],
+    ['https://host.example:8080/@scope/a', 'https://host.example:8080/@scope/a'],
+    ['git@host.example:a/b', 'git@host.example:a/b'],
+    ['/srv/git/a', '/srv/git/a'],
+  ])('of %s leaves %s', (url, shown) => {
+    expect(hideCredentials(url)).toBe(shown);
   });
 });

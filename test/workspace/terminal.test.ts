@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { Ancestor } from '../../src/platform/ancestry.ts';
+import type { Ancestor } from '../../src/platform/process-identity.ts';
 import {
   cleanTerminalId,
   findAgentProcess,
   identifyTerminal,
-  isBegunByTimer,
+  isStartedByTimer,
 } from '../../src/platform/terminal.ts';
 
 const ancestor = (more: Partial<Ancestor>): Ancestor => ({
@@ -66,7 +66,7 @@ describe('who calls a hook', () => {
   });
 
   it('may be a timer', () => {
-    expect(isBegunByTimer([ancestor({}), ancestor({ name: 'cron' })])).toBe(true);
-    expect(isBegunByTimer([ancestor({}), ancestor({ name: 'bash' })])).toBe(false);
+    expect(isStartedByTimer([ancestor({}), ancestor({ name: 'cron' })])).toBe(true);
+    expect(isStartedByTimer([ancestor({}), ancestor({ name: 'bash' })])).toBe(false);
   });
 });

@@ -3,7 +3,7 @@ import { HandoverError } from '../../errors.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { findPackageFolder } from '../../platform/programs.ts';
+import { findPackageFolder } from '../../platform/processes.ts';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import { describeServerFile, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';

@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 import { baseName, joinParts, toSlashes } from '../../model/paths.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { toRelativePath } from '../../platform/place.ts';
+
+import { toRelativePath } from '../../platform/project.ts';
 
 /**
  * A glob as a regular expression: `*` and `?` stay within a part of the path, `**` crosses folders, `[ab]` and `{a,b}` are

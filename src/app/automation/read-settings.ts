@@ -6,20 +6,26 @@ import {
   readProjectConfig,
   readUserConfig,
 } from '../../platform/settings-file.ts';
-import type { Startup } from './policy.ts';
-import type { RelaySettings } from './settings.ts';
+import type { AutomationSettings, Startup } from './policy.ts';
 
 const RestoreSection = v.object({ startup: v.optional(v.picklist(['brief', 'hint', 'off'])) });
 const HooksSection = v.object({ enabled: v.optional(v.boolean()) });
 const RunSection = v.object({ pause_file: v.optional(v.string()) });
 
-/** From the narrowest on. */
+/** The narrowest first. */
 const WIDTHS: readonly Startup[] = ['off', 'hint', 'brief'];
 
-/** Reads both files. What a project says can only take away from what the user allows. */
-export function readSettings(root: string, machine: Machine, otherwise: RelaySettings): RelaySettings {
-  const user = { ...otherwise, ...readOne(readUserConfig(machine)) };
-  const project = { isEnabled: true, startup: user.startup, ...readOne(readProjectConfig(root)) };
+/**
+ * Reads both files: a project can only narrow what the user allows. By itself in a file because hooks load it, and valibot
+ * with it, only when settings have changed.
+ */
+export function readSettings(
+  root: string,
+  machine: Machine,
+  defaults: AutomationSettings,
+): AutomationSettings {
+  const user = { ...defaults, ...readSections(readUserConfig(machine)) };
+  const project = { isEnabled: true, startup: user.startup, ...readSections(readProjectConfig(root)) };
   return {
     isEnabled: user.isEnabled && project.isEnabled,
     pauseFile: user.pauseFile,
@@ -27,7 +33,7 @@ export function readSettings(root: string, machine: Machine, otherwise: RelaySet
   };
 }
 
-function readOne(file: ConfigFile): Partial<RelaySettings> {
+function readSections(file: ConfigFile): Partial<AutomationSettings> {
   const { startup } = parseSection(file, 'restore', RestoreSection);
   const { enabled } = parseSection(file, 'hooks', HooksSection);
   const { pause_file } = parseSection(file, 'handover', RunSection);

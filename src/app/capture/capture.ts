@@ -16,11 +16,11 @@ import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { HANDOVER_SCHEMA, type UnstampedDraft } from '../../model/handover.ts';
 import { formatTimestamp } from '../../model/time.ts';
-import { sightFile } from '../../platform/external-file.ts';
+import { statFile } from '../../platform/external-file.ts';
 import { isFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { abbreviateHome, describePlace, type Place } from '../../platform/place.ts';
-import { nameLostProject } from '../../platform/project.ts';
+import { abbreviateHome } from '../../platform/paths.ts';
+import { describePlace, nameLostProject, type Place } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
@@ -150,7 +150,7 @@ export function readSession(
   { machine, keeps, redactor, lastReply, anew = false }: ReadOptions,
 ): ReadResult {
   const folder = findCheckpointFolder(machine);
-  const sight = agent.openTranscript === undefined || folder === null ? null : sightFile(session.path);
+  const sight = agent.openTranscript === undefined || folder === null ? null : statFile(session.path);
   const finish = ({ log, reading, count }: ReadState): ReadResult => {
     enterLastReply(log, lastReply, redactor);
     closeSessionLog(log);

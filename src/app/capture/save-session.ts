@@ -9,7 +9,7 @@ import { makeHandoverId } from '../../model/id.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
-import type { Place } from '../../platform/place.ts';
+import type { Place } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import { findNewest, findPrevious } from '../../store/find-handover.ts';

@@ -6,7 +6,7 @@ import type { Handover, Session } from '../../model/handover.ts';
 import { isHandoverId } from '../../model/id.ts';
 import { pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { abbreviateHome, expandHome } from '../../platform/place.ts';
+import { abbreviateHome, expandHome } from '../../platform/paths.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';

@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { MAX_BUNDLE_BYTES } from '../../exchange/bundle/archive.ts';
-import { prepareDeparture } from '../../exchange/bundle/depart.ts';
+import { prepareExport } from '../../exchange/bundle/depart.ts';
 import { requireSigner } from '../../exchange/bundle/own-keys.ts';
 import { packBundle } from '../../exchange/bundle/pack.ts';
 import { writeView } from '../../exchange/bundle/write-view.ts';
@@ -92,7 +92,7 @@ interface Packing {
 async function pack(store: Store, kept: Handover, { declared, root, at }: Packing): Promise<Uint8Array> {
   const { machine } = store;
   const redactor = openRedactor(machine, { folder: root, makesKey: true });
-  const handovers = [prepareDeparture(kept, { machine, only: null, redactor })];
+  const handovers = [prepareExport(kept, { machine, only: null, redactor })];
   const signer = 'sign' in declared && declared.sign ? requireSigner(machine) : null;
   if (declared.format === 'bundle') {
     const { recipients } = declared;

@@ -67,7 +67,7 @@ async function writeNote(
   { at, effect, inputs }: StepContext,
 ): Promise<string> {
   const said = inputs.get(NOTE_INPUT) ?? text ?? place.config.note ?? (await tellNewest(place));
-  const note = { text: await redactSaid(place, said), tag: place.config.tag, at, effect };
+  const note = { text: await redactInput(place, said), tag: place.config.tag, at, effect };
   return showPath(place, addNote(memoryOf(place), 1, note));
 }
 
@@ -80,11 +80,11 @@ async function writeState(
   const { currentState, note } = place.config;
   const given = inputs.get(STATE_INPUT) ?? text ?? currentState ?? inputs.get(NOTE_INPUT) ?? note;
   const said = given ?? (await tellNewest(place));
-  return showPath(place, replaceState(memoryOf(place), { text: await redactSaid(place, said), at, effect }));
+  return showPath(place, replaceState(memoryOf(place), { text: await redactInput(place, said), at, effect }));
 }
 
 /** Without what has the shape of a secret. What a run is given goes through it before it is written anywhere. */
-export async function redactSaid(
+export async function redactInput(
   { store, root }: Pick<RunPlace, 'store' | 'root'>,
   text: string,
 ): Promise<string> {
@@ -150,7 +150,7 @@ async function runCommand(
   { argv, timeout_seconds }: Extract<StepDeclaration, { kind: 'command' }>,
   { effect }: StepContext,
 ): Promise<null> {
-  const { runProgram } = await import('../../platform/exec.ts');
+  const { runProgram } = await import('../../platform/processes.ts');
   const [program = '', ...args] = argv;
   const { status, stderr } = runProgram(program, args, {
     cwd: root,

@@ -9,7 +9,7 @@ import {
 import { HandoverError } from '../../errors.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { findProgram, readProgramVersion } from '../../platform/programs.ts';
+import { findOnPath, readProgramVersion } from '../../platform/processes.ts';
 import { readSharedFile } from '../../platform/shared-file.ts';
 import type { Store } from '../../store/store.ts';
 import { foreignServerError, inspectEntries, NO_SERVER, type ServerInspection } from './entries.ts';
@@ -30,7 +30,7 @@ export interface Detection {
 
 function detectAgent(host: HookHost, machine: Machine): Detection {
   const home = host.findHome(machine);
-  const program = findProgram(host.program, machine);
+  const program = findOnPath(host.program, machine);
   return {
     folder: home !== null && isFolder(home) ? home : null,
     program,

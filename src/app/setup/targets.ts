@@ -11,7 +11,7 @@ import {
 import { HandoverError } from '../../errors.ts';
 import { resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { findNode, findPackageFolder } from '../../platform/programs.ts';
+import { findNode, findPackageFolder } from '../../platform/processes.ts';
 
 /** What hooks start: this Node, and the hook script of this package. */
 export function findLauncher({ platform }: Machine): HookLauncher {

@@ -46,7 +46,7 @@ function verify(entry: TrustedKey, claim: SignerClaim): Introduction {
   return { name: entry.name, key: entry.key };
 }
 
-export function refuseStranger({ name, key }: Introduction): HandoverError {
+export function unknownSignerError({ name, key }: Introduction): HandoverError {
   return refuse(
     `the bundle is signed by ${name}, whose key is not known here\n  fingerprint: ${fingerprint(key)}`,
     `Compare the fingerprint with the sender, then: handover keys trust ${formatPublicKey(key)} --name "${name}"`,

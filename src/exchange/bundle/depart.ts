@@ -3,7 +3,7 @@ import { sealHandover } from '../../handover/seal.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import { type Handover, HandoverDraft } from '../../model/handover.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { expandHome } from '../../platform/place.ts';
+import { expandHome } from '../../platform/paths.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { mapTexts } from './map-texts.ts';
@@ -22,7 +22,7 @@ const ROOT = '.';
  * The handover as others may see it: paths from the project's root on, nothing of the home folder, of terminals and of
  * transcripts, redacted once more, and sealed anew.
  */
-export function prepareDeparture(handover: Handover, options: DepartureOptions): Handover {
+export function prepareExport(handover: Handover, options: DepartureOptions): Handover {
   const { only, machine, redactor } = options;
   const { checksum: _, chain, quality, ...rest } = handover;
   const facts = only === null ? rest.facts : rest.facts.filter(({ kind }) => only.has(kind));

@@ -1,7 +1,7 @@
 import type { Project } from '../../model/workspace.ts';
 import { isFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+import { abbreviateHome } from '../../platform/paths.ts';
 import { identifyProject } from '../../platform/project.ts';
 import { describeLostProject } from './session-handoff-view.ts';
 

@@ -7,7 +7,8 @@ import { formatIdTime } from '../../model/id.ts';
 import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { abbreviateHome, type Place, toRelativePath } from '../../platform/place.ts';
+import { abbreviateHome } from '../../platform/paths.ts';
+import { type Place, toRelativePath } from '../../platform/project.ts';
 import type { V2Record } from './v2-record.ts';
 import { V2_FORMAT } from './v2-view.ts';
 

@@ -6,7 +6,7 @@ import { baseName } from '../../model/paths.ts';
 import { cutAtWord } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { expandHome } from '../../platform/place.ts';
+import { expandHome } from '../../platform/paths.ts';
 import {
   computeV2Checksum,
   type V2Decision,

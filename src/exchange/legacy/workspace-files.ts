@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { DOCUMENT_NAMES } from '../../memory/document-names.ts';
-import { keepPresent } from '../../memory/documents.ts';
+import { backUpDocument } from '../../memory/documents.ts';
 import { listArchives, listNotesMonths, listNotesOfMonth, readState } from '../../memory/read-memory.ts';
 import { Checkpoint } from '../../memory/runs/checkpoint.ts';
 import { findMemoryDir, readRunConfig } from '../../memory/runs/run-config.ts';
@@ -94,7 +94,7 @@ function adoptDocuments(store: Store, folder: string, { dryRun }: { dryRun: bool
     return [
       attempt(path, (): AdoptedFile => {
         if (dryRun) return { path, outcome: 'would keep', note: null };
-        return { path, outcome: 'kept', note: keepPresent(store, { folder, project }, name) };
+        return { path, outcome: 'kept', note: backUpDocument(store, { folder, project }, name) };
       }),
     ];
   });

@@ -3,7 +3,7 @@ import { HandoverError } from '../../errors.ts';
 import { createFileDurably, isTempName } from '../../platform/durable-file.ts';
 import { listNames } from '../../platform/external-file.ts';
 import { isFolder, surveyFolder } from '../../platform/folders.ts';
-import { toRelativePath } from '../../platform/place.ts';
+import { toRelativePath } from '../../platform/project.ts';
 import { ensureProjectFolder, readProjectFile, writeProjectFile } from '../../platform/project-file.ts';
 import { digest } from './arrivals.ts';
 import { findConflictCopies } from './conflict-copies.ts';

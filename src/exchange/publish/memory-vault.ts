@@ -1,6 +1,6 @@
 import { parseSafeUrl, sendRequest } from '../../platform/http.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { expandHome } from '../../platform/place.ts';
+import { expandHome } from '../../platform/paths.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
 import { type Arrivals, digest, type Route, readArrivals, writeArrivals } from './arrivals.ts';
 import type { Change, OutgoingFile, Parcel, Publication, Publisher } from './publisher.ts';

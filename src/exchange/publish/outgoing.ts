@@ -3,7 +3,7 @@ import type { HandoverDraft } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import { isTempName, readRegularFile } from '../../platform/durable-file.ts';
 import { surveyFolder } from '../../platform/folders.ts';
-import { toRelativePath } from '../../platform/place.ts';
+import { toRelativePath } from '../../platform/project.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import type { OutgoingFile } from './publisher.ts';
 

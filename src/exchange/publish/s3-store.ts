@@ -2,7 +2,7 @@ import { S3mini } from 's3mini';
 import type { HandoverError } from '../../errors.ts';
 import { limitFetch, parseSafeUrl } from '../../platform/http.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { expandHome } from '../../platform/place.ts';
+import { expandHome } from '../../platform/paths.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
 import { type KeyPair, parseCredentials } from './credentials.ts';
 import type { ObjectStore, StoredObject } from './objects.ts';

@@ -148,8 +148,9 @@ function layOut(page: Page, handover: Handover, input: BriefInput): Set<string> 
   const options = { floor: floorOf(budget), maxFiles: Math.max(10, Math.floor(budget / 160)) };
   const placedFiles = files.map(({ entry, weight }) => ({ entry, symbols: [...weight.names.keys()] }));
   const taken = fillPage(page, { candidates, placed: placedFiles }, value, options);
-  for (const [index, candidate] of candidates.entries()) {
-    if (taken.has(candidate)) shown.add(rest[index]?.fact.id ?? '');
+  for (const [index, { fact }] of rest.entries()) {
+    const candidate = candidates[index];
+    if (candidate !== undefined && taken.has(candidate)) shown.add(fact.id);
   }
   return shown;
 }

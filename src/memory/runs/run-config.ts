@@ -9,10 +9,10 @@ import { findConfigFolder } from '../../platform/paths.ts';
 import { expandTilde } from '../../platform/pause.ts';
 import {
   type ConfigFile,
+  configError,
   parseSection,
   readConfigFile,
   readUserConfig,
-  refuseConfig,
 } from '../../platform/settings-file.ts';
 import { DEFAULT_TAG, parseTag } from '../layout.ts';
 import { findTwice } from './checkpoint-file.ts';
@@ -168,7 +168,7 @@ function readSteps(file: ConfigFile): readonly StepDeclaration[] | null {
   const steps = parseSection(file, 'step', v.array(StepDeclaration));
   const twice = findTwice(steps.map(nameOfStep));
   if (twice === undefined) return steps;
-  throw refuseConfig(
+  throw configError(
     file.path,
     `has two steps of the name "${twice}": give one of them another, by name = "…"`,
   );
@@ -184,7 +184,7 @@ const SECTIONS: readonly string[] = ['handover', 'note', 'backend', 'step'];
 function assertSectionsAreKnown({ path, sections }: ConfigFile): void {
   const strange = [...sections.keys()].find((name) => !SECTIONS.includes(name));
   if (strange === undefined) return;
-  throw refuseConfig(path, `has "${strange}", which is none of: ${SECTIONS.join(', ')}`);
+  throw configError(path, `has "${strange}", which is none of: ${SECTIONS.join(', ')}`);
 }
 
 function requireFile(path: string): string {

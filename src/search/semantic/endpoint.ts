@@ -3,7 +3,7 @@ import { HandoverError } from '../../errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { parseSafeUrl, sendRequest } from '../../platform/http.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { expandHome } from '../../platform/place.ts';
+import { expandHome } from '../../platform/paths.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
 import type { SemanticSettings } from './settings.ts';
 import { normalizeVector, type Side } from './vector-store.ts';

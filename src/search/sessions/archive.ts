@@ -12,7 +12,7 @@ import {
   readRegularFile,
   removeFile,
 } from '../../platform/durable-file.ts';
-import { sightFile } from '../../platform/external-file.ts';
+import { statFile } from '../../platform/external-file.ts';
 import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
@@ -129,7 +129,7 @@ export function listTexts(store: Store): string[] {
 /** The names of the archives that were written last, the newest first. */
 export function listNewestTexts(store: Store, most: number): string[] {
   return listTexts(store)
-    .map((name) => ({ name, changedMs: sightFile(pathOfText(store, name))?.changedMs ?? 0 }))
+    .map((name) => ({ name, changedMs: statFile(pathOfText(store, name))?.changedMs ?? 0 }))
     .sort((a, b) => b.changedMs - a.changedMs || (a.name < b.name ? -1 : 1))
     .slice(0, most)
     .map(({ name }) => name);

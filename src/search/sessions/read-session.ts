@@ -13,7 +13,7 @@ import type { Event } from '../../model/event.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
 import { cleanLine, cutToBytes } from '../../model/text.ts';
 import { decodePlainData, encodePlainData } from '../../platform/cache-file.ts';
-import { type FileSight, sightFile } from '../../platform/external-file.ts';
+import { type FileStat, statFile } from '../../platform/external-file.ts';
 import { type Line, type Position, readLines, startOfFile } from '../../platform/lines.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
@@ -76,7 +76,7 @@ const CHECKSUM_BYTES = 32;
  */
 export function readSessionText(source: TextSource): NewText {
   const { agent, session } = source;
-  const sight = agent.openTranscript === undefined ? null : sightFile(session.path);
+  const sight = agent.openTranscript === undefined ? null : statFile(session.path);
   if (sight === null) return readWhole(source);
   const file = { ...source, sight };
   const checkpoint = findCheckpoint(file);
@@ -89,7 +89,7 @@ export function readSessionText(source: TextSource): NewText {
 }
 
 interface TranscriptSource extends TextSource {
-  sight: FileSight;
+  sight: FileStat;
 }
 
 function readWhole({ agent, session, head, redactor }: TextSource): NewText {

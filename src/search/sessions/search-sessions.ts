@@ -2,7 +2,7 @@ import { HandoverError, isErrno } from '../../errors.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { isCacheTrouble, numberIn, type OpenCache, openCache } from '../../platform/cache-database.ts';
 import { assertSealed } from '../../platform/cache-writer.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+import { abbreviateHome } from '../../platform/paths.ts';
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../../platform/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 import { isOfProject, namesFile } from '../finder.ts';

@@ -2,7 +2,7 @@ import { findChanges } from '../../handover/changes-since.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { ChangesSince, GitFacts } from '../../model/workspace.ts';
 import type { Machine } from '../../platform/machine.ts';
-import type { Place } from '../../platform/place.ts';
+import type { Place } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 
 /** What changed since a handover. What git says now is compared and told as what it said then: without secrets. */

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { hasRunSettings, MEMORY_FOLDER } from '../../memory/runs/run-files.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { findWorktreeRoot } from '../../platform/worktree-root.ts';
+import { findWorktreeRoot } from '../../platform/worktree.ts';
 import type { NotesPlace } from '../../search/notes.ts';
 
 /** Where the notes of the project are that a command runs in; null when its folder cannot be reached. */

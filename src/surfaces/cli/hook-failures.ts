@@ -1,4 +1,4 @@
-import { listFailures } from '../../app/automation/log.ts';
+import { listFailures } from '../../app/automation/records.ts';
 import { cleanLine } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Finding } from '../../store/doctor/check-files.ts';

@@ -1,11 +1,11 @@
-import type { KeptProgram } from '../../platform/code-cache.ts';
+import type { CachedProgram } from '../../platform/code-cache.ts';
 import { printAtOnce } from '../../platform/streams.ts';
 import { VERSION } from '../../version.ts';
 
 const VERSION_WORDS: ReadonlySet<string> = new Set(['--version', '-v', '-V', 'version']);
 
 /** The entry of both commands. What needs no command is answered before anything else is loaded. */
-export async function main(program: KeptProgram): Promise<void> {
+export async function main(program: CachedProgram): Promise<void> {
   const args = process.argv.slice(2);
   if (args.length === 1 && VERSION_WORDS.has(args[0] ?? '')) {
     printAtOnce(`${VERSION}\n`);
@@ -20,8 +20,8 @@ export async function main(program: KeptProgram): Promise<void> {
 }
 
 /** The entry of what a hook leaves to be done, which needs the same parts as the commands. */
-export async function work(program: KeptProgram): Promise<void> {
-  const { runWorker } = await import('../hook/work.ts');
+export async function work(program: CachedProgram): Promise<void> {
+  const { runWorker } = await import('../hook/worker.ts');
   await runWorker(process.argv[3] ?? '');
   await keep(program);
 }
@@ -50,7 +50,7 @@ async function serve(args: readonly string[]): Promise<boolean> {
 /** By then an agent has asked a server what it can do. Much later, V8 would have let go of what ran only at the start. */
 const SERVER_STARTED_MS = 5000;
 
-function keepServer(program: KeptProgram): void {
+function keepServer(program: CachedProgram): void {
   let isKept = false;
   const keepOnce = (): void => {
     if (!isKept) void keep(program);
@@ -63,9 +63,9 @@ function keepServer(program: KeptProgram): void {
 /** The first time there may have been little to do, so a program is kept anew so many times. */
 const KEPT_ANEW = 2;
 
-async function keep(program: KeptProgram): Promise<void> {
-  const worth = Math.min(program.worth + 1, KEPT_ANEW);
-  if (program.path === null || (worth <= program.worth && !program.lacks)) return;
-  const { keepInStore } = await import('../start/keep-program.ts');
-  keepInStore(program, worth);
+async function keep(program: CachedProgram): Promise<void> {
+  const worth = Math.min(program.warmth + 1, KEPT_ANEW);
+  if (program.path === null || (worth <= program.warmth && !program.isIncomplete)) return;
+  const { storeProgramIfStoreExists } = await import('../start/store-program.ts');
+  storeProgramIfStoreExists(program, worth);
 }

@@ -38,7 +38,11 @@ export async function markNamed(
   const reason = because === undefined ? null : redactReason(because, desk.machine);
   const store = findStore(desk);
   const isNew = markFact(store, found, { mark, because: reason, by });
-  if (isNew) (await import('../../app/automation/refresh.ts')).refreshReady(store, found.handover.project.id);
+  if (isNew)
+    (await import('../../app/automation/prepare-briefs.ts')).refreshPreparedBriefs(
+      store,
+      found.handover.project.id,
+    );
   return { ...found, isNew };
 }
 

@@ -3,7 +3,7 @@ import { HandoverError } from '../../errors.ts';
 import { PROJECT_ID } from '../../model/id.ts';
 import { isFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+import { abbreviateHome } from '../../platform/paths.ts';
 import { identifyProject } from '../../platform/project.ts';
 import type { ProjectMatch } from '../../store/catalog.ts';
 

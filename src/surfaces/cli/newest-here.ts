@@ -2,7 +2,7 @@ import { type CatchUpResult, catchUp } from '../../app/capture/catch-up.ts';
 import { HandoverError } from '../../errors.ts';
 import { findUsualPause } from '../../memory/runs/brake.ts';
 import type { Handover } from '../../model/handover.ts';
-import type { Place } from '../../platform/place.ts';
+import type { Place } from '../../platform/project.ts';
 import { findProjectFolder } from '../../platform/project-file.ts';
 import { listOfWorktree, requireHandover } from '../../store/find-handover.ts';
 import { type Context, findStore, noteJournalFailure, withCatalog } from './context.ts';

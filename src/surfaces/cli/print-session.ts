@@ -1,5 +1,6 @@
 import { formatTimestamp } from '../../model/time.ts';
-import { abbreviateHome } from '../../platform/place.ts';
+
+import { abbreviateHome } from '../../platform/paths.ts';
 import type { Passage } from '../../search/sessions/passage.ts';
 import type { SessionView } from '../../search/sessions/read-session.ts';
 import type { CliContext } from './context.ts';

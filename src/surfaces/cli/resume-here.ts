@@ -13,7 +13,7 @@ import type { Handover } from '../../model/handover.ts';
 import { countUtf8Bytes } from '../../model/text.ts';
 import type { ChangesSince } from '../../model/workspace.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { describePlace, type Place } from '../../platform/place.ts';
+import { describePlace, type Place } from '../../platform/project.ts';
 import { readMarked } from '../../store/marks.ts';
 import { findChangesHere } from './changes-here.ts';
 import { type Context, findStore } from './context.ts';

@@ -1,7 +1,8 @@
 import { judgeRestorable, type Restorability, readFreshness } from '../../handover/expiry.ts';
 import type { Handover } from '../../model/handover.ts';
-import type { Place } from '../../platform/place.ts';
+import type { Place } from '../../platform/project.ts';
 import { listOfWorktree, requireHandover } from '../../store/find-handover.ts';
+
 import { readStatus, type StatusEntry } from '../../store/status.ts';
 import { type CliContext, findStore, withCatalog } from './context.ts';
 import { isOfTerminal } from './terminal-flag.ts';

@@ -1,5 +1,5 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
-import { describeFailure, logFailure } from '../../app/automation/log.ts';
+import { describeFailure, logFailure } from '../../app/automation/records.ts';
 import { cutToBytes } from '../../model/text.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import type { Context } from '../cli/context.ts';

@@ -1,8 +1,10 @@
 import type { FoundSession } from '../../agents/agent.ts';
 import { findSessions } from '../../agents/find-session.ts';
-import { listBegun } from '../../app/automation/begun.ts';
-import { listAncestors } from '../../platform/ancestry.ts';
-import type { Place } from '../../platform/place.ts';
+
+import { listOpenSessions } from '../../app/automation/session-state.ts';
+
+import { listAncestors } from '../../platform/process-identity.ts';
+import type { Place } from '../../platform/project.ts';
 import { findAgentProcess, nameProcess } from '../../platform/terminal.ts';
 import { listRunningSessions } from '../cli/agents.ts';
 import { findStore } from '../cli/context.ts';
@@ -53,7 +55,7 @@ function listInMeta(meta: object, depth = 0): string[] {
 function listBegunHere(call: Call, root: string): string[] {
   const agent = findAgentProcess(listAncestors());
   if (agent === null) return [];
-  return listBegun(findStore(call).root, root)
+  return listOpenSessions(findStore(call).root, root)
     .filter(({ process }) => process === nameProcess(agent))
     .sort((a, b) => b.atMs - a.atMs)
     .map(({ session }) => session);

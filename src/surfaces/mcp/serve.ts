@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import { McpServer } from '@modelcontextprotocol/server';
 import { type StdioServerHandle, serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { AgentName } from '../../agents/agent.ts';
-import { describeFailure, logFailure } from '../../app/automation/log.ts';
+import { describeFailure, logFailure } from '../../app/automation/records.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { VERSION } from '../../version.ts';

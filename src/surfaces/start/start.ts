@@ -1,9 +1,9 @@
 import { isAbsolute, join } from 'node:path';
-import { type KeptProgram, openKeptProgram } from '../../platform/code-cache.ts';
+import { type CachedProgram, openCachedProgram } from '../../platform/code-cache.ts';
 import { CODE_FOLDER, nameDataFolder } from '../../platform/paths.ts';
 import { BUILD } from '../../version.ts';
 
-/** Each loads its program, with what is kept of it in the store, and lets it begin. `bin` is the folder of the caller. */
+/* Each loads its program with its cached code and runs it. `bin` is the folder of the caller. */
 
 export function startHook(bin: string): void {
   const [agent = '', event = ''] = process.argv.slice(2);
@@ -18,17 +18,17 @@ export function startCommand(bin: string): void {
   begin('main', openCommands(bin, process.argv[2] ?? ''), bin);
 }
 
-/** Each command is kept by itself: what others need besides would only have to be read. */
-function openCommands(bin: string, command: string): KeptProgram {
+/** Each command has a cache file of its own: code that only others need would have to be read. */
+function openCommands(bin: string, command: string): CachedProgram {
   return openProgram(join(bin, '..', 'dist', 'cli'), command);
 }
 
-function openProgram(folder: string, name: string): KeptProgram {
-  return openKeptProgram(join(folder, 'main.cjs'), { path: placeCode(name), build: BUILD });
+function openProgram(folder: string, name: string): CachedProgram {
+  return openCachedProgram(join(folder, 'main.cjs'), { path: locateCache(name), build: BUILD });
 }
 
-/** Null where the user does not want it, by the variable that Node itself knows, or where it depends on the current folder. */
-function placeCode(name: string): string | null {
+/** Null where Node's own variable disables caching, or the store's path is relative to the current folder. */
+function locateCache(name: string): string | null {
   const { env, platform, version, arch } = process;
   const { HANDOVER_HOME: store = '/', NODE_DISABLE_COMPILE_CACHE: disabled } = env;
   const root = nameDataFolder({ env, platform, home: env.HOME ?? env.USERPROFILE, cwd: '/' });
@@ -37,7 +37,7 @@ function placeCode(name: string): string | null {
   return join(root, ...CODE_FOLDER, file);
 }
 
-function begin(entry: 'main' | 'work', program: KeptProgram, bin: string): void {
+function begin(entry: 'main' | 'work', program: CachedProgram, bin: string): void {
   const run = program.exports[entry];
   if (typeof run === 'function') Reflect.apply(run, undefined, [program, bin]);
 }

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import { removeFile } from '../../../platform/durable-file.ts';
-import { toRelativePath } from '../../../platform/place.ts';
+import { toRelativePath } from '../../../platform/project.ts';
 import { ensureProjectFolder, readProjectFile, writeProjectFile } from '../../../platform/project-file.ts';
 import { writeCommit } from './commit.ts';
 import { mergeMemory } from './merge.ts';

@@ -4,7 +4,7 @@ import { removeFile, writeFileDurably } from '../../../platform/durable-file.ts'
 import { readHead } from '../../../platform/external-file.ts';
 import { describeVersion } from '../../../platform/lock-file-swap.ts';
 import { sleep } from '../../../platform/machine.ts';
-import { toRelativePath } from '../../../platform/place.ts';
+import { toRelativePath } from '../../../platform/project.ts';
 import { ensureWorkFolder, git, gitFailed, type Repo } from './repository.ts';
 
 /** The commit that a ref, or any other name, stands for; null when there is none. */

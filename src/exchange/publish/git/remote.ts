@@ -1,6 +1,6 @@
 import { HandoverError } from '../../../errors.ts';
-import type { ProgramResult } from '../../../platform/exec.ts';
 import type { Env } from '../../../platform/machine.ts';
+import type { ProgramResult } from '../../../platform/processes.ts';
 import type { GitSettings } from '../settings.ts';
 import { findCommit } from './refs.ts';
 import { complaintOf, type Extra, git, type Repo } from './repository.ts';

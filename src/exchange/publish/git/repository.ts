@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
-import type { ProgramResult } from '../../../platform/exec.ts';
 import { ensurePrivateFolder } from '../../../platform/folders.ts';
 import { type GitOptions, locateRepository, type Repository, runGit } from '../../../platform/git.ts';
 import type { Machine } from '../../../platform/machine.ts';
-import { toRelativePath } from '../../../platform/place.ts';
+import type { ProgramResult } from '../../../platform/processes.ts';
+import { toRelativePath } from '../../../platform/project.ts';
 
 /** A repository seen from one of its worktrees. */
 export interface Repo {

@@ -1,5 +1,6 @@
 import { HandoverError } from '../../../errors.ts';
 import { findOperation } from '../../../platform/git-facts.ts';
+import { hideCredentials } from '../../../platform/project.ts';
 import { unconfigured } from '../refusals.ts';
 import type { GitSettings } from '../settings.ts';
 import { askGit, git, listGit, type Repo } from './repository.ts';
@@ -112,8 +113,7 @@ function readSetting(repo: Repo, key: string): string | null {
   return result.status === 0 && value !== '' && !value.startsWith('-') ? value : null;
 }
 
-/** Without what a URL may hold to log in by. */
 export function describeUpstream(repo: Repo, { remote, ref }: Upstream): string {
   const url = readSetting(repo, `remote.${remote}.url`) ?? remote;
-  return `${url.replace(/^(\w+:\/\/)[^/@]*@/, '$1')} ${ref}`;
+  return `${hideCredentials(url)} ${ref}`;
 }

@@ -2,7 +2,7 @@ import { findSessions } from '../../../agents/find-session.ts';
 import { EXIT } from '../../../errors.ts';
 import { readFreshness, readRetention } from '../../../handover/expiry.ts';
 import { formatTimestamp } from '../../../model/time.ts';
-import { describePlace } from '../../../platform/place.ts';
+import { describePlace } from '../../../platform/project.ts';
 import { VERSION } from '../../../version.ts';
 import { type CliContext, findStore, withCatalog } from '../context.ts';
 import { dim, type Output, red } from '../output.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import { readIdentities } from '../../../exchange/bundle/age.ts';
 import { MAX_BUNDLE_BYTES } from '../../../exchange/bundle/archive.ts';
-import { type Introduction, refuseStranger } from '../../../exchange/bundle/check-signer.ts';
+import { type Introduction, unknownSignerError } from '../../../exchange/bundle/check-signer.ts';
 import { type Import, type ImportedHandover, importBundle } from '../../../exchange/bundle/import-bundle.ts';
 import { fingerprint, isSameKey } from '../../../exchange/bundle/minisign.ts';
 import { readOwnKeys } from '../../../exchange/bundle/own-keys.ts';
@@ -93,14 +93,14 @@ async function introduce(context: CliContext, flags: ImportFlags, stranger: Intr
   if (flags.trust !== undefined) {
     const head = readHead(resolve(machine.cwd, flags.trust), MAX_IDENTITY_BYTES);
     const key = readPublicKey(head?.bytes.toString('utf8') ?? flags.trust);
-    if (!isSameKey(key, stranger.key)) throw refuseStranger(stranger);
+    if (!isSameKey(key, stranger.key)) throw unknownSignerError(stranger);
   } else {
-    if (!context.interactive || flags.json) throw refuseStranger(stranger);
+    if (!context.interactive || flags.json) throw unknownSignerError(stranger);
     err.line(yellow('new signer: '), bold(stranger.name));
     err.line(dim('fingerprint '), fingerprint(stranger.key));
     const { askYesNo } = await import('../ask.ts');
     const agreed = await askYesNo('Did the sender tell you this fingerprint? Trust this key from now on?');
-    if (!agreed) throw refuseStranger(stranger);
+    if (!agreed) throw unknownSignerError(stranger);
   }
   if (!flags.dryRun) trustKey(machine, stranger.key, stranger.name);
 }

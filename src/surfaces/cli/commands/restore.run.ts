@@ -1,6 +1,6 @@
 import { HandoverError } from '../../../errors.ts';
 import { compileBrief } from '../../../handover/brief/compile.ts';
-import { describePlace } from '../../../platform/place.ts';
+import { describePlace } from '../../../platform/project.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { moveStatus } from '../../../store/status.ts';
 import { listRunningSessions } from '../agents.ts';

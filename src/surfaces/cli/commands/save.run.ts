@@ -1,7 +1,7 @@
 import { HandoverError } from '../../../errors.ts';
 import { DECLARABLE_KINDS, type Declaration, declareHandover } from '../../../handover/declare.ts';
 import { sealRated } from '../../../handover/seal.ts';
-import { describePlace } from '../../../platform/place.ts';
+import { describePlace } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import { redactDraft } from '../../../redact/redact-draft.ts';
 import { saveHandover } from '../../../store/handovers.ts';

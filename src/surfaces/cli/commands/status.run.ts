@@ -2,7 +2,7 @@ import { listPending } from '../../../memory/runs/checkpoint.ts';
 import type { RunState } from '../../../memory/runs/checkpoint-file.ts';
 import { describeAge } from '../../../model/time.ts';
 import { findPause } from '../../../platform/pause.ts';
-import { describePlace } from '../../../platform/place.ts';
+import { describePlace } from '../../../platform/project.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import { type CliContext, findStore } from '../context.ts';
 import { findHookFailures } from '../hook-failures.ts';

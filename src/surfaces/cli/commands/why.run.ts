@@ -2,7 +2,7 @@ import { type PathQuery, parsePathQuery } from '../../../app/ask/path-query.ts';
 import { askWhy, type Reason, type Why, type WhySession } from '../../../app/ask/why.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
-import { type FileHistory, readFileHistory } from '../../../platform/file-history.ts';
+import { type FileHistory, readFileHistory } from '../../../platform/git-facts.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { Redactor } from '../../../redact/redactor.ts';

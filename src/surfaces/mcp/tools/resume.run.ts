@@ -1,4 +1,4 @@
-import { describePlace } from '../../../platform/place.ts';
+import { describePlace } from '../../../platform/project.ts';
 import { requireReader } from '../../cli/readers.ts';
 import { redactWords } from '../../cli/redact-words.ts';
 import { type Resumed, resumeHere } from '../../cli/resume-here.ts';

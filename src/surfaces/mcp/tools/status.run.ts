@@ -1,6 +1,6 @@
 import { findUsualPause } from '../../../memory/runs/brake.ts';
 import { listPending } from '../../../memory/runs/checkpoint.ts';
-import { describePlace, type Place } from '../../../platform/place.ts';
+import { describePlace, type Place } from '../../../platform/project.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import { takeRows } from '../../../store/catalog.ts';
 import { VERSION } from '../../../version.ts';

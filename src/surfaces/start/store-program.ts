@@ -1,7 +1,7 @@
 import { basename, join } from 'node:path';
 import { HandoverError, isErrno } from '../../errors.ts';
 import { trimCacheFolder, writeCacheFile } from '../../platform/cache-file.ts';
-import type { KeptProgram } from '../../platform/code-cache.ts';
+import type { CachedProgram } from '../../platform/code-cache.ts';
 import { ensurePrivateFolder, isFolder } from '../../platform/folders.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { CODE_FOLDER, findDataFolder, nameDataFolder } from '../../platform/paths.ts';
@@ -9,25 +9,25 @@ import { CODE_FOLDER, findDataFolder, nameDataFolder } from '../../platform/path
 /** A megabyte a command, for a version or two of Node. */
 const LIMITS = { files: 100, bytes: 32 * 1024 * 1024 };
 
-/** For the end of a program: keeps it for the next time, if it is now worth more than what is kept, or if that lacks a part. */
-export function keepProgram(
-  { path, worth: before, lacks, pack }: KeptProgram,
-  { worth, machine }: { worth: number; machine: Machine },
+/** Called at the end of a program: stores its compiled code if that is warmer or more complete than what is stored. */
+export function storeProgram(
+  { path, warmth: before, isIncomplete, pack }: CachedProgram,
+  { warmth, machine }: { warmth: number; machine: Machine },
 ): void {
-  if (path === null || (worth <= before && !lacks)) return;
+  if (path === null || (warmth <= before && !isIncomplete)) return;
   try {
     const folder = ensurePrivateFolder(findDataFolder(machine), ...CODE_FOLDER);
-    writeCacheFile(join(folder, basename(path)), pack(Math.max(worth, before)));
+    writeCacheFile(join(folder, basename(path)), pack(Math.max(warmth, before)));
     trimCacheFolder(folder, LIMITS);
   } catch (error) {
-    // Nothing is lost but time.
+    // Without the cache the next start is only slower.
     if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
   }
 }
 
-/** The same, but only where there is a store already: looking into nothing must not make one. */
-export function keepInStore(program: KeptProgram, worth: number): void {
+/** The same, but only where a store exists: commands that only look must not create one. */
+export function storeProgramIfStoreExists(program: CachedProgram, warmth: number): void {
   const machine = describeMachine(process.env, '/');
   const root = nameDataFolder(machine);
-  if (root !== null && isFolder(root)) keepProgram(program, { worth, machine });
+  if (root !== null && isFolder(root)) storeProgram(program, { warmth, machine });
 }

@@ -1,8 +1,7 @@
 import { parseAny } from '../../agents/shared/json.ts';
-import { describeFailure, logFailure } from '../../app/automation/log.ts';
-import { parseRecord } from '../../app/automation/small-records.ts';
-import { HANDED_EXAMPLE, type Handed } from '../../app/automation/spool.ts';
-import { workOff } from '../../app/automation/work.ts';
+import { HANDED_REPLY } from '../../app/automation/jobs.ts';
+import { describeFailure, logFailure, parseRecord } from '../../app/automation/records.ts';
+import { processJobs } from '../../app/automation/worker.ts';
 import { describeMachine } from '../../platform/machine.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
 import { openStore } from '../../store/store.ts';
@@ -15,20 +14,16 @@ const INPUT = {
 };
 
 /**
- * The worker that a hook leaves behind: `hook.cjs --work <key of a session>`. What it is handed is on its standard input.
- * Nobody sees what it prints.
+ * The worker that a hook starts: `hook.cjs --work <key of a session>`. It reads the reply that the hook passes on from
+ * standard input. Nobody sees its output.
  */
 export async function runWorker(key: string): Promise<void> {
   if (!KEY.test(key)) return;
   const store = openStore(describeMachine(process.env, '/'));
   try {
-    await workOff(store, key, await readHanded());
+    const read = await readTimedInput(INPUT);
+    await processJobs(store, key, 'text' in read ? parseRecord(read.text, HANDED_REPLY) : null);
   } catch (error) {
     logFailure(store.root, describeFailure(error, 'worker', store.machine.clock.now()));
   }
-}
-
-async function readHanded(): Promise<Handed | null> {
-  const read = await readTimedInput(INPUT);
-  return 'text' in read ? parseRecord(read.text, HANDED_EXAMPLE) : null;
 }

@@ -1,0 +1,200 @@
+import type { HookKind } from '../../agents/hook-dialects.ts';
+import type { HookInput, StartSource } from '../../agents/hook-input.ts';
+import { statFile } from '../../platform/external-file.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { deliver, gatherDelivery, waitForCapture } from './deliver.ts';
+import { type HookCall, openHookCall } from './hook-call.ts';
+import {
+  type CaptureJob,
+  describeCaptureJob,
+  type HandedReply,
+  listJobs,
+  timeOfJob,
+  WORKER_STARTS_WITHIN_MS,
+  writeJob,
+} from './jobs.ts';
+import { decide } from './policy.ts';
+import { findPointer, openPreparedBrief } from './prepared-briefs.ts';
+import { keyOfSession } from './records.ts';
+import {
+  checkProcess,
+  deferDelivery,
+  findDeferred,
+  isOpenSession,
+  listOpenSessions,
+  type OpenSession,
+  recordOpenSession,
+  removeDeferred,
+  removeOpenSession,
+} from './session-state.ts';
+
+/** What a hook is to do: print a text for its agent, and start workers. */
+export interface HookResult {
+  output: string | null;
+  workers: WorkerStart[];
+}
+
+/** A worker for the session of that key. */
+interface WorkerStart {
+  key: string;
+  handed: HandedReply | null;
+}
+
+const NO_RESULT: HookResult = { output: null, workers: [] };
+
+/** Does everything for a hook except reading, printing and starting workers. Null when nothing may be done. */
+export async function handleHook(
+  kind: HookKind,
+  input: HookInput,
+  machine: Machine,
+): Promise<HookResult | null> {
+  const { moment, dialect } = kind;
+  if (input.isSubAgent) return null;
+  if (moment === 'compaction' && !dialect.announcesCompaction && !input.isManual) return null;
+  if (moment === 'prompt' && !input.hasPrompt) return null;
+  const call = await openHookCall(kind, input, machine);
+  if (call === null) return null;
+  switch (moment) {
+    case 'turn':
+    case 'compaction':
+    case 'end':
+      return handleCapture(call);
+    case 'start':
+      return handleStart(call);
+    case 'prompt':
+    case 'tool':
+      return handleDeferred(call);
+  }
+}
+
+function handleCapture(call: HookCall): HookResult {
+  const { kind, input, store, key, nowMs } = call;
+  if (kind.moment === 'compaction' && input.isManual && !kind.dialect.startsAfterCompaction)
+    deferDelivery(store, key, {
+      agent: kind.agent,
+      session: input.session,
+      source: 'compaction',
+      atMs: nowMs,
+    });
+  const session = describeSession(call);
+  if (kind.moment !== 'end') recordOpenSession(store, session);
+  const job = describeCaptureJob(session, { moment: kind.moment, atMs: nowMs, lastMs: null });
+  return { output: null, workers: queueCapture(call, { key, job, reply: input.lastReply }) };
+}
+
+/** A pipe holds this much without a reader. A longer reply is left to the transcript. */
+const LONGEST_REPLY = 48_000;
+
+/**
+ * Writes the job first, then looks for others: the worker of an older job will look again afterwards and find this one, so
+ * it needs no worker of its own unless there is a reply to pass on.
+ */
+function queueCapture(
+  { store, machine, nowMs }: HookCall,
+  { key, job, reply }: { key: string; job: CaptureJob; reply: string | null },
+): WorkerStart[] {
+  const isHanded = reply !== null && reply.trim() !== '' && reply.length <= LONGEST_REPLY;
+  const own = writeJob(store, key, { job: { ...job, isHanded }, machine });
+  if (isHanded) return [{ key, handed: { job: own, reply } }];
+  const isExpected = listJobs(store, key).some(
+    (name) => name < own && Math.abs(nowMs - timeOfJob(name)) < WORKER_STARTS_WITHIN_MS,
+  );
+  return isExpected ? [] : [{ key, handed: null }];
+}
+
+function handleStart(call: HookCall): HookResult {
+  const { store, kind, input, key, nowMs, settings } = call;
+  const source = findSource(call);
+  recordOpenSession(store, describeSession(call));
+  if (source === null) return NO_RESULT;
+  const crashed = source === 'new' ? findCrashedSessions(call) : [];
+  const workers = crashed.flatMap((one) => queueCapture(call, { ...one, reply: null }));
+  const defer = (): HookResult => {
+    deferDelivery(store, key, { agent: kind.agent, session: input.session, source, atMs: nowMs });
+    return { output: null, workers };
+  };
+  if (!kind.dialect.reaches('start', source)) return defer();
+  if (crashed.length === 0) waitForCapture(call, source);
+  const delivery = gatherDelivery(call, { source, deferredMs: null });
+  const decision = decide(delivery.occasion);
+  // A session only now found to have crashed is captured in time for the next prompt.
+  const isLate =
+    crashed.length > 0 &&
+    (settings.startup === 'brief' || (settings.startup === 'hint' && decision.give === 'nothing'));
+  const isMissing = source === 'compaction' && delivery.occasion.own === null && !delivery.hasDamage;
+  if (isLate || isMissing) return defer();
+  return { output: deliver(call, delivery, decision), workers };
+}
+
+/** Where the agent does not say, a session seen for the first time is new. Null for one that goes on. */
+function findSource({ store, kind, input, root, process, terminal }: HookCall): StartSource | null {
+  const { agent } = kind;
+  const { source, session } = input;
+  if (source === null) return isOpenSession(store, { agent, session, root }) ? null : 'new';
+  if (source !== 'new' || process === null || terminal === null) return source;
+  // A new session in a process that had another one before was made by clearing that one.
+  const before = findPointer(store, 'terminals', terminal);
+  return before?.process === process && before.session !== session ? 'clear' : source;
+}
+
+/** Delivers what could not be delivered at the start, and what follows a compaction that no hook reports. */
+function handleDeferred(call: HookCall): HookResult {
+  const { store, key, kind, input } = call;
+  if (!kind.dialect.reaches(kind.moment, null)) return NO_RESULT;
+  recordOpenSession(store, describeSession(call));
+  const found = findDeferred(store, key);
+  const deferred = found?.agent === kind.agent && found.session === input.session ? found : null;
+  if (deferred === null && kind.dialect.startsAfterCompaction) return NO_RESULT;
+  const isCapturing = deferred !== null && waitForCapture(call, deferred.source);
+  const source = deferred?.source ?? 'compaction';
+  const delivery = gatherDelivery(call, { source, deferredMs: deferred?.atMs ?? null });
+  if (deferred === null && !delivery.isCompactedSince) return NO_RESULT;
+  const decision = decide(delivery.occasion);
+  if (deferred !== null && !(isCapturing && decision.give === 'nothing')) removeDeferred(store, key);
+  return { output: deliver(call, delivery, decision), workers: [] };
+}
+
+function describeSession({ kind, input, root, terminal, process, nowMs }: HookCall): OpenSession {
+  const { session, cwd, transcript } = input;
+  return { agent: kind.agent, session, root, cwd, transcript, terminal, process, atMs: nowMs };
+}
+
+const MOST_CRASHED = 3;
+/** Where it is unknown whether an agent still runs, one that wrote nothing for so long counts as ended. */
+const QUIET_MS = 15 * 60 * 1000;
+
+/**
+ * Sessions of this worktree that ended without a hook (killed, crashed, machine off) and continued after their last
+ * capture: these are captured now. Records of other ended sessions are removed.
+ */
+function findCrashedSessions(call: HookCall): { key: string; job: CaptureJob }[] {
+  const { store, root, input, nowMs } = call;
+  const found: { key: string; job: CaptureJob }[] = [];
+  for (const session of listOpenSessions(store, root)) {
+    if (session.session === input.session || !hasEnded(session, call)) continue;
+    const lastMs = findUncapturedTime(store, session);
+    if (lastMs === null) removeOpenSession(store, session);
+    else if (found.length < MOST_CRASHED) {
+      const job = describeCaptureJob(session, { moment: 'end', atMs: nowMs, lastMs });
+      found.push({ key: keyOfSession(session), job });
+    }
+  }
+  return found;
+}
+
+function hasEnded(session: OpenSession, { process, nowMs }: HookCall): boolean {
+  if (session.process !== null && session.process === process) return false;
+  const state = checkProcess(session.process);
+  if (state !== 'unknown') return state === 'ended';
+  const stat = session.transcript === null ? null : statFile(session.transcript);
+  return nowMs - (stat?.changedMs ?? session.atMs) > QUIET_MS;
+}
+
+/** When the session last wrote something that is not captured; null when everything is. */
+function findUncapturedTime(store: string, session: OpenSession): number | null {
+  const { prepared } = openPreparedBrief(store, session);
+  const transcript = session.transcript ?? prepared?.transcript ?? null;
+  const stat = transcript === null ? null : statFile(transcript);
+  if (prepared !== null) return stat !== null && stat.size > prepared.transcriptBytes ? stat.changedMs : null;
+  return transcript !== null && stat === null ? null : (stat?.changedMs ?? session.atMs);
+}

@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import type { HookKind } from '../../agents/hook-dialects.ts';
+import type { HookInput } from '../../agents/hook-input.ts';
+import { statFile } from '../../platform/external-file.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { findDataFolder, pathOfProjectConfig, pathOfUserConfig } from '../../platform/paths.ts';
+import { findPause } from '../../platform/pause.ts';
+import { listAncestors } from '../../platform/process-identity.ts';
+import {
+  findAgentProcess,
+  identifyTerminal,
+  isAgentProcess,
+  isStartedByTimer,
+  nameProcess,
+} from '../../platform/terminal.ts';
+import { findWorktreeRoot } from '../../platform/worktree.ts';
+import type { AutomationSettings } from './policy.ts';
+import { FOLDERS, isFlag, isOneOf, isText, keyOfSession, readRecord, writeRecord } from './records.ts';
+
+/** One call of a hook: who calls, from where, and what is known so far. */
+export interface HookCall {
+  kind: HookKind;
+  input: HookInput;
+  machine: Machine;
+  /** The store's folder. */
+  store: string;
+  /** The worktree of the session. */
+  root: string;
+  /** The key of the session. */
+  key: string;
+  terminal: string | null;
+  /** The agent's process; null where the system does not reveal it. */
+  process: string | null;
+  /** Whether nobody is there to read anything. Costs a look at all ancestor processes. */
+  isScheduled(): boolean;
+  settings: AutomationSettings;
+  nowMs: number;
+}
+
+/** Null when hooks are switched off or paused there, or the session is in no folder that can be reached. */
+export async function openHookCall(
+  kind: HookKind,
+  input: HookInput,
+  machine: Machine,
+): Promise<HookCall | null> {
+  const root = findWorktreeRoot(input.cwd ?? machine.cwd);
+  if (root === null || isPaused(root, machine)) return null;
+  const store = findDataFolder(machine);
+  const settings = await findSettings(store, root, machine);
+  if (!settings.isEnabled || isPaused(root, machine, settings.pauseFile)) return null;
+  const ancestors = listAncestors(isAgentProcess);
+  const agent = findAgentProcess(ancestors);
+  return {
+    kind,
+    input,
+    machine,
+    store,
+    root,
+    key: keyOfSession({ agent: kind.agent, session: input.session }),
+    terminal: identifyTerminal({ named: input.terminal, env: machine.env, ancestors }),
+    process: agent === null ? null : nameProcess(agent),
+    isScheduled: () => input.isScheduled || isBuildServer(machine) || isStartedByTimer(listAncestors()),
+    settings,
+    nowMs: machine.clock.now(),
+  };
+}
+
+function isBuildServer({ env }: Machine): boolean {
+  return env.CI !== undefined && env.CI !== '' && env.CI !== 'false' && env.CI !== '0';
+}
+
+const DEFAULT_SETTINGS: AutomationSettings = { isEnabled: true, startup: 'hint', pauseFile: '' };
+
+const CACHED_SETTINGS = {
+  isEnabled: isFlag,
+  startup: isOneOf('brief', 'hint', 'off'),
+  pauseFile: isText,
+  /** The state of the files that they were read from. */
+  files: isText,
+};
+
+/**
+ * The settings of the user, narrowed by those of the project. Reading TOML takes as long as everything else in a hook, so
+ * the result is cached as long as the files do not change.
+ */
+export async function findSettings(
+  store: string,
+  root: string,
+  machine: Machine,
+): Promise<AutomationSettings> {
+  const files = describeFiles(root, machine);
+  if (files === null) return DEFAULT_SETTINGS;
+  const name = 'last.json';
+  const cached = readRecord(join(store, ...FOLDERS.settings, name), CACHED_SETTINGS);
+  if (cached?.files === files) return cached;
+  const { readSettings } = await import('./read-settings.ts');
+  const settings = readSettings(root, machine, DEFAULT_SETTINGS);
+  writeRecord(store, [FOLDERS.settings, name], { ...settings, files });
+  return settings;
+}
+
+/** Null when there are none, which is usual. */
+function describeFiles(root: string, machine: Machine): string | null {
+  const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
+  const stats = paths.map((path) => statFile(path));
+  if (stats.every((stat) => stat === null)) return null;
+  return JSON.stringify(stats.map((stat, index) => (stat === null ? null : [paths[index], stat])));
+}
+
+/** Whether a PAUSE file stops all automation. */
+export function isPaused(root: string, machine: Machine, pauseFile = ''): boolean {
+  return findPause(machine, root, pauseFile === '' ? [] : [pauseFile]) !== null;
+}

@@ -1,0 +1,187 @@
+import { join } from 'node:path';
+import { HandoverError, isErrno } from '../../errors.ts';
+import { printFingerprint } from '../../model/hash.ts';
+import {
+  appendPrivateLine,
+  moveFile,
+  trimCacheFolder,
+  trimSubfolders,
+  writeSmallCacheFile,
+} from '../../platform/cache-file.ts';
+import { measureRegularFile, readRegularFile } from '../../platform/durable-file.ts';
+import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
+import { CODE_FOLDER } from '../../platform/paths.ts';
+import { LOG, READY, READY_BY_HANDOVER, READY_SESSIONS, SPOOL } from '../../store/store.ts';
+
+/**
+ * The folders of automation, below the store. A file is named by the key of what it is about; the full value is in the
+ * file and is compared, so two values with one key are never mistaken for each other.
+ */
+export const FOLDERS = {
+  /** The prepared brief of each captured session. */
+  sessions: READY_SESSIONS,
+  /** For a handover's id, the file name of its session's prepared brief. */
+  handovers: READY_BY_HANDOVER,
+  /** The session last captured in a terminal. */
+  terminals: [READY, 'terminals'],
+  /** The session last captured in a worktree. */
+  worktrees: [READY, 'worktrees'],
+  /** Deliveries to a session, numbered. */
+  deliveries: [READY, 'given'],
+  /** Open sessions: a folder for each worktree. */
+  openSessions: [READY, 'begun'],
+  /** Deliveries put off until the next prompt. */
+  deferred: [READY, 'owed'],
+  settings: [READY, 'settings'],
+  /** The compiled code of the hook. */
+  code: CODE_FOLDER,
+  jobs: [SPOOL],
+} as const satisfies Record<string, readonly string[]>;
+
+const LIMITS = { files: 500, bytes: 32 * 1024 * 1024 };
+const MOST_WORKTREES = 500;
+
+/**
+ * Removes the oldest files of each folder beyond its limits. What is gone is not delivered any more. Deliveries to a
+ * session with a prepared brief stay: without them it would be given that brief a second time.
+ */
+export function trimFolders(store: string): void {
+  const { sessions, handovers, terminals, worktrees, deferred, jobs, deliveries, openSessions, code } =
+    FOLDERS;
+  for (const folder of [sessions, handovers, terminals, worktrees, deferred, jobs, code])
+    trimCacheFolder(join(store, ...folder), LIMITS);
+  const prepared = new Set(listFolder(join(store, ...sessions)).map(keyOfFile));
+  trimCacheFolder(join(store, ...deliveries), LIMITS, (name) => prepared.has(keyOfFile(name)));
+  trimSubfolders(join(store, ...openSessions), MOST_WORKTREES);
+}
+
+/** Only good for naming files. */
+export function makeKey(...parts: readonly string[]): string {
+  return printFingerprint(parts.join('\n'));
+}
+
+export function keyOfSession({ agent, session }: { agent: string; session: string }): string {
+  return makeKey(agent, session);
+}
+
+/** Names of files begin with a key, followed by a dot. */
+export function keyOfFile(name: string): string {
+  return name.split('.', 1)[0] ?? '';
+}
+
+/** The form of a record: for each field, a check of its value. */
+type RecordForm = Readonly<Record<string, (value: unknown) => boolean>>;
+
+/** The type of the records of a form. */
+export type RecordOf<F> = {
+  -readonly [K in keyof F]: F[K] extends (value: unknown) => value is infer T ? T : never;
+};
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+export function isTextOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === 'string';
+}
+
+export function isNumber(value: unknown): value is number {
+  return typeof value === 'number';
+}
+
+export function isNumberOrNull(value: unknown): value is number | null {
+  return value === null || typeof value === 'number';
+}
+
+export function isFlag(value: unknown): value is boolean {
+  return typeof value === 'boolean';
+}
+
+export function isOneOf<const T extends string>(...known: readonly T[]): (value: unknown) => value is T {
+  return (value): value is T => known.some((one) => one === value);
+}
+
+export function hasForm<F extends RecordForm>(value: unknown, form: F): value is RecordOf<F> {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(form).every(([field, check]) => check(Reflect.get(value, field)));
+}
+
+const MAX_BYTES = 1024 * 1024;
+
+/** The text of a small file of ours; null when there is none that can be read. */
+export function readSmallFile(path: string): string | null {
+  try {
+    return readRegularFile(path, MAX_BYTES).toString('utf8');
+  } catch (error) {
+    if (isErrno(error) || error instanceof HandoverError) return null;
+    throw error;
+  }
+}
+
+/** Null for anything but JSON of that form. */
+export function parseRecord<F extends RecordForm>(text: string | null, form: F): RecordOf<F> | null {
+  if (text === null) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return hasForm(value, form) ? value : null;
+  } catch (error) {
+    if (error instanceof SyntaxError) return null;
+    throw error;
+  }
+}
+
+export function readRecord<F extends RecordForm>(path: string, form: F): RecordOf<F> | null {
+  return parseRecord(readSmallFile(path), form);
+}
+
+/** Replaces a small file below the store. */
+export function writeRecord(
+  store: string,
+  [folders, name]: readonly [readonly string[], string],
+  record: object,
+): void {
+  writeSmallCacheFile(join(ensurePrivateFolder(store, ...folders), name), JSON.stringify(record));
+}
+
+/** A failure of a hook or a worker: nobody was there to see it. */
+type LoggedFailure = RecordOf<typeof FAILURE>;
+
+const FAILURE = {
+  atMs: isNumber,
+  /** The agent and its event, or the worker. */
+  where: isText,
+  code: isText,
+  message: isText,
+};
+const LOG_NAME = 'hooks.ndjson';
+const OLDER_LOG_NAME = 'hooks.1.ndjson';
+const MAX_LOG_BYTES = 256 * 1024;
+const MAX_MESSAGE = 500;
+
+/** Does nothing where nothing can be written: a hook must not fail because of its log. */
+export function logFailure(store: string, failure: LoggedFailure): void {
+  try {
+    const folder = ensurePrivateFolder(store, LOG);
+    const path = join(folder, LOG_NAME);
+    if ((measureRegularFile(path) ?? 0) > MAX_LOG_BYTES) moveFile(path, join(folder, OLDER_LOG_NAME));
+    appendPrivateLine(path, JSON.stringify({ ...failure, message: failure.message.slice(0, MAX_MESSAGE) }));
+  } catch (error) {
+    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
+  }
+}
+
+/** Of an unexpected error only the name: its message may quote the user's work. */
+export function describeFailure(error: unknown, where: string, atMs: number): LoggedFailure {
+  if (error instanceof HandoverError) return { atMs, where, code: error.code, message: error.message };
+  if (isErrno(error))
+    return { atMs, where, code: error.code, message: `${error.syscall ?? 'a call'} failed` };
+  return { atMs, where, code: 'BUG', message: error instanceof Error ? error.name : typeof error };
+}
+
+/** The failures since a time, oldest first. */
+export function listFailures(store: string, sinceMs: number): LoggedFailure[] {
+  return [OLDER_LOG_NAME, LOG_NAME]
+    .flatMap((name) => (readSmallFile(join(store, LOG, name)) ?? '').split('\n'))
+    .flatMap((line) => parseRecord(line, FAILURE) ?? [])
+    .filter(({ atMs }) => atMs >= sinceMs);
+}

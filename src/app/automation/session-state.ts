@@ -1,0 +1,148 @@
+import { join } from 'node:path';
+import { createCacheFile } from '../../platform/cache-file.ts';
+import { removeFile } from '../../platform/durable-file.ts';
+import { ensurePrivateFolder, listFolder, pathExists } from '../../platform/folders.ts';
+import { readStart } from '../../platform/process-identity.ts';
+import {
+  FOLDERS,
+  isNumber,
+  isOneOf,
+  isText,
+  isTextOrNull,
+  keyOfSession,
+  makeKey,
+  type RecordOf,
+  readRecord,
+  writeRecord,
+} from './records.ts';
+
+/*
+ * What hooks remember of a session from one call to the next: that it is open, what was delivered to it, and what is to
+ * be delivered later.
+ */
+
+const OPEN_SESSION = {
+  agent: isText,
+  session: isText,
+  root: isText,
+  cwd: isTextOrNull,
+  transcript: isTextOrNull,
+  terminal: isTextOrNull,
+  process: isTextOrNull,
+  atMs: isNumber,
+};
+
+/** A session that began in a worktree. Its record is removed when it was captured at its end. */
+export type OpenSession = RecordOf<typeof OPEN_SESSION>;
+
+type SessionInWorktree = Pick<OpenSession, 'agent' | 'session' | 'root'>;
+
+/** Keeps the record that is there already. */
+export function recordOpenSession(store: string, session: OpenSession): void {
+  if (!isOpenSession(store, session)) writeRecord(store, locateOpenSession(session), session);
+}
+
+export function isOpenSession(store: string, session: SessionInWorktree): boolean {
+  const [folders, name] = locateOpenSession(session);
+  return pathExists(join(store, ...folders, name));
+}
+
+export function removeOpenSession(store: string, session: SessionInWorktree): void {
+  const [folders, name] = locateOpenSession(session);
+  removeFile(join(store, ...folders, name));
+}
+
+/** The sessions of a worktree that are not known to have ended. */
+export function listOpenSessions(store: string, root: string): OpenSession[] {
+  const folder = join(store, ...FOLDERS.openSessions, makeKey(root));
+  return listFolder(folder)
+    .sort()
+    .flatMap((name) => readRecord(join(folder, name), OPEN_SESSION) ?? [])
+    .filter((session) => session.root === root);
+}
+
+function locateOpenSession(session: SessionInWorktree): [readonly string[], string] {
+  return [[...FOLDERS.openSessions, makeKey(session.root)], `${keyOfSession(session)}.json`];
+}
+
+/** Whether an agent's process, as `nameProcess` names it, still runs. */
+export function checkProcess(process: string | null): 'running' | 'ended' | 'unknown' {
+  const [, pid, start] = /^(\d+)-(\d+)$/.exec(process ?? '') ?? [];
+  if (pid === undefined || start === undefined) return 'unknown';
+  return readStart(Number(pid)) === start ? 'running' : 'ended';
+}
+
+const DELIVERY = {
+  agent: isText,
+  session: isText,
+  handover: isText,
+  form: isText,
+  /** How often the receiving session had been compacted, as far as known. */
+  compactions: isNumber,
+  /** The agent's process; null where the system does not reveal it. */
+  process: isTextOrNull,
+  atMs: isNumber,
+};
+
+/** One delivery of a handover to a session. */
+export type DeliveryRecord = RecordOf<typeof DELIVERY>;
+
+/** A hook that is installed twice is called twice at once, by the same process. */
+const TWIN_HOOK_MS = 5000;
+
+/** The deliveries to a session, oldest first. They are few: one for each loss of context. */
+export function listDeliveries(store: string, key: string): DeliveryRecord[] {
+  const deliveries: DeliveryRecord[] = [];
+  for (;;) {
+    const name = nameDelivery(key, deliveries.length + 1);
+    const delivery = readRecord(join(store, ...FOLDERS.deliveries, name), DELIVERY);
+    if (delivery === null) return deliveries;
+    deliveries.push(delivery);
+  }
+}
+
+/**
+ * Records a delivery that is about to be made. False when another hook of the same session makes it, or made it just now.
+ * `before` are the earlier deliveries, as they were when this one was decided on.
+ */
+export function claimDelivery(
+  store: string,
+  key: string,
+  { delivery, before }: { delivery: DeliveryRecord; before: readonly DeliveryRecord[] },
+): boolean {
+  const last = before.at(-1);
+  const isTwin =
+    last?.handover === delivery.handover &&
+    last.form === delivery.form &&
+    last.process === delivery.process &&
+    Math.abs(delivery.atMs - last.atMs) < TWIN_HOOK_MS;
+  if (isTwin) return false;
+  const folder = ensurePrivateFolder(store, ...FOLDERS.deliveries);
+  return createCacheFile(join(folder, nameDelivery(key, before.length + 1)), JSON.stringify(delivery));
+}
+
+function nameDelivery(key: string, number: number): string {
+  return `${key}.${number}.json`;
+}
+
+const DEFERRED = {
+  agent: isText,
+  session: isText,
+  source: isOneOf('new', 'resume', 'clear', 'compaction'),
+  atMs: isNumber,
+};
+
+/** A delivery put off: the brief was not ready in time, or the agent would not have read it. */
+type DeferredDelivery = RecordOf<typeof DEFERRED>;
+
+export function deferDelivery(store: string, key: string, deferred: DeferredDelivery): void {
+  writeRecord(store, [FOLDERS.deferred, `${key}.json`], deferred);
+}
+
+export function findDeferred(store: string, key: string): DeferredDelivery | null {
+  return readRecord(join(store, ...FOLDERS.deferred, `${key}.json`), DEFERRED);
+}
+
+export function removeDeferred(store: string, key: string): void {
+  removeFile(join(store, ...FOLDERS.deferred, `${key}.json`));
+}

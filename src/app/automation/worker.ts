@@ -1,0 +1,272 @@
+import { join } from 'node:path';
+import { AGENT_NAMES } from '../../agents/agent.ts';
+import { findDialect } from '../../agents/hook-dialects.ts';
+import { parseRow } from '../../agents/shared/json.ts';
+import { loadAgent } from '../../agents/table.ts';
+import { HandoverError } from '../../errors.ts';
+import { isHandoverId } from '../../model/id.ts';
+import { formatTimestamp } from '../../model/time.ts';
+import { removeFile } from '../../platform/durable-file.ts';
+import { readTail, statFile } from '../../platform/external-file.ts';
+import { ensurePrivateFolder } from '../../platform/folders.ts';
+import { acquireLock, type LockOptions, withLock } from '../../platform/lock.ts';
+import { sleep } from '../../platform/machine.ts';
+import { findWorktreeRoot } from '../../platform/worktree.ts';
+import { quarantineCopy } from '../../store/copies.ts';
+import { appendEntry, nextTimestamp } from '../../store/journal.ts';
+import { moveStatus, type StatusMove } from '../../store/status.ts';
+import { LOCKS, RELAY_LOCK, type Store } from '../../store/store.ts';
+import { type SessionOfAgent, saveSession } from '../capture/save-session.ts';
+import { findSettings, isPaused } from './hook-call.ts';
+import {
+  CAPTURE_JOB,
+  type CaptureJob,
+  type HandedReply,
+  JOURNAL_JOB,
+  JOURNAL_QUEUE,
+  type JournalJob,
+  listJobs,
+  pathOfJob,
+  timeOfJob,
+  WORKER_STARTS_WITHIN_MS,
+} from './jobs.ts';
+import { prepareBriefs } from './prepare-briefs.ts';
+import {
+  FOLDERS,
+  isNumber,
+  keyOfSession,
+  logFailure,
+  readRecord,
+  readSmallFile,
+  trimFolders,
+  writeRecord,
+} from './records.ts';
+import { listDeliveries, removeOpenSession } from './session-state.ts';
+
+const CAPTURE_WAIT_MS = 60_000;
+const JOURNAL_WAIT_MS = 5000;
+/** A worker that takes longer leaves the rest to the next one. */
+const LONGEST_WORK_MS = 120_000;
+
+/**
+ * Captures a session as long as there are jobs for it, then enters journal jobs. One worker at a time does so for a
+ * session; others wait, and usually find nothing left to do. `handed` is the reply that its hook passed to this worker:
+ * jobs that other workers bring a reply for are left to them.
+ */
+export async function processJobs(
+  store: Store,
+  key: string,
+  handed: HandedReply | null = null,
+): Promise<void> {
+  const { clock } = store.machine;
+  const until = clock.now() + LONGEST_WORK_MS;
+  // Sixteen locks for all sessions, because each leaves a file behind.
+  const lock = acquireLock(describeLock(store, key.slice(0, 1), CAPTURE_WAIT_MS));
+  try {
+    for (;;) {
+      const jobs = takeJobs(store, key, handed);
+      if (jobs.length === 0 || clock.now() > until) break;
+      await captureJobs(store, jobs, handed);
+    }
+    enterJournalJobs(store);
+    trimFolders(store.root);
+  } finally {
+    lock.release();
+  }
+}
+
+function describeLock(store: Store, suffix: string, waitMs: number): LockOptions {
+  const folder = ensurePrivateFolder(store.root, LOCKS);
+  return { folder, name: `${RELAY_LOCK}${suffix}`, waitMs, clock: store.machine.clock };
+}
+
+interface TakenJob {
+  name: string;
+  /** Null for a file that is no job known to this version. */
+  job: CaptureJob | null;
+}
+
+/** A hook that is installed twice is called twice at once. */
+const TWIN_HOOK_MS = 1000;
+
+/** All jobs of a session, except those that another worker is about to take with a reply. */
+function takeJobs(store: Store, key: string, handed: HandedReply | null): TakenJob[] {
+  const nowMs = store.machine.clock.now();
+  const ownMs = handed === null ? 0 : timeOfJob(handed.job) + TWIN_HOOK_MS;
+  return listJobs(store.root, key)
+    .map((name) => ({ name, job: readRecord(pathOfJob(store.root, name), CAPTURE_JOB) }))
+    .filter(({ name, job }) => {
+      const atMs = timeOfJob(name);
+      return job?.isHanded !== true || atMs <= ownMs || nowMs - atMs > WORKER_STARTS_WITHIN_MS;
+    });
+}
+
+/** Jobs are removed even if the capture fails: the next event of the session makes a new one. */
+async function captureJobs(
+  store: Store,
+  taken: readonly TakenJob[],
+  handed: HandedReply | null,
+): Promise<void> {
+  try {
+    const jobs = taken.flatMap(({ job }) => job ?? []);
+    const last = jobs.at(-1);
+    const isOwn = taken.some(({ name }) => name === handed?.job);
+    if (last !== undefined) await runCapture(store, joinJobs(jobs, last), isOwn ? handed : null);
+  } finally {
+    for (const { name, job } of taken) {
+      if (job === null) setUnknownJobAside(store, name);
+      removeFile(pathOfJob(store.root, name));
+    }
+  }
+}
+
+/**
+ * Keeps a copy of a job that another version wrote, so that nothing is lost, and logs it. A file that is not JSON was cut
+ * off by a crash, and holds nothing worth keeping.
+ */
+function setUnknownJobAside(store: Store, name: string): void {
+  const text = readSmallFile(pathOfJob(store.root, name)) ?? '';
+  if (parseRow(text) === null) return;
+  const reason = 'a job that this version does not know';
+  quarantineCopy(store, { name, bytes: Buffer.from(text), from: `${FOLDERS.jobs[0]}/${name}`, reason });
+  const atMs = store.machine.clock.now();
+  logFailure(store.root, { atMs, where: 'worker', code: 'UNKNOWN_JOB', message: `${name}: ${reason}` });
+}
+
+/** Several jobs of a session are one capture: that of the latest, and an end if any of them is. */
+function joinJobs(jobs: readonly CaptureJob[], last: CaptureJob): CaptureJob {
+  return {
+    ...last,
+    moment: jobs.some(({ moment }) => moment === 'end') ? 'end' : last.moment,
+    transcript: jobs.findLast(({ transcript }) => transcript !== null)?.transcript ?? null,
+  };
+}
+
+async function runCapture(store: Store, job: CaptureJob, handed: HandedReply | null): Promise<void> {
+  const { machine } = store;
+  const root = findWorktreeRoot(job.cwd ?? machine.cwd);
+  if (root === null) return;
+  const { pauseFile } = await findSettings(store.root, root, machine);
+  if (isPaused(root, machine, pauseFile)) return;
+  const found = await findJobSession(store, job);
+  if (found !== null) {
+    const { agent, session: before } = found;
+    waitForTranscript(before.path, job, handed?.reply ?? null);
+    const now = agent.inspectFile(before.path);
+    const session = now?.id === before.id ? { ...now, cwd: before.cwd } : before;
+    const kept = await saveSession(
+      store,
+      { agent, session },
+      {
+        ...(job.terminal === null ? {} : { terminal: job.terminal }),
+        ...(handed === null ? {} : { lastReply: handed.reply }),
+      },
+    );
+    if (kept.outcome === 'refused') {
+      throw new HandoverError(
+        'HANDOVER_TRANSCRIPT_DRIFTED',
+        `nothing in the transcript of a session of ${job.agent} was understood`,
+      );
+    }
+    prepareBriefs(store, { job, root, session, ...kept });
+    enterConsumed(store, job);
+  }
+  if (job.moment === 'end') removeOpenSession(store.root, { ...job, root });
+}
+
+/** The session of a job: by its transcript where the hook named one, else by its id. Null when there is none yet. */
+async function findJobSession(store: Store, job: CaptureJob): Promise<SessionOfAgent | null> {
+  const name = AGENT_NAMES.find((one) => one === job.agent);
+  if (name === undefined) return null;
+  const agent = await loadAgent(name);
+  const inspected = job.transcript === null ? null : agent.inspectFile(job.transcript);
+  // Only the transcript of opencode holds several sessions.
+  if (inspected !== null && (inspected.id === job.session || name !== 'opencode'))
+    return { agent, session: { ...inspected, cwd: inspected.cwd ?? job.cwd } };
+  for (const session of agent.findSessions(store.machine)) {
+    if (session.id === job.session) return { agent, session: { ...session, cwd: session.cwd ?? job.cwd } };
+  }
+  return null;
+}
+
+const STEP_MS = 50;
+const LONGEST_WAIT_MS = 1500;
+/** A transcript that did not grow for so long is complete. */
+const QUIET_MS = 600;
+const TAIL_BYTES = 512 * 1024;
+
+/**
+ * Some agents call the hook for the end of a turn before they have written the turn. Waits until the transcript contains the
+ * last reply, or has stopped growing. Nobody waits for the worker.
+ */
+function waitForTranscript(path: string, { agent, moment }: CaptureJob, reply: string | null): void {
+  if (moment !== 'turn') return;
+  if (reply !== null) {
+    const words = JSON.stringify(reply.trim()).slice(1, -1).slice(-200);
+    waitUntil(() => readTail(path, TAIL_BYTES)?.includes(words) ?? true);
+  } else if (findDialect(agent)?.lags === true) {
+    let quiet = 0;
+    let size = statFile(path)?.size;
+    waitUntil(() => {
+      const now = statFile(path)?.size;
+      quiet = now === size ? quiet + STEP_MS : 0;
+      size = now;
+      return quiet >= QUIET_MS;
+    });
+  }
+}
+
+function waitUntil(isDone: () => boolean): void {
+  for (let waited = 0; waited < LONGEST_WAIT_MS && !isDone(); waited += STEP_MS) sleep(STEP_MS);
+}
+
+/** Workers take turns. A job is removed after it was entered: a kill in between leaves an entry twice, never none. */
+function enterJournalJobs(store: Store): void {
+  if (listJobs(store.root, JOURNAL_QUEUE).length === 0) return;
+  withLock(describeLock(store, 'journal', JOURNAL_WAIT_MS), () => {
+    for (const name of listJobs(store.root, JOURNAL_QUEUE)) {
+      const job = readRecord(pathOfJob(store.root, name), JOURNAL_JOB);
+      if (job === null) setUnknownJobAside(store, name);
+      else enterJob(store, job);
+      removeFile(pathOfJob(store.root, name));
+    }
+  });
+}
+
+function enterJob(store: Store, { event, handover, session, reason }: JournalJob): void {
+  if (event !== 'delivered' && isHandoverId(handover))
+    moveStatusOnce(store, handover, { to: event, session, reason });
+  else
+    appendEntry(store, {
+      at: formatTimestamp(nextTimestamp(store)),
+      event,
+      subject: handover,
+      session,
+      reason,
+    });
+}
+
+/** How many deliveries to a session have been entered as consumed. */
+const CONSUMED = { count: isNumber };
+
+/** What was delivered to a session is consumed once the session made a turn with it. */
+function enterConsumed(store: Store, { agent, session, atMs }: CaptureJob): void {
+  const key = keyOfSession({ agent, session });
+  const deliveries = listDeliveries(store.root, key).filter((one) => one.atMs < atMs);
+  const name = `${key}.consumed.json`;
+  const done = readRecord(join(store.root, ...FOLDERS.deliveries, name), CONSUMED)?.count ?? 0;
+  if (deliveries.length <= done) return;
+  for (const { handover, form } of deliveries.slice(done)) {
+    if (form === 'brief') moveStatusOnce(store, handover, { to: 'consumed', session });
+  }
+  writeRecord(store.root, [FOLDERS.deliveries, name], { count: deliveries.length });
+}
+
+/** A status is final: a later move changes nothing, and is no failure. */
+function moveStatusOnce(store: Store, handover: string, move: StatusMove): void {
+  try {
+    moveStatus(store, handover, move);
+  } catch (error) {
+    if (!(error instanceof HandoverError && error.code === 'HANDOVER_STATUS_FINAL')) throw error;
+  }
+}

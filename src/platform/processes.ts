@@ -1,0 +1,196 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { accessSync, constants, statSync } from 'node:fs';
+import { constants as osConstants } from 'node:os';
+import { delimiter, dirname, isAbsolute, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { HandoverError, hasErrno } from '../errors.ts';
+import { readHead } from './external-file.ts';
+import { isFolder, OUT_OF_REACH, resolveRealPath } from './folders.ts';
+import type { Env, Machine } from './machine.ts';
+
+export interface ProgramOptions {
+  cwd: string;
+  /** The whole environment of the program: nothing is added to it. */
+  env: Env;
+  timeoutMs: number;
+  maxBytes: number;
+  /** What the program reads on its standard input; empty by default. */
+  input?: string | Uint8Array;
+}
+
+export interface ProgramResult {
+  /** Null when a signal ended the program, as happens when it writes far more than `maxBytes`. */
+  status: number | null;
+  /** At most `maxBytes`. */
+  stdout: Buffer;
+  /** The first 4 KB. */
+  stderr: string;
+  /** Whether `stdout` is incomplete, or the program was killed for writing too much. */
+  truncated: boolean;
+}
+
+const MAX_STDERR_BYTES = 4096;
+/** A program that writes slightly more than `maxBytes` may finish, so that its status is known. */
+const LEAST_BUFFER = 64 * 1024;
+
+/**
+ * Runs a program to its end, never through a shell. A bare name is looked up in the absolute folders of `env.PATH`
+ * only: a relative one would be taken from `cwd`, which may be an untrusted repository.
+ */
+export function runProgram(file: string, args: readonly string[], options: ProgramOptions): ProgramResult {
+  const { cwd, env, timeoutMs, maxBytes, input } = options;
+  const result = spawnSync(findProgram(file, env), args, {
+    cwd,
+    env: { ...env },
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+    maxBuffer: Math.max(maxBytes, LEAST_BUFFER),
+    shell: false,
+    windowsHide: true,
+    encoding: 'buffer',
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    // A string would be read in the encoding of the output, 'buffer'.
+    ...(input === undefined ? {} : { input: Buffer.from(input) }),
+  });
+  const { error } = result;
+  const overflowed = hasErrno(error, 'ENOBUFS');
+  // A program may end well without reading its input.
+  const leftInputUnread = hasErrno(error, 'EPIPE') && result.status !== null;
+  if (error !== undefined && !overflowed && !leftInputUnread) {
+    if (!hasErrno(error, 'ETIMEDOUT')) throw programStartError(error, file, cwd);
+    throw new HandoverError(
+      'HANDOVER_PROGRAM_TIMEOUT',
+      `${file} did not finish within ${timeoutMs} ms in ${cwd}`,
+      {
+        hint: 'Try again; if it happens again, run the same program there by hand and see what it waits for.',
+        cause: error,
+      },
+    );
+  }
+  return {
+    status: result.status,
+    stdout: result.stdout.subarray(0, maxBytes),
+    stderr: result.stderr.subarray(0, MAX_STDERR_BYTES).toString('utf8'),
+    truncated: overflowed || result.stdout.length > maxBytes,
+  };
+}
+
+function programStartError(cause: Error, file: string, cwd: string): HandoverError {
+  if (!isFolder(cwd)) {
+    return new HandoverError('HANDOVER_PROJECT_MISSING', `${cwd} is not a folder that can be reached`, {
+      hint: 'Check the path, and that the folder was not moved or deleted.',
+      cause,
+    });
+  }
+  if (hasErrno(cause, 'ENOENT')) return programMissingError(file, cause);
+  if (hasErrno(cause, 'EACCES', 'EPERM')) {
+    return new HandoverError('HANDOVER_PERMISSION', `${file} may not be run in ${cwd}`, {
+      hint: 'Check the permissions of the folder and of the program.',
+      cause,
+    });
+  }
+  if (hasErrno(cause, 'EMFILE', 'ENFILE')) {
+    const message = `${file} could not be started: too many open files`;
+    return new HandoverError('HANDOVER_TOO_MANY_OPEN_FILES', message, {
+      hint: 'Close other programs or raise the limit (ulimit -n), then try again.',
+      cause,
+    });
+  }
+  return new HandoverError('HANDOVER_IO', `${file} could not be run in ${cwd}`, { cause });
+}
+
+function programMissingError(file: string, cause?: unknown): HandoverError {
+  return new HandoverError('HANDOVER_PROGRAM_MISSING', `${file} was not found, or cannot be run`, {
+    hint: `Install ${file}, or add the folder it is in to PATH.`,
+    cause,
+  });
+}
+
+/** The path of a program; throws HANDOVER_PROGRAM_MISSING when none can be run. */
+function findProgram(file: string, env: Env): string {
+  const isWindows = process.platform === 'win32';
+  const variable = isWindows ? Object.keys(env).find((key) => key.toUpperCase() === 'PATH') : 'PATH';
+  const folders = (env[variable ?? ''] ?? '').split(delimiter).filter((folder) => isAbsolute(folder));
+  const candidates = isAbsolute(file) ? [file] : folders.map((folder) => join(folder, file));
+  // Windows can start nothing but these without a shell.
+  const endings = isWindows ? ['.exe', '.com', ''] : [''];
+  const found = candidates
+    .flatMap((path) => endings.map((ending) => `${path}${ending}`))
+    .find((path) => isExecutable(path));
+  if (found === undefined) throw programMissingError(file);
+  return found;
+}
+
+/** Where a program is on PATH, without starting it; null if nowhere. */
+export function findOnPath(name: string, { env, platform }: Machine): string | null {
+  const endings = platform === 'win32' ? ['.exe', '.cmd', '.bat'] : [''];
+  const folders = (env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+  const candidates = folders.flatMap((folder) => endings.map((ending) => join(folder, `${name}${ending}`)));
+  return candidates.find((path) => isExecutable(path)) ?? null;
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch (error) {
+    if (hasErrno(error, ...OUT_OF_REACH)) return false;
+    throw error;
+  }
+}
+
+/** Signals for this process that are meant for the program in the foreground. */
+const FORWARDED = ['SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Hands the terminal to a program, never through a shell, and returns its exit status as a shell would report it. Ctrl-C
+ * reaches both processes and is left to the program. Nothing is added to `env`.
+ */
+export async function runInForeground(
+  file: string,
+  args: readonly string[],
+  { cwd, env }: { cwd: string; env: Env },
+): Promise<number> {
+  const child = spawn(findProgram(file, env), args, { cwd, env: { ...env }, stdio: 'inherit', shell: false });
+  const ignore = (): undefined => undefined;
+  const forward = (signal: NodeJS.Signals): void => {
+    child.kill(signal);
+  };
+  process.on('SIGINT', ignore);
+  for (const signal of FORWARDED) process.on(signal, forward);
+  try {
+    return await new Promise<number>((resolve, reject) => {
+      child.once('error', (error) => reject(programStartError(error, file, cwd)));
+      child.once('exit', (status, signal) =>
+        resolve(status ?? 128 + osConstants.signals[signal ?? 'SIGKILL']),
+      );
+    });
+  } finally {
+    process.off('SIGINT', ignore);
+    for (const signal of FORWARDED) process.off(signal, forward);
+  }
+}
+
+/** The full path of the Node that runs this. */
+export function findNode(): string {
+  return process.execPath;
+}
+
+/** The folder of this package: `dist` and `src` are equally deep in it. */
+export function findPackageFolder(): string {
+  return fileURLToPath(new URL('../..', import.meta.url)).replace(/[\\/]$/, '');
+}
+
+const MANIFEST_BYTES = 256 * 1024;
+const LEVELS = 4;
+
+/** The version in the package.json of the npm package that a program belongs to; null when there is none. */
+export function readProgramVersion(program: string): string | null {
+  let folder = dirname(resolveRealPath(program) ?? program);
+  for (let level = 0; level < LEVELS; level++) {
+    const manifest = readHead(join(folder, 'package.json'), MANIFEST_BYTES)?.bytes.toString('utf8');
+    if (manifest !== undefined) return /"version"\s*:\s*"([\w.+-]{1,64})"/.exec(manifest)?.[1] ?? null;
+    folder = dirname(folder);
+  }
+  return null;
+}
