@@ -11,7 +11,7 @@ import { openRedactor } from '../redact/open-redactor.ts';
 import { redactFile } from '../redact/redact-stream.ts';
 import { keepDocument } from '../store/documents.ts';
 import type { Store } from '../store/store.ts';
-import { DOCUMENT_NAMES, type DocumentTitle, MAX_DOCUMENT_BYTES } from './document-names.ts';
+import { DOCUMENT_NAMES, type DocumentTitle, MAX_DOCUMENT_BYTES } from './layout.ts';
 
 /** A folder with the three files in it, and the project that it belongs to. */
 export interface Workspace {
@@ -33,7 +33,7 @@ export function withDocumentLock<T>(store: Store, { folder }: Workspace, work: (
 }
 
 /** Keeps what a document holds now, without its secrets. Where that is, or null when there is none. */
-export function keepPresent(
+export function backUpDocument(
   store: Store,
   { folder, project }: Workspace,
   title: DocumentTitle,
@@ -50,12 +50,12 @@ export function replaceDocument(
   workspace: Workspace,
   { title, text }: { title: DocumentTitle; text: string },
 ): string | null {
-  const kept = keepPresent(store, workspace, title);
+  const kept = backUpDocument(store, workspace, title);
   writeProjectFile(join(workspace.folder, title), text);
   return kept;
 }
 
-export interface CreatedDocument {
+export interface DocumentResult {
   path: string;
   outcome: 'created' | 'replaced' | 'present';
   /** Where what was replaced is kept. */
@@ -76,11 +76,11 @@ export function createDocuments(
   store: Store,
   workspace: Workspace,
   options: CreateOptions,
-): CreatedDocument[] {
+): DocumentResult[] {
   const { force, dryRun = false } = options;
   const redactor = openRedactor(store.machine, { folder: workspace.folder, makesKey: !dryRun });
   const told = { ...options, name: redactor.redactText(options.name, { byHuman: true }) };
-  const create = (): CreatedDocument[] =>
+  const create = (): DocumentResult[] =>
     DOCUMENT_NAMES.map((title) => {
       const path = join(workspace.folder, title);
       const isThere = readDocument(workspace, title) !== null;

@@ -1,6 +1,31 @@
 import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { cleanLine, countUtf8Bytes, cutToBytes } from '../model/text.ts';
+import { pathExists } from '../platform/folders.ts';
+import type { Machine } from '../platform/machine.ts';
+import { pathOfUserConfig } from '../platform/paths.ts';
+import { PROJECT_SETTINGS } from '../platform/project-file.ts';
+
+/** The three files of a workspace: who works here, what is known, where the last session stood. */
+export const DOCUMENT_NAMES = ['SOUL.md', 'MEMORY.md', 'HANDOFF.md'] as const;
+export type DocumentTitle = (typeof DOCUMENT_NAMES)[number];
+
+export const MAX_DOCUMENT_BYTES: number = 4 * 1024 * 1024;
+
+/** Where memory is, below a project, unless something else is declared. */
+export const MEMORY_FOLDER = 'memory';
+
+const PROJECT_FILES = [join(PROJECT_SETTINGS, 'handover.toml'), 'handover.toml'];
+
+/** The files in a project that declare a run; the first one counts. */
+export function listRunFiles(root: string): string[] {
+  return PROJECT_FILES.map((file) => join(root, file)).filter(pathExists);
+}
+
+/** Whether there is anything that may say where things are; if not, settings need not even be loaded. */
+export function hasRunSettings(machine: Machine, root: string): boolean {
+  return listRunFiles(root).length > 0 || pathExists(pathOfUserConfig(machine));
+}
 
 /** 1: notes, by tag and day. 2: the current state. 3: archives of notes, by tag and month. */
 export type Layer = 1 | 2 | 3;
@@ -16,7 +41,7 @@ const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 export function parseTag(words: string): string {
   const tag = words.normalize('NFC').replaceAll('/', '-').replaceAll(' ', '_');
   if (TAG.test(tag) && countUtf8Bytes(tag) <= MAX_TAG_BYTES) return tag;
-  throw refuse(
+  throw invalidError(
     words,
     'a tag',
     `A tag begins with a letter or a digit, goes on with those and with . _ -, and is no longer than ${MAX_TAG_BYTES} bytes.`,
@@ -25,12 +50,12 @@ export function parseTag(words: string): string {
 
 export function parseDate(words: string): string {
   if (DATE.test(words) && isRealDay(words)) return words;
-  throw refuse(words, 'a date', 'A date is a real day, written as 2026-01-31.');
+  throw invalidError(words, 'a date', 'A date is a real day, written as 2026-01-31.');
 }
 
 export function parseMonth(words: string): string {
   if (isMonth(words)) return words;
-  throw refuse(words, 'a month', 'A month is written as 2026-01.');
+  throw invalidError(words, 'a month', 'A month is written as 2026-01.');
 }
 
 export function isMonth(words: string): boolean {
@@ -42,7 +67,7 @@ function isRealDay(date: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
 }
 
-function refuse(words: string, what: string, hint: string): HandoverError {
+function invalidError(words: string, what: string, hint: string): HandoverError {
   const shown = cutToBytes(cleanLine(words), 80);
   return new HandoverError('HANDOVER_INPUT_INVALID', `${JSON.stringify(shown)} is not ${what}`, { hint });
 }

@@ -2,9 +2,8 @@ import { resolve } from 'node:path';
 import { describeMachine, type Machine } from '../platform/machine.ts';
 import { type Compaction, type CompactOptions, compactMemory } from './compact.ts';
 import { PLACE_OF_STATE, parseMonth, pathOf } from './layout.ts';
-import { addNote, assertLayer, placeOfNewNote, replaceState } from './memory.ts';
-import type { Memory } from './memory-file.ts';
-import { countNotes, readLatestNote, readState } from './read-memory.ts';
+import { countNotes, type Memory, readLatestNote, readState } from './read-memory.ts';
+import { addNote, assertLayer, placeOfNewNote, replaceState } from './write-memory.ts';
 
 export interface WriteOptions {
   /** Of layers 1 and 3; `general` if left out. */

@@ -2,12 +2,27 @@ import { join } from 'node:path';
 import { compareCodeUnits } from '../model/hash.ts';
 import { readFileTail } from '../platform/durable-file.ts';
 import { listFolder } from '../platform/folders.ts';
+import type { Machine } from '../platform/machine.ts';
+import { readProjectFile } from '../platform/project-file.ts';
 import { isMonth, PLACE_OF_STATE, parseArchiveName, parseNotesName, parseTag, pathOf } from './layout.ts';
-import { type Memory, readText } from './memory-file.ts';
 import { type Note, parseNoteFile } from './note-file.ts';
 
+/** A folder of notes in three layers, plain Markdown that people, agents and git read and write as well. */
+export interface Memory {
+  root: string;
+  machine: Machine;
+}
+
+/** No file of a memory is nearly as large; a larger one is not ours to load. */
+export const MAX_MEMORY_BYTES: number = 32 * 1024 * 1024;
+
+/** Null when there is no such file. */
+export function readText(path: string): string | null {
+  return readProjectFile(path, MAX_MEMORY_BYTES)?.toString('utf8') ?? null;
+}
+
 /** A note, and the file that it is in. */
-export interface FoundNote extends Note {
+export interface NoteInFile extends Note {
   path: string;
   tag: string;
   /** The day, or in layer 3 the month. */
@@ -31,7 +46,7 @@ export function readState({ root }: Memory): Note | null {
  * times mean nothing, as a checkout rewrites them. Costs the names of one month and the ends of the files of one day,
  * however many notes there are.
  */
-export function readLatestNote(memory: Memory, layer: 1 | 3, tagWords?: string): FoundNote | null {
+export function readLatestNote(memory: Memory, layer: 1 | 3, tagWords?: string): NoteInFile | null {
   const tag = tagWords === undefined ? null : parseTag(tagWords);
   for (const files of layer === 1 ? listNotesByMonth(memory) : [listArchives(memory)]) {
     const own = files.filter((file) => tag === null || file.tag === tag);
@@ -78,7 +93,7 @@ const FIRST_TAIL = 64 * 1024;
 const ANY_MARK = '<!-- agent-handover | note | ';
 
 /** Only the end of the file is read, as far back as its last note begins. */
-function readLastNote(file: NotesFile): FoundNote[] {
+function readLastNote(file: NotesFile): NoteInFile[] {
   for (let length = FIRST_TAIL; ; length *= 4) {
     const bytes = readFileTail(file.path, length);
     const text = bytes.toString('utf8');

@@ -1,16 +1,76 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { Fact, FactKind } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { sha256Hex } from '../model/hash.ts';
-import { revealControls } from '../model/text.ts';
+import { cleanLine, cutAtWord, revealControls } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, GitFacts } from '../model/workspace.ts';
-import type { Place } from '../platform/place.ts';
+import { requireFolder } from '../platform/folders.ts';
+import { describePlace, type Place } from '../platform/place.ts';
 import { detectProjectTypes } from '../platform/project-type.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
 import type { Redactor } from '../redact/redactor.ts';
+import { findNewestHandover } from '../store/newest.ts';
 import type { Store } from '../store/store.ts';
 import { readDocument, replaceDocument, type Workspace, withDocumentLock } from './documents.ts';
-import { listPoints, quote } from './handover-points.ts';
 import { readFrontMatter } from './note-file.ts';
+
+/** What a handover tells, in the words of a note: each a heading and its points. */
+export interface PointList {
+  heading: string;
+  points: string[];
+}
+
+const MAX_POINTS = 12;
+const MAX_POINT_BYTES = 400;
+
+const LISTS: readonly (readonly [heading: string, belongs: (fact: Fact) => boolean])[] = [
+  ['Goal', isKind('goal')],
+  ['Decisions', isKind('decision')],
+  ['Constraints', isKind('constraint')],
+  ['Rejected', isKind('rejected')],
+  ['What’s Next', (fact) => fact.kind === 'next' || isOpenTask(fact)],
+  ['Blockers', (fact) => fact.kind === 'blocker' || (fact.kind === 'error' && fact.status === 'open')],
+  ['Open Questions', isKind('question')],
+];
+
+function isKind(kind: FactKind): (fact: Fact) => boolean {
+  return (fact) => fact.kind === kind;
+}
+
+function isOpenTask({ kind, status }: Fact): boolean {
+  return kind === 'task' && status !== 'completed' && status !== 'cancelled';
+}
+
+/** The points of each list, the pinned ones first; at most a dozen, and then how many more there are. */
+export function listPoints({ facts }: Handover): PointList[] {
+  return LISTS.map(([heading, belongs]) => {
+    const own = facts.filter(belongs);
+    const sorted = [...own.filter(({ pinned }) => pinned), ...own.filter(({ pinned }) => !pinned)];
+    const points = sorted.slice(0, MAX_POINTS).map(({ text }) => quote(text));
+    return {
+      heading,
+      points: own.length > MAX_POINTS ? [...points, `and ${own.length - MAX_POINTS} more`] : points,
+    };
+  });
+}
+
+/** Text of others on one line of Markdown: it can neither begin a heading nor hide what follows it. */
+export function quote(text: string): string {
+  return cutAtWord(cleanLine(text), MAX_POINT_BYTES).replaceAll('<!--', '&lt;!--');
+}
+
+/** A handover as a note of layer 1. */
+export function printNote(handover: Handover): string {
+  const { title, summary, id, session } = handover;
+  const lists = listPoints(handover)
+    .filter(({ points }) => points.length > 0)
+    .flatMap(({ heading, points }) => ['', `## ${heading}`, ...points.map((point) => `- ${point}`)]);
+  const said = summary.trim() === '' ? [] : ['', quote(summary)];
+  return [`# ${quote(title)}`, '', `Handover ${id}, from ${quote(session.agent)}.`, ...said, ...lists].join(
+    '\n',
+  );
+}
 
 /** What HANDOFF.md is made of. */
 export interface SnapshotSource extends SnapshotLabels {
@@ -48,7 +108,7 @@ export function writeSnapshot(store: Store, workspace: Workspace, source: Snapsh
     const hasMemory = readDocument(workspace, 'MEMORY.md') !== null;
     const body = printSnapshot(source, { soul, hasMemory });
     const text = `${readFrontMatter(before ?? '')}${body}`;
-    if (before !== null && withoutPassing(before) === withoutPassing(text))
+    if (before !== null && withoutVolatile(before) === withoutVolatile(text))
       return { path, text: before, isNew: false, kept: null };
     const kept = replaceDocument(store, workspace, { title: 'HANDOFF.md', text });
     return { path, text, isNew: true, kept };
@@ -60,7 +120,7 @@ const WHEN = /^- \*\*When\*\*: .*$/m;
 const AGAINST = /^(- \*\*Branch\*\*: .*), \d+ ahead, \d+ behind$/m;
 
 /** Without the time, and without how many commits wait to be pushed: a commit of this very file may be one of them. */
-function withoutPassing(text: string): string {
+function withoutVolatile(text: string): string {
   return text.replace(FOOTER, '').replace(WHEN, '').replace(AGAINST, '$1');
 }
 
@@ -169,4 +229,18 @@ function findIdentity(soul: string): string[] {
     .split('\n')
     .map((line) => /^- \*\*(Name|Purpose)\*\*: (?![([])(.+)$/.exec(line.trim()))
     .flatMap((match) => (match === null ? [] : [`**${match[1]}**: ${quote(match[2] ?? '')}`]));
+}
+
+/** Writes HANDOFF.md of a folder, from the newest handover of its project and from what git says now. */
+export async function takeSnapshot(store: Store, folder: string, labels: SnapshotLabels): Promise<Snapshot> {
+  const { machine } = store;
+  const real = requireFolder(resolve(machine.cwd, folder));
+  const place = describePlace(real, machine);
+  const handover = await findNewestHandover(store, place.project.id);
+  const redactor = openRedactor(machine, { folder: real, makesKey: true });
+  return writeSnapshot(
+    store,
+    { folder: real, project: place.project.id },
+    { at: machine.clock.now(), ...labels, place, handover, redactor },
+  );
 }

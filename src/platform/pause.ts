@@ -1,7 +1,10 @@
 import { lstatSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { HandoverError } from '../errors.ts';
+import { cleanLine } from '../model/text.ts';
+import { removeFile, syncFolder } from './durable-file.ts';
 import type { Machine } from './machine.ts';
-import { PROJECT_SETTINGS } from './project-file.ts';
+import { ensureProjectFolder, PROJECT_SETTINGS, writeProjectFile } from './project-file.ts';
 
 /** A file that stands in the way of all that writes by itself, and what is written in it. */
 export interface Pause {
@@ -67,4 +70,39 @@ function readWhy(path: string): string | null {
     if (error instanceof Error && 'code' in error) return null;
     throw error;
   }
+}
+
+export function pauseError({ path, why }: Pause): HandoverError {
+  const reason = why === null ? '' : `: ${cleanLine(why)}`;
+  return new HandoverError('HANDOVER_PAUSED', `automation is paused by ${path}${reason}`, {
+    hint: 'When it may go on: handover unpause (or remove that file)',
+    data: { path, why },
+  });
+}
+
+/** The brake of one project, given by its folder, or of everything that this user runs. */
+export type PauseScope = { root: string } | 'everywhere';
+
+export function setPause(machine: Machine, reach: PauseScope, why: string): string {
+  const path = pathOfPause(machine, reach);
+  const folder = dirname(path);
+  ensureProjectFolder(dirname(folder), basename(folder));
+  writeProjectFile(path, `${cleanLine(why)}\n`);
+  return path;
+}
+
+/** False when it was not set. */
+export function clearPause(machine: Machine, reach: PauseScope): boolean {
+  const path = pathOfPause(machine, reach);
+  const wasSet = removeFile(path);
+  if (wasSet) syncFolder(dirname(path));
+  return wasSet;
+}
+
+function pathOfPause(machine: Machine, reach: PauseScope): string {
+  const path = reach === 'everywhere' ? pathOfGlobalPause(machine) : pathOfProjectPause(reach.root);
+  if (path !== null) return path;
+  throw new HandoverError('HANDOVER_HOME_UNKNOWN', 'there is no home folder to put a PAUSE file in', {
+    hint: 'Set HOME, or pause one project: handover pause',
+  });
 }

@@ -39,8 +39,8 @@ function makeHandover(facts: readonly Fact[], more: Partial<HandoverDraft> = {})
   });
 }
 
-const view = (handover: Handover, earlier: readonly Handover[] = []) =>
-  writeV2Envelope(handover, { machine, earlier });
+const view = (handover: Handover, history: readonly Handover[] = []) =>
+  writeV2Envelope(handover, { machine, history });
 
 const first = makeHandover([], {
   id: '20260130-120000-aaaa',

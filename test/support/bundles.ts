@@ -3,15 +3,20 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoverError } from '../../src/errors.ts';
 import type { Lock } from '../../src/exchange/bundle/age.ts';
-import { type Archive, formatArchive, parseArchive } from '../../src/exchange/bundle/archive.ts';
-import { refuseStranger } from '../../src/exchange/bundle/check-signer.ts';
-import { prepareDeparture } from '../../src/exchange/bundle/depart.ts';
+import {
+  type Archive,
+  formatArchive,
+  formatManifest,
+  type Manifest,
+  parseArchive,
+  parseManifest,
+} from '../../src/exchange/bundle/archive.ts';
 import { type Import, type ImportOptions, importBundle } from '../../src/exchange/bundle/import-bundle.ts';
-import { formatManifest, type Manifest, parseManifest } from '../../src/exchange/bundle/manifest.ts';
 import { generateSecretKey, type SecretKey, signFile } from '../../src/exchange/bundle/minisign.ts';
 import { generateKeys, type OwnKeys } from '../../src/exchange/bundle/own-keys.ts';
 import { packBundle } from '../../src/exchange/bundle/pack.ts';
-import { trustKey } from '../../src/exchange/bundle/trust-list.ts';
+import { prepareExport } from '../../src/exchange/bundle/prepare-export.ts';
+import { trustKey, unknownSignerError } from '../../src/exchange/bundle/trust-list.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { sha256Hex } from '../../src/model/hash.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
@@ -45,7 +50,7 @@ export async function send(
   { signed = true, lock = null, expiresAt = null }: SendOptions = {},
 ): Promise<Buffer> {
   const leaving = handovers.map((handover) =>
-    prepareDeparture(handover, { machine: store.machine, only: null, redactor: makeRedactor() }),
+    prepareExport(handover, { machine: store.machine, only: null, redactor: makeRedactor() }),
   );
   const createdAt = formatTimestamp(store.machine.clock.now());
   return await packBundle(store, leaving, { createdAt, expiresAt, signer: signed ? keys : null, lock });
@@ -71,8 +76,8 @@ export async function receive(
         return Buffer.from(passphrase);
       },
     },
-    introduce: async (stranger) => {
-      throw refuseStranger(stranger);
+    confirmSigner: async (stranger) => {
+      throw unknownSignerError(stranger);
     },
     makeRedactor: () => makeRedactor(),
     allowUnsigned: false,

@@ -1,11 +1,11 @@
 import { dirname } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { MAX_BUNDLE_BYTES } from '../../exchange/bundle/archive.ts';
-import { prepareDeparture } from '../../exchange/bundle/depart.ts';
 import { requireSigner } from '../../exchange/bundle/own-keys.ts';
 import { packBundle } from '../../exchange/bundle/pack.ts';
+import { prepareExport } from '../../exchange/bundle/prepare-export.ts';
 import { writeView } from '../../exchange/bundle/write-view.ts';
-import { digest, type Route, readArrivals, writeArrivals } from '../../exchange/publish/arrivals.ts';
+import { digest, readSyncState, type SyncRoute, writeSyncState } from '../../exchange/publish/sync-state.ts';
 import { findReader, READER_NAMES, type Reader } from '../../handover/brief/reader.ts';
 import type { StepContext } from '../../memory/runs/engine.ts';
 import type { StepDeclaration } from '../../memory/runs/run-config.ts';
@@ -41,22 +41,22 @@ export async function exportNewest(
 ): Promise<void> {
   const { store, root, project, path } = place;
   sweepAbandoned(requireFolder(dirname(path)));
-  const route: Route = { machine: store.machine, root, destination: path };
-  const known = readArrivals(route);
+  const route: SyncRoute = { machine: store.machine, root, destination: path };
+  const known = readSyncState(route);
   const standing = readStanding(path);
   const written = known.get(WRITTEN);
   if (written !== undefined && written.version === effect && written.sha256 === standing) return;
   const isOurs = [...known.values()].some(({ sha256 }) => sha256 === standing);
-  if (standing !== null && !isOurs) throw refuseOther(path);
+  if (standing !== null && !isOurs) throw notOurFileError(path);
   const bytes = await pack(store, await requireNewest(store, project), { declared, root, at });
   // First what will stand there: killed before it does, the next attempt knows both.
   const arrivals = [[WRITTEN, { sha256: digest(bytes), version: effect }] as const];
-  writeArrivals(
+  writeSyncState(
     route,
     new Map(standing === null ? arrivals : [...arrivals, [REPLACED, { sha256: standing, version: '' }]]),
   );
   if (standing !== null) writeFileDurably(path, bytes);
-  else if (!createFileDurably(path, bytes)) throw refuseOther(path);
+  else if (!createFileDurably(path, bytes)) throw notOurFileError(path);
 }
 
 const WRITTEN = 'written';
@@ -92,7 +92,7 @@ interface Packing {
 async function pack(store: Store, kept: Handover, { declared, root, at }: Packing): Promise<Uint8Array> {
   const { machine } = store;
   const redactor = openRedactor(machine, { folder: root, makesKey: true });
-  const handovers = [prepareDeparture(kept, { machine, only: null, redactor })];
+  const handovers = [prepareExport(kept, { machine, only: null, redactor })];
   const signer = 'sign' in declared && declared.sign ? requireSigner(machine) : null;
   if (declared.format === 'bundle') {
     const { recipients } = declared;
@@ -117,7 +117,7 @@ function requireReader(words = 'generic'): Reader {
   });
 }
 
-function refuseOther(path: string): HandoverError {
+function notOurFileError(path: string): HandoverError {
   return new HandoverError('HANDOVER_PUBLISH_CONFLICT', `${path} is not what an export left there`, {
     hint: 'It was left as it is. Move it away, or name another output',
   });

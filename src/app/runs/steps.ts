@@ -1,15 +1,15 @@
 import { relative, resolve } from 'node:path';
 import { HandoverError } from '../../errors.ts';
-import { readPublishSettings } from '../../exchange/publish/settings.ts';
 import { compactMemory } from '../../memory/compact.ts';
-import { addNote, replaceState } from '../../memory/memory.ts';
-import type { Memory } from '../../memory/memory-file.ts';
+import type { Memory } from '../../memory/read-memory.ts';
 import type { Step, StepContext } from '../../memory/runs/engine.ts';
 import { nameOfStep, type RunConfig, type StepDeclaration } from '../../memory/runs/run-config.ts';
 import type { Snapshot } from '../../memory/snapshot.ts';
+import { addNote, replaceState } from '../../memory/write-memory.ts';
 import type { Handover } from '../../model/handover.ts';
 import { pathOfUserConfig } from '../../platform/paths.ts';
 import { expandTilde } from '../../platform/pause.ts';
+import { readPublishSettings } from '../../platform/publish-settings.ts';
 import type { Store } from '../../store/store.ts';
 
 /** Names of what a run may be given. */
@@ -29,19 +29,19 @@ export interface RunPlace {
 export function makeSteps(place: RunPlace): Step[] {
   return place.config.steps.map((declared) => ({
     name: nameOfStep(declared),
-    run: (context) => carryOut(place, declared, context),
+    run: (context) => runStep(place, declared, context),
   }));
 }
 
 /** What a step needs is loaded when it is its turn: most runs need little. */
-async function carryOut(
+async function runStep(
   place: RunPlace,
   declared: StepDeclaration,
   context: StepContext,
 ): Promise<string | null> {
   switch (declared.kind) {
     case 'collect':
-      return await collect(place, declared.agent);
+      return await collectNewest(place, declared.agent);
     case 'note':
       return await writeNote(place, declared.text, context);
     case 'current_state':
@@ -66,8 +66,8 @@ async function writeNote(
   text: string | undefined,
   { at, effect, inputs }: StepContext,
 ): Promise<string> {
-  const said = inputs.get(NOTE_INPUT) ?? text ?? place.config.note ?? (await tellNewest(place));
-  const note = { text: await redactSaid(place, said), tag: place.config.tag, at, effect };
+  const said = inputs.get(NOTE_INPUT) ?? text ?? place.config.note ?? (await describeNewest(place));
+  const note = { text: await redactInput(place, said), tag: place.config.tag, at, effect };
   return showPath(place, addNote(memoryOf(place), 1, note));
 }
 
@@ -79,12 +79,12 @@ async function writeState(
 ): Promise<string> {
   const { currentState, note } = place.config;
   const given = inputs.get(STATE_INPUT) ?? text ?? currentState ?? inputs.get(NOTE_INPUT) ?? note;
-  const said = given ?? (await tellNewest(place));
-  return showPath(place, replaceState(memoryOf(place), { text: await redactSaid(place, said), at, effect }));
+  const said = given ?? (await describeNewest(place));
+  return showPath(place, replaceState(memoryOf(place), { text: await redactInput(place, said), at, effect }));
 }
 
 /** Without what has the shape of a secret. What a run is given goes through it before it is written anywhere. */
-export async function redactSaid(
+export async function redactInput(
   { store, root }: Pick<RunPlace, 'store' | 'root'>,
   text: string,
 ): Promise<string> {
@@ -92,11 +92,11 @@ export async function redactSaid(
   return openRedactor(store.machine, { folder: root, makesKey: true }).redactText(text);
 }
 
-async function tellNewest(place: RunPlace): Promise<string> {
+async function describeNewest(place: RunPlace): Promise<string> {
   const handover = await findNewest(place);
-  const { printNote } = await import('../../memory/handover-points.ts');
+  const { printNote } = await import('../../memory/snapshot.ts');
   if (handover !== null) return printNote(handover);
-  throw refuseEmptyRun();
+  throw nothingToNoteError();
 }
 
 async function findNewest(place: RunPlace): Promise<Handover | null> {
@@ -112,10 +112,10 @@ export async function assertHasNote(place: RunPlace, inputs: ReadonlyMap<string,
   );
   if (!needs || inputs.has(NOTE_INPUT) || note !== null) return;
   if (steps.some(({ kind }) => kind === 'collect') || (await findNewest(place)) !== null) return;
-  throw refuseEmptyRun();
+  throw nothingToNoteError();
 }
 
-function refuseEmptyRun(): HandoverError {
+function nothingToNoteError(): HandoverError {
   return new HandoverError('HANDOVER_USAGE', 'there is nothing to note', {
     hint: 'Say what happened: handover run --note "what happened"',
   });
@@ -127,7 +127,7 @@ async function publish({ store, root, config, push }: RunPlace): Promise<string>
   if (config.backend === 'none') return 'off';
   const { publishProject } = await import('../../exchange/publish/publish-project.ts');
   const isAllowed = readPublishSettings(root, machine).backend !== undefined;
-  if (config.backend === 'git' && !isAllowed) throw refuseUnasked(config, pathOfUserConfig(machine));
+  if (config.backend === 'git' && !isAllowed) throw publishNotAllowedError(config, pathOfUserConfig(machine));
   const { outcome, commit } = await publishProject(
     { folder: root, push: push && config.push, memory: config.memoryDir },
     machine,
@@ -135,7 +135,7 @@ async function publish({ store, root, config, push }: RunPlace): Promise<string>
   return commit === null ? outcome : `${outcome} ${commit.slice(0, 12)}`;
 }
 
-function refuseUnasked({ path }: RunConfig, own: string): HandoverError {
+function publishNotAllowedError({ path }: RunConfig, own: string): HandoverError {
   return new HandoverError(
     'HANDOVER_PUBLISH_UNCONFIGURED',
     `${path} asks to publish by git, and your own settings do not say so`,
@@ -169,7 +169,7 @@ async function snapshot(
   mode: string | undefined,
   { at }: StepContext,
 ): Promise<Snapshot> {
-  const { takeSnapshot } = await import('../../memory/take-snapshot.ts');
+  const { takeSnapshot } = await import('../../memory/snapshot.ts');
   return await takeSnapshot(store, root, { mode: mode ?? 'run', at });
 }
 
@@ -182,7 +182,7 @@ function memoryOf({ store, config }: RunPlace): Memory {
   return { root: config.memoryDir, machine: store.machine };
 }
 
-async function collect(place: RunPlace, agent: string | undefined): Promise<string | null> {
+async function collectNewest(place: RunPlace, agent: string | undefined): Promise<string | null> {
   const { collectSession } = await import('./collect.ts');
   return await collectSession(place.store, await projectOf(place), agent);
 }

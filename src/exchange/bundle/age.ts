@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import type { Identity, Recipient } from 'age-encryption';
 import { HandoverError } from '../../errors.ts';
-import { refuseForm } from './refusals.ts';
+import { malformedError } from '../errors.ts';
 
 /** What a bundle is locked with: a passphrase, or the public keys of those who may open it. */
 export type Lock = { passphrase: Buffer } | { recipients: readonly string[] };
@@ -77,11 +77,11 @@ export async function decryptWithAge(bytes: Buffer, opener: Opener): Promise<Buf
     return Buffer.from(await decrypter.decrypt(new Uint8Array(bytes)));
   } catch (cause) {
     if (!(cause instanceof Error) || cause instanceof HandoverError) throw cause;
-    throw refuseToOpen(passphraseStanza !== null, cause);
+    throw lockedError(passphraseStanza !== null, cause);
   }
 }
 
-function refuseToOpen(byPassphrase: boolean, cause: Error): HandoverError {
+function lockedError(byPassphrase: boolean, cause: Error): HandoverError {
   const message = byPassphrase
     ? 'the bundle cannot be opened: the passphrase is wrong, or the bundle is damaged'
     : 'the bundle cannot be opened: it is locked for other keys, or damaged';
@@ -104,23 +104,24 @@ interface PassphraseStanza {
 function inspectHeader(bytes: Buffer): PassphraseStanza | null {
   const head = bytes.toString('latin1', 0, MAX_HEADER_BYTES);
   const end = head.indexOf('\n--- ');
-  if (!head.startsWith('age-encryption.org/v1\n') || end === -1) throw refuseForm('age header');
+  if (!head.startsWith('age-encryption.org/v1\n') || end === -1) throw malformedError('age header');
   const stanzas = head
     .slice(0, end)
     .split('\n')
     .filter((line) => line.startsWith('-> '));
-  if (stanzas.length === 0 || stanzas.length > MAX_STANZAS) throw refuseForm('age recipients');
+  if (stanzas.length === 0 || stanzas.length > MAX_STANZAS) throw malformedError('age recipients');
   if (!stanzas.some((line) => line.startsWith('-> scrypt'))) return null;
   const [, salt = '', cost = ''] = PASSPHRASE_STANZA.exec(stanzas[0] ?? '') ?? [];
-  if (stanzas.length > 1 || salt === '') throw refuseForm('age passphrase stanza');
-  if (Number(cost) < READ_COST.min || Number(cost) > READ_COST.max) throw refuseForm('age passphrase cost');
+  if (stanzas.length > 1 || salt === '') throw malformedError('age passphrase stanza');
+  if (Number(cost) < READ_COST.min || Number(cost) > READ_COST.max)
+    throw malformedError('age passphrase cost');
   return { salt: Buffer.from(salt, 'base64'), cost: Number(cost) };
 }
 
 function makePassphraseIdentity(passphrase: Buffer, { salt, cost }: PassphraseStanza): Identity {
   return {
     unwrapFileKey: ([stanza]) => {
-      if (stanza?.body.length !== FILE_KEY_BYTES + TAG_BYTES) throw refuseForm('age passphrase stanza');
+      if (stanza?.body.length !== FILE_KEY_BYTES + TAG_BYTES) throw malformedError('age passphrase stanza');
       const body = Buffer.from(stanza.body);
       const key = derive(passphrase, salt, cost);
       const decipher = createDecipheriv('chacha20-poly1305', key, Buffer.alloc(12), {

@@ -3,11 +3,10 @@ import type { Handover, Signer } from '../../model/handover.ts';
 import { finishArrivals, keepArrival } from '../../store/arrivals.ts';
 import { readHandover } from '../../store/handovers.ts';
 import type { Store } from '../../store/store.ts';
+import { notBundleError } from '../errors.ts';
+import { openSessionHandoffBundle } from '../legacy/session-handoff-bundle.ts';
 import { isArchive } from './archive.ts';
-import { openOwnBundle } from './open-bundle.ts';
-import { openSessionHandoffBundle } from './open-session-handoff.ts';
-import type { Opened, OpenOptions } from './opened.ts';
-import { refuseKind } from './refusals.ts';
+import { type BundleContents, type OpenOptions, openOwnBundle } from './open-bundle.ts';
 
 export const CONFLICT_POLICIES = ['fail', 'skip', 'replace'] as const;
 export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
@@ -36,10 +35,13 @@ export interface Import {
 export async function importBundle(store: Store, bytes: Buffer, options: ImportOptions): Promise<Import> {
   if (!options.dryRun) finishArrivals(store);
   const opened = await openBundle(store, bytes, options);
-  const plan = opened.handovers.map((handover) => ({ handover, outcome: judge(store, handover, options) }));
+  const plan = opened.handovers.map((handover) => ({
+    handover,
+    outcome: decideOutcome(store, handover, options),
+  }));
   const conflicts = plan.filter(({ outcome }) => outcome === 'conflict');
-  if (conflicts.length > 0) throw refuseConflicts(conflicts.map(({ handover }) => handover.id));
-  if (!options.dryRun) keep(store, opened, plan);
+  if (conflicts.length > 0) throw conflictError(conflicts.map(({ handover }) => handover.id));
+  if (!options.dryRun) storeHandovers(store, opened, plan);
   const handovers = plan.flatMap(({ handover: { id, title, facts }, outcome }) =>
     outcome === 'conflict' ? [] : [{ id, title, facts: facts.length, outcome }],
   );
@@ -47,16 +49,20 @@ export async function importBundle(store: Store, bytes: Buffer, options: ImportO
 }
 
 /** By its first bytes. Nothing else of a file decides how it is read. */
-export async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<Opened> {
+export async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
   if (isArchive(bytes)) return await openOwnBundle(store, bytes, options);
   if (/^\s{0,64}\{/.test(bytes.toString('latin1', 0, 65)))
     return await openSessionHandoffBundle(bytes, options);
-  throw refuseKind();
+  throw notBundleError();
 }
 
 type Plan = { handover: Handover; outcome: ImportOutcome | 'conflict' }[];
 
-function judge(store: Store, handover: Handover, { onConflict }: ImportOptions): ImportOutcome | 'conflict' {
+function decideOutcome(
+  store: Store,
+  handover: Handover,
+  { onConflict }: ImportOptions,
+): ImportOutcome | 'conflict' {
   const present = readPresent(store, handover.id);
   if (present === null) return 'imported';
   if (present !== 'damaged' && present.checksum === handover.checksum) return 'present';
@@ -73,7 +79,7 @@ function readPresent(store: Store, id: string): Handover | 'damaged' | null {
   }
 }
 
-function keep(store: Store, { digest, detail }: Opened, plan: Plan): void {
+function storeHandovers(store: Store, { digest, detail }: BundleContents, plan: Plan): void {
   const of = (...outcomes: readonly string[]): Handover[] =>
     plan.filter(({ outcome }) => outcomes.includes(outcome)).map(({ handover }) => handover);
   keepArrival(store, {
@@ -84,7 +90,7 @@ function keep(store: Store, { digest, detail }: Opened, plan: Plan): void {
   });
 }
 
-function refuseConflicts(ids: readonly string[]): HandoverError {
+function conflictError(ids: readonly string[]): HandoverError {
   const shown = ids.slice(0, 10).join(', ');
   return new HandoverError(
     'HANDOVER_BUNDLE_CONFLICT',

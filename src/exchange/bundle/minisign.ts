@@ -3,9 +3,11 @@ import {
   createPrivateKey,
   createPublicKey,
   generateKeyPairSync,
+  type KeyObject,
   sign,
   verify,
 } from 'node:crypto';
+import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 
 /** Keys and signatures of Ed25519, in the files of the minisign program. */
@@ -59,6 +61,11 @@ export function fingerprint({ key }: PublicKey): string {
 
 export function isSameKey(a: PublicKey, b: PublicKey): boolean {
   return a.key.equals(b.key);
+}
+
+/** The first eight bytes of the digest of a key, by which session-handoff names it. */
+export function idOfKey(key: Buffer): Buffer {
+  return createHash('sha256').update(key).digest().subarray(0, 8);
 }
 
 /** The line that minisign takes after `-P`. */
@@ -174,4 +181,32 @@ function cut(bytes: Buffer, ...lengths: readonly number[]): Buffer[] {
     at += length;
     return bytes.subarray(at - length, at);
   });
+}
+
+/**
+ * A public key in any form that people pass on: as minisign has it, in one line or in a file, or in PEM, also of the
+ * secret key file of session-handoff, of which only the public part is used.
+ */
+export function readPublicKey(text: string): PublicKey {
+  const key = parsePublicKey(text) ?? (text.includes('-----BEGIN') ? readPem(text) : null);
+  if (key !== null) return key;
+  throw new HandoverError('HANDOVER_INPUT_INVALID', 'that is not a public key for signatures', {
+    hint: 'Give the line that handover keys export prints, a minisign .pub file, or an Ed25519 key in PEM.',
+  });
+}
+
+function readPem(text: string): PublicKey | null {
+  const key = openPem(text);
+  if (key === null || key.asymmetricKeyType !== 'ed25519') return null;
+  const bytes = key.export({ format: 'der', type: 'spki' }).subarray(-32);
+  return { id: idOfKey(bytes), key: bytes };
+}
+
+function openPem(text: string): KeyObject | null {
+  try {
+    return createPublicKey(text);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
 }

@@ -6,6 +6,7 @@ import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
+import { untrustedError } from '../errors.ts';
 import { type AgeKeyPair, generateAgeKey, readIdentities } from './age.ts';
 import {
   fingerprint,
@@ -16,8 +17,7 @@ import {
   parseSecretKey,
   type SecretKey,
 } from './minisign.ts';
-import { refuse } from './refusals.ts';
-import { findTrusted, readTrustList, refuseNamesake, trustKey } from './trust-list.ts';
+import { assertNameIsFree, findTrusted, readTrustList, trustKey } from './trust-list.ts';
 
 /** The keys of this user: one to sign with, by the name that others know it by, and one to be sent locked bundles. */
 export interface OwnKeys {
@@ -51,9 +51,9 @@ export async function generateKeys(machine: Machine, name: string): Promise<OwnK
     const known = readOwnKeys(machine);
     if (known !== null) {
       trustIfNew(machine, known);
-      throw refuseOther(folder);
+      throw keyExistsError(folder);
     }
-    refuseNamesake(machine, name);
+    assertNameIsFree(machine, name);
     const keys = writeKeys(folder, name, fresh);
     trustKey(machine, keys.secret, name);
     return keys;
@@ -79,7 +79,7 @@ function writeKeys(folder: string, name: string, { identity: fresh, recipient }:
   return { name, secret, identity: left ?? fresh };
 }
 
-function refuseOther(folder: string): HandoverError {
+function keyExistsError(folder: string): HandoverError {
   return new HandoverError('HANDOVER_USAGE', `there is a key already: ${join(folder, SECRET)}`, {
     hint: 'To begin anew, move the whole folder away first, and tell those who trust the old key.',
   });
@@ -114,7 +114,7 @@ export function requireSigner(machine: Machine): OwnKeys {
   const keys = requireOwnKeys(machine);
   const listed = readTrustList(machine).find(({ key }) => isSameKey(key, keys.secret));
   if (listed?.state !== 'revoked') return keys;
-  throw refuse(
+  throw untrustedError(
     `your key was revoked: ${fingerprint(keys.secret)}`,
     `To make new ones, move ${findKeysFolder(machine)} away, then: handover keys generate`,
   );

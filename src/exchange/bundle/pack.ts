@@ -4,9 +4,8 @@ import { sha256Hex } from '../../model/hash.ts';
 import { type SeriesPlace, takePlace } from '../../store/series.ts';
 import type { Store } from '../../store/store.ts';
 import { encryptWithAge, type Lock } from './age.ts';
-import { formatArchive, MAX_BUNDLE_BYTES } from './archive.ts';
+import { formatArchive, formatManifest, MAX_BUNDLE_BYTES, MAX_HANDOVERS, type Manifest } from './archive.ts';
 import { formatContent } from './content.ts';
-import { formatManifest, MAX_HANDOVERS, type Manifest } from './manifest.ts';
 import { signFile } from './minisign.ts';
 import type { OwnKeys } from './own-keys.ts';
 
@@ -25,10 +24,10 @@ export async function packBundle(
   handovers: readonly Handover[],
   options: PackOptions,
 ): Promise<Buffer> {
-  if (handovers.length > MAX_HANDOVERS) throw tooLarge(`${MAX_HANDOVERS} handovers`);
+  if (handovers.length > MAX_HANDOVERS) throw tooLargeError(`${MAX_HANDOVERS} handovers`);
   const plain = formatContent(handovers);
   const content = options.lock === null ? plain : await encryptWithAge(plain, options.lock);
-  if (content.length > MAX_BUNDLE_BYTES - 16 * 1024) throw tooLarge(`${MAX_BUNDLE_BYTES} bytes`);
+  if (content.length > MAX_BUNDLE_BYTES - 16 * 1024) throw tooLargeError(`${MAX_BUNDLE_BYTES} bytes`);
   const name = options.lock === null ? 'handovers.jsonl' : 'handovers.jsonl.age';
   const manifest: Manifest = {
     created_at: options.createdAt,
@@ -66,7 +65,7 @@ function findScope(handovers: readonly Handover[]): string {
   return first === undefined || others.length > 0 ? 'many' : first;
 }
 
-function tooLarge(limit: string): HandoverError {
+function tooLargeError(limit: string): HandoverError {
   return new HandoverError('HANDOVER_TEXT_TOO_LARGE', `a bundle holds at most ${limit}`, {
     hint: 'Export them in parts, by --since or --id, or fewer facts with --only.',
   });

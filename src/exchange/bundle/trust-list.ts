@@ -5,9 +5,26 @@ import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
+import { malformedError, untrustedError } from '../errors.ts';
 import { fingerprint, formatPublicKey, isSameKey, type PublicKey, parsePublicKey } from './minisign.ts';
-import { refuse } from './refusals.ts';
-import { assertSignerName, isSignerName } from './signer-name.ts';
+
+/** ASCII only, so that no name looks like another. `none` stands for nobody. */
+const SIGNER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,62}[A-Za-z0-9._@+-])?$/;
+
+export function isSignerName(text: string): boolean {
+  return SIGNER_NAME.test(text) && text.toLowerCase() !== 'none';
+}
+
+export function assertSignerName(text: string): void {
+  if (isSignerName(text)) return;
+  throw new HandoverError(
+    'HANDOVER_USAGE',
+    'the name of a signer has 1 to 64 letters, digits, blanks or ._@+-',
+    {
+      hint: 'Give one with --name, such as --name alice',
+    },
+  );
+}
 
 export interface TrustedKey {
   state: 'trusted' | 'revoked';
@@ -56,17 +73,17 @@ export function trustKey(machine: Machine, key: PublicKey, name: string): void {
   changeTrustList(machine, (lines) => {
     const known = readTrustList(machine);
     const same = known.find((entry) => isSameKey(entry.key, key));
-    if (same?.state === 'revoked') throw refuseRevoked(same);
-    if (same !== undefined && same.name !== name) throw refuseRenaming(same);
+    if (same?.state === 'revoked') throw revokedError(same);
+    if (same !== undefined && same.name !== name) throw alreadyTrustedError(same);
     if (same !== undefined) return lines;
     const other = findTrusted(known, name);
-    if (other !== undefined) throw refuseChanged(other, key);
+    if (other !== undefined) throw changedKeyError(other, key);
     return [...lines, `trusted ${formatPublicKey(key)} ${name}`];
   });
 }
 
 /** Whoever makes a key needs a name that is not that of another key here. */
-export function refuseNamesake(machine: Machine, name: string): void {
+export function assertNameIsFree(machine: Machine, name: string): void {
   assertSignerName(name);
   const other = findTrusted(readTrustList(machine), name);
   if (other === undefined) return;
@@ -79,7 +96,7 @@ export function findTrusted(list: readonly TrustedKey[], name: string): TrustedK
   return list.find((entry) => entry.name === name && entry.state === 'trusted');
 }
 
-function refuseRenaming({ name }: TrustedKey): HandoverError {
+function alreadyTrustedError({ name }: TrustedKey): HandoverError {
   return new HandoverError('HANDOVER_USAGE', `that key is trusted already, as the key of ${name}`, {
     hint: 'See: handover keys list',
   });
@@ -125,18 +142,68 @@ function changeTrustList(machine: Machine, change: (lines: string[]) => string[]
   });
 }
 
-export function refuseRevoked({ name, key }: TrustedKey): HandoverError {
-  return refuse(
+export function revokedError({ name, key }: TrustedKey): HandoverError {
+  return untrustedError(
     `the key of ${name} was revoked: ${fingerprint(key)}`,
     'Ask the sender for a bundle signed with a new key, and how the old one was lost.',
   );
 }
 
 /** The one thing that must never be waved through: a known name with another key. */
-export function refuseChanged({ name, key }: TrustedKey, other: PublicKey): HandoverError {
-  return refuse(
+export function changedKeyError({ name, key }: TrustedKey, other: PublicKey): HandoverError {
+  return untrustedError(
     `the key of ${name} has changed\n  known key:   ${fingerprint(key)}\n  other key:   ${fingerprint(other)}`,
     `Somebody may pose as ${name}. Ask in person. If the key really is new: handover keys revoke "${name}", then handover keys trust ${formatPublicKey(other)} --name "${name}"`,
     { known: fingerprint(key), other: fingerprint(other) },
+  );
+}
+
+/** What a bundle says of its signer. Nothing of it is believed. */
+export interface SignerClaim {
+  name: string;
+  key: PublicKey;
+  /** Whether the signature over the bundle is one of this key. */
+  isSignedBy(key: PublicKey): boolean;
+}
+
+export interface SignerIdentity {
+  name: string;
+  key: PublicKey;
+}
+
+/** Asked when a key is met for the first time: the user vouches for it, and it is pinned, or this throws. */
+export type ConfirmSigner = (stranger: SignerIdentity) => Promise<void>;
+
+/**
+ * Who signed a bundle, by the trust list. The key in the bundle only says which one to look for: what is verified with is
+ * the key on the list. A stranger is introduced first, and only with a signature that holds.
+ */
+export async function checkSigner(
+  claim: SignerClaim,
+  machine: Machine,
+  introduce: ConfirmSigner,
+): Promise<SignerIdentity> {
+  const list = readTrustList(machine);
+  const known = list.find((entry) => isSameKey(entry.key, claim.key));
+  if (known !== undefined) return verifyKnown(known, claim);
+  const namesake = findTrusted(list, claim.name);
+  if (namesake !== undefined) throw changedKeyError(namesake, claim.key);
+  if (!claim.isSignedBy(claim.key)) throw malformedError('signature');
+  const stranger = { name: claim.name, key: claim.key };
+  await introduce(stranger);
+  return stranger;
+}
+
+function verifyKnown(entry: TrustedKey, claim: SignerClaim): SignerIdentity {
+  if (entry.state === 'revoked') throw revokedError(entry);
+  if (!claim.isSignedBy(entry.key)) throw malformedError('signature');
+  return { name: entry.name, key: entry.key };
+}
+
+export function unknownSignerError({ name, key }: SignerIdentity): HandoverError {
+  return untrustedError(
+    `the bundle is signed by ${name}, whose key is not known here\n  fingerprint: ${fingerprint(key)}`,
+    `Compare the fingerprint with the sender, then: handover keys trust ${formatPublicKey(key)} --name "${name}"`,
+    { signer: name, fingerprint: fingerprint(key), key: formatPublicKey(key) },
   );
 }

@@ -3,12 +3,15 @@ import { compileBrief } from '../../handover/brief/compile.ts';
 import type { Reader } from '../../handover/brief/reader.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { writeSessionHandoffRecord } from '../legacy/session-handoff-view.ts';
+import {
+  encryptSessionHandoff,
+  formatSessionHandoffBundle,
+  makeEncryptionSeed,
+} from '../legacy/session-handoff-bundle.ts';
+import { writeSessionHandoffRecord } from '../legacy/session-handoff-record.ts';
 import { writeV2Envelope } from '../legacy/v2-view.ts';
 import type { Lock } from './age.ts';
 import type { OwnKeys } from './own-keys.ts';
-import { formatSessionHandoffBundle } from './session-handoff-bundle.ts';
-import { lockSessionHandoff, makeLockSeed } from './session-handoff-lock.ts';
 
 /** Forms that others read, besides the bundle. */
 export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
@@ -50,7 +53,7 @@ function writeSessionHandoff(handover: Handover, { signer, lock }: ViewOptions):
   const record = { ...writeSessionHandoffRecord(handover), project: handover.project.name };
   const bundle = formatSessionHandoffBundle(record, signer);
   if (lock === null || !('passphrase' in lock)) return `${bundle}\n`;
-  return `${lockSessionHandoff(Buffer.from(bundle), lock.passphrase, makeLockSeed())}\n`;
+  return `${encryptSessionHandoff(Buffer.from(bundle), lock.passphrase, makeEncryptionSeed())}\n`;
 }
 
 /** Handoff V2 restores whatever has a checksum, and anybody can compute one: what others sent must not go that way. */
@@ -64,5 +67,5 @@ function writeV2(handover: Handover, machine: Machine): string {
       },
     );
   }
-  return `${JSON.stringify(writeV2Envelope(handover, { machine, earlier: [] }), null, 2)}\n`;
+  return `${JSON.stringify(writeV2Envelope(handover, { machine, history: [] }), null, 2)}\n`;
 }

@@ -8,7 +8,7 @@ import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { abbreviateHome, type Place, toRelativePath } from '../../platform/place.ts';
-import type { V2Record } from './v2-record.ts';
+import type { V2Record } from './v2-envelope.ts';
 import { V2_FORMAT } from './v2-view.ts';
 
 /** Where an envelope is from: its project, and the machine on which its paths mean something. */

@@ -1,12 +1,18 @@
 import { parseSafeUrl, sendRequest } from '../../platform/http.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/place.ts';
+import type { MemoryVaultSettings } from '../../platform/publish-settings.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
-import { type Arrivals, digest, type Route, readArrivals, writeArrivals } from './arrivals.ts';
-import type { Change, OutgoingFile, Parcel, Publication, Publisher } from './publisher.ts';
-import { refuseAnswer, refuseUrl, unconfigured } from './refusals.ts';
-import type { MemoryVaultSettings } from './settings.ts';
-import { takeTurnTo } from './take-turn.ts';
+import { notConfiguredError, responseError, urlError } from '../errors.ts';
+import type { Change, OutgoingFile, ProjectFiles, Publication, Publisher } from './publisher.ts';
+import {
+  digest,
+  readSyncState,
+  type SyncRoute,
+  type SyncState,
+  withDestinationLock,
+  writeSyncState,
+} from './sync-state.ts';
 
 /** The one file that goes there. */
 export const VAULT_FILE = 'HANDOFF.md';
@@ -27,36 +33,36 @@ interface Vault {
 export function openMemoryVault(
   settings: MemoryVaultSettings,
   name: string,
-  place: Pick<Route, 'machine' | 'root'>,
+  place: Pick<SyncRoute, 'machine' | 'root'>,
 ): Publisher {
   const { machine } = place;
   const base = settings.url ?? machine.env[URL_VARIABLE];
   if (base === undefined || base === '') {
-    throw unconfigured(
+    throw notConfiguredError(
       'the address of the MemoryVault is not known',
       `Set url below [publish.memoryvault] in your config.toml, or ${URL_VARIABLE}. agent-handoff sent to https://memoryvault.link`,
     );
   }
   const safe = parseSafeUrl(base);
-  if (safe === null) throw refuseUrl('publish.memoryvault.url');
+  if (safe === null) throw urlError('publish.memoryvault.url');
   const vault: Vault = { url: new URL(`${safe.href.replace(/\/+$/, '')}/store`), name, settings };
   const destination = `${vault.url.href} as ${keyOf(name)}`;
-  const route: Route = { ...place, destination };
+  const route: SyncRoute = { ...place, destination };
   return {
     backend: 'memoryvault',
     destination,
-    plan: async (parcel) => ({ changes: listChanges(parcel, readArrivals(route)), waiting: [], notes: [] }),
-    publish: async (parcel) => await takeTurnTo(route, () => send(vault, parcel, route)),
+    plan: async (parcel) => ({ changes: listChanges(parcel, readSyncState(route)), waiting: [], notes: [] }),
+    publish: async (parcel) => await withDestinationLock(route, () => send(vault, parcel, route)),
   };
 }
 
-async function send(vault: Vault, parcel: Parcel, route: Route): Promise<Publication> {
+async function send(vault: Vault, parcel: ProjectFiles, route: SyncRoute): Promise<Publication> {
   const file = findFile(parcel);
-  const changes = listChanges(parcel, readArrivals(route));
+  const changes = listChanges(parcel, readSyncState(route));
   if (file === undefined || changes.length === 0)
     return { outcome: 'nothing new', changes: [], commit: null, notes: noteMissing(file) };
   await storeFile(vault, file, route.machine);
-  writeArrivals(route, new Map([[VAULT_FILE, { sha256: digest(file.bytes), version: keyOf(vault.name) }]]));
+  writeSyncState(route, new Map([[VAULT_FILE, { sha256: digest(file.bytes), version: keyOf(vault.name) }]]));
   return { outcome: 'published', changes, commit: null, notes: [] };
 }
 
@@ -64,11 +70,11 @@ function noteMissing(file: OutgoingFile | undefined): string[] {
   return file === undefined ? [`there is no ${VAULT_FILE} to send`] : [];
 }
 
-function findFile({ files }: Parcel): OutgoingFile | undefined {
+function findFile({ files }: ProjectFiles): OutgoingFile | undefined {
   return files.find(({ path }) => path === VAULT_FILE);
 }
 
-function listChanges(parcel: Parcel, arrivals: Arrivals): Change[] {
+function listChanges(parcel: ProjectFiles, arrivals: SyncState): Change[] {
   const file = findFile(parcel);
   const arrival = arrivals.get(VAULT_FILE);
   if (file === undefined || arrival?.sha256 === digest(file.bytes)) return [];
@@ -91,7 +97,7 @@ async function storeFile(
     }),
     timeoutMs: settings.timeout * 1000,
   });
-  if (status < 200 || status > 299) throw refuseAnswer(url.href, status);
+  if (status < 200 || status > 299) throw responseError(url.href, status);
 }
 
 /** Never from the command line, where other users could see it. */
@@ -102,7 +108,7 @@ function findToken({ token_file }: MemoryVaultSettings, machine: Machine): strin
       : readSecretFile(expandHome(token_file, machine));
   const token = text?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw unconfigured(
+  throw notConfiguredError(
     token === ''
       ? 'there is no key for the MemoryVault'
       : 'the key for the MemoryVault has characters that no key has',

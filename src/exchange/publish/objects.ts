@@ -1,7 +1,15 @@
 import { HandoverError } from '../../errors.ts';
-import { type Arrival, type Arrivals, digest, type Route, readArrivals, writeArrivals } from './arrivals.ts';
-import type { Backend, Change, OutgoingFile, Parcel, Plan, Publication, Publisher } from './publisher.ts';
-import { takeTurnTo } from './take-turn.ts';
+import type { Backend } from '../../platform/publish-settings.ts';
+import type { Change, OutgoingFile, Plan, ProjectFiles, Publication, Publisher } from './publisher.ts';
+import {
+  digest,
+  readSyncState,
+  type SyncEntry,
+  type SyncRoute,
+  type SyncState,
+  withDestinationLock,
+  writeSyncState,
+} from './sync-state.ts';
 
 export interface StoredObject {
   bytes: Uint8Array;
@@ -28,17 +36,17 @@ export interface ObjectStore {
  * Publishes each file as an object. What somebody else has written since is never overwritten. Nothing is deleted:
  * what is gone here stays there.
  */
-export function publishObjects(store: ObjectStore, route: Route): Publisher {
+export function publishObjects(store: ObjectStore, route: SyncRoute): Publisher {
   const { backend, destination } = store;
   return {
     backend,
     destination,
-    plan: async ({ files }) => planObjects(files, readArrivals(route)),
-    publish: async (parcel) => await takeTurnTo(route, () => sendObjects(store, parcel, route)),
+    plan: async ({ files }) => planObjects(files, readSyncState(route)),
+    publish: async (parcel) => await withDestinationLock(route, () => sendObjects(store, parcel, route)),
   };
 }
 
-function planObjects(files: readonly OutgoingFile[], arrivals: Arrivals): Plan {
+function planObjects(files: readonly OutgoingFile[], arrivals: SyncState): Plan {
   const changes = files.flatMap((file): Change[] => {
     const arrival = arrivals.get(file.path);
     if (arrival?.sha256 === digest(file.bytes)) return [];
@@ -51,10 +59,14 @@ function describeChange({ path, bytes }: OutgoingFile, isNew: boolean): Change {
   return { path, change: isNew ? 'new' : 'changed', bytes: bytes.length };
 }
 
-async function sendObjects(store: ObjectStore, { files }: Parcel, route: Route): Promise<Publication> {
-  const known = readArrivals(route);
+async function sendObjects(
+  store: ObjectStore,
+  { files }: ProjectFiles,
+  route: SyncRoute,
+): Promise<Publication> {
+  const known = readSyncState(route);
   const versions = await store.list();
-  const arrivals = new Map<string, Arrival>();
+  const arrivals = new Map<string, SyncEntry>();
   const changes: Change[] = [];
   const conflicts: string[] = [];
   try {
@@ -68,26 +80,26 @@ async function sendObjects(store: ObjectStore, { files }: Parcel, route: Route):
       if (sent !== 'conflict' && sent.change !== null) changes.push(sent.change);
     }
   } finally {
-    writeArrivals(route, new Map([...known, ...arrivals]));
+    writeSyncState(route, new Map([...known, ...arrivals]));
   }
-  if (conflicts.length > 0) throw refuseConflict(conflicts, store.destination);
+  if (conflicts.length > 0) throw conflictError(conflicts, store.destination);
   const notes = await store.inspect(files.map(({ path }) => path));
   return { outcome: changes.length === 0 ? 'nothing new' : 'published', changes, commit: null, notes };
 }
 
 interface Standing {
-  known: Arrival | undefined;
+  known: SyncEntry | undefined;
   /** What is there now. */
   version: string | undefined;
 }
 
-type Sent = 'conflict' | { arrival: Arrival; change: Change | null };
+type SendResult = 'conflict' | { arrival: SyncEntry; change: Change | null };
 
 async function sendObject(
   store: ObjectStore,
   file: OutgoingFile,
   { known, version }: Standing,
-): Promise<Sent> {
+): Promise<SendResult> {
   const sha256 = digest(file.bytes);
   const isOurs = known !== undefined && known.version === version;
   if (isOurs && known.sha256 === sha256) return { arrival: known, change: null };
@@ -103,7 +115,7 @@ async function sendObject(
   return { arrival: { sha256, version: there.version }, change: null };
 }
 
-function refuseConflict(paths: readonly string[], destination: string): HandoverError {
+function conflictError(paths: readonly string[], destination: string): HandoverError {
   const [first = ''] = paths;
   const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
   return new HandoverError(

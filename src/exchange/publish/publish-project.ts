@@ -1,25 +1,69 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
 import { requireFolder, resolveRealPath } from '../../platform/folders.ts';
-import type { Machine } from '../../platform/machine.ts';
+import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { expandHome, toRelativePath } from '../../platform/place.ts';
 import { identifyProject } from '../../platform/project.ts';
-import { openRedactor } from '../../redact/open-redactor.ts';
-import { openFolderStore } from './folder-store.ts';
-import { API_KEY_VARIABLE, openMemoryVault, VAULT_FILE } from './memory-vault.ts';
-import { nowhere } from './none.ts';
-import { publishObjects } from './objects.ts';
-import { collectOutgoing } from './outgoing.ts';
-import type { Backend, Change, Publisher } from './publisher.ts';
-import { unconfigured } from './refusals.ts';
 import {
   acceptPaths,
+  type Backend,
   DEFAULT_PATHS,
+  type GitSettings,
   isProjectPath,
   type PublishSettings,
+  parseGitSettings,
   readPublishSettings,
-} from './settings.ts';
+} from '../../platform/publish-settings.ts';
+import { openRedactor } from '../../redact/open-redactor.ts';
+import { notConfiguredError } from '../errors.ts';
+import { openFolderStore } from './folder-store.ts';
+import { API_KEY_VARIABLE, openMemoryVault, VAULT_FILE } from './memory-vault.ts';
+import { publishObjects } from './objects.ts';
+import { type Change, collectOutgoing, type Publication, type Publisher } from './publisher.ts';
+
+/** Keeps everything at home. */
+export const nowhere: Publisher = {
+  backend: 'none',
+  destination: 'nowhere',
+  plan: async () => ({ changes: [], waiting: [], notes: [] }),
+  publish: async () => ({ outcome: 'nothing new', changes: [], commit: null, notes: [] }),
+};
+
+export interface GitBackendOptions extends Partial<GitSettings> {
+  /** Below the repository; the layers of memory and the three files if left out. */
+  paths?: readonly string[];
+}
+
+/** Publishes memory by git, as the original's backend did, and says done only when it is. */
+export class GitBackend {
+  readonly #folder: string;
+  readonly #paths: readonly string[];
+  readonly #settings: GitSettings;
+  readonly #machine: Machine;
+
+  constructor(
+    folder: string,
+    { paths = DEFAULT_PATHS, ...settings }: GitBackendOptions = {},
+    machine: Machine = describeMachine(),
+  ) {
+    this.#folder = folder;
+    this.#paths = acceptPaths(paths);
+    this.#settings = parseGitSettings(settings);
+    this.#machine = machine;
+  }
+
+  /** The message is that of the commit. Returns when all of it has arrived; whatever is in its way is thrown. */
+  async publish(message?: string): Promise<Publication> {
+    const [paths, machine] = [this.#paths, this.#machine];
+    const root = requireFolder(resolve(machine.cwd, this.#folder));
+    const settings = parseGitSettings({ ...this.#settings, ...(message === undefined ? {} : { message }) });
+    const { openGitPublisher } = await import('./git/publisher.ts');
+    const publisher = openGitPublisher({ machine, root, paths, settings });
+    const redactor = openRedactor(machine, { folder: root, makesKey: true });
+    return await publisher.publish({ name: basename(root), ...collectOutgoing(root, paths, redactor) });
+  }
+}
 
 export interface PublishRequest {
   /** The folder with memory in it; without it, the project that is worked in. */
@@ -93,7 +137,7 @@ function assertMemoryLeaves(
   const isChosen = paths.join() !== DEFAULT_PATHS.join();
   const sendsFiles = backend !== undefined && backend !== 'none' && backend !== 'memoryvault';
   if (!isProjectPath(path) || isUsual || isChosen || !sendsFiles) return;
-  throw unconfigured(
+  throw notConfiguredError(
     `memory is in ${path}, which is not published`,
     `Name it below [publish] in your config.toml: paths = ${JSON.stringify([path, ...DEFAULT_PATHS])}`,
   );
@@ -122,11 +166,11 @@ function findProject({ folder, name }: PublishRequest, machine: Machine): Projec
 
 /** Whether `publishProject` would do anything: `auto` asks this first, as having nothing to publish to is no failure there. */
 export function isPublishingConfigured(folder: string, machine: Machine): boolean {
-  return chooseBackend(readPublishSettings(folder, machine), machine) !== null;
+  return chooseUserBackend(readPublishSettings(folder, machine), machine) !== null;
 }
 
 /** As the older tool did: a key in the environment is enough to send HANDOFF.md. */
-function chooseBackend({ backend, enabled }: PublishSettings, { env }: Machine): Backend | null {
+function chooseUserBackend({ backend, enabled }: PublishSettings, { env }: Machine): Backend | null {
   if (!enabled) return 'none';
   return backend ?? (env[API_KEY_VARIABLE] ? 'memoryvault' : null);
 }
@@ -136,9 +180,9 @@ async function openPublisher(
   { root, name, push }: ProjectPlace & { push: boolean },
   machine: Machine,
 ): Promise<Publisher> {
-  const backend = chooseBackend(settings, machine);
+  const backend = chooseUserBackend(settings, machine);
   if (backend === null) {
-    throw unconfigured(
+    throw notConfiguredError(
       'nothing says where to publish to',
       `Set backend below [publish] in your config.toml (git, s3, memoryvault or folder), or ${API_KEY_VARIABLE}. See docs/publishing.md`,
     );
@@ -162,7 +206,7 @@ async function openPublisher(
 
 function requireSection<T>(section: T | undefined, name: string, what: string): T {
   if (section !== undefined) return section;
-  throw unconfigured(
+  throw notConfiguredError(
     `the backend ${name} lacks its settings`,
     `Set ${what} below [publish.${name}] in your config.toml.`,
   );

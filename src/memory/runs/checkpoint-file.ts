@@ -69,7 +69,7 @@ export function parseCheckpoint(text: string, path: string): RunState {
   const result = v.safeParse(CheckpointFile, parseOrRefuse(text, path));
   if (!result.success) {
     const [issue] = result.issues;
-    throw damaged(path, `${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`);
+    throw damagedError(path, `${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`);
   }
   const { status, steps, started_at, finished_at, run } = result.output;
   return {
@@ -92,12 +92,12 @@ function parseOrRefuse(text: string, path: string): unknown {
   try {
     return parseJson(text, 'it', LIMITS);
   } catch (error) {
-    if (error instanceof HandoverError) throw damaged(path, error.message, error);
+    if (error instanceof HandoverError) throw damagedError(path, error.message, error);
     throw error;
   }
 }
 
-function damaged(path: string, wrong: string, cause?: unknown): HandoverError {
+function damagedError(path: string, wrong: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_CHECKPOINT_DAMAGED', `the checkpoint ${path} is damaged (${wrong})`, {
     hint: 'Look at the file. To begin anew and keep it aside: handover run --restart',
     cause,
@@ -132,7 +132,7 @@ export function parseRunTime(text: string | null): number | null {
 }
 
 /** The first name that stands there more than once. */
-export function findTwice(names: readonly string[]): string | undefined {
+export function findDuplicate(names: readonly string[]): string | undefined {
   return names.find((name, at) => names.indexOf(name) !== at);
 }
 

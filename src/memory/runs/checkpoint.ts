@@ -14,7 +14,7 @@ import {
 } from '../../platform/project-file.ts';
 import {
   assertStepName,
-  findTwice,
+  findDuplicate,
   formatCheckpoint,
   formatRunTime,
   NO_RUN,
@@ -89,7 +89,7 @@ export class Checkpoint {
    */
   start(names: readonly string[], options: StartOptions = {}): RunState {
     for (const name of names) assertStepName(name);
-    const twice = findTwice(names);
+    const twice = findDuplicate(names);
     if (twice !== undefined) {
       throw new HandoverError('HANDOVER_INPUT_INVALID', `two steps have the same name, "${twice}"`, {
         hint: 'Give each step a name of its own.',
@@ -98,7 +98,7 @@ export class Checkpoint {
     return this.#withLock(() => {
       const before = options.restart ? this.#setAside() : this.load();
       const fresh = this.#begin(names, options.inputs ?? new Map());
-      const state = before.status === 'in_progress' ? goOn(before, fresh) : fresh;
+      const state = before.status === 'in_progress' ? continueRun(before, fresh) : fresh;
       this.#write(state);
       return state;
     });
@@ -199,7 +199,7 @@ export class Checkpoint {
 }
 
 /** The run that was interrupted, with the steps and what it is given of the one that would begin now. */
-function goOn(before: RunState, fresh: RunState): RunState {
+function continueRun(before: RunState, fresh: RunState): RunState {
   if (fresh.run === null) return before;
   const added = [...fresh.steps.keys()].filter((name) => !before.steps.has(name));
   const removed = [...before.steps.keys()].filter((name) => !fresh.steps.has(name));

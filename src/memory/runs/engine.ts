@@ -1,8 +1,7 @@
 import { HandoverError, isErrno } from '../../errors.ts';
 import { cleanLine } from '../../model/text.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
-import { findPause, type Pause } from '../../platform/pause.ts';
-import { describePause } from './brake.ts';
+import { findPause, type Pause, pauseError } from '../../platform/pause.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { parseRunTime, type RunState } from './checkpoint-file.ts';
 
@@ -70,14 +69,14 @@ export async function runSteps(options: RunOptions): Promise<RunOutcome | null> 
       steps.map(({ name }) => name),
       { restart: options.restart ?? false, inputs: options.inputs ?? new Map() },
     );
-    return await carryOut(options, state);
+    return await runPending(options, state);
   } finally {
     hold.release();
   }
 }
 
 /** That a step is done is written together with what happens next, and always before the next step begins. */
-async function carryOut(options: RunOptions, started: RunState): Promise<RunOutcome> {
+async function runPending(options: RunOptions, started: RunState): Promise<RunOutcome> {
   const { steps, checkpoint, onEvent = () => undefined } = options;
   const id = started.run?.id ?? 'unknown';
   const pending = steps.filter(({ name }) => started.steps.get(name) !== 'done');
@@ -139,7 +138,7 @@ function describeFailure(name: string, cause: unknown): HandoverError {
 
 function assertNotPaused({ findPause: find }: RunOptions): void {
   const pause = find?.() ?? null;
-  if (pause !== null) throw describePause(pause);
+  if (pause !== null) throw pauseError(pause);
 }
 
 export interface EngineOptions {

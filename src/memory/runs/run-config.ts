@@ -1,12 +1,11 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
-import type { Backend } from '../../exchange/publish/publisher.ts';
-import { type PublishSettings, readPublishSettings } from '../../exchange/publish/settings.ts';
 import { isFolder, pathExists, resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
 import { expandTilde } from '../../platform/pause.ts';
+import { type Backend, type PublishSettings, readPublishSettings } from '../../platform/publish-settings.ts';
 import {
   type ConfigFile,
   parseSection,
@@ -14,9 +13,8 @@ import {
   readUserConfig,
   refuseConfig,
 } from '../../platform/settings-file.ts';
-import { DEFAULT_TAG, parseTag } from '../layout.ts';
-import { findTwice } from './checkpoint-file.ts';
-import { listRunFiles, MEMORY_FOLDER } from './run-files.ts';
+import { DEFAULT_TAG, listRunFiles, MEMORY_FOLDER, parseTag } from '../layout.ts';
+import { findDuplicate } from './checkpoint-file.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
@@ -166,7 +164,7 @@ export function readUsableConfig(machine: Machine, root: string): RunConfig | nu
 function readSteps(file: ConfigFile): readonly StepDeclaration[] | null {
   if (!file.sections.has('step')) return null;
   const steps = parseSection(file, 'step', v.array(StepDeclaration));
-  const twice = findTwice(steps.map(nameOfStep));
+  const twice = findDuplicate(steps.map(nameOfStep));
   if (twice === undefined) return steps;
   throw refuseConfig(
     file.path,

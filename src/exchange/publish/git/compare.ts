@@ -1,7 +1,6 @@
-import { type Arrivals, digest } from '../arrivals.ts';
-import { isHidden } from '../outgoing.ts';
-import type { Change, OutgoingFile, Parcel } from '../publisher.ts';
-import { git, gitFailed, listGit, type Repo } from './repository.ts';
+import { type Change, isHidden, type OutgoingFile, type ProjectFiles } from '../publisher.ts';
+import { digest, type SyncState } from '../sync-state.ts';
+import { git, gitError, listGit, type Repo } from './repository.ts';
 import { type NameBlob, PLAIN_FILE, readTree, type TreeChange, type TreeEntry } from './trees.ts';
 
 /** How what is on disk differs from a commit. */
@@ -21,7 +20,7 @@ export interface CompareOptions {
 /** For the branch that is checked out: what is gone from disk goes, and what git is told to ignore stays at home. */
 export function compareWithCurrent(
   repo: Repo,
-  parcel: Parcel,
+  parcel: ProjectFiles,
   { tip, nameBlob }: CompareOptions,
 ): Difference {
   const before = readTip(repo, tip, parcel.roots);
@@ -48,8 +47,8 @@ export function compareWithCurrent(
  */
 export function compareWithOwnBranch(
   repo: Repo,
-  { files, roots }: Parcel,
-  { tip, nameBlob, arrivals }: CompareOptions & { arrivals: Arrivals },
+  { files, roots }: ProjectFiles,
+  { tip, nameBlob, arrivals }: CompareOptions & { arrivals: SyncState },
 ): Difference {
   const before = readTip(repo, tip, roots);
   const leaving = files.filter((file) => {
@@ -101,7 +100,7 @@ function describe(
 }
 
 /** Hidden files and what was left out are not ours to delete, and neither is what a sparse checkout has put aside. */
-function listGone(repo: Repo, { files, leftOut, roots }: Parcel, before: Before): string[] {
+function listGone(repo: Repo, { files, leftOut, roots }: ProjectFiles, before: Before): string[] {
   const standing = new Set([...files.map(({ path }) => path), ...leftOut].map((path) => repo.prefix + path));
   const gone = [...before.keys()].filter((path) => {
     const root = roots
@@ -124,7 +123,7 @@ function listIgnored(repo: Repo, paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   const args = ['check-ignore', '-z', '--stdin'];
   const result = git(repo, args, { input: paths.map((path) => `${path}\0`).join('') });
-  if (result.status !== 0 && result.status !== 1) throw gitFailed(repo, args, result);
+  if (result.status !== 0 && result.status !== 1) throw gitError(repo, args, result);
   return result.stdout
     .toString('utf8')
     .split('\0')

@@ -1,21 +1,49 @@
+import { join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
+import { isAbandonedTemp, isTempName, removeFile } from '../../../platform/durable-file.ts';
+import { listNames } from '../../../platform/external-file.ts';
+import { surveyFolder } from '../../../platform/folders.ts';
 import type { Machine } from '../../../platform/machine.ts';
+import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
-import { digest, type Route, readArrivals, writeArrivals } from '../arrivals.ts';
-import type { Parcel, Plan, Publication, Publisher } from '../publisher.ts';
-import type { GitSettings } from '../settings.ts';
-import { takeTurn } from '../take-turn.ts';
-import { assertIdentity, writeCommit } from './commit.ts';
+import type { Plan, ProjectFiles, Publication, Publisher } from '../publisher.ts';
+import { digest, readSyncState, type SyncRoute, withPublishLock, writeSyncState } from '../sync-state.ts';
+import { assertIdentity, listCommits, listUserCommits, MAX_LISTED, writeCommit } from './commits.ts';
 import { compareWithCurrent, compareWithOwnBranch, type Difference } from './compare.ts';
-import { clearLeftovers, lockFolderOf } from './leftovers.ts';
-import { listCommits, listOwnCommits, MAX_LISTED } from './own-commits.ts';
 import { reconcile } from './reconcile.ts';
-import { findCommit, isAncestor, moveRef, noteMovingRefs, releaseRefs } from './refs.ts';
+import { findCommit, isAncestor, moveRef, recordMovingRefs, releaseRefs } from './refs.ts';
 import { FETCHED, fetchCommit, pushCommit } from './remote.ts';
-import { openRepo, type Repo } from './repository.ts';
+import { ensureWorkFolder, openRepo, type Repo } from './repository.ts';
 import { describeUpstream, findTarget, type Target, type Upstream } from './target.ts';
-import { chooseNaming, type NameBlob, writeBlobs, writeTree } from './trees.ts';
-import { updateUserIndex } from './user-index.ts';
+import {
+  makeBlobNamer,
+  type NameBlob,
+  releaseUserIndex,
+  updateUserIndex,
+  writeBlobs,
+  writeTree,
+} from './trees.ts';
+
+const LOCKS = 'locks';
+
+/** Where the lock of the repository's publications is. */
+export function lockFolderOf(repo: Repo): string {
+  return join(ensureWorkFolder(repo), LOCKS);
+}
+
+/**
+ * Takes away what a publication that was killed has left: locks of git that nobody holds any more, drafts, and files
+ * of memory that were half written. The caller holds the lock of the repository's publications.
+ */
+export function removeStaleFiles(repo: Repo, roots: readonly string[]): void {
+  releaseUserIndex(repo);
+  releaseRefs(repo);
+  for (const name of listNames(repo.workFolder)) if (name !== LOCKS) removeFile(join(repo.workFolder, name));
+  for (const root of roots) {
+    for (const { path, name, kind } of surveyFolder(join(repo.top, repo.prefix, root)))
+      if (kind === 'file' && isTempName(name) && isAbandonedTemp(path)) removeFile(path);
+  }
+}
 
 export interface GitProject {
   machine: Machine;
@@ -38,17 +66,17 @@ export function openGitPublisher(project: GitProject): Publisher {
   return {
     backend: 'git',
     destination,
-    plan: async (parcel) => planGit(new Work(repo, project, target), parcel),
+    plan: async (parcel) => planGit(new GitPublication(repo, project, target), parcel),
     publish: async (parcel) => {
       const lock = {
         folder: lockFolderOf(repo),
         name: 'publish',
         clock: project.machine.clock,
       };
-      return await takeTurn(lock, async () => {
-        clearLeftovers(repo, parcel.roots);
+      return await withPublishLock(lock, async () => {
+        removeStaleFiles(repo, parcel.roots);
         try {
-          return publishGit(new Work(repo, project, findTarget(repo, project.settings)), parcel);
+          return publishGit(new GitPublication(repo, project, findTarget(repo, project.settings)), parcel);
         } finally {
           releaseRefs(repo);
         }
@@ -58,20 +86,20 @@ export function openGitPublisher(project: GitProject): Publisher {
 }
 
 /** One publication, or the plan of one. */
-class Work {
+class GitPublication {
   readonly repo: Repo;
   readonly target: Target;
   readonly settings: GitSettings;
   readonly paths: readonly string[];
   readonly nameBlob: NameBlob;
-  readonly #route: Route;
+  readonly #route: SyncRoute;
 
   constructor(repo: Repo, { machine, root, paths, settings }: GitProject, target: Target) {
     this.repo = repo;
     this.target = target;
     this.settings = settings;
     this.paths = paths.map((path) => repo.prefix + path);
-    this.nameBlob = chooseNaming(repo);
+    this.nameBlob = makeBlobNamer(repo);
     this.#route = { machine, root, destination: `git ${repo.commonDir} ${target.ref}` };
   }
 
@@ -82,10 +110,10 @@ class Work {
     return findCommit(this.repo, this.target.upstream.tracking);
   }
 
-  compare(parcel: Parcel, tip: string | null): Difference {
+  compare(parcel: ProjectFiles, tip: string | null): Difference {
     const options = { tip, nameBlob: this.nameBlob };
     if (this.target.isCurrent) return compareWithCurrent(this.repo, parcel, options);
-    return compareWithOwnBranch(this.repo, parcel, { ...options, arrivals: readArrivals(this.#route) });
+    return compareWithOwnBranch(this.repo, parcel, { ...options, arrivals: readSyncState(this.#route) });
   }
 
   /** Commits that are not known to have arrived, newest first. */
@@ -96,7 +124,7 @@ class Work {
   /** Those of them that are the user's own, and would be pushed without having been asked for. */
   listUnasked(tip: string, upstream: Upstream): string[] {
     if (!this.target.isCurrent || this.settings.own_commits === 'push') return [];
-    return this.#redact(listOwnCommits(this.repo, this.#limitToWaiting(tip, upstream), this.paths));
+    return this.#redact(listUserCommits(this.repo, this.#limitToWaiting(tip, upstream), this.paths));
   }
 
   #limitToWaiting(tip: string, upstream: Upstream): string[] {
@@ -111,53 +139,53 @@ class Work {
     return commits.map((commit) => redactor.redactText(commit));
   }
 
-  keepArrivals({ files }: Parcel): void {
+  keepArrivals({ files }: ProjectFiles): void {
     if (this.target.isCurrent) return;
     const arrivals = files.map(({ path, bytes }) => [path, { sha256: digest(bytes), version: '' }] as const);
-    writeArrivals(this.#route, new Map(arrivals));
+    writeSyncState(this.#route, new Map(arrivals));
   }
 
-  messageOf({ name }: Parcel): string {
+  messageOf({ name }: ProjectFiles): string {
     return this.settings.message ?? `handover: memory of ${name}`;
   }
 }
 
-function planGit(work: Work, parcel: Parcel): Plan {
+function planGit(work: GitPublication, parcel: ProjectFiles): Plan {
   const { upstream } = work.target;
   const tip = work.findTip();
   const { changes, notes } = work.compare(parcel, tip);
   if (tip === null || upstream === null) return { changes, waiting: [], notes };
   const own = work.listUnasked(tip, upstream);
-  const warning = own.length === 0 ? [] : [`it will be refused: ${describeUnasked(own)}`];
+  const warning = own.length === 0 ? [] : [`it will be refused: ${describeUserCommits(own)}`];
   return { changes, waiting: work.listWaiting(tip, upstream), notes: [...notes, ...warning] };
 }
 
-function publishGit(work: Work, parcel: Parcel): Publication {
+function publishGit(work: GitPublication, parcel: ProjectFiles): Publication {
   const { repo, target } = work;
   const { upstream } = target;
-  noteMovingRefs(repo, [target.ref, FETCHED, ...(upstream === null ? [] : [upstream.tracking])]);
+  recordMovingRefs(repo, [target.ref, FETCHED, ...(upstream === null ? [] : [upstream.tracking])]);
   const committed = commitMemory(work, parcel);
   let pushed = false;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const tip = work.findTip();
-    if (tip === null || upstream === null || hasArrived(repo, tip, upstream)) {
+    if (tip === null || upstream === null || isPushed(repo, tip, upstream)) {
       work.keepArrivals(parcel);
       const isNew = pushed || committed.changes.length > 0;
       return { ...committed, outcome: isNew ? 'published' : 'nothing new', commit: tip };
     }
     pushed = push(work, parcel, { tip, upstream }) || pushed;
   }
-  throw refuseRace(target);
+  throw raceError(target);
 }
 
-function refuseRace({ ref }: Target): HandoverError {
+function raceError({ ref }: Target): HandoverError {
   return new HandoverError('HANDOVER_REMOTE_BUSY', `others keep moving ${ref}`, {
     hint: 'Nothing is lost: try again in a while.',
   });
 }
 
 /** Makes the branch hold what is in the parcel, however often others move it meanwhile. */
-function commitMemory(work: Work, parcel: Parcel): Pick<Publication, 'changes' | 'notes'> {
+function commitMemory(work: GitPublication, parcel: ProjectFiles): Pick<Publication, 'changes' | 'notes'> {
   const { repo, target } = work;
   for (let round = 0; round < MAX_ROUNDS; round++) {
     const before = work.findTip();
@@ -171,44 +199,48 @@ function commitMemory(work: Work, parcel: Parcel): Pick<Publication, 'changes' |
     const from = findCommit(repo, target.ref) === null ? null : before;
     if (moveRef(repo, target.ref, { from, to })) return { changes, notes };
   }
-  throw refuseRace(target);
+  throw raceError(target);
 }
 
-function hasArrived(repo: Repo, tip: string, { tracking }: Upstream): boolean {
+function isPushed(repo: Repo, tip: string, { tracking }: Upstream): boolean {
   const known = findCommit(repo, tracking);
   return known !== null && isAncestor(repo, tip, known);
 }
 
 /** False when the remote had moved, and both were brought together to be pushed anew. */
-function push(work: Work, parcel: Parcel, { tip, upstream }: { tip: string; upstream: Upstream }): boolean {
+function push(
+  work: GitPublication,
+  parcel: ProjectFiles,
+  { tip, upstream }: { tip: string; upstream: Upstream },
+): boolean {
   const { repo, target, settings, paths, nameBlob } = work;
   const own = work.listUnasked(tip, upstream);
   if (own.length > 0) {
-    throw new HandoverError('HANDOVER_PUBLISH_UNASKED', describeUnasked(own), {
+    throw new HandoverError('HANDOVER_PUBLISH_UNASKED', describeUserCommits(own), {
       hint: 'Push them yourself (git push) and memory goes along; or give memory a branch of its own (ref), or set own_commits = "push", below [publish.git] in your config.toml.',
       data: { commits: own },
     });
   }
   if (pushCommit(repo, { commit: tip, upstream }, settings) === 'pushed') {
-    rememberArrival(repo, tip, upstream);
+    recordPushed(repo, tip, upstream);
     return true;
   }
   const theirs = fetchCommit(repo, upstream, settings);
   if (theirs === null) return false;
   if (!isAncestor(repo, theirs, tip))
     reconcile(repo, { target, ours: tip, theirs, paths, message: work.messageOf(parcel) }, nameBlob);
-  rememberArrival(repo, theirs, upstream);
+  recordPushed(repo, theirs, upstream);
   return false;
 }
 
 /** Git does so by itself where the remote's settings map the branch; elsewhere every try would push again. */
-function rememberArrival(repo: Repo, commitThere: string, { tracking }: Upstream): void {
+function recordPushed(repo: Repo, commitThere: string, { tracking }: Upstream): void {
   const known = findCommit(repo, tracking);
   if (known === null || !isAncestor(repo, commitThere, known))
     moveRef(repo, tracking, { from: known, to: commitThere });
 }
 
-function describeUnasked(commits: readonly string[]): string {
+function describeUserCommits(commits: readonly string[]): string {
   const [first = ''] = commits;
   const count = commits.length < MAX_LISTED ? `${commits.length}` : `${MAX_LISTED} or more`;
   const what = commits.length === 1 ? 'a commit of yours is' : `${count} commits of yours are`;

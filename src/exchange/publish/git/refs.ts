@@ -5,7 +5,7 @@ import { readHead } from '../../../platform/external-file.ts';
 import { describeVersion } from '../../../platform/lock-file-swap.ts';
 import { sleep } from '../../../platform/machine.ts';
 import { toRelativePath } from '../../../platform/place.ts';
-import { ensureWorkFolder, git, gitFailed, type Repo } from './repository.ts';
+import { ensureWorkFolder, git, gitError, type Repo } from './repository.ts';
 
 /** The commit that a ref, or any other name, stands for; null when there is none. */
 export function findCommit(repo: Repo, name: string): string | null {
@@ -29,13 +29,13 @@ export function moveRef(repo: Repo, ref: string, { from, to }: { from: string | 
     if (result.status === 0) return true;
     if (findCommit(repo, ref) !== from) return false;
     if (result.status === null || !/\.lock'?: File exists/.test(result.stderr))
-      throw gitFailed(repo, args, result);
-    if (tries === MAX_TRIES) throw refuseLocked(repo, ref);
+      throw gitError(repo, args, result);
+    if (tries === MAX_TRIES) throw refLockedError(repo, ref);
     sleep(PAUSE_MS);
   }
 }
 
-function refuseLocked({ top, commonDir }: Repo, ref: string): HandoverError {
+function refLockedError({ top, commonDir }: Repo, ref: string): HandoverError {
   return new HandoverError('HANDOVER_GIT_BUSY', `another git is moving ${ref} in ${top}`, {
     hint: `Try again when it is done. If none is running, remove ${join(commonDir, `${ref}.lock`)}`,
   });
@@ -53,7 +53,7 @@ const OUTLIVED_MS = 3000;
 /** A name below the folder that all worktrees share. */
 const NOTED = /^(?!.*\.\.)(?:worktrees\/[^/\p{Cc}]+\/)?(?:HEAD|refs\/[^\p{Cc}]+)$/u;
 
-export function noteMovingRefs(repo: Repo, refs: readonly string[]): void {
+export function recordMovingRefs(repo: Repo, refs: readonly string[]): void {
   const names = [toRelativePath(repo.commonDir, join(repo.gitDir, 'HEAD')), ...refs];
   writeFileDurably(join(ensureWorkFolder(repo), NOTE), names.map((name) => `${name}\n`).join(''));
 }
@@ -72,12 +72,12 @@ export function releaseRefs(repo: Repo): void {
     .map((name) => `${join(repo.commonDir, name)}.lock`)
     .map((path) => ({ path, version: describeVersion(path) }))
     .filter(({ version }) => version !== null);
-  for (let waited = 0; waited < OUTLIVED_MS && standing.some(stillStands); waited += PAUSE_MS)
+  for (let waited = 0; waited < OUTLIVED_MS && standing.some(isUnchanged); waited += PAUSE_MS)
     sleep(PAUSE_MS);
-  for (const lock of standing.filter(stillStands)) removeFile(lock.path);
+  for (const lock of standing.filter(isUnchanged)) removeFile(lock.path);
   forgetMovingRefs(repo);
 }
 
-function stillStands({ path, version }: { path: string; version: string | null }): boolean {
+function isUnchanged({ path, version }: { path: string; version: string | null }): boolean {
   return describeVersion(path) === version;
 }

@@ -1,9 +1,9 @@
 import { HandoverError } from '../../../errors.ts';
 import type { ProgramResult } from '../../../platform/exec.ts';
 import type { Env } from '../../../platform/machine.ts';
-import type { GitSettings } from '../settings.ts';
+import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { findCommit } from './refs.ts';
-import { complaintOf, type Extra, git, type Repo } from './repository.ts';
+import { type Extra, errorLineOf, git, type Repo } from './repository.ts';
 import { describeUpstream, type Upstream } from './target.ts';
 
 /** Where what was fetched stands until it is merged. */
@@ -16,7 +16,7 @@ const IMPATIENT_SSH =
 const KEPT = ['GIT_SSH', 'GIT_SSH_VARIANT', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'GIT_PROXY_COMMAND'] as const;
 
 /** Nobody is asked for anything: not by git, not by ssh, not by a window. */
-function describeSurroundings(repo: Repo): Env {
+function makeRemoteEnv(repo: Repo): Env {
   const { env } = repo.machine;
   const kept = Object.fromEntries(KEPT.flatMap((key) => (env[key] ? [[key, env[key]]] : [])));
   const settled = git(repo, ['config', '--get', 'core.sshCommand']).stdout.toString('utf8').trim();
@@ -29,12 +29,12 @@ function describeSurroundings(repo: Repo): Env {
   };
 }
 
-function reach(repo: Repo, { hooks, timeout }: GitSettings): Extra {
+function makeRemoteOptions(repo: Repo, { hooks, timeout }: GitSettings): Extra {
   return {
     remote: hooks ? 'run-hooks' : 'contact',
     timeoutMs: timeout * 1000,
     settings: IMPATIENT,
-    variables: describeSurroundings(repo),
+    variables: makeRemoteEnv(repo),
   };
 }
 
@@ -46,7 +46,12 @@ export function pushCommit(
 ): 'pushed' | 'moved' {
   const args = ['push', '--porcelain', '--no-signed', '--no-follow-tags', '--recurse-submodules=no'];
   const result = contact(
-    () => git(repo, [...args, '--', upstream.remote, `${commit}:${upstream.ref}`], reach(repo, settings)),
+    () =>
+      git(
+        repo,
+        [...args, '--', upstream.remote, `${commit}:${upstream.ref}`],
+        makeRemoteOptions(repo, settings),
+      ),
     describeUpstream(repo, upstream),
   );
   const answers = parsePushAnswers(result.stdout.toString('utf8'));
@@ -54,9 +59,9 @@ export function pushCommit(
   const refusal = answers.find(({ flag }) => flag === '!');
   if (refusal !== undefined && MOVED.test(refusal.summary)) return 'moved';
   const where = describeUpstream(repo, upstream);
-  if (refusal !== undefined) throw refuseByRemote(where, refusal.summary, result);
-  if (result.status === 1) throw refuseByHook(where, result);
-  throw explainFailure(where, result);
+  if (refusal !== undefined) throw remoteRejectedError(where, refusal.summary, result);
+  if (result.status === 1) throw hookRejectedError(where, result);
+  throw contactError(where, result);
 }
 
 /** The branch is elsewhere than was thought, or somebody is moving it just now. */
@@ -90,14 +95,14 @@ export function fetchCommit(repo: Repo, upstream: Upstream, settings: GitSetting
   const result = contact(
     () =>
       git(repo, [...args, '--', upstream.remote, `+${upstream.ref}:${FETCHED}`], {
-        ...reach(repo, settings),
+        ...makeRemoteOptions(repo, settings),
         remote: 'contact',
       }),
     where,
   );
   if (result.status === 0) return findCommit(repo, FETCHED);
   if (/couldn't find remote ref/.test(result.stderr)) return null;
-  throw explainFailure(where, result);
+  throw contactError(where, result);
 }
 
 function contact(work: () => ProgramResult, where: string): ProgramResult {
@@ -115,14 +120,14 @@ function contact(work: () => ProgramResult, where: string): ProgramResult {
 const NOT_LOST =
   'Nothing is lost: what was committed is pushed by the next try. Try again when the network is there.';
 
-function refuseByRemote(where: string, summary: string, { stderr }: ProgramResult): HandoverError {
+function remoteRejectedError(where: string, summary: string, { stderr }: ProgramResult): HandoverError {
   return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} refused the push: ${summary}`, {
     hint: 'The commit is kept here, and is pushed by the next try. What the remote said is in the error of --json.',
     data: { stderr },
   });
 }
 
-function refuseByHook(where: string, { stderr }: ProgramResult): HandoverError {
+function hookRejectedError(where: string, { stderr }: ProgramResult): HandoverError {
   return new HandoverError(
     'HANDOVER_GIT_HOOK_FAILED',
     `the pre-push hook stopped the push to ${where}: ${firstLine(stderr)}`,
@@ -141,12 +146,12 @@ function firstLine(text: string): string {
 const NOT_LET_IN =
   /Authentication failed|could not read (?:Username|Password)|Permission denied|terminal prompts disabled|Host key verification failed|returned error: 40[13]/;
 
-function explainFailure(where: string, { status, stderr }: ProgramResult): HandoverError {
+function contactError(where: string, { status, stderr }: ProgramResult): HandoverError {
   const data = { status, stderr };
   if (NOT_LET_IN.test(stderr)) {
     return new HandoverError(
       'HANDOVER_REMOTE_REFUSED',
-      `${where} did not let us in: ${complaintOf(stderr)}`,
+      `${where} did not let us in: ${errorLineOf(stderr)}`,
       {
         hint: 'Log in once by hand so that git can do without asking (a credential helper, or a key in the ssh agent), and publish again. The commit is kept.',
         data,
@@ -155,7 +160,7 @@ function explainFailure(where: string, { status, stderr }: ProgramResult): Hando
   }
   return new HandoverError(
     'HANDOVER_REMOTE_UNREACHABLE',
-    `${where} cannot be reached: ${complaintOf(stderr)}`,
+    `${where} cannot be reached: ${errorLineOf(stderr)}`,
     {
       hint: NOT_LOST,
       data,

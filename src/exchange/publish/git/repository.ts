@@ -22,7 +22,7 @@ export interface Repo {
 /** `root` is a real path. */
 export function openRepo(root: string, machine: Machine): Repo {
   const found = locateRepository(root, machine.env);
-  if (found.state !== 'present' || found.top === null) throw refuseState(found, root);
+  if (found.state !== 'present' || found.top === null) throw repositoryError(found, root);
   const inside = toRelativePath(found.top, root);
   return {
     machine,
@@ -38,7 +38,7 @@ export function ensureWorkFolder({ workFolder }: Repo): string {
   return ensurePrivateFolder(workFolder);
 }
 
-function refuseState(found: Repository | { state: string }, root: string): HandoverError {
+function repositoryError(found: Repository | { state: string }, root: string): HandoverError {
   if (found.state === 'missing') {
     return new HandoverError('HANDOVER_PROGRAM_MISSING', 'git was not found, or cannot be run', {
       hint: 'Install git, or add the folder it is in to PATH. Nothing was published.',
@@ -69,7 +69,7 @@ export function git(repo: Repo, args: readonly string[], extra: Extra = {}): Pro
 export function askGit(repo: Repo, args: readonly string[], extra: Extra = {}): string {
   const result = git(repo, args, extra);
   if (result.status === 0 && !result.truncated) return result.stdout.toString('utf8').replace(/\n$/, '');
-  throw gitFailed(repo, args, result);
+  throw gitError(repo, args, result);
 }
 
 /** The same for output in which every record ends in a NUL. */
@@ -78,7 +78,7 @@ export function listGit(repo: Repo, args: readonly string[], extra: Extra = {}):
   return records.filter((record) => record !== '');
 }
 
-export function gitFailed(
+export function gitError(
   repo: Repo,
   args: readonly string[],
   { status, stderr }: ProgramResult,
@@ -87,7 +87,7 @@ export function gitFailed(
   const how = status === null ? 'was ended by a signal' : `ended with ${status}`;
   return new HandoverError(
     'HANDOVER_GIT_FAILED',
-    `git ${command} ${how} in ${repo.top}: ${complaintOf(stderr)}`,
+    `git ${command} ${how} in ${repo.top}: ${errorLineOf(stderr)}`,
     {
       hint: 'Nothing of yours was changed. Look at the repository with git status, and publish again.',
       data: { status, stderr },
@@ -96,7 +96,7 @@ export function gitFailed(
 }
 
 /** What git says went wrong: not the advice around it. */
-export function complaintOf(stderr: string): string {
+export function errorLineOf(stderr: string): string {
   const lines = stderr.trim().split('\n');
   return (lines.find((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '').trim();
 }

@@ -1,7 +1,7 @@
 import { HandoverError } from '../../../errors.ts';
 import { findOperation } from '../../../platform/git-facts.ts';
-import { unconfigured } from '../refusals.ts';
-import type { GitSettings } from '../settings.ts';
+import type { GitSettings } from '../../../platform/publish-settings.ts';
+import { notConfiguredError } from '../../errors.ts';
 import { askGit, git, listGit, type Repo } from './repository.ts';
 
 /** Where a branch is pushed to. */
@@ -47,7 +47,7 @@ function readCurrentBranch(repo: Repo): string {
 /** A branch of its own is written without a worktree, and would leave one that has it checked out behind. */
 function assertNotCheckedOut(repo: Repo, ref: string): void {
   if (git(repo, ['check-ref-format', ref]).status !== 0)
-    throw unconfigured(
+    throw notConfiguredError(
       `"${ref}" is not a name that git takes for a branch`,
       'Mend publish.git.ref in your config.toml.',
     );
@@ -57,7 +57,7 @@ function assertNotCheckedOut(repo: Repo, ref: string): void {
     )
   )
     return;
-  throw unconfigured(
+  throw notConfiguredError(
     `${ref} is checked out, and cannot be the branch that memory has to itself`,
     'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
   );
@@ -73,7 +73,7 @@ function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream 
   if (configured !== null && merge !== null && remotes.includes(configured))
     return { remote: configured, ref: merge, tracking: nameTracking(configured, merge) };
   const remote = settings.remote ?? (settings.ref === undefined ? null : chooseRemote(remotes));
-  if (remote === null || !remotes.includes(remote)) throw refuseTarget(branch, remote, remotes);
+  if (remote === null || !remotes.includes(remote)) throw upstreamError(branch, remote, remotes);
   return { remote, ref, tracking: nameTracking(remote, ref) };
 }
 
@@ -83,20 +83,20 @@ function chooseRemote(remotes: readonly string[]): string | null {
   return remotes.length === 1 ? only : null;
 }
 
-function refuseTarget(branch: string, remote: string | null, remotes: readonly string[]): HandoverError {
+function upstreamError(branch: string, remote: string | null, remotes: readonly string[]): HandoverError {
   if (remote !== null) {
-    return unconfigured(
+    return notConfiguredError(
       `this repository has no remote "${remote}"`,
       'Mend publish.git.remote in your config.toml, or add it with git remote add.',
     );
   }
   if (remotes.length === 0) {
-    return unconfigured(
+    return notConfiguredError(
       'this repository has no remote to push to',
       'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
     );
   }
-  return unconfigured(
+  return notConfiguredError(
     `the branch ${branch} has no upstream`,
     `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
   );

@@ -1,7 +1,15 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { HandoverError } from '../../../errors.ts';
 import { removeFile } from '../../../platform/durable-file.ts';
-import { askGit, ensureWorkFolder, git, gitFailed, listGit, type Repo } from './repository.ts';
+import {
+  copyAfresh,
+  describeVersion,
+  removeOwnLockFile,
+  swapUnderLockFile,
+} from '../../../platform/lock-file-swap.ts';
+import { sleep } from '../../../platform/machine.ts';
+import { askGit, ensureWorkFolder, git, gitError, listGit, type Repo } from './repository.ts';
 
 /** A file in a tree. */
 export interface TreeEntry {
@@ -29,7 +37,7 @@ export function readTree(repo: Repo, commit: string, paths: readonly string[]): 
 /** The name that git gives to bytes. */
 export type NameBlob = (bytes: Uint8Array) => string;
 
-export function chooseNaming(repo: Repo): NameBlob {
+export function makeBlobNamer(repo: Repo): NameBlob {
   const format = askGit(repo, ['rev-parse', '--show-object-format']);
   const algorithm = format === 'sha256' ? 'sha256' : 'sha1';
   return (bytes) => createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
@@ -51,7 +59,7 @@ export function readBlob(repo: Repo, oid: string): Buffer {
   const args = ['cat-file', 'blob', oid];
   const result = git(repo, args);
   if (result.status === 0 && !result.truncated) return result.stdout;
-  throw gitFailed(repo, args, result);
+  throw gitError(repo, args, result);
 }
 
 /** Writes the tree of a commit with some changes, by an index of its own. */
@@ -80,5 +88,40 @@ export function changeIndex(repo: Repo, changes: readonly TreeChange[], index: s
   askGit(repo, ['update-index', '-z', '--replace', '--add', '--index-info'], {
     input: set.join(''),
     variables,
+  });
+}
+
+const INDEX_PAUSE_MS = 50;
+const MAX_INDEX_TRIES = 60;
+
+function pathsOf(repo: Repo): { index: string; draft: string } {
+  return { index: join(repo.gitDir, 'index'), draft: join(ensureWorkFolder(repo), 'user-index') };
+}
+
+/** What a killed publication may have left in the way of git. */
+export function releaseUserIndex(repo: Repo): void {
+  const { index, draft } = pathsOf(repo);
+  removeOwnLockFile(index, draft);
+}
+
+/**
+ * Sets some entries of the user's index and keeps all others, whatever is staged. Must come before the branch moves: a
+ * kill between the two then leaves changes staged that are about to be committed. The other way round it would leave
+ * their undoing staged.
+ */
+export function updateUserIndex(repo: Repo, changes: readonly TreeChange[]): void {
+  const { index, draft } = pathsOf(repo);
+  for (let tries = 0; tries < MAX_INDEX_TRIES; tries++) {
+    const version = describeVersion(index);
+    copyAfresh(index, draft);
+    changeIndex(repo, changes, draft);
+    // Only spares others the work: how it ends says nothing, and what it leaves when it is killed is of no use.
+    git(repo, ['update-index', '-q', '--refresh'], { variables: { GIT_INDEX_FILE: draft } });
+    removeFile(`${draft}.lock`);
+    if (swapUnderLockFile(index, draft, version) === 'done') return;
+    sleep(INDEX_PAUSE_MS);
+  }
+  throw new HandoverError('HANDOVER_GIT_BUSY', `another git is at work in ${repo.top}`, {
+    hint: `Try again when it is done. If none is running, remove ${index}.lock`,
   });
 }

@@ -2,9 +2,9 @@ import { dirname, resolve } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import type { Lock } from '../../../exchange/bundle/age.ts';
 import { formatContent } from '../../../exchange/bundle/content.ts';
-import { prepareDeparture } from '../../../exchange/bundle/depart.ts';
 import { requireSigner } from '../../../exchange/bundle/own-keys.ts';
 import { packBundle } from '../../../exchange/bundle/pack.ts';
+import { prepareExport } from '../../../exchange/bundle/prepare-export.ts';
 import type { Reader } from '../../../handover/brief/reader.ts';
 import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
@@ -30,7 +30,7 @@ export async function runExport(this: CliContext, flags: ExportFlags): Promise<v
   const { machine } = this;
   const makeRedactor = prepareRedactors(machine, { folder: machine.cwd, makesKey: !flags.dryRun });
   const handovers = kept.map((handover) =>
-    prepareDeparture(handover, { machine, only, redactor: makeRedactor() }),
+    prepareExport(handover, { machine, only, redactor: makeRedactor() }),
   );
   if (flags.dryRun) await showDeparture(this, flags, handovers);
   else await send(this, flags, { handovers, expiresAt });

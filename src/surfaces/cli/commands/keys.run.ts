@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import { toRecipient } from '../../../exchange/bundle/age.ts';
-import { fingerprint, formatPublicKey, isSameKey } from '../../../exchange/bundle/minisign.ts';
+import { fingerprint, formatPublicKey, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
 import {
   findKeysFolder,
   generateKeys,
@@ -9,7 +9,6 @@ import {
   readOwnKeys,
   requireOwnKeys,
 } from '../../../exchange/bundle/own-keys.ts';
-import { readPublicKey } from '../../../exchange/bundle/read-key.ts';
 import { findTrustList, readTrustList, revokeKeys, trustKey } from '../../../exchange/bundle/trust-list.ts';
 import { readHead } from '../../../platform/external-file.ts';
 import type { CliContext } from '../context.ts';

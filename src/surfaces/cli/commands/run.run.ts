@@ -3,7 +3,7 @@ import {
   makeSteps,
   NOTE_INPUT,
   type RunPlace,
-  redactSaid,
+  redactInput,
   STATE_INPUT,
 } from '../../../app/runs/steps.ts';
 import { HandoverError } from '../../../errors.ts';
@@ -79,7 +79,7 @@ async function readInputs(
   ] as const) {
     if (text === undefined) continue;
     if (text.trim() === '') throw refuseEmpty(input);
-    inputs.set(input, await redactSaid(place, text));
+    inputs.set(input, await redactInput(place, text));
   }
   return inputs;
 }

@@ -1,7 +1,7 @@
 import { loadAgent } from '../../../agents/table.ts';
 import { keepDeclared } from '../../../app/capture/keep-declared.ts';
 import { HandoverError } from '../../../errors.ts';
-import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { describePlace } from '../../../platform/place.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import { findStore, noteJournalFailure } from '../../cli/context.ts';

@@ -16,23 +16,23 @@ import type { Project } from '../../model/workspace.ts';
 
 export const SESSION_HANDOFF_FORMAT = 'session-handoff/1';
 
-const Filled = v.pipe(
+const NonEmpty = v.pipe(
   v.string(),
   v.check((text) => text.trim() !== '', 'is empty'),
 );
 
 /** A record of session-handoff, as its store and its bundles hold it. */
 export const SessionHandoffRecord = v.object({
-  id: Filled,
+  id: NonEmpty,
   created_at: v.pipe(
     v.string(),
     v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, 'is not a UTC time in whole seconds'),
     v.check((text) => !Number.isNaN(Date.parse(text)), 'is not a real date and time'),
   ),
-  tool: Filled,
-  project: Filled,
-  title: Filled,
-  summary: Filled,
+  tool: NonEmpty,
+  project: NonEmpty,
+  title: NonEmpty,
+  summary: NonEmpty,
   next: v.nullish(v.array(v.string()), []),
   changed: v.nullish(v.array(v.string()), []),
 });

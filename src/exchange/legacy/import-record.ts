@@ -2,57 +2,92 @@ import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
 import { sealHandover } from '../../handover/seal.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
+import type { Project } from '../../model/workspace.ts';
+import { isFolder } from '../../platform/folders.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { abbreviateHome } from '../../platform/place.ts';
+import { identifyProject } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import { keepExistingHandover, readHandover } from '../../store/handovers.ts';
 import type { Store } from '../../store/store.ts';
+import { describeLostProject } from './session-handoff-record.ts';
+
+/** The project that a record names by the path it had. */
+export interface LocatedProject {
+  project: Project;
+  /** The real path of its folder; null when it is not on this machine. */
+  root: string | null;
+  /** The same as it is kept. */
+  shownRoot: string;
+}
+
+/** Locates projects, each path only once: many records share a few. */
+export function makeProjectLocator(machine: Machine): (path: string) => LocatedProject {
+  const known = new Map<string, LocatedProject>();
+  return (path) => {
+    const located = known.get(path) ?? locateProject(path, machine);
+    known.set(path, located);
+    return located;
+  };
+}
+
+function locateProject(path: string, machine: Machine): LocatedProject {
+  if (!isFolder(path)) {
+    const shownRoot = abbreviateHome(path.toWellFormed(), machine);
+    return { project: describeLostProject(path), root: null, shownRoot };
+  }
+  const { id, name, remote, root } = identifyProject(path, machine);
+  const shownRemote = remote === null ? null : abbreviateHome(remote, machine);
+  return { project: { id, name, remote: shownRemote }, root, shownRoot: abbreviateHome(root, machine) };
+}
 
 /** What became of one record of another store. */
-export interface MigratedRecord extends TakenOver {
+export interface MigratedRecord extends ImportResult {
   /** From 1, in the order in which they were read. */
   position: number;
   file: string;
 }
 
-export interface TakenOver {
+export interface ImportResult {
   /** The id it has here; null when it was refused. */
   id: string | null;
   outcome: 'imported' | 'would import' | 'present' | 'refused';
   note: string | null;
 }
 
-export interface TakeOverOptions {
+export interface ImportRecordOptions {
   dryRun: boolean;
   /** Whether the handover that has the id was made of this record. */
   isSame(known: HandoverDraft, draft: HandoverDraft): boolean;
 }
 
 /** Keeps a record, without its secrets, under the first of its possible ids that is free, unless it is here already. */
-export function takeOver(
+export function importRecord(
   store: Store,
   drafts: readonly HandoverDraft[],
-  { dryRun, isSame }: TakeOverOptions,
-): TakenOver {
+  { dryRun, isSame }: ImportRecordOptions,
+): ImportResult {
   const redactor = openRedactor(store.machine, { folder: null, makesKey: !dryRun });
   for (const found of drafts) {
     const draft = redactDraft(found, redactor);
     const { id } = draft;
-    const standing = findStanding(store, draft, isSame);
+    const standing = findOccupant(store, draft, isSame);
     if (standing === 'same') return { id, outcome: 'present', note: null };
     if (standing === 'other') continue;
     if (dryRun) return { id, outcome: 'would import', note: null };
-    const failure = keep(store, draft);
-    return failure === null ? { id, outcome: 'imported', note: null } : refuse(failure);
+    const failure = storeDraft(store, draft);
+    return failure === null ? { id, outcome: 'imported', note: null } : refused(failure);
   }
-  return refuse('its id is taken by another handover');
+  return refused('its id is taken by another handover');
 }
 
-function refuse(note: string): TakenOver {
+function refused(note: string): ImportResult {
   return { id: null, outcome: 'refused', note };
 }
 
 /** Null when it was kept, else why not. */
-function keep(store: Store, draft: HandoverDraft): string | null {
+function storeDraft(store: Store, draft: HandoverDraft): string | null {
   try {
     return keepExistingHandover(store, sealHandover(draft)) === null
       ? 'its id was taken meanwhile; run it again'
@@ -64,10 +99,10 @@ function keep(store: Store, draft: HandoverDraft): string | null {
   }
 }
 
-function findStanding(
+function findOccupant(
   store: Store,
   draft: HandoverDraft,
-  isSame: TakeOverOptions['isSame'],
+  isSame: ImportRecordOptions['isSame'],
 ): 'free' | 'same' | 'other' {
   try {
     const handover = readHandover(store, draft.id);

@@ -9,9 +9,13 @@ import type { Machine } from '../../platform/machine.ts';
 import { findConfigHome } from '../../platform/paths.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Store } from '../../store/store.ts';
-import { type LocatedProject, rememberProjects } from './locate-project.ts';
-import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-view.ts';
-import { type MigratedRecord, takeOver } from './take-over.ts';
+import {
+  importRecord,
+  type LocatedProject,
+  type MigratedRecord,
+  makeProjectLocator,
+} from './import-record.ts';
+import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
 const LIMITS = { maxBytes: 256 * 1024 * 1024, maxDepth: 64 };
 
@@ -25,7 +29,7 @@ export function migrateSessionHandoff(
   file: string,
   options: { dryRun: boolean },
 ): MigratedRecord[] {
-  const locate = rememberProjects(store.machine);
+  const locate = makeProjectLocator(store.machine);
   return readItems(file).map((item, index) =>
     migrateItem(store, item, { position: index + 1, file, locate, ...options }),
   );
@@ -88,7 +92,7 @@ function migrateItem(store: Store, item: unknown, options: MigrationOptions): Mi
   const { project, shownRoot } = options.locate(record.project);
   const draft = readSessionHandoffRecord(record, project, shownRoot);
   const drafts = [...new Set([draft.id, deriveId(record)])].map((id) => ({ ...draft, id }));
-  const taken = takeOver(store, drafts, { dryRun, isSame: saysTheSame });
+  const taken = importRecord(store, drafts, { dryRun, isSame: saysTheSame });
   const note = taken.id === null || taken.id === record.id ? taken.note : `was ${record.id}`;
   return { position, ...taken, note, file };
 }

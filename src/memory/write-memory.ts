@@ -22,8 +22,8 @@ import {
   placeOfArchive,
   placeOfNotes,
 } from './layout.ts';
-import { MAX_MEMORY_BYTES, type Memory, readText } from './memory-file.ts';
 import { appendNote, formatHeader, formatNote, parseNoteFile, readFrontMatter } from './note-file.ts';
+import { MAX_MEMORY_BYTES, type Memory, readText } from './read-memory.ts';
 
 const MAX_NOTE_BYTES = 2 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ export interface NewNote {
   effect?: string;
 }
 
-export interface Written {
+export interface WriteResult {
   path: string;
   /** False when it stood there already. */
   isNew: boolean;
@@ -53,8 +53,8 @@ export function withMemoryLock<T>({ root, machine }: Memory, work: () => T): T {
 }
 
 /** Adds a note to its day (layer 1) or to the archive of its month (layer 3). What stands there stays as it is. */
-export function addNote(memory: Memory, layer: 1 | 3, note: NewNote): Written {
-  const { at, date, text } = prepare(memory, note);
+export function addNote(memory: Memory, layer: 1 | 3, note: NewNote): WriteResult {
+  const { at, date, text } = checkNote(memory, note);
   const place = placeNote(layer, { ...note, date });
   const key = note.effect === undefined ? makeKey(memory) : keyOfEffect(note.effect);
   return withMemoryLock(memory, () => {
@@ -77,7 +77,7 @@ function placeNote(layer: 1 | 3, { tag = DEFAULT_TAG, date }: { tag?: string; da
   return layer === 1 ? placeOfNotes(safeTag, date) : placeOfArchive(safeTag, monthOfDate(date));
 }
 
-export interface ReplacedState extends Written {
+export interface StateResult extends WriteResult {
   /** Where the state before it is now; null when there was none. */
   past: string | null;
 }
@@ -86,8 +86,8 @@ export interface ReplacedState extends Written {
  * Puts another text in the place of the current state. The one before it, also if a person wrote it, is kept in
  * `layer2/history` first; front matter goes over to the new one unless that has its own.
  */
-export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): ReplacedState {
-  const { at, date, text } = prepare(memory, state);
+export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): StateResult {
+  const { at, date, text } = checkNote(memory, state);
   const key = state.effect === undefined ? makeKey(memory) : keyOfEffect(state.effect);
   return withMemoryLock(memory, () => {
     const path = preparePath(memory, PLACE_OF_STATE);
@@ -99,7 +99,7 @@ export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): Repla
         ? standing?.text === text.trimEnd()
         : standing?.key === key || wasReplaced(memory, formatTimestamp(at), key);
     if (isThere) return { path, isNew: false, past: null };
-    const past = bytes === null ? null : keepPast(memory, bytes);
+    const past = bytes === null ? null : keepPastState(memory, bytes);
     const front = readFrontMatter(text) === '' ? readFrontMatter(before ?? '') : '';
     const body = formatNote({ at: formatTimestamp(at), key, text });
     writeProjectFile(path, `${front}${formatHeader(2, date)}${body}`);
@@ -108,7 +108,7 @@ export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): Repla
 }
 
 /** Named by what it says of its own time, so that it is kept once, however often that is tried. */
-function keepPast(memory: Memory, bytes: Buffer): string {
+function keepPastState(memory: Memory, bytes: Buffer): string {
   const { date, notes } = parseNoteFile(bytes.toString('utf8'));
   ensureProjectFolder(memory.root, ...PLACE_OF_PAST_STATES);
   for (let round = 1; ; round++) {
@@ -135,7 +135,7 @@ function pathOfPast({ root }: Memory, at: string, round: number): string {
   return join(root, ...PLACE_OF_PAST_STATES, `${stem}${round === 1 ? '' : `-${round}`}.md`);
 }
 
-function prepare(
+function checkNote(
   memory: Memory,
   note: NewNote | Omit<NewNote, 'tag'>,
 ): { at: number; date: string; text: string } {

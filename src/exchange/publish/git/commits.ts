@@ -1,8 +1,8 @@
 import { HandoverError } from '../../../errors.ts';
 import { cleanText } from '../../../model/text.ts';
-import { MEMORY_TRAILER } from '../../../platform/git-facts.ts';
+import { MEMORY_TRAILER, NOT_OF_MEMORY } from '../../../platform/git-facts.ts';
 import type { Env } from '../../../platform/machine.ts';
-import { askGit, git, type Repo } from './repository.ts';
+import { askGit, git, listGit, type Repo } from './repository.ts';
 
 const IDENTITY = [
   'GIT_AUTHOR_NAME',
@@ -43,4 +43,28 @@ export function writeCommit(
     settings: [DECLARED_IDENTITY, 'i18n.commitEncoding=UTF-8'],
     variables: { ...identityOf(repo), GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date },
   });
+}
+
+/** More than anybody reads. */
+export const MAX_LISTED = 50;
+
+/** Commits, newest first, each by its short name and its subject. `limits` say which, as `git log` takes them. */
+export function listCommits(repo: Repo, limits: readonly string[], paths: readonly string[] = []): string[] {
+  const shape = ['-z', '--format=%h %s', `--max-count=${MAX_LISTED}`, '--full-history'];
+  return listGit(repo, ['log', ...shape, ...limits, '--', ...paths]);
+}
+
+/**
+ * The commits among them that are the user's own: whatever no publication made, even if it holds nothing or memory alone,
+ * from which no secret was taken out, and whatever holds more than memory.
+ */
+export function listUserCommits(repo: Repo, limits: readonly string[], memory: readonly string[]): string[] {
+  const unmarked = listCommits(repo, [...NOT_OF_MEMORY, ...limits]);
+  const beyond = listCommits(repo, limits, outsideOf(memory));
+  return [...new Set([...unmarked, ...beyond])];
+}
+
+/** Everything but these paths. */
+export function outsideOf(paths: readonly string[]): string[] {
+  return [':(top)', ...paths.map((path) => `:(top,exclude,literal)${path}`)];
 }

@@ -1,8 +1,10 @@
 import * as v from 'valibot';
-import { HandoverError } from '../../errors.ts';
-import type { Machine } from '../../platform/machine.ts';
-import { parseSection, readProjectConfig, readUserConfig } from '../../platform/settings-file.ts';
-import { BACKENDS } from './publisher.ts';
+import { HandoverError } from '../errors.ts';
+import type { Machine } from './machine.ts';
+import { parseSection, readProjectConfig, readUserConfig } from './settings-file.ts';
+
+export const BACKENDS = ['none', 'git', 's3', 'memoryvault', 'folder'] as const;
+export type Backend = (typeof BACKENDS)[number];
 
 /** The layers of memory and the three files that people and agents read. */
 export const DEFAULT_PATHS: string[] = ['memory', 'SOUL.md', 'MEMORY.md', 'HANDOFF.md'];

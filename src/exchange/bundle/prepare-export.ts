@@ -6,9 +6,24 @@ import type { Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/place.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { mapTexts } from './map-texts.ts';
 
-export interface DepartureOptions {
+/**
+ * A copy of a value of JSON in which every text, also those that are names of members, is what `change` makes of it.
+ * A name that becomes `__proto__` is left out, as it is wherever JSON is read.
+ */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, item]) => [change(key), item] as const)
+      .filter(([key]) => key !== '__proto__')
+      .map(([key, item]) => [key, mapTexts(item, change)]),
+  );
+}
+
+export interface ExportOptions {
   machine: Machine;
   redactor: Redactor;
   /** Only facts of these kinds leave, and of the prose then only the title; null for all. */
@@ -22,7 +37,7 @@ const ROOT = '.';
  * The handover as others may see it: paths from the project's root on, nothing of the home folder, of terminals and of
  * transcripts, redacted once more, and sealed anew.
  */
-export function prepareDeparture(handover: Handover, options: DepartureOptions): Handover {
+export function prepareExport(handover: Handover, options: ExportOptions): Handover {
   const { only, machine, redactor } = options;
   const { checksum: _, chain, quality, ...rest } = handover;
   const facts = only === null ? rest.facts : rest.facts.filter(({ kind }) => only.has(kind));
@@ -73,7 +88,7 @@ function makePathHider({ workspace }: Handover, machine: Machine): (text: string
     (root) => root.length > 2,
   );
   const { home } = machine;
-  const places: HiddenPlace[] = roots.map((path) => ({
+  const places: PathToHide[] = roots.map((path) => ({
     path,
     drops: true,
     itself: ROOT,
@@ -81,10 +96,10 @@ function makePathHider({ workspace }: Handover, machine: Machine): (text: string
   }));
   if (home !== undefined && home.length > 2)
     places.push({ path: home, drops: false, itself: '~', goesOn: /^\w/ });
-  return (text) => places.reduce(hidePlace, text);
+  return (text) => places.reduce(hidePath, text);
 }
 
-interface HiddenPlace {
+interface PathToHide {
   path: string;
   /** What stands for it. */
   itself: string;
@@ -94,7 +109,7 @@ interface HiddenPlace {
   goesOn: RegExp;
 }
 
-function hidePlace(text: string, { path, itself, drops, goesOn }: HiddenPlace): string {
+function hidePath(text: string, { path, itself, drops, goesOn }: PathToHide): string {
   let out = '';
   let from = 0;
   for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, from)) {

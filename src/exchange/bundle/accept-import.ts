@@ -5,12 +5,11 @@ import { type Handover, HandoverDraft, type Imported } from '../../model/handove
 import { cleanLine, cleanText } from '../../model/text.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { isOutside } from './depart.ts';
-import { mapTexts } from './map-texts.ts';
+import { isOutside, mapTexts } from './prepare-export.ts';
 
 export const BUNDLE_FORMAT = 'bundle/1';
 
-export interface Reception {
+export interface AcceptOptions {
   imported: Imported;
   /** The ids of all handovers of the bundle. */
   inBundle: ReadonlySet<string>;
@@ -22,9 +21,9 @@ export interface Reception {
  * claims to be the request of this user, no path leads anywhere, and its links go no further than the bundle. What the
  * sender left in of secrets is taken out.
  */
-export function receiveHandover(
+export function acceptHandover(
   handover: HandoverDraft,
-  { imported, inBundle, redactor }: Reception,
+  { imported, inBundle, redactor }: AcceptOptions,
 ): Handover {
   const { chain, previous, session, workspace, project } = handover;
   const follows = previous !== null && inBundle.has(previous) ? previous : null;
@@ -43,7 +42,7 @@ export function receiveHandover(
     },
     title: cleanLine(handover.title) || 'untitled',
     summary: cleanText(handover.summary),
-    facts: receiveFacts(handover.facts),
+    facts: acceptFacts(handover.facts),
     previous: follows,
     ...(chain === undefined || follows === null ? {} : { chain }),
     quality: null,
@@ -57,15 +56,15 @@ function cleanOrNull(text: string | null): string | null {
   return text === null ? null : cleanLine(text);
 }
 
-function receiveFacts(facts: readonly Fact[]): Fact[] {
-  const received = facts.flatMap(receiveFact);
+function acceptFacts(facts: readonly Fact[]): Fact[] {
+  const received = facts.flatMap(acceptFact);
   return [...new Map(received.map((fact) => [fact.id, fact])).values()];
 }
 
 /** Marks of what the human said, and when, mean the human over there. */
 const ROLES: ReadonlySet<string> = new Set(['role', 'message']);
 
-function receiveFact(fact: Fact): Fact[] {
+function acceptFact(fact: Fact): Fact[] {
   const { id, kind, status, probe, detail, sources } = fact;
   const text = kind === 'file' ? fact.text.toWellFormed() : cleanText(fact.text).trim();
   if (text === '') return [];

@@ -14,10 +14,15 @@ import { listIds } from '../../store/months.ts';
 import { setCopyAside } from '../../store/quarantine.ts';
 import { type FinalStatus, moveStatus, readStatus } from '../../store/status.ts';
 import { monthOf, type Store } from '../../store/store.ts';
-import { type LocatedProject, rememberProjects } from './locate-project.ts';
-import { type MigratedRecord, type TakenOver, takeOver } from './take-over.ts';
+import {
+  type ImportResult,
+  importRecord,
+  type LocatedProject,
+  type MigratedRecord,
+  makeProjectLocator,
+} from './import-record.ts';
+import { parseV2Record, type V2Record } from './v2-envelope.ts';
 import { readV2Record } from './v2-import.ts';
-import { parseV2Record, type V2Record } from './v2-record.ts';
 import { deriveSnapshotId } from './v2-view.ts';
 
 /** In a project, where 0.3.x keeps one file for each terminal. */
@@ -46,7 +51,7 @@ export function isV2File(path: string): boolean {
   return path.endsWith(NAME_END) || /"resume_snapshot"\s*:/.test(head.bytes.toString('utf8'));
 }
 
-export interface V2Migration {
+export interface V2MigrationOptions {
   dryRun: boolean;
   /** The folder of the project, for envelopes that do not tell theirs. */
   project: string;
@@ -56,8 +61,12 @@ export interface V2Migration {
  * Takes over each envelope with the status it had, by itself: one that the tool would refuse is reported, a copy of it is
  * set aside, and it stops no other. The files are only read; doing it again changes nothing.
  */
-export function migrateV2(store: Store, files: readonly string[], options: V2Migration): MigratedRecord[] {
-  const locate = rememberProjects(store.machine);
+export function migrateV2(
+  store: Store,
+  files: readonly string[],
+  options: V2MigrationOptions,
+): MigratedRecord[] {
+  const locate = makeProjectLocator(store.machine);
   return files.map((file, index) => ({
     position: index + 1,
     ...migrateFile(store, file, { ...options, locate }),
@@ -65,16 +74,16 @@ export function migrateV2(store: Store, files: readonly string[], options: V2Mig
   }));
 }
 
-interface FileMigration extends V2Migration {
+interface FileMigration extends V2MigrationOptions {
   locate(path: string): LocatedProject;
 }
 
-function migrateFile(store: Store, file: string, options: FileMigration): TakenOver {
+function migrateFile(store: Store, file: string, options: FileMigration): ImportResult {
   const bytes = readOrExplain(file);
   if (typeof bytes === 'string') return { id: null, outcome: 'refused', note: bytes };
   try {
     const record = parseV2Record(bytes.toString('utf8'));
-    return findOwn(store, record) ?? migrateRecord(store, record, { file, ...options });
+    return findOriginal(store, record) ?? migrateRecord(store, record, { file, ...options });
   } catch (error) {
     if (!(error instanceof HandoverError) || !REFUSALS.has(error.code)) throw error;
     return {
@@ -112,7 +121,7 @@ function setAside(
 }
 
 /** The handover of this store that the envelope is a view of. */
-function findOwn(store: Store, { resume_snapshot }: V2Record): TakenOver | null {
+function findOriginal(store: Store, { resume_snapshot }: V2Record): ImportResult | null {
   const second = formatIdTime(Date.parse(resume_snapshot.created_at));
   const id = listIds(store, monthOf(second))
     .filter((known) => known.startsWith(second))
@@ -124,10 +133,10 @@ function migrateRecord(
   store: Store,
   record: V2Record,
   { file, dryRun, project, locate }: FileMigration & { file: string },
-): TakenOver {
+): ImportResult {
   const origin = { ...locate(findProjectFolder(record, file) ?? project), machine: store.machine };
   const draft = readV2Record(record, origin);
-  const taken = takeOver(store, [draft], { dryRun, isSame: isSameSnapshot });
+  const taken = importRecord(store, [draft], { dryRun, isSame: isSameSnapshot });
   if (taken.id !== null && !dryRun) keepStatus(store, taken.id, record);
   return taken;
 }
