@@ -5,10 +5,7 @@ export function malformedError(part: string): HandoverError {
   return new HandoverError(
     'HANDOVER_BUNDLE_INVALID',
     `the bundle is not whole, or not what was packed: ${part}`,
-    {
-      hint: 'Nothing was imported. Ask the sender for the file again.',
-      data: { part },
-    },
+    { hint: 'Nothing was imported. Ask the sender for the file again.', data: { part } },
   );
 }
 

@@ -251,9 +251,7 @@ function removeArchived(archive: string, files: readonly ReadFile[]): void {
       throw new HandoverError(
         'HANDOVER_IO',
         `${archive} does not hold all of ${file.path}; nothing more was removed`,
-        {
-          hint: 'Run it again: handover compact',
-        },
+        { hint: 'Run it again: handover compact' },
       );
     }
     removeFile(file.path);

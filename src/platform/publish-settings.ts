@@ -63,9 +63,7 @@ export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): Gi
   throw new HandoverError(
     'HANDOVER_INPUT_INVALID',
     `${v.getDotPath(issue) ?? 'a setting'}: ${issue.message}`,
-    {
-      hint: 'See docs/publishing.md for what it may be.',
-    },
+    { hint: 'See docs/publishing.md for what it may be.' },
   );
 }
 

@@ -20,9 +20,7 @@ export function assertSignerName(text: string): void {
   throw new HandoverError(
     'HANDOVER_USAGE',
     'the name of a signer has 1 to 64 letters, digits, blanks or ._@+-',
-    {
-      hint: 'Give one with --name, such as --name alice',
-    },
+    { hint: 'Give one with --name, such as --name alice' },
   );
 }
 

@@ -62,9 +62,7 @@ function writeV2(handover: Handover, machine: Machine): string {
     throw new HandoverError(
       'HANDOVER_BUNDLE_REFUSED',
       'what others sent is not given to handoff V2, which would obey it',
-      {
-        hint: 'Read it with: handover render',
-      },
+      { hint: 'Read it with: handover render' },
     );
   }
   return `${JSON.stringify(writeV2Envelope(handover, { machine, history: [] }), null, 2)}\n`;

@@ -51,9 +51,7 @@ function readItems(file: string): readonly unknown[] {
     throw new HandoverError(
       'HANDOVER_INPUT_INVALID',
       `${file} has version ${version}; versions 0 and 1 can be read`,
-      {
-        hint: 'Install the newest agent-handover. The file was not touched.',
-      },
+      { hint: 'Install the newest agent-handover. The file was not touched.' },
     );
   }
   return items ?? [];

@@ -145,8 +145,6 @@ export function assertStepName(name: string): void {
   throw new HandoverError(
     'HANDOVER_INPUT_INVALID',
     `${JSON.stringify(name.slice(0, MAX_NAME))} cannot name a step`,
-    {
-      hint: `A name has a letter in it, no control characters, and at most ${MAX_NAME} characters.`,
-    },
+    { hint: `A name has a letter in it, no control characters, and at most ${MAX_NAME} characters.` },
   );
 }

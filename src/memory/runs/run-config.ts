@@ -229,9 +229,7 @@ function placePath(text: string, { file, root, machine }: PathSettings): string 
   throw new HandoverError(
     'HANDOVER_PATH_UNSAFE',
     `${file.path} names ${text}, which is outside of the project`,
-    {
-      hint: 'Settings of a project stay in it. Name the folder in your own settings instead.',
-    },
+    { hint: 'Settings of a project stay in it. Name the folder in your own settings instead.' },
   );
 }
 

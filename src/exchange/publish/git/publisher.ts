@@ -68,11 +68,7 @@ export function openGitPublisher(project: GitProject): Publisher {
     destination,
     plan: async (parcel) => planGit(new GitPublication(repo, project, target), parcel),
     publish: async (parcel) => {
-      const lock = {
-        folder: lockFolderOf(repo),
-        name: 'publish',
-        clock: project.machine.clock,
-      };
+      const lock = { folder: lockFolderOf(repo), name: 'publish', clock: project.machine.clock };
       return await withPublishLock(lock, async () => {
         removeStaleFiles(repo, parcel.roots);
         try {

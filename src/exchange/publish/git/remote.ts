@@ -161,9 +161,6 @@ function contactError(where: string, { status, stderr }: ProgramResult): Handove
   return new HandoverError(
     'HANDOVER_REMOTE_UNREACHABLE',
     `${where} cannot be reached: ${errorLineOf(stderr)}`,
-    {
-      hint: NOT_LOST,
-      data,
-    },
+    { hint: NOT_LOST, data },
   );
 }
