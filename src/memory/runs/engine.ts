@@ -5,20 +5,19 @@ import { findPause, type Pause, pauseError } from '../../platform/pause.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { parseRunTime, type RunState } from './checkpoint-file.ts';
 
-/** What a step may build on. All of it is the same when the step is tried again after an interruption. */
+/** The same for every attempt at a step. */
 export interface StepContext {
   runId: string;
-  /** When the run began, in milliseconds: the time of all that it writes. */
+  /** Start of the run, in milliseconds: the time of everything it writes. */
   at: number;
-  /** Names the effect of this step in this run: what was done under this name is not to be done again. */
+  /** Idempotency key of this step in this run. */
   effect: string;
-  /** What the run was given. */
   inputs: ReadonlyMap<string, string>;
 }
 
 /**
- * One thing to do. It may be done again when the process ended before its being done was recorded, so its effect should
- * carry the name it is given. A text that it returns, or promises, says what it left behind.
+ * A step runs again when the process ended before its completion was recorded, so it must be idempotent by `effect`. A
+ * string that it returns or resolves to describes what it produced.
  */
 export interface Step {
   name: string;
@@ -33,32 +32,29 @@ export type StepEvent =
 export interface RunOptions {
   steps: readonly Step[];
   checkpoint: Checkpoint;
-  /** Asked before the first write and before each step. */
+  /** Called before the first write and before each step. */
   findPause?: () => Pause | null;
   onEvent?: (event: StepEvent) => void;
-  /** Do all steps, whatever was done before. */
+  /** Run all steps again. */
   restart?: boolean;
-  /** Begin nothing: another process may have finished the run that was to go on. */
+  /** Do not start a new run, even if another process has finished the interrupted one meanwhile. */
   resumeOnly?: boolean;
   inputs?: ReadonlyMap<string, string>;
 }
 
 export interface RunOutcome {
   id: string;
-  /** Steps that were carried out now. */
+  /** Steps run now. */
   executed: string[];
-  /** Steps that an earlier attempt had done. */
+  /** Steps done by an earlier attempt. */
   skipped: string[];
   attempts: number;
-  /** Steps that were added or taken away since the run began. */
+  /** Steps added or removed since the run started. */
   changes: string[];
   state: RunState;
 }
 
-/**
- * Carries out the steps that are not done yet, one after another, and records each. Ends at the first that fails. Null when
- * there was nothing to go on with, and nothing was to begin.
- */
+/** Runs the pending steps in order, and stops at the first that fails. Null when `resumeOnly` found nothing to resume. */
 export async function runSteps(options: RunOptions): Promise<RunOutcome | null> {
   const { steps, checkpoint } = options;
   assertNotPaused(options);
@@ -75,7 +71,7 @@ export async function runSteps(options: RunOptions): Promise<RunOutcome | null> 
   }
 }
 
-/** That a step is done is written together with what happens next, and always before the next step begins. */
+/** A step's completion is written together with the start of the next one, in one write. */
 async function runPending(options: RunOptions, started: RunState): Promise<RunOutcome> {
   const { steps, checkpoint, onEvent = () => undefined } = options;
   const id = started.run?.id ?? 'unknown';
@@ -123,17 +119,15 @@ async function attempt(options: RunOptions, step: Step, context: StepContext): P
   }
 }
 
-/** A coded failure keeps its code, and so its exit status. */
+/** Keeps the code of a coded error, and so its exit status. */
 function describeFailure(name: string, cause: unknown): HandoverError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const code = cause instanceof HandoverError ? cause.code : isErrno(cause) ? 'HANDOVER_IO' : null;
   const first = cause instanceof HandoverError && cause.hint !== undefined ? cause.hint : '';
   const next = first === '' ? 'Go' : `${first.replace(/\.$/, '')}. Then go`;
-  return new HandoverError(
-    code ?? 'HANDOVER_STEP_FAILED',
-    `step "${name}" failed: ${cleanLine(why) || 'no reason was given'}`,
-    { hint: `${next} on from there with: handover run --resume (and --config, if it was given)`, cause },
-  );
+  const hint = `${next} on from there with: handover run --resume (and --config, if it was given)`;
+  const message = `step "${name}" failed: ${cleanLine(why) || 'no reason was given'}`;
+  return new HandoverError(code ?? 'HANDOVER_STEP_FAILED', message, { hint, cause });
 }
 
 function assertNotPaused({ findPause: find }: RunOptions): void {
@@ -144,12 +138,12 @@ function assertNotPaused({ findPause: find }: RunOptions): void {
 export interface EngineOptions {
   steps: readonly Step[];
   checkpoint: Checkpoint;
-  /** `~` is the home folder. The project's and the user's own PAUSE files count as well. */
+  /** `~` is the home folder. The project's and the user's PAUSE files count as well. */
   pauseFile?: string;
   machine?: Machine;
 }
 
-/** Runs steps with a checkpoint, as the original tool's engine did. */
+/** Runs steps with a checkpoint, with the interface of the original tool. */
 export class HandoverEngine {
   readonly #options: EngineOptions;
 
@@ -157,14 +151,13 @@ export class HandoverEngine {
     this.#options = options;
   }
 
-  /** Resumes a run that was interrupted; with `resume: false` it begins anew. The names of the steps that were carried out. */
+  /** Resumes an interrupted run, or with `resume: false` starts over. Returns the names of the steps it ran. */
   async run(options: { resume?: boolean } = {}): Promise<string[]> {
     const { steps, checkpoint, pauseFile, machine = describeMachine() } = this.#options;
-    const configured = pauseFile === undefined ? [] : [pauseFile];
     const outcome = await runSteps({
       steps,
       checkpoint,
-      findPause: () => findPause(machine, machine.cwd, configured),
+      findPause: () => findPause(machine, machine.cwd, pauseFile === undefined ? [] : [pauseFile]),
       restart: options.resume === false,
     });
     return outcome?.executed ?? [];
