@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
-import { canonicalize, compareCodeUnits, sha256Hex, shortHash } from '../../model/hash.ts';
+import { canonicalize, compareCodeUnits, shortHash } from '../../model/hash.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
@@ -11,13 +11,20 @@ import type { Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { LOCKS, PUBLISHED } from '../../store/store.ts';
 
-/** What a file was like when it last arrived: the digest of its bytes, and what the other side calls that version. */
+/** What was last published of each file: its digest, and the destination's name for that version. */
+export type SyncState = ReadonlyMap<string, SyncEntry>;
+
 export interface SyncEntry {
   sha256: string;
   version: string;
 }
 
-export type SyncState = ReadonlyMap<string, SyncEntry>;
+export interface SyncRoute {
+  machine: Machine;
+  /** The project's folder. */
+  root: string;
+  destination: string;
+}
 
 const SCHEMA = 'published/1';
 const MAX_BYTES = 64 * 1024 * 1024;
@@ -28,26 +35,14 @@ const SyncStateFile = v.strictObject({
   files: v.array(v.tuple([v.string(), v.string(), v.string()])),
 });
 
-/** Who publishes what to where: arrivals of one are of no use to another. */
-export interface SyncRoute {
-  machine: Machine;
-  /** The project's folder. */
-  root: string;
-  destination: string;
-}
-
-export function digest(bytes: Uint8Array): string {
-  return sha256Hex(bytes);
-}
-
-export function formatSyncState(destination: string, arrivals: SyncState): string {
-  const files = [...arrivals]
+export function formatSyncState(destination: string, state: SyncState): string {
+  const files = [...state]
     .sort(([a], [b]) => compareCodeUnits(a, b))
     .map(([path, { sha256, version }]) => [path, sha256, version]);
   return `${canonicalize({ schema: SCHEMA, destination, files })}\n`;
 }
 
-/** Null for what is no such file, or one of another destination. */
+/** Null for any other text, and for the state of another destination. */
 export function parseSyncState(text: string, destination: string): SyncState | null {
   const result = v.safeParse(SyncStateFile, parseOrNull(text));
   if (!result.success || result.output.destination !== destination) return null;
@@ -63,26 +58,23 @@ function parseOrNull(text: string): unknown {
   }
 }
 
-/** SyncState spare asking what has arrived. Without them everything is compared with what the other side has. */
+/** Empty when it is missing or unreadable: everything is compared with the destination then. */
 export function readSyncState(route: SyncRoute): SyncState {
   const head = readHead(pathOfSyncState(route), MAX_BYTES);
   if (head === null || head.size > MAX_BYTES) return new Map();
   return parseSyncState(head.bytes.toString('utf8'), route.destination) ?? new Map();
 }
 
-export function writeSyncState(route: SyncRoute, arrivals: SyncState): void {
+export function writeSyncState(route: SyncRoute, state: SyncState): void {
   ensurePrivateFolder(findDataFolder(route.machine), PUBLISHED);
-  writeFileDurably(pathOfSyncState(route), formatSyncState(route.destination, arrivals));
+  writeFileDurably(pathOfSyncState(route), formatSyncState(route.destination, state));
 }
 
 function pathOfSyncState({ machine, root, destination }: SyncRoute): string {
   return join(findDataFolder(machine), PUBLISHED, `${shortHash(`${root}\n${destination}`, 16)}.json`);
 }
 
-const LOCK_PAUSE_MS = 100;
-const MAX_LOCK_TRIES = 300;
-
-/** Lets one publication at a time go from this machine to a destination. */
+/** One publication at a time from this machine to a destination. */
 export async function withDestinationLock<T>(
   { machine, destination }: SyncRoute,
   work: () => Promise<T>,
@@ -92,12 +84,13 @@ export async function withDestinationLock<T>(
   return await withPublishLock({ folder, name, clock: machine.clock }, work);
 }
 
-/** Runs asynchronous work while no other process, and nobody else in this one, runs work under the same lock. */
-export async function withPublishLock<T>(
-  lock: Pick<LockOptions, 'folder' | 'name' | 'clock'>,
-  work: () => Promise<T>,
-): Promise<T> {
-  const held = await acquirePublishLock(lock);
+const MAX_TRIES = 300;
+
+type PublishLock = Pick<LockOptions, 'folder' | 'name' | 'clock'>;
+
+/** Exclusive between processes and within this one; waits up to half a minute. */
+export async function withPublishLock<T>(lock: PublishLock, work: () => Promise<T>): Promise<T> {
+  const held = await acquire(lock);
   try {
     return await work();
   } finally {
@@ -105,14 +98,14 @@ export async function withPublishLock<T>(
   }
 }
 
-async function acquirePublishLock(lock: Pick<LockOptions, 'folder' | 'name' | 'clock'>): Promise<Lock> {
+async function acquire(lock: PublishLock): Promise<Lock> {
   for (let tries = 1; ; tries++) {
     try {
       return acquireLock({ ...lock, waitMs: 0 });
     } catch (error) {
-      if (!(error instanceof HandoverError) || error.code !== 'HANDOVER_LOCKED' || tries === MAX_LOCK_TRIES)
-        throw error;
-      await delay(LOCK_PAUSE_MS);
+      const isBusy = error instanceof HandoverError && error.code === 'HANDOVER_LOCKED';
+      if (!isBusy || tries === MAX_TRIES) throw error;
+      await delay(100);
     }
   }
 }

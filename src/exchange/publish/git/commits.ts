@@ -11,7 +11,7 @@ const IDENTITY = [
   'GIT_COMMITTER_EMAIL',
 ] as const;
 
-/** An identity that git would make up of the user's and the machine's name is none. */
+/** No identity that git would derive from the names of user and host. */
 const DECLARED_IDENTITY = 'user.useConfigOnly=true';
 
 function identityOf({ machine }: Repo): Env {
@@ -25,13 +25,17 @@ export function assertIdentity(repo: Repo): void {
       settings: [DECLARED_IDENTITY],
     });
     if (status === 0) continue;
-    throw new HandoverError('HANDOVER_GIT_IDENTITY_MISSING', `git does not know who commits in ${repo.top}`, {
-      hint: 'Tell it: git config --global user.name "Your Name" && git config --global user.email you@example.com',
-    });
+    throw new HandoverError(
+      'HANDOVER_GIT_IDENTITY_MISSING',
+      `git has no user name and email for commits in ${repo.top}`,
+      {
+        hint: 'Set them: git config --global user.name "Your Name" && git config --global user.email you@example.com',
+      },
+    );
   }
 }
 
-/** Makes a commit that no branch knows of yet. It is not signed, and no hook runs. */
+/** Creates a commit that is on no branch yet. Unsigned; no hook runs. */
 export function writeCommit(
   repo: Repo,
   { tree, parent, message }: { tree: string; parent: string | null; message: string },
@@ -45,18 +49,17 @@ export function writeCommit(
   });
 }
 
-/** More than anybody reads. */
 export const MAX_LISTED = 50;
 
-/** Commits, newest first, each by its short name and its subject. `limits` say which, as `git log` takes them. */
+/** Short hash and subject of commits, newest first. `limits` are arguments of `git log`. */
 export function listCommits(repo: Repo, limits: readonly string[], paths: readonly string[] = []): string[] {
   const shape = ['-z', '--format=%h %s', `--max-count=${MAX_LISTED}`, '--full-history'];
   return listGit(repo, ['log', ...shape, ...limits, '--', ...paths]);
 }
 
 /**
- * The commits among them that are the user's own: whatever no publication made, even if it holds nothing or memory alone,
- * from which no secret was taken out, and whatever holds more than memory.
+ * Commits not made by a publication, even if they are empty or change memory only (they are not redacted), and commits
+ * that change anything else.
  */
 export function listUserCommits(repo: Repo, limits: readonly string[], memory: readonly string[]): string[] {
   const unmarked = listCommits(repo, [...NOT_OF_MEMORY, ...limits]);
@@ -64,7 +67,7 @@ export function listUserCommits(repo: Repo, limits: readonly string[], memory: r
   return [...new Set([...unmarked, ...beyond])];
 }
 
-/** Everything but these paths. */
+/** A pathspec for everything but these paths. */
 export function outsideOf(paths: readonly string[]): string[] {
   return [':(top)', ...paths.map((path) => `:(top,exclude,literal)${path}`)];
 }
