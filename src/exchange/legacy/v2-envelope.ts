@@ -40,8 +40,8 @@ export interface V2Snapshot {
   next_step: string;
   decision_refs: string[];
   evidence_refs: string[];
-  /** Null only for a handover that was made of no transcript, which handoff V2 itself refuses. */
-  n_1_transcript_path: string | null;
+  /** Never null; empty for a handover without a transcript, from which handoff V2 does not resume. */
+  n_1_transcript_path: string;
   n_2_transcript_path: string | null;
   message_intent: 'question' | 'instruction' | 'correction';
   goal_origin: 'user_message' | 'slash_command_with_args' | 'slash_command_bare';

@@ -28,7 +28,7 @@ export interface V2Origin {
 export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft {
   const { resume_snapshot: snapshot } = record;
   const createdMs = Date.parse(snapshot.created_at);
-  const transcript = snapshot.n_1_transcript_path ?? snapshot.transcript_path ?? null;
+  const transcript = (snapshot.n_1_transcript_path ?? snapshot.transcript_path) || null;
   const title = cutToBytes(cleanLine(snapshot.current_task), MAX_TITLE_BYTES);
   return {
     schema: HANDOVER_SCHEMA,

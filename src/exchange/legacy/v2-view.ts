@@ -104,7 +104,7 @@ const CORRECTION =
   /^(?:no[,.]|that'?s (?:not|wrong|incorrect)|you(?:'re| are) wrong|you misunderstood|i (?:didn'?t|did not) (?:ask|mean)|let me clarify|correction:|actually,|wait,|hold on,)/i;
 const QUESTION_END = /[?？؟]\s*$/;
 
-/** What a message is in any language: only its end and a few English openings are looked at. */
+/** Looks only at the end and at a few English openings, so that it works for any language. */
 export function readIntent(message: string): V2Snapshot['message_intent'] {
   if (CORRECTION.test(message.trim())) return 'correction';
   return QUESTION_END.test(message) ? 'question' : 'instruction';
@@ -122,11 +122,11 @@ export const V2_FORMAT = 'handoff-v2';
 
 export interface V2ViewOptions {
   machine: Machine;
-  /** The handovers of the same line of work before this one, the oldest first. */
+  /** Earlier handovers of the same chain, oldest first. */
   history: readonly Handover[];
 }
 
-/** The format itself knows no limits; these keep an envelope to a size that a session can take in. */
+/** The format has no limits; these keep an envelope readable for a session. */
 const MAX_GOAL_BYTES = 4000;
 const MAX_MESSAGE_BYTES = 8000;
 const MAX_TEXT_BYTES = 600;
@@ -137,7 +137,7 @@ const MAX_TASKS = 50;
 const MAX_OPERATIONS = 5;
 const MAX_QUESTIONS = 5;
 
-/** The view of a handover that handoff V2 knows: an envelope that its own reader accepts. */
+/** A handover as an envelope that handoff V2 accepts. */
 export function writeV2Envelope(handover: Handover, { machine, history }: V2ViewOptions): V2Envelope {
   const transcriptOf = ({ session }: Handover): string | null =>
     session.transcript === null ? null : expandHome(session.transcript, machine);
@@ -151,7 +151,8 @@ export function writeV2Envelope(handover: Handover, { machine, history }: V2View
       ...describeWork(handover),
       decision_refs: decisions.map((decision) => decision.id),
       evidence_refs: evidence.map((item) => item.id),
-      n_1_transcript_path: transcriptOf(handover),
+      // Always a string, unlike the next one. Without a transcript handoff V2 cannot resume from it.
+      n_1_transcript_path: transcriptOf(handover) ?? '',
       n_2_transcript_path: before === undefined ? null : transcriptOf(before),
       message_intent: readIntent(findGoal(handover) ?? ''),
       goal_origin: readGoalOrigin(findGoal(handover) ?? ''),

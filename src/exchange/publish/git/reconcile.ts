@@ -20,24 +20,20 @@ import {
   writeTree,
 } from './trees.ts';
 
-/** Two commits with the one that both come from; null for none. */
-export interface Sides {
+interface Sides {
+  /** The common ancestor. */
   base: string | null;
   ours: string;
   theirs: string;
+  /** Paths of memory, relative to the repository. */
+  paths: readonly string[];
 }
 
-type Side = ReadonlyMap<string, TreeEntry>;
-
-/** What has to change in the tree of `theirs` so that it holds what both have done below `paths`. */
-export function mergeMemory(
-  repo: Repo,
-  sides: Sides,
-  { paths, nameBlob }: { paths: readonly string[]; nameBlob: NameBlob },
-): TreeChange[] {
-  const base: Side = sides.base === null ? new Map() : readTree(repo, sides.base, paths);
-  const ours = readTree(repo, sides.ours, paths);
-  const theirs = readTree(repo, sides.theirs, paths);
+/** The changes to the tree of `theirs` that add what `ours` changed below `paths`. */
+function mergeMemory(repo: Repo, sides: Sides, nameBlob: NameBlob): TreeChange[] {
+  const read = (commit: string): Map<string, TreeEntry> => readTree(repo, commit, sides.paths);
+  const base = sides.base === null ? new Map<string, TreeEntry>() : read(sides.base);
+  const [ours, theirs] = [read(sides.ours), read(sides.theirs)];
   const conflicts: string[] = [];
   const changes: TreeChange[] = [];
   for (const path of [...new Set([...ours.keys(), ...theirs.keys()])].sort(compareCodeUnits)) {
@@ -62,18 +58,11 @@ function isSame(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
   return a?.oid === b?.oid && a?.mode === b?.mode;
 }
 
-interface FileSides {
-  path: string;
-  from: TreeEntry | undefined;
-  our: TreeEntry;
-  their: TreeEntry;
-}
-
-/** Notes are only ever added to: of two additions at one place both stay. */
-const APPEND_ONLY = /(?:^|\/)layer1\//;
-
-/** Null when both changed the same lines. */
-function mergeFile(repo: Repo, { path, from, our, their }: FileSides): Uint8Array | null {
+/** Null when both changed the same lines. Notes are append-only: of two additions at one place both are kept. */
+function mergeFile(
+  repo: Repo,
+  { path, from, our, their }: { path: string; from: TreeEntry | undefined; our: TreeEntry; their: TreeEntry },
+): Uint8Array | null {
   const folder = ensureWorkFolder(repo);
   const sides = [
     { file: join(folder, 'merge-ours'), bytes: readBlob(repo, our.oid) },
@@ -83,7 +72,7 @@ function mergeFile(repo: Repo, { path, from, our, their }: FileSides): Uint8Arra
   const files = sides.map(({ file }) => file);
   try {
     for (const { file, bytes } of sides) writeFileDurably(file, bytes);
-    const union = APPEND_ONLY.test(path) ? ['--union'] : [];
+    const union = /(?:^|\/)layer1\//.test(path) ? ['--union'] : [];
     const args = ['merge-file', '-p', '--quiet', ...union, '--', ...files];
     const result = git(repo, args);
     if (result.status === 0) return result.stdout;
@@ -97,35 +86,27 @@ function mergeFile(repo: Repo, { path, from, our, their }: FileSides): Uint8Arra
 function mergeConflictError(paths: readonly string[]): HandoverError {
   const [first = ''] = paths;
   const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
-  return new HandoverError(
-    'HANDOVER_PUBLISH_CONFLICT',
-    `${first}${more} was changed here and on the remote in the same lines`,
-    {
-      hint: 'Your commit is kept and not pushed. Merge by hand (git pull --rebase), and publish again.',
-      data: { paths },
-    },
-  );
+  const message = `${first}${more} was changed here and on the remote in the same lines`;
+  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
+    hint: 'Your commit is kept and not pushed. Merge by hand (git pull --rebase), and publish again.',
+    data: { paths },
+  });
 }
 
-export interface Divergence {
+export interface Divergence extends Omit<Sides, 'base'> {
   target: Target;
-  /** What is here, and what was found on the remote. */
-  ours: string;
-  theirs: string;
-  /** Paths of memory, as the repository has them. */
-  paths: readonly string[];
   message: string;
 }
 
 /**
- * Puts what was published here on top of what the remote has. On the branch that is checked out, only files of memory
- * may differ, and commits of the user's own are not replaced: index and worktree are brought along for memory alone.
+ * Rebases what was published here onto the remote's commit. On the branch that is checked out this is refused unless
+ * only files of memory differ and no commit of the user would be replaced; index and worktree are updated.
  */
 export function reconcile(repo: Repo, divergence: Divergence, nameBlob: NameBlob): void {
   const { target, ours, theirs, paths, message } = divergence;
-  const base = findBase(repo, ours, theirs);
-  if (target.isCurrent) assertOnlyMemoryMoves(repo, { base, ours, theirs, paths });
-  const changes = mergeMemory(repo, { base, ours, theirs }, { paths, nameBlob });
+  const sides = { base: findBase(repo, ours, theirs), ours, theirs, paths };
+  if (target.isCurrent) assertOnlyMemoryMoves(repo, sides);
+  const changes = mergeMemory(repo, sides, nameBlob);
   const tree = writeTree(repo, theirs, changes);
   const isTheirs = tree === askGit(repo, ['rev-parse', '--verify', `${theirs}^{tree}`]);
   const to = isTheirs ? theirs : writeCommit(repo, { tree, parent: theirs, message });
@@ -140,15 +121,7 @@ function findBase(repo: Repo, ours: string, theirs: string): string | null {
   return result.status === 0 && base !== '' ? base : null;
 }
 
-function assertOnlyMemoryMoves(
-  repo: Repo,
-  {
-    base,
-    ours,
-    theirs,
-    paths,
-  }: { base: string | null; ours: string; theirs: string; paths: readonly string[] },
-): void {
+function assertOnlyMemoryMoves(repo: Repo, { base, ours, theirs, paths }: Sides): void {
   if (listUserCommits(repo, [ours, '--not', theirs], paths).length > 0)
     throw divergedError('the branch has moved on the remote, and has commits of yours that are not there');
   const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames'];
@@ -162,7 +135,7 @@ function divergedError(message: string): HandoverError {
   });
 }
 
-/** Makes worktree and index follow from one commit to another. A file that differs from the first one is not touched. */
+/** Updates worktree and index. Fails, with nothing changed, when a file was edited since `from`. */
 function updateWorktree(
   repo: Repo,
   { from, to, paths }: { from: string; to: string; paths: readonly string[] },
@@ -182,12 +155,8 @@ function updateWorktree(
     const file = join(repo.top, path);
     if (entry === null) removeFile(file);
     else {
-      ensureProjectFolder(
-        repo.top,
-        ...toRelativePath(repo.top, dirname(file))
-          .split('/')
-          .filter((part) => part !== ''),
-      );
+      const parts = toRelativePath(repo.top, dirname(file)).split('/');
+      ensureProjectFolder(repo.top, ...parts.filter((part) => part !== ''));
       writeProjectFile(file, readBlob(repo, entry.oid));
     }
   }
@@ -197,12 +166,9 @@ function updateWorktree(
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
 function editedError(path: string): HandoverError {
-  return new HandoverError(
-    'HANDOVER_PUBLISH_CONFLICT',
-    `${path} was changed on the remote, and is not as it was published here`,
-    {
-      hint: 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.',
-      data: { paths: [path] },
-    },
-  );
+  const message = `${path} was changed on the remote, and was edited here since it was published`;
+  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
+    hint: 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.',
+    data: { paths: [path] },
+  });
 }

@@ -109,9 +109,9 @@ async function describeOwn({ name, secret, identity }: OwnKeys): Promise<Record<
 
 async function printOwn({ out }: CliContext, keys: OwnKeys): Promise<void> {
   const { public_key = '', recipient = '' } = await describeOwn(keys);
-  out.line(dim('fingerprint  '), fingerprint(keys.secret));
-  out.line(dim('others type  '), `handover keys trust ${public_key} --name "${keys.name}"`);
-  out.line(dim('to lock for  '), recipient);
+  out.line(dim('fingerprint: '), fingerprint(keys.secret));
+  out.line(dim('others trust it with: '), `handover keys trust ${public_key} --name "${keys.name}"`);
+  out.line(dim('others encrypt to you with: '), `handover export --encrypt-to ${recipient}`);
 }
 
 function requireWord(word: string | undefined, what: string): string {
