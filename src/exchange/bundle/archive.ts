@@ -2,11 +2,11 @@ import { malformedError } from '../errors.ts';
 import { formatPublicKey, type PublicKey, parsePublicKey } from './minisign.ts';
 import { isSignerName } from './trust-list.ts';
 
-/** What a signer vouches for: what is in a bundle, by its digest, and where the bundle stands among others. */
+/** What the signature covers: the digest of the content, and the bundle's position in its series. */
 export interface Manifest {
   created_at: string;
   expires_at: string | null;
-  /** Null in a bundle that nobody signed. */
+  /** Null in an unsigned bundle. */
   origin: SignedOrigin | null;
   handovers: number;
   content: { name: ContentName; sha256: string };
@@ -15,10 +15,10 @@ export interface Manifest {
 export interface SignedOrigin {
   signer: string;
   key: PublicKey;
-  /** Bundles that follow each other have one series and a growing sequence. */
+  /** Successive bundles share a series and have growing sequence numbers. */
   series: string;
   sequence: number;
-  /** The digest of the manifest before this one in the series. */
+  /** The digest of the previous manifest of the series. */
   previous: string | null;
 }
 
@@ -30,7 +30,7 @@ export const MAX_HANDOVERS = 1000;
 
 const NONE = 'none';
 
-/** Lines that `sha256sum -c` takes: all but the last are comments to it. The first one says what is signed here. */
+/** Valid input for `sha256sum -c`, to which all lines but the last are comments. */
 export function formatManifest({ created_at, expires_at, origin, handovers, content }: Manifest): string {
   return `${[
     '# agent-handover bundle 1',
@@ -62,7 +62,7 @@ const MANIFEST = new RegExp(
   ].join('\n'),
 );
 
-/** The manifest, or the name of the field that is wrong. */
+/** The manifest, or the name of the invalid field. */
 export function parseManifest(text: string): Manifest | { wrong: string } {
   const fields = MANIFEST.exec(text);
   if (fields === null) return { wrong: findWrongField(text) };
@@ -104,7 +104,6 @@ function readOrigin(fields: OriginFields): SignedOrigin | null | keyof OriginFie
 
 const FIELDS = ['created', 'expires', 'signer', 'key', 'series', 'sequence', 'previous', 'handovers'];
 
-/** The first line that is not in its place, by the name that it should have. */
 function findWrongField(text: string): string {
   const lines = text.split('\n');
   if (lines[0] !== '# agent-handover bundle 1') return 'version';
@@ -112,10 +111,10 @@ function findWrongField(text: string): string {
   return FIELDS[at] ?? 'form';
 }
 
-/** The members of a bundle, in their order in the file. */
+/** The members of a bundle, in file order. */
 export interface Archive {
   manifest: Buffer;
-  /** Null when nobody signed it. */
+  /** Null when unsigned. */
   signature: Buffer | null;
   content: Buffer;
   contentName: ContentName;
@@ -127,10 +126,10 @@ const SIGNATURE_NAME = 'manifest.minisig';
 const END = Buffer.alloc(2 * BLOCK);
 const MAX_SIGNATURE_BYTES = 2048;
 
-/** Nothing is compressed, so nothing in a bundle can be larger than the bundle. */
+/** Nothing is compressed, so this bounds the content too. */
 export const MAX_BUNDLE_BYTES: number = 32 * 1024 * 1024;
 
-/** A tar file that any tar unpacks, and that is the same for the same members. */
+/** A tar file, deterministic. */
 export function formatArchive({ manifest, signature, content, contentName }: Archive): Buffer {
   return Buffer.concat([
     ...formatMember(MANIFEST_NAME, manifest),
@@ -140,15 +139,11 @@ export function formatArchive({ manifest, signature, content, contentName }: Arc
   ]);
 }
 
-/** Whether a file looks like a bundle of ours at all. */
 export function isArchive(bytes: Uint8Array): boolean {
   return Buffer.from(bytes.subarray(0, MANIFEST_NAME.length + 1)).equals(Buffer.from(`${MANIFEST_NAME}\0`));
 }
 
-/**
- * Takes a bundle apart. Only the very bytes that `formatArchive` gives are accepted: other names, other headers, bytes
- * in between or behind are refused. No size that the file claims is believed beyond its own.
- */
+/** Accepts only the exact bytes that `formatArchive` writes: no other names, headers, or extra bytes. */
 export function parseArchive(bytes: Buffer): Archive {
   if (bytes.length > MAX_BUNDLE_BYTES) throw malformedError('size');
   const manifest = takeMember(bytes, 0, [MANIFEST_NAME]);
@@ -171,7 +166,7 @@ export function parseArchive(bytes: Buffer): Archive {
 interface Member {
   name: string;
   bytes: Buffer;
-  /** Where the next one begins. */
+  /** Start of the next one. */
   end: number;
 }
 
@@ -199,7 +194,7 @@ function roundUp(size: number): number {
   return Math.ceil(size / BLOCK) * BLOCK;
 }
 
-/** Neither owner nor time is told: they would only say who packed it, and when. */
+/** Without owner and time, which would only reveal who packed it and when. */
 function formatHeader(name: string, size: number): Buffer {
   const header = Buffer.alloc(BLOCK);
   header.write(name, 0, 'latin1');

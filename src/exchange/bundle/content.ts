@@ -9,13 +9,10 @@ import { MAX_HANDOVERS } from './archive.ts';
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
-/** Comma, and what opens a list or an object: each stands for a value. */
+/** A comma and the openings of lists and objects: each comes before a value. */
 const LEADS: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b]);
 
-/**
- * Whether JSON holds more values than `most`. To be asked before it is parsed: a value of two bytes takes a hundred in
- * memory.
- */
+/** Checked before parsing: a value of two bytes can take a hundred in memory. */
 export function holdsMoreValues(bytes: Uint8Array, most: number): boolean {
   let values = 0;
   let inText = false;
@@ -30,12 +27,12 @@ export function holdsMoreValues(bytes: Uint8Array, most: number): boolean {
   return false;
 }
 
-/** Sealed handovers, one a line. */
+/** One handover a line. */
 export function formatContent(handovers: readonly Handover[]): Buffer {
   return Buffer.from(handovers.map((handover) => `${JSON.stringify(handover)}\n`).join(''));
 }
 
-/** Exactly what was packed, or a refusal that names the handover by its place and the field. */
+/** Errors name the handover by position and the field, never the content. */
 export function parseContent(bytes: Buffer, count: number): Handover[] {
   const lines = splitLines(bytes);
   if (lines.length !== count || count > MAX_HANDOVERS) throw malformedError('number of handovers');
@@ -47,7 +44,6 @@ export function parseContent(bytes: Buffer, count: number): Handover[] {
   return handovers;
 }
 
-/** Values of two bytes would take a hundred times the memory of the bundle. */
 const MAX_CONTENT_VALUES = 1_000_000;
 const NEWLINE = 0x0a;
 
@@ -83,7 +79,7 @@ function parseOrRefuse(text: string, refusal: () => HandoverError): unknown {
   }
 }
 
-/** Null for what has no canonical form, such as a lone surrogate. */
+/** Null when there is no canonical form, as with a lone surrogate. */
 function checksumOrNull(handover: Handover): string | null {
   try {
     return computeChecksum(handover);
@@ -93,7 +89,7 @@ function checksumOrNull(handover: Handover): string | null {
   }
 }
 
-/** The path of a field as far as its names are ours: a stranger's keys are content too. */
+/** The field's path, as far as its names are ours: unknown keys are untrusted content. */
 export function nameField(issue: v.BaseIssue<unknown>): string {
   const names = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? String(key) : key));
   const end = names.findIndex((name) => typeof name !== 'string' || !/^(?:[a-z_0-9]{1,24})$/.test(name));

@@ -31,7 +31,7 @@ export interface Import {
   handovers: ImportedHandover[];
 }
 
-/** Verifies a bundle, decides on every handover in it, and keeps all that are to be kept or none. */
+/** Verifies a bundle and stores its handovers, all or none. */
 export async function importBundle(store: Store, bytes: Buffer, options: ImportOptions): Promise<Import> {
   if (!options.dryRun) finishArrivals(store);
   const opened = await openBundle(store, bytes, options);
@@ -48,7 +48,7 @@ export async function importBundle(store: Store, bytes: Buffer, options: ImportO
   return { signer: opened.signer, missing: opened.missing, handovers };
 }
 
-/** By its first bytes. Nothing else of a file decides how it is read. */
+/** Only the first bytes decide how a file is read. */
 export async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
   if (isArchive(bytes)) return await openOwnBundle(store, bytes, options);
   if (/^\s{0,64}\{/.test(bytes.toString('latin1', 0, 65)))

@@ -1,44 +1,38 @@
-import type { HandoverError } from '../../errors.ts';
-import type { Handover, Imported, Signer } from '../../model/handover.ts';
+import type { Handover, Signer } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
-import type { Machine } from '../../platform/machine.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { findReceived } from '../../store/series.ts';
 import type { Store } from '../../store/store.ts';
-import { malformedError, unsignedError, untrustedError } from '../errors.ts';
+import { malformedError, untrustedError } from '../errors.ts';
 import { acceptHandover, BUNDLE_FORMAT } from './accept-import.ts';
 import { decryptWithAge, type Opener } from './age.ts';
 import { type Archive, type Manifest, parseArchive, parseManifest, type SignedOrigin } from './archive.ts';
 import { parseContent } from './content.ts';
 import { fingerprint, parseSignature, verifyFile } from './minisign.ts';
-import { type ConfirmSigner, checkSigner, type SignerIdentity } from './trust-list.ts';
+import { checkSigner, type SignerClaim, type SignerOptions } from './trust-list.ts';
 
-export interface OpenOptions {
-  machine: Machine;
+export interface OpenOptions extends SignerOptions {
   opener: Opener;
-  confirmSigner: ConfirmSigner;
-  /** For each handover one of its own. */
+  /** A new one for each handover. */
   makeRedactor(): Redactor;
-  allowUnsigned: boolean;
-  /** Also what is not newer than what was imported before. */
+  /** Accept bundles that are not newer than the last one imported. */
   allowOlder: boolean;
 }
 
-/** A bundle that was verified and read: handovers as they are kept here. */
+/** A verified bundle: its handovers as they are stored here. */
 export interface BundleContents {
   digest: string;
-  /** Null when nobody vouches for it. */
   signer: Signer | null;
-  /** What a reader would want to rely on, and cannot. */
+  /** What could not be checked. */
   missing: readonly string[];
-  /** Where it stands in its series, for the journal. */
+  /** Its position in its series, for the journal. */
   detail: { key?: string; series?: string; sequence?: number };
   handovers: Handover[];
 }
 
 /**
- * Opens a bundle of ours. In this order: the form of the file, the signature of the manifest, the digest of the content,
- * expiry and sequence, and only then keys, passphrases and JSON.
+ * Opens a bundle of ours. Order of checks: format of the file, signature of the manifest, digest of the content, expiry
+ * and sequence; only then decryption and JSON.
  */
 export async function openOwnBundle(
   store: Store,
@@ -48,19 +42,21 @@ export async function openOwnBundle(
   const archive = parseArchive(bytes);
   const manifest = readManifest(archive);
   const digest = sha256Hex(archive.manifest);
-  const signer = await findSigner(archive, manifest, options);
+  const signer = await checkSigner(readClaim(archive, manifest), options);
   if (sha256Hex(archive.content) !== manifest.content.sha256) throw malformedError('digest of the content');
-  checkExpiry(manifest, options);
-  const origin = signer === null ? null : manifest.origin;
+  const { expires_at, origin } = manifest;
+  if (expires_at !== null && options.machine.clock.now() > Date.parse(expires_at))
+    throw untrustedError(`the bundle expired at ${expires_at}`, 'Ask the sender for a new one.');
   const detail =
-    origin === null ? {} : checkSequence(store, origin, { digest, allowOlder: options.allowOlder });
+    signer === null || origin === null
+      ? {}
+      : checkSequence(store, origin, { digest, allowOlder: options.allowOlder });
   const content =
     archive.contentName === 'handovers.jsonl'
       ? archive.content
       : await decryptWithAge(archive.content, options.opener);
-  const handovers = parseContent(content, manifest.handovers);
-  const missing = signer === null ? ['a signature'] : [];
-  return { digest, signer, missing, detail, handovers: acceptHandovers(handovers, signer, options) };
+  const handovers = acceptHandovers(parseContent(content, manifest.handovers), signer, options);
+  return { digest, signer, missing: signer === null ? ['a signature'] : [], detail, handovers };
 }
 
 function readManifest(archive: Archive): Manifest {
@@ -70,33 +66,16 @@ function readManifest(archive: Archive): Manifest {
   return manifest;
 }
 
-/** Null when nobody signed it and that is allowed. A signature that is there is never passed over. */
-async function findSigner(
-  archive: Archive,
-  { origin }: Manifest,
-  options: OpenOptions,
-): Promise<Signer | null> {
-  if (archive.signature === null) {
-    if (!options.allowUnsigned) throw unsignedError();
-    return null;
-  }
+/** Null when there is no signature. An invalid one is always an error. */
+function readClaim(archive: Archive, { origin }: Manifest): SignerClaim | null {
+  if (archive.signature === null) return null;
   const signature = parseSignature(archive.signature.toString('utf8'));
   if (signature === null || origin === null) throw malformedError('signature');
-  const claim = {
-    name: origin.signer,
-    key: origin.key,
-    isSignedBy: (key: SignerIdentity['key']) => verifyFile(archive.manifest, signature, key),
-  };
-  const known = await checkSigner(claim, options.machine, options.confirmSigner);
-  return { name: known.name, key: fingerprint(known.key) };
+  const { signer: name, key } = origin;
+  return { name, key, isSignedBy: (known) => verifyFile(archive.manifest, signature, known) };
 }
 
-function checkExpiry({ expires_at }: Manifest, { machine }: OpenOptions): void {
-  if (expires_at === null || machine.clock.now() <= Date.parse(expires_at)) return;
-  throw untrustedError(`the bundle expired at ${expires_at}`, 'Ask the sender for a new one.');
-}
-
-/** What has come once, or is older than what has come, does not come again: it could undo what was learned since. */
+/** Replayed and older bundles are refused: they could undo newer knowledge. */
 function checkSequence(
   store: Store,
   origin: SignedOrigin,
@@ -106,28 +85,26 @@ function checkSequence(
   const key = fingerprint(origin.key);
   const last = findReceived(store, key, series);
   const isNext = last !== null && sequence === last.sequence + 1;
-  if (isNext && previous !== last.digest && !allowOlder) throw forkError(sequence);
+  if (isNext && previous !== last.digest && !allowOlder) {
+    throw untrustedError(
+      `the bundle, number ${sequence} of its series, does not follow the one that was imported before it`,
+      'Two senders may use one key. Ask the sender; to import it anyway: --allow-older',
+    );
+  }
   if (last !== null && sequence <= last.sequence && !allowOlder) {
     const isSame = digest === last.digest;
     throw untrustedError(
       isSame
         ? `this bundle was imported before (number ${sequence})`
         : `the bundle is number ${sequence} of its series, and number ${last.sequence} was imported before`,
-      isSame ? 'There is nothing to do. See: handover list' : 'To take it nevertheless: --allow-older',
+      isSame ? 'There is nothing to do. See: handover list' : 'To import it anyway: --allow-older',
       { sequence, last: last.sequence },
     );
   }
   return { key, series, sequence };
 }
 
-function forkError(sequence: number): HandoverError {
-  return untrustedError(
-    `the bundle, number ${sequence} of its series, does not follow the one that was imported before it`,
-    'Two senders may use one key. Ask the sender; to take it nevertheless: --allow-older',
-  );
-}
-
-/** The same handover is the same again in every bundle of its signer: nothing of the bundle is kept in it. */
+/** Nothing of the bundle is stored in a handover, so that it is the same in every bundle of its signer. */
 function acceptHandovers(
   handovers: readonly Handover[],
   signer: Signer | null,
@@ -136,13 +113,10 @@ function acceptHandovers(
   const inBundle = new Set(handovers.map(({ id }) => id));
   return handovers.map((handover) => {
     const { id, imported: earlier } = handover;
-    const detail = earlier === undefined ? {} : { detail: { earlier: describeEarlier(earlier) } };
+    // Where it came from before, as the signer says.
+    const { detail: _, ...origin } = earlier ?? {};
+    const detail = earlier === undefined ? {} : { detail: { earlier: origin } };
     const imported = { format: BUNDLE_FORMAT, id, signer, ...detail };
     return acceptHandover(handover, { imported, inBundle, redactor: makeRedactor() });
   });
-}
-
-/** Where it had come from before, as the signer says. */
-function describeEarlier({ format, id, signer }: Imported): Record<string, unknown> {
-  return { format, id, ...(signer === undefined ? {} : { signer }) };
 }

@@ -12,13 +12,13 @@ import type { OwnKeys } from './own-keys.ts';
 export interface PackOptions {
   createdAt: string;
   expiresAt: string | null;
-  /** Null for a bundle that nobody vouches for. */
+  /** Null for an unsigned bundle. */
   signer: OwnKeys | null;
-  /** Null for a bundle that anybody can read. */
+  /** Null for an unencrypted bundle. */
   lock: Lock | null;
 }
 
-/** Handovers that were prepared to leave, as the one file that leaves. */
+/** The handovers must have gone through `prepareExport`. */
 export async function packBundle(
   store: Store,
   handovers: readonly Handover[],
@@ -59,7 +59,7 @@ function signManifest(manifest: Manifest, { name, secret }: OwnKeys, place: Seri
   return { text, signature };
 }
 
-/** Bundles of one project follow each other. */
+/** Each project has its own series. */
 function findScope(handovers: readonly Handover[]): string {
   const [first, ...others] = new Set(handovers.map(({ project }) => project.id));
   return first === undefined || others.length > 0 ? 'many' : first;

@@ -7,10 +7,7 @@ import { expandHome } from '../../platform/place.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 
-/**
- * A copy of a value of JSON in which every text, also those that are names of members, is what `change` makes of it.
- * A name that becomes `__proto__` is left out, as it is wherever JSON is read.
- */
+/** Applies `change` to every string and key of a JSON value. A key that becomes `__proto__` is dropped. */
 export function mapTexts(value: unknown, change: (text: string) => string): unknown {
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
@@ -26,16 +23,16 @@ export function mapTexts(value: unknown, change: (text: string) => string): unkn
 export interface ExportOptions {
   machine: Machine;
   redactor: Redactor;
-  /** Only facts of these kinds leave, and of the prose then only the title; null for all. */
+  /** Only facts of these kinds are exported, and of the prose only the title; null for everything. */
   only: ReadonlySet<FactKind> | null;
 }
 
-/** The root of what leaves: it is known to nobody else, and tells who the user is. */
+/** Replaces the project's root, which would reveal who the user is. */
 const ROOT = '.';
 
 /**
- * The handover as others may see it: paths from the project's root on, nothing of the home folder, of terminals and of
- * transcripts, redacted once more, and sealed anew.
+ * The handover as others may see it: paths relative to the project, no home folder, terminal or transcript, redacted
+ * again and resealed.
  */
 export function prepareExport(handover: Handover, options: ExportOptions): Handover {
   const { only, machine, redactor } = options;
@@ -60,14 +57,12 @@ export function prepareExport(handover: Handover, options: ExportOptions): Hando
   return sealHandover(redactDraft(hidePathsIn(draft, makePathHider(handover, machine)), redactor));
 }
 
-/** Ids and names of members that are ours are no text of anybody. */
 function hidePathsIn(draft: HandoverDraft, hidePaths: (text: string) => string): HandoverDraft {
   const { schema, id, created_at, previous, ...rest } = draft;
-  const told = v.parse(v.looseObject({}), mapTexts(rest, hidePaths));
-  return v.parse(HandoverDraft, { ...told, schema, id, created_at, previous });
+  const changed = v.parse(v.looseObject({}), mapTexts(rest, hidePaths));
+  return v.parse(HandoverDraft, { ...changed, schema, id, created_at, previous });
 }
 
-/** A path that leads out of the project can be probed nowhere else. */
 function dropOutsideProbe(fact: Fact): Fact {
   const { probe, ...rest } = fact;
   return probe === undefined || isOutside(probe.path) ? rest : fact;
@@ -77,12 +72,11 @@ export function isOutside(path: string): boolean {
   return /^(?:[/~\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)|\0/.test(path);
 }
 
-/** A remote that is a folder of this machine says nothing to another one. */
 function hideLocalRemote(remote: string | null): string | null {
   return remote === null || isOutside(remote) || remote.startsWith('file:') ? null : remote;
 }
 
-/** Takes the root and the home folder out of texts, wherever they stand. */
+/** Replaces the root and the home folder wherever they occur in a text. */
 function makePathHider({ workspace }: Handover, machine: Machine): (text: string) => string {
   const roots = [...new Set([workspace.root, expandHome(workspace.root, machine)])].filter(
     (root) => root.length > 2,
@@ -101,11 +95,11 @@ function makePathHider({ workspace }: Handover, machine: Machine): (text: string
 
 interface PathToHide {
   path: string;
-  /** What stands for it. */
+  /** Its replacement. */
   itself: string;
-  /** Whether what lies in it is named from there on, without a mark. */
+  /** Whether paths inside become relative instead. */
   drops: boolean;
-  /** What follows the path where it is only the beginning of another name. */
+  /** Matches what follows when the path is only the beginning of another name. */
   goesOn: RegExp;
 }
 

@@ -1,14 +1,15 @@
 import { join } from 'node:path';
 import { HandoverError, hasErrno } from '../../errors.ts';
+import type { Signer } from '../../model/handover.ts';
 import { readRegularFile, writeFileDurably } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
-import { malformedError, untrustedError } from '../errors.ts';
+import { malformedError, unsignedError, untrustedError } from '../errors.ts';
 import { fingerprint, formatPublicKey, isSameKey, type PublicKey, parsePublicKey } from './minisign.ts';
 
-/** ASCII only, so that no name looks like another. `none` stands for nobody. */
+/** ASCII only, so that no two names look alike. `none` is reserved. */
 const SIGNER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,62}[A-Za-z0-9._@+-])?$/;
 
 export function isSignerName(text: string): boolean {
@@ -17,11 +18,8 @@ export function isSignerName(text: string): boolean {
 
 export function assertSignerName(text: string): void {
   if (isSignerName(text)) return;
-  throw new HandoverError(
-    'HANDOVER_USAGE',
-    'the name of a signer has 1 to 64 letters, digits, blanks or ._@+-',
-    { hint: 'Give one with --name, such as --name alice' },
-  );
+  const message = 'the name of a signer has 1 to 64 letters, digits, blanks or ._@+-';
+  throw new HandoverError('HANDOVER_USAGE', message, { hint: 'Give one with --name, such as --name alice' });
 }
 
 export interface TrustedKey {
@@ -40,7 +38,7 @@ export function findTrustList(machine: Machine): string {
   return join(findConfigFolder(machine), NAME);
 }
 
-/** A line that cannot be read stops everything: trust must not hang on a slip of the pen. */
+/** An invalid line is an error: trust must not depend on a typo. */
 export function readTrustList(machine: Machine): TrustedKey[] {
   const path = findTrustList(machine);
   return readLines(path).flatMap((line, index) => {
@@ -49,7 +47,7 @@ export function readTrustList(machine: Machine): TrustedKey[] {
     const key = parsePublicKey(text);
     if (key === null || !isSignerName(name)) {
       throw new HandoverError('HANDOVER_CONFIG_INVALID', `${path} cannot be read at line ${index + 1}`, {
-        hint: 'Mend or remove that line.',
+        hint: 'Correct or remove that line.',
       });
     }
     return [{ state: state === 'revoked' ? 'revoked' : 'trusted', key, name }];
@@ -65,7 +63,7 @@ function readLines(path: string): string[] {
   }
 }
 
-/** Pins a key to a name. A name has one trusted key, a key has one name, and a revoked key stays revoked. */
+/** Pins a key to a name. A name has one trusted key, a key one name, and a revoked key stays revoked. */
 export function trustKey(machine: Machine, key: PublicKey, name: string): void {
   assertSignerName(name);
   changeTrustList(machine, (lines) => {
@@ -80,7 +78,7 @@ export function trustKey(machine: Machine, key: PublicKey, name: string): void {
   });
 }
 
-/** Whoever makes a key needs a name that is not that of another key here. */
+/** A new key must not take the name of another trusted key. */
 export function assertNameIsFree(machine: Machine, name: string): void {
   assertSignerName(name);
   const other = findTrusted(readTrustList(machine), name);
@@ -100,7 +98,7 @@ function alreadyTrustedError({ name }: TrustedKey): HandoverError {
   });
 }
 
-/** Marks every key that is meant as revoked, by name, public key or fingerprint. The lines stay, so that it is remembered. */
+/** Marks keys as revoked, by name, public key or fingerprint. Their lines stay in the file. */
 export function revokeKeys(machine: Machine, words: string): TrustedKey[] {
   const isMeant = makeMatcher(words);
   const meant = readTrustList(machine).filter(isMeant);
@@ -127,12 +125,10 @@ function makeMatcher(words: string): (entry: TrustedKey) => boolean {
     (hex.length >= 8 && fingerprint(key).replaceAll(' ', '').startsWith(hex));
 }
 
-const LOCK_WAIT_MS = 2000;
-
 function changeTrustList(machine: Machine, change: (lines: string[]) => string[]): void {
   const folder = ensurePrivateFolder(findConfigFolder(machine), 'locks');
   const path = findTrustList(machine);
-  withLock({ folder, name: NAME, waitMs: LOCK_WAIT_MS, clock: machine.clock }, () => {
+  withLock({ folder, name: NAME, waitMs: 2000, clock: machine.clock }, () => {
     const before = readLines(path).filter((line, index, all) => line !== '' || index < all.length - 1);
     const after = change(before);
     const text = `${before.length === 0 ? HEAD : ''}${after.map((line) => `${line}\n`).join('')}`;
@@ -147,7 +143,7 @@ export function revokedError({ name, key }: TrustedKey): HandoverError {
   );
 }
 
-/** The one thing that must never be waved through: a known name with another key. */
+/** A known name with another key is always refused. */
 export function changedKeyError({ name, key }: TrustedKey, other: PublicKey): HandoverError {
   return untrustedError(
     `the key of ${name} has changed\n  known key:   ${fingerprint(key)}\n  other key:   ${fingerprint(other)}`,
@@ -156,46 +152,44 @@ export function changedKeyError({ name, key }: TrustedKey, other: PublicKey): Ha
   );
 }
 
-/** What a bundle says of its signer. Nothing of it is believed. */
-export interface SignerClaim {
-  name: string;
-  key: PublicKey;
-  /** Whether the signature over the bundle is one of this key. */
-  isSignedBy(key: PublicKey): boolean;
-}
-
 export interface SignerIdentity {
   name: string;
   key: PublicKey;
 }
 
-/** Asked when a key is met for the first time: the user vouches for it, and it is pinned, or this throws. */
-export type ConfirmSigner = (stranger: SignerIdentity) => Promise<void>;
-
-/**
- * Who signed a bundle, by the trust list. The key in the bundle only says which one to look for: what is verified with is
- * the key on the list. A stranger is introduced first, and only with a signature that holds.
- */
-export async function checkSigner(
-  claim: SignerClaim,
-  machine: Machine,
-  introduce: ConfirmSigner,
-): Promise<SignerIdentity> {
-  const list = readTrustList(machine);
-  const known = list.find((entry) => isSameKey(entry.key, claim.key));
-  if (known !== undefined) return verifyKnown(known, claim);
-  const namesake = findTrusted(list, claim.name);
-  if (namesake !== undefined) throw changedKeyError(namesake, claim.key);
-  if (!claim.isSignedBy(claim.key)) throw malformedError('signature');
-  const stranger = { name: claim.name, key: claim.key };
-  await introduce(stranger);
-  return stranger;
+/** What a bundle claims about its signer; untrusted. */
+export interface SignerClaim extends SignerIdentity {
+  isSignedBy(key: PublicKey): boolean;
 }
 
-function verifyKnown(entry: TrustedKey, claim: SignerClaim): SignerIdentity {
-  if (entry.state === 'revoked') throw revokedError(entry);
-  if (!claim.isSignedBy(entry.key)) throw malformedError('signature');
-  return { name: entry.name, key: entry.key };
+export interface SignerOptions {
+  machine: Machine;
+  allowUnsigned: boolean;
+  /** Called for an unknown key: pins it if the user vouches for it, else throws. */
+  confirmSigner(signer: SignerIdentity): Promise<void>;
+}
+
+/**
+ * Who signed a bundle; null for an unsigned one, if that is allowed. The key in the bundle only selects an entry of the
+ * trust list; that entry's key verifies. An unknown signer is confirmed only if the signature is valid.
+ */
+export async function checkSigner(
+  claim: SignerClaim | null,
+  { machine, allowUnsigned, confirmSigner }: SignerOptions,
+): Promise<Signer | null> {
+  if (claim === null) {
+    if (!allowUnsigned) throw unsignedError();
+    return null;
+  }
+  const list = readTrustList(machine);
+  const known = list.find((entry) => isSameKey(entry.key, claim.key));
+  if (known?.state === 'revoked') throw revokedError(known);
+  const namesake = known === undefined ? findTrusted(list, claim.name) : undefined;
+  if (namesake !== undefined) throw changedKeyError(namesake, claim.key);
+  const { name, key } = known ?? claim;
+  if (!claim.isSignedBy(key)) throw malformedError('signature');
+  if (known === undefined) await confirmSigner({ name, key });
+  return { name, key: fingerprint(key) };
 }
 
 export function unknownSignerError({ name, key }: SignerIdentity): HandoverError {

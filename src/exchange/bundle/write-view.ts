@@ -13,7 +13,6 @@ import { writeV2Envelope } from '../legacy/v2-view.ts';
 import type { Lock } from './age.ts';
 import type { OwnKeys } from './own-keys.ts';
 
-/** Forms that others read, besides the bundle. */
 export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
 
 export interface ViewOptions {
@@ -22,7 +21,7 @@ export interface ViewOptions {
   lock: Lock | null;
 }
 
-/** Handovers in a form that other tools, or people, read. */
+/** Handovers in a format that people or other tools read. */
 export function writeView(
   handovers: readonly Handover[],
   { format, reader }: { format: ViewFormat; reader: Reader },
@@ -48,7 +47,7 @@ function requireOne(handovers: readonly Handover[], format: string): Handover {
   });
 }
 
-/** The path of the project stays here: its name goes in its place. */
+/** With the project's name instead of its path. */
 function writeSessionHandoff(handover: Handover, { signer, lock }: ViewOptions): string {
   const record = { ...writeSessionHandoffRecord(handover), project: handover.project.name };
   const bundle = formatSessionHandoffBundle(record, signer);
@@ -56,7 +55,7 @@ function writeSessionHandoff(handover: Handover, { signer, lock }: ViewOptions):
   return `${encryptSessionHandoff(Buffer.from(bundle), lock.passphrase, makeEncryptionSeed())}\n`;
 }
 
-/** Handoff V2 restores whatever has a checksum, and anybody can compute one: what others sent must not go that way. */
+/** Handoff V2 trusts any envelope with a checksum, which anybody can compute, so imported handovers are refused. */
 function writeV2(handover: Handover, machine: Machine): string {
   if (isForeign(handover)) {
     throw new HandoverError(

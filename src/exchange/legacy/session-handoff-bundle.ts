@@ -1,14 +1,13 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
-import type { Signer } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { parseJson } from '../../model/json.ts';
 import { acceptHandover } from '../bundle/accept-import.ts';
+import type { Opener } from '../bundle/age.ts';
 import { holdsMoreValues, nameField } from '../bundle/content.ts';
 import {
   decodeBase64,
-  fingerprint,
   idOfKey,
   type PublicKey,
   type SecretKey,
@@ -16,15 +15,15 @@ import {
   verifyBytes,
 } from '../bundle/minisign.ts';
 import type { BundleContents, OpenOptions } from '../bundle/open-bundle.ts';
-import { checkSigner, isSignerName } from '../bundle/trust-list.ts';
-import { malformedError, unsignedError } from '../errors.ts';
+import { checkSigner, isSignerName, type SignerClaim } from '../bundle/trust-list.ts';
+import { malformedError } from '../errors.ts';
 import {
   describeLostProject,
   readSessionHandoffRecord,
   SessionHandoffRecord,
 } from './session-handoff-record.ts';
 
-/** As Go's encoding/json writes text: markup and line separators escaped, everything else as it is. */
+/** Like Go's encoding/json: escapes markup and line separators. */
 export function formatGoText(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(
     /[<>&\u2028\u2029]/g,
@@ -32,7 +31,7 @@ export function formatGoText(text: string): string {
   );
 }
 
-/** The record in the form that session-handoff takes its checksum of. */
+/** The canonical form that session-handoff computes its checksum of. */
 export function formatGoRecord(record: BundleRecord): string {
   const list = (texts: readonly string[]): string => `[${texts.map(formatGoText).join(',')}]`;
   const { id, created_at, tool, project, title, summary, next, changed } = record;
@@ -44,7 +43,7 @@ export function formatGoRecord(record: BundleRecord): string {
   return `{${members.join(',')}}`;
 }
 
-/** The same with an indent of two, as Go's MarshalIndent has it. Empty lists stay on their line. */
+/** Like Go's MarshalIndent with two spaces. */
 export function indentJson(json: string): string {
   let out = '';
   let depth = 0;
@@ -72,7 +71,7 @@ function endOfText(json: string, start: number): number {
   return json.length;
 }
 
-/** A record as it is signed: whether its steps are null or none makes another checksum. */
+/** A record as it is signed: null and an empty list of steps have different checksums. */
 export type BundleRecord = Omit<SessionHandoffRecord, 'next'> & { next: string[] | null };
 
 const BundleFile = v.object({
@@ -85,16 +84,16 @@ const BundleFile = v.object({
   record: v.object({ ...SessionHandoffRecord.entries, next: v.nullish(v.array(v.string()), null) }),
 });
 
-/** A bundle of session-handoff, checked for all but who signed it. */
+/** A bundle of session-handoff, verified except for who signed it. */
 export interface SessionHandoffBundle {
   record: BundleRecord;
-  /** Null where nothing is signed, or what is signed is not what is said. */
-  claim: { name: string; key: PublicKey; isSignedBy(key: PublicKey): boolean } | null;
-  /** What is given up when it is taken without a signature. */
+  /** Null when it is unsigned, or of a version that has no signatures. */
+  claim: SignerClaim | null;
+  /** What could not be checked. */
   missing: readonly string[];
 }
 
-/** One record, perhaps in base64: nobody vouches for it yet when it is parsed. */
+/** Strict, because it is parsed before the signature is checked. */
 const LIMITS = { maxBytes: 8 * 1024 * 1024, maxDepth: 16 };
 const MAX_VALUES = 20_000;
 
@@ -109,7 +108,7 @@ export function parseBundleJson(bytes: Buffer): unknown {
   }
 }
 
-/** Versions that are not known are refused whatever is allowed: nobody knows what they mean. */
+/** Unknown versions are always refused. */
 export function readSessionHandoffBundle(value: unknown): SessionHandoffBundle {
   const result = v.safeParse(BundleFile, value);
   if (!result.success || Array.isArray(value))
@@ -138,15 +137,16 @@ function readClaim(
   name: string,
   publicKey: string,
   { signature, sum }: { signature: string; sum: string },
-): SessionHandoffBundle['claim'] {
+): SignerClaim | null {
   const key = decodeBase64(publicKey, 32);
   const bytes = decodeBase64(signature, 64);
   if (key === null || bytes === null) return null;
+  const id = idOfKey(key);
   const isSignedBy = (known: PublicKey): boolean => verifyBytes(Buffer.from(sum), bytes, known);
-  return { name, key: { id: idOfKey(key), key }, isSignedBy };
+  return { name: isSignerName(name) ? name : `key ${id.toString('hex')}`, key: { id, key }, isSignedBy };
 }
 
-/** Version 3 with a key, else version 2. Without a line end, as it is encrypted. */
+/** Version 3 with a signer, else version 2. Without a final newline, as it is encrypted. */
 export function formatSessionHandoffBundle(
   record: BundleRecord,
   signer: { name: string; secret: SecretKey } | null,
@@ -169,7 +169,7 @@ const SALT_BYTES = 16;
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
-/** What session-handoff writes when it encrypts. Only these words and lengths are known: all else is refused unread. */
+/** An encrypted file of session-handoff. Anything else is refused. */
 const EncryptedFile = v.object({
   version: v.literal(1),
   algorithm: v.literal(ALGORITHM),
@@ -178,10 +178,6 @@ const EncryptedFile = v.object({
   nonce: v.string(),
   ciphertext: v.string(),
 });
-
-export function isEncrypted(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && 'ciphertext' in value;
-}
 
 export interface EncryptionSeed {
   salt: Buffer;
@@ -214,10 +210,10 @@ export function encryptSessionHandoff(
   return indentJson(JSON.stringify({ ...fields, ciphertext: encode(ciphertext) }));
 }
 
-/** Everything that the header says is checked before the passphrase is asked for or any key derived. */
+/** Checks the whole header before it asks for the passphrase. */
 export async function decryptSessionHandoff(
   value: unknown,
-  askPassphrase: () => Promise<Buffer>,
+  opener: Pick<Opener, 'askPassphrase'>,
 ): Promise<Buffer> {
   const result = v.safeParse(EncryptedFile, value);
   if (!result.success) throw malformedError(`field ${nameField(result.issues[0])}`);
@@ -229,7 +225,7 @@ export async function decryptSessionHandoff(
   if (nonceBytes === null) throw malformedError('field nonce');
   if (sealed.length < TAG_BYTES || sealed.toString('base64') !== ciphertext)
     throw malformedError('field ciphertext');
-  const key = deriveSessionHandoffKey(await askPassphrase(), saltBytes);
+  const key = deriveSessionHandoffKey(await opener.askPassphrase(), saltBytes);
   const decipher = createDecipheriv(ALGORITHM, key, nonceBytes);
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES));
   try {
@@ -238,20 +234,21 @@ export async function decryptSessionHandoff(
     throw new HandoverError(
       'HANDOVER_BUNDLE_LOCKED',
       'the bundle cannot be opened: the passphrase is wrong, or the bundle is damaged',
-      { hint: 'Try again with the passphrase that the sender told you.', cause },
+      { hint: 'Try again with the passphrase from the sender.', cause },
     );
   }
 }
 
 /**
- * Opens a bundle of session-handoff. Its signature lies inside the encryption and covers the record alone, so the header
- * is checked word by word first. What it does not have, a sequence and an expiry, cannot be checked.
+ * Opens a bundle of session-handoff. Its signature is inside the encryption and covers the record only, so the header is
+ * checked strictly first. The format has no sequence and no expiry to check.
  */
 export async function openSessionHandoffBundle(bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
   const outer = parseBundleJson(bytes);
-  const inner = isEncrypted(outer) ? await decrypt(outer, options) : outer;
+  const isEncrypted = typeof outer === 'object' && outer !== null && 'ciphertext' in outer;
+  const inner = isEncrypted ? parseBundleJson(await decryptSessionHandoff(outer, options.opener)) : outer;
   const bundle = readSessionHandoffBundle(inner);
-  const signer = await findBundleSigner(bundle, options);
+  const signer = await checkSigner(bundle.claim, options);
   const record = { ...bundle.record, next: bundle.record.next ?? [] };
   const draft = readSessionHandoffRecord(record, describeLostProject(record.project), '.');
   const { format, id } = draft.imported ?? { format: '', id: '' };
@@ -261,22 +258,4 @@ export async function openSessionHandoffBundle(bytes: Buffer, options: OpenOptio
     redactor: options.makeRedactor(),
   });
   return { digest: sha256Hex(bytes), signer, missing: bundle.missing, detail: {}, handovers: [handover] };
-}
-
-async function decrypt(outer: unknown, { opener }: OpenOptions): Promise<unknown> {
-  const plain = await decryptSessionHandoff(outer, () => opener.askPassphrase());
-  return parseBundleJson(plain);
-}
-
-async function findBundleSigner(
-  { claim }: SessionHandoffBundle,
-  { allowUnsigned, machine, confirmSigner }: OpenOptions,
-): Promise<Signer | null> {
-  if (claim === null) {
-    if (!allowUnsigned) throw unsignedError();
-    return null;
-  }
-  const name = isSignerName(claim.name) ? claim.name : `key ${claim.key.id.toString('hex')}`;
-  const known = await checkSigner({ ...claim, name }, machine, confirmSigner);
-  return { name: known.name, key: fingerprint(known.key) };
 }
