@@ -13,16 +13,15 @@ import { keepExistingHandover, readHandover } from '../../store/handovers.ts';
 import type { Store } from '../../store/store.ts';
 import { describeLostProject } from './session-handoff-record.ts';
 
-/** The project that a record names by the path it had. */
 export interface LocatedProject {
   project: Project;
   /** The real path of its folder; null when it is not on this machine. */
   root: string | null;
-  /** The same as it is kept. */
+  /** The path as it is stored. */
   shownRoot: string;
 }
 
-/** Locates projects, each path only once: many records share a few. */
+/** With a cache: many records share a few projects. */
 export function makeProjectLocator(machine: Machine): (path: string) => LocatedProject {
   const known = new Map<string, LocatedProject>();
   return (path) => {
@@ -42,15 +41,14 @@ function locateProject(path: string, machine: Machine): LocatedProject {
   return { project: { id, name, remote: shownRemote }, root, shownRoot: abbreviateHome(root, machine) };
 }
 
-/** What became of one record of another store. */
 export interface MigratedRecord extends ImportResult {
-  /** From 1, in the order in which they were read. */
+  /** From 1, in reading order. */
   position: number;
   file: string;
 }
 
 export interface ImportResult {
-  /** The id it has here; null when it was refused. */
+  /** Its id here; null when it was refused. */
   id: string | null;
   outcome: 'imported' | 'would import' | 'present' | 'refused';
   note: string | null;
@@ -58,11 +56,11 @@ export interface ImportResult {
 
 export interface ImportRecordOptions {
   dryRun: boolean;
-  /** Whether the handover that has the id was made of this record. */
+  /** Whether the stored handover with the same id was made from this record. */
   isSame(known: HandoverDraft, draft: HandoverDraft): boolean;
 }
 
-/** Keeps a record, without its secrets, under the first of its possible ids that is free, unless it is here already. */
+/** Stores a redacted record under the first free id of `drafts`, unless it is here already. */
 export function importRecord(
   store: Store,
   drafts: readonly HandoverDraft[],
@@ -72,9 +70,9 @@ export function importRecord(
   for (const found of drafts) {
     const draft = redactDraft(found, redactor);
     const { id } = draft;
-    const standing = findOccupant(store, draft, isSame);
-    if (standing === 'same') return { id, outcome: 'present', note: null };
-    if (standing === 'other') continue;
+    const occupant = findOccupant(store, draft, isSame);
+    if (occupant === 'same') return { id, outcome: 'present', note: null };
+    if (occupant === 'other') continue;
     if (dryRun) return { id, outcome: 'would import', note: null };
     const failure = storeDraft(store, draft);
     return failure === null ? { id, outcome: 'imported', note: null } : refused(failure);
@@ -86,7 +84,7 @@ function refused(note: string): ImportResult {
   return { id: null, outcome: 'refused', note };
 }
 
-/** Null when it was kept, else why not. */
+/** Null when it was stored, else the reason why not. */
 function storeDraft(store: Store, draft: HandoverDraft): string | null {
   try {
     return keepExistingHandover(store, sealHandover(draft)) === null

@@ -3,67 +3,7 @@ import { HandoverError } from '../../errors.ts';
 import { canonicalize, sha256Hex } from '../../model/hash.ts';
 import { parseJson, RECORD_LIMITS } from '../../model/json.ts';
 
-export interface V2Decision {
-  id: string;
-  kind: 'constraint' | 'settled_decision' | 'blocker_rule' | 'anti_goal';
-  summary: string;
-  details: string;
-  priority: 'high' | 'medium';
-  applies_when: string;
-  source_refs: string[];
-}
-
-export interface V2Evidence {
-  id: string;
-  type: 'file' | 'transcript';
-  label: string;
-  path: string;
-  content_hash?: string | null;
-}
-
-/** What is to be resumed, in the order in which handoff V2 writes it. */
-export interface V2Snapshot {
-  schema_version: 2;
-  snapshot_id: string;
-  terminal_id: string;
-  source_session_id: string;
-  created_at: string;
-  expires_at: string;
-  status: 'pending';
-  goal: string;
-  current_task: string;
-  progress_percent: number;
-  progress_state: 'blocked' | 'in_progress' | 'ready';
-  blockers: { type: string; summary: string }[];
-  active_files: string[];
-  pending_operations: { type: string; target: string; state: string }[];
-  next_step: string;
-  decision_refs: string[];
-  evidence_refs: string[];
-  /** Never null; empty for a handover without a transcript, from which handoff V2 does not resume. */
-  n_1_transcript_path: string;
-  n_2_transcript_path: string | null;
-  message_intent: 'question' | 'instruction' | 'correction';
-  goal_origin: 'user_message' | 'slash_command_with_args' | 'slash_command_bare';
-  quality_score?: number;
-  tasks_snapshot?: { id: string; title: string; status: string }[];
-  open_questions?: string[];
-  session_chain: string[];
-  last_user_message?: string;
-}
-
-export interface V2Envelope {
-  schema_version: 1;
-  resume_snapshot: V2Snapshot;
-  decision_register: V2Decision[];
-  evidence_index: V2Evidence[];
-  checksum: string;
-}
-
-/**
- * SHA-256 over the JSON in ASCII, its keys in order and without white space. Neither the intent is covered nor what is
- * added when the status changes.
- */
+/** SHA-256 of the ASCII JSON with sorted keys. Covers neither the intent nor what a change of status adds. */
 export function computeV2Checksum(envelope: { resume_snapshot: object }): string {
   return hashCovered(printCovered(envelope));
 }
@@ -98,8 +38,8 @@ const NUMBER_MARK = '\ue000number:';
 const MARKED_NUMBER = /"\\ue000number:([^"]*)"/g;
 
 /**
- * The checksum that an envelope ought to have, of the text that was read. Numbers are covered as they were written: to
- * the tool, 1.0 and 1 differ. Null when it is not built like an envelope, or has what has no canonical form.
+ * The checksum of an envelope's text. Numbers count as they are written: to handoff V2, 1.0 and 1 differ. Null when it is
+ * not an envelope, or has no canonical form.
  */
 export function computeV2ChecksumOfText(text: string): string | null {
   const value = parseJson(markNumbers(text), 'an envelope');
@@ -118,7 +58,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const NUMBER = /-?\d[\d.eE+-]*/y;
 
-/** The numbers of a JSON text as texts that keep how they were written. */
+/** Replaces the numbers of a JSON text by strings that keep their spelling. */
 function markNumbers(json: string): string {
   let marked = '';
   let from = 0;
@@ -140,7 +80,7 @@ function markNumbers(json: string): string {
   return marked + json.slice(from);
 }
 
-/* Envelopes as handoff V2 wrote them: 0.3.x with one transcript path, 0.5.x with two. What is not named here is kept out. */
+/* Envelopes as handoff V2 wrote them: 0.3.x with one transcript path, 0.5.x with two. Other fields are dropped. */
 
 const NonEmpty = v.pipe(
   v.string(),
@@ -225,13 +165,17 @@ const V2Record = v.object({
 });
 export type V2Record = v.InferOutput<typeof V2Record>;
 
-/** A handover is nested a little deeper than what it was made of, and must be readable too. */
+/** As this version writes it. */
+export type V2Envelope = V2Record & {
+  schema_version: 1;
+  /** Never null; empty for a handover without a transcript, from which handoff V2 does not resume. */
+  resume_snapshot: { n_1_transcript_path: string };
+};
+
+/** Leaves room for the handover made of it, which is larger and nested deeper. */
 const LIMITS = { maxBytes: RECORD_LIMITS.maxBytes / 2, maxDepth: 48 };
 
-/**
- * Reads an envelope and checks it as the tool does: its fields, its references and its checksum. Where the transcript is
- * does not matter: it may have gone since. Throws a coded error that says what is wrong.
- */
+/** Checks fields, references and checksum as handoff V2 does. The transcript need not exist any more. */
 export function parseV2Record(text: string): V2Record {
   const result = v.safeParse(V2Record, parseJson(text, 'the envelope', LIMITS));
   if (!result.success) {

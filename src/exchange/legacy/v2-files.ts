@@ -25,13 +25,13 @@ import { parseV2Record, type V2Record } from './v2-envelope.ts';
 import { readV2Record } from './v2-import.ts';
 import { deriveSnapshotId } from './v2-view.ts';
 
-/** In a project, where 0.3.x keeps one file for each terminal. */
+/** Relative to a project: where 0.3.x has one file per terminal. */
 const PROJECT_PLACE = ['.claude', 'state', 'handoff'] as const;
-/** In a terminal's folder, where later versions keep one for each capture. */
+/** Relative to a terminal's folder: where later versions have one file per capture. */
 const TERMINAL_PLACE = 'snapshot';
 const NAME_END = '_handoff.json';
 
-/** The envelopes in a project, in a folder of envelopes, in a terminal's folder or in a folder of such folders. */
+/** `folder` is a project, a folder of envelopes, a terminal's folder, or the parent of such folders. */
 export function findV2Files(folder: string): string[] {
   const terminals = listNames(folder).map((name) => join(folder, name, TERMINAL_PLACE));
   const places = [join(folder, ...PROJECT_PLACE), folder, join(folder, TERMINAL_PLACE), ...terminals];
@@ -43,23 +43,21 @@ export function findV2Files(folder: string): string[] {
   );
 }
 
-const SNIFFED_BYTES = 64 * 1024;
-
 export function isV2File(path: string): boolean {
-  const head = readHead(path, SNIFFED_BYTES);
+  const head = readHead(path, 64 * 1024);
   if (head === null) return false;
   return path.endsWith(NAME_END) || /"resume_snapshot"\s*:/.test(head.bytes.toString('utf8'));
 }
 
 export interface V2MigrationOptions {
   dryRun: boolean;
-  /** The folder of the project, for envelopes that do not tell theirs. */
+  /** The project's folder, for envelopes that do not name it. */
   project: string;
 }
 
 /**
- * Takes over each envelope with the status it had, by itself: one that the tool would refuse is reported, a copy of it is
- * set aside, and it stops no other. The files are only read; doing it again changes nothing.
+ * Imports envelopes with their status. An invalid one is reported and copied to the quarantine; the others go on. The
+ * files are only read, and a repetition changes nothing.
  */
 export function migrateV2(
   store: Store,

@@ -11,7 +11,6 @@ import { abbreviateHome, type Place, toRelativePath } from '../../platform/place
 import type { V2Record } from './v2-envelope.ts';
 import { V2_FORMAT } from './v2-view.ts';
 
-/** Where an envelope is from: its project, and the machine on which its paths mean something. */
 export interface V2Origin {
   project: Place['project'];
   /** The real path of the project's folder; null when that is not on this machine. */
@@ -21,10 +20,7 @@ export interface V2Origin {
   machine: Machine;
 }
 
-/**
- * A handover of the same content. Nobody can vouch for an envelope, whose checksum needs no key: every fact of it is
- * imported, and none counts as said by the user.
- */
+/** The envelope as a handover. Its checksum needs no key, so every fact is marked imported, none as said by the user. */
 export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft {
   const { resume_snapshot: snapshot } = record;
   const createdMs = Date.parse(snapshot.created_at);
@@ -59,7 +55,7 @@ export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft 
   };
 }
 
-/** The same envelope has the same id, whatever became of its status. */
+/** Independent of the status. */
 function deriveSuffix({ resume_snapshot }: V2Record): string {
   const { snapshot_id, terminal_id, source_session_id, created_at } = resume_snapshot;
   const marks = [snapshot_id, terminal_id, source_session_id, created_at].map((text) => text.toWellFormed());
@@ -75,7 +71,7 @@ function describeQuality(score: number | null): HandoverDraft['quality'] {
   return score === null ? null : { score, rating: rateScore(score), axes: {} };
 }
 
-/** What has no place of its own in a handover. */
+/** The fields that a handover has no place for. */
 function keepRest(record: V2Record, origin: V2Origin): Record<string, unknown> {
   const { resume_snapshot: snapshot, environment_context, checksum } = record;
   const previous = snapshot.n_2_transcript_path ?? null;
@@ -92,7 +88,7 @@ function keepRest(record: V2Record, origin: V2Origin): Record<string, unknown> {
 }
 
 const NO_GOAL = 'Unknown task';
-/** Marks the last thing that the user said. */
+/** Marks the user's last message. */
 const LAST = { last: true };
 const ADVISORY = /^\(advisory\)\s*/;
 
@@ -160,7 +156,7 @@ function listFiles({ resume_snapshot, evidence_index }: V2Record, origin: V2Orig
   return [...proven, ...others.filter((fact) => !known.has(fact?.id))];
 }
 
-/** From the project where it lies in it, else with `~` for the home folder. */
+/** Relative to the project if inside it, else with `~` for the home folder. */
 function shortenPath(path: string, { root, machine }: V2Origin): string {
   const kept = path.toWellFormed();
   const inside = root === null || !isAbsolute(kept) ? '..' : toRelativePath(root, kept);
@@ -197,7 +193,7 @@ function makeFact(kind: FactKind, text: string, { status, detail = {} }: Marks =
   };
 }
 
-/** JSON may carry lone surrogates in escapes, and numbers beyond all bounds; the canonical form has none. */
+/** Without lone surrogates and infinite numbers, which have no canonical form. */
 function makeWellFormed(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (typeof value === 'string') return value.toWellFormed();
