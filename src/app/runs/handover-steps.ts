@@ -48,9 +48,9 @@ function requireAgentName(text: string): AgentName {
   });
 }
 
-export type ExportDeclaration = Extract<StepDeclaration, { kind: 'export' }>;
+type ExportDeclaration = Extract<StepDeclaration, { kind: 'export' }>;
 
-export interface ExportPlace {
+interface ExportPlace {
   store: Store;
   /** The project's folder, and its id. */
   root: string;

@@ -23,9 +23,9 @@ export interface SignedOrigin {
 }
 
 export const CONTENT_NAMES = ['handovers.jsonl', 'handovers.jsonl.age'] as const;
-export type ContentName = (typeof CONTENT_NAMES)[number];
+type ContentName = (typeof CONTENT_NAMES)[number];
 
-export const MAX_MANIFEST_BYTES = 4096;
+const MAX_MANIFEST_BYTES = 4096;
 export const MAX_HANDOVERS = 1000;
 
 const NONE = 'none';

@@ -8,15 +8,12 @@ import { openSessionHandoffBundle } from '../legacy/session-handoff-bundle.ts';
 import { isArchive } from './archive.ts';
 import { type BundleContents, type OpenOptions, openOwnBundle } from './open-bundle.ts';
 
-export const CONFLICT_POLICIES = ['fail', 'skip', 'replace'] as const;
-export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
-
 export interface ImportOptions extends OpenOptions {
-  onConflict: ConflictPolicy;
+  onConflict: 'fail' | 'skip' | 'replace';
   dryRun: boolean;
 }
 
-export type ImportOutcome = 'imported' | 'replaced' | 'skipped' | 'present';
+type ImportOutcome = 'imported' | 'replaced' | 'skipped' | 'present';
 
 export interface ImportedHandover {
   id: string;
@@ -49,7 +46,7 @@ export async function importBundle(store: Store, bytes: Buffer, options: ImportO
 }
 
 /** Only the first bytes decide how a file is read. */
-export async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
+async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
   if (isArchive(bytes)) return await openOwnBundle(store, bytes, options);
   if (/^\s{0,64}\{/.test(bytes.toString('latin1', 0, 65)))
     return await openSessionHandoffBundle(bytes, options);

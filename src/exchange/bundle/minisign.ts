@@ -77,7 +77,7 @@ export function formatPublicKeyFile(key: PublicKey): string {
 }
 
 /** As minisign prints it. */
-export function formatKeyId({ id }: { id: Buffer }): string {
+function formatKeyId({ id }: { id: Buffer }): string {
   return Buffer.from(id)
     .reverse()
     .toString('hex')
@@ -115,7 +115,7 @@ export function parseSecretKey(text: string): SecretKey | null {
   return secret.key.equals(key) ? secret : null;
 }
 
-export interface Comments {
+interface Comments {
   untrusted: string;
   trusted: string;
 }

@@ -16,7 +16,7 @@ export function isSignerName(text: string): boolean {
   return SIGNER_NAME.test(text) && text.toLowerCase() !== 'none';
 }
 
-export function assertSignerName(text: string): void {
+function assertSignerName(text: string): void {
   if (isSignerName(text)) return;
   const message = 'the name of a signer has 1 to 64 letters, digits, blanks or ._@+-';
   throw new HandoverError('HANDOVER_USAGE', message, { hint: 'Give one with --name, such as --name alice' });
@@ -136,7 +136,7 @@ function changeTrustList(machine: Machine, change: (lines: string[]) => string[]
   });
 }
 
-export function revokedError({ name, key }: TrustedKey): HandoverError {
+function revokedError({ name, key }: TrustedKey): HandoverError {
   return untrustedError(
     `the key of ${name} was revoked: ${fingerprint(key)}`,
     'Ask the sender for a bundle signed with a new key, and how the old one was lost.',
@@ -144,7 +144,7 @@ export function revokedError({ name, key }: TrustedKey): HandoverError {
 }
 
 /** A known name with another key is always refused. */
-export function changedKeyError({ name, key }: TrustedKey, other: PublicKey): HandoverError {
+function changedKeyError({ name, key }: TrustedKey, other: PublicKey): HandoverError {
   return untrustedError(
     `the key of ${name} has changed\n  known key:   ${fingerprint(key)}\n  other key:   ${fingerprint(other)}`,
     `Somebody may pose as ${name}. Ask in person. If the key really is new: handover keys revoke "${name}", then handover keys trust ${formatPublicKey(other)} --name "${name}"`,

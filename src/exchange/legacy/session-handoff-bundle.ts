@@ -24,7 +24,7 @@ import {
 } from './session-handoff-record.ts';
 
 /** Like Go's encoding/json: escapes markup and line separators. */
-export function formatGoText(text: string): string {
+function formatGoText(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(
     /[<>&\u2028\u2029]/g,
     (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`,
@@ -97,7 +97,7 @@ export interface SessionHandoffBundle {
 const LIMITS = { maxBytes: 8 * 1024 * 1024, maxDepth: 16 };
 const MAX_VALUES = 20_000;
 
-export function parseBundleJson(bytes: Buffer): unknown {
+function parseBundleJson(bytes: Buffer): unknown {
   if (bytes.length > LIMITS.maxBytes) throw malformedError('size');
   if (holdsMoreValues(bytes, MAX_VALUES)) throw malformedError('number of values');
   try {
@@ -179,7 +179,7 @@ const EncryptedFile = v.object({
   ciphertext: v.string(),
 });
 
-export interface EncryptionSeed {
+interface EncryptionSeed {
   salt: Buffer;
   nonce: Buffer;
 }
@@ -211,10 +211,7 @@ export function encryptSessionHandoff(
 }
 
 /** Checks the whole header before it asks for the passphrase. */
-export async function decryptSessionHandoff(
-  value: unknown,
-  opener: Pick<Opener, 'askPassphrase'>,
-): Promise<Buffer> {
+async function decryptSessionHandoff(value: unknown, opener: Pick<Opener, 'askPassphrase'>): Promise<Buffer> {
   const result = v.safeParse(EncryptedFile, value);
   if (!result.success) throw malformedError(`field ${nameField(result.issues[0])}`);
   const { salt, nonce, ciphertext } = result.output;

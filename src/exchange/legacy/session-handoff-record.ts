@@ -14,7 +14,7 @@ import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Project } from '../../model/workspace.ts';
 
-export const SESSION_HANDOFF_FORMAT = 'session-handoff/1';
+const SESSION_HANDOFF_FORMAT = 'session-handoff/1';
 
 const NonEmpty = v.pipe(
   v.string(),

@@ -7,18 +7,12 @@ import { formatIdTime } from '../../model/id.ts';
 import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { abbreviateHome, type Place, toRelativePath } from '../../platform/place.ts';
+import { abbreviateHome, toRelativePath } from '../../platform/place.ts';
+import type { LocatedProject } from './import-record.ts';
 import type { V2Record } from './v2-envelope.ts';
 import { V2_FORMAT } from './v2-view.ts';
 
-export interface V2Origin {
-  project: Place['project'];
-  /** The real path of the project's folder; null when that is not on this machine. */
-  root: string | null;
-  /** The same, as it is kept. */
-  shownRoot: string;
-  machine: Machine;
-}
+type V2Origin = LocatedProject & { machine: Machine };
 
 /** The envelope as a handover. Its checksum needs no key, so every fact is marked imported, none as said by the user. */
 export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft {

@@ -11,7 +11,7 @@ import { readSyncState, type SyncRoute, withDestinationLock, writeSyncState } fr
 /** The only file that is sent. */
 export const VAULT_FILE = 'HANDOFF.md';
 export const API_KEY_VARIABLE = 'MEMORYVAULT_API_KEY';
-export const URL_VARIABLE = 'MEMORYVAULT_URL';
+const URL_VARIABLE = 'MEMORYVAULT_URL';
 
 export function keyOf(name: string): string {
   return `handoff/${name}/latest`;

@@ -76,7 +76,7 @@ export function writeTree(repo: Repo, from: string | null, changes: readonly Tre
 }
 
 /** `index` is a private copy. */
-export function changeIndex(repo: Repo, changes: readonly TreeChange[], index: string): void {
+function changeIndex(repo: Repo, changes: readonly TreeChange[], index: string): void {
   const variables = { GIT_INDEX_FILE: index };
   const gone = changes.flatMap(([path, entry]) => (entry === null ? [`${path}\0`] : []));
   const set = changes.flatMap(([path, entry]) =>
