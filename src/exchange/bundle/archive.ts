@@ -172,8 +172,8 @@ interface Member {
 
 function takeMember(bytes: Buffer, start: number, names: readonly string[]): Member {
   const header = bytes.subarray(start, start + BLOCK);
-  const [told = ''] = header.toString('latin1', 0, 100).split('\0', 1);
-  const name = names.find((known) => known === told);
+  const [claimed = ''] = header.toString('latin1', 0, 100).split('\0', 1);
+  const name = names.find((known) => known === claimed);
   if (name === undefined) throw malformedError(start === 0 ? MANIFEST_NAME : 'members');
   const size = Number.parseInt(header.toString('latin1', 124, 135), 8);
   if (!Number.isSafeInteger(size) || !formatHeader(name, size).equals(header))

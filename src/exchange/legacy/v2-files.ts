@@ -144,23 +144,23 @@ function isSameSnapshot({ imported: a }: HandoverDraft, { imported: b }: Handove
   return a !== undefined && a.format === b?.format && a.id === b.id;
 }
 
-/** By where the file lies, else by where the files lie that it tells of. */
+/** From the path of the file, else from the files that it names. */
 function findProjectFolder({ resume_snapshot, evidence_index }: V2Record, file: string): string | null {
   const folder = dirname(resolve(file));
   if (folder.endsWith(join(...PROJECT_PLACE))) return resolve(folder, ...PROJECT_PLACE.map(() => '..'));
-  const told = [
+  const files = [
     ...evidence_index.filter(({ type }) => type === 'file').map(({ path }) => path),
     ...resume_snapshot.active_files,
   ];
   return (
-    told
+    files
       .filter((path) => isAbsolute(path))
       .map(dirname)
       .find(isFolder) ?? null
   );
 }
 
-/** The status is noted after the handover is kept; a run that was stopped in between is made good by the next. */
+/** Written after the handover; if a run stops in between, the next one completes it. */
 function keepStatus(store: Store, id: string, { resume_snapshot: snapshot }: V2Record): void {
   const { status, consumed_at, rejected_at } = snapshot;
   if (status === 'pending' || readStatus(store, id).status !== 'pending') return;

@@ -170,7 +170,7 @@ function makeFact(kind: FactKind, text: string, { status, detail = {} }: Marks =
   const cleaned = EXACT.has(kind) ? text.toWellFormed() : cleanText(text).trim();
   if (cleaned === '') return null;
   const short = cutToBytes(cleaned, MAX_FACT_TEXT_BYTES);
-  const told = Object.entries({ ...detail, whole: short === cleaned ? null : cleaned }).filter(
+  const entries = Object.entries({ ...detail, whole: short === cleaned ? null : cleaned }).filter(
     ([, value]) => value !== undefined && value !== null,
   );
   return {
@@ -181,9 +181,9 @@ function makeFact(kind: FactKind, text: string, { status, detail = {} }: Marks =
     trust: 'imported',
     origin: 'import',
     sources: [],
-    ...(told.length === 0
+    ...(entries.length === 0
       ? {}
-      : { detail: Object.fromEntries(told.map(([key, value]) => [key, makeWellFormed(value)])) }),
+      : { detail: Object.fromEntries(entries.map(([key, value]) => [key, makeWellFormed(value)])) }),
   };
 }
 

@@ -42,8 +42,8 @@ function findGoal(handover: Handover): string | null {
 
 /** The user's last message; null when unknown. */
 function findLastMessage(handover: Handover): string | null {
-  const said = handover.facts.filter((fact) => typeof fact.detail?.message === 'number');
-  const [last] = said.sort((a, b) => Number(b.detail?.message) - Number(a.detail?.message));
+  const messages = handover.facts.filter((fact) => typeof fact.detail?.message === 'number');
+  const [last] = messages.sort((a, b) => Number(b.detail?.message) - Number(a.detail?.message));
   const imported = handover.facts.find((fact) => fact.detail?.last === true);
   return (last ?? imported)?.text ?? null;
 }

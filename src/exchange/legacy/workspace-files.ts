@@ -11,17 +11,17 @@ import { identifyProject } from '../../platform/project.ts';
 import { pathOfCheckpoint } from '../../platform/project-file.ts';
 import type { Store } from '../../store/store.ts';
 
-/** A file or folder that the older tools left in a project, and what becomes of it. */
+/** A file or folder of the older tools in a project, and what becomes of it. */
 export interface WorkspaceFile {
   path: string;
-  /** `in use`: it is read and written where it is. `kept`: its content is in the store as well. */
+  /** `in use`: read and written where it is. `kept`: also copied to the store. */
   outcome: 'in use' | 'kept' | 'would keep' | 'refused';
   note: string | null;
 }
 
 /**
- * Goes over what agent-handover and agent-handoff for Python left in a folder. Their files are used as they are, so
- * nothing is changed; the three documents are kept in the store besides, word for word.
+ * Reports what the Python tools agent-handover and agent-handoff left in a folder. Their files are used as they are; the
+ * three documents are also copied to the store.
  */
 export function adoptWorkspace(store: Store, folder: string, options: { dryRun: boolean }): WorkspaceFile[] {
   return [
@@ -32,7 +32,7 @@ export function adoptWorkspace(store: Store, folder: string, options: { dryRun: 
   ];
 }
 
-/** What cannot be understood is refused with its reason, and stops nothing else. */
+/** An invalid file is reported with the reason; the others go on. */
 function attempt(path: string, work: () => WorkspaceFile): WorkspaceFile {
   try {
     return work();

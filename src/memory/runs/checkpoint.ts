@@ -48,7 +48,7 @@ export interface StartOptions {
 export interface StepNews {
   done?: { name: string; effect?: string | null };
   failed?: { name: string; error: string };
-  begun?: string;
+  started?: string;
   /** An error while a step is pending. */
   completed?: boolean;
 }
@@ -122,7 +122,7 @@ export class Checkpoint {
 
   /** Records several events in one write. */
   record(news: StepNews): RunState {
-    for (const name of [news.done?.name, news.failed?.name, news.begun])
+    for (const name of [news.done?.name, news.failed?.name, news.started])
       if (name !== undefined) assertStepName(name);
     return this.#withLock(() =>
       this.#write(applyNews(this.load(), news, formatRunTime(this.machine.clock.now()))),
@@ -235,9 +235,9 @@ function applyNews(before: RunState, news: StepNews, now: string): RunState {
   }
   if (news.failed !== undefined)
     change(news.failed.name, { error: cutToBytes(cleanLine(news.failed.error), MAX_ERROR_BYTES) });
-  if (news.begun !== undefined) {
-    const attempts = (records.get(news.begun)?.attempts ?? 0) + 1;
-    change(news.begun, { attempts, started_at: now, error: null });
+  if (news.started !== undefined) {
+    const attempts = (records.get(news.started)?.attempts ?? 0) + 1;
+    change(news.started, { attempts, started_at: now, error: null });
   }
   const state: RunState = {
     ...before,

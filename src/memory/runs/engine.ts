@@ -25,7 +25,7 @@ export interface Step {
 }
 
 export type StepEvent =
-  | { kind: 'begun'; step: string; position: number; total: number }
+  | { kind: 'started'; step: string; position: number; total: number }
   | { kind: 'done'; step: string; effect: string | null }
   | { kind: 'failed'; step: string };
 
@@ -85,8 +85,8 @@ async function runPending(options: RunOptions, started: RunState): Promise<RunOu
       if (finished !== undefined) checkpoint.record(withFinished());
       throw error;
     }
-    checkpoint.record({ ...withFinished(), begun: step.name });
-    onEvent({ kind: 'begun', step: step.name, position: index + 1, total: pending.length });
+    checkpoint.record({ ...withFinished(), started: step.name });
+    onEvent({ kind: 'started', step: step.name, position: index + 1, total: pending.length });
     const context = {
       runId: id,
       at: parseRunTime(started.startedAt) ?? checkpoint.machine.clock.now(),
