@@ -1,13 +1,14 @@
 export { inspectTranscript } from './agents/find-session.ts';
 export { type Capture, captureSession } from './app/capture/capture.ts';
 export { type ErrorCode, EXIT, type ExitStatus, HandoverError } from './errors.ts';
-export { prepareExport } from './exchange/bundle/depart.ts';
 export { type Import, type ImportOptions, importBundle } from './exchange/bundle/import-bundle.ts';
 export { generateKeys, type OwnKeys } from './exchange/bundle/own-keys.ts';
 export { type PackOptions, packBundle } from './exchange/bundle/pack.ts';
+export { prepareExport } from './exchange/bundle/prepare-export.ts';
 export { trustKey } from './exchange/bundle/trust-list.ts';
-export { GitBackend, type GitBackendOptions } from './exchange/publish/git-backend.ts';
 export {
+  GitBackend,
+  type GitBackendOptions,
   isPublishingConfigured,
   type PublishReport,
   type PublishRequest,

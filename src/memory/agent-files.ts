@@ -8,9 +8,16 @@ import {
   removeEmptyFolder,
   writeProjectFile,
 } from '../platform/project-file.ts';
-import { putBlock, takeBlock } from './marked-block.ts';
 
-/** What agents read at their start, in the words of this product. ASCII, so that it fits any file. */
+/*
+ * A marked block in files that belong to others. Contents are handled as Latin-1, one character a byte, so that all
+ * bytes outside of the marks stay as they are, whatever the encoding.
+ */
+
+const BEGIN = '<!-- agent-handover:begin -->';
+const END = '<!-- agent-handover:end -->';
+
+/** ASCII only, so that it fits a file of any encoding. */
 const BLOCK: readonly string[] = [
   '## Handover',
   '',
@@ -34,13 +41,12 @@ const CLINE = '.clinerules';
 const CLINE_FILE = join(CLINE, '00-agent-handover.md');
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Puts the block into the files that agents read by themselves, or brings it up to date. */
+/** Adds the block to the files that agents read at their start, or updates it. */
 export function installBlocks(
   root: string,
   { dryRun }: { dryRun: boolean } = { dryRun: false },
 ): AgentFile[] {
-  return forEachFile(root, (path) => {
-    const before = readProjectFile(path, MAX_BYTES)?.toString('latin1') ?? null;
+  return forEachFile(root, (path, before) => {
     const after = putBlock(before, BLOCK, path);
     if (after === before) return 'unchanged';
     if (!dryRun) {
@@ -51,27 +57,26 @@ export function installBlocks(
   });
 }
 
-/** Takes it out again: each file is byte for byte what it was, and one that held nothing else is removed. */
+/** Restores each file byte for byte; a file that held nothing but the block is removed. */
 export function removeBlocks(root: string): AgentFile[] {
-  return forEachFile(root, (path) => {
-    const before = readProjectFile(path, MAX_BYTES)?.toString('latin1') ?? null;
-    if (before === null) return 'absent';
-    const after = takeBlock(before, path);
+  return forEachFile(root, (path, before) => {
+    const after = before === null ? null : takeBlock(before, path);
     if (after === before) return 'absent';
-    if (after === null) removeWhole(root, path);
-    else writeProjectFile(path, Buffer.from(after, 'latin1'));
+    if (after !== null) writeProjectFile(path, Buffer.from(after, 'latin1'));
+    else {
+      removeFile(path);
+      syncFolder(dirname(path));
+      if (path.endsWith(CLINE_FILE)) removeEmptyFolder(join(root, CLINE));
+    }
     return 'removed';
   });
 }
 
-function removeWhole(root: string, path: string): void {
-  removeFile(path);
-  syncFolder(dirname(path));
-  if (path.endsWith(CLINE_FILE)) removeEmptyFolder(join(root, CLINE));
-}
-
-/** One file may stand for several by links: it is looked at once. What leads out of the project is refused. */
-function forEachFile(root: string, work: (path: string) => AgentFile['outcome']): AgentFile[] {
+/** Files that are links to one another are changed once. Links that leave the project are refused. */
+function forEachFile(
+  root: string,
+  change: (path: string, content: string | null) => AgentFile['outcome'],
+): AgentFile[] {
   const cline = pathExists(join(root, CLINE)) && !isFolder(join(root, CLINE)) ? CLINE : CLINE_FILE;
   const seen = new Map<string, AgentFile['outcome']>();
   return [...FILES, cline].map((file): AgentFile => {
@@ -82,7 +87,7 @@ function forEachFile(root: string, work: (path: string) => AgentFile['outcome'])
     const known = seen.get(path);
     if (known !== undefined) return { file, outcome: known, note: 'it is a link to another of these files' };
     try {
-      const outcome = work(path);
+      const outcome = change(path, readProjectFile(path, MAX_BYTES)?.toString('latin1') ?? null);
       seen.set(path, outcome);
       return { file, outcome, note: null };
     } catch (error) {
@@ -90,4 +95,55 @@ function forEachFile(root: string, work: (path: string) => AgentFile['outcome'])
       return { file, outcome: 'refused', note: error.message };
     }
   });
+}
+
+/**
+ * The content with the block: in its old place, or at the end after a blank line. Whether the last line ends in a
+ * newline stays as it was; `takeBlock` needs that to restore the file.
+ */
+export function putBlock(content: string | null, lines: readonly string[], path: string): string {
+  const eol = content?.includes('\r\n') ? '\r\n' : '\n';
+  const block = [BEGIN, ...lines, END].join(eol);
+  if (content === null) return `${block}\n`;
+  const place = findBlock(content, path);
+  if (place !== null) return content.slice(0, place.start) + block + content.slice(place.end);
+  if (content === '') return `${eol}${block}`;
+  return content.endsWith('\n') ? `${content}${eol}${block}${eol}` : `${content}${eol}${eol}${block}`;
+}
+
+/** The content before `putBlock`; null when the file did not exist then. */
+export function takeBlock(content: string, path: string): string | null {
+  const place = findBlock(content, path);
+  if (place === null) return content;
+  const before = content.slice(0, place.start);
+  const after = content.slice(place.end);
+  if (before === '' && after === '\n') return null;
+  const rest = after.replace(/^\r?\n/, '');
+  if (rest !== '') return dropLineEnds(before, 1) + rest;
+  return dropLineEnds(before, after !== '' || before === '\n' || before === '\r\n' ? 1 : 2);
+}
+
+function findBlock(content: string, path: string): { start: number; end: number } | null {
+  const [start, ...moreBegins] = findMarks(content, BEGIN);
+  const [last, ...moreEnds] = findMarks(content, END);
+  if (start === undefined && last === undefined) return null;
+  const isPair = moreBegins.length + moreEnds.length === 0;
+  if (start !== undefined && last !== undefined && isPair && last > start)
+    return { start, end: last + END.length };
+  throw new HandoverError('HANDOVER_INPUT_INVALID', `the marks of agent-handover in ${path} do not match`, {
+    hint: `There must be one ${BEGIN} and, after it, one ${END}. Put them right by hand.`,
+  });
+}
+
+/** Only marks at the start of a line count. */
+function findMarks(content: string, mark: string): number[] {
+  const found: number[] = [];
+  for (let at = content.indexOf(mark); at >= 0; at = content.indexOf(mark, at + 1))
+    if (at === 0 || content[at - 1] === '\n' || (content.startsWith('\u00ef\u00bb\u00bf') && at === 3))
+      found.push(at);
+  return found;
+}
+
+function dropLineEnds(text: string, count: number): string {
+  return count === 0 ? text : dropLineEnds(text.replace(/\r?\n$/, ''), count - 1);
 }

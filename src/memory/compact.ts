@@ -4,57 +4,56 @@ import { compareCodeUnits, shortHash } from '../model/hash.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { removeFile, syncFolder } from '../platform/durable-file.ts';
 import { ensureProjectFolder, removeEmptyFolder, writeProjectFile } from '../platform/project-file.ts';
-import { type ArchivedNote, listAnchors, writeArchivePart } from './archive.ts';
 import { parseMonth, pathOf, placeOfArchive } from './layout.ts';
-import { withMemoryLock } from './memory.ts';
-import { type Memory, readText } from './memory-file.ts';
+import { type Block, type BlockKind, splitBlocks, wordsOf } from './note-blocks.ts';
 import { appendNote, formatHeader, parseNoteFile, readFrontMatter } from './note-file.ts';
-import { listNotesMonths, listNotesOfMonth, type NotesFile } from './read-memory.ts';
+import { listNotesMonths, listNotesOfMonth, type Memory, type NotesFile, readText } from './read-memory.ts';
+import { withMemoryLock } from './write-memory.ts';
 
 /** What became of the notes of one tag and month. */
 export interface Compaction {
   month: string;
   tag: string;
   archive: string;
-  /** Notes that were not in the archive yet. */
+  /** How many notes were not in the archive yet. */
   notes: number;
-  /** Pieces of text that had been said before in the same month and tag. */
+  /** How many blocks of text were dropped because the same month and tag already had them. */
   repeats: number;
-  /** Files whose notes all are in the archive: gone, or in a dry run to go. */
+  /** Files whose notes are all in the archive: removed, or to be removed if this is a dry run. */
   removed: string[];
-  /** Files that cannot be read as text, and stay. */
+  /** Files that are not valid UTF-8; they are left alone. */
   unreadable: string[];
 }
 
 export interface CompactOptions {
-  /** One month that is over; without it, all that are. */
+  /** One past month; all past months if left out. */
   month?: string;
   dryRun?: boolean;
-  /** For what is written, in milliseconds; without it, now. */
+  /** Time for what is written, in milliseconds; now if left out. */
   at?: number;
 }
 
 /**
- * Merges the notes of months that are over into one archive for each tag. Decisions, constraints and open work stand
- * first, word for word, each with a link to its note; the notes follow, without what they repeat. Files of notes are
- * removed when the archive is durable and was read back. Interrupted anywhere, the next call goes on.
+ * Merges the notes of past months into one archive per tag: decisions, constraints and open work first, word for word
+ * and linked to their notes, then the notes without repeats. Notes are removed only after the archive was read back
+ * from disk. Safe to repeat after an interruption.
  */
 export function compactMemory(memory: Memory, options: CompactOptions = {}): Compaction[] {
-  const at = options.at ?? memory.machine.clock.now();
+  const { at = memory.machine.clock.now(), dryRun = false } = options;
   const current = formatTimestamp(at).slice(0, 7);
   const asked = options.month === undefined ? null : parseMonth(options.month);
-  if (asked !== null && asked >= current) throw refuseOpenMonth(asked);
+  if (asked !== null && asked >= current) {
+    throw new HandoverError('HANDOVER_USAGE', `${asked} is not over yet`, {
+      hint: 'Notes of a month are merged when it is over.',
+    });
+  }
   const months = listNotesMonths(memory).filter((month) => month < current && month === (asked ?? month));
   if (months.length === 0) return [];
-  const work = (): Compaction[] =>
-    months.flatMap((month) => compactMonth(memory, month, { at, dryRun: options.dryRun ?? false }));
-  return options.dryRun ? work() : withMemoryLock(memory, work);
+  const work = (): Compaction[] => months.flatMap((month) => compactMonth(memory, month, { at, dryRun }));
+  return dryRun ? work() : withMemoryLock(memory, work);
 }
 
-interface Settings {
-  at: number;
-  dryRun: boolean;
-}
+type Settings = Required<Pick<CompactOptions, 'at' | 'dryRun'>>;
 
 function compactMonth(memory: Memory, month: string, settings: Settings): Compaction[] {
   const byTag = new Map<string, NotesFile[]>();
@@ -68,23 +67,24 @@ function compactMonth(memory: Memory, month: string, settings: Settings): Compac
   return done;
 }
 
-interface TaggedMonth {
-  month: string;
-  tag: string;
-  files: readonly NotesFile[];
-}
-
-function compactTag(memory: Memory, { month, tag, files }: TaggedMonth, settings: Settings): Compaction {
+function compactTag(
+  memory: Memory,
+  { month, tag, files }: { month: string; tag: string; files: readonly NotesFile[] },
+  settings: Settings,
+): Compaction {
   const place = placeOfArchive(tag, month);
   const archive = pathOf(memory.root, place);
   const before = readText(archive);
   const known = listAnchors(before ?? '');
-  const read = [...files]
-    .sort((a, b) => compareCodeUnits(a.date, b.date))
-    .map((file) => ({ file, notes: readNotes(file) }));
-  const readable = read.filter(({ notes }) => notes !== null);
-  const fresh = read.flatMap(({ notes }) => notes ?? []).filter(({ anchor }) => !known.has(anchor));
-  const part = writeArchivePart({ month, tag, notes: fresh }, before ?? '');
+  const readable: { path: string; notes: ArchivedNote[] }[] = [];
+  const unreadable: string[] = [];
+  for (const file of [...files].sort((a, b) => compareCodeUnits(a.date, b.date))) {
+    const notes = readNotes(file);
+    if (notes === null) unreadable.push(file.path);
+    else readable.push({ path: file.path, notes });
+  }
+  const fresh = readable.flatMap(({ notes }) => notes).filter(({ anchor }) => !known.has(anchor));
+  const part = formatArchivePart({ month, tag, notes: fresh }, before ?? '');
   if (!settings.dryRun) {
     if (fresh.length > 0) {
       ensureProjectFolder(memory.root, ...place.folder);
@@ -95,18 +95,19 @@ function compactTag(memory: Memory, { month, tag, files }: TaggedMonth, settings
     }
     removeArchived(archive, readable);
   }
-  return {
-    month,
-    tag,
-    archive,
-    notes: fresh.length,
-    repeats: part.repeats,
-    removed: readable.map(({ file }) => file.path),
-    unreadable: read.filter(({ notes }) => notes === null).map(({ file }) => file.path),
-  };
+  const removed = readable.map(({ path }) => path);
+  return { month, tag, archive, notes: fresh.length, repeats: part.repeats, removed, unreadable };
 }
 
-/** Null for a file that is no text: writing it elsewhere would change it. */
+interface ArchivedNote {
+  date: string;
+  at: string | null;
+  text: string;
+  /** Identifies the note in the archive. */
+  anchor: string;
+}
+
+/** Null for a file that is not valid UTF-8: it could not be copied without loss. */
 function readNotes({ path, tag, date }: NotesFile): ArchivedNote[] | null {
   const content = readText(path) ?? '';
   if (content.includes('\ufffd')) return null;
@@ -118,31 +119,107 @@ function readNotes({ path, tag, date }: NotesFile): ArchivedNote[] | null {
   });
 }
 
-interface ReadFile {
-  file: NotesFile;
-  notes: ArchivedNote[] | null;
-}
-
-function removeArchived(archive: string, files: readonly ReadFile[]): void {
+function removeArchived(
+  archive: string,
+  files: readonly { path: string; notes: readonly ArchivedNote[] }[],
+): void {
   const durable = listAnchors(readText(archive) ?? '');
-  for (const { file, notes } of files) {
-    if (!(notes ?? []).every(({ anchor }) => durable.has(anchor))) {
+  for (const { path, notes } of files) {
+    if (!notes.every(({ anchor }) => durable.has(anchor))) {
       throw new HandoverError(
         'HANDOVER_IO',
-        `${archive} does not hold all of ${file.path}; nothing more was removed`,
-        {
-          hint: 'Run it again: handover compact',
-        },
+        `${archive} does not hold all of ${path}; nothing more was removed`,
+        { hint: 'Run it again: handover compact' },
       );
     }
-    removeFile(file.path);
+    removeFile(path);
   }
   const [first] = files;
-  if (first !== undefined) syncFolder(dirname(first.file.path));
+  if (first !== undefined) syncFolder(dirname(first.path));
 }
 
-function refuseOpenMonth(month: string): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', `${month} is not over yet`, {
-    hint: 'Notes of a month are merged when it is over.',
+function listAnchors(archive: string): ReadonlySet<string> {
+  const anchors = archive.matchAll(/<a id="(a-[0-9a-z]+)"><\/a>/g);
+  return new Set([...anchors].map(([, anchor = '']) => anchor));
+}
+
+const SECTIONS: readonly (readonly [kind: BlockKind, heading: string])[] = [
+  ['decision', 'Decisions'],
+  ['constraint', 'Constraints'],
+  ['open', 'Open work'],
+];
+
+/** The text to add to an archive that holds `before`. */
+function formatArchivePart(
+  { month, tag, notes }: { month: string; tag: string; notes: readonly ArchivedNote[] },
+  before: string,
+): { text: string; repeats: number } {
+  const sortKey = ({ date, at }: ArchivedNote): string => `${date} ${at ?? ''}`;
+  const sorted = [...notes].sort((a, b) => compareCodeUnits(sortKey(a), sortKey(b)));
+  const { remaining, repeats } = dropRepeats(sorted, before);
+  const closed = new Set(
+    remaining.flatMap(({ blocks }) => blocks.filter(({ kind }) => kind === 'done').map(wordsOf)),
+  );
+  const sections = SECTIONS.flatMap(([kind, heading]) => {
+    const lines = remaining.flatMap(({ note, blocks }) =>
+      blocks
+        .filter((block) => block.kind === kind && !(kind === 'open' && closed.has(wordsOf(block))))
+        .map((block) => formatPoint(block, note)),
+    );
+    return lines.length === 0 ? [] : [`## ${heading}`, '', ...lines, ''];
   });
+  const count = (amount: number, what: string): string => `${amount} ${what}${amount === 1 ? '' : 's'}`;
+  const lines = [
+    `# ${month}, ${tag}`,
+    '',
+    `${count(notes.length, 'note')}, ${count(repeats, 'repeat')} left out.`,
+    '',
+    ...sections,
+    '## Notes',
+    '',
+    ...remaining.flatMap(({ note: { at, date, anchor }, blocks }) => [
+      `### ${at ?? date} <a id="${anchor}"></a>`,
+      '',
+      ...blocks.flatMap((block, index) => (block.isApart && index > 0 ? ['', ...block.lines] : block.lines)),
+      '',
+    ]),
+  ];
+  return { text: lines.join('\n'), repeats };
+}
+
+/** Keeps the first occurrence of each block. A heading goes when all blocks below it have gone. */
+function dropRepeats(notes: readonly ArchivedNote[], before: string) {
+  const seen = new Set(splitBlocks(before).map(keyOfBlock));
+  let repeats = 0;
+  const remaining = notes.map((note) => {
+    const all = splitBlocks(note.text);
+    const kept = all.filter((block) => {
+      if (block.kind === 'heading') return true;
+      const isNew = !seen.has(keyOfBlock(block));
+      seen.add(keyOfBlock(block));
+      return isNew;
+    });
+    repeats += all.length - kept.length;
+    return { note, blocks: kept.filter((block, at) => !isEmptyHeading(block, kept[at + 1], all)) };
+  });
+  return { remaining, repeats };
+}
+
+/** A task that is done is not a repeat of the same task when it was open. */
+function keyOfBlock(block: Block): string {
+  return `${block.kind === 'done' ? 'done: ' : ''}${wordsOf(block)}`;
+}
+
+function isEmptyHeading(block: Block, next: Block | undefined, all: readonly Block[]): boolean {
+  if (block.kind !== 'heading' || (next !== undefined && next.kind !== 'heading')) return false;
+  const following = all[all.indexOf(block) + 1];
+  return following !== undefined && following.kind !== 'heading';
+}
+
+/** As a list item with a link to its note. */
+function formatPoint({ lines }: Block, { date, anchor }: ArchivedNote): string {
+  const [first = '', ...rest] = lines;
+  const isItem = /^\s*(?:[-*+]|\d+[.)])\s/.test(first);
+  const item = isItem ? lines : [`- ${first}`, ...rest.map((line) => `  ${line}`)];
+  return `${item.join('\n')} ([${date}](#${anchor}))`;
 }

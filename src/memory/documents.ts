@@ -11,28 +11,25 @@ import { openRedactor } from '../redact/open-redactor.ts';
 import { redactFile } from '../redact/redact-stream.ts';
 import { saveDocumentCopy } from '../store/copies.ts';
 import type { Store } from '../store/store.ts';
-import { DOCUMENT_NAMES, type DocumentTitle, MAX_DOCUMENT_BYTES } from './document-names.ts';
+import { DOCUMENT_NAMES, type DocumentTitle, MAX_DOCUMENT_BYTES } from './layout.ts';
 
-/** A folder with the three files in it, and the project that it belongs to. */
+/** A folder with the three documents, and the id of its project. */
 export interface Workspace {
   folder: string;
   project: string;
 }
 
-const LOCK_WAIT_MS = 60_000;
-
 export function readDocument({ folder }: Pick<Workspace, 'folder'>, title: DocumentTitle): Buffer | null {
   return readProjectFile(join(folder, title), MAX_DOCUMENT_BYTES);
 }
 
-/** Whoever changes one of the files holds this, so that nothing is overwritten that was not kept. */
+/** Every change of a document happens under this lock, so that what it replaces is what was backed up. */
 export function withDocumentLock<T>(store: Store, { folder }: Workspace, work: () => T): T {
   const locks = ensureLockFolder(ensureProjectFolder(folder, PROJECT_SETTINGS));
-  const { clock } = store.machine;
-  return withLock({ folder: locks, name: 'documents', waitMs: LOCK_WAIT_MS, clock }, work);
+  return withLock({ folder: locks, name: 'documents', waitMs: 60_000, clock: store.machine.clock }, work);
 }
 
-/** Keeps what a document holds now, without its secrets. Where that is, or null when there is none. */
+/** Copies a document, redacted, into the store. Returns where to; null when there is no document. */
 export function backUpDocument(
   store: Store,
   { folder, project }: Workspace,
@@ -44,7 +41,7 @@ export function backUpDocument(
   return saveDocumentCopy(store, { project, name: title }, redactFile(bytes, redactor));
 }
 
-/** Call it under the lock. What stood there is kept in the store first; where that is, or null. */
+/** The caller holds the lock. Returns where the replaced text was backed up, or null. */
 export function replaceDocument(
   store: Store,
   workspace: Workspace,
@@ -55,20 +52,18 @@ export function replaceDocument(
   return kept;
 }
 
-export interface CreatedDocument {
+export interface DocumentResult {
   path: string;
   outcome: 'created' | 'replaced' | 'present';
-  /** Where what was replaced is kept. */
+  /** Where the replaced text was backed up. */
   kept: string | null;
 }
 
 export interface CreateOptions {
   name: string;
-  /** Also those that are there already; what they hold is kept. */
+  /** Replace existing documents too; they are backed up. */
   force: boolean;
-  /** When, as it is to stand in the files. */
   at: string;
-  /** Only say what would be done. */
   dryRun?: boolean;
 }
 
@@ -76,18 +71,18 @@ export function createDocuments(
   store: Store,
   workspace: Workspace,
   options: CreateOptions,
-): CreatedDocument[] {
+): DocumentResult[] {
   const { force, dryRun = false } = options;
   const redactor = openRedactor(store.machine, { folder: workspace.folder, makesKey: !dryRun });
-  const told = { ...options, name: redactor.redactText(options.name, { byHuman: true }) };
-  const create = (): CreatedDocument[] =>
+  const filled = { ...options, name: redactor.redactText(options.name, { byHuman: true }) };
+  const create = (): DocumentResult[] =>
     DOCUMENT_NAMES.map((title) => {
       const path = join(workspace.folder, title);
       const isThere = readDocument(workspace, title) !== null;
       if (isThere && !force) return { path, outcome: 'present', kept: null };
       const outcome = isThere ? 'replaced' : 'created';
       if (dryRun) return { path, outcome, kept: null };
-      const kept = replaceDocument(store, workspace, { title, text: TEMPLATES[title](told) });
+      const kept = replaceDocument(store, workspace, { title, text: TEMPLATES[title](filled) });
       return { path, outcome, kept };
     });
   return dryRun ? create() : withDocumentLock(store, workspace, create);

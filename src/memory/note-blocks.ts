@@ -1,7 +1,6 @@
-/** What a piece of a note is worth beyond its month. */
 export type BlockKind = 'decision' | 'constraint' | 'open' | 'done' | 'heading' | 'other';
 
-/** A piece of Markdown that stands for itself: an item of a list, a paragraph, a fenced text, a heading. */
+/** A list item, a paragraph, a fenced text or a heading of Markdown. */
 export interface Block {
   kind: BlockKind;
   lines: string[];
@@ -15,8 +14,8 @@ const ITEM = /^\s{0,3}(?:[-*+]|\d{1,9}[.)])\s+/;
 const OPEN_BOX = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[ \]\s/;
 const DONE_BOX = /^\s*(?:[-*+]|\d{1,9}[.)])\s+\[[xX]\]\s/;
 
-/** Words that say of what follows them what it is, at the start of a heading or before a colon. */
-const SAYS: readonly (readonly [kind: BlockKind, words: RegExp])[] = [
+/** Words at the start of a heading, or before a colon, that classify what follows. */
+const LABELS: readonly (readonly [kind: BlockKind, words: RegExp])[] = [
   ['decision', /^(?:decisions?|decided)\b/i],
   ['constraint', /^(?:constraints?|rules?|must(?: not)?|never|always)\b/i],
   [
@@ -25,7 +24,7 @@ const SAYS: readonly (readonly [kind: BlockKind, words: RegExp])[] = [
   ],
 ];
 
-/** In order; nothing of the text is missing but blank lines between pieces. */
+/** All of the text in order, without the blank lines between blocks. */
 export function splitBlocks(text: string): Block[] {
   const blocks: Block[] = [];
   let open: Block | null = null;
@@ -42,7 +41,7 @@ export function splitBlocks(text: string): Block[] {
       continue;
     }
     const [, mark] = FENCE.exec(line) ?? [];
-    const continues: boolean = open !== null && mark === undefined && goesOn(open, line, isApart);
+    const continues: boolean = open !== null && mark === undefined && belongsTo(open, line, isApart);
     if (continues) {
       if (isApart) open?.lines.push('');
       open?.lines.push(line);
@@ -56,44 +55,44 @@ export function splitBlocks(text: string): Block[] {
   return classify(blocks);
 }
 
-function goesOn(open: Block, line: string, isApart: boolean): boolean {
+function belongsTo(open: Block, line: string, isApart: boolean): boolean {
   if (open.kind === 'heading' || HEADING.test(line) || ITEM.test(line)) return false;
   const isIndented = /^(?: {2,}|\t)/.test(line);
   if (FENCE.test(open.lines[0] ?? '')) return false;
   return ITEM.test(open.lines[0] ?? '') ? isIndented || !isApart : !isApart;
 }
 
-/** A heading speaks for the prose below it, until one of its own rank or above. */
+/** A heading classifies the prose below it, up to the next heading of its own level or above. */
 function classify(blocks: readonly Block[]): Block[] {
-  let said: { kind: BlockKind; rank: number } | null = null;
+  let heading: { kind: BlockKind; level: number } | null = null;
   return blocks.map((block) => {
     const [first = ''] = block.lines;
     const [, marks, title = ''] = HEADING.exec(first) ?? [];
     if (marks !== undefined) {
       const kind = findKind(title);
-      if (kind !== null) said = { kind, rank: marks.length };
-      else if (said !== null && marks.length <= said.rank) said = null;
+      if (kind !== null) heading = { kind, level: marks.length };
+      else if (heading !== null && marks.length <= heading.level) heading = null;
       return block;
     }
     if (FENCE.test(first)) return block;
     if (DONE_BOX.test(first)) return { ...block, kind: 'done' };
     if (OPEN_BOX.test(first)) return { ...block, kind: 'open' };
-    return { ...block, kind: findKind(labelOf(first)) ?? said?.kind ?? 'other' };
+    return { ...block, kind: findKind(labelOf(first)) ?? heading?.kind ?? 'other' };
   });
 }
 
 function findKind(words: string): BlockKind | null {
-  return SAYS.find(([, pattern]) => pattern.test(words))?.[0] ?? null;
+  return LABELS.find(([, pattern]) => pattern.test(words))?.[0] ?? null;
 }
 
-/** What stands before the first colon of a line, without the marks of a list and of emphasis; nothing without a colon. */
+/** The text before the first colon, without list and emphasis marks; empty without a colon. */
 function labelOf(line: string): string {
   const words = line.replace(ITEM, '').replace(/^[*_]+/, '');
   const colon = words.indexOf(':');
   return colon < 0 || colon > 40 ? '' : words.slice(0, colon);
 }
 
-/** The same for blocks that say the same, whatever marks and spaces they have. */
+/** The text without marks and extra spaces, for comparison. */
 export function wordsOf({ lines }: Block): string {
   return lines
     .join(' ')

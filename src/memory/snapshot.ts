@@ -1,53 +1,109 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import type { Fact, FactKind } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { sha256Hex } from '../model/hash.ts';
-import { revealControls } from '../model/text.ts';
+import { cleanLine, cutAtWord, revealControls } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, GitFacts } from '../model/workspace.ts';
-import { detectProjectTypes, type Place } from '../platform/project.ts';
+import { requireFolder } from '../platform/folders.ts';
+import { describePlace, detectProjectTypes, type Place } from '../platform/project.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
 import type { Redactor } from '../redact/redactor.ts';
+import { findNewestHandover } from '../store/find-handover.ts';
 import type { Store } from '../store/store.ts';
 import { readDocument, replaceDocument, type Workspace, withDocumentLock } from './documents.ts';
-import { listPoints, quote } from './handover-points.ts';
 import { readFrontMatter } from './note-file.ts';
 
-/** What HANDOFF.md is made of. */
-export interface SnapshotSource extends SnapshotLabels {
-  place: Place;
-  /** The newest of this project. */
-  handover: Handover | null;
-  at: number;
-  redactor: Redactor;
+const MAX_POINTS = 12;
+const MAX_POINT_BYTES = 400;
+const MAX_FILES = 40;
+
+const LISTS: readonly (readonly [heading: string, belongs: (fact: Fact) => boolean])[] = [
+  ['Goal', isKind('goal')],
+  ['Decisions', isKind('decision')],
+  ['Constraints', isKind('constraint')],
+  ['Rejected', isKind('rejected')],
+  ['What’s Next', (fact) => fact.kind === 'next' || isOpenTask(fact)],
+  ['Blockers', (fact) => fact.kind === 'blocker' || (fact.kind === 'error' && fact.status === 'open')],
+  ['Open Questions', isKind('question')],
+];
+
+function isKind(kind: FactKind): (fact: Fact) => boolean {
+  return (fact) => fact.kind === kind;
+}
+
+function isOpenTask({ kind, status }: Fact): boolean {
+  return kind === 'task' && status !== 'completed' && status !== 'cancelled';
+}
+
+/** The facts of a handover as Markdown lists, pinned facts first. */
+function printFacts({ facts }: Handover): string[] {
+  return LISTS.flatMap(([heading, belongs]) => {
+    const own = facts.filter(belongs);
+    const sorted = [...own.filter(({ pinned }) => pinned), ...own.filter(({ pinned }) => !pinned)];
+    const points = sorted.map(({ text }) => quote(text));
+    return printList(heading, limit(points, MAX_POINTS));
+  });
+}
+
+function limit(items: readonly string[], max: number): readonly string[] {
+  return items.length > max ? [...items.slice(0, max), `and ${items.length - max} more`] : items;
+}
+
+function printList(heading: string, points: readonly string[]): string[] {
+  return points.length === 0 ? [] : ['', `## ${heading}`, ...points.map((point) => `- ${point}`)];
+}
+
+/** Untrusted text on one line of Markdown: it can neither start a heading nor open a comment. */
+export function quote(text: string): string {
+  return cutAtWord(cleanLine(text), MAX_POINT_BYTES).replaceAll('<!--', '&lt;!--');
+}
+
+/** A handover as a note of layer 1. */
+export function printNote(handover: Handover): string {
+  const { title, summary, id, session } = handover;
+  const intro = summary.trim() === '' ? [] : ['', quote(summary)];
+  const head = [`# ${quote(title)}`, '', `Handover ${id}, from ${quote(session.agent)}.`, ...intro];
+  return [...head, ...printFacts(handover)].join('\n');
 }
 
 export interface SnapshotLabels {
-  /** What kind of session it was, such as build. */
+  /** The kind of session, such as build. */
   mode: string;
-  /** Of the agent. */
+  /** The agent's name. */
   name?: string;
-  /** In milliseconds; now, if left out. */
+  /** In milliseconds; now if left out. */
   at?: number;
 }
 
 export interface Snapshot {
   path: string;
   text: string;
-  /** False when nothing is new but the time and what waits to be pushed, and the file was left as it was. */
+  /** False when only the time or the count of unpushed commits differs; the file is unchanged then. */
   isNew: boolean;
-  /** Where the HANDOFF.md before it is kept. */
+  /** Where the previous HANDOFF.md was backed up. */
   kept: string | null;
 }
 
-/** Writes HANDOFF.md from all that is known. The one before it is kept in the store first; front matter stays. */
-export function writeSnapshot(store: Store, workspace: Workspace, source: SnapshotSource): Snapshot {
-  const path = join(workspace.folder, 'HANDOFF.md');
+/**
+ * Writes HANDOFF.md of a folder from its project's newest handover and the state of git. The previous one is backed up
+ * in the store; its front matter stays.
+ */
+export async function takeSnapshot(store: Store, folder: string, labels: SnapshotLabels): Promise<Snapshot> {
+  const { machine } = store;
+  const real = requireFolder(resolve(machine.cwd, folder));
+  const place = describePlace(real, machine);
+  const workspace: Workspace = { folder: real, project: place.project.id };
+  const handover = await findNewestHandover(store, place.project.id);
+  const redactor = openRedactor(machine, { folder: real, makesKey: true });
+  const path = join(real, 'HANDOFF.md');
+  const at = labels.at ?? machine.clock.now();
   return withDocumentLock(store, workspace, () => {
     const before = readDocument(workspace, 'HANDOFF.md')?.toString('utf8') ?? null;
-    const soul = readDocument(workspace, 'SOUL.md')?.toString('utf8') ?? null;
-    const hasMemory = readDocument(workspace, 'MEMORY.md') !== null;
-    const body = printSnapshot(source, { soul, hasMemory });
-    const text = `${readFrontMatter(before ?? '')}${body}`;
-    if (before !== null && withoutPassing(before) === withoutPassing(text))
+    const body = redactor.redactText(printBody({ ...labels, at, place, handover, folder: real }));
+    const mark = `${formatTimestamp(at)} | ${handover?.id ?? 'none'} | sha256:${sha256Hex(body)}`;
+    const text = `${readFrontMatter(before ?? '')}${body}<!-- agent-handover | handoff | ${mark} -->\n`;
+    if (before !== null && withoutVolatile(before) === withoutVolatile(text))
       return { path, text: before, isNew: false, kept: null };
     const kept = replaceDocument(store, workspace, { title: 'HANDOFF.md', text });
     return { path, text, isNew: true, kept };
@@ -58,12 +114,12 @@ const FOOTER = /^<!-- agent-handover \| handoff \| (\S+) \| (\S+) \| sha256:([0-
 const WHEN = /^- \*\*When\*\*: .*$/m;
 const AGAINST = /^(- \*\*Branch\*\*: .*), \d+ ahead, \d+ behind$/m;
 
-/** Without the time, and without how many commits wait to be pushed: a commit of this very file may be one of them. */
-function withoutPassing(text: string): string {
+/** Without the time and the count of unpushed commits: a commit of this very file changes that. */
+function withoutVolatile(text: string): string {
   return text.replace(FOOTER, '').replace(WHEN, '').replace(AGAINST, '$1');
 }
 
-/** What a HANDOFF.md says of itself; null for one that no snapshot wrote. */
+/** The footer of a HANDOFF.md; null for one that no snapshot wrote. */
 export function readSnapshotMark(
   text: string,
 ): { at: string; handover: string | null; intact: boolean } | null {
@@ -74,20 +130,22 @@ export function readSnapshotMark(
   return { at, handover: handover === 'none' ? null : handover, intact: sha256Hex(body) === checksum };
 }
 
-const MAX_FILES = 40;
+interface SnapshotSource extends SnapshotLabels {
+  at: number;
+  place: Place;
+  handover: Handover | null;
+  folder: string;
+}
 
-function printSnapshot(
-  { place, handover, mode, name, at, redactor }: SnapshotSource,
-  { soul, hasMemory }: { soul: string | null; hasMemory: boolean },
-): string {
+function printBody({ mode, name, at, place, handover, folder }: SnapshotSource): string {
   const { git } = place.workspace;
-  const time = formatTimestamp(at);
-  const lists = handover === null ? [] : listPoints(handover);
+  const soul = readDocument({ folder }, 'SOUL.md')?.toString('utf8') ?? '';
+  const hasMemory = readDocument({ folder }, 'MEMORY.md') !== null;
   const lines = [
     '# HANDOFF.md',
     '',
     '## Last Session',
-    `- **When**: ${time}`,
+    `- **When**: ${formatTimestamp(at)}`,
     `- **Mode**: ${quote(mode)}`,
     ...(name === undefined ? [] : [`- **Name**: ${quote(name)}`]),
     `- **Directory**: ${revealControls(place.workspace.root)}`,
@@ -99,15 +157,14 @@ function printSnapshot(
     '',
     '## What Happened',
     ...printHappened(handover),
-    ...lists.flatMap(({ heading, points }) => printList(heading, points)),
+    ...(handover === null ? [] : printFacts(handover)),
     ...(git === null ? [] : printGit(git)),
-    ...printList('Identity (from SOUL.md)', soul === null ? [] : findIdentity(soul)),
+    ...printList('Identity (from SOUL.md)', findIdentity(soul)),
     ...printList('Knowledge (from MEMORY.md)', hasMemory ? ['See MEMORY.md'] : []),
     '',
     '',
   ];
-  const body = redactor.redactText(lines.join('\n'));
-  return `${body}<!-- agent-handover | handoff | ${time} | ${handover?.id ?? 'none'} | sha256:${sha256Hex(body)} -->\n`;
+  return lines.join('\n');
 }
 
 function printHappened(handover: Handover | null): string[] {
@@ -116,7 +173,6 @@ function printHappened(handover: Handover | null): string[] {
   return summary === '' || summary === title ? [`- ${title}`] : [`- ${title}`, `- ${summary}`];
 }
 
-/** The head is the last commit that is told: those of memory are not. */
 function printHead({ branch, commits: [head], ahead, behind, operation }: GitFacts): string[] {
   const against = ahead === null || behind === null ? '' : `, ${ahead} ahead, ${behind} behind`;
   return [
@@ -126,7 +182,6 @@ function printHead({ branch, commits: [head], ahead, behind, operation }: GitFac
   ];
 }
 
-/** What git says now, as a snapshot would tell it. */
 export function printWorkingTree(git: GitFacts): string[] {
   return [...printHead(git), ...printGit(git)];
 }
@@ -138,31 +193,22 @@ function printGit(git: GitFacts): string[] {
     ...git.unstaged.map(describeChange),
     ...git.untracked.map((path) => `untracked ${showPath(path)}`),
   ].filter((line) => !line.endsWith('`HANDOFF.md`'));
-  const more = changed.length > MAX_FILES ? [`and ${changed.length - MAX_FILES} more`] : [];
+  const commits = git.commits.map(({ hash, subject }) => `${hash.slice(0, 7)} ${quote(subject)}`);
   return [
-    ...printList(
-      'Recent Commits',
-      git.commits.map(({ hash, subject }) => `${hash.slice(0, 7)} ${quote(subject)}`),
-    ),
-    ...printList('Uncommitted Changes', [...changed.slice(0, MAX_FILES), ...more]),
+    ...printList('Recent Commits', commits),
+    ...printList('Uncommitted Changes', limit(changed, MAX_FILES)),
   ];
 }
 
 function describeChange({ change, path, from }: ChangedFile): string {
-  return from === undefined
-    ? `${change} ${showPath(path)}`
-    : `${change} ${showPath(from)} to ${showPath(path)}`;
+  return `${change} ${from === undefined ? '' : `${showPath(from)} to `}${showPath(path)}`;
 }
 
 function showPath(path: string): string {
   return `\`${revealControls(path).replaceAll('`', '\u2019')}\``;
 }
 
-function printList(heading: string, points: readonly string[]): string[] {
-  return points.length === 0 ? [] : ['', `## ${heading}`, ...points.map((point) => `- ${point}`)];
-}
-
-/** The lines of SOUL.md that name somebody; not those of a template that nobody filled in. */
+/** Name and purpose from SOUL.md, unless they are still the template's. */
 function findIdentity(soul: string): string[] {
   return soul
     .split('\n')

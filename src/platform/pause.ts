@@ -1,9 +1,12 @@
 import { lstatSync, readFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
+import { HandoverError } from '../errors.ts';
+import { cleanLine } from '../model/text.ts';
+import { removeFile, syncFolder } from './durable-file.ts';
 import type { Machine } from './machine.ts';
-import { PROJECT_SETTINGS } from './project-file.ts';
+import { ensureProjectFolder, PROJECT_SETTINGS, writeProjectFile } from './project-file.ts';
 
-/** A PAUSE file, which stops all automatic writing, and the reason in it. */
+/** A PAUSE file, which stops everything that writes automatically, and the reason in it. */
 export interface Pause {
   path: string;
   why: string | null;
@@ -11,18 +14,18 @@ export interface Pause {
 
 const MAX_WHY = 500;
 
-export function pathOfProjectPause(root: string): string {
+function pathOfProjectPause(root: string): string {
   return join(root, PROJECT_SETTINGS, 'PAUSE');
 }
 
-/** Null where there is no home folder. */
-export function pathOfGlobalPause({ home }: Pick<Machine, 'home'>): string | null {
+/** Null without a home folder. */
+function pathOfGlobalPause({ home }: Pick<Machine, 'home'>): string | null {
   return home === undefined ? null : join(home, '.agent_handover', 'PAUSE');
 }
 
 /**
- * The first PAUSE file: the project's, the user's own, then those that settings name, where `~` is the home folder.
- * Anything at that path counts, and so does a path that cannot be checked.
+ * The first PAUSE file: the project's, the user's, then those of the settings, where `~` is the home folder. Anything at
+ * that path counts, and so does a path that cannot be examined: when in doubt, work is paused.
  */
 export function findPause(
   machine: Pick<Machine, 'home' | 'cwd'>,
@@ -32,16 +35,12 @@ export function findPause(
   const paths = [
     pathOfProjectPause(root),
     pathOfGlobalPause(machine),
-    ...configured.map((path) => expand(path, machine)),
+    ...configured.map((path) => resolve(machine.cwd, expandTilde(path, machine))),
   ];
   for (const path of paths) {
-    if (path !== null && exists(path)) return { path, why: readWhy(path) };
+    if (path !== null && isPresent(path)) return { path, why: readWhy(path) };
   }
   return null;
-}
-
-function expand(path: string, machine: Pick<Machine, 'home' | 'cwd'>): string {
-  return resolve(machine.cwd, expandTilde(path, machine));
 }
 
 /** Replaces a leading `~` by the home folder. */
@@ -49,7 +48,7 @@ export function expandTilde(path: string, { home }: Pick<Machine, 'home'>): stri
   return home !== undefined && /^~(?:[\\/]|$)/.test(path) ? join(home, path.slice(1)) : path;
 }
 
-function exists(path: string): boolean {
+function isPresent(path: string): boolean {
   try {
     return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
   } catch (error) {
@@ -66,4 +65,39 @@ function readWhy(path: string): string | null {
     if (error instanceof Error && 'code' in error) return null;
     throw error;
   }
+}
+
+export function pauseError({ path, why }: Pause): HandoverError {
+  const reason = why === null ? '' : `: ${cleanLine(why)}`;
+  return new HandoverError('HANDOVER_PAUSED', `automation is paused by ${path}${reason}`, {
+    hint: 'To resume: handover unpause (or remove that file)',
+    data: { path, why },
+  });
+}
+
+/** One project, given by its folder, or everything that this user runs. */
+export type PauseScope = { root: string } | 'everywhere';
+
+export function setPause(machine: Machine, scope: PauseScope, why: string): string {
+  const path = pathOfPause(machine, scope);
+  const folder = dirname(path);
+  ensureProjectFolder(dirname(folder), basename(folder));
+  writeProjectFile(path, `${cleanLine(why)}\n`);
+  return path;
+}
+
+/** False when it was not set. */
+export function clearPause(machine: Machine, scope: PauseScope): boolean {
+  const path = pathOfPause(machine, scope);
+  const wasSet = removeFile(path);
+  if (wasSet) syncFolder(dirname(path));
+  return wasSet;
+}
+
+function pathOfPause(machine: Machine, scope: PauseScope): string {
+  const path = scope === 'everywhere' ? pathOfGlobalPause(machine) : pathOfProjectPause(scope.root);
+  if (path !== null) return path;
+  throw new HandoverError('HANDOVER_HOME_UNKNOWN', 'there is no home folder to put a PAUSE file in', {
+    hint: 'Set HOME, or pause one project: handover pause',
+  });
 }

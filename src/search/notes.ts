@@ -1,11 +1,15 @@
 import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { DOCUMENT_NAMES, MAX_DOCUMENT_BYTES } from '../memory/document-names.ts';
-import { PLACE_OF_STATE, pathOf } from '../memory/layout.ts';
-import { MAX_MEMORY_BYTES, type Memory } from '../memory/memory-file.ts';
+import { DOCUMENT_NAMES, MAX_DOCUMENT_BYTES, PLACE_OF_STATE, pathOf } from '../memory/layout.ts';
 import { splitBlocks } from '../memory/note-blocks.ts';
 import { parseNoteFile } from '../memory/note-file.ts';
-import { listArchives, listNotesMonths, listNotesOfMonth } from '../memory/read-memory.ts';
+import {
+  listArchives,
+  listNotesMonths,
+  listNotesOfMonth,
+  MAX_MEMORY_BYTES,
+  type Memory,
+} from '../memory/read-memory.ts';
 import { cleanText } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { describeFileState } from '../platform/durable-file.ts';

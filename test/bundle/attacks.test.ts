@@ -1,9 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { formatArchive, MAX_BUNDLE_BYTES } from '../../src/exchange/bundle/archive.ts';
+import { formatArchive, formatManifest, MAX_BUNDLE_BYTES } from '../../src/exchange/bundle/archive.ts';
 import { formatContent } from '../../src/exchange/bundle/content.ts';
-import { formatManifest } from '../../src/exchange/bundle/manifest.ts';
 import { formatPublicKey, signFile } from '../../src/exchange/bundle/minisign.ts';
 import { revokeKeys } from '../../src/exchange/bundle/trust-list.ts';
 import type { Handover } from '../../src/model/handover.ts';

@@ -2,14 +2,14 @@ import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HandoverError } from '../../src/errors.ts';
-import { formatArchive, parseArchive } from '../../src/exchange/bundle/archive.ts';
-import { prepareExport } from '../../src/exchange/bundle/depart.ts';
 import {
   CONTENT_NAMES,
+  formatArchive,
   formatManifest,
   type Manifest,
+  parseArchive,
   parseManifest,
-} from '../../src/exchange/bundle/manifest.ts';
+} from '../../src/exchange/bundle/archive.ts';
 import {
   formatPublicKey,
   formatPublicKeyFile,
@@ -21,6 +21,7 @@ import {
   signFile,
   verifyFile,
 } from '../../src/exchange/bundle/minisign.ts';
+import { prepareExport } from '../../src/exchange/bundle/prepare-export.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import { Redactor } from '../../src/redact/redactor.ts';
 import { makeDraft, makeFact, sealDraft } from '../support/facts.ts';

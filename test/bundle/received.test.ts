@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { receiveHandover } from '../../src/exchange/bundle/arrive.ts';
+import { acceptHandover } from '../../src/exchange/bundle/accept-import.ts';
 import { formatContent } from '../../src/exchange/bundle/content.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { findReader, READER_NAMES } from '../../src/handover/brief/reader.ts';
@@ -19,7 +19,7 @@ import { makeRedactor } from '../support/redactor.ts';
 const IMPORTED = { format: 'bundle/1', id: 'x', signer: { name: 'eve', key: '0000' } };
 
 function receiveOne(theirs: HandoverDraft, ...inBundle: readonly string[]): Handover {
-  return receiveHandover(theirs, {
+  return acceptHandover(theirs, {
     imported: IMPORTED,
     inBundle: new Set(inBundle),
     redactor: makeRedactor(),

@@ -1,24 +1,22 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatGoRecord, indentJson } from '../../src/exchange/bundle/go-json.ts';
-import { makeSecretKey, signBytes } from '../../src/exchange/bundle/minisign.ts';
-import {
-  formatSessionHandoffBundle,
-  idOfKey,
-  type RawRecord,
-  readSessionHandoffBundle,
-} from '../../src/exchange/bundle/session-handoff-bundle.ts';
-import {
-  deriveSessionHandoffKey,
-  lockSessionHandoff,
-} from '../../src/exchange/bundle/session-handoff-lock.ts';
+import { idOfKey, makeSecretKey, signBytes } from '../../src/exchange/bundle/minisign.ts';
 import { trustKey } from '../../src/exchange/bundle/trust-list.ts';
+import {
+  type BundleRecord,
+  deriveSessionHandoffKey,
+  encryptSessionHandoff,
+  formatGoRecord,
+  formatSessionHandoffBundle,
+  indentJson,
+  readSessionHandoffBundle,
+} from '../../src/exchange/legacy/session-handoff-bundle.ts';
 import { computeV2Checksum } from '../../src/exchange/legacy/v2-envelope.ts';
 import { sha256Hex } from '../../src/model/hash.ts';
 import { readHandover } from '../../src/store/handovers.ts';
 import { findRefusal, makePerson, type Person, receive } from '../support/bundles.ts';
 
-const G1: RawRecord = {
+const G1: BundleRecord = {
   id: '20260101-000000',
   created_at: '2026-01-01T00:00:00Z',
   tool: 'codex',
@@ -64,7 +62,7 @@ describe('the vectors of session-handoff', () => {
     expect(deriveSessionHandoffKey(passphrase, salt).toString('hex')).toBe(
       '5c662628ac4eb1068a287e2aa2a202ae248e98db04d61d3327e7342db6ec7097',
     );
-    expect(JSON.parse(lockSessionHandoff(Buffer.from('{}'), passphrase, { salt, nonce }))).toEqual({
+    expect(JSON.parse(encryptSessionHandoff(Buffer.from('{}'), passphrase, { salt, nonce }))).toEqual({
       version: 1,
       algorithm: 'aes-256-gcm',
       kdf: 'scrypt(N=32768,r=8,p=1)',
@@ -120,7 +118,7 @@ describe('the form of Go', () => {
   });
 });
 
-function makeRecord(parts: Partial<RawRecord> = {}): RawRecord {
+function makeRecord(parts: Partial<BundleRecord> = {}): BundleRecord {
   return {
     id: '20260101-000000',
     created_at: '2026-01-01T00:00:00Z',
@@ -134,11 +132,11 @@ function makeRecord(parts: Partial<RawRecord> = {}): RawRecord {
   };
 }
 
-function signed(record: RawRecord = makeRecord()): Record<string, unknown> {
+function signed(record: BundleRecord = makeRecord()): Record<string, unknown> {
   return JSON.parse(formatSessionHandoffBundle(record, { name: 'ann', secret: SECRET }));
 }
 
-function unsigned(record: RawRecord = makeRecord()): Record<string, unknown> {
+function unsigned(record: BundleRecord = makeRecord()): Record<string, unknown> {
   return JSON.parse(formatSessionHandoffBundle(record, null));
 }
 
@@ -176,7 +174,7 @@ describe('a bundle of session-handoff', () => {
     const bob = await makeBob();
     const plain = Buffer.from(formatSessionHandoffBundle(makeRecord(), { name: 'ann', secret: SECRET }));
     const seed = { salt: Buffer.alloc(16, 1), nonce: Buffer.alloc(12, 2) };
-    const locked = Buffer.from(lockSessionHandoff(plain, Buffer.from('correct horse'), seed));
+    const locked = Buffer.from(encryptSessionHandoff(plain, Buffer.from('correct horse'), seed));
     expect(await findRefusal(bob, locked)).toMatchObject({ code: 'HANDOVER_BUNDLE_LOCKED' });
     expect(await findRefusal(bob, locked, { passphrase: 'wrong horse' })).toMatchObject({
       code: 'HANDOVER_BUNDLE_LOCKED',
@@ -282,7 +280,7 @@ describe('what session-handoff let pass', () => {
     async (field, change) => {
       const bob = await makeBob();
       const seed = { salt: Buffer.alloc(16, 1), nonce: Buffer.alloc(12, 2) };
-      const header = JSON.parse(lockSessionHandoff(Buffer.from('{}'), Buffer.from('correct horse'), seed));
+      const header = JSON.parse(encryptSessionHandoff(Buffer.from('{}'), Buffer.from('correct horse'), seed));
       expect(await findRefusal(bob, toBytes({ ...header, ...change }))).toEqual({
         code: 'HANDOVER_BUNDLE_INVALID',
         message: expect.stringContaining(field),

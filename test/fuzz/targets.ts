@@ -2,19 +2,18 @@ import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { HandoverError } from '../../src/errors.ts';
-import { formatArchive, parseArchive } from '../../src/exchange/bundle/archive.ts';
-import { prepareExport } from '../../src/exchange/bundle/depart.ts';
-import { formatGoRecord } from '../../src/exchange/bundle/go-json.ts';
+import { formatArchive, formatManifest, parseArchive } from '../../src/exchange/bundle/archive.ts';
 import { type Import, type ImportOptions, importBundle } from '../../src/exchange/bundle/import-bundle.ts';
-import { formatManifest } from '../../src/exchange/bundle/manifest.ts';
 import { generateKeys } from '../../src/exchange/bundle/own-keys.ts';
 import { packBundle } from '../../src/exchange/bundle/pack.ts';
-import {
-  formatSessionHandoffBundle,
-  type RawRecord,
-} from '../../src/exchange/bundle/session-handoff-bundle.ts';
-import { lockSessionHandoff } from '../../src/exchange/bundle/session-handoff-lock.ts';
+import { prepareExport } from '../../src/exchange/bundle/prepare-export.ts';
 import { trustKey } from '../../src/exchange/bundle/trust-list.ts';
+import {
+  type BundleRecord,
+  encryptSessionHandoff,
+  formatGoRecord,
+  formatSessionHandoffBundle,
+} from '../../src/exchange/legacy/session-handoff-bundle.ts';
 import { sha256Hex } from '../../src/model/hash.ts';
 import { describeMachine, type Machine } from '../../src/platform/machine.ts';
 import { redactFile } from '../../src/redact/redact-stream.ts';
@@ -111,7 +110,7 @@ function makeLooker(
     importBundle(openStore(machine), bytes, {
       machine,
       opener: { identities: [], askPassphrase: refuse },
-      introduce: refuse,
+      confirmSigner: refuse,
       makeRedactor,
       allowUnsigned: true,
       allowOlder: true,
@@ -157,7 +156,7 @@ function packContent(content: Buffer): Buffer {
   });
 }
 
-const RECORD: RawRecord = {
+const RECORD: BundleRecord = {
   id: '20260101-000000',
   created_at: '2026-01-01T00:00:00Z',
   tool: 'codex',
@@ -174,7 +173,7 @@ function makeSessionHandoffSeeds(signer: Parameters<typeof formatSessionHandoffB
     JSON.stringify({ version: 1, record: RECORD }),
     formatSessionHandoffBundle(RECORD, null),
     formatSessionHandoffBundle(RECORD, signer),
-    lockSessionHandoff(Buffer.from('{}'), Buffer.from('correct horse'), seed),
+    encryptSessionHandoff(Buffer.from('{}'), Buffer.from('correct horse'), seed),
   ].map((text) => Buffer.from(text));
 }
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { HandoverError } from '../../src/errors.ts';
+import { parseV2Record } from '../../src/exchange/legacy/v2-envelope.ts';
 import { readV2Record } from '../../src/exchange/legacy/v2-import.ts';
-import { parseV2Record } from '../../src/exchange/legacy/v2-record.ts';
 import { writeV2Envelope } from '../../src/exchange/legacy/v2-view.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';
@@ -54,7 +54,7 @@ describe('reading an envelope of handoff V2', () => {
   it('written again, tells the same', () => {
     const envelope = makeEnvelope();
     const handover = sealHandover(read(writeEnvelope(envelope)));
-    const again = writeV2Envelope(handover, { machine, earlier: [] });
+    const again = writeV2Envelope(handover, { machine, history: [] });
     expect(again.resume_snapshot).toMatchObject({
       snapshot_id: '0b8f5a60-7c3e-4a57-9c39-3f0a4a9b7a11',
       terminal_id: 'env_pane-7',

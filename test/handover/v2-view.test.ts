@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { computeV2Checksum } from '../../src/exchange/legacy/v2-envelope.ts';
+import { computeV2Checksum, parseV2Record } from '../../src/exchange/legacy/v2-envelope.ts';
+import { readV2Record } from '../../src/exchange/legacy/v2-import.ts';
 import { writeV2Envelope } from '../../src/exchange/legacy/v2-view.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import { computeFactId, type Fact, type FactKind } from '../../src/model/fact.ts';
@@ -39,8 +40,8 @@ function makeHandover(facts: readonly Fact[], more: Partial<HandoverDraft> = {})
   });
 }
 
-const view = (handover: Handover, earlier: readonly Handover[] = []) =>
-  writeV2Envelope(handover, { machine, earlier });
+const view = (handover: Handover, history: readonly Handover[] = []) =>
+  writeV2Envelope(handover, { machine, history });
 
 const first = makeHandover([], {
   id: '20260130-120000-aaaa',
@@ -254,6 +255,16 @@ describe('little to tell', () => {
     });
     expect(evidence_index).toHaveLength(1);
     expect(Object.keys(resume_snapshot)).not.toContain('quality_score');
+  });
+
+  it('has an empty transcript path for a handover without a transcript, since the field is a string', () => {
+    const { session, ...rest } = makeHandover([]);
+    const envelope = view({ ...rest, session: { ...session, transcript: null } });
+    expect(envelope.resume_snapshot.n_1_transcript_path).toBe('');
+    expect(envelope.evidence_index).toEqual([]);
+    expect(envelope.checksum).toBe(computeV2Checksum(envelope));
+    const place = { project: rest.project, root: null, shownRoot: '.', machine };
+    expect(readV2Record(parseV2Record(JSON.stringify(envelope)), place).session.transcript).toBeNull();
   });
 
   it.each([

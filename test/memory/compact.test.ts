@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compactMemory } from '../../src/memory/compact.ts';
-import { addNote } from '../../src/memory/memory.ts';
-import type { Memory } from '../../src/memory/memory-file.ts';
-import { countNotes } from '../../src/memory/read-memory.ts';
+import { countNotes, type Memory } from '../../src/memory/read-memory.ts';
+import { addNote } from '../../src/memory/write-memory.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
 import { makeTempFolder } from '../support/cli.ts';
 

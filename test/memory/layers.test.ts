@@ -1,10 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { addNote, replaceState } from '../../src/memory/memory.ts';
-import type { Memory } from '../../src/memory/memory-file.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
-import { countNotes, readLatestNote, readState } from '../../src/memory/read-memory.ts';
+import { countNotes, type Memory, readLatestNote, readState } from '../../src/memory/read-memory.ts';
+import { addNote, replaceState } from '../../src/memory/write-memory.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
 import { makeTempFolder } from '../support/cli.ts';
 

@@ -10,8 +10,7 @@ import {
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { installBlocks, removeBlocks } from '../../src/memory/agent-files.ts';
-import { putBlock, takeBlock } from '../../src/memory/marked-block.ts';
+import { installBlocks, putBlock, removeBlocks, takeBlock } from '../../src/memory/agent-files.ts';
 import { makeTempFolder } from '../support/cli.ts';
 
 const LINES = ['## Handover', '', 'Run it.'];

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   readSessionHandoffRecord,
   writeSessionHandoffRecord,
-} from '../../src/exchange/legacy/session-handoff-view.ts';
+} from '../../src/exchange/legacy/session-handoff-record.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import { computeFactId, type Fact, type FactKind } from '../../src/model/fact.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';

@@ -210,7 +210,7 @@ describe('a folder', () => {
     const { outcome, notes } = await publish(desk);
     expect(outcome).toBe('nothing new');
     expect(notes).toEqual([
-      `${copy} is a conflict copy: look whether it has something that HANDOFF.md lacks`,
+      `${copy} is a conflict copy: check whether it has something that HANDOFF.md lacks`,
     ]);
   });
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { formatArrivals, parseArrivals } from '../../src/exchange/publish/arrivals.ts';
-import { findConflictCopies } from '../../src/exchange/publish/conflict-copies.ts';
-import { parseCredentials } from '../../src/exchange/publish/credentials.ts';
+import { findConflictCopies } from '../../src/exchange/publish/folder-store.ts';
 import { parsePushAnswers } from '../../src/exchange/publish/git/remote.ts';
+import { parseCredentials } from '../../src/exchange/publish/s3-store.ts';
+import { formatSyncState, parseSyncState } from '../../src/exchange/publish/sync-state.ts';
 import { parseSafeUrl } from '../../src/platform/http.ts';
 
 describe('arrivals', () => {
@@ -13,16 +13,16 @@ describe('arrivals', () => {
     fc.assert(
       fc.property(arrivals, fc.string(), (rows, destination) => {
         const map = new Map(rows.map(([path, sha256, version]) => [path, { sha256, version }]));
-        const text = formatArrivals(destination, map);
-        expect(parseArrivals(text, destination)).toEqual(map);
-        expect(formatArrivals(destination, new Map([...map].reverse()))).toBe(text);
-        expect(parseArrivals(text, `${destination}.`)).toBeNull();
+        const text = formatSyncState(destination, map);
+        expect(parseSyncState(text, destination)).toEqual(map);
+        expect(formatSyncState(destination, new Map([...map].reverse()))).toBe(text);
+        expect(parseSyncState(text, `${destination}.`)).toBeNull();
       }),
     );
   });
 
   it('of any other text are none', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => parseArrivals(text, 'x') === null));
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => parseSyncState(text, 'x') === null));
   });
 });
 

@@ -87,7 +87,7 @@ describe('what is committed', () => {
     writeIn(desk.project, 'memory/layer3/2026-10-work-archive.md', 'old\n');
     const { outcome, notes } = await publish(desk);
     expect(outcome).toBe('nothing new');
-    expect(notes).toEqual(['memory/layer3/2026-10-work-archive.md stays at home: .gitignore says so']);
+    expect(notes).toEqual(['memory/layer3/2026-10-work-archive.md is not published: git ignores it']);
     expect(readRemote(desk.remote).has(NOTE)).toBe(true);
   });
 

@@ -1,7 +1,7 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { GitBackend } from '../../src/exchange/publish/git-backend.ts';
+import { GitBackend } from '../../src/exchange/publish/publish-project.ts';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { runGit } from '../support/cli.ts';
 import { configure, logOf, makeGitDesk, readRemote, writeIn } from '../support/publishing.ts';

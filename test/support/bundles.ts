@@ -3,15 +3,20 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoverError } from '../../src/errors.ts';
 import type { Lock } from '../../src/exchange/bundle/age.ts';
-import { type Archive, formatArchive, parseArchive } from '../../src/exchange/bundle/archive.ts';
-import { unknownSignerError } from '../../src/exchange/bundle/check-signer.ts';
-import { prepareExport } from '../../src/exchange/bundle/depart.ts';
+import {
+  type Archive,
+  formatArchive,
+  formatManifest,
+  type Manifest,
+  parseArchive,
+  parseManifest,
+} from '../../src/exchange/bundle/archive.ts';
 import { type Import, type ImportOptions, importBundle } from '../../src/exchange/bundle/import-bundle.ts';
-import { formatManifest, type Manifest, parseManifest } from '../../src/exchange/bundle/manifest.ts';
 import { generateSecretKey, type SecretKey, signFile } from '../../src/exchange/bundle/minisign.ts';
 import { generateKeys, type OwnKeys } from '../../src/exchange/bundle/own-keys.ts';
 import { packBundle } from '../../src/exchange/bundle/pack.ts';
-import { trustKey } from '../../src/exchange/bundle/trust-list.ts';
+import { prepareExport } from '../../src/exchange/bundle/prepare-export.ts';
+import { trustKey, unknownSignerError } from '../../src/exchange/bundle/trust-list.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { sha256Hex } from '../../src/model/hash.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
@@ -71,7 +76,7 @@ export async function receive(
         return Buffer.from(passphrase);
       },
     },
-    introduce: async (stranger) => {
+    confirmSigner: async (stranger) => {
       throw unknownSignerError(stranger);
     },
     makeRedactor: () => makeRedactor(),

@@ -1,19 +1,19 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import type { Identity, Recipient } from 'age-encryption';
 import { HandoverError } from '../../errors.ts';
-import { refuseForm } from './refusals.ts';
+import { malformedError } from '../errors.ts';
 
-/** What a bundle is locked with: a passphrase, or the public keys of those who may open it. */
+/** What a bundle is encrypted with: a passphrase, or the public keys of its recipients. */
 export type Lock = { passphrase: Buffer } | { recipients: readonly string[] };
 
-/** What may open one. The passphrase is asked for only when the file wants one. */
+/** The passphrase is asked for only when the file needs one. */
 export interface Opener {
   identities: readonly string[];
   askPassphrase(): Promise<Buffer>;
 }
 
 const WRITTEN_COST = 17;
-/** From what is too weak to be meant, to what the age program writes by default: 256 MiB and about a second. */
+/** Up to what the age program writes by default: 256 MiB and about a second. */
 const READ_COST = { min: 14, max: 18 };
 const SALT_LABEL = 'age-encryption.org/v1/scrypt';
 const SALT_BYTES = 16;
@@ -33,13 +33,13 @@ function addRecipient(encrypter: { addRecipient(recipient: string): void }, reci
     encrypter.addRecipient(recipient);
   } catch (cause) {
     throw new HandoverError('HANDOVER_USAGE', 'a recipient is not a public key of age', {
-      hint: 'Give what age-keygen -y prints, or what handover keys export says to lock for: age1…',
+      hint: 'Give the key that age-keygen -y or handover keys export prints: age1…',
       cause,
     });
   }
 }
 
-/** The scrypt of age, with the one of Node, which takes a third of the time of one in JavaScript. */
+/** With Node's scrypt, which takes a third of the time of the library's. */
 async function makePassphraseRecipient(passphrase: Buffer): Promise<Recipient> {
   const { Stanza } = await import('age-encryption');
   return {
@@ -64,7 +64,7 @@ function derive(passphrase: Buffer, salt: Buffer, cost: number): Buffer {
   });
 }
 
-/** Opens what age locked. The header is looked at first: no more work is done than is bounded here. */
+/** Checks the header first, which bounds the work that a hostile file can cause. */
 export async function decryptWithAge(bytes: Buffer, opener: Opener): Promise<Buffer> {
   const passphraseStanza = inspectHeader(bytes);
   const { Decrypter } = await import('age-encryption');
@@ -77,17 +77,17 @@ export async function decryptWithAge(bytes: Buffer, opener: Opener): Promise<Buf
     return Buffer.from(await decrypter.decrypt(new Uint8Array(bytes)));
   } catch (cause) {
     if (!(cause instanceof Error) || cause instanceof HandoverError) throw cause;
-    throw refuseToOpen(passphraseStanza !== null, cause);
+    throw lockedError(passphraseStanza !== null, cause);
   }
 }
 
-function refuseToOpen(byPassphrase: boolean, cause: Error): HandoverError {
+function lockedError(byPassphrase: boolean, cause: Error): HandoverError {
   const message = byPassphrase
     ? 'the bundle cannot be opened: the passphrase is wrong, or the bundle is damaged'
-    : 'the bundle cannot be opened: it is locked for other keys, or damaged';
+    : 'the bundle cannot be opened: it is encrypted to other keys, or damaged';
   const hint = byPassphrase
-    ? 'Try again with the passphrase that the sender told you.'
-    : 'Give the file with your age identity: --identity FILE. Others lock for you with what handover keys export prints.';
+    ? 'Try again with the passphrase from the sender.'
+    : 'Give the file with your age identity: --identity FILE. Others encrypt to the key that handover keys export prints.';
   return new HandoverError('HANDOVER_BUNDLE_LOCKED', message, { hint, cause });
 }
 
@@ -100,27 +100,28 @@ interface PassphraseStanza {
   cost: number;
 }
 
-/** The passphrase stanza, which stands alone where there is one; null where keys open the file. */
+/** The passphrase stanza, which must be the only one; null when the file is encrypted to keys. */
 function inspectHeader(bytes: Buffer): PassphraseStanza | null {
   const head = bytes.toString('latin1', 0, MAX_HEADER_BYTES);
   const end = head.indexOf('\n--- ');
-  if (!head.startsWith('age-encryption.org/v1\n') || end === -1) throw refuseForm('age header');
+  if (!head.startsWith('age-encryption.org/v1\n') || end === -1) throw malformedError('age header');
   const stanzas = head
     .slice(0, end)
     .split('\n')
     .filter((line) => line.startsWith('-> '));
-  if (stanzas.length === 0 || stanzas.length > MAX_STANZAS) throw refuseForm('age recipients');
+  if (stanzas.length === 0 || stanzas.length > MAX_STANZAS) throw malformedError('age recipients');
   if (!stanzas.some((line) => line.startsWith('-> scrypt'))) return null;
   const [, salt = '', cost = ''] = PASSPHRASE_STANZA.exec(stanzas[0] ?? '') ?? [];
-  if (stanzas.length > 1 || salt === '') throw refuseForm('age passphrase stanza');
-  if (Number(cost) < READ_COST.min || Number(cost) > READ_COST.max) throw refuseForm('age passphrase cost');
+  if (stanzas.length > 1 || salt === '') throw malformedError('age passphrase stanza');
+  if (Number(cost) < READ_COST.min || Number(cost) > READ_COST.max)
+    throw malformedError('age passphrase cost');
   return { salt: Buffer.from(salt, 'base64'), cost: Number(cost) };
 }
 
 function makePassphraseIdentity(passphrase: Buffer, { salt, cost }: PassphraseStanza): Identity {
   return {
     unwrapFileKey: ([stanza]) => {
-      if (stanza?.body.length !== FILE_KEY_BYTES + TAG_BYTES) throw refuseForm('age passphrase stanza');
+      if (stanza?.body.length !== FILE_KEY_BYTES + TAG_BYTES) throw malformedError('age passphrase stanza');
       const body = Buffer.from(stanza.body);
       const key = derive(passphrase, salt, cost);
       const decipher = createDecipheriv('chacha20-poly1305', key, Buffer.alloc(12), {
@@ -143,7 +144,7 @@ export async function generateAgeKey(): Promise<AgeKeyPair> {
   return { identity, recipient: await identityToRecipient(identity) };
 }
 
-/** The identities in a file as age-keygen writes it: one a line, comments between them. */
+/** The identities in a file of age-keygen. */
 export function readIdentities(text: string): string[] {
   return text
     .split(/\r?\n/)

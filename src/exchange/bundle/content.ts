@@ -4,33 +4,51 @@ import { Handover } from '../../model/handover.ts';
 import { computeChecksum } from '../../model/hash.ts';
 import { formatIdTime } from '../../model/id.ts';
 import { parseJson, RECORD_LIMITS } from '../../model/json.ts';
-import { holdsMoreValues } from './count-values.ts';
-import { MAX_HANDOVERS } from './manifest.ts';
-import { refuseForm } from './refusals.ts';
+import { malformedError } from '../errors.ts';
+import { MAX_HANDOVERS } from './archive.ts';
 
-/** Sealed handovers, one a line. */
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+/** A comma and the openings of lists and objects: each comes before a value. */
+const LEADS: ReadonlySet<number> = new Set([0x2c, 0x5b, 0x7b]);
+
+/** Checked before parsing: a value of two bytes can take a hundred in memory. */
+export function holdsMoreValues(bytes: Uint8Array, most: number): boolean {
+  let values = 0;
+  let inText = false;
+  for (let at = 0; at < bytes.length; at++) {
+    const byte = bytes[at] ?? 0;
+    if (inText) {
+      if (byte === BACKSLASH) at++;
+      else if (byte === QUOTE) inText = false;
+    } else if (byte === QUOTE) inText = true;
+    else if (LEADS.has(byte) && ++values > most) return true;
+  }
+  return false;
+}
+
+/** One handover a line. */
 export function formatContent(handovers: readonly Handover[]): Buffer {
   return Buffer.from(handovers.map((handover) => `${JSON.stringify(handover)}\n`).join(''));
 }
 
-/** Exactly what was packed, or a refusal that names the handover by its place and the field. */
+/** Errors name the handover by position and the field, never the content. */
 export function parseContent(bytes: Buffer, count: number): Handover[] {
   const lines = splitLines(bytes);
-  if (lines.length !== count || count > MAX_HANDOVERS) throw refuseForm('number of handovers');
+  if (lines.length !== count || count > MAX_HANDOVERS) throw malformedError('number of handovers');
   const large = lines.findIndex((line) => line.length > RECORD_LIMITS.maxBytes);
-  if (large !== -1) throw refuseForm(`handover ${large + 1}, size`);
-  if (holdsMoreValues(bytes, MAX_VALUES)) throw refuseForm('number of values');
+  if (large !== -1) throw malformedError(`handover ${large + 1}, size`);
+  if (holdsMoreValues(bytes, MAX_CONTENT_VALUES)) throw malformedError('number of values');
   const handovers = lines.map((line, index) => parseLine(line, index + 1));
-  if (new Set(handovers.map(({ id }) => id)).size < count) throw refuseForm('ids of handovers');
+  if (new Set(handovers.map(({ id }) => id)).size < count) throw malformedError('ids of handovers');
   return handovers;
 }
 
-/** Values of two bytes would take a hundred times the memory of the bundle. */
-const MAX_VALUES = 1_000_000;
+const MAX_CONTENT_VALUES = 1_000_000;
 const NEWLINE = 0x0a;
 
 function splitLines(bytes: Buffer): Buffer[] {
-  if (bytes.at(-1) !== NEWLINE) throw refuseForm('end of content');
+  if (bytes.at(-1) !== NEWLINE) throw malformedError('end of content');
   const lines: Buffer[] = [];
   for (let start = 0; start < bytes.length && lines.length <= MAX_HANDOVERS; ) {
     const end = bytes.indexOf(NEWLINE, start);
@@ -41,7 +59,7 @@ function splitLines(bytes: Buffer): Buffer[] {
 }
 
 function parseLine(line: Buffer, place: number): Handover {
-  const wrong = (field: string): HandoverError => refuseForm(`handover ${place}, ${field}`);
+  const wrong = (field: string): HandoverError => malformedError(`handover ${place}, ${field}`);
   const value = parseOrRefuse(line.toString('utf8'), () => wrong('JSON'));
   const result = v.safeParse(Handover, value);
   if (!result.success) throw wrong(`field ${nameField(result.issues[0])}`);
@@ -61,7 +79,7 @@ function parseOrRefuse(text: string, refusal: () => HandoverError): unknown {
   }
 }
 
-/** Null for what has no canonical form, such as a lone surrogate. */
+/** Null when there is no canonical form, as with a lone surrogate. */
 function checksumOrNull(handover: Handover): string | null {
   try {
     return computeChecksum(handover);
@@ -71,7 +89,7 @@ function checksumOrNull(handover: Handover): string | null {
   }
 }
 
-/** The path of a field as far as its names are ours: a stranger's keys are content too. */
+/** The field's path, as far as its names are ours: unknown keys are untrusted content. */
 export function nameField(issue: v.BaseIssue<unknown>): string {
   const names = (issue.path ?? []).map(({ key }) => (typeof key === 'number' ? String(key) : key));
   const end = names.findIndex((name) => typeof name !== 'string' || !/^(?:[a-z_0-9]{1,24})$/.test(name));

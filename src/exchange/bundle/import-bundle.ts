@@ -3,21 +3,17 @@ import type { Handover, Signer } from '../../model/handover.ts';
 import { readHandover } from '../../store/handovers.ts';
 import { finishImports, saveImport } from '../../store/pending-imports.ts';
 import type { Store } from '../../store/store.ts';
+import { notBundleError } from '../errors.ts';
+import { openSessionHandoffBundle } from '../legacy/session-handoff-bundle.ts';
 import { isArchive } from './archive.ts';
-import { openOwnBundle } from './open-bundle.ts';
-import { openSessionHandoffBundle } from './open-session-handoff.ts';
-import type { Opened, OpenOptions } from './opened.ts';
-import { refuseKind } from './refusals.ts';
-
-export const CONFLICT_POLICIES = ['fail', 'skip', 'replace'] as const;
-export type ConflictPolicy = (typeof CONFLICT_POLICIES)[number];
+import { type BundleContents, type OpenOptions, openOwnBundle } from './open-bundle.ts';
 
 export interface ImportOptions extends OpenOptions {
-  onConflict: ConflictPolicy;
+  onConflict: 'fail' | 'skip' | 'replace';
   dryRun: boolean;
 }
 
-export type ImportOutcome = 'imported' | 'replaced' | 'skipped' | 'present';
+type ImportOutcome = 'imported' | 'replaced' | 'skipped' | 'present';
 
 export interface ImportedHandover {
   id: string;
@@ -32,31 +28,38 @@ export interface Import {
   handovers: ImportedHandover[];
 }
 
-/** Verifies a bundle, decides on every handover in it, and keeps all that are to be kept or none. */
+/** Verifies a bundle and stores its handovers, all or none. */
 export async function importBundle(store: Store, bytes: Buffer, options: ImportOptions): Promise<Import> {
   if (!options.dryRun) finishImports(store);
   const opened = await openBundle(store, bytes, options);
-  const plan = opened.handovers.map((handover) => ({ handover, outcome: judge(store, handover, options) }));
+  const plan = opened.handovers.map((handover) => ({
+    handover,
+    outcome: decideOutcome(store, handover, options),
+  }));
   const conflicts = plan.filter(({ outcome }) => outcome === 'conflict');
-  if (conflicts.length > 0) throw refuseConflicts(conflicts.map(({ handover }) => handover.id));
-  if (!options.dryRun) keep(store, opened, plan);
+  if (conflicts.length > 0) throw conflictError(conflicts.map(({ handover }) => handover.id));
+  if (!options.dryRun) storeHandovers(store, opened, plan);
   const handovers = plan.flatMap(({ handover: { id, title, facts }, outcome }) =>
     outcome === 'conflict' ? [] : [{ id, title, facts: facts.length, outcome }],
   );
   return { signer: opened.signer, missing: opened.missing, handovers };
 }
 
-/** By its first bytes. Nothing else of a file decides how it is read. */
-export async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<Opened> {
+/** Only the first bytes decide how a file is read. */
+async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
   if (isArchive(bytes)) return await openOwnBundle(store, bytes, options);
   if (/^\s{0,64}\{/.test(bytes.toString('latin1', 0, 65)))
     return await openSessionHandoffBundle(bytes, options);
-  throw refuseKind();
+  throw notBundleError();
 }
 
 type Plan = { handover: Handover; outcome: ImportOutcome | 'conflict' }[];
 
-function judge(store: Store, handover: Handover, { onConflict }: ImportOptions): ImportOutcome | 'conflict' {
+function decideOutcome(
+  store: Store,
+  handover: Handover,
+  { onConflict }: ImportOptions,
+): ImportOutcome | 'conflict' {
   const present = readPresent(store, handover.id);
   if (present === null) return 'imported';
   if (present !== 'damaged' && present.checksum === handover.checksum) return 'present';
@@ -73,7 +76,7 @@ function readPresent(store: Store, id: string): Handover | 'damaged' | null {
   }
 }
 
-function keep(store: Store, { digest, detail }: Opened, plan: Plan): void {
+function storeHandovers(store: Store, { digest, detail }: BundleContents, plan: Plan): void {
   const of = (...outcomes: readonly string[]): Handover[] =>
     plan.filter(({ outcome }) => outcomes.includes(outcome)).map(({ handover }) => handover);
   saveImport(store, {
@@ -84,7 +87,7 @@ function keep(store: Store, { digest, detail }: Opened, plan: Plan): void {
   });
 }
 
-function refuseConflicts(ids: readonly string[]): HandoverError {
+function conflictError(ids: readonly string[]): HandoverError {
   const shown = ids.slice(0, 10).join(', ');
   return new HandoverError(
     'HANDOVER_BUNDLE_CONFLICT',

@@ -6,11 +6,12 @@ import {
   sign,
   verify,
 } from 'node:crypto';
+import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 
-/** Keys and signatures of Ed25519, in the files of the minisign program. */
+/** Ed25519 keys and signatures, in the formats of the minisign program. */
 export interface PublicKey {
-  /** Eight bytes that minisign finds a key by. Whoever makes a key chooses them, so they prove nothing. */
+  /** Eight bytes by which minisign looks up a key. Chosen by its maker, so they prove nothing. */
   id: Buffer;
   key: Buffer;
 }
@@ -52,13 +53,18 @@ function privateKeyOf(seed: Buffer) {
   return createPrivateKey({ key: Buffer.concat([PKCS8, seed]), format: 'der', type: 'pkcs8' });
 }
 
-/** What two people compare when they want to be sure of a key: 128 bits of its SHA-256, in groups of four. */
+/** For people to compare: 128 bits of the key's SHA-256, in groups of four. */
 export function fingerprint({ key }: PublicKey): string {
   return (sha256Hex(key).slice(0, 32).match(/.{4}/g) ?? []).join(' ');
 }
 
 export function isSameKey(a: PublicKey, b: PublicKey): boolean {
   return a.key.equals(b.key);
+}
+
+/** The id that session-handoff gives to a key. */
+export function idOfKey(key: Buffer): Buffer {
+  return createHash('sha256').update(key).digest().subarray(0, 8);
 }
 
 /** The line that minisign takes after `-P`. */
@@ -71,7 +77,7 @@ export function formatPublicKeyFile(key: PublicKey): string {
 }
 
 /** As minisign prints it. */
-export function formatKeyId({ id }: { id: Buffer }): string {
+function formatKeyId({ id }: { id: Buffer }): string {
   return Buffer.from(id)
     .reverse()
     .toString('hex')
@@ -92,14 +98,12 @@ export function parsePublicKey(text: string): PublicKey | null {
 
 /** Without a password, as `minisign -G -W` writes it. */
 export function formatSecretKeyFile({ id, seed, key }: SecretKey): string {
-  const noDerivation = Buffer.alloc(2);
-  const noSaltNorCost = Buffer.alloc(48);
-  const noChecksum = Buffer.alloc(32);
-  const bytes = [ALGORITHM, noDerivation, CHECKSUM_ALGORITHM, noSaltNorCost, id, seed, key, noChecksum];
+  const [noKdf, noSaltNorCost, noChecksum] = [Buffer.alloc(2), Buffer.alloc(48), Buffer.alloc(32)];
+  const bytes = [ALGORITHM, noKdf, CHECKSUM_ALGORITHM, noSaltNorCost, id, seed, key, noChecksum];
   return `untrusted comment: minisign secret key ${formatKeyId({ id })}\n${Buffer.concat(bytes).toString('base64')}\n`;
 }
 
-/** Null for what is no secret key, or one that a password protects. */
+/** Null for anything else, and for a key with a password. */
 export function parseSecretKey(text: string): SecretKey | null {
   const [comment = '', line = '', ...rest] = text.trimEnd().split(/\r?\n/);
   const bytes =
@@ -111,7 +115,7 @@ export function parseSecretKey(text: string): SecretKey | null {
   return secret.key.equals(key) ? secret : null;
 }
 
-export interface Comments {
+interface Comments {
   untrusted: string;
   trusted: string;
 }
@@ -139,7 +143,7 @@ export function parseSignature(text: string): Signature | null {
   return { id, signature, trustedComment, commentSignature };
 }
 
-/** Whether this key signed the bytes, and the trusted comment with them. */
+/** Whether this key signed the bytes and the trusted comment. */
 export function verifyFile(bytes: Uint8Array, signature: Signature, key: PublicKey): boolean {
   const comment = Buffer.concat([signature.signature, Buffer.from(signature.trustedComment)]);
   return (
@@ -162,7 +166,7 @@ function hash(bytes: Uint8Array): Buffer {
   return createHash('blake2b512').update(bytes).digest();
 }
 
-/** Null unless it is base64 of so many bytes, in the one way that they are written. */
+/** Null unless it is canonical base64 of exactly `length` bytes. */
 export function decodeBase64(text: string, length: number): Buffer | null {
   const bytes = Buffer.from(text, 'base64');
   return bytes.length === length && bytes.toString('base64') === text ? bytes : null;
@@ -174,4 +178,25 @@ function cut(bytes: Buffer, ...lengths: readonly number[]): Buffer[] {
     at += length;
     return bytes.subarray(at - length, at);
   });
+}
+
+/** A public key of minisign, as a line or a file, or in PEM; of session-handoff's secret key file only the public part. */
+export function readPublicKey(text: string): PublicKey {
+  const key = parsePublicKey(text) ?? (text.includes('-----BEGIN') ? readPem(text) : null);
+  if (key !== null) return key;
+  throw new HandoverError('HANDOVER_INPUT_INVALID', 'that is not a public key for signatures', {
+    hint: 'Give the line that handover keys export prints, a minisign .pub file, or an Ed25519 key in PEM.',
+  });
+}
+
+function readPem(text: string): PublicKey | null {
+  try {
+    const pem = createPublicKey(text);
+    if (pem.asymmetricKeyType !== 'ed25519') return null;
+    const key = pem.export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES);
+    return { id: idOfKey(key), key };
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return null;
+    throw error;
+  }
 }

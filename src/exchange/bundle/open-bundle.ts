@@ -1,107 +1,111 @@
-import type { HandoverError } from '../../errors.ts';
-import type { Handover, Imported, Signer } from '../../model/handover.ts';
+import type { Handover, Signer } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
+import type { Redactor } from '../../redact/redactor.ts';
 import { findReceived } from '../../store/bundle-series.ts';
 import type { Store } from '../../store/store.ts';
-import { decryptWithAge } from './age.ts';
-import { type Archive, parseArchive } from './archive.ts';
-import { BUNDLE_FORMAT, receiveHandover } from './arrive.ts';
-import { checkSigner, type Introduction } from './check-signer.ts';
+import { malformedError, untrustedError } from '../errors.ts';
+import { acceptHandover, BUNDLE_FORMAT } from './accept-import.ts';
+import { decryptWithAge, type Opener } from './age.ts';
+import { type Archive, type Manifest, parseArchive, parseManifest, type SignedOrigin } from './archive.ts';
 import { parseContent } from './content.ts';
-import { type Manifest, parseManifest, type SignedOrigin } from './manifest.ts';
 import { fingerprint, parseSignature, verifyFile } from './minisign.ts';
-import type { Opened, OpenOptions } from './opened.ts';
-import { refuse, refuseForm, refuseUnsigned } from './refusals.ts';
+import { checkSigner, type SignerClaim, type SignerOptions } from './trust-list.ts';
+
+export interface OpenOptions extends SignerOptions {
+  opener: Opener;
+  /** A new one for each handover. */
+  makeRedactor(): Redactor;
+  /** Accept bundles that are not newer than the last one imported. */
+  allowOlder: boolean;
+}
+
+/** A verified bundle: its handovers as they are stored here. */
+export interface BundleContents {
+  digest: string;
+  signer: Signer | null;
+  /** What could not be checked. */
+  missing: readonly string[];
+  /** Its position in its series, for the journal. */
+  detail: { key?: string; series?: string; sequence?: number };
+  handovers: Handover[];
+}
 
 /**
- * Opens a bundle of ours. In this order: the form of the file, the signature of the manifest, the digest of the content,
- * expiry and sequence, and only then keys, passphrases and JSON.
+ * Opens a bundle of ours. Order of checks: format of the file, signature of the manifest, digest of the content, expiry
+ * and sequence; only then decryption and JSON.
  */
-export async function openOwnBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<Opened> {
+export async function openOwnBundle(
+  store: Store,
+  bytes: Buffer,
+  options: OpenOptions,
+): Promise<BundleContents> {
   const archive = parseArchive(bytes);
   const manifest = readManifest(archive);
   const digest = sha256Hex(archive.manifest);
-  const signer = await findSigner(archive, manifest, options);
-  if (sha256Hex(archive.content) !== manifest.content.sha256) throw refuseForm('digest of the content');
-  checkExpiry(manifest, options);
-  const origin = signer === null ? null : manifest.origin;
+  const signer = await checkSigner(readClaim(archive, manifest), options);
+  if (sha256Hex(archive.content) !== manifest.content.sha256) throw malformedError('digest of the content');
+  const { expires_at, origin } = manifest;
+  if (expires_at !== null && options.machine.clock.now() > Date.parse(expires_at))
+    throw untrustedError(`the bundle expired at ${expires_at}`, 'Ask the sender for a new one.');
   const detail =
-    origin === null ? {} : checkSequence(store, origin, { digest, allowOlder: options.allowOlder });
+    signer === null || origin === null
+      ? {}
+      : checkSequence(store, origin, { digest, allowOlder: options.allowOlder });
   const content =
     archive.contentName === 'handovers.jsonl'
       ? archive.content
       : await decryptWithAge(archive.content, options.opener);
-  const handovers = parseContent(content, manifest.handovers);
-  const missing = signer === null ? ['a signature'] : [];
-  return { digest, signer, missing, detail, handovers: receive(handovers, signer, options) };
+  const handovers = acceptHandovers(parseContent(content, manifest.handovers), signer, options);
+  return { digest, signer, missing: signer === null ? ['a signature'] : [], detail, handovers };
 }
 
 function readManifest(archive: Archive): Manifest {
   const manifest = parseManifest(archive.manifest.toString('utf8'));
-  if ('wrong' in manifest) throw refuseForm(`manifest, ${manifest.wrong}`);
-  if (manifest.content.name !== archive.contentName) throw refuseForm('name of the content');
+  if ('wrong' in manifest) throw malformedError(`manifest, ${manifest.wrong}`);
+  if (manifest.content.name !== archive.contentName) throw malformedError('name of the content');
   return manifest;
 }
 
-/** Null when nobody signed it and that is allowed. A signature that is there is never passed over. */
-async function findSigner(
-  archive: Archive,
-  { origin }: Manifest,
-  options: OpenOptions,
-): Promise<Signer | null> {
-  if (archive.signature === null) {
-    if (!options.allowUnsigned) throw refuseUnsigned();
-    return null;
-  }
+/** Null when there is no signature. An invalid one is always an error. */
+function readClaim(archive: Archive, { origin }: Manifest): SignerClaim | null {
+  if (archive.signature === null) return null;
   const signature = parseSignature(archive.signature.toString('utf8'));
-  if (signature === null || origin === null) throw refuseForm('signature');
-  const claim = {
-    name: origin.signer,
-    key: origin.key,
-    isSignedBy: (key: Introduction['key']) => verifyFile(archive.manifest, signature, key),
-  };
-  const known = await checkSigner(claim, options.machine, options.introduce);
-  return { name: known.name, key: fingerprint(known.key) };
+  if (signature === null || origin === null) throw malformedError('signature');
+  const { signer: name, key } = origin;
+  return { name, key, isSignedBy: (known) => verifyFile(archive.manifest, signature, known) };
 }
 
-function checkExpiry({ expires_at }: Manifest, { machine }: OpenOptions): void {
-  if (expires_at === null || machine.clock.now() <= Date.parse(expires_at)) return;
-  throw refuse(`the bundle expired at ${expires_at}`, 'Ask the sender for a new one.');
-}
-
-/** What has come once, or is older than what has come, does not come again: it could undo what was learned since. */
+/** Replayed and older bundles are refused: they could undo newer knowledge. */
 function checkSequence(
   store: Store,
   origin: SignedOrigin,
   { digest, allowOlder }: { digest: string; allowOlder: boolean },
-): Opened['detail'] {
+): BundleContents['detail'] {
   const { series, sequence, previous } = origin;
   const key = fingerprint(origin.key);
   const last = findReceived(store, key, series);
   const isNext = last !== null && sequence === last.sequence + 1;
-  if (isNext && previous !== last.digest && !allowOlder) throw refuseFork(sequence);
+  if (isNext && previous !== last.digest && !allowOlder) {
+    throw untrustedError(
+      `the bundle, number ${sequence} of its series, does not follow the one that was imported before it`,
+      'Two senders may use one key. Ask the sender; to import it anyway: --allow-older',
+    );
+  }
   if (last !== null && sequence <= last.sequence && !allowOlder) {
     const isSame = digest === last.digest;
-    throw refuse(
+    throw untrustedError(
       isSame
         ? `this bundle was imported before (number ${sequence})`
         : `the bundle is number ${sequence} of its series, and number ${last.sequence} was imported before`,
-      isSame ? 'There is nothing to do. See: handover list' : 'To take it nevertheless: --allow-older',
+      isSame ? 'There is nothing to do. See: handover list' : 'To import it anyway: --allow-older',
       { sequence, last: last.sequence },
     );
   }
   return { key, series, sequence };
 }
 
-function refuseFork(sequence: number): HandoverError {
-  return refuse(
-    `the bundle, number ${sequence} of its series, does not follow the one that was imported before it`,
-    'Two senders may use one key. Ask the sender; to take it nevertheless: --allow-older',
-  );
-}
-
-/** The same handover is the same again in every bundle of its signer: nothing of the bundle is kept in it. */
-function receive(
+/** Nothing of the bundle is stored in a handover, so that it is the same in every bundle of its signer. */
+function acceptHandovers(
   handovers: readonly Handover[],
   signer: Signer | null,
   { makeRedactor }: OpenOptions,
@@ -109,13 +113,10 @@ function receive(
   const inBundle = new Set(handovers.map(({ id }) => id));
   return handovers.map((handover) => {
     const { id, imported: earlier } = handover;
-    const detail = earlier === undefined ? {} : { detail: { earlier: describeEarlier(earlier) } };
+    // Where it came from before, as the signer says.
+    const { detail: _, ...origin } = earlier ?? {};
+    const detail = earlier === undefined ? {} : { detail: { earlier: origin } };
     const imported = { format: BUNDLE_FORMAT, id, signer, ...detail };
-    return receiveHandover(handover, { imported, inBundle, redactor: makeRedactor() });
+    return acceptHandover(handover, { imported, inBundle, redactor: makeRedactor() });
   });
-}
-
-/** Where it had come from before, as the signer says. */
-function describeEarlier({ format, id, signer }: Imported): Record<string, unknown> {
-  return { format, id, ...(signer === undefined ? {} : { signer }) };
 }

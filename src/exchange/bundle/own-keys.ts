@@ -6,6 +6,7 @@ import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
+import { untrustedError } from '../errors.ts';
 import { type AgeKeyPair, generateAgeKey, readIdentities } from './age.ts';
 import {
   fingerprint,
@@ -16,14 +17,13 @@ import {
   parseSecretKey,
   type SecretKey,
 } from './minisign.ts';
-import { refuse } from './refusals.ts';
-import { findTrusted, readTrustList, refuseNamesake, trustKey } from './trust-list.ts';
+import { assertNameIsFree, findTrusted, readTrustList, trustKey } from './trust-list.ts';
 
-/** The keys of this user: one to sign with, by the name that others know it by, and one to be sent locked bundles. */
+/** This user's keys for signing and for receiving encrypted bundles. */
 export interface OwnKeys {
   name: string;
   secret: SecretKey;
-  /** Of age. */
+  /** For age. */
   identity: string;
 }
 
@@ -37,55 +37,51 @@ export function findKeysFolder(machine: Machine): string {
   return join(findConfigFolder(machine), 'keys');
 }
 
-const LOCK_WAIT_MS = 2000;
-
 /**
- * Makes the keys of this user, and trusts them. Never over others: what was locked for them could not be opened any more.
- * What a killed one left is finished by the next.
+ * Makes this user's keys, and trusts them. Never replaces keys: what was encrypted to them could not be read any more.
+ * Completes what a killed call left.
  */
 export async function generateKeys(machine: Machine, name: string): Promise<OwnKeys> {
   const fresh = await generateAgeKey();
   const folder = ensurePrivateFolder(findConfigFolder(machine), 'keys');
   const locks = ensurePrivateFolder(findConfigFolder(machine), 'locks');
-  return withLock({ folder: locks, name: 'keys', waitMs: LOCK_WAIT_MS, clock: machine.clock }, () => {
+  return withLock({ folder: locks, name: 'keys', waitMs: 2000, clock: machine.clock }, () => {
     const known = readOwnKeys(machine);
     if (known !== null) {
       trustIfNew(machine, known);
-      throw refuseOther(folder);
+      throw keyExistsError(folder);
     }
-    refuseNamesake(machine, name);
+    assertNameIsFree(machine, name);
     const keys = writeKeys(folder, name, fresh);
     trustKey(machine, keys.secret, name);
     return keys;
   });
 }
 
-/** One that was revoked stays so. */
 function trustIfNew(machine: Machine, { secret, name }: OwnKeys): void {
   const list = readTrustList(machine);
   const isListed = list.some(({ key }) => isSameKey(key, secret));
   if (!isListed && findTrusted(list, name) === undefined) trustKey(machine, secret, name);
 }
 
-/** An age key without a signing key stays: bundles may be locked for it. */
+/** Keeps an age key that is there already: bundles may be encrypted to it. */
 function writeKeys(folder: string, name: string, { identity: fresh, recipient }: AgeKeyPair): OwnKeys {
   const secret = generateSecretKey(randomBytes);
   const [left] = readIdentities(readKeyFile(join(folder, IDENTITY)) ?? '');
   if (left === undefined) writeFileDurably(join(folder, IDENTITY), `# public key: ${recipient}\n${fresh}\n`);
   writeFileDurably(join(folder, PUBLIC), formatPublicKeyFile(secret));
   writeFileDurably(join(folder, NAME), `${name}\n`);
-  // Last, for it is by this file that there are keys.
+  // Last: keys exist once this file does.
   writeFileDurably(join(folder, SECRET), formatSecretKeyFile(secret));
   return { name, secret, identity: left ?? fresh };
 }
 
-function refuseOther(folder: string): HandoverError {
+function keyExistsError(folder: string): HandoverError {
   return new HandoverError('HANDOVER_USAGE', `there is a key already: ${join(folder, SECRET)}`, {
-    hint: 'To begin anew, move the whole folder away first, and tell those who trust the old key.',
+    hint: 'To start over, move the whole folder away first, and tell those who trust the old key.',
   });
 }
 
-/** Null where this user has no keys. */
 export function readOwnKeys(machine: Machine): OwnKeys | null {
   const folder = findKeysFolder(machine);
   const secretText = readKeyFile(join(folder, SECRET));
@@ -109,12 +105,12 @@ export function requireOwnKeys(machine: Machine): OwnKeys {
   });
 }
 
-/** A key that was revoked signs nothing more: whoever revoked it may have lost it. */
+/** A revoked key must not sign: it may be in other hands. */
 export function requireSigner(machine: Machine): OwnKeys {
   const keys = requireOwnKeys(machine);
   const listed = readTrustList(machine).find(({ key }) => isSameKey(key, keys.secret));
   if (listed?.state !== 'revoked') return keys;
-  throw refuse(
+  throw untrustedError(
     `your key was revoked: ${fingerprint(keys.secret)}`,
     `To make new ones, move ${findKeysFolder(machine)} away, then: handover keys generate`,
   );

@@ -4,31 +4,30 @@ import { sha256Hex } from '../../model/hash.ts';
 import { type SeriesPlace, takePlace } from '../../store/bundle-series.ts';
 import type { Store } from '../../store/store.ts';
 import { encryptWithAge, type Lock } from './age.ts';
-import { formatArchive, MAX_BUNDLE_BYTES } from './archive.ts';
+import { formatArchive, formatManifest, MAX_BUNDLE_BYTES, MAX_HANDOVERS, type Manifest } from './archive.ts';
 import { formatContent } from './content.ts';
-import { formatManifest, MAX_HANDOVERS, type Manifest } from './manifest.ts';
 import { signFile } from './minisign.ts';
 import type { OwnKeys } from './own-keys.ts';
 
 export interface PackOptions {
   createdAt: string;
   expiresAt: string | null;
-  /** Null for a bundle that nobody vouches for. */
+  /** Null for an unsigned bundle. */
   signer: OwnKeys | null;
-  /** Null for a bundle that anybody can read. */
+  /** Null for an unencrypted bundle. */
   lock: Lock | null;
 }
 
-/** Handovers that were prepared to leave, as the one file that leaves. */
+/** The handovers must have gone through `prepareExport`. */
 export async function packBundle(
   store: Store,
   handovers: readonly Handover[],
   options: PackOptions,
 ): Promise<Buffer> {
-  if (handovers.length > MAX_HANDOVERS) throw tooLarge(`${MAX_HANDOVERS} handovers`);
+  if (handovers.length > MAX_HANDOVERS) throw tooLargeError(`${MAX_HANDOVERS} handovers`);
   const plain = formatContent(handovers);
   const content = options.lock === null ? plain : await encryptWithAge(plain, options.lock);
-  if (content.length > MAX_BUNDLE_BYTES - 16 * 1024) throw tooLarge(`${MAX_BUNDLE_BYTES} bytes`);
+  if (content.length > MAX_BUNDLE_BYTES - 16 * 1024) throw tooLargeError(`${MAX_BUNDLE_BYTES} bytes`);
   const name = options.lock === null ? 'handovers.jsonl' : 'handovers.jsonl.age';
   const manifest: Manifest = {
     created_at: options.createdAt,
@@ -60,13 +59,13 @@ function signManifest(manifest: Manifest, { name, secret }: OwnKeys, place: Seri
   return { text, signature };
 }
 
-/** Bundles of one project follow each other. */
+/** Each project has its own series. */
 function findScope(handovers: readonly Handover[]): string {
   const [first, ...others] = new Set(handovers.map(({ project }) => project.id));
   return first === undefined || others.length > 0 ? 'many' : first;
 }
 
-function tooLarge(limit: string): HandoverError {
+function tooLargeError(limit: string): HandoverError {
   return new HandoverError('HANDOVER_TEXT_TOO_LARGE', `a bundle holds at most ${limit}`, {
     hint: 'Export them in parts, by --since or --id, or fewer facts with --only.',
   });

@@ -1,13 +1,26 @@
 import { join } from 'node:path';
 import { HandoverError, hasErrno } from '../../errors.ts';
+import type { Signer } from '../../model/handover.ts';
 import { readRegularFile, writeFileDurably } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
+import { malformedError, unsignedError, untrustedError } from '../errors.ts';
 import { fingerprint, formatPublicKey, isSameKey, type PublicKey, parsePublicKey } from './minisign.ts';
-import { refuse } from './refusals.ts';
-import { assertSignerName, isSignerName } from './signer-name.ts';
+
+/** ASCII only, so that no two names look alike. `none` is reserved. */
+const SIGNER_NAME = /^[A-Za-z0-9](?:[A-Za-z0-9 ._@+-]{0,62}[A-Za-z0-9._@+-])?$/;
+
+export function isSignerName(text: string): boolean {
+  return SIGNER_NAME.test(text) && text.toLowerCase() !== 'none';
+}
+
+function assertSignerName(text: string): void {
+  if (isSignerName(text)) return;
+  const message = 'the name of a signer has 1 to 64 letters, digits, blanks or ._@+-';
+  throw new HandoverError('HANDOVER_USAGE', message, { hint: 'Give one with --name, such as --name alice' });
+}
 
 export interface TrustedKey {
   state: 'trusted' | 'revoked';
@@ -25,7 +38,7 @@ export function findTrustList(machine: Machine): string {
   return join(findConfigFolder(machine), NAME);
 }
 
-/** A line that cannot be read stops everything: trust must not hang on a slip of the pen. */
+/** An invalid line is an error: trust must not depend on a typo. */
 export function readTrustList(machine: Machine): TrustedKey[] {
   const path = findTrustList(machine);
   return readLines(path).flatMap((line, index) => {
@@ -34,7 +47,7 @@ export function readTrustList(machine: Machine): TrustedKey[] {
     const key = parsePublicKey(text);
     if (key === null || !isSignerName(name)) {
       throw new HandoverError('HANDOVER_CONFIG_INVALID', `${path} cannot be read at line ${index + 1}`, {
-        hint: 'Mend or remove that line.',
+        hint: 'Correct or remove that line.',
       });
     }
     return [{ state: state === 'revoked' ? 'revoked' : 'trusted', key, name }];
@@ -50,23 +63,23 @@ function readLines(path: string): string[] {
   }
 }
 
-/** Pins a key to a name. A name has one trusted key, a key has one name, and a revoked key stays revoked. */
+/** Pins a key to a name. A name has one trusted key, a key one name, and a revoked key stays revoked. */
 export function trustKey(machine: Machine, key: PublicKey, name: string): void {
   assertSignerName(name);
   changeTrustList(machine, (lines) => {
     const known = readTrustList(machine);
     const same = known.find((entry) => isSameKey(entry.key, key));
-    if (same?.state === 'revoked') throw refuseRevoked(same);
-    if (same !== undefined && same.name !== name) throw refuseRenaming(same);
+    if (same?.state === 'revoked') throw revokedError(same);
+    if (same !== undefined && same.name !== name) throw alreadyTrustedError(same);
     if (same !== undefined) return lines;
     const other = findTrusted(known, name);
-    if (other !== undefined) throw refuseChanged(other, key);
+    if (other !== undefined) throw changedKeyError(other, key);
     return [...lines, `trusted ${formatPublicKey(key)} ${name}`];
   });
 }
 
-/** Whoever makes a key needs a name that is not that of another key here. */
-export function refuseNamesake(machine: Machine, name: string): void {
+/** A new key must not take the name of another trusted key. */
+export function assertNameIsFree(machine: Machine, name: string): void {
   assertSignerName(name);
   const other = findTrusted(readTrustList(machine), name);
   if (other === undefined) return;
@@ -79,13 +92,13 @@ export function findTrusted(list: readonly TrustedKey[], name: string): TrustedK
   return list.find((entry) => entry.name === name && entry.state === 'trusted');
 }
 
-function refuseRenaming({ name }: TrustedKey): HandoverError {
+function alreadyTrustedError({ name }: TrustedKey): HandoverError {
   return new HandoverError('HANDOVER_USAGE', `that key is trusted already, as the key of ${name}`, {
     hint: 'See: handover keys list',
   });
 }
 
-/** Marks every key that is meant as revoked, by name, public key or fingerprint. The lines stay, so that it is remembered. */
+/** Marks keys as revoked, by name, public key or fingerprint. Their lines stay in the file. */
 export function revokeKeys(machine: Machine, words: string): TrustedKey[] {
   const isMeant = makeMatcher(words);
   const meant = readTrustList(machine).filter(isMeant);
@@ -112,12 +125,10 @@ function makeMatcher(words: string): (entry: TrustedKey) => boolean {
     (hex.length >= 8 && fingerprint(key).replaceAll(' ', '').startsWith(hex));
 }
 
-const LOCK_WAIT_MS = 2000;
-
 function changeTrustList(machine: Machine, change: (lines: string[]) => string[]): void {
   const folder = ensurePrivateFolder(findConfigFolder(machine), 'locks');
   const path = findTrustList(machine);
-  withLock({ folder, name: NAME, waitMs: LOCK_WAIT_MS, clock: machine.clock }, () => {
+  withLock({ folder, name: NAME, waitMs: 2000, clock: machine.clock }, () => {
     const before = readLines(path).filter((line, index, all) => line !== '' || index < all.length - 1);
     const after = change(before);
     const text = `${before.length === 0 ? HEAD : ''}${after.map((line) => `${line}\n`).join('')}`;
@@ -125,18 +136,66 @@ function changeTrustList(machine: Machine, change: (lines: string[]) => string[]
   });
 }
 
-export function refuseRevoked({ name, key }: TrustedKey): HandoverError {
-  return refuse(
+function revokedError({ name, key }: TrustedKey): HandoverError {
+  return untrustedError(
     `the key of ${name} was revoked: ${fingerprint(key)}`,
     'Ask the sender for a bundle signed with a new key, and how the old one was lost.',
   );
 }
 
-/** The one thing that must never be waved through: a known name with another key. */
-export function refuseChanged({ name, key }: TrustedKey, other: PublicKey): HandoverError {
-  return refuse(
+/** A known name with another key is always refused. */
+function changedKeyError({ name, key }: TrustedKey, other: PublicKey): HandoverError {
+  return untrustedError(
     `the key of ${name} has changed\n  known key:   ${fingerprint(key)}\n  other key:   ${fingerprint(other)}`,
     `Somebody may pose as ${name}. Ask in person. If the key really is new: handover keys revoke "${name}", then handover keys trust ${formatPublicKey(other)} --name "${name}"`,
     { known: fingerprint(key), other: fingerprint(other) },
+  );
+}
+
+export interface SignerIdentity {
+  name: string;
+  key: PublicKey;
+}
+
+/** What a bundle claims about its signer; untrusted. */
+export interface SignerClaim extends SignerIdentity {
+  isSignedBy(key: PublicKey): boolean;
+}
+
+export interface SignerOptions {
+  machine: Machine;
+  allowUnsigned: boolean;
+  /** Called for an unknown key: pins it if the user vouches for it, else throws. */
+  confirmSigner(signer: SignerIdentity): Promise<void>;
+}
+
+/**
+ * Who signed a bundle; null for an unsigned one, if that is allowed. The key in the bundle only selects an entry of the
+ * trust list; that entry's key verifies. An unknown signer is confirmed only if the signature is valid.
+ */
+export async function checkSigner(
+  claim: SignerClaim | null,
+  { machine, allowUnsigned, confirmSigner }: SignerOptions,
+): Promise<Signer | null> {
+  if (claim === null) {
+    if (!allowUnsigned) throw unsignedError();
+    return null;
+  }
+  const list = readTrustList(machine);
+  const known = list.find((entry) => isSameKey(entry.key, claim.key));
+  if (known?.state === 'revoked') throw revokedError(known);
+  const namesake = known === undefined ? findTrusted(list, claim.name) : undefined;
+  if (namesake !== undefined) throw changedKeyError(namesake, claim.key);
+  const { name, key } = known ?? claim;
+  if (!claim.isSignedBy(key)) throw malformedError('signature');
+  if (known === undefined) await confirmSigner({ name, key });
+  return { name, key: fingerprint(key) };
+}
+
+export function unknownSignerError({ name, key }: SignerIdentity): HandoverError {
+  return untrustedError(
+    `the bundle is signed by ${name}, whose key is not known here\n  fingerprint: ${fingerprint(key)}`,
+    `Compare the fingerprint with the sender, then: handover keys trust ${formatPublicKey(key)} --name "${name}"`,
+    { signer: name, fingerprint: fingerprint(key), key: formatPublicKey(key) },
   );
 }

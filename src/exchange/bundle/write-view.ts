@@ -3,14 +3,16 @@ import { compileBrief } from '../../handover/brief/compile.ts';
 import type { Reader } from '../../handover/brief/reader.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { writeSessionHandoffRecord } from '../legacy/session-handoff-view.ts';
+import {
+  encryptSessionHandoff,
+  formatSessionHandoffBundle,
+  makeEncryptionSeed,
+} from '../legacy/session-handoff-bundle.ts';
+import { writeSessionHandoffRecord } from '../legacy/session-handoff-record.ts';
 import { writeV2Envelope } from '../legacy/v2-view.ts';
 import type { Lock } from './age.ts';
 import type { OwnKeys } from './own-keys.ts';
-import { formatSessionHandoffBundle } from './session-handoff-bundle.ts';
-import { lockSessionHandoff, makeLockSeed } from './session-handoff-lock.ts';
 
-/** Forms that others read, besides the bundle. */
 export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
 
 export interface ViewOptions {
@@ -19,7 +21,7 @@ export interface ViewOptions {
   lock: Lock | null;
 }
 
-/** Handovers in a form that other tools, or people, read. */
+/** Handovers in a format that people or other tools read. */
 export function writeView(
   handovers: readonly Handover[],
   { format, reader }: { format: ViewFormat; reader: Reader },
@@ -45,24 +47,22 @@ function requireOne(handovers: readonly Handover[], format: string): Handover {
   });
 }
 
-/** The path of the project stays here: its name goes in its place. */
+/** With the project's name instead of its path. */
 function writeSessionHandoff(handover: Handover, { signer, lock }: ViewOptions): string {
   const record = { ...writeSessionHandoffRecord(handover), project: handover.project.name };
   const bundle = formatSessionHandoffBundle(record, signer);
   if (lock === null || !('passphrase' in lock)) return `${bundle}\n`;
-  return `${lockSessionHandoff(Buffer.from(bundle), lock.passphrase, makeLockSeed())}\n`;
+  return `${encryptSessionHandoff(Buffer.from(bundle), lock.passphrase, makeEncryptionSeed())}\n`;
 }
 
-/** Handoff V2 restores whatever has a checksum, and anybody can compute one: what others sent must not go that way. */
+/** Handoff V2 trusts any envelope with a checksum, which anybody can compute, so imported handovers are refused. */
 function writeV2(handover: Handover, machine: Machine): string {
   if (isForeign(handover)) {
     throw new HandoverError(
       'HANDOVER_BUNDLE_REFUSED',
       'what others sent is not given to handoff V2, which would obey it',
-      {
-        hint: 'Read it with: handover render',
-      },
+      { hint: 'Read it with: handover render' },
     );
   }
-  return `${JSON.stringify(writeV2Envelope(handover, { machine, earlier: [] }), null, 2)}\n`;
+  return `${JSON.stringify(writeV2Envelope(handover, { machine, history: [] }), null, 2)}\n`;
 }

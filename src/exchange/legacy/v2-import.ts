@@ -9,27 +9,17 @@ import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { abbreviateHome } from '../../platform/paths.ts';
 import { type Place, toRelativePath } from '../../platform/project.ts';
-import type { V2Record } from './v2-record.ts';
+import type { LocatedProject } from './import-record.ts';
+import type { V2Record } from './v2-envelope.ts';
 import { V2_FORMAT } from './v2-view.ts';
 
-/** Where an envelope is from: its project, and the machine on which its paths mean something. */
-export interface V2Origin {
-  project: Place['project'];
-  /** The real path of the project's folder; null when that is not on this machine. */
-  root: string | null;
-  /** The same, as it is kept. */
-  shownRoot: string;
-  machine: Machine;
-}
+type V2Origin = LocatedProject & { machine: Machine };
 
-/**
- * A handover of the same content. Nobody can vouch for an envelope, whose checksum needs no key: every fact of it is
- * imported, and none counts as said by the user.
- */
+/** The envelope as a handover. Its checksum needs no key, so every fact is marked imported, none as said by the user. */
 export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft {
   const { resume_snapshot: snapshot } = record;
   const createdMs = Date.parse(snapshot.created_at);
-  const transcript = snapshot.n_1_transcript_path ?? snapshot.transcript_path ?? null;
+  const transcript = (snapshot.n_1_transcript_path ?? snapshot.transcript_path) || null;
   const title = cutToBytes(cleanLine(snapshot.current_task), MAX_TITLE_BYTES);
   return {
     schema: HANDOVER_SCHEMA,
@@ -60,7 +50,7 @@ export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft 
   };
 }
 
-/** The same envelope has the same id, whatever became of its status. */
+/** Independent of the status. */
 function deriveSuffix({ resume_snapshot }: V2Record): string {
   const { snapshot_id, terminal_id, source_session_id, created_at } = resume_snapshot;
   const marks = [snapshot_id, terminal_id, source_session_id, created_at].map((text) => text.toWellFormed());
@@ -76,7 +66,7 @@ function describeQuality(score: number | null): HandoverDraft['quality'] {
   return score === null ? null : { score, rating: rateScore(score), axes: {} };
 }
 
-/** What has no place of its own in a handover. */
+/** The fields that a handover has no place for. */
 function keepRest(record: V2Record, origin: V2Origin): Record<string, unknown> {
   const { resume_snapshot: snapshot, environment_context, checksum } = record;
   const previous = snapshot.n_2_transcript_path ?? null;
@@ -93,7 +83,7 @@ function keepRest(record: V2Record, origin: V2Origin): Record<string, unknown> {
 }
 
 const NO_GOAL = 'Unknown task';
-/** Marks the last thing that the user said. */
+/** Marks the user's last message. */
 const LAST = { last: true };
 const ADVISORY = /^\(advisory\)\s*/;
 
@@ -161,7 +151,7 @@ function listFiles({ resume_snapshot, evidence_index }: V2Record, origin: V2Orig
   return [...proven, ...others.filter((fact) => !known.has(fact?.id))];
 }
 
-/** From the project where it lies in it, else with `~` for the home folder. */
+/** Relative to the project if inside it, else with `~` for the home folder. */
 function shortenPath(path: string, { root, machine }: V2Origin): string {
   const kept = path.toWellFormed();
   const inside = root === null || !isAbsolute(kept) ? '..' : toRelativePath(root, kept);
@@ -181,7 +171,7 @@ function makeFact(kind: FactKind, text: string, { status, detail = {} }: Marks =
   const cleaned = EXACT.has(kind) ? text.toWellFormed() : cleanText(text).trim();
   if (cleaned === '') return null;
   const short = cutToBytes(cleaned, MAX_FACT_TEXT_BYTES);
-  const told = Object.entries({ ...detail, whole: short === cleaned ? null : cleaned }).filter(
+  const entries = Object.entries({ ...detail, whole: short === cleaned ? null : cleaned }).filter(
     ([, value]) => value !== undefined && value !== null,
   );
   return {
@@ -192,13 +182,13 @@ function makeFact(kind: FactKind, text: string, { status, detail = {} }: Marks =
     trust: 'imported',
     origin: 'import',
     sources: [],
-    ...(told.length === 0
+    ...(entries.length === 0
       ? {}
-      : { detail: Object.fromEntries(told.map(([key, value]) => [key, makeWellFormed(value)])) }),
+      : { detail: Object.fromEntries(entries.map(([key, value]) => [key, makeWellFormed(value)])) }),
   };
 }
 
-/** JSON may carry lone surrogates in escapes, and numbers beyond all bounds; the canonical form has none. */
+/** Without lone surrogates and infinite numbers, which have no canonical form. */
 function makeWellFormed(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
   if (typeof value === 'string') return value.toWellFormed();

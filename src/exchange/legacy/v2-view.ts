@@ -1,5 +1,5 @@
 import { DEFAULT_FRESHNESS_MS } from '../../handover/expiry.ts';
-import type { Fact } from '../../model/fact.ts';
+import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { baseName } from '../../model/paths.ts';
@@ -7,34 +7,114 @@ import { cutAtWord } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/paths.ts';
-import {
-  computeV2Checksum,
-  type V2Decision,
-  type V2Envelope,
-  type V2Evidence,
-  type V2Snapshot,
-} from './v2-envelope.ts';
-import {
-  findGoal,
-  findLastMessage,
-  findNextStep,
-  isCurrent,
-  judgeProgress,
-  listLatest,
-  readGoalOrigin,
-  readIntent,
-  textIn,
-} from './v2-state.ts';
+import { computeV2Checksum, type V2Envelope } from './v2-envelope.ts';
+
+type V2Snapshot = V2Envelope['resume_snapshot'];
+type V2Evidence = V2Envelope['evidence_index'][number];
+
+/** The facts of these kinds, latest first. */
+function listLatest(handover: Handover, ...kinds: readonly FactKind[]): Fact[] {
+  return handover.facts.filter((fact) => kinds.includes(fact.kind)).sort((a, b) => ageOf(a) - ageOf(b));
+}
+
+/** How many tool calls ago; 0 for declared facts. */
+function ageOf(fact: Fact): number {
+  const age = fact.detail?.age;
+  return typeof age === 'number' ? age : 0;
+}
+
+function isCurrent(fact: Fact): boolean {
+  return ageOf(fact) <= 10;
+}
+
+function textIn(fact: Fact, key: string): string | null {
+  const value = fact.detail?.[key];
+  return typeof value === 'string' ? value : null;
+}
+
+/** The declared goal, else the current one, else the latest. */
+function findGoal(handover: Handover): string | null {
+  const goals = listLatest(handover, 'goal');
+  const given = goals.find((fact) => fact.trust === 'declared');
+  const current = goals.find((fact) => textIn(fact, 'role') === 'current');
+  return (given ?? current ?? goals[0])?.text ?? null;
+}
+
+/** The user's last message; null when unknown. */
+function findLastMessage(handover: Handover): string | null {
+  const messages = handover.facts.filter((fact) => typeof fact.detail?.message === 'number');
+  const [last] = messages.sort((a, b) => Number(b.detail?.message) - Number(a.detail?.message));
+  const imported = handover.facts.find((fact) => fact.detail?.last === true);
+  return (last ?? imported)?.text ?? null;
+}
+
+/** From the tasks if there are any, else the fixed percentages of handoff V2. */
+function rateProgress(handover: Handover): Pick<V2Snapshot, 'progress_percent' | 'progress_state'> {
+  const tasks = listLatest(handover, 'task');
+  const done = tasks.filter((task) => task.status === 'completed' || task.status === 'done').length;
+  const isPending = listLatest(handover, 'running').length > 0;
+  const isBlocked = listLatest(handover, 'blocker').some(isCurrent);
+  const isOpen = isPending || tasks.length > done;
+  const started = findGoal(handover) === null ? 0 : 35;
+  const percent = tasks.length === 0 ? undefined : Math.floor((100 * done) / tasks.length);
+  return {
+    progress_percent: percent ?? (isPending ? 65 : started),
+    progress_state: isBlocked ? 'blocked' : isOpen ? 'in_progress' : 'ready',
+  };
+}
+
+const MAX_STEP_BYTES = 200;
+const SHORTEST_LINE = 12;
+
+/** The tool marks every step that the user did not confirm. */
+function findNextStep(handover: Handover): string {
+  const task = findOpenTask(handover, 'in_progress');
+  const [next] = listLatest(handover, 'next').filter(isCurrent);
+  const [running] = listLatest(handover, 'running');
+  const stopped = handover.facts.find((fact) => textIn(fact, 'role') === 'stopped');
+  const line = stopped?.text.split('\n').find((text) => text.trim().length >= SHORTEST_LINE);
+  const goal = findGoal(handover);
+  const [label, step] =
+    [
+      ['Task in progress', task?.text],
+      ['Next step', next?.text],
+      ['Next task', findOpenTask(handover, 'pending')?.text],
+      ['Previous session had pending', running?.text],
+      ['Previous session context', line],
+      ['Previous session goal', goal ?? undefined],
+    ].find(([, text]) => text !== undefined) ?? [];
+  if (step === undefined) return 'Ask the user what to work on next.';
+  return `(advisory) ${label}: ${cutAtWord(step.replace(/\s+/g, ' ').trim(), MAX_STEP_BYTES)}`;
+}
+
+function findOpenTask(handover: Handover, status: string): Fact | undefined {
+  return handover.facts.find((fact) => fact.kind === 'task' && fact.status === status);
+}
+
+const CORRECTION =
+  /^(?:no[,.]|that'?s (?:not|wrong|incorrect)|you(?:'re| are) wrong|you misunderstood|i (?:didn'?t|did not) (?:ask|mean)|let me clarify|correction:|actually,|wait,|hold on,)/i;
+
+/** Looks only at the end and at a few English openings, so that it works for any language. */
+function readIntent(message: string): 'question' | 'instruction' | 'correction' {
+  if (CORRECTION.test(message.trim())) return 'correction';
+  return /[?？؟]\s*$/.test(message) ? 'question' : 'instruction';
+}
+
+function readGoalOrigin(goal: string): string {
+  const command = /^\/[a-z][\w:-]*(\s+\S)?/.exec(goal.trim());
+  if (command === null) return 'user_message';
+  return command[1] === undefined ? 'slash_command_bare' : 'slash_command_with_args';
+}
 
 export const V2_FORMAT = 'handoff-v2';
 
-export interface V2Surroundings {
+export interface V2ViewOptions {
   machine: Machine;
-  /** The handovers of the same line of work before this one, the oldest first. */
-  earlier: readonly Handover[];
+  /** Earlier handovers of the same chain, oldest first. */
+  history: readonly Handover[];
 }
 
-/** The format itself knows no limits; these keep an envelope to a size that a session can take in. */
+/** The format has no limits; these keep an envelope readable for a session. */
 const MAX_GOAL_BYTES = 4000;
 const MAX_MESSAGE_BYTES = 8000;
 const MAX_TEXT_BYTES = 600;
@@ -45,11 +125,11 @@ const MAX_TASKS = 50;
 const MAX_OPERATIONS = 5;
 const MAX_QUESTIONS = 5;
 
-/** The view of a handover that handoff V2 knows: an envelope that its own reader accepts. */
-export function writeV2Envelope(handover: Handover, { machine, earlier }: V2Surroundings): V2Envelope {
-  const transcriptOf = ({ session }: Handover): string | null =>
-    session.transcript === null ? null : expandHome(session.transcript, machine);
-  const before = earlier.at(-1);
+/** A handover as an envelope that handoff V2 accepts. */
+export function writeV2Envelope(handover: Handover, { machine, history }: V2ViewOptions): V2Envelope {
+  const transcriptOf = (source: Handover | undefined): string | null =>
+    source?.session.transcript ? expandHome(source.session.transcript, machine) : null;
+  const message = findLastMessage(handover);
   const evidence = listEvidence(handover, transcriptOf(handover));
   const decisions = listDecisions(handover, evidence);
   const envelope: Omit<V2Envelope, 'checksum'> = {
@@ -59,13 +139,14 @@ export function writeV2Envelope(handover: Handover, { machine, earlier }: V2Surr
       ...describeWork(handover),
       decision_refs: decisions.map((decision) => decision.id),
       evidence_refs: evidence.map((item) => item.id),
-      n_1_transcript_path: transcriptOf(handover),
-      n_2_transcript_path: before === undefined ? null : transcriptOf(before),
+      // Always a string, unlike the next one. Without a transcript handoff V2 cannot resume from it.
+      n_1_transcript_path: transcriptOf(handover) ?? '',
+      n_2_transcript_path: transcriptOf(history.at(-1)),
       message_intent: readIntent(findGoal(handover) ?? ''),
       goal_origin: readGoalOrigin(findGoal(handover) ?? ''),
       ...describeMore(handover),
-      session_chain: [...new Set([...earlier, handover].map(nameSession))],
-      ...describeLastMessage(handover),
+      session_chain: [...new Set([...history, handover].map(nameSession))],
+      ...(message === null ? {} : { last_user_message: cutAtWord(message, MAX_MESSAGE_BYTES) }),
     },
     decision_register: decisions,
     evidence_index: evidence,
@@ -96,7 +177,7 @@ function describeWork(handover: Handover) {
   return {
     goal: cutAtWord(goal, MAX_GOAL_BYTES),
     current_task: shorten(goal),
-    ...judgeProgress(handover),
+    ...rateProgress(handover),
     blockers: listLatest(handover, 'blocker')
       .filter(isCurrent)
       .map((fact) => ({ type: textIn(fact, 'type') ?? 'awaiting_approval', summary: shorten(fact.text) })),
@@ -120,7 +201,7 @@ function describeMore(
   const tasks = handover.facts.filter((fact) => fact.kind === 'task').slice(0, MAX_TASKS);
   const questions = listLatest(handover, 'question').filter(isCurrent).slice(0, MAX_QUESTIONS);
   const more: ReturnType<typeof describeMore> = {};
-  // Three digits have the same form in every language that may check the sum.
+  // Three digits are printed the same by every language that may check the sum.
   if (handover.quality !== null) more.quality_score = Math.round(handover.quality.score * 1000) / 1000;
   if (tasks.length > 0) {
     more.tasks_snapshot = tasks.map((fact) => ({
@@ -133,11 +214,6 @@ function describeMore(
   return more;
 }
 
-function describeLastMessage(handover: Handover): Pick<V2Snapshot, 'last_user_message'> {
-  const message = findLastMessage(handover);
-  return message === null ? {} : { last_user_message: cutAtWord(message, MAX_MESSAGE_BYTES) };
-}
-
 const CHANGED = new Set(['edited', 'created', 'deleted']);
 
 /** Files that were changed or declared, then files that were read; the latest first. */
@@ -147,7 +223,7 @@ function listFiles(handover: Handover): Fact[] {
   return [...files.filter(isChanged), ...files.filter((fact) => !isChanged(fact))];
 }
 
-/** A hash is given only of what lies in the project: the tool rejects an envelope for a hash of any other file. */
+/** Hashes only for files in the project: handoff V2 rejects an envelope that has others. */
 function listEvidence(handover: Handover, transcript: string | null): V2Evidence[] {
   const evidence: V2Evidence[] = [];
   if (transcript !== null) {
@@ -172,7 +248,6 @@ function listEvidence(handover: Handover, transcript: string | null): V2Evidence
   return evidence;
 }
 
-/** Paths are kept relative to the project where they lie in it. */
 function isInside(path: string): boolean {
   return !/^(?:[/~\\]|\.\.(?:[/\\]|$)|[A-Za-z]:)/.test(path);
 }
@@ -184,8 +259,8 @@ const DECISION_KINDS = new Map([
   ['rejected', 'anti_goal'],
 ] as const);
 
-/** What a human laid down comes first, then what is latest. */
-function listDecisions(handover: Handover, evidence: readonly V2Evidence[]): V2Decision[] {
+/** Decisions of humans first, then the latest. */
+function listDecisions(handover: Handover, evidence: readonly V2Evidence[]): V2Envelope['decision_register'] {
   const source_refs = evidence.filter((item) => item.type === 'transcript').map((item) => item.id);
   const facts = listLatest(handover, ...DECISION_KINDS.keys());
   const byHumans = facts.filter((fact) => fact.origin === 'human');
@@ -209,7 +284,7 @@ function shorten(text: string): string {
   return cutAtWord(text.replace(/\s+/g, ' ').trim(), MAX_TEXT_BYTES);
 }
 
-/** Microseconds, and the zone as an offset. */
+/** With microseconds and an offset. */
 function formatV2Time(timestamp: string): string {
   return timestamp.replace(/Z$/, '000+00:00');
 }
@@ -218,15 +293,10 @@ function deriveId(prefix: 'dec' | 'ev', handover: Handover, subject: string): st
   return `${prefix}_${sha256Hex(`${handover.id}\n${subject}`).slice(0, 32)}`;
 }
 
-/** In the form of a random UUID, and yet the same for the same handover. */
+/** Has the form of a random UUID, but is derived from the handover's id. */
 export function deriveSnapshotId(id: string): string {
   const hex = sha256Hex(id);
   const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16);
-  const parts = [
-    hex.slice(0, 8),
-    hex.slice(8, 12),
-    `4${hex.slice(13, 16)}`,
-    `${variant}${hex.slice(17, 20)}`,
-  ];
-  return [...parts, hex.slice(20, 32)].join('-');
+  const [time, rest] = [`${hex.slice(0, 8)}-${hex.slice(8, 12)}`, hex.slice(20, 32)];
+  return `${time}-4${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${rest}`;
 }

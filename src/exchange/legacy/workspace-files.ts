@@ -1,30 +1,29 @@
 import { join } from 'node:path';
 import { HandoverError } from '../../errors.ts';
-import { DOCUMENT_NAMES } from '../../memory/document-names.ts';
 import { backUpDocument } from '../../memory/documents.ts';
+import { DOCUMENT_NAMES, listRunFiles } from '../../memory/layout.ts';
 import { listArchives, listNotesMonths, listNotesOfMonth, readState } from '../../memory/read-memory.ts';
 import { Checkpoint } from '../../memory/runs/checkpoint.ts';
 import { findMemoryDir, readRunConfig } from '../../memory/runs/run-config.ts';
-import { listRunFiles } from '../../memory/runs/run-files.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import { listFolder, pathExists } from '../../platform/folders.ts';
 import { identifyProject } from '../../platform/project.ts';
 import { pathOfCheckpoint } from '../../platform/project-file.ts';
 import type { Store } from '../../store/store.ts';
 
-/** A file or folder that the older tools left in a project, and what becomes of it. */
-export interface AdoptedFile {
+/** A file or folder of the older tools in a project, and what becomes of it. */
+export interface WorkspaceFile {
   path: string;
-  /** `in use`: it is read and written where it is. `kept`: its content is in the store as well. */
+  /** `in use`: read and written where it is. `kept`: also copied to the store. */
   outcome: 'in use' | 'kept' | 'would keep' | 'refused';
   note: string | null;
 }
 
 /**
- * Goes over what agent-handover and agent-handoff for Python left in a folder. Their files are used as they are, so
- * nothing is changed; the three documents are kept in the store besides, word for word.
+ * Reports what the Python tools agent-handover and agent-handoff left in a folder. Their files are used as they are; the
+ * three documents are also copied to the store.
  */
-export function adoptWorkspace(store: Store, folder: string, options: { dryRun: boolean }): AdoptedFile[] {
+export function adoptWorkspace(store: Store, folder: string, options: { dryRun: boolean }): WorkspaceFile[] {
   return [
     ...adoptConfig(store, folder),
     ...adoptMemory(store, folder),
@@ -33,8 +32,8 @@ export function adoptWorkspace(store: Store, folder: string, options: { dryRun: 
   ];
 }
 
-/** What cannot be understood is refused with its reason, and stops nothing else. */
-function attempt(path: string, work: () => AdoptedFile): AdoptedFile {
+/** An invalid file is reported with the reason; the others go on. */
+function attempt(path: string, work: () => WorkspaceFile): WorkspaceFile {
   try {
     return work();
   } catch (error) {
@@ -43,7 +42,7 @@ function attempt(path: string, work: () => AdoptedFile): AdoptedFile {
   }
 }
 
-function adoptConfig({ machine }: Store, folder: string): AdoptedFile[] {
+function adoptConfig({ machine }: Store, folder: string): WorkspaceFile[] {
   return listRunFiles(folder).map((path) =>
     attempt(path, () => {
       const { steps } = readRunConfig(machine, folder, path);
@@ -52,7 +51,7 @@ function adoptConfig({ machine }: Store, folder: string): AdoptedFile[] {
   );
 }
 
-function adoptMemory({ machine }: Store, folder: string): AdoptedFile[] {
+function adoptMemory({ machine }: Store, folder: string): WorkspaceFile[] {
   const root = findMemoryDir(machine, folder);
   if (!pathExists(root)) return [];
   const memory = { root, machine };
@@ -73,12 +72,16 @@ function adoptMemory({ machine }: Store, folder: string): AdoptedFile[] {
       note: `${notes.length} files of notes, ${state}, ${listArchives(memory).length} archives`,
     },
     ...strange.map(
-      (path): AdoptedFile => ({ path, outcome: 'refused', note: 'its name does not tell a tag and a date' }),
+      (path): WorkspaceFile => ({
+        path,
+        outcome: 'refused',
+        note: 'its name does not tell a tag and a date',
+      }),
     ),
   ];
 }
 
-function adoptCheckpoint({ machine }: Store, folder: string): AdoptedFile[] {
+function adoptCheckpoint({ machine }: Store, folder: string): WorkspaceFile[] {
   const path = pathOfCheckpoint(folder);
   if (!pathExists(path)) return [];
   return [
@@ -86,13 +89,13 @@ function adoptCheckpoint({ machine }: Store, folder: string): AdoptedFile[] {
   ];
 }
 
-function adoptDocuments(store: Store, folder: string, { dryRun }: { dryRun: boolean }): AdoptedFile[] {
+function adoptDocuments(store: Store, folder: string, { dryRun }: { dryRun: boolean }): WorkspaceFile[] {
   const project = identifyProject(folder, store.machine).id;
   return DOCUMENT_NAMES.flatMap((name) => {
     const path = join(folder, name);
     if (!pathExists(path)) return [];
     return [
-      attempt(path, (): AdoptedFile => {
+      attempt(path, (): WorkspaceFile => {
         if (dryRun) return { path, outcome: 'would keep', note: null };
         return { path, outcome: 'kept', note: backUpDocument(store, { folder, project }, name) };
       }),

@@ -1,17 +1,16 @@
-import { dirname, join } from 'node:path';
+import { dirname, join, posix } from 'node:path';
 import { HandoverError } from '../../errors.ts';
+import { compareCodeUnits, sha256Hex } from '../../model/hash.ts';
 import { createFileDurably, isTempName } from '../../platform/durable-file.ts';
 import { listNames } from '../../platform/external-file.ts';
 import { isFolder, surveyFolder } from '../../platform/folders.ts';
 import { toRelativePath } from '../../platform/project.ts';
 import { ensureProjectFolder, readProjectFile, writeProjectFile } from '../../platform/project-file.ts';
-import { digest } from './arrivals.ts';
-import { findConflictCopies } from './conflict-copies.ts';
 import type { ObjectStore } from './objects.ts';
 
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** A folder that some program carries elsewhere. `folder` must be there: one that is not mounted must not be made. */
+/** A folder that a sync program shares. `folder` must exist: an unmounted drive must not be recreated. */
 export function openFolderStore(folder: string, name: string): ObjectStore {
   const top = join(folder, name);
   const read = (path: string): Buffer | null => readProjectFile(join(top, path), MAX_BYTES);
@@ -19,43 +18,62 @@ export function openFolderStore(folder: string, name: string): ObjectStore {
     backend: 'folder',
     destination: top,
     list: async () => {
-      requireTop(folder);
-      const files = [...surveyFolder(top)].filter(
-        ({ kind, name: file }) => kind === 'file' && !isTempName(file),
-      );
-      return new Map(
-        files
-          .map(({ path }) => toRelativePath(top, path))
-          .map((path) => [path, digest(read(path) ?? Buffer.of())]),
-      );
+      assertMounted(folder);
+      const paths = [...surveyFolder(top)]
+        .filter(({ kind, name: file }) => kind === 'file' && !isTempName(file))
+        .map(({ path }) => toRelativePath(top, path));
+      return new Map(paths.map((path) => [path, sha256Hex(read(path) ?? Buffer.of())]));
     },
     read: async (path) => {
       const bytes = read(path);
-      return bytes === null ? null : { bytes, version: digest(bytes) };
+      return bytes === null ? null : { bytes, version: sha256Hex(bytes) };
     },
     write: async (path, bytes, expected) => {
-      requireTop(folder);
+      assertMounted(folder);
       const target = join(top, path);
-      const parts = toRelativePath(folder, dirname(target)).split('/');
-      ensureProjectFolder(folder, ...parts);
-      if (expected === null) return createFileDurably(target, bytes) ? digest(bytes) : null;
-      const there = read(path);
-      if (there === null || digest(there) !== expected) return null;
+      ensureProjectFolder(folder, ...toRelativePath(folder, dirname(target)).split('/'));
+      if (expected === null) return createFileDurably(target, bytes) ? sha256Hex(bytes) : null;
+      const present = read(path);
+      if (present === null || sha256Hex(present) !== expected) return null;
       writeProjectFile(target, bytes);
-      return digest(bytes);
+      return sha256Hex(bytes);
     },
     inspect: async (paths) =>
       paths.flatMap((path) =>
         findConflictCopies(path, listNames(dirname(join(top, path)))).map(
-          (copy) => `${join(top, copy)} is a conflict copy: look whether it has something that ${path} lacks`,
+          (copy) =>
+            `${join(top, copy)} is a conflict copy: check whether it has something that ${path} lacks`,
         ),
       ),
   };
 }
 
-function requireTop(folder: string): void {
+function assertMounted(folder: string): void {
   if (isFolder(folder)) return;
   throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `the folder ${folder} is not there`, {
-    hint: 'See whether the drive is mounted, then publish again; or mend publish.folder.path in your config.toml.',
+    hint: 'Check that the drive is mounted, then publish again; or correct publish.folder.path in your config.toml.',
   });
+}
+
+/** What sync programs insert before the extension of a conflicting copy: Syncthing, Dropbox, then plain counters. */
+const CONFLICT_MARKS = [
+  /^\.sync-conflict-\d{8}-\d{6}(?:-[A-Z0-9]{7})?$/,
+  /^ ?\([^()]*conflict(?:ed)?[^()]*\)$/i,
+  /^_conf\([^()]*\)$/,
+  /^ ?\(\d{1,3}\)$/,
+  /^ \d{1,3}$/,
+];
+
+/** Of the names in the folder of `path`, its conflict copies, as paths. */
+export function findConflictCopies(path: string, names: readonly string[]): string[] {
+  const { dir, name, ext } = posix.parse(path);
+  return names
+    .filter((other) => {
+      if (other.length <= name.length + ext.length || !other.startsWith(name) || !other.endsWith(ext))
+        return false;
+      const between = other.slice(name.length, other.length - ext.length);
+      return CONFLICT_MARKS.some((mark) => mark.test(between));
+    })
+    .sort(compareCodeUnits)
+    .map((other) => (dir === '' ? other : `${dir}/${other}`));
 }

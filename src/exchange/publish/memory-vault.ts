@@ -1,17 +1,17 @@
+import { sha256Hex } from '../../model/hash.ts';
 import { parseSafeUrl, sendRequest } from '../../platform/http.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/paths.ts';
+import type { MemoryVaultSettings } from '../../platform/publish-settings.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
-import { type Arrivals, digest, type Route, readArrivals, writeArrivals } from './arrivals.ts';
-import type { Change, OutgoingFile, Parcel, Publication, Publisher } from './publisher.ts';
-import { refuseAnswer, refuseUrl, unconfigured } from './refusals.ts';
-import type { MemoryVaultSettings } from './settings.ts';
-import { takeTurnTo } from './take-turn.ts';
+import { notConfiguredError, responseError, urlError } from '../errors.ts';
+import type { Change, OutgoingFile, ProjectFiles, Publication, Publisher } from './publisher.ts';
+import { readSyncState, type SyncRoute, withDestinationLock, writeSyncState } from './sync-state.ts';
 
-/** The one file that goes there. */
+/** The only file that is sent. */
 export const VAULT_FILE = 'HANDOFF.md';
 export const API_KEY_VARIABLE = 'MEMORYVAULT_API_KEY';
-export const URL_VARIABLE = 'MEMORYVAULT_URL';
+const URL_VARIABLE = 'MEMORYVAULT_URL';
 
 export function keyOf(name: string): string {
   return `handoff/${name}/latest`;
@@ -21,77 +21,73 @@ interface Vault {
   url: URL;
   name: string;
   settings: MemoryVaultSettings;
+  route: SyncRoute;
 }
 
-/** Keeps HANDOFF.md in a MemoryVault, privately, under one key: the last writer has the word. */
+/** Stores HANDOFF.md privately in a MemoryVault under one key: the last writer wins. */
 export function openMemoryVault(
   settings: MemoryVaultSettings,
   name: string,
-  place: Pick<Route, 'machine' | 'root'>,
+  place: Pick<SyncRoute, 'machine' | 'root'>,
 ): Publisher {
-  const { machine } = place;
-  const base = settings.url ?? machine.env[URL_VARIABLE];
+  const base = settings.url ?? place.machine.env[URL_VARIABLE];
   if (base === undefined || base === '') {
-    throw unconfigured(
+    throw notConfiguredError(
       'the address of the MemoryVault is not known',
       `Set url below [publish.memoryvault] in your config.toml, or ${URL_VARIABLE}. agent-handoff sent to https://memoryvault.link`,
     );
   }
   const safe = parseSafeUrl(base);
-  if (safe === null) throw refuseUrl('publish.memoryvault.url');
-  const vault: Vault = { url: new URL(`${safe.href.replace(/\/+$/, '')}/store`), name, settings };
-  const destination = `${vault.url.href} as ${keyOf(name)}`;
-  const route: Route = { ...place, destination };
+  if (safe === null) throw urlError('publish.memoryvault.url');
+  const url = new URL(`${safe.href.replace(/\/+$/, '')}/store`);
+  const destination = `${url.href} as ${keyOf(name)}`;
+  const route: SyncRoute = { ...place, destination };
   return {
     backend: 'memoryvault',
     destination,
-    plan: async (parcel) => ({ changes: listChanges(parcel, readArrivals(route)), waiting: [], notes: [] }),
-    publish: async (parcel) => await takeTurnTo(route, () => send(vault, parcel, route)),
+    plan: async (content) => ({ changes: listChanges(findFile(content), route), waiting: [], notes: [] }),
+    publish: async (content) =>
+      await withDestinationLock(route, () => send({ url, name, settings, route }, findFile(content))),
   };
 }
 
-async function send(vault: Vault, parcel: Parcel, route: Route): Promise<Publication> {
-  const file = findFile(parcel);
-  const changes = listChanges(parcel, readArrivals(route));
-  if (file === undefined || changes.length === 0)
-    return { outcome: 'nothing new', changes: [], commit: null, notes: noteMissing(file) };
-  await storeFile(vault, file, route.machine);
-  writeArrivals(route, new Map([[VAULT_FILE, { sha256: digest(file.bytes), version: keyOf(vault.name) }]]));
+async function send(vault: Vault, file: OutgoingFile | undefined): Promise<Publication> {
+  const { route, name } = vault;
+  if (file === undefined) {
+    const notes = [`there is no ${VAULT_FILE} to send`];
+    return { outcome: 'nothing new', changes: [], commit: null, notes };
+  }
+  const changes = listChanges(file, route);
+  if (changes.length === 0) return { outcome: 'nothing new', changes, commit: null, notes: [] };
+  await storeFile(vault, file);
+  writeSyncState(route, new Map([[VAULT_FILE, { sha256: sha256Hex(file.bytes), version: keyOf(name) }]]));
   return { outcome: 'published', changes, commit: null, notes: [] };
 }
 
-function noteMissing(file: OutgoingFile | undefined): string[] {
-  return file === undefined ? [`there is no ${VAULT_FILE} to send`] : [];
-}
-
-function findFile({ files }: Parcel): OutgoingFile | undefined {
+function findFile({ files }: ProjectFiles): OutgoingFile | undefined {
   return files.find(({ path }) => path === VAULT_FILE);
 }
 
-function listChanges(parcel: Parcel, arrivals: Arrivals): Change[] {
-  const file = findFile(parcel);
-  const arrival = arrivals.get(VAULT_FILE);
-  if (file === undefined || arrival?.sha256 === digest(file.bytes)) return [];
-  return [{ path: VAULT_FILE, change: arrival === undefined ? 'new' : 'changed', bytes: file.bytes.length }];
+function listChanges(file: OutgoingFile | undefined, route: SyncRoute): Change[] {
+  const known = readSyncState(route).get(VAULT_FILE);
+  if (file === undefined || known?.sha256 === sha256Hex(file.bytes)) return [];
+  return [{ path: VAULT_FILE, change: known === undefined ? 'new' : 'changed', bytes: file.bytes.length }];
 }
 
-async function storeFile(
-  { url, name, settings }: Vault,
-  file: OutgoingFile,
-  machine: Machine,
-): Promise<void> {
+async function storeFile({ url, name, settings, route }: Vault, { bytes }: OutgoingFile): Promise<void> {
+  const token = findToken(settings, route.machine);
   const { status } = await sendRequest(url, {
     method: 'POST',
-    headers: { authorization: `Bearer ${findToken(settings, machine)}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     body: JSON.stringify({
       key: keyOf(name),
-      value: Buffer.from(file.bytes).toString('utf8'),
+      value: Buffer.from(bytes).toString('utf8'),
       tags: ['handoff', 'session', name],
       public: false,
     }),
     timeoutMs: settings.timeout * 1000,
   });
-  if (status < 200 || status > 299) throw refuseAnswer(url.href, status);
+  if (status < 200 || status > 299) throw responseError(url.href, status);
 }
 
 /** Never from the command line, where other users could see it. */
@@ -102,7 +98,7 @@ function findToken({ token_file }: MemoryVaultSettings, machine: Machine): strin
       : readSecretFile(expandHome(token_file, machine));
   const token = text?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw unconfigured(
+  throw notConfiguredError(
     token === ''
       ? 'there is no key for the MemoryVault'
       : 'the key for the MemoryVault has characters that no key has',

@@ -1,116 +1,108 @@
 import { HandoverError } from '../../errors.ts';
-import { type Arrival, type Arrivals, digest, type Route, readArrivals, writeArrivals } from './arrivals.ts';
-import type { Backend, Change, OutgoingFile, Parcel, Plan, Publication, Publisher } from './publisher.ts';
-import { takeTurnTo } from './take-turn.ts';
+import { sha256Hex } from '../../model/hash.ts';
+import type { Backend } from '../../platform/publish-settings.ts';
+import type { Change, OutgoingFile, ProjectFiles, Publication, Publisher } from './publisher.ts';
+import {
+  readSyncState,
+  type SyncEntry,
+  type SyncRoute,
+  withDestinationLock,
+  writeSyncState,
+} from './sync-state.ts';
 
-export interface StoredObject {
-  bytes: Uint8Array;
-  version: string;
-}
-
-/** A place that keeps bytes under paths and knows by a version whether they are still the same. */
+/** Bytes under paths, with versions that change whenever the bytes do. */
 export interface ObjectStore {
   readonly backend: Backend;
   readonly destination: string;
-  /** The versions of all that is there, by path. */
+  /** The versions of all objects, by path. */
   list(): Promise<ReadonlyMap<string, string>>;
-  read(path: string): Promise<StoredObject | null>;
+  read(path: string): Promise<{ bytes: Uint8Array; version: string } | null>;
   /**
-   * Writes if `expected` is what is there, null being nothing, and returns the new version; null if it is not, and
-   * then nothing was changed.
+   * Writes if the present version is `expected`, null meaning no object, and returns the new version. Otherwise changes
+   * nothing and returns null.
    */
   write(path: string, bytes: Uint8Array, expected: string | null): Promise<string | null>;
-  /** What a person should know of what is there. */
+  /** Notes for the user about the given paths. */
   inspect(paths: readonly string[]): Promise<string[]>;
 }
 
-/**
- * Publishes each file as an object. What somebody else has written since is never overwritten. Nothing is deleted:
- * what is gone here stays there.
- */
-export function publishObjects(store: ObjectStore, route: Route): Publisher {
+/** Publishes each file as an object. Never overwrites the changes of others, and deletes nothing. */
+export function publishObjects(store: ObjectStore, route: SyncRoute): Publisher {
   const { backend, destination } = store;
   return {
     backend,
     destination,
-    plan: async ({ files }) => planObjects(files, readArrivals(route)),
-    publish: async (parcel) => await takeTurnTo(route, () => sendObjects(store, parcel, route)),
+    plan: async ({ files }) => {
+      const state = readSyncState(route);
+      const changes = files
+        .filter(({ path, bytes }) => state.get(path)?.sha256 !== sha256Hex(bytes))
+        .map((file) => describeChange(file, !state.has(file.path)));
+      return { changes, waiting: [], notes: [] };
+    },
+    publish: async (content) => await withDestinationLock(route, () => sendObjects(store, content, route)),
   };
-}
-
-function planObjects(files: readonly OutgoingFile[], arrivals: Arrivals): Plan {
-  const changes = files.flatMap((file): Change[] => {
-    const arrival = arrivals.get(file.path);
-    if (arrival?.sha256 === digest(file.bytes)) return [];
-    return [describeChange(file, arrival === undefined)];
-  });
-  return { changes, waiting: [], notes: [] };
 }
 
 function describeChange({ path, bytes }: OutgoingFile, isNew: boolean): Change {
   return { path, change: isNew ? 'new' : 'changed', bytes: bytes.length };
 }
 
-async function sendObjects(store: ObjectStore, { files }: Parcel, route: Route): Promise<Publication> {
-  const known = readArrivals(route);
+async function sendObjects(
+  store: ObjectStore,
+  { files }: ProjectFiles,
+  route: SyncRoute,
+): Promise<Publication> {
+  const known = readSyncState(route);
   const versions = await store.list();
-  const arrivals = new Map<string, Arrival>();
+  const state = new Map(known);
   const changes: Change[] = [];
   const conflicts: string[] = [];
   try {
     for (const file of files) {
-      const sent = await sendObject(store, file, {
-        known: known.get(file.path),
-        version: versions.get(file.path),
-      });
-      if (sent === 'conflict') conflicts.push(file.path);
-      else arrivals.set(file.path, sent.arrival);
-      if (sent !== 'conflict' && sent.change !== null) changes.push(sent.change);
+      const { path } = file;
+      const result = await sendObject(store, file, { known: known.get(path), version: versions.get(path) });
+      if (result === 'conflict') conflicts.push(path);
+      else {
+        state.set(path, result.entry);
+        if (result.change !== null) changes.push(result.change);
+      }
     }
   } finally {
-    writeArrivals(route, new Map([...known, ...arrivals]));
+    writeSyncState(route, state);
   }
-  if (conflicts.length > 0) throw refuseConflict(conflicts, store.destination);
+  if (conflicts.length > 0) throw conflictError(conflicts, store.destination);
   const notes = await store.inspect(files.map(({ path }) => path));
   return { outcome: changes.length === 0 ? 'nothing new' : 'published', changes, commit: null, notes };
 }
 
-interface Standing {
-  known: Arrival | undefined;
-  /** What is there now. */
-  version: string | undefined;
-}
-
-type Sent = 'conflict' | { arrival: Arrival; change: Change | null };
-
 async function sendObject(
   store: ObjectStore,
   file: OutgoingFile,
-  { known, version }: Standing,
-): Promise<Sent> {
-  const sha256 = digest(file.bytes);
+  { known, version }: { known: SyncEntry | undefined; version: string | undefined },
+): Promise<'conflict' | { entry: SyncEntry; change: Change | null }> {
+  const sha256 = sha256Hex(file.bytes);
   const isOurs = known !== undefined && known.version === version;
-  if (isOurs && known.sha256 === sha256) return { arrival: known, change: null };
+  if (isOurs && known.sha256 === sha256) return { entry: known, change: null };
   if (version === undefined || isOurs) {
     const written = await store.write(file.path, file.bytes, version ?? null);
     if (written !== null) {
       const change = describeChange(file, version === undefined);
-      return { arrival: { sha256, version: written }, change };
+      return { entry: { sha256, version: written }, change };
     }
   }
-  const there = await store.read(file.path);
-  if (there === null || digest(there.bytes) !== sha256) return 'conflict';
-  return { arrival: { sha256, version: there.version }, change: null };
+  const present = await store.read(file.path);
+  if (present === null || sha256Hex(present.bytes) !== sha256) return 'conflict';
+  return { entry: { sha256, version: present.version }, change: null };
 }
 
-function refuseConflict(paths: readonly string[], destination: string): HandoverError {
+function conflictError(paths: readonly string[], destination: string): HandoverError {
   const [first = ''] = paths;
-  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
+  const which = paths.length === 1 ? `${first} was` : `${first} and ${paths.length - 1} more were`;
   return new HandoverError(
     'HANDOVER_PUBLISH_CONFLICT',
-    `${first}${more} was written by somebody else in ${destination}, and was left as it is`,
+    `${which} changed by somebody else in ${destination}; nothing was overwritten`,
     {
-      hint: 'Take what you need of it into your own file, move it away there, and publish again. All other files have arrived.',
+      hint: 'Copy what you need into your own file, move the other one away, and publish again. All other files were published.',
       data: { paths },
     },
   );

@@ -1,88 +1,121 @@
-import { resolve } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
 import { requireFolder, resolveRealPath } from '../../platform/folders.ts';
-import type { Machine } from '../../platform/machine.ts';
+import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/paths.ts';
 import { identifyProject, toRelativePath } from '../../platform/project.ts';
-import { openRedactor } from '../../redact/open-redactor.ts';
-import { openFolderStore } from './folder-store.ts';
-import { API_KEY_VARIABLE, openMemoryVault, VAULT_FILE } from './memory-vault.ts';
-import { nowhere } from './none.ts';
-import { publishObjects } from './objects.ts';
-import { collectOutgoing } from './outgoing.ts';
-import type { Backend, Change, Publisher } from './publisher.ts';
-import { unconfigured } from './refusals.ts';
 import {
   acceptPaths,
+  type Backend,
   DEFAULT_PATHS,
+  type GitSettings,
   isProjectPath,
   type PublishSettings,
+  parseGitSettings,
   readPublishSettings,
-} from './settings.ts';
+} from '../../platform/publish-settings.ts';
+import { openRedactor } from '../../redact/open-redactor.ts';
+import { notConfiguredError } from '../errors.ts';
+import { openFolderStore } from './folder-store.ts';
+import { API_KEY_VARIABLE, openMemoryVault, VAULT_FILE } from './memory-vault.ts';
+import { publishObjects } from './objects.ts';
+import { type Change, collectOutgoing, type Publication, type Publisher } from './publisher.ts';
+
+const nowhere: Publisher = {
+  backend: 'none',
+  destination: 'nowhere',
+  plan: async () => ({ changes: [], waiting: [], notes: [] }),
+  publish: async () => ({ outcome: 'nothing new', changes: [], commit: null, notes: [] }),
+};
+
+export interface GitBackendOptions extends Partial<GitSettings> {
+  /** Relative to the repository; memory and the three documents if left out. */
+  paths?: readonly string[];
+}
+
+/** Publishes memory by git, with the interface of the original tool. */
+export class GitBackend {
+  readonly #folder: string;
+  readonly #paths: readonly string[];
+  readonly #settings: GitSettings;
+  readonly #machine: Machine;
+
+  constructor(
+    folder: string,
+    { paths = DEFAULT_PATHS, ...settings }: GitBackendOptions = {},
+    machine: Machine = describeMachine(),
+  ) {
+    this.#folder = folder;
+    this.#paths = acceptPaths(paths);
+    this.#settings = parseGitSettings(settings);
+    this.#machine = machine;
+  }
+
+  /** `message` is for the commit. Returns when everything is pushed; throws otherwise. */
+  async publish(message?: string): Promise<Publication> {
+    const [paths, machine] = [this.#paths, this.#machine];
+    const root = requireFolder(resolve(machine.cwd, this.#folder));
+    const settings = parseGitSettings({ ...this.#settings, ...(message === undefined ? {} : { message }) });
+    const { openGitPublisher } = await import('./git/publisher.ts');
+    const publisher = openGitPublisher({ machine, root, paths, settings });
+    const redactor = openRedactor(machine, { folder: root, makesKey: true });
+    return await publisher.publish({ name: basename(root), ...collectOutgoing(root, paths, redactor) });
+  }
+}
 
 export interface PublishRequest {
-  /** The folder with memory in it; without it, the project that is worked in. */
+  /** The folder with memory in it; the current project if left out. */
   folder?: string;
-  /** What the project is called where it is published; without it, as it is called here. */
+  /** The project's name at the destination; its own name if left out. */
   name?: string;
-  /** Where memory is in the project, if not where the settings say. */
+  /** Overrides the paths of the settings. */
   paths?: readonly string[];
-  /** The folder of memory; refused when it is not the usual one and the settings do not name it. */
+  /** The folder of memory; an error when neither the defaults nor the settings include it. */
   memory?: string;
-  /** Only say what would leave. */
   dryRun?: boolean;
-  /** False keeps everything on this machine: git commits, and the other backends do nothing. */
+  /** False keeps everything on this machine: git commits without pushing, other backends do nothing. */
   push?: boolean;
 }
 
-/** What was published, or would be. */
 export interface PublishReport {
   backend: Backend;
   destination: string;
   outcome: 'published' | 'nothing new' | 'would publish' | 'off';
   changes: readonly Change[];
-  /** Commits that have not left yet; only of a dry run. */
+  /** Commits that have not been pushed; only in a dry run. */
   waiting: readonly string[];
   commit: string | null;
-  /** How many secrets were taken out of what leaves, by kind. */
+  /** How many secrets were removed, by kind. */
   redactions: HandoverDraft['redactions'];
-  /** Paths that stand where memory is and do not leave. */
+  /** Paths that exist and are not published, such as links. */
   leftOut: readonly string[];
   notes: readonly string[];
 }
 
-/**
- * Publishes a project's memory as the user's settings say. Everything that leaves has gone through redaction. Safe to
- * repeat after any failure; every failure is coded.
- */
+/** Publishes a project's memory, redacted, as the user's settings say. Safe to repeat after any failure. */
 export async function publishProject(request: PublishRequest, machine: Machine): Promise<PublishReport> {
   const place = findProject(request, machine);
   const configured = readPublishSettings(place.root, machine);
   const settings = { ...configured, paths: acceptPaths(request.paths ?? configured.paths) };
-  if (request.memory !== undefined) assertMemoryLeaves(request.memory, settings, place);
+  if (request.memory !== undefined) assertMemoryIsPublished(request.memory, settings, place);
   const publisher = await openPublisher(settings, { ...place, push: request.push ?? true }, machine);
   const redactor = openRedactor(machine, { folder: place.root, makesKey: !request.dryRun });
-  const paths = listPaths(publisher, settings);
-  const { redactions, ...outgoing } = collectOutgoing(place.root, paths, redactor);
-  const parcel = { ...outgoing, name: place.name };
   const { backend, destination } = publisher;
+  const paths = backend === 'none' ? [] : backend === 'memoryvault' ? [VAULT_FILE] : settings.paths;
+  const { redactions, ...outgoing } = collectOutgoing(place.root, paths, redactor);
+  const content = { ...outgoing, name: place.name };
   const common = { backend, destination, redactions, leftOut: outgoing.leftOut };
   if (publisher === nowhere)
     return { ...common, outcome: 'off', changes: [], waiting: [], commit: null, notes: [] };
-  if (!request.dryRun) return { ...common, waiting: [], ...(await publisher.publish(parcel)) };
-  const plan = await publisher.plan(parcel);
+  if (!request.dryRun) return { ...common, waiting: [], ...(await publisher.publish(content)) };
+  const plan = await publisher.plan(content);
   const isNew = plan.changes.length > 0 || plan.waiting.length > 0;
   return { ...common, outcome: isNew ? 'would publish' : 'nothing new', commit: null, ...plan };
 }
 
-function listPaths({ backend }: Publisher, { paths }: PublishSettings): readonly string[] {
-  if (backend === 'none') return [];
-  return backend === 'memoryvault' ? [VAULT_FILE] : paths;
-}
-
-/** Where the settings name no paths, memory that is elsewhere would stay behind without a word. */
-function assertMemoryLeaves(
+/** Without this, memory outside the default paths would silently not be published. */
+function assertMemoryIsPublished(
   memory: string,
   { backend, paths }: PublishSettings,
   { root }: ProjectPlace,
@@ -93,7 +126,7 @@ function assertMemoryLeaves(
   const isChosen = paths.join() !== DEFAULT_PATHS.join();
   const sendsFiles = backend !== undefined && backend !== 'none' && backend !== 'memoryvault';
   if (!isProjectPath(path) || isUsual || isChosen || !sendsFiles) return;
-  throw unconfigured(
+  throw notConfiguredError(
     `memory is in ${path}, which is not published`,
     `Name it below [publish] in your config.toml: paths = ${JSON.stringify([path, ...DEFAULT_PATHS])}`,
   );
@@ -116,17 +149,17 @@ function findProject({ folder, name }: PublishRequest, machine: Machine): Projec
     };
   if (NAME.test(name)) return { root, name };
   throw new HandoverError('HANDOVER_USAGE', `"${name}" is not a name to publish under`, {
-    hint: 'A name begins with a letter or a digit, goes on with those and with . _ -, and has at most 100 characters.',
+    hint: 'A name starts with a letter or digit, has only those and . _ -, and at most 100 characters.',
   });
 }
 
-/** Whether `publishProject` would do anything: `auto` asks this first, as having nothing to publish to is no failure there. */
+/** Whether `publishProject` would find a backend. */
 export function isPublishingConfigured(folder: string, machine: Machine): boolean {
-  return chooseBackend(readPublishSettings(folder, machine), machine) !== null;
+  return chooseUserBackend(readPublishSettings(folder, machine), machine) !== null;
 }
 
-/** As the older tool did: a key in the environment is enough to send HANDOFF.md. */
-function chooseBackend({ backend, enabled }: PublishSettings, { env }: Machine): Backend | null {
+/** As in the older tool, a key in the environment is enough to send HANDOFF.md. */
+function chooseUserBackend({ backend, enabled }: PublishSettings, { env }: Machine): Backend | null {
   if (!enabled) return 'none';
   return backend ?? (env[API_KEY_VARIABLE] ? 'memoryvault' : null);
 }
@@ -136,10 +169,10 @@ async function openPublisher(
   { root, name, push }: ProjectPlace & { push: boolean },
   machine: Machine,
 ): Promise<Publisher> {
-  const backend = chooseBackend(settings, machine);
+  const backend = chooseUserBackend(settings, machine);
   if (backend === null) {
-    throw unconfigured(
-      'nothing says where to publish to',
+    throw notConfiguredError(
+      'no destination is configured',
       `Set backend below [publish] in your config.toml (git, s3, memoryvault or folder), or ${API_KEY_VARIABLE}. See docs/publishing.md`,
     );
   }
@@ -162,8 +195,8 @@ async function openPublisher(
 
 function requireSection<T>(section: T | undefined, name: string, what: string): T {
   if (section !== undefined) return section;
-  throw unconfigured(
-    `the backend ${name} lacks its settings`,
+  throw notConfiguredError(
+    `the backend ${name} has no settings`,
     `Set ${what} below [publish.${name}] in your config.toml.`,
   );
 }

@@ -1,41 +1,46 @@
-export const BACKENDS = ['none', 'git', 's3', 'memoryvault', 'folder'] as const;
-export type Backend = (typeof BACKENDS)[number];
+import { basename, join } from 'node:path';
+import type { HandoverDraft } from '../../model/handover.ts';
+import { compareCodeUnits } from '../../model/hash.ts';
+import { isTempName, readRegularFile } from '../../platform/durable-file.ts';
+import { surveyFolder } from '../../platform/folders.ts';
+import { toRelativePath } from '../../platform/project.ts';
+import type { Backend } from '../../platform/publish-settings.ts';
+import type { Redactor } from '../../redact/redactor.ts';
 
-/** A file as it leaves: by its path in the project, with forward slashes, and without the secrets that showed in it. */
+/** A redacted file. The path is relative to the project, with forward slashes. */
 export interface OutgoingFile {
   path: string;
   bytes: Uint8Array;
 }
 
-/** All of a project that is to be published. */
-export interface Parcel {
-  /** What the project is called where it is published. */
+/** Everything of a project that is to be published. */
+export interface ProjectFiles {
+  /** The project's name at the destination. */
   name: string;
   /** Sorted by path. */
   files: readonly OutgoingFile[];
-  /** The configured paths that stand on disk: what is missing below them was deleted. */
+  /** The configured paths that exist: files missing below them were deleted. */
   roots: readonly string[];
-  /** Paths that stand on disk and do not leave, such as links. */
+  /** Paths that exist and are not published, such as links. */
   leftOut: readonly string[];
 }
 
 export interface Change {
   path: string;
   change: 'new' | 'changed' | 'deleted';
-  /** How many bytes leave. */
   bytes: number;
 }
 
-/** What would leave the machine, as far as is known without asking the other side. */
+/** What would be published, as far as is known without contacting the destination. */
 export interface Plan {
   changes: readonly Change[];
-  /** What was committed and has not left yet, a line each. */
+  /** Commits that have not been pushed, a line each. */
   waiting: readonly string[];
   notes: readonly string[];
 }
 
 export interface Publication {
-  /** `nothing new` is said only when all of it has arrived. */
+  /** `nothing new` only when everything is at the destination. */
   outcome: 'published' | 'nothing new';
   changes: readonly Change[];
   commit: string | null;
@@ -43,15 +48,76 @@ export interface Publication {
 }
 
 /**
- * A way to publish. Both are safe to repeat: after a failure or a kill at any moment, `publish` brings about what an
- * uninterrupted one would have, and does nothing twice that shows. Every failure is a HandoverError; a publication that
- * is returned has arrived.
+ * A way to publish. `publish` may be repeated after a failure or a kill at any moment. Every failure is a
+ * HandoverError; when it returns, everything is at the destination.
  */
 export interface Publisher {
   readonly backend: Backend;
-  /** Where to, for people: never with a secret in it. */
+  /** For people; never contains a secret. */
   readonly destination: string;
   /** Changes nothing and contacts nobody. */
-  plan(parcel: Parcel): Promise<Plan>;
-  publish(parcel: Parcel): Promise<Publication>;
+  plan(content: ProjectFiles): Promise<Plan>;
+  publish(content: ProjectFiles): Promise<Publication>;
+}
+
+const MAX_FILE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Reads and redacts the regular files at and below `paths`, which are relative to `root`. Links are never followed, and
+ * hidden files are left out.
+ */
+export function collectOutgoing(
+  root: string,
+  paths: readonly string[],
+  redactor: Redactor,
+): Omit<ProjectFiles, 'name'> & { redactions: HandoverDraft['redactions'] } {
+  const found = new Map<string, Buffer>();
+  const leftOut = new Set<string>();
+  const roots: string[] = [];
+  for (const path of paths) {
+    const link = findLinkInPath(root, path);
+    if (link !== null) {
+      leftOut.add(link);
+      continue;
+    }
+    for (const entry of surveyFolder(join(root, path))) {
+      const name = toRelativePath(root, entry.path);
+      if (name === path) roots.push(path);
+      if (isHidden(name.slice(path.length)) || isTempName(basename(entry.path))) continue;
+      if (entry.kind === 'file') found.set(name, readRegularFile(entry.path, MAX_FILE_BYTES));
+      else if (entry.kind !== 'folder') leftOut.add(name);
+    }
+  }
+  const files = redactFiles(found, redactor);
+  return { files, roots, leftOut: [...leftOut].sort(compareCodeUnits), redactions: redactor.redactions };
+}
+
+/** A secret found in one file is removed from all of them, so a second pass may be needed. */
+function redactFiles(found: ReadonlyMap<string, Buffer>, redactor: Redactor): OutgoingFile[] {
+  const sorted = [...found].sort(([a], [b]) => compareCodeUnits(a, b));
+  const redact = (): OutgoingFile[] =>
+    sorted.map(([path, bytes]) => ({ path, bytes: redactBytes(bytes, redactor) }));
+  const once = redact();
+  return redactor.hasLearnt ? redact() : once;
+}
+
+/** Whether any part of the path starts with a dot. */
+export function isHidden(path: string): boolean {
+  return path.split('/').some((part) => part.startsWith('.'));
+}
+
+function findLinkInPath(root: string, path: string): string | null {
+  const parts = path.split('/');
+  const prefixes = parts.map((_, index) => parts.slice(0, index + 1).join('/'));
+  const isLink = (prefix: string): boolean => {
+    const [entry] = surveyFolder(join(root, prefix));
+    return entry?.kind === 'link';
+  };
+  return prefixes.find(isLink) ?? null;
+}
+
+/** Secrets are ASCII, so bytes that are not UTF-8 can be searched as Latin-1. */
+function redactBytes(bytes: Buffer, redactor: Redactor): Uint8Array {
+  const encoding = Buffer.from(bytes.toString('utf8'), 'utf8').equals(bytes) ? 'utf8' : 'latin1';
+  return Buffer.from(redactor.redactText(bytes.toString(encoding)), encoding);
 }

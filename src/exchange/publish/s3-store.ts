@@ -1,92 +1,95 @@
 import { S3mini } from 's3mini';
-import type { HandoverError } from '../../errors.ts';
 import { limitFetch, parseSafeUrl } from '../../platform/http.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/paths.ts';
+import type { S3Settings } from '../../platform/publish-settings.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
-import { type KeyPair, parseCredentials } from './credentials.ts';
-import type { ObjectStore, StoredObject } from './objects.ts';
-import { refuseAnswer, refuseUrl, unconfigured } from './refusals.ts';
-import type { S3Settings } from './settings.ts';
+import { notConfiguredError, responseError, urlError } from '../errors.ts';
+import type { ObjectStore } from './objects.ts';
 
-/** Objects below `<prefix>/<name>/` of a bucket, addressed by path. Every write says what it expects to replace. */
+/** Objects below `<prefix>/<name>/` of a bucket, with path-style addresses. Every write is conditional. */
 export function openS3Store(settings: S3Settings, name: string, machine: Machine): ObjectStore {
   const endpoint = parseSafeUrl(settings.endpoint);
-  if (endpoint === null) throw refuseUrl('publish.s3.endpoint');
+  if (endpoint === null) throw urlError('publish.s3.endpoint');
   const base = `${endpoint.href.replace(/\/+$/, '')}/${settings.bucket}`;
   const prefix = `${settings.prefix}/${name}/`;
   const destination = `${base}/${prefix}`;
-  let opened: S3mini | undefined;
+  let client: S3mini | undefined;
   const open = (): S3mini => {
-    opened ??= new S3mini({
+    client ??= new S3mini({
       ...findKeyPair(settings, machine),
       endpoint: base,
       region: settings.region,
       fetch: limitFetch(settings.timeout * 1000),
     });
-    return opened;
+    return client;
   };
   return {
     backend: 's3',
     destination,
     list: async () => {
-      const objects = await ask(destination, () => open().listObjects('/', prefix));
-      if (objects === null) throw refuseBucket(settings.bucket);
-      return new Map(objects.map(({ Key, ETag }) => [spell(Key).slice(prefix.length), bare(ETag)]));
+      const objects = await requestOrNull(destination, () => open().listObjects('/', prefix));
+      if (objects !== null)
+        return new Map(
+          objects.map(({ Key, ETag }) => [decodeReferences(Key).slice(prefix.length), bareEtag(ETag)]),
+        );
+      throw notConfiguredError(
+        `there is no bucket "${settings.bucket}"`,
+        'Create it, or correct publish.s3.bucket in your config.toml.',
+      );
     },
-    read: async (path) => await ask(destination, () => readObject(open(), `${prefix}${path}`)),
+    read: async (path) =>
+      await requestOrNull(destination, async () => {
+        const { data, etag } = await open().getObjectWithETag(`${prefix}${path}`);
+        if (data === null || etag === null) return null;
+        return { bytes: new Uint8Array(data), version: bareEtag(etag) };
+      }),
     write: async (path, bytes, expected) => {
       const headers: Record<string, string> =
         expected === null ? { 'if-none-match': '*' } : { 'if-match': `"${expected}"` };
-      return await ask(destination, async () => {
-        const answer = await open().putObject(
-          `${prefix}${path}`,
-          Buffer.from(bytes),
-          'application/octet-stream',
-          undefined,
-          headers,
-        );
-        return bare(answer.headers.get('etag') ?? '');
+      const type = 'application/octet-stream';
+      return await requestOrNull(destination, async () => {
+        const body = Buffer.from(bytes);
+        const response = await open().putObject(`${prefix}${path}`, body, type, undefined, headers);
+        return bareEtag(response.headers.get('etag') ?? '');
       });
     },
     inspect: async () => [],
   };
 }
 
-async function readObject(s3: S3mini, key: string): Promise<StoredObject | null> {
-  const { data, etag } = await s3.getObjectWithETag(key);
-  return data === null || etag === null ? null : { bytes: new Uint8Array(data), version: bare(etag) };
-}
-
-/** The library leaves characters that XML gives by their number, as some stores do in lists. */
-function spell(text: string): string {
+/** The library does not decode numeric XML references, which some stores use in lists. */
+function decodeReferences(text: string): string {
   return text.replace(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (reference, hex, decimal) => {
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
     return code <= 0x10ffff ? String.fromCodePoint(code) : reference;
   });
 }
 
-function bare(etag: string): string {
-  return spell(etag).replace(/^(?:W\/)?"|"$|&quot;/g, '');
+function bareEtag(etag: string): string {
+  return decodeReferences(etag).replace(/^(?:W\/)?"|"$|&quot;/g, '');
 }
 
-/** What stands there is not what was expected, or was being written at the same time. */
-const NOT_AS_EXPECTED = [404, 409, 412];
-
-async function ask<T>(where: string, request: () => Promise<T>): Promise<T | null> {
+/** Null when the object is missing, changed, or being written by others. */
+async function requestOrNull<T>(where: string, request: () => Promise<T>): Promise<T | null> {
   try {
     return await request();
   } catch (error) {
     const status = statusOf(error);
     if (status === null) throw error;
-    if (NOT_AS_EXPECTED.includes(status)) return null;
-    throw refuseAnswer(where, status);
+    if ([404, 409, 412].includes(status)) return null;
+    throw responseError(where, status);
   }
 }
 
 function statusOf(error: unknown): number | null {
   if (!(error instanceof Error) || error.name !== 'S3ServiceError') return null;
   return 'status' in error && typeof error.status === 'number' ? error.status : null;
+}
+
+interface KeyPair {
+  accessKeyId: string;
+  secretAccessKey: string;
 }
 
 /** Never from the command line, where other users could see it. */
@@ -96,27 +99,35 @@ function findKeyPair(settings: S3Settings, machine: Machine): KeyPair {
     const path = expandHome(settings.credentials_file, machine);
     const pair = parseCredentials(readSecretFile(path), settings.profile);
     if (pair !== null) return pair;
-    throw unconfigured(
+    throw notConfiguredError(
       `${path} has no keys for the profile "${settings.profile}"`,
       'Add aws_access_key_id and aws_secret_access_key below its heading.',
     );
   }
   if (machine.env.AWS_SESSION_TOKEN) {
-    throw unconfigured(
+    throw notConfiguredError(
       'temporary keys (AWS_SESSION_TOKEN) are not supported',
-      'Use keys of a user that may do nothing but list, read and write this bucket.',
+      'Use the keys of a user that may only list, read and write this bucket.',
     );
   }
   if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey };
-  throw unconfigured(
+  throw notConfiguredError(
     'there are no keys for the object store',
     'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a file as publish.s3.credentials_file in your config.toml.',
   );
 }
 
-function refuseBucket(bucket: string): HandoverError {
-  return unconfigured(
-    `there is no bucket "${bucket}"`,
-    'Make it, or mend publish.s3.bucket in your config.toml.',
-  );
+/** A profile of a file like `~/.aws/credentials`; null when it is missing or incomplete. */
+export function parseCredentials(text: string, profile: string): KeyPair | null {
+  const found = new Map<string, string>();
+  let section = '';
+  for (const line of text.split(/\r?\n/)) {
+    const [, heading] = /^\s*\[\s*(?:profile\s+)?([^\]]*?)\s*\]\s*$/.exec(line) ?? [];
+    if (heading !== undefined) section = heading;
+    const [, key, value] = /^\s*([A-Za-z_]+)\s*=\s*(\S+)\s*$/.exec(line) ?? [];
+    if (section === profile && key !== undefined && value !== undefined) found.set(key.toLowerCase(), value);
+  }
+  const accessKeyId = found.get('aws_access_key_id');
+  const secretAccessKey = found.get('aws_secret_access_key');
+  return accessKeyId === undefined || secretAccessKey === undefined ? null : { accessKeyId, secretAccessKey };
 }

@@ -3,26 +3,25 @@ import { HandoverError } from '../../errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { clampTime } from '../../model/time.ts';
 
-/** What is known of one step besides whether it is done. */
 const StepRecord = v.object({
   attempts: v.fallback(v.number(), 0),
   started_at: v.fallback(v.nullable(v.string()), null),
   finished_at: v.fallback(v.nullable(v.string()), null),
-  /** Of the last attempt, if that failed. */
+  /** Of the last attempt, if it failed. */
   error: v.fallback(v.nullable(v.string()), null),
-  /** What the step left behind: a path, an id. Recorded once, with its being done. */
+  /** What the step produced: a path, an id. */
   effect: v.fallback(v.nullable(v.string()), null),
 });
 export type StepRecord = v.InferOutput<typeof StepRecord>;
 
-/** What the original tool does not know: it keeps it when it marks a step, and drops it when it begins a run. */
+/** Unknown to the original tool, which keeps it when it marks a step and drops it when it starts a run. */
 const RunRecord = v.object({
   id: v.string(),
   attempts: v.fallback(v.number(), 1),
   steps: v.fallback(v.record(v.string(), StepRecord), {}),
-  /** Steps that were added or taken away between attempts. */
+  /** Steps added or removed between attempts. */
   changes: v.fallback(v.array(v.string()), []),
-  /** What the run was given when it began, so that it can go on without being given it again. */
+  /** What the run was started with, so that it can be resumed without it. */
   inputs: v.fallback(v.record(v.string(), v.string()), {}),
 });
 
@@ -34,19 +33,16 @@ const CheckpointFile = v.looseObject({
   run: v.fallback(v.nullish(RunRecord, null), null),
 });
 
-export type RunStatus = 'none' | 'in_progress' | 'completed';
-export type StepState = 'pending' | 'done';
-
 export interface RunState {
-  status: RunStatus;
+  status: 'none' | 'in_progress' | 'completed';
   /** In the order of the file, which is the order of the run. */
-  steps: Map<string, StepState>;
+  steps: Map<string, 'pending' | 'done'>;
   startedAt: string | null;
   finishedAt: string | null;
   run: RunDetails | null;
 }
 
-export interface RunDetails {
+interface RunDetails {
   id: string;
   attempts: number;
   steps: Map<string, StepRecord>;
@@ -62,49 +58,36 @@ export const NO_RUN: RunState = {
   run: null,
 };
 
-const LIMITS = { maxBytes: 4 * 1024 * 1024, maxDepth: 16 };
-
-/** `path` names the file in errors. */
+/** `path` is for error messages. */
 export function parseCheckpoint(text: string, path: string): RunState {
-  const result = v.safeParse(CheckpointFile, parseOrRefuse(text, path));
+  const result = v.safeParse(CheckpointFile, parseFileJson(text, path));
   if (!result.success) {
     const [issue] = result.issues;
-    throw damaged(path, `${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`);
+    throw damagedError(path, `${v.getDotPath(issue) ?? 'the whole'}: ${issue.message}`);
   }
-  const { status, steps, started_at, finished_at, run } = result.output;
-  return {
-    status,
-    steps: new Map(Object.entries(steps)),
-    startedAt: started_at,
-    finishedAt: finished_at,
-    run:
-      run === null
-        ? null
-        : {
-            ...run,
-            steps: new Map(Object.entries(run.steps)),
-            inputs: new Map(Object.entries(run.inputs)),
-          },
-  };
+  const { status, steps, started_at: startedAt, finished_at: finishedAt, run } = result.output;
+  const toMap = <T>(record: Record<string, T>): Map<string, T> => new Map(Object.entries(record));
+  const details = run === null ? null : { ...run, steps: toMap(run.steps), inputs: toMap(run.inputs) };
+  return { status, steps: toMap(steps), startedAt, finishedAt, run: details };
 }
 
-function parseOrRefuse(text: string, path: string): unknown {
+function parseFileJson(text: string, path: string): unknown {
   try {
-    return parseJson(text, 'it', LIMITS);
+    return parseJson(text, 'it', { maxBytes: 4 * 1024 * 1024, maxDepth: 16 });
   } catch (error) {
-    if (error instanceof HandoverError) throw damaged(path, error.message, error);
+    if (error instanceof HandoverError) throw damagedError(path, error.message, error);
     throw error;
   }
 }
 
-function damaged(path: string, wrong: string, cause?: unknown): HandoverError {
+function damagedError(path: string, wrong: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_CHECKPOINT_DAMAGED', `the checkpoint ${path} is damaged (${wrong})`, {
-    hint: 'Look at the file. To begin anew and keep it aside: handover run --restart',
+    hint: 'Look at the file. To start over and keep it aside: handover run --restart',
     cause,
   });
 }
 
-/** The keys and the look of the original's file, without a line feed at its end; what it does not know comes last. */
+/** Keys and layout of the original's file, without a final newline; what it does not know comes last. */
 export function formatCheckpoint({ status, steps, startedAt, finishedAt, run }: RunState): string {
   const file = {
     status,
@@ -125,28 +108,24 @@ export function formatRunTime(ms: number): string {
   return new Date(clampTime(ms)).toISOString().replace('Z', '000+00:00');
 }
 
-/** Null for text that is no time. */
+/** Null when the text is not a time. */
 export function parseRunTime(text: string | null): number | null {
   const ms = text === null ? Number.NaN : Date.parse(text);
   return Number.isNaN(ms) ? null : ms;
 }
 
-/** The first name that stands there more than once. */
-export function findTwice(names: readonly string[]): string | undefined {
+export function findDuplicate(names: readonly string[]): string | undefined {
   return names.find((name, at) => names.indexOf(name) !== at);
 }
 
 const MAX_NAME = 100;
 
-/** A step's name: a key that JSON and JavaScript keep in its place. */
+/** Only names that keep their position as keys of a JavaScript object are accepted. */
 export function assertStepName(name: string): void {
   const isPlain = /\p{L}/u.test(name) && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(name);
   if (isPlain && name.length <= MAX_NAME && name !== '__proto__') return;
-  throw new HandoverError(
-    'HANDOVER_INPUT_INVALID',
-    `${JSON.stringify(name.slice(0, MAX_NAME))} cannot name a step`,
-    {
-      hint: `A name has a letter in it, no control characters, and at most ${MAX_NAME} characters.`,
-    },
-  );
+  const shown = JSON.stringify(name.slice(0, MAX_NAME));
+  throw new HandoverError('HANDOVER_INPUT_INVALID', `${shown} cannot name a step`, {
+    hint: `A name has a letter in it, no control characters, and at most ${MAX_NAME} characters.`,
+  });
 }

@@ -14,7 +14,7 @@ import {
 } from '../../platform/project-file.ts';
 import {
   assertStepName,
-  findTwice,
+  findDuplicate,
   formatCheckpoint,
   formatRunTime,
   NO_RUN,
@@ -27,10 +27,10 @@ import type { ResumeCode } from './resume-code.ts';
 const MAX_BYTES = 4 * 1024 * 1024;
 const MAX_ERROR_BYTES = 500;
 const LOCK_WAIT_MS = 60_000;
-/** A step may take hours, on a machine that cannot be seen from here. */
-const LONGEST_RUN_MS = 24 * 60 * 60 * 1000;
+/** A step may take hours, perhaps on another machine. */
+const STALE_LOCK_MS = 24 * 60 * 60 * 1000;
 
-const NO_RECORD: StepRecord = {
+const NEW_RECORD: StepRecord = {
   attempts: 0,
   started_at: null,
   finished_at: null,
@@ -39,23 +39,23 @@ const NO_RECORD: StepRecord = {
 };
 
 export interface StartOptions {
-  /** Begin anew, even if a run was interrupted. */
+  /** Start over, even if a run was interrupted. */
   restart?: boolean;
-  /** What the steps are given. It stays with the run, so that going on does not need it again. */
+  /** Kept with the run, so that resuming does not need them again. */
   inputs?: ReadonlyMap<string, string>;
 }
 
 export interface StepNews {
   done?: { name: string; effect?: string | null };
   failed?: { name: string; error: string };
-  begun?: string;
-  /** The run is over. Refused while a step is not done. */
+  started?: string;
+  /** An error while a step is pending. */
   completed?: boolean;
 }
 
 /**
- * How far a run of steps has come, in one JSON file that the original tool can read too. Each change is written
- * atomically and durably; writers in any number of processes take turns.
+ * The progress of a run, in a JSON file that the original tool reads too. Each change is written atomically and
+ * durably, under a lock between processes.
  */
 export class Checkpoint {
   readonly path: string;
@@ -67,7 +67,7 @@ export class Checkpoint {
     this.machine = machine;
   }
 
-  /** A file that is not there is a run that never was; one that is damaged is an error. */
+  /** A missing file means no run; a damaged one is an error. */
   load(): RunState {
     try {
       const bytes = readProjectFile(this.path, MAX_BYTES);
@@ -78,29 +78,27 @@ export class Checkpoint {
       throw new HandoverError(
         'HANDOVER_CHECKPOINT_UNREADABLE',
         `the checkpoint ${this.path} cannot be read (${isErrno(cause) ? cause.code : cause.message})`,
-        { hint: 'See who may read it, and that it is a file.', cause },
+        { hint: 'Check that it is a file and that you may read it.', cause },
       );
     }
   }
 
   /**
-   * Begins a run, or goes on with one that was interrupted: steps that are done stay done, new ones are to be done, and
-   * those that are not among `names` any more are dropped. What changed is in the run's `changes`.
+   * Starts a run, or resumes an interrupted one: done steps stay done, new steps are pending, steps not in `names` are
+   * dropped. Differences are listed in the run's `changes`.
    */
   start(names: readonly string[], options: StartOptions = {}): RunState {
     for (const name of names) assertStepName(name);
-    const twice = findTwice(names);
+    const twice = findDuplicate(names);
     if (twice !== undefined) {
       throw new HandoverError('HANDOVER_INPUT_INVALID', `two steps have the same name, "${twice}"`, {
-        hint: 'Give each step a name of its own.',
+        hint: 'Give each step its own name.',
       });
     }
     return this.#withLock(() => {
       const before = options.restart ? this.#setAside() : this.load();
       const fresh = this.#begin(names, options.inputs ?? new Map());
-      const state = before.status === 'in_progress' ? goOn(before, fresh) : fresh;
-      this.#write(state);
-      return state;
+      return this.#write(before.status === 'in_progress' ? continueRun(before, fresh) : fresh);
     });
   }
 
@@ -122,21 +120,16 @@ export class Checkpoint {
     return status === 'completed' ? 2 : 1;
   }
 
-  /** Several things that happened, in one write. */
+  /** Records several events in one write. */
   record(news: StepNews): RunState {
-    for (const name of [news.done?.name, news.failed?.name, news.begun])
+    for (const name of [news.done?.name, news.failed?.name, news.started])
       if (name !== undefined) assertStepName(name);
-    return this.#withLock(() => {
-      const state = applyNews(this.load(), news, formatRunTime(this.machine.clock.now()));
-      this.#write(state);
-      return state;
-    });
+    return this.#withLock(() =>
+      this.#write(applyNews(this.load(), news, formatRunTime(this.machine.clock.now()))),
+    );
   }
 
-  /**
-   * Makes this one the only writer until it is released: for whoever carries out the steps, so that none is carried out
-   * by two at once. Refused while another writes.
-   */
+  /** Exclusive until released, so that no step is run by two processes. Fails at once while another holds it. */
   hold(): { release(): void } {
     const lock = this.#acquire(0);
     this.#isHeld = true;
@@ -160,7 +153,7 @@ export class Checkpoint {
     };
   }
 
-  /** A damaged checkpoint is kept beside the new one; a whole one tells nothing that is still wanted. */
+  /** A damaged checkpoint is renamed and kept. */
   #setAside(): RunState {
     try {
       this.load();
@@ -172,8 +165,9 @@ export class Checkpoint {
     return NO_RUN;
   }
 
-  #write(state: RunState): void {
+  #write(state: RunState): RunState {
     writeProjectFile(this.path, formatCheckpoint(state));
+    return state;
   }
 
   #withLock<T>(work: () => T): T {
@@ -193,13 +187,13 @@ export class Checkpoint {
       name: 'checkpoint',
       waitMs,
       clock: this.machine.clock,
-      staleMs: LONGEST_RUN_MS,
+      staleMs: STALE_LOCK_MS,
     });
   }
 }
 
-/** The run that was interrupted, with the steps and what it is given of the one that would begin now. */
-function goOn(before: RunState, fresh: RunState): RunState {
+/** The interrupted run with the steps and inputs of the new one. */
+function continueRun(before: RunState, fresh: RunState): RunState {
   if (fresh.run === null) return before;
   const added = [...fresh.steps.keys()].filter((name) => !before.steps.has(name));
   const removed = [...before.steps.keys()].filter((name) => !fresh.steps.has(name));
@@ -215,7 +209,10 @@ function goOn(before: RunState, fresh: RunState): RunState {
       changes: [
         ...run.changes,
         ...added.map((name) => `step "${name}" was added, and is to be done`),
-        ...removed.map((name) => `step "${name}" was taken away, ${describeEnd(before.steps.get(name))}`),
+        ...removed.map((name) => {
+          const isDone = before.steps.get(name) === 'done';
+          return `step "${name}" was taken away, ${isDone ? 'after it had been done' : 'and had not been done'}`;
+        }),
       ],
     },
   };
@@ -225,28 +222,22 @@ export function listPending({ steps }: RunState): string[] {
   return [...steps].filter(([, state]) => state !== 'done').map(([name]) => name);
 }
 
-function describeEnd(state: string | undefined): string {
-  return state === 'done' ? 'after it had been done' : 'and had not been done';
-}
-
 function applyNews(before: RunState, news: StepNews, now: string): RunState {
   const steps = new Map(before.steps);
   const records = new Map(before.run?.steps ?? []);
   const change = (name: string, to: Partial<StepRecord>): void => {
-    records.set(name, { ...(records.get(name) ?? NO_RECORD), ...to });
+    records.set(name, { ...(records.get(name) ?? NEW_RECORD), ...to });
   };
   if (news.done !== undefined) {
     const { name, effect = null } = news.done;
     steps.set(name, 'done');
     change(name, { finished_at: now, error: null, effect });
   }
-  if (news.failed !== undefined) {
-    const error = cutToBytes(cleanLine(news.failed.error), MAX_ERROR_BYTES);
-    change(news.failed.name, { error });
-  }
-  if (news.begun !== undefined) {
-    const attempts = (records.get(news.begun)?.attempts ?? 0) + 1;
-    change(news.begun, { attempts, started_at: now, error: null });
+  if (news.failed !== undefined)
+    change(news.failed.name, { error: cutToBytes(cleanLine(news.failed.error), MAX_ERROR_BYTES) });
+  if (news.started !== undefined) {
+    const attempts = (records.get(news.started)?.attempts ?? 0) + 1;
+    change(news.started, { attempts, started_at: now, error: null });
   }
   const state: RunState = {
     ...before,
@@ -255,14 +246,11 @@ function applyNews(before: RunState, news: StepNews, now: string): RunState {
     steps,
     run: before.run === null ? null : { ...before.run, steps: records },
   };
-  return news.completed ? finish(state, now) : state;
-}
-
-function finish(state: RunState, now: string): RunState {
+  if (!news.completed) return state;
   const pending = listPending(state);
   const run = state.run === null ? null : { ...state.run, inputs: new Map() };
   if (pending.length === 0) return { ...state, status: 'completed', finishedAt: now, run };
   throw new HandoverError('HANDOVER_INPUT_INVALID', `the run is not over: ${pending.join(', ')} is pending`, {
-    hint: 'Mark each step done before the run is completed.',
+    hint: 'Mark each step done before completing the run.',
   });
 }

@@ -1,25 +1,23 @@
 import { HandoverError, isErrno } from '../../errors.ts';
 import { cleanLine } from '../../model/text.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
-import { findPause, type Pause } from '../../platform/pause.ts';
-import { describePause } from './brake.ts';
+import { findPause, type Pause, pauseError } from '../../platform/pause.ts';
 import type { Checkpoint } from './checkpoint.ts';
 import { parseRunTime, type RunState } from './checkpoint-file.ts';
 
-/** What a step may build on. All of it is the same when the step is tried again after an interruption. */
+/** The same for every attempt at a step. */
 export interface StepContext {
   runId: string;
-  /** When the run began, in milliseconds: the time of all that it writes. */
+  /** Start of the run, in milliseconds: the time of everything it writes. */
   at: number;
-  /** Names the effect of this step in this run: what was done under this name is not to be done again. */
+  /** Idempotency key of this step in this run. */
   effect: string;
-  /** What the run was given. */
   inputs: ReadonlyMap<string, string>;
 }
 
 /**
- * One thing to do. It may be done again when the process ended before its being done was recorded, so its effect should
- * carry the name it is given. A text that it returns, or promises, says what it left behind.
+ * A step runs again when the process ended before its completion was recorded, so it must be idempotent by `effect`. A
+ * string that it returns or resolves to describes what it produced.
  */
 export interface Step {
   name: string;
@@ -27,39 +25,36 @@ export interface Step {
 }
 
 export type StepEvent =
-  | { kind: 'begun'; step: string; position: number; total: number }
+  | { kind: 'started'; step: string; position: number; total: number }
   | { kind: 'done'; step: string; effect: string | null }
   | { kind: 'failed'; step: string };
 
 export interface RunOptions {
   steps: readonly Step[];
   checkpoint: Checkpoint;
-  /** Asked before the first write and before each step. */
+  /** Called before the first write and before each step. */
   findPause?: () => Pause | null;
   onEvent?: (event: StepEvent) => void;
-  /** Do all steps, whatever was done before. */
+  /** Run all steps again. */
   restart?: boolean;
-  /** Begin nothing: another process may have finished the run that was to go on. */
+  /** Do not start a new run, even if another process has finished the interrupted one meanwhile. */
   resumeOnly?: boolean;
   inputs?: ReadonlyMap<string, string>;
 }
 
 export interface RunOutcome {
   id: string;
-  /** Steps that were carried out now. */
+  /** Steps run now. */
   executed: string[];
-  /** Steps that an earlier attempt had done. */
+  /** Steps done by an earlier attempt. */
   skipped: string[];
   attempts: number;
-  /** Steps that were added or taken away since the run began. */
+  /** Steps added or removed since the run started. */
   changes: string[];
   state: RunState;
 }
 
-/**
- * Carries out the steps that are not done yet, one after another, and records each. Ends at the first that fails. Null when
- * there was nothing to go on with, and nothing was to begin.
- */
+/** Runs the pending steps in order, and stops at the first that fails. Null when `resumeOnly` found nothing to resume. */
 export async function runSteps(options: RunOptions): Promise<RunOutcome | null> {
   const { steps, checkpoint } = options;
   assertNotPaused(options);
@@ -70,14 +65,14 @@ export async function runSteps(options: RunOptions): Promise<RunOutcome | null> 
       steps.map(({ name }) => name),
       { restart: options.restart ?? false, inputs: options.inputs ?? new Map() },
     );
-    return await carryOut(options, state);
+    return await runPending(options, state);
   } finally {
     hold.release();
   }
 }
 
-/** That a step is done is written together with what happens next, and always before the next step begins. */
-async function carryOut(options: RunOptions, started: RunState): Promise<RunOutcome> {
+/** A step's completion is written together with the start of the next one, in one write. */
+async function runPending(options: RunOptions, started: RunState): Promise<RunOutcome> {
   const { steps, checkpoint, onEvent = () => undefined } = options;
   const id = started.run?.id ?? 'unknown';
   const pending = steps.filter(({ name }) => started.steps.get(name) !== 'done');
@@ -90,8 +85,8 @@ async function carryOut(options: RunOptions, started: RunState): Promise<RunOutc
       if (finished !== undefined) checkpoint.record(withFinished());
       throw error;
     }
-    checkpoint.record({ ...withFinished(), begun: step.name });
-    onEvent({ kind: 'begun', step: step.name, position: index + 1, total: pending.length });
+    checkpoint.record({ ...withFinished(), started: step.name });
+    onEvent({ kind: 'started', step: step.name, position: index + 1, total: pending.length });
     const context = {
       runId: id,
       at: parseRunTime(started.startedAt) ?? checkpoint.machine.clock.now(),
@@ -124,33 +119,31 @@ async function attempt(options: RunOptions, step: Step, context: StepContext): P
   }
 }
 
-/** A coded failure keeps its code, and so its exit status. */
+/** Keeps the code of a coded error, and so its exit status. */
 function describeFailure(name: string, cause: unknown): HandoverError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const code = cause instanceof HandoverError ? cause.code : isErrno(cause) ? 'HANDOVER_IO' : null;
   const first = cause instanceof HandoverError && cause.hint !== undefined ? cause.hint : '';
   const next = first === '' ? 'Go' : `${first.replace(/\.$/, '')}. Then go`;
-  return new HandoverError(
-    code ?? 'HANDOVER_STEP_FAILED',
-    `step "${name}" failed: ${cleanLine(why) || 'no reason was given'}`,
-    { hint: `${next} on from there with: handover run --resume (and --config, if it was given)`, cause },
-  );
+  const hint = `${next} on from there with: handover run --resume (and --config, if it was given)`;
+  const message = `step "${name}" failed: ${cleanLine(why) || 'no reason was given'}`;
+  return new HandoverError(code ?? 'HANDOVER_STEP_FAILED', message, { hint, cause });
 }
 
 function assertNotPaused({ findPause: find }: RunOptions): void {
   const pause = find?.() ?? null;
-  if (pause !== null) throw describePause(pause);
+  if (pause !== null) throw pauseError(pause);
 }
 
 export interface EngineOptions {
   steps: readonly Step[];
   checkpoint: Checkpoint;
-  /** `~` is the home folder. The project's and the user's own PAUSE files count as well. */
+  /** `~` is the home folder. The project's and the user's PAUSE files count as well. */
   pauseFile?: string;
   machine?: Machine;
 }
 
-/** Runs steps with a checkpoint, as the original tool's engine did. */
+/** Runs steps with a checkpoint, with the interface of the original tool. */
 export class HandoverEngine {
   readonly #options: EngineOptions;
 
@@ -158,14 +151,13 @@ export class HandoverEngine {
     this.#options = options;
   }
 
-  /** Resumes a run that was interrupted; with `resume: false` it begins anew. The names of the steps that were carried out. */
+  /** Resumes an interrupted run, or with `resume: false` starts over. Returns the names of the steps it ran. */
   async run(options: { resume?: boolean } = {}): Promise<string[]> {
     const { steps, checkpoint, pauseFile, machine = describeMachine() } = this.#options;
-    const configured = pauseFile === undefined ? [] : [pauseFile];
     const outcome = await runSteps({
       steps,
       checkpoint,
-      findPause: () => findPause(machine, machine.cwd, configured),
+      findPause: () => findPause(machine, machine.cwd, pauseFile === undefined ? [] : [pauseFile]),
       restart: options.resume === false,
     });
     return outcome?.executed ?? [];

@@ -1,9 +1,9 @@
-/** What `check` answers with: no run, one that was interrupted, one that completed. */
+/** The exit status of `check`: no run, interrupted, completed. */
 export type ResumeCode = 0 | 1 | 2;
 
 /**
- * The answer from the text of a checkpoint alone, or null when it cannot be one. A run is complete only when it says so:
- * one whose steps are all done may still have been interrupted. Stands alone, so that `check` loads nothing else.
+ * Null when the text is not a checkpoint. Only the status counts: a run whose steps are all done may still have been
+ * interrupted. This file imports nothing, so that `check` starts fast.
  */
 export function readResumeCode(text: string): ResumeCode | null {
   const value = parseOrNull(text);

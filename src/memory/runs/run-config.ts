@@ -1,12 +1,11 @@
 import { isAbsolute, join, relative, resolve, sep } from 'node:path';
 import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
-import type { Backend } from '../../exchange/publish/publisher.ts';
-import { type PublishSettings, readPublishSettings } from '../../exchange/publish/settings.ts';
 import { isFolder, pathExists, resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
 import { expandTilde } from '../../platform/pause.ts';
+import { type Backend, type PublishSettings, readPublishSettings } from '../../platform/publish-settings.ts';
 import {
   type ConfigFile,
   configError,
@@ -14,9 +13,8 @@ import {
   readConfigFile,
   readUserConfig,
 } from '../../platform/settings-file.ts';
-import { DEFAULT_TAG, parseTag } from '../layout.ts';
-import { findTwice } from './checkpoint-file.ts';
-import { listRunFiles, MEMORY_FOLDER } from './run-files.ts';
+import { DEFAULT_TAG, listRunFiles, MEMORY_FOLDER, parseTag } from '../layout.ts';
+import { findDuplicate } from './checkpoint-file.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1));
 
@@ -43,8 +41,8 @@ const HandoverSection = v.strictObject({
 const NoteSection = v.strictObject({ session: v.optional(Text), current_state: v.optional(Text) });
 
 /**
- * Whether memory is sent anywhere, as the original's declarations say it; `null` was its word for nowhere. It may keep
- * memory at home. Where to is said by the user's settings for publishing alone: what else stands here is not followed.
+ * As the original tool declares it; `null` was its word for `none`. It can switch publishing off. The destination
+ * comes from the user's own settings only: other keys here are ignored.
  */
 const BackendSection = v.object({
   type: v.optional(v.picklist(['none', 'null', 'git'])),
@@ -85,16 +83,14 @@ export const StepDeclaration = v.variant('kind', [
 ]);
 export type StepDeclaration = v.InferOutput<typeof StepDeclaration>;
 
-/** What the original did, by the names that it gave. */
+/** The steps of the original tool, with its names. */
 const DEFAULT_STEPS: readonly StepDeclaration[] = [
   { kind: 'note', name: 'session_note' },
   { kind: 'current_state', name: 'current_state' },
 ];
 
-const PUBLISH_STEP: StepDeclaration = { kind: 'publish', name: 'publish' };
-
 export interface RunConfig {
-  /** The file that it is from; null when there is none. */
+  /** The file it was read from; null when there is none. */
   path: string | null;
   memoryDir: string;
   tag: string;
@@ -102,17 +98,17 @@ export interface RunConfig {
   pauseFiles: string[];
   note: string | null;
   currentState: string | null;
-  /** What memory is published by: `none` where it is to stay at home, null where nothing says anything of it. */
+  /** `none` when publishing is switched off, null when no setting mentions it. */
   backend: Backend | null;
-  /** Whether what is published may leave the machine. */
+  /** Whether anything may leave the machine. */
   push: boolean;
   steps: readonly StepDeclaration[];
 }
 
 /**
- * What a run is to do: from the file that was named, else from the project's `handover.toml`, else from the user's own
- * settings. Whoever wrote the project wrote its file too, so that file may not lead out of the project, and commands
- * and exports are carried out only if they stand in the user's own folder of settings.
+ * What a run is to do: from the named file, else the project's `handover.toml`, else the user's settings. A project's
+ * file is untrusted: its paths must stay in the project, and steps of kind command and export are accepted only from
+ * the user's own settings folder.
  */
 export function readRunConfig(machine: Machine, root: string, named?: string): RunConfig {
   const user = readUserConfig(machine);
@@ -125,8 +121,9 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
   const declared = parseSection(file, 'backend', BackendSection);
   const backend = chooseBackend(declared, readPublishSettings(root, machine));
   const steps = readSteps(file);
-  assertStepsAreOwn(file, steps, machine);
-  const place = (text: string): string => placePath(text, { file, root, machine });
+  assertStepsAreAllowed(file, steps, machine);
+  const place = (text: string): string => resolvePath(text, { file, root, machine });
+  const publishes = backend !== null && backend !== 'none';
   const userPause = file === user ? undefined : parseSection(user, 'handover', HandoverSection).pause_file;
   return {
     path: path ?? (user.sections.size === 0 ? null : user.path),
@@ -138,8 +135,7 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
     currentState: current_state ?? null,
     backend,
     push: declared.push,
-    steps:
-      steps ?? (backend === null || backend === 'none' ? DEFAULT_STEPS : [...DEFAULT_STEPS, PUBLISH_STEP]),
+    steps: steps ?? [...DEFAULT_STEPS, ...(publishes ? [{ kind: 'publish', name: 'publish' } as const] : [])],
   };
 }
 
@@ -148,12 +144,12 @@ function chooseBackend({ type }: BackendSection, { enabled, backend }: PublishSe
   return backend ?? type ?? null;
 }
 
-/** Where the memory of a project is, also when its declaration cannot be used. */
+/** The default folder when the settings cannot be used. */
 export function findMemoryDir(machine: Machine, root: string): string {
   return readUsableConfig(machine, root)?.memoryDir ?? join(root, MEMORY_FOLDER);
 }
 
-/** Null when it cannot be used. */
+/** Null when the settings cannot be used. */
 export function readUsableConfig(machine: Machine, root: string): RunConfig | null {
   try {
     return readRunConfig(machine, root);
@@ -166,12 +162,9 @@ export function readUsableConfig(machine: Machine, root: string): RunConfig | nu
 function readSteps(file: ConfigFile): readonly StepDeclaration[] | null {
   if (!file.sections.has('step')) return null;
   const steps = parseSection(file, 'step', v.array(StepDeclaration));
-  const twice = findTwice(steps.map(nameOfStep));
+  const twice = findDuplicate(steps.map(nameOfStep));
   if (twice === undefined) return steps;
-  throw configError(
-    file.path,
-    `has two steps of the name "${twice}": give one of them another, by name = "…"`,
-  );
+  throw configError(file.path, `has two steps named "${twice}": give one of them another name = "…"`);
 }
 
 export function nameOfStep({ kind, name }: StepDeclaration): string {
@@ -180,7 +173,6 @@ export function nameOfStep({ kind, name }: StepDeclaration): string {
 
 const SECTIONS: readonly string[] = ['handover', 'note', 'backend', 'step'];
 
-/** The user's own settings hold those of other features too. */
 function assertSectionsAreKnown({ path, sections }: ConfigFile): void {
   const strange = [...sections.keys()].find((name) => !SECTIONS.includes(name));
   if (strange === undefined) return;
@@ -194,45 +186,39 @@ function requireFile(path: string): string {
   });
 }
 
-/** What only the user may have done: programs, and files that hold what is kept of the work. */
-const OWN_KINDS: readonly StepDeclaration['kind'][] = ['command', 'export'];
+/** Steps that run programs or write the user's work to a file. */
+const USER_ONLY_KINDS: readonly StepDeclaration['kind'][] = ['command', 'export'];
 
-function assertStepsAreOwn(
+function assertStepsAreAllowed(
   file: ConfigFile,
   steps: readonly StepDeclaration[] | null,
   machine: Machine,
 ): void {
-  const wanting = steps?.find(({ kind }) => OWN_KINDS.includes(kind));
-  if (wanting === undefined || isOwnFile(file, machine)) return;
-  throw new HandoverError(
-    'HANDOVER_PERMISSION',
-    `${file.path} declares a step of kind "${wanting.kind}", which is not carried out from there`,
-    {
-      hint: `Whoever wrote a project could have put it there. Move the steps to a file in ${findConfigFolder(machine)}, and name that with --config.`,
-    },
-  );
+  const kind = steps?.find((step) => USER_ONLY_KINDS.includes(step.kind))?.kind;
+  if (kind === undefined || isUserFile(file, machine)) return;
+  const message = `${file.path} declares a step of kind "${kind}", which is not carried out from there`;
+  throw new HandoverError('HANDOVER_PERMISSION', message, {
+    hint: `Whoever wrote the project could have put it there. Move the steps to a file in ${findConfigFolder(machine)}, and name it with --config.`,
+  });
 }
 
-function isOwnFile({ path }: ConfigFile, machine: Machine): boolean {
+function isUserFile({ path }: ConfigFile, machine: Machine): boolean {
   return isInside(path, findConfigFolder(machine));
 }
 
-interface PathSettings {
-  file: ConfigFile;
-  root: string;
-  machine: Machine;
-}
-
-/** Relative to the project. A file of the project may only name what is in it, also behind links. */
-function placePath(text: string, { file, root, machine }: PathSettings): string {
+/** Relative to the project. A path from the project's own file must stay inside it, with links resolved. */
+function resolvePath(
+  text: string,
+  { file, root, machine }: { file: ConfigFile; root: string; machine: Machine },
+): string {
   const path = resolve(root, expandTilde(text, machine));
-  if (isOwnFile(file, machine) || !isInside(file.path, root)) return path;
+  if (isUserFile(file, machine) || !isInside(file.path, root)) return path;
   if (isLexicallyInside(path, root) && (!pathExists(path) || isInside(path, root))) return path;
   throw new HandoverError(
     'HANDOVER_PATH_UNSAFE',
-    `${file.path} names ${text}, which is outside of the project`,
+    `${file.path} names ${text}, which is outside the project`,
     {
-      hint: 'Settings of a project stay in it. Name the folder in your own settings instead.',
+      hint: 'The settings of a project may name only paths in it. Name the folder in your own settings instead.',
     },
   );
 }

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { hasRunSettings, MEMORY_FOLDER } from '../../memory/runs/run-files.ts';
+import { hasRunSettings, MEMORY_FOLDER } from '../../memory/layout.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findWorktreeRoot } from '../../platform/worktree.ts';
 import type { NotesPlace } from '../../search/notes.ts';

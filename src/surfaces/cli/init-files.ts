@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { installBlocks } from '../../memory/agent-files.ts';
 import { createDocuments } from '../../memory/documents.ts';
-import { quote } from '../../memory/handover-points.ts';
+import { quote } from '../../memory/snapshot.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { identifyProject } from '../../platform/project.ts';
 import { type CliContext, findStore } from './context.ts';

@@ -1,6 +1,6 @@
 import { type CatchUpResult, catchUp } from '../../app/capture/catch-up.ts';
 import { HandoverError } from '../../errors.ts';
-import { findUsualPause } from '../../memory/runs/brake.ts';
+import { findUsualPause } from '../../memory/runs/pause-guard.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { Place } from '../../platform/project.ts';
 import { findProjectFolder } from '../../platform/project-file.ts';

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { formatSessionHandoffBundle } from '../../../src/exchange/bundle/session-handoff-bundle.ts';
+import { formatSessionHandoffBundle } from '../../../src/exchange/legacy/session-handoff-bundle.ts';
 import { configure, writeIn } from '../../support/publishing.ts';
 import { BUCKET, openS3Server, S3_KEYS } from '../../support/s3-server.ts';
 import { listFiles } from '../../support/tree.ts';

@@ -1,10 +1,10 @@
-import { type Arrivals, digest } from '../arrivals.ts';
-import { isHidden } from '../outgoing.ts';
-import type { Change, OutgoingFile, Parcel } from '../publisher.ts';
-import { git, gitFailed, listGit, type Repo } from './repository.ts';
+import { sha256Hex } from '../../../model/hash.ts';
+import { type Change, isHidden, type OutgoingFile, type ProjectFiles } from '../publisher.ts';
+import type { SyncState } from '../sync-state.ts';
+import { git, gitError, listGit, type Repo } from './repository.ts';
 import { type NameBlob, PLAIN_FILE, readTree, type TreeChange, type TreeEntry } from './trees.ts';
 
-/** How what is on disk differs from a commit. */
+/** How the files on disk differ from a commit. */
 export interface Difference {
   changes: Change[];
   tree: TreeChange[];
@@ -18,18 +18,18 @@ export interface CompareOptions {
   nameBlob: NameBlob;
 }
 
-/** For the branch that is checked out: what is gone from disk goes, and what git is told to ignore stays at home. */
+/** For the branch that is checked out: deleted files are deleted there, ignored files are not published. */
 export function compareWithCurrent(
   repo: Repo,
-  parcel: Parcel,
+  content: ProjectFiles,
   { tip, nameBlob }: CompareOptions,
 ): Difference {
-  const before = readTip(repo, tip, parcel.roots);
-  const changed = parcel.files.filter((file) => !isThere(repo, file, before, nameBlob));
+  const before = readTip(repo, tip, content.roots);
+  const changed = content.files.filter((file) => !isThere(repo, file, before, nameBlob));
   const fresh = changed.map(({ path }) => repo.prefix + path).filter((path) => !before.has(path));
   const ignored = new Set(listIgnored(repo, fresh));
   const leaving = changed.filter(({ path }) => !ignored.has(repo.prefix + path));
-  const gone = listGone(repo, parcel, before);
+  const gone = listGone(repo, content, before);
   const difference = describe(repo, leaving, { before, nameBlob });
   return {
     ...difference,
@@ -38,23 +38,23 @@ export function compareWithCurrent(
       ...gone.map((path): Change => ({ path: path.slice(repo.prefix.length), change: 'deleted', bytes: 0 })),
     ],
     tree: [...difference.tree, ...gone.map((path): TreeChange => [path, null])],
-    notes: [...ignored].map((path) => `${path} stays at home: .gitignore says so`),
+    notes: [...ignored].map((path) => `${path} is not published: git ignores it`),
   };
 }
 
 /**
- * For a branch that memory has to itself. No worktree follows it, so what others put there is not on disk: only what
- * was changed here since it last left is published, and nothing is deleted.
+ * For a dedicated branch. No worktree follows it, so files that others put there are not on disk: only files changed
+ * here since the last publication are published, and nothing is deleted.
  */
-export function compareWithOwnBranch(
+export function compareWithDedicated(
   repo: Repo,
-  { files, roots }: Parcel,
-  { tip, nameBlob, arrivals }: CompareOptions & { arrivals: Arrivals },
+  { files, roots }: ProjectFiles,
+  { tip, nameBlob, state }: CompareOptions & { state: SyncState },
 ): Difference {
   const before = readTip(repo, tip, roots);
   const leaving = files.filter((file) => {
     if (isThere(repo, file, before, nameBlob)) return false;
-    return !before.has(repo.prefix + file.path) || arrivals.get(file.path)?.sha256 !== digest(file.bytes);
+    return !before.has(repo.prefix + file.path) || state.get(file.path)?.sha256 !== sha256Hex(file.bytes);
   });
   return describe(repo, leaving, { before, nameBlob });
 }
@@ -62,13 +62,8 @@ export function compareWithOwnBranch(
 type Before = ReadonlyMap<string, TreeEntry>;
 
 function readTip(repo: Repo, tip: string | null, roots: readonly string[]): Before {
-  return tip === null
-    ? new Map()
-    : readTree(
-        repo,
-        tip,
-        roots.map((path) => repo.prefix + path),
-      );
+  const paths = roots.map((path) => repo.prefix + path);
+  return tip === null ? new Map() : readTree(repo, tip, paths);
 }
 
 function isThere(
@@ -100,31 +95,31 @@ function describe(
   };
 }
 
-/** Hidden files and what was left out are not ours to delete, and neither is what a sparse checkout has put aside. */
-function listGone(repo: Repo, { files, leftOut, roots }: Parcel, before: Before): string[] {
-  const standing = new Set([...files.map(({ path }) => path), ...leftOut].map((path) => repo.prefix + path));
+/** Keeps hidden files, files left out, and files that a sparse checkout does not have on disk. */
+function listGone(repo: Repo, { files, leftOut, roots }: ProjectFiles, before: Before): string[] {
+  const present = new Set([...files.map(({ path }) => path), ...leftOut].map((path) => repo.prefix + path));
   const gone = [...before.keys()].filter((path) => {
     const root = roots
       .map((name) => repo.prefix + name)
       .find((name) => path === name || path.startsWith(`${name}/`));
-    return !standing.has(path) && root !== undefined && !isHidden(path.slice(root.length));
+    return !present.has(path) && root !== undefined && !isHidden(path.slice(root.length));
   });
   if (gone.length === 0) return [];
-  const aside = new Set(
-    listGit(repo, ['ls-files', '-t', '-z', '--cached', '--', ...gone], { variables: LITERAL })
+  const skipped = new Set(
+    listGit(repo, ['ls-files', '-t', '-z', '--cached', '--', ...gone], {
+      variables: { GIT_LITERAL_PATHSPECS: '1' },
+    })
       .filter((record) => record.startsWith('S '))
       .map((record) => record.slice(2)),
   );
-  return gone.filter((path) => !aside.has(path));
+  return gone.filter((path) => !skipped.has(path));
 }
-
-const LITERAL = { GIT_LITERAL_PATHSPECS: '1' };
 
 function listIgnored(repo: Repo, paths: readonly string[]): string[] {
   if (paths.length === 0) return [];
   const args = ['check-ignore', '-z', '--stdin'];
   const result = git(repo, args, { input: paths.map((path) => `${path}\0`).join('') });
-  if (result.status !== 0 && result.status !== 1) throw gitFailed(repo, args, result);
+  if (result.status !== 0 && result.status !== 1) throw gitError(repo, args, result);
   return result.stdout
     .toString('utf8')
     .split('\0')

@@ -1,54 +1,59 @@
+import { join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
+import { sha256Hex } from '../../../model/hash.ts';
+import { isAbandonedTemp, isTempName, removeFile } from '../../../platform/durable-file.ts';
+import { listNames } from '../../../platform/external-file.ts';
+import { surveyFolder } from '../../../platform/folders.ts';
 import type { Machine } from '../../../platform/machine.ts';
+import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
-import { digest, type Route, readArrivals, writeArrivals } from '../arrivals.ts';
-import type { Parcel, Plan, Publication, Publisher } from '../publisher.ts';
-import type { GitSettings } from '../settings.ts';
-import { takeTurn } from '../take-turn.ts';
-import { assertIdentity, writeCommit } from './commit.ts';
-import { compareWithCurrent, compareWithOwnBranch, type Difference } from './compare.ts';
-import { clearLeftovers, lockFolderOf } from './leftovers.ts';
-import { listCommits, listOwnCommits, MAX_LISTED } from './own-commits.ts';
+import type { Plan, ProjectFiles, Publication, Publisher } from '../publisher.ts';
+import { readSyncState, type SyncRoute, withPublishLock, writeSyncState } from '../sync-state.ts';
+import { assertIdentity, listCommits, listUserCommits, MAX_LISTED, writeCommit } from './commits.ts';
+import { compareWithCurrent, compareWithDedicated, type Difference } from './compare.ts';
 import { reconcile } from './reconcile.ts';
-import { findCommit, isAncestor, moveRef, noteMovingRefs, releaseRefs } from './refs.ts';
+import { findCommit, isAncestor, moveRef, recordMovingRefs, releaseRefs } from './refs.ts';
 import { FETCHED, fetchCommit, pushCommit } from './remote.ts';
-import { openRepo, type Repo } from './repository.ts';
+import { ensureWorkFolder, openRepo, type Repo } from './repository.ts';
 import { describeUpstream, findTarget, type Target, type Upstream } from './target.ts';
-import { chooseNaming, type NameBlob, writeBlobs, writeTree } from './trees.ts';
-import { updateUserIndex } from './user-index.ts';
+import {
+  makeBlobNamer,
+  type NameBlob,
+  releaseUserIndex,
+  updateUserIndex,
+  writeBlobs,
+  writeTree,
+} from './trees.ts';
 
 export interface GitProject {
   machine: Machine;
   root: string;
-  /** Where memory may be, whether it is there or not. */
+  /** Where memory may be; the paths need not exist. */
   paths: readonly string[];
   settings: GitSettings;
 }
 
 const MAX_ROUNDS = 8;
+const LOCKS = 'locks';
 
 /**
- * Commits exactly the files of memory and pushes them, on the current branch to its upstream or on a branch of their
- * own. Nothing that is staged is taken along or lost. No commit hook runs; a pre-push hook does.
+ * Commits exactly the files of memory and pushes them, on the current branch or on a dedicated one. Staged changes are
+ * neither committed nor lost. No commit hook runs; a pre-push hook does.
  */
 export function openGitPublisher(project: GitProject): Publisher {
-  const repo = openRepo(project.root, project.machine);
-  const target = findTarget(repo, project.settings);
-  const destination = target.upstream === null ? target.ref : describeUpstream(repo, target.upstream);
+  const { root, machine, settings } = project;
+  const repo = openRepo(root, machine);
+  const target = findTarget(repo, settings);
   return {
     backend: 'git',
-    destination,
-    plan: async (parcel) => planGit(new Work(repo, project, target), parcel),
-    publish: async (parcel) => {
-      const lock = {
-        folder: lockFolderOf(repo),
-        name: 'publish',
-        clock: project.machine.clock,
-      };
-      return await takeTurn(lock, async () => {
-        clearLeftovers(repo, parcel.roots);
+    destination: target.upstream === null ? target.ref : describeUpstream(repo, target.upstream),
+    plan: async (content) => new GitPublication(repo, target, { ...project, content }).plan(),
+    publish: async (content) => {
+      const lock = { folder: join(ensureWorkFolder(repo), LOCKS), name: 'publish', clock: machine.clock };
+      return await withPublishLock(lock, async () => {
+        removeStaleFiles(repo, content.roots);
         try {
-          return publishGit(new Work(repo, project, findTarget(repo, project.settings)), parcel);
+          return new GitPublication(repo, findTarget(repo, settings), { ...project, content }).publish();
         } finally {
           releaseRefs(repo);
         }
@@ -57,158 +62,170 @@ export function openGitPublisher(project: GitProject): Publisher {
   };
 }
 
-/** One publication, or the plan of one. */
-class Work {
-  readonly repo: Repo;
-  readonly target: Target;
-  readonly settings: GitSettings;
-  readonly paths: readonly string[];
-  readonly nameBlob: NameBlob;
-  readonly #route: Route;
+/** Removes what a killed publication left: git's locks, drafts, temporary files. The caller holds the publication lock. */
+function removeStaleFiles(repo: Repo, roots: readonly string[]): void {
+  releaseUserIndex(repo);
+  releaseRefs(repo);
+  for (const name of listNames(repo.workFolder)) if (name !== LOCKS) removeFile(join(repo.workFolder, name));
+  for (const root of roots) {
+    for (const { path, name, kind } of surveyFolder(join(repo.top, repo.prefix, root)))
+      if (kind === 'file' && isTempName(name) && isAbandonedTemp(path)) removeFile(path);
+  }
+}
 
-  constructor(repo: Repo, { machine, root, paths, settings }: GitProject, target: Target) {
-    this.repo = repo;
-    this.target = target;
-    this.settings = settings;
-    this.paths = paths.map((path) => repo.prefix + path);
-    this.nameBlob = chooseNaming(repo);
+class GitPublication {
+  readonly #repo: Repo;
+  readonly #target: Target;
+  readonly #settings: GitSettings;
+  readonly #content: ProjectFiles;
+  /** Relative to the repository. */
+  readonly #paths: readonly string[];
+  readonly #nameBlob: NameBlob;
+  readonly #route: SyncRoute;
+  readonly #message: string;
+
+  constructor(repo: Repo, target: Target, project: GitProject & { content: ProjectFiles }) {
+    const { machine, root, paths, settings, content } = project;
+    this.#repo = repo;
+    this.#target = target;
+    this.#settings = settings;
+    this.#content = content;
+    this.#paths = paths.map((path) => repo.prefix + path);
+    this.#nameBlob = makeBlobNamer(repo);
     this.#route = { machine, root, destination: `git ${repo.commonDir} ${target.ref}` };
+    this.#message = settings.message ?? `handover: memory of ${content.name}`;
   }
 
-  /** A branch of its own that is not here yet goes on from what is known of it on the remote. */
-  findTip(): string | null {
-    const tip = findCommit(this.repo, this.target.ref);
-    if (tip !== null || this.target.isCurrent || this.target.upstream === null) return tip;
-    return findCommit(this.repo, this.target.upstream.tracking);
+  plan(): Plan {
+    const { upstream } = this.#target;
+    const tip = this.#findTip();
+    const { changes, notes } = this.#compare(tip);
+    if (tip === null || upstream === null) return { changes, waiting: [], notes };
+    const own = this.#listUserCommits(tip, upstream);
+    const warning = own.length === 0 ? [] : [`it will be refused: ${describeUserCommits(own)}`];
+    const waiting = this.#redact(listCommits(this.#repo, this.#limitToUnpushed(tip, upstream)));
+    return { changes, waiting, notes: [...notes, ...warning] };
   }
 
-  compare(parcel: Parcel, tip: string | null): Difference {
-    const options = { tip, nameBlob: this.nameBlob };
-    if (this.target.isCurrent) return compareWithCurrent(this.repo, parcel, options);
-    return compareWithOwnBranch(this.repo, parcel, { ...options, arrivals: readArrivals(this.#route) });
+  publish(): Publication {
+    const { ref, upstream } = this.#target;
+    recordMovingRefs(this.#repo, [ref, FETCHED, ...(upstream === null ? [] : [upstream.tracking])]);
+    const committed = this.#commit();
+    let pushed = false;
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const tip = this.#findTip();
+      if (tip === null || upstream === null || this.#isPushed(tip, upstream)) {
+        this.#saveSyncState();
+        const isNew = pushed || committed.changes.length > 0;
+        return { ...committed, outcome: isNew ? 'published' : 'nothing new', commit: tip };
+      }
+      pushed = this.#push(tip, upstream) || pushed;
+    }
+    throw this.#raceError();
   }
 
-  /** Commits that are not known to have arrived, newest first. */
-  listWaiting(tip: string, upstream: Upstream): string[] {
-    return this.#redact(listCommits(this.repo, this.#limitToWaiting(tip, upstream)));
+  /** A dedicated branch that is not here yet continues from the remote-tracking ref. */
+  #findTip(): string | null {
+    const { ref, isCurrent, upstream } = this.#target;
+    const tip = findCommit(this.#repo, ref);
+    if (tip !== null || isCurrent || upstream === null) return tip;
+    return findCommit(this.#repo, upstream.tracking);
   }
 
-  /** Those of them that are the user's own, and would be pushed without having been asked for. */
-  listUnasked(tip: string, upstream: Upstream): string[] {
-    if (!this.target.isCurrent || this.settings.own_commits === 'push') return [];
-    return this.#redact(listOwnCommits(this.repo, this.#limitToWaiting(tip, upstream), this.paths));
+  #compare(tip: string | null): Difference {
+    const options = { tip, nameBlob: this.#nameBlob };
+    if (this.#target.isCurrent) return compareWithCurrent(this.#repo, this.#content, options);
+    const state = readSyncState(this.#route);
+    return compareWithDedicated(this.#repo, this.#content, { ...options, state });
   }
 
-  #limitToWaiting(tip: string, upstream: Upstream): string[] {
-    const known = findCommit(this.repo, upstream.tracking);
-    return [tip, '--not', known === null ? `--remotes=${upstream.remote}` : known];
+  /** Unpushed commits of the user that would be pushed along without being asked for. */
+  #listUserCommits(tip: string, upstream: Upstream): string[] {
+    if (!this.#target.isCurrent || this.#settings.own_commits === 'push') return [];
+    return this.#redact(listUserCommits(this.#repo, this.#limitToUnpushed(tip, upstream), this.#paths));
+  }
+
+  #limitToUnpushed(tip: string, { tracking, remote }: Upstream): string[] {
+    return [tip, '--not', findCommit(this.#repo, tracking) ?? `--remotes=${remote}`];
   }
 
   #redact(commits: readonly string[]): string[] {
     if (commits.length === 0) return [];
-    const { machine, root: folder } = this.#route;
-    const redactor = openRedactor(machine, { folder, makesKey: false });
+    const { machine, root } = this.#route;
+    const redactor = openRedactor(machine, { folder: root, makesKey: false });
     return commits.map((commit) => redactor.redactText(commit));
   }
 
-  keepArrivals({ files }: Parcel): void {
-    if (this.target.isCurrent) return;
-    const arrivals = files.map(({ path, bytes }) => [path, { sha256: digest(bytes), version: '' }] as const);
-    writeArrivals(this.#route, new Map(arrivals));
+  #saveSyncState(): void {
+    if (this.#target.isCurrent) return;
+    const entries = this.#content.files.map(
+      ({ path, bytes }) => [path, { sha256: sha256Hex(bytes), version: '' }] as const,
+    );
+    writeSyncState(this.#route, new Map(entries));
   }
 
-  messageOf({ name }: Parcel): string {
-    return this.settings.message ?? `handover: memory of ${name}`;
-  }
-}
-
-function planGit(work: Work, parcel: Parcel): Plan {
-  const { upstream } = work.target;
-  const tip = work.findTip();
-  const { changes, notes } = work.compare(parcel, tip);
-  if (tip === null || upstream === null) return { changes, waiting: [], notes };
-  const own = work.listUnasked(tip, upstream);
-  const warning = own.length === 0 ? [] : [`it will be refused: ${describeUnasked(own)}`];
-  return { changes, waiting: work.listWaiting(tip, upstream), notes: [...notes, ...warning] };
-}
-
-function publishGit(work: Work, parcel: Parcel): Publication {
-  const { repo, target } = work;
-  const { upstream } = target;
-  noteMovingRefs(repo, [target.ref, FETCHED, ...(upstream === null ? [] : [upstream.tracking])]);
-  const committed = commitMemory(work, parcel);
-  let pushed = false;
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const tip = work.findTip();
-    if (tip === null || upstream === null || hasArrived(repo, tip, upstream)) {
-      work.keepArrivals(parcel);
-      const isNew = pushed || committed.changes.length > 0;
-      return { ...committed, outcome: isNew ? 'published' : 'nothing new', commit: tip };
+  /** Commits the files on the branch, again whenever others moved it meanwhile. */
+  #commit(): Pick<Publication, 'changes' | 'notes'> {
+    const [repo, { ref, isCurrent }] = [this.#repo, this.#target];
+    for (let round = 0; round < MAX_ROUNDS; round++) {
+      const before = this.#findTip();
+      const { changes, tree: entries, blobs, notes } = this.#compare(before);
+      if (entries.length === 0) return { changes, notes };
+      assertIdentity(repo);
+      writeBlobs(repo, blobs);
+      const tree = writeTree(repo, before, entries);
+      const to = writeCommit(repo, { tree, parent: before, message: this.#message });
+      if (isCurrent) updateUserIndex(repo, entries);
+      const from = findCommit(repo, ref) === null ? null : before;
+      if (moveRef(repo, ref, { from, to })) return { changes, notes };
     }
-    pushed = push(work, parcel, { tip, upstream }) || pushed;
+    throw this.#raceError();
   }
-  throw refuseRace(target);
-}
 
-function refuseRace({ ref }: Target): HandoverError {
-  return new HandoverError('HANDOVER_REMOTE_BUSY', `others keep moving ${ref}`, {
-    hint: 'Nothing is lost: try again in a while.',
-  });
-}
-
-/** Makes the branch hold what is in the parcel, however often others move it meanwhile. */
-function commitMemory(work: Work, parcel: Parcel): Pick<Publication, 'changes' | 'notes'> {
-  const { repo, target } = work;
-  for (let round = 0; round < MAX_ROUNDS; round++) {
-    const before = work.findTip();
-    const { changes, tree: entries, blobs, notes } = work.compare(parcel, before);
-    if (entries.length === 0) return { changes, notes };
-    assertIdentity(repo);
-    writeBlobs(repo, blobs);
-    const tree = writeTree(repo, before, entries);
-    const to = writeCommit(repo, { tree, parent: before, message: work.messageOf(parcel) });
-    if (target.isCurrent) updateUserIndex(repo, entries);
-    const from = findCommit(repo, target.ref) === null ? null : before;
-    if (moveRef(repo, target.ref, { from, to })) return { changes, notes };
-  }
-  throw refuseRace(target);
-}
-
-function hasArrived(repo: Repo, tip: string, { tracking }: Upstream): boolean {
-  const known = findCommit(repo, tracking);
-  return known !== null && isAncestor(repo, tip, known);
-}
-
-/** False when the remote had moved, and both were brought together to be pushed anew. */
-function push(work: Work, parcel: Parcel, { tip, upstream }: { tip: string; upstream: Upstream }): boolean {
-  const { repo, target, settings, paths, nameBlob } = work;
-  const own = work.listUnasked(tip, upstream);
-  if (own.length > 0) {
-    throw new HandoverError('HANDOVER_PUBLISH_UNASKED', describeUnasked(own), {
-      hint: 'Push them yourself (git push) and memory goes along; or give memory a branch of its own (ref), or set own_commits = "push", below [publish.git] in your config.toml.',
-      data: { commits: own },
+  #raceError(): HandoverError {
+    return new HandoverError('HANDOVER_REMOTE_BUSY', `others keep moving ${this.#target.ref}`, {
+      hint: 'Nothing is lost: try again in a while.',
     });
   }
-  if (pushCommit(repo, { commit: tip, upstream }, settings) === 'pushed') {
-    rememberArrival(repo, tip, upstream);
-    return true;
+
+  #isPushed(tip: string, { tracking }: Upstream): boolean {
+    const known = findCommit(this.#repo, tracking);
+    return known !== null && isAncestor(this.#repo, tip, known);
   }
-  const theirs = fetchCommit(repo, upstream, settings);
-  if (theirs === null) return false;
-  if (!isAncestor(repo, theirs, tip))
-    reconcile(repo, { target, ours: tip, theirs, paths, message: work.messageOf(parcel) }, nameBlob);
-  rememberArrival(repo, theirs, upstream);
-  return false;
+
+  /** False when the remote had moved; the branch is reconciled with it then, and must be pushed again. */
+  #push(tip: string, upstream: Upstream): boolean {
+    const [repo, settings, nameBlob] = [this.#repo, this.#settings, this.#nameBlob];
+    const own = this.#listUserCommits(tip, upstream);
+    if (own.length > 0) {
+      throw new HandoverError('HANDOVER_PUBLISH_UNASKED', describeUserCommits(own), {
+        hint: 'Push them yourself (git push) and memory goes along; or give memory a dedicated branch (ref), or set own_commits = "push", below [publish.git] in your config.toml.',
+        data: { commits: own },
+      });
+    }
+    if (pushCommit(repo, { commit: tip, upstream }, settings) === 'pushed') {
+      this.#recordPushed(tip, upstream);
+      return true;
+    }
+    const theirs = fetchCommit(repo, upstream, settings);
+    if (theirs === null) return false;
+    if (!isAncestor(repo, theirs, tip)) {
+      const [target, paths, message] = [this.#target, this.#paths, this.#message];
+      reconcile(repo, { target, ours: tip, theirs, paths, message }, nameBlob);
+    }
+    this.#recordPushed(theirs, upstream);
+    return false;
+  }
+
+  /** Git does this by itself only where the remote's refspec covers the branch. */
+  #recordPushed(commit: string, { tracking }: Upstream): void {
+    const known = findCommit(this.#repo, tracking);
+    if (known === null || !isAncestor(this.#repo, commit, known))
+      moveRef(this.#repo, tracking, { from: known, to: commit });
+  }
 }
 
-/** Git does so by itself where the remote's settings map the branch; elsewhere every try would push again. */
-function rememberArrival(repo: Repo, commitThere: string, { tracking }: Upstream): void {
-  const known = findCommit(repo, tracking);
-  if (known === null || !isAncestor(repo, commitThere, known))
-    moveRef(repo, tracking, { from: known, to: commitThere });
-}
-
-function describeUnasked(commits: readonly string[]): string {
+function describeUserCommits(commits: readonly string[]): string {
   const [first = ''] = commits;
   const count = commits.length < MAX_LISTED ? `${commits.length}` : `${MAX_LISTED} or more`;
   const what = commits.length === 1 ? 'a commit of yours is' : `${count} commits of yours are`;

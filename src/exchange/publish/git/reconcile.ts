@@ -1,40 +1,116 @@
 import { dirname, join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
-import { removeFile } from '../../../platform/durable-file.ts';
+import { compareCodeUnits } from '../../../model/hash.ts';
+import { removeFile, writeFileDurably } from '../../../platform/durable-file.ts';
 import { toRelativePath } from '../../../platform/project.ts';
 import { ensureProjectFolder, readProjectFile, writeProjectFile } from '../../../platform/project-file.ts';
-import { writeCommit } from './commit.ts';
-import { mergeMemory } from './merge.ts';
-import { exceptFor, listOwnCommits } from './own-commits.ts';
+import { listUserCommits, outsideOf, writeCommit } from './commits.ts';
 import { isAncestor, moveRef } from './refs.ts';
-import { askGit, git, listGit, type Repo } from './repository.ts';
+import { askGit, ensureWorkFolder, git, gitError, listGit, type Repo } from './repository.ts';
 import type { Target } from './target.ts';
-import { type NameBlob, readBlob, readTree, type TreeChange, writeTree } from './trees.ts';
-import { updateUserIndex } from './user-index.ts';
+import {
+  type NameBlob,
+  PLAIN_FILE,
+  readBlob,
+  readTree,
+  type TreeChange,
+  type TreeEntry,
+  updateUserIndex,
+  writeBlobs,
+  writeTree,
+} from './trees.ts';
 
-export interface Divergence {
-  target: Target;
-  /** What is here, and what was found on the remote. */
+interface Sides {
+  /** The common ancestor. */
+  base: string | null;
   ours: string;
   theirs: string;
-  /** Paths of memory, as the repository has them. */
+  /** Paths of memory, relative to the repository. */
   paths: readonly string[];
+}
+
+/** The changes to the tree of `theirs` that add what `ours` changed below `paths`. */
+function mergeMemory(repo: Repo, sides: Sides, nameBlob: NameBlob): TreeChange[] {
+  const read = (commit: string): Map<string, TreeEntry> => readTree(repo, commit, sides.paths);
+  const base = sides.base === null ? new Map<string, TreeEntry>() : read(sides.base);
+  const [ours, theirs] = [read(sides.ours), read(sides.theirs)];
+  const conflicts: string[] = [];
+  const changes: TreeChange[] = [];
+  for (const path of [...new Set([...ours.keys(), ...theirs.keys()])].sort(compareCodeUnits)) {
+    const [from, our, their] = [base.get(path), ours.get(path), theirs.get(path)];
+    if (isSame(our, their) || isSame(our, from)) continue;
+    if (isSame(their, from)) changes.push([path, our ?? null]);
+    else {
+      const merged =
+        our === undefined || their === undefined ? null : mergeFile(repo, { path, from, our, their });
+      if (merged === null) conflicts.push(path);
+      else {
+        writeBlobs(repo, [merged]);
+        changes.push([path, { mode: PLAIN_FILE, oid: nameBlob(merged) }]);
+      }
+    }
+  }
+  if (conflicts.length > 0) throw mergeConflictError(conflicts);
+  return changes;
+}
+
+function isSame(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
+  return a?.oid === b?.oid && a?.mode === b?.mode;
+}
+
+/** Null when both changed the same lines. Notes are append-only: of two additions at one place both are kept. */
+function mergeFile(
+  repo: Repo,
+  { path, from, our, their }: { path: string; from: TreeEntry | undefined; our: TreeEntry; their: TreeEntry },
+): Uint8Array | null {
+  const folder = ensureWorkFolder(repo);
+  const sides = [
+    { file: join(folder, 'merge-ours'), bytes: readBlob(repo, our.oid) },
+    { file: join(folder, 'merge-base'), bytes: from === undefined ? Buffer.of() : readBlob(repo, from.oid) },
+    { file: join(folder, 'merge-theirs'), bytes: readBlob(repo, their.oid) },
+  ];
+  const files = sides.map(({ file }) => file);
+  try {
+    for (const { file, bytes } of sides) writeFileDurably(file, bytes);
+    const union = /(?:^|\/)layer1\//.test(path) ? ['--union'] : [];
+    const args = ['merge-file', '-p', '--quiet', ...union, '--', ...files];
+    const result = git(repo, args);
+    if (result.status === 0) return result.stdout;
+    if (result.status !== null && result.status < 128) return null;
+    throw gitError(repo, args, result);
+  } finally {
+    for (const file of files) removeFile(file);
+  }
+}
+
+function mergeConflictError(paths: readonly string[]): HandoverError {
+  const [first = ''] = paths;
+  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
+  const message = `${first}${more} was changed here and on the remote in the same lines`;
+  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
+    hint: 'Your commit is kept and not pushed. Merge by hand (git pull --rebase), and publish again.',
+    data: { paths },
+  });
+}
+
+export interface Divergence extends Omit<Sides, 'base'> {
+  target: Target;
   message: string;
 }
 
 /**
- * Puts what was published here on top of what the remote has. On the branch that is checked out, only files of memory
- * may differ, and commits of the user's own are not replaced: index and worktree are brought along for memory alone.
+ * Rebases what was published here onto the remote's commit. On the branch that is checked out this is refused unless
+ * only files of memory differ and no commit of the user would be replaced; index and worktree are updated.
  */
 export function reconcile(repo: Repo, divergence: Divergence, nameBlob: NameBlob): void {
   const { target, ours, theirs, paths, message } = divergence;
-  const base = findBase(repo, ours, theirs);
-  if (target.isCurrent) assertOnlyMemoryMoves(repo, { base, ours, theirs, paths });
-  const changes = mergeMemory(repo, { base, ours, theirs }, { paths, nameBlob });
+  const sides = { base: findBase(repo, ours, theirs), ours, theirs, paths };
+  if (target.isCurrent) assertOnlyMemoryMoves(repo, sides);
+  const changes = mergeMemory(repo, sides, nameBlob);
   const tree = writeTree(repo, theirs, changes);
   const isTheirs = tree === askGit(repo, ['rev-parse', '--verify', `${theirs}^{tree}`]);
   const to = isTheirs ? theirs : writeCommit(repo, { tree, parent: theirs, message });
-  if (target.isCurrent) bringHome(repo, { from: ours, to, paths }, nameBlob);
+  if (target.isCurrent) updateWorktree(repo, { from: ours, to, paths }, nameBlob);
   moveRef(repo, target.ref, { from: ours, to });
 }
 
@@ -45,30 +121,22 @@ function findBase(repo: Repo, ours: string, theirs: string): string | null {
   return result.status === 0 && base !== '' ? base : null;
 }
 
-function assertOnlyMemoryMoves(
-  repo: Repo,
-  {
-    base,
-    ours,
-    theirs,
-    paths,
-  }: { base: string | null; ours: string; theirs: string; paths: readonly string[] },
-): void {
-  if (listOwnCommits(repo, [ours, '--not', theirs], paths).length > 0)
-    throw refuseDiverged('the branch has moved on the remote, and has commits of yours that are not there');
+function assertOnlyMemoryMoves(repo: Repo, { base, ours, theirs, paths }: Sides): void {
+  if (listUserCommits(repo, [ours, '--not', theirs], paths).length > 0)
+    throw divergedError('the branch has moved on the remote, and has commits of yours that are not there');
   const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames'];
-  if (base === null || listGit(repo, [...diff, base, theirs, '--', ...exceptFor(paths)]).length > 0)
-    throw refuseDiverged('the branch has moved on the remote by more than memory');
+  if (base === null || listGit(repo, [...diff, base, theirs, '--', ...outsideOf(paths)]).length > 0)
+    throw divergedError('the branch has moved on the remote by more than memory');
 }
 
-function refuseDiverged(message: string): HandoverError {
+function divergedError(message: string): HandoverError {
   return new HandoverError('HANDOVER_PUBLISH_DIVERGED', message, {
     hint: 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.',
   });
 }
 
-/** Makes worktree and index follow from one commit to another. A file that differs from the first one is not touched. */
-function bringHome(
+/** Updates worktree and index. Fails, with nothing changed, when a file was edited since `from`. */
+function updateWorktree(
   repo: Repo,
   { from, to, paths }: { from: string; to: string; paths: readonly string[] },
   nameBlob: NameBlob,
@@ -79,35 +147,28 @@ function bringHome(
     .filter((path) => before.get(path)?.oid !== after.get(path)?.oid)
     .map((path): TreeChange => [path, after.get(path) ?? null]);
   for (const [path, entry] of changes) {
-    const there = readProjectFile(join(repo.top, path), MAX_BYTES);
+    const there = readProjectFile(join(repo.top, path), MAX_FILE_BYTES);
     const oid = there === null ? undefined : nameBlob(there);
-    if (oid !== before.get(path)?.oid && oid !== entry?.oid) throw refuseEdited(path);
+    if (oid !== before.get(path)?.oid && oid !== entry?.oid) throw editedError(path);
   }
   for (const [path, entry] of changes) {
     const file = join(repo.top, path);
     if (entry === null) removeFile(file);
     else {
-      ensureProjectFolder(
-        repo.top,
-        ...toRelativePath(repo.top, dirname(file))
-          .split('/')
-          .filter((part) => part !== ''),
-      );
+      const parts = toRelativePath(repo.top, dirname(file)).split('/');
+      ensureProjectFolder(repo.top, ...parts.filter((part) => part !== ''));
       writeProjectFile(file, readBlob(repo, entry.oid));
     }
   }
   if (changes.length > 0) updateUserIndex(repo, changes);
 }
 
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
 
-function refuseEdited(path: string): HandoverError {
-  return new HandoverError(
-    'HANDOVER_PUBLISH_CONFLICT',
-    `${path} was changed on the remote, and is not as it was published here`,
-    {
-      hint: 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.',
-      data: { paths: [path] },
-    },
-  );
+function editedError(path: string): HandoverError {
+  const message = `${path} was changed on the remote, and was edited here since it was published`;
+  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
+    hint: 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.',
+    data: { paths: [path] },
+  });
 }

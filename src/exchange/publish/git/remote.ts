@@ -1,44 +1,50 @@
 import { HandoverError } from '../../../errors.ts';
 import type { Env } from '../../../platform/machine.ts';
 import type { ProgramResult } from '../../../platform/processes.ts';
-import type { GitSettings } from '../settings.ts';
+import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { findCommit } from './refs.ts';
-import { complaintOf, type Extra, git, type Repo } from './repository.ts';
+import { type Extra, errorLineOf, git, type Repo } from './repository.ts';
 import { describeUpstream, type Upstream } from './target.ts';
 
-/** Where what was fetched stands until it is merged. */
+/** The fetched branch, until it is merged. */
 export const FETCHED = 'refs/agent-handover/fetched';
 
-/** Ends what hangs even if nobody is left to watch over it. */
-const IMPATIENT = ['http.lowSpeedLimit=1', 'http.lowSpeedTime=20', 'credential.interactive=false'];
-const IMPATIENT_SSH =
+/** Timeouts that end a hanging git even if this process is gone. */
+const TIMEOUT_SETTINGS = ['http.lowSpeedLimit=1', 'http.lowSpeedTime=20', 'credential.interactive=false'];
+const SSH_OPTIONS =
   '-o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax=2';
-const KEPT = ['GIT_SSH', 'GIT_SSH_VARIANT', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'GIT_PROXY_COMMAND'] as const;
+const PASSED_ON = [
+  'GIT_SSH',
+  'GIT_SSH_VARIANT',
+  'GIT_SSL_CAINFO',
+  'GIT_SSL_CAPATH',
+  'GIT_PROXY_COMMAND',
+] as const;
 
-/** Nobody is asked for anything: not by git, not by ssh, not by a window. */
-function describeSurroundings(repo: Repo): Env {
+/** Neither git nor ssh nor a credential window may prompt. */
+function makeRemoteEnv(repo: Repo): Env {
   const { env } = repo.machine;
-  const kept = Object.fromEntries(KEPT.flatMap((key) => (env[key] ? [[key, env[key]]] : [])));
-  const settled = git(repo, ['config', '--get', 'core.sshCommand']).stdout.toString('utf8').trim();
-  const ssh = env.GIT_SSH_COMMAND || settled || (env.GIT_SSH ? '' : 'ssh');
+  const passed = Object.fromEntries(PASSED_ON.flatMap((key) => (env[key] ? [[key, env[key]]] : [])));
+  const configured = git(repo, ['config', '--get', 'core.sshCommand']).stdout.toString('utf8').trim();
+  const ssh = env.GIT_SSH_COMMAND || configured || (env.GIT_SSH ? '' : 'ssh');
   return {
-    ...kept,
-    ...(ssh === '' ? {} : { GIT_SSH_COMMAND: `${ssh} ${IMPATIENT_SSH}` }),
+    ...passed,
+    ...(ssh === '' ? {} : { GIT_SSH_COMMAND: `${ssh} ${SSH_OPTIONS}` }),
     GIT_ASKPASS: '',
     GCM_INTERACTIVE: 'never',
   };
 }
 
-function reach(repo: Repo, { hooks, timeout }: GitSettings): Extra {
+function makeRemoteOptions(repo: Repo, { hooks, timeout }: GitSettings): Extra {
   return {
     remote: hooks ? 'run-hooks' : 'contact',
     timeoutMs: timeout * 1000,
-    settings: IMPATIENT,
-    variables: describeSurroundings(repo),
+    settings: TIMEOUT_SETTINGS,
+    variables: makeRemoteEnv(repo),
   };
 }
 
-/** Pushes a commit. `moved` when the branch has commits there that are not here. */
+/** `moved` when the remote branch has commits that are not here. */
 export function pushCommit(
   repo: Repo,
   { commit, upstream }: { commit: string; upstream: Upstream },
@@ -46,7 +52,12 @@ export function pushCommit(
 ): 'pushed' | 'moved' {
   const args = ['push', '--porcelain', '--no-signed', '--no-follow-tags', '--recurse-submodules=no'];
   const result = contact(
-    () => git(repo, [...args, '--', upstream.remote, `${commit}:${upstream.ref}`], reach(repo, settings)),
+    () =>
+      git(
+        repo,
+        [...args, '--', upstream.remote, `${commit}:${upstream.ref}`],
+        makeRemoteOptions(repo, settings),
+      ),
     describeUpstream(repo, upstream),
   );
   const answers = parsePushAnswers(result.stdout.toString('utf8'));
@@ -54,12 +65,12 @@ export function pushCommit(
   const refusal = answers.find(({ flag }) => flag === '!');
   if (refusal !== undefined && MOVED.test(refusal.summary)) return 'moved';
   const where = describeUpstream(repo, upstream);
-  if (refusal !== undefined) throw refuseByRemote(where, refusal.summary, result);
-  if (result.status === 1) throw refuseByHook(where, result);
-  throw explainFailure(where, result);
+  if (refusal !== undefined) throw remoteRejectedError(where, refusal.summary, result);
+  if (result.status === 1) throw hookRejectedError(where, result);
+  throw contactError(where, result);
 }
 
-/** The branch is elsewhere than was thought, or somebody is moving it just now. */
+/** The branch has moved, or is being moved right now. */
 const MOVED =
   /^\[rejected\] \((?:fetch first|non-fast-forward)\)|^\[remote rejected\] \((?:cannot lock ref|failed to (?:update|lock)|incorrect old value|reference already exists)/;
 
@@ -68,7 +79,7 @@ export interface PushAnswer {
   summary: string;
 }
 
-/** Reads what `git push --porcelain` says of each branch: a flag, what was pushed where, and in words what came of it. */
+/** Parses the lines of `git push --porcelain`: flag, refs, summary. */
 export function parsePushAnswers(text: string): PushAnswer[] {
   return text.split('\n').flatMap((line) => {
     const [, flag, summary] = /^([ +*=!-])\t[^\t]+\t(.+)$/.exec(line) ?? [];
@@ -76,7 +87,7 @@ export function parsePushAnswers(text: string): PushAnswer[] {
   });
 }
 
-/** Brings the commit of the branch as it is there now; null when there is no such branch. */
+/** The remote branch's present commit; null when there is no such branch. */
 export function fetchCommit(repo: Repo, upstream: Upstream, settings: GitSettings): string | null {
   const where = describeUpstream(repo, upstream);
   const args = [
@@ -90,14 +101,14 @@ export function fetchCommit(repo: Repo, upstream: Upstream, settings: GitSetting
   const result = contact(
     () =>
       git(repo, [...args, '--', upstream.remote, `+${upstream.ref}:${FETCHED}`], {
-        ...reach(repo, settings),
+        ...makeRemoteOptions(repo, settings),
         remote: 'contact',
       }),
     where,
   );
   if (result.status === 0) return findCommit(repo, FETCHED);
   if (/couldn't find remote ref/.test(result.stderr)) return null;
-  throw explainFailure(where, result);
+  throw contactError(where, result);
 }
 
 function contact(work: () => ProgramResult, where: string): ProgramResult {
@@ -113,21 +124,21 @@ function contact(work: () => ProgramResult, where: string): ProgramResult {
 }
 
 const NOT_LOST =
-  'Nothing is lost: what was committed is pushed by the next try. Try again when the network is there.';
+  'Nothing is lost: the next try pushes what was committed. Try again when the network is there.';
 
-function refuseByRemote(where: string, summary: string, { stderr }: ProgramResult): HandoverError {
+function remoteRejectedError(where: string, summary: string, { stderr }: ProgramResult): HandoverError {
   return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} refused the push: ${summary}`, {
-    hint: 'The commit is kept here, and is pushed by the next try. What the remote said is in the error of --json.',
+    hint: 'The commit is kept, and the next try pushes it. --json shows what the remote said.',
     data: { stderr },
   });
 }
 
-function refuseByHook(where: string, { stderr }: ProgramResult): HandoverError {
+function hookRejectedError(where: string, { stderr }: ProgramResult): HandoverError {
   return new HandoverError(
     'HANDOVER_GIT_HOOK_FAILED',
     `the pre-push hook stopped the push to ${where}: ${firstLine(stderr)}`,
     {
-      hint: 'Make the hook content and publish again, or set hooks = false below [publish.git] in your config.toml.',
+      hint: 'Fix what the hook complains about and publish again, or set hooks = false below [publish.git] in your config.toml.',
       data: { stderr },
     },
   );
@@ -137,28 +148,21 @@ function firstLine(text: string): string {
   return text.trim().split('\n', 1)[0]?.trim() ?? '';
 }
 
-/** Git has no statuses for these; its messages are in English because we ask for that. */
-const NOT_LET_IN =
+/** Git has no exit statuses for these; it is run with English messages. */
+const ACCESS_DENIED =
   /Authentication failed|could not read (?:Username|Password)|Permission denied|terminal prompts disabled|Host key verification failed|returned error: 40[13]/;
 
-function explainFailure(where: string, { status, stderr }: ProgramResult): HandoverError {
+function contactError(where: string, { status, stderr }: ProgramResult): HandoverError {
   const data = { status, stderr };
-  if (NOT_LET_IN.test(stderr)) {
-    return new HandoverError(
-      'HANDOVER_REMOTE_REFUSED',
-      `${where} did not let us in: ${complaintOf(stderr)}`,
-      {
-        hint: 'Log in once by hand so that git can do without asking (a credential helper, or a key in the ssh agent), and publish again. The commit is kept.',
-        data,
-      },
-    );
+  if (ACCESS_DENIED.test(stderr)) {
+    return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} denied access: ${errorLineOf(stderr)}`, {
+      hint: 'Log in once by hand so that git need not ask (a credential helper, or a key in the ssh agent), and publish again. The commit is kept.',
+      data,
+    });
   }
   return new HandoverError(
     'HANDOVER_REMOTE_UNREACHABLE',
-    `${where} cannot be reached: ${complaintOf(stderr)}`,
-    {
-      hint: NOT_LOST,
-      data,
-    },
+    `${where} cannot be reached: ${errorLineOf(stderr)}`,
+    { hint: NOT_LOST, data },
   );
 }

@@ -6,23 +6,23 @@ import type { Machine } from '../../../platform/machine.ts';
 import type { ProgramResult } from '../../../platform/processes.ts';
 import { toRelativePath } from '../../../platform/project.ts';
 
-/** A repository seen from one of its worktrees. */
+/** A repository, seen from one of its worktrees. */
 export interface Repo {
   machine: Machine;
   /** The worktree's top level. */
   top: string;
   gitDir: string;
   commonDir: string;
-  /** What stands before a path of the project to make it one of the repository: empty, or ending in a slash. */
+  /** From the repository to the project: empty, or ending in a slash. */
   prefix: string;
-  /** Of ours alone, shared by all worktrees: drafts, notes and the lock. */
+  /** Our own folder, shared by all worktrees, for drafts and the lock. */
   workFolder: string;
 }
 
 /** `root` is a real path. */
 export function openRepo(root: string, machine: Machine): Repo {
   const found = locateRepository(root, machine.env);
-  if (found.state !== 'present' || found.top === null) throw refuseState(found, root);
+  if (found.state !== 'present' || found.top === null) throw repositoryError(found, root);
   const inside = toRelativePath(found.top, root);
   return {
     machine,
@@ -38,7 +38,7 @@ export function ensureWorkFolder({ workFolder }: Repo): string {
   return ensurePrivateFolder(workFolder);
 }
 
-function refuseState(found: Repository | { state: string }, root: string): HandoverError {
+function repositoryError(found: Repository | { state: string }, root: string): HandoverError {
   if (found.state === 'missing') {
     return new HandoverError('HANDOVER_PROGRAM_MISSING', 'git was not found, or cannot be run', {
       hint: 'Install git, or add the folder it is in to PATH. Nothing was published.',
@@ -46,11 +46,11 @@ function refuseState(found: Repository | { state: string }, root: string): Hando
   }
   const what = found.state === 'present' ? 'has no worktree' : 'is not in a git repository that can be read';
   return new HandoverError('HANDOVER_PUBLISH_UNCONFIGURED', `${root} ${what}`, {
-    hint: 'Publish from a worktree, make one with git init, or choose another backend in your config.toml.',
+    hint: 'Publish from a worktree, create one with git init, or choose another backend in your config.toml.',
   });
 }
 
-/** Everything that is written is flushed to the disk before git says that it is done. */
+/** Git flushes everything to disk before it exits. */
 const DURABLE = ['core.fsync=all', 'core.fsyncObjectFiles=true'];
 
 export type Extra = Pick<GitOptions, 'input' | 'variables' | 'settings' | 'remote' | 'timeoutMs'>;
@@ -65,20 +65,20 @@ export function git(repo: Repo, args: readonly string[], extra: Extra = {}): Pro
   });
 }
 
-/** Runs git where it must succeed, and returns what it printed, without the last line end. */
+/** Throws unless git succeeds. Returns its output without the final newline. */
 export function askGit(repo: Repo, args: readonly string[], extra: Extra = {}): string {
   const result = git(repo, args, extra);
   if (result.status === 0 && !result.truncated) return result.stdout.toString('utf8').replace(/\n$/, '');
-  throw gitFailed(repo, args, result);
+  throw gitError(repo, args, result);
 }
 
-/** The same for output in which every record ends in a NUL. */
+/** The same for NUL-terminated records. */
 export function listGit(repo: Repo, args: readonly string[], extra: Extra = {}): string[] {
   const records = askGit(repo, args, extra).split('\0');
   return records.filter((record) => record !== '');
 }
 
-export function gitFailed(
+export function gitError(
   repo: Repo,
   args: readonly string[],
   { status, stderr }: ProgramResult,
@@ -87,7 +87,7 @@ export function gitFailed(
   const how = status === null ? 'was ended by a signal' : `ended with ${status}`;
   return new HandoverError(
     'HANDOVER_GIT_FAILED',
-    `git ${command} ${how} in ${repo.top}: ${complaintOf(stderr)}`,
+    `git ${command} ${how} in ${repo.top}: ${errorLineOf(stderr)}`,
     {
       hint: 'Nothing of yours was changed. Look at the repository with git status, and publish again.',
       data: { status, stderr },
@@ -95,8 +95,8 @@ export function gitFailed(
   );
 }
 
-/** What git says went wrong: not the advice around it. */
-export function complaintOf(stderr: string): string {
+/** Git's error, without the advice around it. */
+export function errorLineOf(stderr: string): string {
   const lines = stderr.trim().split('\n');
   return (lines.find((line) => /^(?:fatal|error): /.test(line)) ?? lines.at(-1) ?? '').trim();
 }

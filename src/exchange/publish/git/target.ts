@@ -1,23 +1,22 @@
 import { HandoverError } from '../../../errors.ts';
 import { findOperation } from '../../../platform/git-facts.ts';
 import { hideCredentials } from '../../../platform/project.ts';
-import { unconfigured } from '../refusals.ts';
-import type { GitSettings } from '../settings.ts';
+import type { GitSettings } from '../../../platform/publish-settings.ts';
+import { notConfiguredError } from '../../errors.ts';
 import { askGit, git, listGit, type Repo } from './repository.ts';
 
-/** Where a branch is pushed to. */
 export interface Upstream {
   remote: string;
-  /** The full name of the branch there. */
+  /** The full name of the remote branch. */
   ref: string;
-  /** Where this repository keeps what it knows of that branch. */
+  /** The remote-tracking ref. */
   tracking: string;
 }
 
-/** The branch that is published. */
+/** The branch to publish. */
 export interface Target {
   ref: string;
-  /** Whether it is checked out here, so that index and worktree go with it. */
+  /** Whether it is checked out here; index and worktree are updated with it then. */
   isCurrent: boolean;
   /** Null when nothing is to be pushed. */
   upstream: Upstream | null;
@@ -41,16 +40,16 @@ function readCurrentBranch(repo: Repo): string {
   const ref = result.stdout.toString('utf8').trim();
   if (result.status === 0 && ref.startsWith('refs/heads/')) return ref;
   throw new HandoverError('HANDOVER_GIT_DETACHED', `no branch is checked out in ${repo.top}`, {
-    hint: 'Check one out (git switch BRANCH), or give memory a branch of its own: ref = "refs/heads/memory" below [publish.git] in your config.toml.',
+    hint: 'Check one out (git switch BRANCH), or give memory a dedicated branch: ref = "refs/heads/memory" below [publish.git] in your config.toml.',
   });
 }
 
-/** A branch of its own is written without a worktree, and would leave one that has it checked out behind. */
+/** A dedicated branch is written without a worktree; one that has it checked out would fall behind. */
 function assertNotCheckedOut(repo: Repo, ref: string): void {
   if (git(repo, ['check-ref-format', ref]).status !== 0)
-    throw unconfigured(
-      `"${ref}" is not a name that git takes for a branch`,
-      'Mend publish.git.ref in your config.toml.',
+    throw notConfiguredError(
+      `"${ref}" is not a valid name of a branch`,
+      'Correct publish.git.ref in your config.toml.',
     );
   if (
     !listGit(repo, ['worktree', 'list', '--porcelain']).some((text) =>
@@ -58,8 +57,8 @@ function assertNotCheckedOut(repo: Repo, ref: string): void {
     )
   )
     return;
-  throw unconfigured(
-    `${ref} is checked out, and cannot be the branch that memory has to itself`,
+  throw notConfiguredError(
+    `${ref} is checked out, so it cannot be the dedicated branch of memory`,
     'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
   );
 }
@@ -74,30 +73,30 @@ function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream 
   if (configured !== null && merge !== null && remotes.includes(configured))
     return { remote: configured, ref: merge, tracking: nameTracking(configured, merge) };
   const remote = settings.remote ?? (settings.ref === undefined ? null : chooseRemote(remotes));
-  if (remote === null || !remotes.includes(remote)) throw refuseTarget(branch, remote, remotes);
+  if (remote === null || !remotes.includes(remote)) throw upstreamError(branch, remote, remotes);
   return { remote, ref, tracking: nameTracking(remote, ref) };
 }
 
-/** A branch that was asked for by name may go to the only remote there is. */
+/** The only remote there is. */
 function chooseRemote(remotes: readonly string[]): string | null {
   const [only = null] = remotes;
   return remotes.length === 1 ? only : null;
 }
 
-function refuseTarget(branch: string, remote: string | null, remotes: readonly string[]): HandoverError {
+function upstreamError(branch: string, remote: string | null, remotes: readonly string[]): HandoverError {
   if (remote !== null) {
-    return unconfigured(
+    return notConfiguredError(
       `this repository has no remote "${remote}"`,
-      'Mend publish.git.remote in your config.toml, or add it with git remote add.',
+      'Correct publish.git.remote in your config.toml, or add it with git remote add.',
     );
   }
   if (remotes.length === 0) {
-    return unconfigured(
+    return notConfiguredError(
       'this repository has no remote to push to',
       'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
     );
   }
-  return unconfigured(
+  return notConfiguredError(
     `the branch ${branch} has no upstream`,
     `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
   );
@@ -113,6 +112,7 @@ function readSetting(repo: Repo, key: string): string | null {
   return result.status === 0 && value !== '' && !value.startsWith('-') ? value : null;
 }
 
+/** The URL is shown without credentials. */
 export function describeUpstream(repo: Repo, { remote, ref }: Upstream): string {
   const url = readSetting(repo, `remote.${remote}.url`) ?? remote;
   return `${hideCredentials(url)} ${ref}`;

@@ -1,20 +1,27 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
+import { HandoverError } from '../../../errors.ts';
 import { removeFile } from '../../../platform/durable-file.ts';
-import { askGit, ensureWorkFolder, git, gitFailed, listGit, type Repo } from './repository.ts';
+import {
+  copyAfresh,
+  describeVersion,
+  removeOwnLockFile,
+  swapUnderLockFile,
+} from '../../../platform/lock-file-swap.ts';
+import { sleep } from '../../../platform/machine.ts';
+import { askGit, ensureWorkFolder, git, gitError, listGit, type Repo } from './repository.ts';
 
-/** A file in a tree. */
 export interface TreeEntry {
   mode: string;
   oid: string;
 }
 
-/** A path and what is to stand there; null takes it away. */
+/** A path and its new entry; null removes it. */
 export type TreeChange = readonly [path: string, entry: TreeEntry | null];
 
 export const PLAIN_FILE = '100644';
 
-/** The files at and below `paths`, by path. Names that are not UTF-8 are passed over. */
+/** The files at and below `paths`, by path. Names that are not UTF-8 are skipped. */
 export function readTree(repo: Repo, commit: string, paths: readonly string[]): Map<string, TreeEntry> {
   const entries = new Map<string, TreeEntry>();
   if (paths.length === 0) return entries;
@@ -26,16 +33,16 @@ export function readTree(repo: Repo, commit: string, paths: readonly string[]): 
   return entries;
 }
 
-/** The name that git gives to bytes. */
+/** Git's object id of a blob. */
 export type NameBlob = (bytes: Uint8Array) => string;
 
-export function chooseNaming(repo: Repo): NameBlob {
+export function makeBlobNamer(repo: Repo): NameBlob {
   const format = askGit(repo, ['rev-parse', '--show-object-format']);
   const algorithm = format === 'sha256' ? 'sha256' : 'sha1';
   return (bytes) => createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
 
-/** Adds blobs to the repository, all by one process. */
+/** One process for all blobs. */
 export function writeBlobs(repo: Repo, blobs: readonly Uint8Array[]): void {
   if (blobs.length === 0) return;
   const parts = blobs.flatMap((bytes) => [
@@ -51,10 +58,10 @@ export function readBlob(repo: Repo, oid: string): Buffer {
   const args = ['cat-file', 'blob', oid];
   const result = git(repo, args);
   if (result.status === 0 && !result.truncated) return result.stdout;
-  throw gitFailed(repo, args, result);
+  throw gitError(repo, args, result);
 }
 
-/** Writes the tree of a commit with some changes, by an index of its own. */
+/** Writes the tree of a commit with changes applied, by means of a temporary index. */
 export function writeTree(repo: Repo, from: string | null, changes: readonly TreeChange[]): string {
   const index = join(ensureWorkFolder(repo), 'tree-index');
   for (const left of [index, `${index}.lock`]) removeFile(left);
@@ -68,8 +75,8 @@ export function writeTree(repo: Repo, from: string | null, changes: readonly Tre
   }
 }
 
-/** `index` is a file that nobody else uses. */
-export function changeIndex(repo: Repo, changes: readonly TreeChange[], index: string): void {
+/** `index` is a private copy. */
+function changeIndex(repo: Repo, changes: readonly TreeChange[], index: string): void {
   const variables = { GIT_INDEX_FILE: index };
   const gone = changes.flatMap(([path, entry]) => (entry === null ? [`${path}\0`] : []));
   const set = changes.flatMap(([path, entry]) =>
@@ -80,5 +87,36 @@ export function changeIndex(repo: Repo, changes: readonly TreeChange[], index: s
   askGit(repo, ['update-index', '-z', '--replace', '--add', '--index-info'], {
     input: set.join(''),
     variables,
+  });
+}
+
+function pathsOf(repo: Repo): { index: string; draft: string } {
+  return { index: join(repo.gitDir, 'index'), draft: join(ensureWorkFolder(repo), 'user-index') };
+}
+
+/** Removes the lock that a killed publication may have left on the user's index. */
+export function releaseUserIndex(repo: Repo): void {
+  const { index, draft } = pathsOf(repo);
+  removeOwnLockFile(index, draft);
+}
+
+/**
+ * Changes entries of the user's index and keeps everything staged. Must come before the branch moves: a kill in between
+ * then leaves the new content staged; the other way round it would leave its removal staged.
+ */
+export function updateUserIndex(repo: Repo, changes: readonly TreeChange[]): void {
+  const { index, draft } = pathsOf(repo);
+  for (let tries = 0; tries < 60; tries++) {
+    const version = describeVersion(index);
+    copyAfresh(index, draft);
+    changeIndex(repo, changes, draft);
+    // An optimisation for later git commands: its result does not matter.
+    git(repo, ['update-index', '-q', '--refresh'], { variables: { GIT_INDEX_FILE: draft } });
+    removeFile(`${draft}.lock`);
+    if (swapUnderLockFile(index, draft, version) === 'done') return;
+    sleep(50);
+  }
+  throw new HandoverError('HANDOVER_GIT_BUSY', `another git process is using ${repo.top}`, {
+    hint: `Try again when it is done. If none is running, remove ${index}.lock`,
   });
 }

@@ -4,9 +4,9 @@ import {
   type PublishReport,
   publishProject,
 } from '../../../exchange/publish/publish-project.ts';
-import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { findMemoryDir } from '../../../memory/runs/run-config.ts';
-import { takeSnapshot } from '../../../memory/take-snapshot.ts';
+import { takeSnapshot } from '../../../memory/snapshot.ts';
 import { requireFolder } from '../../../platform/folders.ts';
 import { acquireLock } from '../../../platform/lock.ts';
 import type { Machine } from '../../../platform/machine.ts';

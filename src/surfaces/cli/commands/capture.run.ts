@@ -36,8 +36,8 @@ export async function runCapture(this: CliContext, flags: CaptureFlags): Promise
   const print = flags.json ? 'json' : flags.print;
   if (print === 'json') this.out.json(handover);
   if (print === 'v2') {
-    const earlier = readHistory(findStore(this), handover);
-    this.out.json(writeV2Envelope(handover, { machine, earlier }));
+    const history = readHistory(findStore(this), handover);
+    this.out.json(writeV2Envelope(handover, { machine, history }));
   }
   if (print === 'brief') {
     const store = findStoreOrNull(this);

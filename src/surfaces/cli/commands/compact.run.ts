@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type Compaction, compactMemory } from '../../../memory/compact.ts';
-import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { readRunConfig } from '../../../memory/runs/run-config.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import type { CliContext } from '../context.ts';

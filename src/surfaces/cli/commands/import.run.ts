@@ -2,12 +2,10 @@ import { resolve } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import { readIdentities } from '../../../exchange/bundle/age.ts';
 import { MAX_BUNDLE_BYTES } from '../../../exchange/bundle/archive.ts';
-import { type Introduction, unknownSignerError } from '../../../exchange/bundle/check-signer.ts';
 import { type Import, type ImportedHandover, importBundle } from '../../../exchange/bundle/import-bundle.ts';
-import { fingerprint, isSameKey } from '../../../exchange/bundle/minisign.ts';
+import { fingerprint, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
 import { readOwnKeys } from '../../../exchange/bundle/own-keys.ts';
-import { readPublicKey } from '../../../exchange/bundle/read-key.ts';
-import { trustKey } from '../../../exchange/bundle/trust-list.ts';
+import { type SignerIdentity, trustKey, unknownSignerError } from '../../../exchange/bundle/trust-list.ts';
 import { readHead } from '../../../platform/external-file.ts';
 import { readDescriptor } from '../../../platform/streams.ts';
 import { prepareRedactors } from '../../../redact/open-redactor.ts';
@@ -29,7 +27,7 @@ export async function runImport(this: CliContext, flags: ImportFlags): Promise<v
     const done = await importBundle(findStore(this), bytes, {
       machine: this.machine,
       opener: { identities: findIdentities(this, flags.identity), askPassphrase },
-      introduce: (stranger) => introduce(this, flags, stranger),
+      confirmSigner: (signer) => confirmSigner(this, flags, signer),
       makeRedactor: prepareRedactors(this.machine, { folder: null, makesKey: !flags.dryRun }),
       allowUnsigned: flags.allowUnsigned,
       allowOlder: flags.allowOlder,
@@ -88,21 +86,21 @@ function findIdentities({ machine }: CliContext, file: string | undefined): stri
 }
 
 /** A key that is met for the first time: as the user said on the command line, or as a person at the terminal says now. */
-async function introduce(context: CliContext, flags: ImportFlags, stranger: Introduction): Promise<void> {
+async function confirmSigner(context: CliContext, flags: ImportFlags, signer: SignerIdentity): Promise<void> {
   const { machine, err } = context;
   if (flags.trust !== undefined) {
     const head = readHead(resolve(machine.cwd, flags.trust), MAX_IDENTITY_BYTES);
     const key = readPublicKey(head?.bytes.toString('utf8') ?? flags.trust);
-    if (!isSameKey(key, stranger.key)) throw unknownSignerError(stranger);
+    if (!isSameKey(key, signer.key)) throw unknownSignerError(signer);
   } else {
-    if (!context.interactive || flags.json) throw unknownSignerError(stranger);
-    err.line(yellow('new signer: '), bold(stranger.name));
-    err.line(dim('fingerprint '), fingerprint(stranger.key));
+    if (!context.interactive || flags.json) throw unknownSignerError(signer);
+    err.line(yellow('new signer: '), bold(signer.name));
+    err.line(dim('fingerprint '), fingerprint(signer.key));
     const { askYesNo } = await import('../ask.ts');
     const agreed = await askYesNo('Did the sender tell you this fingerprint? Trust this key from now on?');
-    if (!agreed) throw unknownSignerError(stranger);
+    if (!agreed) throw unknownSignerError(signer);
   }
-  if (!flags.dryRun) trustKey(machine, stranger.key, stranger.name);
+  if (!flags.dryRun) trustKey(machine, signer.key, signer.name);
 }
 
 function warnUnsigned({ err }: CliContext, { missing }: Import): void {

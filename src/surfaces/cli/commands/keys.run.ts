@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import { toRecipient } from '../../../exchange/bundle/age.ts';
-import { fingerprint, formatPublicKey, isSameKey } from '../../../exchange/bundle/minisign.ts';
+import { fingerprint, formatPublicKey, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
 import {
   findKeysFolder,
   generateKeys,
@@ -9,7 +9,6 @@ import {
   readOwnKeys,
   requireOwnKeys,
 } from '../../../exchange/bundle/own-keys.ts';
-import { readPublicKey } from '../../../exchange/bundle/read-key.ts';
 import { findTrustList, readTrustList, revokeKeys, trustKey } from '../../../exchange/bundle/trust-list.ts';
 import { readHead } from '../../../platform/external-file.ts';
 import type { CliContext } from '../context.ts';
@@ -110,9 +109,9 @@ async function describeOwn({ name, secret, identity }: OwnKeys): Promise<Record<
 
 async function printOwn({ out }: CliContext, keys: OwnKeys): Promise<void> {
   const { public_key = '', recipient = '' } = await describeOwn(keys);
-  out.line(dim('fingerprint  '), fingerprint(keys.secret));
-  out.line(dim('others type  '), `handover keys trust ${public_key} --name "${keys.name}"`);
-  out.line(dim('to lock for  '), recipient);
+  out.line(dim('fingerprint: '), fingerprint(keys.secret));
+  out.line(dim('others trust it with: '), `handover keys trust ${public_key} --name "${keys.name}"`);
+  out.line(dim('others encrypt to you with: '), `handover export --encrypt-to ${recipient}`);
 }
 
 function requireWord(word: string | undefined, what: string): string {

@@ -1,8 +1,11 @@
 import { resolve } from 'node:path';
 import { EXIT, HandoverError } from '../../../errors.ts';
-import { findV2Files, isV2File, migrateV2 } from '../../../exchange/legacy/handoff-v2.ts';
-import { findSessionHandoffStore, migrateSessionHandoff } from '../../../exchange/legacy/session-handoff.ts';
-import type { MigratedRecord } from '../../../exchange/legacy/take-over.ts';
+import type { MigratedRecord } from '../../../exchange/legacy/import-record.ts';
+import {
+  findSessionHandoffStore,
+  migrateSessionHandoff,
+} from '../../../exchange/legacy/session-handoff-store.ts';
+import { findV2Files, isV2File, migrateV2 } from '../../../exchange/legacy/v2-files.ts';
 import { adoptWorkspace } from '../../../exchange/legacy/workspace-files.ts';
 import { isFolder, pathExists, requireFolder } from '../../../platform/folders.ts';
 import { identifyProject } from '../../../platform/project.ts';

@@ -1,5 +1,4 @@
-import { clearPause, type PauseReach, setPause } from '../../../memory/runs/pause.ts';
-import { findPause } from '../../../platform/pause.ts';
+import { clearPause, findPause, type PauseScope, setPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { CliContext } from '../context.ts';
@@ -30,6 +29,6 @@ export function runUnpause(this: CliContext, flags: Omit<PauseFlags, 'why'>): vo
   if (left !== null) this.err.line(yellow('note: '), `still paused by ${left.path}`);
 }
 
-function reachOf({ machine }: CliContext, { everywhere }: Pick<PauseFlags, 'everywhere'>): PauseReach {
+function reachOf({ machine }: CliContext, { everywhere }: Pick<PauseFlags, 'everywhere'>): PauseScope {
   return everywhere ? 'everywhere' : { root: findProjectFolder(machine.cwd) };
 }

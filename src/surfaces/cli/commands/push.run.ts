@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type PublishReport, publishProject } from '../../../exchange/publish/publish-project.ts';
-import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { findMemoryDir } from '../../../memory/runs/run-config.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import { refuseKeyOnCommandLine } from '../api-key.ts';

@@ -125,7 +125,7 @@ function printPlan(
 function drawProgress({ err, drawsProgress }: CliContext): (event: StepEvent) => void {
   return (event) => {
     if (!drawsProgress) return;
-    if (event.kind === 'begun') err.redraw(dim(`step ${event.position} of ${event.total}: ${event.step}`));
+    if (event.kind === 'started') err.redraw(dim(`step ${event.position} of ${event.total}: ${event.step}`));
     else err.redraw(null);
   };
 }

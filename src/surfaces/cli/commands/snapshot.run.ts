@@ -1,4 +1,4 @@
-import { takeSnapshot } from '../../../memory/take-snapshot.ts';
+import { takeSnapshot } from '../../../memory/snapshot.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { listDocumentCopies } from '../../../store/copies.ts';
 import { type CliContext, findStore } from '../context.ts';

@@ -1,5 +1,5 @@
 import { HandoverError } from '../../../errors.ts';
-import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';

@@ -1,7 +1,7 @@
 import { loadAgent } from '../../../agents/table.ts';
 import { saveDeclared } from '../../../app/capture/save-session.ts';
 import { HandoverError } from '../../../errors.ts';
-import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { describePlace } from '../../../platform/project.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import { findStore, noteJournalFailure } from '../../cli/context.ts';

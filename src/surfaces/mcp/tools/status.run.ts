@@ -1,5 +1,5 @@
-import { findUsualPause } from '../../../memory/runs/brake.ts';
 import { listPending } from '../../../memory/runs/checkpoint.ts';
+import { findUsualPause } from '../../../memory/runs/pause-guard.ts';
 import { describePlace, type Place } from '../../../platform/project.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import { takeRows } from '../../../store/catalog.ts';

@@ -14,33 +14,33 @@ import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Project } from '../../model/workspace.ts';
 
-export const SESSION_HANDOFF_FORMAT = 'session-handoff/1';
+const SESSION_HANDOFF_FORMAT = 'session-handoff/1';
 
-const Filled = v.pipe(
+const NonEmpty = v.pipe(
   v.string(),
   v.check((text) => text.trim() !== '', 'is empty'),
 );
 
 /** A record of session-handoff, as its store and its bundles hold it. */
 export const SessionHandoffRecord = v.object({
-  id: Filled,
+  id: NonEmpty,
   created_at: v.pipe(
     v.string(),
     v.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/, 'is not a UTC time in whole seconds'),
     v.check((text) => !Number.isNaN(Date.parse(text)), 'is not a real date and time'),
   ),
-  tool: Filled,
-  project: Filled,
-  title: Filled,
-  summary: Filled,
+  tool: NonEmpty,
+  project: NonEmpty,
+  title: NonEmpty,
+  summary: NonEmpty,
   next: v.nullish(v.array(v.string()), []),
   changed: v.nullish(v.array(v.string()), []),
 });
 export type SessionHandoffRecord = v.InferOutput<typeof SessionHandoffRecord>;
 
 /**
- * A handover of the same content. The id is kept where it is one of ours; texts are cleaned, and where that, or a limit,
- * changed something, the record is kept beside them as it was, but for its project's path, which tells who the user is.
+ * The record as a handover. An id of ours is kept. Where cleaning or a limit changed a text, the original record is kept
+ * in `imported`, without the project's path, which reveals who the user is.
  */
 export function readSessionHandoffRecord(
   record: SessionHandoffRecord,
@@ -74,7 +74,7 @@ export function readSessionHandoffRecord(
   return isFaithful(draft, record) ? draft : { ...draft, imported: keepRecord({ ...record, project: root }) };
 }
 
-/** The view of a handover that session-handoff knows. Its times have whole seconds, and it knows no other facts. */
+/** A handover as session-handoff has it: whole seconds, and only next steps and files. */
 export function writeSessionHandoffRecord(handover: Handover): SessionHandoffRecord {
   const texts = (kind: FactKind): string[] =>
     handover.facts.filter((fact) => fact.kind === kind).map((fact) => fact.text);
@@ -96,7 +96,7 @@ function chooseId(record: SessionHandoffRecord, createdMs: number): string {
   return deriveId(record);
 }
 
-/** The same record gets the same id every time, so that importing it twice keeps it once. */
+/** Deterministic, so that importing a record twice stores it once. */
 export function deriveId(record: SessionHandoffRecord): string {
   const digest = shortHash(canonicalize(makeWellFormed(record)), 4);
   return `${formatIdTime(Date.parse(record.created_at))}-${digest}`;
@@ -133,7 +133,7 @@ function keepRecord(record: SessionHandoffRecord): HandoverDraft['imported'] & o
   };
 }
 
-/** JSON may carry lone surrogates in escapes; the canonical form has none. */
+/** Without lone surrogates, which have no canonical form. */
 function makeWellFormed(record: SessionHandoffRecord): SessionHandoffRecord {
   const fix = (texts: readonly string[]): string[] => texts.map((text) => text.toWellFormed());
   return {

@@ -22,39 +22,36 @@ import {
   placeOfArchive,
   placeOfNotes,
 } from './layout.ts';
-import { MAX_MEMORY_BYTES, type Memory, readText } from './memory-file.ts';
 import { appendNote, formatHeader, formatNote, parseNoteFile, readFrontMatter } from './note-file.ts';
+import { MAX_MEMORY_BYTES, type Memory, readText } from './read-memory.ts';
 
 const MAX_NOTE_BYTES = 2 * 1024 * 1024;
 
 export interface NewNote {
   text: string;
   tag?: string;
-  /** The day that it belongs to; without it, the day of `at`. */
+  /** `YYYY-MM-DD`; the day of `at` if left out. */
   date?: string;
-  /** When it was written, in milliseconds; without it, now. */
+  /** In milliseconds; now if left out. */
   at?: number;
-  /** What was written under this name before is not written again. */
+  /** Idempotency key: a second write with the same one does nothing. */
   effect?: string;
 }
 
-export interface Written {
+export interface WriteResult {
   path: string;
-  /** False when it stood there already. */
+  /** False when it was already there. */
   isNew: boolean;
 }
 
-const LOCK_WAIT_MS = 60_000;
-
-/** Writers of one memory take turns, so that none overwrites what another one read before. */
 export function withMemoryLock<T>({ root, machine }: Memory, work: () => T): T {
   const folder = ensureLockFolder(root);
-  return withLock({ folder, name: 'memory', waitMs: LOCK_WAIT_MS, clock: machine.clock }, work);
+  return withLock({ folder, name: 'memory', waitMs: 60_000, clock: machine.clock }, work);
 }
 
-/** Adds a note to its day (layer 1) or to the archive of its month (layer 3). What stands there stays as it is. */
-export function addNote(memory: Memory, layer: 1 | 3, note: NewNote): Written {
-  const { at, date, text } = prepare(memory, note);
+/** Appends a note to the file of its day (layer 1) or to the archive of its month (layer 3). */
+export function addNote(memory: Memory, layer: 1 | 3, note: NewNote): WriteResult {
+  const { at, date, text } = checkNote(memory, note);
   const place = placeNote(layer, { ...note, date });
   const key = note.effect === undefined ? makeKey(memory) : keyOfEffect(note.effect);
   return withMemoryLock(memory, () => {
@@ -66,10 +63,9 @@ export function addNote(memory: Memory, layer: 1 | 3, note: NewNote): Written {
   });
 }
 
-/** Where a note would go, for those who only want to know. */
+/** The path that `addNote` would write to. */
 export function placeOfNewNote(memory: Memory, layer: 1 | 3, note: Omit<NewNote, 'text'>): string {
-  const date = findDate(memory, note);
-  return pathOf(memory.root, placeNote(layer, { ...note, date }));
+  return pathOf(memory.root, placeNote(layer, { ...note, date: findDate(memory, note) }));
 }
 
 function placeNote(layer: 1 | 3, { tag = DEFAULT_TAG, date }: { tag?: string; date: string }): FilePlace {
@@ -77,49 +73,49 @@ function placeNote(layer: 1 | 3, { tag = DEFAULT_TAG, date }: { tag?: string; da
   return layer === 1 ? placeOfNotes(safeTag, date) : placeOfArchive(safeTag, monthOfDate(date));
 }
 
-export interface ReplacedState extends Written {
-  /** Where the state before it is now; null when there was none. */
+export interface StateResult extends WriteResult {
+  /** Where the previous state was moved; null when there was none. */
   past: string | null;
 }
 
 /**
- * Puts another text in the place of the current state. The one before it, also if a person wrote it, is kept in
- * `layer2/history` first; front matter goes over to the new one unless that has its own.
+ * Replaces the current state. The previous one, even if written by hand, is kept in `layer2/history`. Its front matter
+ * is carried over unless the new text has its own.
  */
-export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): ReplacedState {
-  const { at, date, text } = prepare(memory, state);
+export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): StateResult {
+  const { at, date, text } = checkNote(memory, state);
   const key = state.effect === undefined ? makeKey(memory) : keyOfEffect(state.effect);
   return withMemoryLock(memory, () => {
     const path = preparePath(memory, PLACE_OF_STATE);
     const bytes = readProjectFile(path, MAX_MEMORY_BYTES);
-    const before = bytes === null ? null : bytes.toString('utf8');
-    const standing = before === null ? undefined : parseNoteFile(before).notes[0];
-    const isThere =
+    const before = bytes?.toString('utf8') ?? '';
+    const [current] = parseNoteFile(before).notes;
+    const isWritten =
       state.effect === undefined
-        ? standing?.text === text.trimEnd()
-        : standing?.key === key || wasReplaced(memory, formatTimestamp(at), key);
-    if (isThere) return { path, isNew: false, past: null };
-    const past = bytes === null ? null : keepPast(memory, bytes);
-    const front = readFrontMatter(text) === '' ? readFrontMatter(before ?? '') : '';
+        ? current?.text === text.trimEnd()
+        : current?.key === key || wasReplaced(memory, formatTimestamp(at), key);
+    if (isWritten) return { path, isNew: false, past: null };
+    const past = bytes === null ? null : keepPastState(memory, bytes);
+    const front = readFrontMatter(text) === '' ? readFrontMatter(before) : '';
     const body = formatNote({ at: formatTimestamp(at), key, text });
     writeProjectFile(path, `${front}${formatHeader(2, date)}${body}`);
     return { path, isNew: true, past };
   });
 }
 
-/** Named by what it says of its own time, so that it is kept once, however often that is tried. */
-function keepPast(memory: Memory, bytes: Buffer): string {
+/** The name comes from the time in the state itself, so that a repeated attempt keeps one copy. */
+function keepPastState(memory: Memory, bytes: Buffer): string {
   const { date, notes } = parseNoteFile(bytes.toString('utf8'));
   ensureProjectFolder(memory.root, ...PLACE_OF_PAST_STATES);
   for (let round = 1; ; round++) {
     const path = pathOfPast(memory, notes[0]?.at ?? date ?? '', round);
-    const standing = readProjectFile(path, MAX_MEMORY_BYTES);
-    if (standing === null) writeProjectFile(path, bytes);
-    if (standing === null || standing.equals(bytes)) return path;
+    const present = readProjectFile(path, MAX_MEMORY_BYTES);
+    if (present === null) writeProjectFile(path, bytes);
+    if (present === null || present.equals(bytes)) return path;
   }
 }
 
-/** Whether the state of that time and key has been replaced by a later one, which it must not replace in turn. */
+/** Whether the state with this time and key was already replaced by a later one. */
 function wasReplaced(memory: Memory, at: string, key: string): boolean {
   for (let round = 1; ; round++) {
     const past = readText(pathOfPast(memory, at, round));
@@ -128,20 +124,17 @@ function wasReplaced(memory: Memory, at: string, key: string): boolean {
   }
 }
 
-/** States of one second are counted, from 1. */
+/** `round` tells states of the same second apart, from 1. */
 function pathOfPast({ root }: Memory, at: string, round: number): string {
   const time = at.replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
   const stem = /^[0-9TZ-]+$/.test(time) ? time : 'undated';
   return join(root, ...PLACE_OF_PAST_STATES, `${stem}${round === 1 ? '' : `-${round}`}.md`);
 }
 
-function prepare(
-  memory: Memory,
-  note: NewNote | Omit<NewNote, 'tag'>,
-): { at: number; date: string; text: string } {
+function checkNote(memory: Memory, note: NewNote): { at: number; date: string; text: string } {
   if (note.text.trim() === '') {
     throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', {
-      hint: 'Give the text that is to be remembered.',
+      hint: 'Give the text to remember.',
     });
   }
   if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES) {
@@ -165,13 +158,11 @@ function preparePath(memory: Memory, place: FilePlace): string {
   return pathOf(memory.root, place);
 }
 
-const KEY_LENGTH = 12;
-
 function makeKey(memory: Memory): string {
-  return `n-${encodeBase32(memory.machine.random.bytes(8), KEY_LENGTH)}`;
+  return `n-${encodeBase32(memory.machine.random.bytes(8), 12)}`;
 }
 
-/** The name itself, as far as a mark can hold it: two names never have the same key. */
+/** Injective: two effects never have the same key. */
 function keyOfEffect(effect: string): string {
   const plain = [...Buffer.from(effect)].map((byte) =>
     /[0-9a-z-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `_${byte.toString(16)}`,

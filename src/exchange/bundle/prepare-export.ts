@@ -6,23 +6,35 @@ import type { Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/paths.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { mapTexts } from './map-texts.ts';
 
-export interface DepartureOptions {
+/** Applies `change` to every string and key of a JSON value. A key that becomes `__proto__` is dropped. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .map(([key, item]) => [change(key), item] as const)
+      .filter(([key]) => key !== '__proto__')
+      .map(([key, item]) => [key, mapTexts(item, change)]),
+  );
+}
+
+export interface ExportOptions {
   machine: Machine;
   redactor: Redactor;
-  /** Only facts of these kinds leave, and of the prose then only the title; null for all. */
+  /** Only facts of these kinds are exported, and of the prose only the title; null for everything. */
   only: ReadonlySet<FactKind> | null;
 }
 
-/** The root of what leaves: it is known to nobody else, and tells who the user is. */
+/** Replaces the project's root, which would reveal who the user is. */
 const ROOT = '.';
 
 /**
- * The handover as others may see it: paths from the project's root on, nothing of the home folder, of terminals and of
- * transcripts, redacted once more, and sealed anew.
+ * The handover as others may see it: paths relative to the project, no home folder, terminal or transcript, redacted
+ * again and resealed.
  */
-export function prepareExport(handover: Handover, options: DepartureOptions): Handover {
+export function prepareExport(handover: Handover, options: ExportOptions): Handover {
   const { only, machine, redactor } = options;
   const { checksum: _, chain, quality, ...rest } = handover;
   const facts = only === null ? rest.facts : rest.facts.filter(({ kind }) => only.has(kind));
@@ -45,14 +57,12 @@ export function prepareExport(handover: Handover, options: DepartureOptions): Ha
   return sealHandover(redactDraft(hidePathsIn(draft, makePathHider(handover, machine)), redactor));
 }
 
-/** Ids and names of members that are ours are no text of anybody. */
 function hidePathsIn(draft: HandoverDraft, hidePaths: (text: string) => string): HandoverDraft {
   const { schema, id, created_at, previous, ...rest } = draft;
-  const told = v.parse(v.looseObject({}), mapTexts(rest, hidePaths));
-  return v.parse(HandoverDraft, { ...told, schema, id, created_at, previous });
+  const changed = v.parse(v.looseObject({}), mapTexts(rest, hidePaths));
+  return v.parse(HandoverDraft, { ...changed, schema, id, created_at, previous });
 }
 
-/** A path that leads out of the project can be probed nowhere else. */
 function dropOutsideProbe(fact: Fact): Fact {
   const { probe, ...rest } = fact;
   return probe === undefined || isOutside(probe.path) ? rest : fact;
@@ -62,18 +72,17 @@ export function isOutside(path: string): boolean {
   return /^(?:[/~\\]|[A-Za-z]:)|(?:^|[/\\])\.\.(?:[/\\]|$)|\0/.test(path);
 }
 
-/** A remote that is a folder of this machine says nothing to another one. */
 function hideLocalRemote(remote: string | null): string | null {
   return remote === null || isOutside(remote) || remote.startsWith('file:') ? null : remote;
 }
 
-/** Takes the root and the home folder out of texts, wherever they stand. */
+/** Replaces the root and the home folder wherever they occur in a text. */
 function makePathHider({ workspace }: Handover, machine: Machine): (text: string) => string {
   const roots = [...new Set([workspace.root, expandHome(workspace.root, machine)])].filter(
     (root) => root.length > 2,
   );
   const { home } = machine;
-  const places: HiddenPlace[] = roots.map((path) => ({
+  const places: PathToHide[] = roots.map((path) => ({
     path,
     drops: true,
     itself: ROOT,
@@ -81,20 +90,20 @@ function makePathHider({ workspace }: Handover, machine: Machine): (text: string
   }));
   if (home !== undefined && home.length > 2)
     places.push({ path: home, drops: false, itself: '~', goesOn: /^\w/ });
-  return (text) => places.reduce(hidePlace, text);
+  return (text) => places.reduce(hidePath, text);
 }
 
-interface HiddenPlace {
+interface PathToHide {
   path: string;
-  /** What stands for it. */
+  /** Its replacement. */
   itself: string;
-  /** Whether what lies in it is named from there on, without a mark. */
+  /** Whether paths inside become relative instead. */
   drops: boolean;
-  /** What follows the path where it is only the beginning of another name. */
+  /** Matches what follows when the path is only the beginning of another name. */
   goesOn: RegExp;
 }
 
-function hidePlace(text: string, { path, itself, drops, goesOn }: HiddenPlace): string {
+function hidePath(text: string, { path, itself, drops, goesOn }: PathToHide): string {
   let out = '';
   let from = 0;
   for (let at = text.indexOf(path); at !== -1; at = text.indexOf(path, from)) {

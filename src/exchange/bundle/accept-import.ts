@@ -5,26 +5,24 @@ import { type Handover, HandoverDraft, type Imported } from '../../model/handove
 import { cleanLine, cleanText } from '../../model/text.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { isOutside } from './depart.ts';
-import { mapTexts } from './map-texts.ts';
+import { isOutside, mapTexts } from './prepare-export.ts';
 
 export const BUNDLE_FORMAT = 'bundle/1';
 
-export interface Reception {
+export interface AcceptOptions {
   imported: Imported;
-  /** The ids of all handovers of the bundle. */
+  /** The ids of all handovers in the bundle. */
   inBundle: ReadonlySet<string>;
   redactor: Redactor;
 }
 
 /**
- * A handover as it is kept of somebody else: every fact is imported, whatever it was there; nothing is pinned, nothing
- * claims to be the request of this user, no path leads anywhere, and its links go no further than the bundle. What the
- * sender left in of secrets is taken out.
+ * A handover of somebody else as it is stored: every fact is marked imported and unpinned, none counts as this user's
+ * request, no path leads out of the project, links stay within the bundle, and remaining secrets are removed.
  */
-export function receiveHandover(
+export function acceptHandover(
   handover: HandoverDraft,
-  { imported, inBundle, redactor }: Reception,
+  { imported, inBundle, redactor }: AcceptOptions,
 ): Handover {
   const { chain, previous, session, workspace, project } = handover;
   const follows = previous !== null && inBundle.has(previous) ? previous : null;
@@ -43,7 +41,7 @@ export function receiveHandover(
     },
     title: cleanLine(handover.title) || 'untitled',
     summary: cleanText(handover.summary),
-    facts: receiveFacts(handover.facts),
+    facts: acceptFacts(handover.facts),
     previous: follows,
     ...(chain === undefined || follows === null ? {} : { chain }),
     quality: null,
@@ -57,19 +55,15 @@ function cleanOrNull(text: string | null): string | null {
   return text === null ? null : cleanLine(text);
 }
 
-function receiveFacts(facts: readonly Fact[]): Fact[] {
-  const received = facts.flatMap(receiveFact);
+function acceptFacts(facts: readonly Fact[]): Fact[] {
+  const received = facts.flatMap(acceptFact);
   return [...new Map(received.map((fact) => [fact.id, fact])).values()];
 }
 
-/** Marks of what the human said, and when, mean the human over there. */
-const ROLES: ReadonlySet<string> = new Set(['role', 'message']);
-
-function receiveFact(fact: Fact): Fact[] {
+function acceptFact(fact: Fact): Fact[] {
   const { id, kind, status, probe, detail, sources } = fact;
   const text = kind === 'file' ? fact.text.toWellFormed() : cleanText(fact.text).trim();
   if (text === '') return [];
-  const told = { told: { trust: fact.trust, origin: fact.origin } };
   return [
     {
       id,
@@ -80,12 +74,13 @@ function receiveFact(fact: Fact): Fact[] {
       origin: 'import',
       sources: sources.map((source) => ({ ...source, session: source.session ?? 'imported' })),
       ...(probe === undefined || isOutside(probe.path) ? {} : { probe }),
-      detail: { ...cleanDetail(detail), ...told },
+      detail: { ...cleanDetail(detail), told: { trust: fact.trust, origin: fact.origin } },
     },
   ];
 }
 
+/** Without the marks of what the human said: that is another human. */
 function cleanDetail(detail: Fact['detail']): Record<string, unknown> {
-  const kept = Object.entries(detail ?? {}).filter(([key]) => !ROLES.has(key));
+  const kept = Object.entries(detail ?? {}).filter(([key]) => key !== 'role' && key !== 'message');
   return v.parse(v.record(v.string(), v.unknown()), mapTexts(Object.fromEntries(kept), cleanText));
 }

@@ -13,19 +13,24 @@ import type { Redactor } from '../../redact/redactor.ts';
 import { quarantineCopy } from '../../store/copies.ts';
 import { type FinalStatus, moveStatus, readStatus } from '../../store/status.ts';
 import { listIds, monthOf, type Store } from '../../store/store.ts';
-import { type LocatedProject, rememberProjects } from './locate-project.ts';
-import { type MigratedRecord, type TakenOver, takeOver } from './take-over.ts';
+import {
+  type ImportResult,
+  importRecord,
+  type LocatedProject,
+  type MigratedRecord,
+  makeProjectLocator,
+} from './import-record.ts';
+import { parseV2Record, type V2Record } from './v2-envelope.ts';
 import { readV2Record } from './v2-import.ts';
-import { parseV2Record, type V2Record } from './v2-record.ts';
 import { deriveSnapshotId } from './v2-view.ts';
 
-/** In a project, where 0.3.x keeps one file for each terminal. */
+/** Relative to a project: where 0.3.x has one file per terminal. */
 const PROJECT_PLACE = ['.claude', 'state', 'handoff'] as const;
-/** In a terminal's folder, where later versions keep one for each capture. */
+/** Relative to a terminal's folder: where later versions have one file per capture. */
 const TERMINAL_PLACE = 'snapshot';
 const NAME_END = '_handoff.json';
 
-/** The envelopes in a project, in a folder of envelopes, in a terminal's folder or in a folder of such folders. */
+/** `folder` is a project, a folder of envelopes, a terminal's folder, or the parent of such folders. */
 export function findV2Files(folder: string): string[] {
   const terminals = listNames(folder).map((name) => join(folder, name, TERMINAL_PLACE));
   const places = [join(folder, ...PROJECT_PLACE), folder, join(folder, TERMINAL_PLACE), ...terminals];
@@ -37,26 +42,28 @@ export function findV2Files(folder: string): string[] {
   );
 }
 
-const SNIFFED_BYTES = 64 * 1024;
-
 export function isV2File(path: string): boolean {
-  const head = readHead(path, SNIFFED_BYTES);
+  const head = readHead(path, 64 * 1024);
   if (head === null) return false;
   return path.endsWith(NAME_END) || /"resume_snapshot"\s*:/.test(head.bytes.toString('utf8'));
 }
 
-export interface V2Migration {
+export interface V2MigrationOptions {
   dryRun: boolean;
-  /** The folder of the project, for envelopes that do not tell theirs. */
+  /** The project's folder, for envelopes that do not name it. */
   project: string;
 }
 
 /**
- * Takes over each envelope with the status it had, by itself: one that the tool would refuse is reported, a copy of it is
- * set aside, and it stops no other. The files are only read; doing it again changes nothing.
+ * Imports envelopes with their status. An invalid one is reported and copied to the quarantine; the others go on. The
+ * files are only read, and a repetition changes nothing.
  */
-export function migrateV2(store: Store, files: readonly string[], options: V2Migration): MigratedRecord[] {
-  const locate = rememberProjects(store.machine);
+export function migrateV2(
+  store: Store,
+  files: readonly string[],
+  options: V2MigrationOptions,
+): MigratedRecord[] {
+  const locate = makeProjectLocator(store.machine);
   return files.map((file, index) => ({
     position: index + 1,
     ...migrateFile(store, file, { ...options, locate }),
@@ -64,16 +71,16 @@ export function migrateV2(store: Store, files: readonly string[], options: V2Mig
   }));
 }
 
-interface FileMigration extends V2Migration {
+interface FileMigration extends V2MigrationOptions {
   locate(path: string): LocatedProject;
 }
 
-function migrateFile(store: Store, file: string, options: FileMigration): TakenOver {
+function migrateFile(store: Store, file: string, options: FileMigration): ImportResult {
   const bytes = readOrExplain(file);
   if (typeof bytes === 'string') return { id: null, outcome: 'refused', note: bytes };
   try {
     const record = parseV2Record(bytes.toString('utf8'));
-    return findOwn(store, record) ?? migrateRecord(store, record, { file, ...options });
+    return findOriginal(store, record) ?? migrateRecord(store, record, { file, ...options });
   } catch (error) {
     if (!(error instanceof HandoverError) || !REFUSALS.has(error.code)) throw error;
     return {
@@ -111,7 +118,7 @@ function setAside(
 }
 
 /** The handover of this store that the envelope is a view of. */
-function findOwn(store: Store, { resume_snapshot }: V2Record): TakenOver | null {
+function findOriginal(store: Store, { resume_snapshot }: V2Record): ImportResult | null {
   const second = formatIdTime(Date.parse(resume_snapshot.created_at));
   const id = listIds(store, monthOf(second))
     .filter((known) => known.startsWith(second))
@@ -123,10 +130,10 @@ function migrateRecord(
   store: Store,
   record: V2Record,
   { file, dryRun, project, locate }: FileMigration & { file: string },
-): TakenOver {
+): ImportResult {
   const origin = { ...locate(findProjectFolder(record, file) ?? project), machine: store.machine };
   const draft = readV2Record(record, origin);
-  const taken = takeOver(store, [draft], { dryRun, isSame: isSameSnapshot });
+  const taken = importRecord(store, [draft], { dryRun, isSame: isSameSnapshot });
   if (taken.id !== null && !dryRun) keepStatus(store, taken.id, record);
   return taken;
 }
@@ -136,23 +143,23 @@ function isSameSnapshot({ imported: a }: HandoverDraft, { imported: b }: Handove
   return a !== undefined && a.format === b?.format && a.id === b.id;
 }
 
-/** By where the file lies, else by where the files lie that it tells of. */
+/** From the path of the file, else from the files that it names. */
 function findProjectFolder({ resume_snapshot, evidence_index }: V2Record, file: string): string | null {
   const folder = dirname(resolve(file));
   if (folder.endsWith(join(...PROJECT_PLACE))) return resolve(folder, ...PROJECT_PLACE.map(() => '..'));
-  const told = [
+  const files = [
     ...evidence_index.filter(({ type }) => type === 'file').map(({ path }) => path),
     ...resume_snapshot.active_files,
   ];
   return (
-    told
+    files
       .filter((path) => isAbsolute(path))
       .map(dirname)
       .find(isFolder) ?? null
   );
 }
 
-/** The status is noted after the handover is kept; a run that was stopped in between is made good by the next. */
+/** Written after the handover; if a run stops in between, the next one completes it. */
 function keepStatus(store: Store, id: string, { resume_snapshot: snapshot }: V2Record): void {
   const { status, consumed_at, rejected_at } = snapshot;
   if (status === 'pending' || readStatus(store, id).status !== 'pending') return;

@@ -9,9 +9,13 @@ import type { Machine } from '../../platform/machine.ts';
 import { findConfigHome } from '../../platform/paths.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Store } from '../../store/store.ts';
-import { type LocatedProject, rememberProjects } from './locate-project.ts';
-import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-view.ts';
-import { type MigratedRecord, takeOver } from './take-over.ts';
+import {
+  importRecord,
+  type LocatedProject,
+  type MigratedRecord,
+  makeProjectLocator,
+} from './import-record.ts';
+import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
 const LIMITS = { maxBytes: 256 * 1024 * 1024, maxDepth: 64 };
 
@@ -19,13 +23,13 @@ export function findSessionHandoffStore(machine: Machine): string {
   return join(findConfigHome(machine), 'session-handoff', 'handoffs.json');
 }
 
-/** Takes over each record of a session-handoff store, by itself: a bad one is reported and stops no other. The file is only read. */
+/** Imports the records of a session-handoff store. An invalid one is reported; the others go on. The file is only read. */
 export function migrateSessionHandoff(
   store: Store,
   file: string,
   options: { dryRun: boolean },
 ): MigratedRecord[] {
-  const locate = rememberProjects(store.machine);
+  const locate = makeProjectLocator(store.machine);
   return readItems(file).map((item, index) =>
     migrateItem(store, item, { position: index + 1, file, locate, ...options }),
   );
@@ -44,13 +48,10 @@ function readItems(file: string): readonly unknown[] {
   }
   const { version, items } = result.output;
   if (version !== 0 && version !== 1) {
-    throw new HandoverError(
-      'HANDOVER_INPUT_INVALID',
-      `${file} has version ${version}; versions 0 and 1 can be read`,
-      {
-        hint: 'Install the newest agent-handover. The file was not touched.',
-      },
-    );
+    const message = `${file} has version ${version}; versions 0 and 1 can be read`;
+    throw new HandoverError('HANDOVER_INPUT_INVALID', message, {
+      hint: 'Install the newest agent-handover. The file was not touched.',
+    });
   }
   return items ?? [];
 }
@@ -79,7 +80,7 @@ function migrateItem(store: Store, item: unknown, options: MigrationOptions): Mi
   const parsed = v.safeParse(SessionHandoffRecord, item);
   if (!parsed.success) {
     const [issue] = parsed.issues;
-    // The message quotes what was found.
+    // The message quotes the value.
     const redactor = openRedactor(store.machine, { folder: null, makesKey: false });
     const note = redactor.redactText(`${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`);
     return { position, id: null, outcome: 'refused', note, file };
@@ -88,16 +89,13 @@ function migrateItem(store: Store, item: unknown, options: MigrationOptions): Mi
   const { project, shownRoot } = options.locate(record.project);
   const draft = readSessionHandoffRecord(record, project, shownRoot);
   const drafts = [...new Set([draft.id, deriveId(record)])].map((id) => ({ ...draft, id }));
-  const taken = takeOver(store, drafts, { dryRun, isSame: saysTheSame });
-  const note = taken.id === null || taken.id === record.id ? taken.note : `was ${record.id}`;
-  return { position, ...taken, note, file };
+  const isSame = (a: HandoverDraft, b: HandoverDraft) => describeContent(a) === describeContent(b);
+  const result = importRecord(store, drafts, { dryRun, isSame });
+  const note = result.id === null || result.id === record.id ? result.note : `was ${record.id}`;
+  return { position, ...result, note, file };
 }
 
-function saysTheSame(a: HandoverDraft, b: HandoverDraft): boolean {
-  return describeContent(a) === describeContent(b);
-}
-
-/** What a record says, without its project: that may have been moved since it was taken over. */
+/** Without the project, which may have moved since the import. */
 function describeContent({ imported, created_at, session, title, summary, facts }: HandoverDraft): string {
   const from = imported === undefined ? null : [imported.format, imported.id];
   return canonicalize([from, created_at, session.agent, title, summary, facts]);

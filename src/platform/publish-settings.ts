@@ -1,15 +1,17 @@
 import * as v from 'valibot';
-import { HandoverError } from '../../errors.ts';
-import type { Machine } from '../../platform/machine.ts';
-import { parseSection, readProjectConfig, readUserConfig } from '../../platform/settings-file.ts';
-import { BACKENDS } from './publisher.ts';
+import { HandoverError } from '../errors.ts';
+import type { Machine } from './machine.ts';
+import { parseSection, readProjectConfig, readUserConfig } from './settings-file.ts';
 
-/** The layers of memory and the three files that people and agents read. */
+const BACKENDS = ['none', 'git', 's3', 'memoryvault', 'folder'] as const;
+export type Backend = (typeof BACKENDS)[number];
+
+/** The folder of memory, and the three documents. */
 export const DEFAULT_PATHS: string[] = ['memory', 'SOUL.md', 'MEMORY.md', 'HANDOFF.md'];
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
 
-/** Below the project's folder, with forward slashes. No part begins with a dot: that is where settings are kept. */
+/** Relative to the project, with forward slashes. Hidden folders, which hold settings, are excluded. */
 const ProjectPath = v.pipe(
   v.string(),
   v.regex(
@@ -22,38 +24,38 @@ export function isProjectPath(path: string): boolean {
   return v.is(ProjectPath, path);
 }
 
-/** Paths that a program gives. A slash at the end is taken off. */
+/** Paths from a program. Trailing slashes are removed. */
 export function acceptPaths(given: readonly string[]): string[] {
   const paths = given.map((path) => path.replace(/\/+$/, ''));
   const wrong = paths.find((path) => !isProjectPath(path));
   if (wrong === undefined) return paths;
   throw new HandoverError('HANDOVER_PATH_UNSAFE', `"${wrong}" is not a path inside the project`, {
-    hint: 'What is published lies below the project, and no part of its path begins with a dot.',
+    hint: 'Published paths are inside the project, and no part of them starts with a dot.',
   });
 }
 
 const Seconds = v.pipe(v.number(), v.minValue(1), v.maxValue(600));
 
 const GitSettings = v.strictObject({
-  /** A branch for nothing else, as `refs/heads/memory`; without it, the current branch. */
+  /** A dedicated branch, such as `refs/heads/memory`; the current branch if left out. */
   ref: v.exactOptional(
     v.pipe(v.string(), v.regex(/^refs\/heads\/[A-Za-z0-9][\w./-]{0,200}$/, 'is no full name of a branch')),
   ),
-  /** Where the branch has no upstream. */
+  /** For a branch without an upstream. */
   remote: v.exactOptional(
     v.pipe(v.string(), v.regex(/^[A-Za-z0-9][\w./-]{0,100}$/, 'is no name of a remote')),
   ),
   push: v.optional(v.boolean(), true),
   /** Whether pushing runs the repository's pre-push hook. */
   hooks: v.optional(v.boolean(), true),
-  /** What to do when commits of the user would be pushed along. */
+  /** Whether unpushed commits of the user may be pushed along. */
   own_commits: v.optional(v.picklist(['refuse', 'push']), 'refuse'),
   message: v.exactOptional(Text),
   timeout: v.optional(Seconds, 25),
 });
 export type GitSettings = v.InferOutput<typeof GitSettings>;
 
-/** Settings that a program gives. */
+/** Settings from a program. */
 export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): GitSettings {
   const result = v.safeParse(GitSettings, settings);
   if (result.success) return result.output;
@@ -61,9 +63,7 @@ export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): Gi
   throw new HandoverError(
     'HANDOVER_INPUT_INVALID',
     `${v.getDotPath(issue) ?? 'a setting'}: ${issue.message}`,
-    {
-      hint: 'See docs/publishing.md for what it may be.',
-    },
+    { hint: 'See docs/publishing.md for what it may be.' },
   );
 }
 
@@ -75,7 +75,7 @@ const S3Settings = v.strictObject({
     v.pipe(v.string(), v.regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/, 'is no prefix of plain letters')),
     'agent-handover',
   ),
-  /** In the form of `~/.aws/credentials`. Without it, they are taken from the environment. */
+  /** In the format of `~/.aws/credentials`; the environment is used if left out. */
   credentials_file: v.exactOptional(Text),
   profile: v.optional(Text, 'default'),
   timeout: v.optional(Seconds, 25),
@@ -89,9 +89,6 @@ const MemoryVaultSettings = v.strictObject({
 });
 export type MemoryVaultSettings = v.InferOutput<typeof MemoryVaultSettings>;
 
-const FolderSettings = v.strictObject({ path: Text });
-export type FolderSettings = v.InferOutput<typeof FolderSettings>;
-
 const UserSection = v.strictObject({
   enabled: v.optional(v.boolean(), true),
   backend: v.exactOptional(v.picklist(BACKENDS)),
@@ -99,11 +96,11 @@ const UserSection = v.strictObject({
   git: v.optional(GitSettings, {}),
   s3: v.exactOptional(S3Settings),
   memoryvault: v.optional(MemoryVaultSettings, {}),
-  folder: v.exactOptional(FolderSettings),
+  folder: v.exactOptional(v.strictObject({ path: Text })),
 });
 export type PublishSettings = v.InferOutput<typeof UserSection>;
 
-/** Whoever wrote the repository may keep its memory at home, and nothing else. */
+/** A project's own file is untrusted: it can only switch publishing off. */
 const ProjectSection = v.strictObject({ enabled: v.optional(v.boolean(), true) });
 
 /** `root` is the project's folder. */

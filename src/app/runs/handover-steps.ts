@@ -1,0 +1,143 @@
+import { dirname } from 'node:path';
+import { AGENT_NAMES, type AgentName } from '../../agents/agent.ts';
+import { findSessions } from '../../agents/find-session.ts';
+import { loadAgent } from '../../agents/table.ts';
+import { HandoverError } from '../../errors.ts';
+import { MAX_BUNDLE_BYTES } from '../../exchange/bundle/archive.ts';
+import { requireSigner } from '../../exchange/bundle/own-keys.ts';
+import { packBundle } from '../../exchange/bundle/pack.ts';
+import { prepareExport } from '../../exchange/bundle/prepare-export.ts';
+import { writeView } from '../../exchange/bundle/write-view.ts';
+import { readSyncState, type SyncRoute, writeSyncState } from '../../exchange/publish/sync-state.ts';
+import { findReader, READER_NAMES, type Reader } from '../../handover/brief/reader.ts';
+import type { StepContext } from '../../memory/runs/engine.ts';
+import type { StepDeclaration } from '../../memory/runs/run-config.ts';
+import { type Handover, isForeign } from '../../model/handover.ts';
+import { sha256Hex } from '../../model/hash.ts';
+import { formatTimestamp } from '../../model/time.ts';
+import { createFileDurably, writeFileDurably } from '../../platform/durable-file.ts';
+import { requireFolder } from '../../platform/folders.ts';
+import { readProjectFile, sweepAbandoned } from '../../platform/project-file.ts';
+import { openRedactor } from '../../redact/open-redactor.ts';
+import { readIntact } from '../../store/handovers.ts';
+import { withCatalogOpener } from '../../store/open-catalog.ts';
+import type { Store } from '../../store/store.ts';
+import { saveSession } from '../capture/save-session.ts';
+
+/** Captures the project's newest session. Returns the id of its handover, even if nothing is new; null without a session. */
+export async function collectSession(
+  store: Store,
+  project: string,
+  agentName?: string,
+): Promise<string | null> {
+  const agent = agentName === undefined ? {} : { agent: requireAgentName(agentName) };
+  const [session] = await findSessions(store.machine, { ...agent, project });
+  if (session === undefined) return null;
+  const result = await saveSession(store, { agent: await loadAgent(session.agent), session });
+  if (result.outcome !== 'refused') return result.handover.id;
+  throw new HandoverError('HANDOVER_TRANSCRIPT_DRIFTED', `nothing in ${session.path} was understood`, {
+    hint: 'See what is wrong with it: handover capture',
+  });
+}
+
+function requireAgentName(text: string): AgentName {
+  const name = AGENT_NAMES.find((each) => each === text);
+  if (name !== undefined) return name;
+  throw new HandoverError('HANDOVER_CONFIG_INVALID', `there is no agent "${text}"`, {
+    hint: `The agents are: ${AGENT_NAMES.join(', ')}`,
+  });
+}
+
+type ExportDeclaration = Extract<StepDeclaration, { kind: 'export' }>;
+
+interface ExportPlace {
+  store: Store;
+  /** The project's folder, and its id. */
+  root: string;
+  project: string;
+  /** The file to write. */
+  path: string;
+}
+
+/**
+ * Writes the project's newest handover, prepared for others, to the declared file. Replaces only what an earlier export
+ * wrote there. Writes once for each effect.
+ */
+export async function exportNewest(
+  { store, root, project, path }: ExportPlace,
+  declared: ExportDeclaration,
+  { at, effect }: StepContext,
+): Promise<void> {
+  sweepAbandoned(requireFolder(dirname(path)));
+  const route: SyncRoute = { machine: store.machine, root, destination: path };
+  const known = readSyncState(route);
+  const present = readProjectFile(path, MAX_BUNDLE_BYTES);
+  const sha256 = present === null ? null : sha256Hex(present);
+  const written = known.get(WRITTEN);
+  if (written !== undefined && written.version === effect && written.sha256 === sha256) return;
+  if (sha256 !== null && ![...known.values()].some((entry) => entry.sha256 === sha256))
+    throw notOurFileError(path);
+  const bytes = await pack(store, await requireNewest(store, project), { declared, root, at });
+  // Before the file: if the process is killed in between, the next attempt recognises either version.
+  const state = new Map([[WRITTEN, { sha256: sha256Hex(bytes), version: effect }]]);
+  if (sha256 !== null) state.set(REPLACED, { sha256, version: '' });
+  writeSyncState(route, state);
+  if (sha256 !== null) writeFileDurably(path, bytes);
+  else if (!createFileDurably(path, bytes)) throw notOurFileError(path);
+}
+
+const WRITTEN = 'written';
+const REPLACED = 'replaced';
+
+function notOurFileError(path: string): HandoverError {
+  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', `${path} was not written by an earlier export`, {
+    hint: 'It was left as it is. Move it away, or name another output',
+  });
+}
+
+/** Imported handovers are not passed on. */
+async function requireNewest(store: Store, project: string): Promise<Handover> {
+  const newest = await withCatalogOpener(store, async (open) => {
+    for await (const { id } of (await open()).rows({ project: { id: project } })) {
+      const handover = readIntact(store, id);
+      if (handover !== null && !isForeign(handover)) return handover;
+    }
+    return null;
+  });
+  if (newest !== null) return newest;
+  throw new HandoverError('HANDOVER_NOT_FOUND', 'there is no handover of this project to export', {
+    hint: 'Make one: handover save --summary "where things stand", or a step of kind "collect" before this one',
+  });
+}
+
+async function pack(
+  store: Store,
+  newest: Handover,
+  { declared, root, at }: { declared: ExportDeclaration; root: string; at: number },
+): Promise<Uint8Array> {
+  const { machine } = store;
+  const redactor = openRedactor(machine, { folder: root, makesKey: true });
+  const handovers = [prepareExport(newest, { machine, only: null, redactor })];
+  const signer = 'sign' in declared && declared.sign ? requireSigner(machine) : null;
+  if (declared.format === 'bundle') {
+    const { recipients } = declared;
+    const lock = recipients === undefined ? null : { recipients };
+    return await packBundle(store, handovers, {
+      createdAt: formatTimestamp(at),
+      expiresAt: null,
+      signer,
+      lock,
+    });
+  }
+  const reader = requireReader(declared.format === 'markdown' ? declared.target : undefined);
+  const view = { format: declared.format, reader };
+  return Buffer.from(writeView(handovers, view, { machine, signer, lock: null }));
+}
+
+function requireReader(name = 'generic'): Reader {
+  const reader = findReader(name);
+  if (reader !== null) return reader;
+  throw new HandoverError('HANDOVER_CONFIG_INVALID', `there is no agent "${name}" to export for`, {
+    hint: `The agents are: ${READER_NAMES.join(', ')}`,
+  });
+}

@@ -1,0 +1,68 @@
+import { HandoverError } from '../errors.ts';
+
+/** A malformed bundle. Names the part, never its content. */
+export function malformedError(part: string): HandoverError {
+  const message = `the bundle is damaged or was changed: ${part}`;
+  return new HandoverError('HANDOVER_BUNDLE_INVALID', message, {
+    hint: 'Nothing was imported. Ask the sender for the file again.',
+    data: { part },
+  });
+}
+
+export function notBundleError(): HandoverError {
+  return new HandoverError('HANDOVER_BUNDLE_INVALID', 'that is not a bundle', {
+    hint: 'Give a file that handover export or session-handoff wrote. For other records: handover migrate --from FILE',
+    data: { part: 'kind of file' },
+  });
+}
+
+/** A bundle that is well-formed, but must not be trusted. */
+export function untrustedError(message: string, hint: string, data?: Record<string, unknown>): HandoverError {
+  return new HandoverError('HANDOVER_BUNDLE_REFUSED', message, {
+    hint,
+    ...(data === undefined ? {} : { data }),
+  });
+}
+
+export function unsignedError(): HandoverError {
+  return untrustedError(
+    'the bundle is not signed: anybody can have made it or changed it',
+    'Ask the sender for a signed one. To import it anyway: --allow-unsigned',
+  );
+}
+
+/** For a response that is not a success. */
+export function responseError(where: string, status: number): HandoverError {
+  const [code, what, hint] = explainStatus(status);
+  return new HandoverError(code, `${where} ${what} (${status})`, {
+    hint: `${hint} Nothing is lost.`,
+    data: { status },
+  });
+}
+
+function explainStatus(status: number) {
+  if (status === 401 || status === 403)
+    return [
+      'HANDOVER_REMOTE_REFUSED',
+      'rejected the key',
+      'Check that the key is right, still valid, and may write there.',
+    ] as const;
+  if (status === 429) return ['HANDOVER_REMOTE_BUSY', 'is rate limiting', 'Try again later.'] as const;
+  if (status >= 500) return ['HANDOVER_REMOTE_UNREACHABLE', 'is out of order', 'Try again later.'] as const;
+  return [
+    'HANDOVER_REMOTE_REFUSED',
+    'rejected the request',
+    'Check the address in your config.toml.',
+  ] as const;
+}
+
+export function notConfiguredError(message: string, hint: string): HandoverError {
+  return new HandoverError('HANDOVER_PUBLISH_UNCONFIGURED', message, { hint });
+}
+
+export function urlError(setting: string): HandoverError {
+  return notConfiguredError(
+    `${setting} is not an address to publish to`,
+    'Give an https:// address without user, query or fragment; http:// is allowed for this machine only.',
+  );
+}
