@@ -32,7 +32,7 @@ export function registerPrompts(server: McpServer, connection: Connection): void
     },
     ({ goal }, context) =>
       serveCall({ connection, context }, async (call) => {
-        const { briefHere } = await import('./tools/resume.run.ts');
+        const { briefHere } = await import('./tools/resume.ts');
         const { text: brief } = await briefHere(call, { budget: USUAL, goal });
         const wanted = await tellGoal(call, ' I want you to:', goal);
         // The brief begins a message of its own: so it is known for a brief, and not captured as the user's words.

@@ -1,4 +1,6 @@
 import { buildCommand, type Command } from '@stricli/core';
+import { runServer } from '../../mcp/main.ts';
+import { requireAgent } from '../agents.ts';
 import type { CliContext } from '../context.ts';
 
 export interface McpFlags {
@@ -6,7 +8,7 @@ export interface McpFlags {
 }
 
 export const mcp: Command<CliContext> = buildCommand<McpFlags, [], CliContext>({
-  loader: async () => (await import('./mcp.run.ts')).runMcp,
+  func: runMcp,
   parameters: {
     flags: {
       agent: {
@@ -20,3 +22,7 @@ export const mcp: Command<CliContext> = buildCommand<McpFlags, [], CliContext>({
   },
   docs: { brief: 'Serve the tools for agents, by the Model Context Protocol over standard input and output' },
 });
+
+export function runMcp(this: CliContext, flags: McpFlags): void {
+  runServer(flags.agent === undefined ? undefined : requireAgent(flags.agent));
+}

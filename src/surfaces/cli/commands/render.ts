@@ -1,7 +1,10 @@
 import { buildCommand, type Command } from '@stricli/core';
+import { compileBrief } from '../../../handover/brief/compile.ts';
+import { readMarked } from '../../../store/marks.ts';
 import { type BriefFlags, briefFlags } from '../brief-flags.ts';
-import type { CliContext } from '../context.ts';
-import { idFlag, idPositional } from '../pick.ts';
+import { type CliContext, findStore } from '../context.ts';
+import { idFlag, idPositional, pickHandover } from '../pick.ts';
+import { readBriefFlags } from '../readers.ts';
 
 export interface RenderFlags extends BriefFlags {
   id?: string;
@@ -9,7 +12,7 @@ export interface RenderFlags extends BriefFlags {
 }
 
 export const render: Command<CliContext> = buildCommand<RenderFlags, [string?], CliContext>({
-  loader: async () => (await import('./render.run.ts')).runRender,
+  func: runRender,
   parameters: {
     positional: idPositional,
     flags: {
@@ -20,3 +23,22 @@ export const render: Command<CliContext> = buildCommand<RenderFlags, [string?], 
   },
   docs: { brief: 'Print a handover as a brief for an agent' },
 });
+
+export async function runRender(this: CliContext, flags: RenderFlags, id?: string): Promise<void> {
+  const { reader, options } = readBriefFlags(flags);
+  const handover = await pickHandover(this, id ?? flags.id);
+  const brief = compileBrief(readMarked(findStore(this), handover), reader, options);
+  if (!flags.json) {
+    this.out.block(brief.text);
+    return;
+  }
+  const left_out = brief.leftOut.map((fact) => fact.id);
+  this.out.json({
+    id: handover.id,
+    target: reader.agent,
+    budget: options.budget,
+    tokens: brief.tokens,
+    left_out,
+    text: brief.text,
+  });
+}

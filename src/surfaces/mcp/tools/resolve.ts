@@ -1,10 +1,17 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import { HandoverError } from '../../../errors.ts';
+import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { cleanLine, cutAtWord } from '../../../model/text.ts';
+import { identifyProject } from '../../../platform/project.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
+import { markNamed } from '../../cli/mark-named.ts';
 import { keptText, project, text } from '../arguments.ts';
-import { answer } from '../call.ts';
+import { type Answer, answer, type Call } from '../call.ts';
 import type { Connection } from '../connection.ts';
 import { describeInput } from '../input.ts';
+import { quote } from '../page.ts';
 
 const Arguments = v.strictObject({
   fact: text('The id of a fact (f-…) from search, get or save; or its words, copied from a brief.'),
@@ -48,8 +55,28 @@ export function registerResolve(server: McpServer, connection: Connection): void
       },
     },
     ({ project: folder, ...marking }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./resolve.run.ts')).resolve(call, marking),
-      ),
+      answer({ connection, context, project: folder }, (call) => resolve(call, marking)),
   );
+}
+
+const MAX_SHOWN_BYTES = 160;
+
+export async function resolve(
+  call: Call,
+  { fact: word, as: mark, because, in: named }: Marking,
+): Promise<Answer> {
+  if (mark === 'refuted' && because === undefined)
+    throw new HandoverError('HANDOVER_USAGE', 'what was refuted needs a reason', {
+      hint: 'give "because": what was tried, and what happened',
+    });
+  const { root } = identifyProject('.', call.machine);
+  assertNotPaused(call.machine, findProjectFolder(root));
+  const { handover, fact, isNew } = await markNamed(call, { mark, word, named, because, by: 'agent' });
+  return {
+    text: [
+      `${isNew ? mark : `was ${mark} already`}: ${fact.kind} ${fact.id}`,
+      quote(cutAtWord(cleanLine(fact.text), MAX_SHOWN_BYTES)),
+    ].join('\n'),
+    data: { fact: fact.id, mark, handover: handover.id, changed: isNew },
+  };
 }

@@ -1,9 +1,14 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
+import { describePlace } from '../../../platform/place.ts';
+import { requireReader } from '../../cli/readers.ts';
+import { redactWords } from '../../cli/redact-words.ts';
+import { type Resumed, resumeHere } from '../../cli/resume-here.ts';
 import { budget, project, text } from '../arguments.ts';
-import { answer } from '../call.ts';
-import type { Connection } from '../connection.ts';
+import { type Answer, answer, type Call } from '../call.ts';
+import { type Connection, findAgent } from '../connection.ts';
 import { describeInput } from '../input.ts';
+import { findOwnSession, listUnderWay } from '../own-session.ts';
 
 const Arguments = v.strictObject({
   goal: v.optional(text('What you are about to do, in a sentence: it steers which facts are told.')),
@@ -23,8 +28,30 @@ export function registerResume(server: McpServer, connection: Connection): void 
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./resume.run.ts')).resume(call, wish),
-      ),
+      answer({ connection, context, project: folder }, (call) => resume(call, wish)),
   );
+}
+
+export async function resume(call: Call, wish: BriefWish): Promise<Answer> {
+  const { text, found, place } = await briefHere(call, wish);
+  if (text === '')
+    return { text: `# Nothing is kept of ${place.project.name} in ${place.workspace.root} yet.` };
+  if (found === null) return { text };
+  const more =
+    found.brief.leftOut.length === 0 ? '' : 'search for what was left out, or resume with a larger budget; ';
+  return {
+    text: `${text}# By tool: ${more}resolve with the words of a line when it is done or did not hold\n`,
+  };
+}
+
+/** The brief for whoever goes on here. */
+export async function briefHere(call: Call, { budget, goal }: BriefWish): Promise<Resumed> {
+  const place = describePlace('.', call.machine);
+  const own = await findOwnSession(call, place);
+  return await resumeHere(call, {
+    folder: '.',
+    reader: requireReader(findAgent(call.connection) ?? 'generic'),
+    options: { budget, ...(goal === undefined ? {} : { goal: await redactWords.call(call, goal) }) },
+    running: listUnderWay(call, place.root, own),
+  });
 }

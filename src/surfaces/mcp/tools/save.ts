@@ -1,10 +1,18 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import { loadAgent } from '../../../agents/table.ts';
+import { keepDeclared } from '../../../app/capture/keep-declared.ts';
+import { HandoverError } from '../../../errors.ts';
+import { assertNotPaused } from '../../../memory/runs/brake.ts';
+import { describePlace } from '../../../platform/place.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
+import { findStore, noteJournalFailure } from '../../cli/context.ts';
 import { keptText, project } from '../arguments.ts';
-import { answer } from '../call.ts';
-import type { Connection } from '../connection.ts';
+import { type Answer, answer, type Call } from '../call.ts';
+import { type Connection, findAgent } from '../connection.ts';
 import { describeInput } from '../input.ts';
+import { findOwnSession } from '../own-session.ts';
 
 const MOST_OF_A_KIND = 20;
 
@@ -66,8 +74,40 @@ export function registerSave(server: McpServer, connection: Connection): void {
       },
     },
     ({ project: folder, ...said }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./save.run.ts')).save(call, said),
-      ),
+      answer({ connection, context, project: folder }, (call) => save(call, said)),
   );
+}
+
+const KIND_NAMES = ['decision', 'constraint', 'rejected', 'next', 'question', 'blocker', 'note'] as const;
+
+export async function save(call: Call, { pin, ...said }: Said): Promise<Answer> {
+  const declared = KIND_NAMES.flatMap((kind) => (said[kind] ?? []).map((words) => ({ kind, text: words })));
+  if (declared.length === 0)
+    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
+      hint: `give at least one of ${KIND_NAMES.join(', ')}, each a list of texts`,
+    });
+  const place = describePlace('.', call.machine);
+  assertNotPaused(call.machine, findProjectFolder(place.root));
+  const session = await findOwnSession(call, place);
+  const kept = await keepDeclared(
+    findStore(call),
+    {
+      agent: session?.agent ?? findAgent(call.connection) ?? 'mcp',
+      facts: declared,
+      pinned: pin,
+      session: session === null ? null : { agent: await loadAgent(session.agent), session },
+    },
+    place,
+  );
+  noteJournalFailure(call, kept);
+  const { handover, facts, outcome } = kept;
+  return {
+    text: `${outcome === 'kept' ? 'saved in' : 'was kept already in'} handover ${handover.id}: ${facts.map(({ id, kind }) => `${kind} ${id}`).join(', ')}`,
+    data: {
+      handover: handover.id,
+      changed: outcome === 'kept',
+      session: handover.session.id,
+      facts: facts.map(({ id, kind, text: words }) => ({ id, kind, text: words })),
+    },
+  };
 }

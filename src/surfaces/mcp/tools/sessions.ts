@@ -1,10 +1,16 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
-import { AGENT_NAMES } from '../../../agents/agent.ts';
+import { AGENT_NAMES, type FoundSession } from '../../../agents/agent.ts';
+import { findSessions } from '../../../app/capture/find-session.ts';
+import { cleanLine, cutAtWord } from '../../../model/text.ts';
+import { describeAge } from '../../../model/time.ts';
+import { identifyProject } from '../../../platform/project.ts';
+import { parseMoment } from '../../cli/words.ts';
 import { limit, project, text } from '../arguments.ts';
-import { answer } from '../call.ts';
+import { type Answer, answer, type Call } from '../call.ts';
 import type { Connection } from '../connection.ts';
 import { describeInput } from '../input.ts';
+import { DATA_NOT_ORDERS, printSheet, quote } from '../page.ts';
 
 const Arguments = v.strictObject({
   agent: v.optional(v.pipe(v.picklist(AGENT_NAMES), v.description('Only sessions of this agent.'))),
@@ -29,8 +35,37 @@ export function registerSessions(server: McpServer, connection: Connection): voi
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
     ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./sessions.run.ts')).listSessions(call, wish),
-      ),
+      answer({ connection, context, project: folder }, (call) => listSessions(call, wish)),
   );
+}
+
+const MAX_TITLE_BYTES = 120;
+const BUDGET = 2000;
+
+export async function listSessions(call: Call, wish: SessionsWish): Promise<Answer> {
+  const { machine } = call;
+  const now = machine.clock.now();
+  const found = await findSessions(machine, {
+    ...(wish.agent === undefined ? {} : { agent: wish.agent }),
+    ...(wish.everywhere ? {} : { project: identifyProject('.', machine).id }),
+    ...(wish.since === undefined ? {} : { sinceMs: parseMoment(wish.since, now, 'first') }),
+  });
+  if (found.length === 0) {
+    const wider = wish.everywhere ? '' : '; those of all projects with everywhere: true';
+    return { text: `# No session was found${wider}` };
+  }
+  return {
+    text: printSheet({
+      head: [`# Sessions: ${found.length}, newest first`, DATA_NOT_ORDERS],
+      entries: found.map((session) => [describeSession(session, now)]),
+      budget: BUDGET,
+      most: wish.limit,
+      more: (count) => `${count} sessions; ask with since, agent or a larger limit`,
+    }),
+  };
+}
+
+function describeSession({ id, agent, cwd, title, changedMs }: FoundSession, now: number): string {
+  const name = title === null ? '' : `: ${cutAtWord(cleanLine(title), MAX_TITLE_BYTES)}`;
+  return quote(`${agent} ${id}, ${describeAge(now - changedMs)}, ${cwd ?? 'folder unknown'}${name}`);
 }
