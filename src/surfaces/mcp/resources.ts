@@ -4,28 +4,28 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { DEFAULT_BUDGET } from '../../handover/brief/compile.ts';
-import { identifyProject } from '../../platform/project.ts';
+import { findStore, withCatalog } from '../../app/context.ts';
 import { takeRows } from '../../store/catalog.ts';
-import { findStore, withCatalog } from '../cli/context.ts';
-import { pickHandover } from '../cli/pick.ts';
 import { type Call, serveCall } from './call.ts';
 import type { Connection } from './connection.ts';
+import { DEFAULT_TOKENS } from './input.ts';
 import { briefOf } from './tools/get.ts';
 import { briefHere } from './tools/resume.ts';
 
-export async function tellCurrent(call: Call): Promise<string> {
-  const { text, place } = await briefHere(call, { budget: DEFAULT_BUDGET });
-  return text === '' ? `# Nothing is kept of ${place.project.name} yet.\n` : text;
+async function readCurrent(call: Call): Promise<string> {
+  const { text, place } = await briefHere(call, { budget: DEFAULT_TOKENS });
+  return text === '' ? `# ${place.project.name} has no handover yet.\n` : text;
 }
 
-export async function tellHandover(call: Call, id: string): Promise<string> {
-  return briefOf(call, await pickHandover(call, id), DEFAULT_BUDGET);
+async function readHandover(call: Call, id: string): Promise<string> {
+  const { pickHandover } = await import('../../app/find-handover.ts');
+  return await briefOf(call, await pickHandover(call, id), DEFAULT_TOKENS);
 }
 
 const LISTED = 20;
 
-export async function listHandovers(call: Call): Promise<{ uri: string; name: string; title: string }[]> {
+async function listHandovers(call: Call): Promise<{ uri: string; name: string; title: string }[]> {
+  const { identifyProject } = await import('../../platform/project.ts');
   const { id: project } = identifyProject('.', call.machine);
   const rows = await withCatalog(call, findStore(call), (catalog) =>
     takeRows(catalog.rows({ project: { id: project } }), LISTED),
@@ -46,7 +46,7 @@ export function registerResources(server: McpServer, connection: Connection): vo
       description: 'What the last session in this project handed over, and what changed since.',
       mimeType: MARKDOWN,
     },
-    (_uri, context) => read({ connection, context, uri: CURRENT_BRIEF }, (call) => tellCurrent(call)),
+    (_uri, context) => read({ connection, context, uri: CURRENT_BRIEF }, (call) => readCurrent(call)),
   );
   server.registerResource(
     'handover',
@@ -58,7 +58,7 @@ export function registerResources(server: McpServer, connection: Connection): vo
     }),
     { title: 'A handover', description: 'One handover as a brief, by its id.', mimeType: MARKDOWN },
     (uri, { id }, context) =>
-      read({ connection, context, uri: uri.href }, (call) => tellHandover(call, String(id))),
+      read({ connection, context, uri: uri.href }, (call) => readHandover(call, String(id))),
   );
 }
 

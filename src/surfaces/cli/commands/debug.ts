@@ -1,68 +1,55 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
 import { findSessions } from '../../../app/capture/find-session.ts';
+import { findStore, withCatalog } from '../../../app/context.ts';
+import { dim, red } from '../../../app/describe/styled-text.ts';
+import { findRestoreCandidate, type RestoreCandidate } from '../../../app/restore.ts';
 import { EXIT } from '../../../errors.ts';
 import { readFreshness, readRetention } from '../../../handover/periods.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { describePlace } from '../../../platform/place.ts';
 import { VERSION } from '../../../version.ts';
-import { type CliContext, findStore, withCatalog } from '../context.ts';
-import { dim, type Output, red } from '../output.ts';
-import { terminalFlag } from '../terminal-flag.ts';
-import { findWaiting, type Waiting } from '../waiting.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
+import { type FlagValues, json, terminalFlag } from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface DebugFlags {
-  terminal?: string;
-  json: boolean;
+const flags = { terminal: terminalFlag, json };
+
+export const debug = buildCommand({ func: runDebug, parameters: { flags }, docs: { brief: BRIEFS.debug } });
+
+type Report = Awaited<ReturnType<typeof makeReport>>;
+
+/** Exit status 65 when damaged files are in the way; `doctor` says more about them. */
+async function runDebug(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
+  const report = await makeReport(this, values.terminal);
+  if (values.json) this.out.json(report);
+  else print(this.out, report);
+  if (report.damaged.length > 0) this.process.exitCode = EXIT.data;
 }
 
-export const debug: Command<CliContext> = buildCommand<DebugFlags, [], CliContext>({
-  func: runDebug,
-  parameters: {
-    flags: {
-      terminal: terminalFlag,
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Tell what restore would do here, and why' },
-});
-
-interface Report {
-  version: string;
-  store: string;
-  project: { id: string; name: string };
-  root: string;
-  terminal: string | null;
-  freshness_minutes: number;
-  retention_days: number;
-  /** The handover that `restore` would look at. */
-  newest: { id: string; created_at: string; status: string; restores: boolean; reason: string | null } | null;
-  /** Of all agents, in this worktree. */
-  sessions: { count: number; newest: { agent: string; id: string; changed_at: string } | null };
-  damaged: string[];
-}
-
-/** Exit status 65 when something stands in the way that `doctor` can tell more of. */
-export async function runDebug(this: CliContext, flags: DebugFlags): Promise<void> {
-  const { machine } = this;
-  const store = findStore(this);
+async function makeReport(context: CliContext, terminal: string | undefined) {
+  const { machine } = context;
+  const store = findStore(context);
   const place = describePlace('.', machine);
-  const waiting = await findWaiting(this, place, flags.terminal);
+  const candidate = await findRestoreCandidate(context, place, terminal);
   const sessions = await findSessions(machine, { project: place.project.id, root: place.root });
-  const damaged = await withCatalog(this, store, async (catalog) => {
-    // Without an index, damage is met only by going through the files.
+  const damaged = await withCatalog(context, store, async (catalog) => {
+    // Without an index, damage is only found by reading all files.
     for await (const _ of catalog.rows({}));
     return await catalog.damaged();
   });
   const [session] = sessions;
-  const report: Report = {
+  return {
     version: VERSION,
     store: store.root,
     project: { id: place.project.id, name: place.project.name },
     root: place.workspace.root,
-    terminal: flags.terminal ?? null,
+    terminal: terminal ?? null,
     freshness_minutes: readFreshness(machine.env) / 60_000,
     retention_days: readRetention(machine.env) / 86_400_000,
-    newest: waiting === null ? null : describeWaiting(waiting),
+    /** The handover that `restore` would look at. */
+    newest: candidate === null ? null : describeCandidate(candidate),
+    /** Of all agents, in this worktree. */
     sessions: {
       count: sessions.length,
       newest:
@@ -72,12 +59,9 @@ export async function runDebug(this: CliContext, flags: DebugFlags): Promise<voi
     },
     damaged: damaged.map(({ path }) => path),
   };
-  if (flags.json) this.out.json(report);
-  else print(this.out, report);
-  if (damaged.length > 0) this.process.exitCode = EXIT.data;
 }
 
-function describeWaiting({ handover, status, restorability }: Waiting): Report['newest'] {
+function describeCandidate({ handover, status, restorability }: RestoreCandidate) {
   return {
     id: handover.id,
     created_at: handover.created_at,
@@ -96,13 +80,13 @@ function print(out: Output, report: Report): void {
   out.line(dim('terminal '), report.terminal ?? 'any');
   out.line(
     dim('periods  '),
-    `restored for ${report.freshness_minutes} minutes, kept for ${report.retention_days} days at least`,
+    `restorable for ${report.freshness_minutes} minutes, kept for at least ${report.retention_days} days`,
   );
   out.line(
     dim('sessions '),
     sessions.newest === null
-      ? 'none of this worktree'
-      : `${sessions.count} of this worktree, the newest of ${sessions.newest.agent}, changed ${sessions.newest.changed_at}`,
+      ? 'none in this worktree'
+      : `${sessions.count} in this worktree, the newest from ${sessions.newest.agent}, changed ${sessions.newest.changed_at}`,
   );
   if (newest === null) out.line(dim('newest   '), 'no handover of this worktree');
   else {

@@ -1,4 +1,7 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { bold, dim, type Part } from '../../../app/describe/styled-text.ts';
+import { pickHandover } from '../../../app/find-handover.ts';
 import { HandoverError } from '../../../errors.ts';
 import {
   type Change,
@@ -12,48 +15,28 @@ import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord, revealControls } from '../../../model/text.ts';
 import { hasHandover } from '../../../store/handovers.ts';
 import { requireHandover } from '../../../store/resolve.ts';
-import { type CliContext, findStore } from '../context.ts';
-import { bold, dim, type Output, type Part, yellow } from '../output.ts';
-import { pickHandover } from '../pick.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
+import { type FlagValues, json, optionalArgument, toggle, tuple } from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface DiffFlags {
-  all: boolean;
-  json: boolean;
-}
+const flags = { all: toggle('All lines, also of unchanged facts'), json };
 
-const text = (input: string): string => input;
-
-export const diff: Command<CliContext> = buildCommand<DiffFlags, [string?, string?], CliContext>({
+export const diff = buildCommand({
   func: runDiff,
   parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          parse: text,
-          optional: true,
-          brief: 'An id, the beginning of one, or latest; alone, it is compared with its previous',
-          placeholder: 'id',
-        },
-        { parse: text, optional: true, brief: 'The handover to compare it with', placeholder: 'other' },
-      ],
-    },
-    flags: {
-      all: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Every line, also what was carried unchanged',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
+    positional: tuple(
+      optionalArgument('An id, the beginning of one, or latest; alone, compared with its predecessor', 'id'),
+      optionalArgument('The handover to compare it with', 'other'),
+    ),
+    flags,
   },
-  docs: { brief: 'Compare two handovers, fact by fact' },
+  docs: { brief: BRIEFS.diff },
 });
 
-export async function runDiff(
+async function runDiff(
   this: CliContext,
-  flags: DiffFlags,
+  { all, json: asJson }: FlagValues<typeof flags>,
   words?: string,
   otherWords?: string,
 ): Promise<void> {
@@ -62,14 +45,14 @@ export async function runDiff(
     otherWords === undefined
       ? [requirePrevious(this, named), named]
       : [named, await pickHandover(this, otherWords)];
-  const diff = diffHandovers(first, second);
-  if (flags.json) this.out.json(toJson(first, second, { diff, all: flags.all }));
+  const found = diffHandovers(first, second);
+  if (asJson) this.out.json(toJson(first, second, { diff: found, all }));
   else {
-    if (diff.relation === 'another project') {
+    if (found.relation === 'another project') {
       const names = `${first.project.name} and ${second.project.name}`;
-      this.err.line(yellow('note: '), `these are of different projects: ${names}`);
+      this.notify({ level: 'note', text: `these are from different projects: ${names}` });
     }
-    printDiff(this.out, first, second, { diff, all: flags.all });
+    printDiff(this.out, first, second, { diff: found, all });
   }
 }
 
@@ -77,9 +60,9 @@ function requirePrevious(context: CliContext, { id, previous }: Handover): Hando
   const store = findStore(context);
   if (previous !== null && hasHandover(store, previous)) return requireHandover(store, previous);
   const what =
-    previous === null ? `${id} follows no other handover` : `${previous}, which ${id} follows, is not kept`;
+    previous === null ? `${id} has no predecessor` : `${previous}, the predecessor of ${id}, was deleted`;
   throw new HandoverError('HANDOVER_NOT_FOUND', what, {
-    hint: 'Name two: handover diff ID OTHER; see what is kept with: handover list',
+    hint: 'Name two: handover diff ID OTHER; see what there is: handover list',
   });
 }
 
@@ -128,7 +111,7 @@ const RELATIONS: Record<Relation, string> = {
   follows: 'follows it',
   later: 'made later',
   earlier: 'made earlier',
-  'another project': 'of another project',
+  'another project': 'from another project',
 };
 
 function printDiff(out: Output, first: Handover, second: Handover, { diff, all }: Compared): void {
@@ -202,7 +185,7 @@ function printSection(
   out.line();
   out.line(bold(heading));
   for (const line of lines.slice(0, most)) out.line(...line);
-  if (lines.length > most) out.line(dim(`  and ${lines.length - most} more; all of them: --all`));
+  if (lines.length > most) out.line(dim(`  and ${lines.length - most} more; show all: --all`));
 }
 
 const KIND_WIDTH = 11;
@@ -213,7 +196,7 @@ function showFact(fact: Fact, reason?: string): Part[] {
   return [fact.kind.padEnd(KIND_WIDTH), shorten(fact), dim(`  (${marks})`)];
 }
 
-/** A status alone is said in one line; other words stand below each other. */
+/** A changed status takes one line; a changed text is shown below the old one. */
 function showChanged({ before, after }: Change<Fact>): Part[] {
   const kind = before.kind.padEnd(KIND_WIDTH);
   if (before.text !== after.text)

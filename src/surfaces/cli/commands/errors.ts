@@ -1,31 +1,45 @@
-import { buildCommand, type Command } from '@stricli/core';
-import type { Remedy } from '../../../app/ask/remedy.ts';
+import { buildCommand } from '@stricli/core';
 import { askErrors, type SeenError, type SeenErrors } from '../../../app/ask/seen-errors.ts';
-import { HandoverError } from '../../../errors.ts';
+import { findStore, redactInput } from '../../../app/context.ts';
+import { bold, dim } from '../../../app/describe/styled-text.ts';
+import { withFactSource } from '../../../app/search.ts';
 import { describeAge } from '../../../model/time.ts';
 import { readIntact } from '../../../store/handovers.ts';
-import { type CliContext, findStore } from '../context.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
-import { bold, dim, type Output } from '../output.ts';
+import { argument, readInputText, tuple } from '../flags.ts';
+import type { Output } from '../output.ts';
 import {
   openFact,
   type QuestionFlags,
   questionFlags,
   requireWords,
   shorten,
-  widen,
-  withFactSource,
-} from '../question-flags.ts';
-import { redactWords } from '../redact-words.ts';
+  suggestWider,
+  toScope,
+} from '../questions.ts';
+
+export const errors = buildCommand({
+  func: runErrors,
+  parameters: {
+    positional: tuple(argument('The text of an error, or a whole trace; - reads standard input', 'text')),
+    flags: questionFlags,
+  },
+  docs: { brief: BRIEFS.errors },
+});
 
 const SHOWN = 5;
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
-export async function runErrors(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
-  const given = requireWords(words === '-' ? readTrace(this) : words, 'what the error said');
-  const text = await redactWords.call(this, given);
+async function runErrors(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
+  const given =
+    words === '-'
+      ? readInputText(this, 'Give only the lines that say what went wrong.', MAX_INPUT_BYTES)
+      : words;
+  const text = await redactInput(this, requireWords(given, 'the text of the error'));
   const store = findStore(this);
-  const answer = await withFactSource(this, flags, (source) =>
+  const answer = await withFactSource(this, await toScope(flags, this), (source) =>
     askErrors(text, {
       source,
       read: (id) => readIntact(store, id),
@@ -37,27 +51,19 @@ export async function runErrors(this: CliContext, flags: QuestionFlags, words: s
   else printAnswer(this, answer, flags);
 }
 
-function readTrace(context: CliContext): string {
-  const text = context.readInput(MAX_INPUT_BYTES);
-  if (text !== null) return text;
-  throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `the text is longer than ${MAX_INPUT_BYTES} bytes`, {
-    hint: 'Give only the lines that say what went wrong.',
-  });
-}
-
 function toJson({ lines, seen, hasMore }: SeenErrors): unknown {
   return {
     lines,
-    seen: seen.map((one) => ({
+    seen: seen.map(({ remedy, ...one }) => ({
       ...one,
-      remedy: one.remedy === null ? null : remedyToJson(one.remedy),
+      remedy: remedy === null ? null : remedyToJson(remedy),
       open: openFact(one.handover, one.fact),
     })),
     has_more: hasMore,
   };
 }
 
-function remedyToJson({ isLater, ...remedy }: Remedy): unknown {
+function remedyToJson({ isLater, ...remedy }: NonNullable<SeenError['remedy']>): unknown {
   return { ...remedy, in_later_session: isLater };
 }
 
@@ -66,14 +72,14 @@ function printAnswer({ out, err, machine }: CliContext, answer: SeenErrors, flag
   if (seen.length === 0) {
     out.line('not seen before');
     for (const line of lines) out.line(dim(`  looked for: ${shorten(line)}`));
-    err.line(dim('next: '), widen(flags, 'errors TEXT'));
+    err.line(dim('next: '), suggestWider(flags, 'errors TEXT'));
     return;
   }
   for (const one of seen) printSeen(out, one, machine.clock.now());
-  if (hasMore) err.line(dim('more were seen; all of them: --limit 0'));
+  if (hasMore) err.line(dim('there are more; show all: --limit 0'));
 }
 
-const LIKENESS = { same: '', alike: ', the same of another file', near: ', much like it' } as const;
+const LIKENESS = { same: '', alike: ', the same in another file', near: ', similar' } as const;
 
 function printSeen(out: Output, seen: SeenError, now: number): void {
   const age = describeAge(now - Date.parse(seen.at));
@@ -90,25 +96,7 @@ function printSeen(out: Output, seen: SeenError, now: number): void {
     for (const { change, path } of remedy.files) out.line(`  - ${change} ${path}`);
     for (const ran of remedy.commands) out.line(`  - ran ${shorten(ran)}`);
     if (remedy.said.length + remedy.files.length + remedy.commands.length === 0)
-      out.line('  - nothing that is told');
+      out.line('  - nothing on record');
   }
   out.line(dim(`  open it: ${openFact(seen.handover, seen.fact)}`));
 }
-
-export const errors: Command<CliContext> = buildCommand<QuestionFlags, [string], CliContext>({
-  func: runErrors,
-  parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          parse: (input: string): string => input,
-          brief: 'What an error said, or a whole trace; - reads it from standard input',
-          placeholder: 'text',
-        },
-      ],
-    },
-    flags: questionFlags,
-  },
-  docs: { brief: 'Whether an error was seen before, and what made it go away' },
-});

@@ -1,5 +1,7 @@
 import { resolve } from 'node:path';
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { bold, dim, green, type StyledText, yellow } from '../../../app/describe/styled-text.ts';
 import { HandoverError } from '../../../errors.ts';
 import { readIdentities } from '../../../exchange/bundle/age.ts';
 import { MAX_BUNDLE_BYTES } from '../../../exchange/bundle/archive.ts';
@@ -12,96 +14,58 @@ import { trustKey } from '../../../exchange/bundle/trust-list.ts';
 import { readHead } from '../../../platform/external-file.ts';
 import { readDescriptor } from '../../../platform/streams.ts';
 import { prepareRedactors } from '../../../redact/open-redactor.ts';
-import { type CliContext, findStore } from '../context.ts';
-import { countFacts } from '../count-facts.ts';
-import { bold, dim, green, type Output, type Styled, yellow } from '../output.ts';
-import { type PassphraseFlags, passphraseFlags, readPassphrase } from '../passphrase.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
+import { choice, dryRun, type FlagValues, json, text, toggle } from '../flags.ts';
+import type { Output } from '../output.ts';
+import { passphraseFlags, readPassphrase } from '../passphrase.ts';
 
-export interface ImportFlags extends PassphraseFlags {
-  input: string;
-  onConflict: 'fail' | 'skip' | 'replace';
-  trust?: string;
-  identity?: string;
-  allowUnsigned: boolean;
-  allowOlder: boolean;
-  dryRun: boolean;
-  json: boolean;
-}
+const flags = {
+  input: { kind: 'parsed', parse: String, brief: 'The bundle; - reads standard input', placeholder: 'file' },
+  onConflict: choice(
+    ['fail', 'skip', 'replace'],
+    'fail',
+    'What to do when a different handover has the same id',
+  ),
+  trust: text('The sender’s public key, or its file: trusted from now on', 'key'),
+  identity: text('A file with an age identity that opens the bundle; default: your own key', 'file'),
+  ...passphraseFlags,
+  allowUnsigned: toggle('Accept a bundle that nobody vouches for'),
+  allowOlder: toggle('Accept a bundle that is not newer than the last one'),
+  dryRun,
+  json,
+} as const;
+type ImportFlags = FlagValues<typeof flags>;
 
-const text = (input: string): string => input;
-
-export const importCommand: Command<CliContext> = buildCommand<ImportFlags, [], CliContext>({
+export const importCommand = buildCommand({
   func: runImport,
-  parameters: {
-    flags: {
-      input: {
-        kind: 'parsed',
-        parse: text,
-        brief: 'The bundle; - reads standard input',
-        placeholder: 'file',
-      },
-      onConflict: {
-        kind: 'enum',
-        values: ['fail', 'skip', 'replace'],
-        default: 'fail',
-        brief: 'When another handover is kept under an id',
-      },
-      trust: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'The public key of the sender, or its file: trusted from now on',
-        placeholder: 'key',
-      },
-      identity: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'A file with an age identity that opens the bundle (your own key)',
-        placeholder: 'file',
-      },
-      ...passphraseFlags,
-      allowUnsigned: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Take what nobody vouches for',
-      },
-      allowOlder: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Take what is not newer than what came before',
-      },
-      dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Only say what would be done' },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Take in a bundle of handovers, verified' },
+  parameters: { flags },
+  docs: { brief: BRIEFS.import },
 });
 
-export async function runImport(this: CliContext, flags: ImportFlags): Promise<void> {
-  const bytes = readBundle(this, flags.input);
+async function runImport(this: CliContext, values: ImportFlags): Promise<void> {
+  const bytes = readBundle(this, values.input);
   const wiped: Buffer[] = [];
   const askPassphrase = async (): Promise<Buffer> => {
-    const passphrase = await readPassphrase(this, flags);
+    const passphrase = await readPassphrase(this, values);
     wiped.push(passphrase);
     return passphrase;
   };
   try {
     const done = await importBundle(findStore(this), bytes, {
       machine: this.machine,
-      opener: { identities: findIdentities(this, flags.identity), askPassphrase },
-      introduce: (stranger) => introduce(this, flags, stranger),
-      makeRedactor: prepareRedactors(this.machine, { folder: null, makesKey: !flags.dryRun }),
-      allowUnsigned: flags.allowUnsigned,
-      allowOlder: flags.allowOlder,
-      onConflict: flags.onConflict,
-      dryRun: flags.dryRun,
+      opener: { identities: findIdentities(this, values.identity), askPassphrase },
+      introduce: (stranger) => introduce(this, values, stranger),
+      makeRedactor: prepareRedactors(this.machine, { folder: null, makesKey: !values.dryRun }),
+      allowUnsigned: values.allowUnsigned,
+      allowOlder: values.allowOlder,
+      onConflict: values.onConflict,
+      dryRun: values.dryRun,
     });
     if (done.signer === null) warnUnsigned(this, done);
-    if (flags.json) this.out.json({ dry_run: flags.dryRun, signer: done.signer, handovers: done.handovers });
-    else print(this.out, done, flags.dryRun);
+    const { signer, handovers } = done;
+    if (values.json) this.out.json({ dry_run: values.dryRun, signer, handovers });
+    else print(this.out, done, values.dryRun);
   } finally {
     for (const passphrase of wiped) passphrase.fill(0);
   }
@@ -150,22 +114,23 @@ function findIdentities({ machine }: CliContext, file: string | undefined): stri
   });
 }
 
-/** A key that is met for the first time: as the user said on the command line, or as a person at the terminal says now. */
-async function introduce(context: CliContext, flags: ImportFlags, stranger: Introduction): Promise<void> {
+/** A key seen for the first time is trusted by --trust, or by the person at the terminal. */
+async function introduce(context: CliContext, values: ImportFlags, stranger: Introduction): Promise<void> {
   const { machine, err } = context;
-  if (flags.trust !== undefined) {
-    const head = readHead(resolve(machine.cwd, flags.trust), MAX_IDENTITY_BYTES);
-    const key = readPublicKey(head?.bytes.toString('utf8') ?? flags.trust);
+  if (values.trust !== undefined) {
+    const head = readHead(resolve(machine.cwd, values.trust), MAX_IDENTITY_BYTES);
+    const key = readPublicKey(head?.bytes.toString('utf8') ?? values.trust);
     if (!isSameKey(key, stranger.key)) throw refuseStranger(stranger);
   } else {
-    if (!context.interactive || flags.json) throw refuseStranger(stranger);
+    if (!context.interactive || values.json) throw refuseStranger(stranger);
     err.line(yellow('new signer: '), bold(stranger.name));
     err.line(dim('fingerprint '), fingerprint(stranger.key));
-    const { askYesNo } = await import('../ask.ts');
-    const agreed = await askYesNo('Did the sender tell you this fingerprint? Trust this key from now on?');
+    const { askYesNo } = await import('../prompts.ts');
+    const question = 'Did the sender tell you this fingerprint? Trust this key from now on?';
+    const agreed = await askYesNo(question, false);
     if (!agreed) throw refuseStranger(stranger);
   }
-  if (!flags.dryRun) trustKey(machine, stranger.key, stranger.name);
+  if (!values.dryRun) trustKey(machine, stranger.key, stranger.name);
 }
 
 function warnUnsigned({ err }: CliContext, { missing }: Import): void {
@@ -174,28 +139,34 @@ function warnUnsigned({ err }: CliContext, { missing }: Import): void {
     bold('nobody vouches for this bundle.'),
     ` It has no ${missing.join(' and no ')}.`,
   );
-  err.line('  Anybody on its way can have written or changed every word. It is marked as from nobody.');
+  err.line('  Anybody can have written or changed every word on the way. It is marked as unsigned.');
 }
 
 interface Wording {
   done: string;
   planned: string;
-  style: (text: string) => Styled;
+  style: (text: string) => StyledText;
 }
 
 const WORDINGS: Record<ImportedHandover['outcome'], Wording> = {
   imported: { done: 'imported', planned: 'would be imported', style: green },
   replaced: { done: 'replaced', planned: 'would replace yours', style: yellow },
   skipped: { done: 'skipped', planned: 'would be skipped', style: dim },
-  present: { done: 'kept before', planned: 'is kept already', style: dim },
+  present: { done: 'already here', planned: 'is already here', style: dim },
 };
 
-function print(out: Output, { signer, handovers }: Import, dryRun: boolean): void {
+function print(out: Output, { signer, handovers }: Import, isDryRun: boolean): void {
   for (const { id, title, facts, outcome } of handovers) {
     const { done, planned, style } = WORDINGS[outcome];
-    out.line(style(dryRun ? planned : done), '  ', bold(id), `  ${title}`, dim(`  (${countFacts(facts)})`));
+    out.line(
+      style(isDryRun ? planned : done),
+      '  ',
+      bold(id),
+      `  ${title}`,
+      dim(`  (${facts === 1 ? '1 fact' : `${facts} facts`})`),
+    );
   }
-  out.line(dim(signer === null ? 'signed by nobody' : `signed by ${signer.name}, key ${signer.key}`));
+  out.line(dim(signer === null ? 'not signed' : `signed by ${signer.name}, key ${signer.key}`));
   const [first] = handovers;
-  if (!dryRun && first !== undefined) out.line(dim(`read it: handover show ${first.id}`));
+  if (!isDryRun && first !== undefined) out.line(dim(`read it: handover show ${first.id}`));
 }

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { bold, dim, green, red, yellow } from '../../../app/describe/styled-text.ts';
 import { HandoverError } from '../../../errors.ts';
 import { toRecipient } from '../../../exchange/bundle/age.ts';
 import { fingerprint, formatPublicKey, isSameKey } from '../../../exchange/bundle/minisign.ts';
@@ -13,66 +14,41 @@ import {
 import { readPublicKey } from '../../../exchange/bundle/read-key.ts';
 import { findTrustList, readTrustList, revokeKeys, trustKey } from '../../../exchange/bundle/trust-list.ts';
 import { readHead } from '../../../platform/external-file.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { bold, dim, green, red, yellow } from '../output.ts';
+import { type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
 
 const KEY_ACTIONS = ['generate', 'list', 'trust', 'revoke', 'export'] as const;
-export type KeyAction = (typeof KEY_ACTIONS)[number];
-
-export interface KeysFlags {
-  name?: string;
-  json: boolean;
-}
-
-const text = (input: string): string => input;
+type KeyAction = (typeof KEY_ACTIONS)[number];
 
 function parseAction(input: string): KeyAction {
   const action = KEY_ACTIONS.find((known) => known === input);
   if (action !== undefined) return action;
-  throw new SyntaxError(`it is one of ${KEY_ACTIONS.join(', ')}`);
+  throw new SyntaxError(`give one of ${KEY_ACTIONS.join(', ')}`);
 }
 
-export const keys: Command<CliContext> = buildCommand<KeysFlags, [KeyAction, string?], CliContext>({
+const flags = { name: text('The signer’s name; yours for generate', 'name'), json };
+type KeysFlags = FlagValues<typeof flags>;
+
+export const keys = buildCommand<KeysFlags, [KeyAction, string?], CliContext>({
   func: runKeys,
   parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        { parse: parseAction, brief: KEY_ACTIONS.join(', '), placeholder: 'action' },
-        {
-          parse: text,
-          optional: true,
-          brief: 'To trust: a public key or its file. To revoke: a name, key or fingerprint',
-          placeholder: 'key',
-        },
-      ],
-    },
-    flags: {
-      name: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'The name of the signer; yours for generate',
-        placeholder: 'name',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
+    positional: tuple(
+      { parse: parseAction, brief: KEY_ACTIONS.join(', '), placeholder: 'action' },
+      optionalArgument('To trust: a public key or its file. To revoke: a name, key or fingerprint', 'key'),
+    ),
+    flags,
   },
-  docs: { brief: 'Keys to sign bundles with, and whose bundles to trust' },
+  docs: { brief: BRIEFS.keys },
 });
 
-export async function runKeys(
-  this: CliContext,
-  flags: KeysFlags,
-  action: KeyAction,
-  word?: string,
-): Promise<void> {
-  await ACTIONS[action](this, flags, word);
+async function runKeys(this: CliContext, values: KeysFlags, action: KeyAction, word?: string): Promise<void> {
+  await ACTIONS[action](this, values, word);
 }
 
 const ACTIONS: Record<
   KeyAction,
-  (context: CliContext, flags: KeysFlags, word?: string) => void | Promise<void>
+  (context: CliContext, values: KeysFlags, word?: string) => void | Promise<void>
 > = {
   generate,
   list,
@@ -81,21 +57,21 @@ const ACTIONS: Record<
   export: exportKeys,
 };
 
-async function generate(context: CliContext, flags: KeysFlags): Promise<void> {
+async function generate(context: CliContext, values: KeysFlags): Promise<void> {
   const { machine, out } = context;
-  const name = flags.name ?? machine.env.USER ?? machine.env.LOGNAME ?? 'me';
-  const keys = await generateKeys(machine, name);
-  if (flags.json) out.json({ ...(await describeOwn(keys)), folder: findKeysFolder(machine) });
+  const name = values.name ?? machine.env.USER ?? machine.env.LOGNAME ?? 'me';
+  const own = await generateKeys(machine, name);
+  if (values.json) out.json({ ...(await describeOwn(own)), folder: findKeysFolder(machine) });
   else {
     out.line('made the keys of ', bold(name), dim(`  (${findKeysFolder(machine)})`));
-    await printOwn(context, keys);
+    await printOwn(context, own);
   }
 }
 
-async function list({ machine, out }: CliContext, flags: KeysFlags): Promise<void> {
+async function list({ machine, out }: CliContext, values: KeysFlags): Promise<void> {
   const own = readOwnKeys(machine);
   const trusted = readTrustList(machine);
-  if (flags.json) {
+  if (values.json) {
     out.json({
       own: own === null ? null : await describeOwn(own),
       trust_list: findTrustList(machine),
@@ -108,40 +84,38 @@ async function list({ machine, out }: CliContext, flags: KeysFlags): Promise<voi
     });
     return;
   }
-  out.line(
-    own === null ? 'you have no key; make one with: handover keys generate' : `you sign as ${own.name}`,
-  );
+  out.line(own === null ? 'you have no key; make one: handover keys generate' : `you sign as ${own.name}`);
   if (trusted.length === 0) out.line('no key is trusted yet');
   for (const { name, state, key } of trusted)
     out.line(state === 'trusted' ? green('trusted  ') : red('revoked  '), fingerprint(key), '  ', bold(name));
 }
 
-function trust({ machine, out }: CliContext, flags: KeysFlags, word?: string): void {
+function trust({ machine, out }: CliContext, values: KeysFlags, word?: string): void {
   const key = readPublicKey(readKeyText(requireWord(word, 'a public key, or its file'), machine.cwd));
   const known = readTrustList(machine).find((entry) => isSameKey(entry.key, key));
-  const name = flags.name ?? known?.name;
+  const name = values.name ?? known?.name;
   if (name === undefined) {
     throw new HandoverError('HANDOVER_USAGE', 'whose key is it?', {
       hint: 'Add --name, such as --name alice',
     });
   }
   trustKey(machine, key, name);
-  if (flags.json) out.json({ name, fingerprint: fingerprint(key), public_key: formatPublicKey(key) });
+  if (values.json) out.json({ name, fingerprint: fingerprint(key), public_key: formatPublicKey(key) });
   else out.line('bundles of ', bold(name), ` are trusted from now on: ${fingerprint(key)}`);
 }
 
-function revoke({ machine, out }: CliContext, flags: KeysFlags, word?: string): void {
+function revoke({ machine, out }: CliContext, values: KeysFlags, word?: string): void {
   const revoked = revokeKeys(machine, requireWord(word, 'a name, a key or a fingerprint'));
-  if (flags.json)
+  if (values.json)
     out.json({ revoked: revoked.map(({ name, key }) => ({ name, fingerprint: fingerprint(key) })) });
-  for (const { name, key } of flags.json ? [] : revoked)
+  for (const { name, key } of values.json ? [] : revoked)
     out.line(yellow('revoked '), bold(name), `  ${fingerprint(key)}`);
 }
 
-async function exportKeys(context: CliContext, flags: KeysFlags): Promise<void> {
-  const keys = requireOwnKeys(context.machine);
-  if (flags.json) context.out.json(await describeOwn(keys));
-  else await printOwn(context, keys);
+async function exportKeys(context: CliContext, values: KeysFlags): Promise<void> {
+  const own = requireOwnKeys(context.machine);
+  if (values.json) context.out.json(await describeOwn(own));
+  else await printOwn(context, own);
 }
 
 async function describeOwn({ name, secret, identity }: OwnKeys): Promise<Record<string, string>> {
@@ -153,10 +127,10 @@ async function describeOwn({ name, secret, identity }: OwnKeys): Promise<Record<
   };
 }
 
-async function printOwn({ out }: CliContext, keys: OwnKeys): Promise<void> {
-  const { public_key = '', recipient = '' } = await describeOwn(keys);
-  out.line(dim('fingerprint  '), fingerprint(keys.secret));
-  out.line(dim('others type  '), `handover keys trust ${public_key} --name "${keys.name}"`);
+async function printOwn({ out }: CliContext, own: OwnKeys): Promise<void> {
+  const { public_key = '', recipient = '' } = await describeOwn(own);
+  out.line(dim('fingerprint  '), fingerprint(own.secret));
+  out.line(dim('others type  '), `handover keys trust ${public_key} --name "${own.name}"`);
   out.line(dim('to lock for  '), recipient);
 }
 

@@ -1,81 +1,53 @@
 import { buildCommand, type Command } from '@stricli/core';
+import { detectAgent } from '../../../app/context.ts';
+import { bold } from '../../../app/describe/styled-text.ts';
+import { markNamed } from '../../../app/mark.ts';
 import type { Mark } from '../../../handover/marks.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
-import { detectAgent } from '../agents.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { becauseFlag, factPositional, type MarkFlags, markFlags } from '../mark-flags.ts';
-import { markNamed } from '../mark-named.ts';
-import { bold } from '../output.ts';
+import { argument, type FlagValues, json, text, tuple } from '../flags.ts';
 
-export async function runPin(this: CliContext, flags: MarkFlags, word: string): Promise<void> {
-  await mark(this, 'pinned', { flags, word });
-}
+const positional = tuple(argument('The id of a fact, the beginning of one, or its words', 'fact'));
+const flags = {
+  in: text('The handover that has it; default: the newest of this project', 'id'),
+  because: text('Why'),
+  json,
+};
+type MarkFlags = FlagValues<typeof flags>;
 
-export async function runUnpin(this: CliContext, flags: MarkFlags, word: string): Promise<void> {
-  await mark(this, 'unpinned', { flags, word });
-}
+export const pin = makeCommand('pinned', BRIEFS.pin);
+export const unpin = makeCommand('unpinned', BRIEFS.unpin);
+export const resolve = makeCommand('resolved', BRIEFS.resolve);
 
-export async function runResolve(this: CliContext, flags: MarkFlags, word: string): Promise<void> {
-  await mark(this, 'resolved', { flags, word });
-}
-
-export async function runRefute(this: CliContext, flags: MarkFlags, word: string): Promise<void> {
-  await mark(this, 'refuted', { flags, word });
-}
-
-async function mark(
-  context: CliContext,
-  as: Mark['mark'],
-  { flags, word }: { flags: MarkFlags; word: string },
-): Promise<void> {
-  const { handover, fact, isNew } = await markNamed(context, {
-    mark: as,
-    word,
-    named: flags.in,
-    because: flags.because,
-    by: detectAgent(context.machine.env) === null ? 'human' : 'agent',
-  });
-  if (flags.json) {
-    context.out.json({
-      fact: fact.id,
-      mark: as,
-      in: handover.id,
-      project: handover.project.id,
-      changed: isNew,
-    });
-    return;
-  }
-  const text = cutToBytes(cleanLine(fact.text), 100);
-  context.out.line(isNew ? `${as} ` : `was ${as} already: `, bold(fact.id), `  ${fact.kind}: ${text}`);
-}
-
-export const pin: Command<CliContext> = buildCommand<MarkFlags, [string], CliContext>({
-  func: runPin,
-  parameters: { positional: factPositional, flags: markFlags },
-  docs: { brief: 'Keep a fact in every brief of this project until it is resolved' },
-});
-
-export const unpin: Command<CliContext> = buildCommand<MarkFlags, [string], CliContext>({
-  func: runUnpin,
-  parameters: { positional: factPositional, flags: markFlags },
-  docs: { brief: 'Take a pin away; the fact stays' },
-});
-
-export const resolve: Command<CliContext> = buildCommand<MarkFlags, [string], CliContext>({
-  func: runResolve,
-  parameters: { positional: factPositional, flags: markFlags },
-  docs: { brief: 'Say that a fact is settled: it leaves the briefs' },
-});
-
-export const refute: Command<CliContext> = buildCommand<
-  MarkFlags & { because: string },
-  [string],
-  CliContext
->({
-  func: runRefute,
+export const refute = buildCommand<MarkFlags & { because: string }, [string], CliContext>({
+  func: makeRun('refuted'),
   parameters: {
-    positional: factPositional,
-    flags: { ...markFlags, because: { ...becauseFlag, optional: false, brief: 'Why it did not work' } },
+    positional,
+    flags: { ...flags, because: { ...flags.because, optional: false, brief: 'Why it is wrong' } },
   },
-  docs: { brief: 'Say that a fact did not hold, and why: briefs warn of it' },
+  docs: { brief: BRIEFS.refute },
 });
+
+function makeCommand(mark: Mark['mark'], brief: string): Command<CliContext> {
+  return buildCommand({ func: makeRun(mark), parameters: { positional, flags }, docs: { brief } });
+}
+
+function makeRun(mark: Mark['mark']) {
+  return async function run(this: CliContext, values: MarkFlags, words: string): Promise<void> {
+    const { handover, fact, isNew } = await markNamed(this, {
+      mark,
+      words,
+      named: values.in,
+      because: values.because,
+      by: detectAgent(this.machine.env) === null ? 'human' : 'agent',
+    });
+    if (values.json) {
+      const { id, project } = handover;
+      this.out.json({ fact: fact.id, mark, in: id, project: project.id, changed: isNew });
+      return;
+    }
+    const shown = cutToBytes(cleanLine(fact.text), 100);
+    this.out.line(isNew ? `${mark} ` : `already ${mark}: `, bold(fact.id), `  ${fact.kind}: ${shown}`);
+  };
+}

@@ -1,73 +1,51 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
 import { clearPause, type PauseReach, setPause } from '../../../memory/runs/pause.ts';
+import type { Machine } from '../../../platform/machine.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { yellow } from '../output.ts';
+import { type FlagValues, json, text, toggle } from '../flags.ts';
 
-export interface PauseFlags {
-  why?: string;
-  everywhere: boolean;
-  json: boolean;
-}
+const flags = { everywhere: toggle('In all your projects, by ~/.agent_handover/PAUSE'), json };
+const pauseFlags = { why: text('The reason, shown to whoever is stopped'), ...flags };
 
-const everywhere = {
-  kind: 'boolean',
-  default: false,
-  withNegated: false,
-  brief: 'All projects of yours, by ~/.agent_handover/PAUSE',
-} as const;
-const json = { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' } as const;
-
-export const pause: Command<CliContext> = buildCommand<PauseFlags, [], CliContext>({
+export const pause = buildCommand({
   func: runPause,
-  parameters: {
-    flags: {
-      why: {
-        kind: 'parsed',
-        parse: (input: string): string => input,
-        optional: true,
-        brief: 'The reason, shown to whoever is stopped',
-        placeholder: 'text',
-      },
-      everywhere,
-      json,
-    },
-  },
-  docs: { brief: 'Stop all that writes by itself in this project' },
+  parameters: { flags: pauseFlags },
+  docs: { brief: BRIEFS.pause },
 });
 
-export const unpause: Command<CliContext> = buildCommand<Omit<PauseFlags, 'why'>, [], CliContext>({
+export const unpause = buildCommand({
   func: runUnpause,
-  parameters: { flags: { everywhere, json } },
-  docs: { brief: 'Let it write again' },
+  parameters: { flags },
+  docs: { brief: BRIEFS.unpause },
 });
 
-export function runPause(this: CliContext, flags: PauseFlags): void {
+function runPause(this: CliContext, values: FlagValues<typeof pauseFlags>): void {
   const { machine } = this;
-  const why =
-    flags.why === undefined
-      ? null
-      : openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(flags.why, {
-          byHuman: true,
-        });
-  const path = setPause(machine, reachOf(this, flags), why ?? '');
-  if (flags.json) this.out.json({ paused: true, path, why });
+  const why = values.why === undefined ? null : redact(values.why, machine);
+  const path = setPause(machine, reachOf(this, values.everywhere), why ?? '');
+  if (values.json) this.out.json({ paused: true, path, why });
   else this.out.line(`paused by ${path}`);
 }
 
-export function runUnpause(this: CliContext, flags: Omit<PauseFlags, 'why'>): void {
-  const wasSet = clearPause(this.machine, reachOf(this, flags));
+function runUnpause(this: CliContext, values: FlagValues<typeof flags>): void {
+  const wasSet = clearPause(this.machine, reachOf(this, values.everywhere));
   const left = findPause(this.machine, findProjectFolder(this.machine.cwd));
-  if (flags.json) {
+  if (values.json) {
     this.out.json({ paused: left !== null, was_set: wasSet, path: left?.path ?? null });
     return;
   }
   this.out.line(wasSet ? 'unpaused' : 'it was not paused here');
-  if (left !== null) this.err.line(yellow('note: '), `still paused by ${left.path}`);
+  if (left !== null) this.notify({ level: 'note', text: `still paused by ${left.path}` });
 }
 
-function reachOf({ machine }: CliContext, { everywhere }: Pick<PauseFlags, 'everywhere'>): PauseReach {
+function redact(text: string, machine: Machine): string {
+  return openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(text, { byHuman: true });
+}
+
+function reachOf({ machine }: CliContext, everywhere: boolean): PauseReach {
   return everywhere ? 'everywhere' : { root: findProjectFolder(machine.cwd) };
 }

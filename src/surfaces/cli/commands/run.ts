@@ -1,4 +1,7 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { dim } from '../../../app/describe/styled-text.ts';
+import { findCheckpoint } from '../../../app/runs/check.ts';
 import {
   assertHasNote,
   makeSteps,
@@ -13,143 +16,117 @@ import { type RunOutcome, runSteps, type StepEvent } from '../../../memory/runs/
 import { nameOfStep, readRunConfig } from '../../../memory/runs/run-config.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
-import { findCheckpoint } from '../check-now.ts';
-import { type CliContext, findStore, refuseBoth } from '../context.ts';
-import { dim } from '../output.ts';
-import { checkpointFlag } from './check.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
+import {
+  checkpointFlag,
+  conflictError,
+  dryRun,
+  type FlagValues,
+  json,
+  readInputText,
+  text,
+  toggle,
+} from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface RunFlags {
-  config?: string;
-  note?: string;
-  currentState?: string;
-  checkpoint?: string;
-  noPush: boolean;
-  dryRun: boolean;
-  resume: boolean;
-  restart: boolean;
-  json: boolean;
-}
+const flags = {
+  config: text(
+    'The file that configures the steps; default: handover.toml of the project, or your own settings',
+    'file',
+  ),
+  note: text('What happened; - reads it from standard input'),
+  currentState: text('Where things stand; default: the note'),
+  checkpoint: checkpointFlag,
+  noPush: toggle('Publish nothing'),
+  dryRun,
+  resume: toggle('Only resume an interrupted run'),
+  restart: toggle('Start over, even if a run was interrupted'),
+  json,
+};
+type RunFlags = FlagValues<typeof flags>;
 
-const text = (input: string): string => input;
-const one = (brief: string, placeholder: string) =>
-  ({ kind: 'parsed', parse: text, optional: true, brief, placeholder }) as const;
-const yes = (brief: string) => ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;
+export const run = buildCommand({ func: runRun, parameters: { flags }, docs: { brief: BRIEFS.run } });
 
-export const run: Command<CliContext> = buildCommand<RunFlags, [], CliContext>({
-  func: runRun,
-  parameters: {
-    flags: {
-      config: one(
-        'Declares the steps; the project’s handover.toml, or your own settings, if left out',
-        'file',
-      ),
-      note: one('What happened; - reads it from standard input', 'text'),
-      currentState: one('Where things stand; the note if left out', 'text'),
-      checkpoint: checkpointFlag,
-      noPush: yes('Send nothing anywhere'),
-      dryRun: yes('Only say what would be done'),
-      resume: yes('Only go on with a run that was interrupted'),
-      restart: yes('Begin anew, even if a run was interrupted'),
-      json: yes('Print JSON'),
-    },
-  },
-  docs: { brief: 'Carry out the declared steps, going on where an interrupted run ended' },
-});
-
-const MAX_INPUT_BYTES = 2 * 1024 * 1024;
-
-export async function runRun(this: CliContext, flags: RunFlags): Promise<void> {
-  if (flags.resume && flags.restart) throw refuseBoth('--resume', '--restart');
+async function runRun(this: CliContext, values: RunFlags): Promise<void> {
+  const { resume, restart } = values;
+  if (resume && restart) throw conflictError('--resume', '--restart');
   const { machine } = this;
   const root = findProjectFolder(machine.cwd);
-  const config = readRunConfig(machine, root, flags.config);
-  const place: RunPlace = { store: findStore(this), root, config, push: !flags.noPush };
-  const checkpoint = new Checkpoint(chooseCheckpoint(this, flags, config.checkpoint), machine);
-  if (flags.dryRun) {
-    printPlan(this, flags, { place, checkpoint });
+  const config = readRunConfig(machine, root, values.config);
+  const place: RunPlace = { store: findStore(this), root, config, push: !values.noPush };
+  const checkpoint = new Checkpoint(chooseCheckpoint(this, values, config.checkpoint), machine);
+  if (values.dryRun) {
+    printPlan(this, values, { place, checkpoint });
     return;
   }
-  const isInterrupted = !flags.restart && checkpoint.resumeCode() === 1;
-  if (flags.resume && !isInterrupted) {
-    printNothing(this, flags);
+  const isInterrupted = !restart && checkpoint.resumeCode() === 1;
+  if (resume && !isInterrupted) {
+    printNothing(this, values);
     return;
   }
-  const inputs = await readInputs(this, flags, place);
+  const inputs = await readInputs(this, values, place);
   if (!isInterrupted) await assertHasNote(place, inputs);
   const outcome = await runSteps({
     steps: makeSteps(place),
     checkpoint,
-    restart: flags.restart,
-    resumeOnly: flags.resume,
+    restart,
+    resumeOnly: resume,
     inputs,
     findPause: () => findPause(machine, root, config.pauseFiles),
-    onEvent: drawProgress(this),
+    onEvent: (event) => {
+      if (this.drawsProgress) drawStep(this.err, event);
+    },
   });
-  if (outcome === null) printNothing(this, flags);
-  else print(this, outcome, flags);
+  if (outcome === null) printNothing(this, values);
+  else print(this, outcome, values);
 }
 
-function printNothing({ out }: CliContext, { json }: RunFlags): void {
-  if (json) out.json({ executed: [], resumed: false });
-  else out.line('no run was interrupted: nothing to go on with');
+function printNothing({ out }: CliContext, values: RunFlags): void {
+  if (values.json) out.json({ executed: [], resumed: false });
+  else out.line('nothing to resume: no run was interrupted');
 }
 
-/** A flag, then the environment, then the declaration, then the usual place. */
-function chooseCheckpoint({ machine }: CliContext, flags: RunFlags, declared: string | null): string {
-  const variable = machine.env.AGENT_HANDOVER_CHECKPOINT;
-  return findCheckpoint(
-    machine.cwd,
-    flags.checkpoint ?? (variable ? undefined : (declared ?? undefined)),
-    variable,
-  );
+/** A flag, then the environment, then the configuration, then the default. */
+function chooseCheckpoint({ machine }: CliContext, values: RunFlags, configured: string | null): string {
+  const hasVariable = Boolean(machine.env.AGENT_HANDOVER_CHECKPOINT);
+  return findCheckpoint(machine, values.checkpoint ?? (hasVariable ? undefined : (configured ?? undefined)));
 }
 
-/** They are kept with the run, so they are redacted before it begins. */
+/** They are saved with the run, so they are redacted before it starts. */
 async function readInputs(
   context: CliContext,
-  flags: RunFlags,
+  values: RunFlags,
   place: RunPlace,
 ): Promise<Map<string, string>> {
   const inputs = new Map<string, string>();
-  const note = flags.note === '-' ? readNote(context) : flags.note;
-  for (const [input, text] of [
+  const note = values.note === '-' ? readInputText(context, 'Give a shorter note.') : values.note;
+  for (const [input, words] of [
     [NOTE_INPUT, note],
-    [STATE_INPUT, flags.currentState],
+    [STATE_INPUT, values.currentState],
   ] as const) {
-    if (text === undefined) continue;
-    if (text.trim() === '') throw refuseEmpty(input);
-    inputs.set(input, await redactSaid(place, text));
+    if (words === undefined) continue;
+    if (words.trim() === '') throw emptyInputError(input);
+    inputs.set(input, await redactSaid(place, words));
   }
   return inputs;
 }
 
-function refuseEmpty(input: string): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', `the ${input.replace('_', ' ')} that was given is empty`, {
+function emptyInputError(input: string): HandoverError {
+  return new HandoverError('HANDOVER_USAGE', `the ${input.replace('_', ' ')} is empty`, {
     hint: 'Give a text, or leave the flag out. Nothing was done.',
   });
 }
 
-function readNote(context: CliContext): string {
-  const text = context.readInput(MAX_INPUT_BYTES);
-  if (text !== null) return text;
-  throw new HandoverError(
-    'HANDOVER_TEXT_TOO_LARGE',
-    `standard input has more than ${MAX_INPUT_BYTES} bytes`,
-    {
-      hint: 'Give a shorter note.',
-    },
-  );
-}
-
 function printPlan(
   { out }: CliContext,
-  flags: RunFlags,
+  values: RunFlags,
   { place, checkpoint }: { place: RunPlace; checkpoint: Checkpoint },
 ): void {
   const { config } = place;
   const steps = config.steps.map(nameOfStep);
   const backend = config.backend ?? 'none';
-  if (flags.json) {
+  if (values.json) {
     const { memoryDir, tag, path } = config;
     out.json({ config: path, memory_dir: memoryDir, tag, checkpoint: checkpoint.path, backend, steps });
     return;
@@ -161,21 +138,18 @@ function printPlan(
   out.line(`steps: ${steps.join(', ')}`);
 }
 
-function drawProgress({ err, drawsProgress }: CliContext): (event: StepEvent) => void {
-  return (event) => {
-    if (!drawsProgress) return;
-    if (event.kind === 'begun') err.redraw(dim(`step ${event.position} of ${event.total}: ${event.step}`));
-    else err.redraw(null);
-  };
+function drawStep(err: Output, event: StepEvent): void {
+  if (event.kind === 'begun') err.redraw(dim(`step ${event.position} of ${event.total}: ${event.step}`));
+  else err.redraw(null);
 }
 
-function print({ out, err }: CliContext, outcome: RunOutcome, flags: RunFlags): void {
+function print({ out, err }: CliContext, outcome: RunOutcome, values: RunFlags): void {
   const { id, executed, skipped, attempts, changes } = outcome;
-  if (flags.json) {
+  if (values.json) {
     out.json({ id, executed, skipped, attempts, changes });
     return;
   }
   for (const change of changes) err.line(dim(change));
-  if (skipped.length > 0) err.line(dim(`done before: ${skipped.join(', ')}`));
+  if (skipped.length > 0) err.line(dim(`already done: ${skipped.join(', ')}`));
   out.line(`handover steps executed: ${executed.length === 0 ? '(none)' : executed.join(', ')}`);
 }

@@ -1,113 +1,66 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
 import type { FoundSession } from '../../../agents/agent.ts';
 import { findSessions, type SessionFilter } from '../../../app/capture/find-session.ts';
+import { findStore } from '../../../app/context.ts';
+import { bold, dim } from '../../../app/describe/styled-text.ts';
+import { parseCount, parseMoment, requireAgent } from '../../../app/parse.ts';
 import { describeAge, formatTimestamp } from '../../../model/time.ts';
 import { identifyProject } from '../../../platform/project.ts';
-import { requireAgent } from '../agents.ts';
-import { type CliContext, findStore } from '../context.ts';
-import { toLimit } from '../filters.ts';
-import { bold, dim, type Output } from '../output.ts';
-import { parseCount, parseMoment } from '../words.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
+import { filterFlags, toLimit } from '../filters.ts';
+import { type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface SessionsFlags {
-  agent?: string;
-  project?: string;
-  since?: string;
-  limit?: string;
-  line?: string;
-  json: boolean;
-}
+const flags = {
+  agent: filterFlags.agent,
+  project: text('Only of the project in this folder', 'folder'),
+  since: text('Only changed since then: 2h, 7d, 2026-01-31', 'time'),
+  limit: filterFlags.limit,
+  line: text('With an id: only what was said around this line', 'number'),
+  json,
+};
+type SessionsFlags = FlagValues<typeof flags>;
 
-const text = (input: string): string => input;
-
-export const sessions: Command<CliContext> = buildCommand<SessionsFlags, [string?], CliContext>({
+export const sessions = buildCommand({
   func: runSessions,
   parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          parse: text,
-          optional: true,
-          brief: 'Show what was said in the session with this id, without secrets',
-          placeholder: 'id',
-        },
-      ],
-    },
-    flags: {
-      agent: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only of this agent',
-        placeholder: 'name',
-      },
-      project: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only of the project in this folder',
-        placeholder: 'folder',
-      },
-      since: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only changed since then: 2h, 7d, 2026-01-31',
-        placeholder: 'time',
-      },
-      limit: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'At most so many; 0 for all',
-        placeholder: 'count',
-      },
-      line: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Of the session that is shown, only what stands around this line',
-        placeholder: 'number',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
+    positional: tuple(optionalArgument('Show what was said in this session, without secrets', 'id')),
+    flags,
   },
-  docs: {
-    brief: 'List the sessions that agents keep on this machine, newest first, or show the text of one',
-  },
+  docs: { brief: BRIEFS.sessions },
 });
 
 const ROWS_FOR_A_PERSON = 20;
 
-export async function runSessions(this: CliContext, flags: SessionsFlags, id?: string): Promise<void> {
+async function runSessions(this: CliContext, values: SessionsFlags, id?: string): Promise<void> {
   const { machine } = this;
-  if (id !== undefined) return await showSession(this, flags, id);
+  if (id !== undefined) return await showSession(this, values, id);
   const filter: SessionFilter = {};
-  if (flags.agent !== undefined) filter.agent = requireAgent(flags.agent);
-  if (flags.project !== undefined) filter.project = identifyProject(flags.project, machine).id;
-  if (flags.since !== undefined) filter.sinceMs = parseMoment(flags.since, machine.clock.now(), 'first');
-  const limit = toLimit(flags, flags.json ? null : ROWS_FOR_A_PERSON);
+  if (values.agent !== undefined) filter.agent = requireAgent(values.agent);
+  if (values.project !== undefined) filter.project = identifyProject(values.project, machine).id;
+  if (values.since !== undefined) filter.sinceMs = parseMoment(values.since, machine.clock.now(), 'first');
+  const limit = toLimit(values, values.json ? null : ROWS_FOR_A_PERSON);
   const found = await findSessions(machine, filter);
   const shown = limit === null ? found : found.slice(0, limit);
-  if (flags.json) {
+  if (values.json) {
     await this.out.jsonArray(shown.map(toJson));
     return;
   }
   for (const session of shown) printSession(this.out, session, machine.clock.now());
   if (found.length === 0) this.out.line('no sessions found');
   if (shown.length < found.length) {
-    this.err.line(dim(`${found.length - shown.length} more; all of them: handover sessions --limit 0`));
+    this.err.line(dim(`${found.length - shown.length} more; show all: handover sessions --limit 0`));
   }
 }
 
-async function showSession(context: CliContext, flags: SessionsFlags, id: string): Promise<void> {
+async function showSession(context: CliContext, values: SessionsFlags, id: string): Promise<void> {
   const { openSession } = await import('../../../search/sessions/open-session.ts');
-  const { printSession, sessionToJson } = await import('../print-session.ts');
-  const line = flags.line === undefined ? null : parseCount(flags.line, 0);
+  const { describeSession, sessionToJson } = await import('../../../app/describe/session.ts');
+  const line = values.line === undefined ? null : parseCount(values.line, 0);
   const session = await openSession(findStore(context), id);
-  if (flags.json) context.out.json(sessionToJson(session, line));
-  else printSession(context, session, line);
+  if (values.json) context.out.json(sessionToJson(session, line));
+  else context.out.lines(describeSession(session, line, context.machine));
 }
 
 function toJson(session: FoundSession): unknown {

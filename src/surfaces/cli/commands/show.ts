@@ -1,66 +1,55 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { bold, dim, yellow } from '../../../app/describe/styled-text.ts';
+import { pickHandover } from '../../../app/find-handover.ts';
+import { requireFact } from '../../../app/mark.ts';
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
 import type { Chain, Handover, Imported, Parted, Quality } from '../../../model/handover.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
 import { readEarlier } from '../../../store/earlier.ts';
-import { type CliContext, findStore } from '../context.ts';
-import { bold, dim, type Output, yellow } from '../output.ts';
-import { idFlag, idPositional, pickHandover } from '../pick.ts';
-import { requireFact } from '../pick-fact.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
+import { type FlagValues, idFlag, idPositional, text, toggle } from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface ShowFlags {
-  id?: string;
-  events?: string;
-  json: boolean;
-}
-
-export const show: Command<CliContext> = buildCommand<ShowFlags, [string?], CliContext>({
-  func: runShow,
-  parameters: {
-    positional: idPositional,
-    flags: {
-      id: idFlag,
-      events: {
-        kind: 'parsed',
-        parse: (input: string): string => input,
-        optional: true,
-        inferEmpty: true,
-        brief: 'Walk back from the facts, or from the one with this id, to the events they came from',
-        placeholder: 'fact',
-      },
-      json: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Print JSON: the sealed record, or the events',
-      },
-    },
+const flags = {
+  id: idFlag,
+  events: {
+    ...text('Trace the facts, or the one with this id, to the events they came from', 'fact'),
+    inferEmpty: true,
   },
-  docs: { brief: 'Show all of a handover' },
+  json: toggle('Print JSON: the sealed record, or the events'),
+} as const;
+type ShowFlags = FlagValues<typeof flags>;
+
+export const show = buildCommand({
+  func: runShow,
+  parameters: { positional: idPositional, flags },
+  docs: { brief: BRIEFS.show },
 });
 
-export async function runShow(this: CliContext, flags: ShowFlags, id?: string): Promise<void> {
-  if (flags.events !== undefined) {
-    await showEvents(this, flags, id);
+async function runShow(this: CliContext, values: ShowFlags, id?: string): Promise<void> {
+  if (values.events !== undefined) {
+    await showEvents(this, values, id ?? values.id);
     return;
   }
-  const handover = await pickHandover(this, id ?? flags.id);
-  if (flags.json) this.out.json(handover);
+  const handover = await pickHandover(this, id ?? values.id);
+  if (values.json) this.out.json(handover);
   else printHandover(this.out, handover);
 }
 
-/** A word behind the flag is a fact; one that cannot be, where no handover was named, is the handover. */
-async function showEvents(context: CliContext, flags: ShowFlags, id: string | undefined): Promise<void> {
-  const word = (flags.events ?? '').trim();
-  const isHandover = id === undefined && flags.id === undefined && word !== '' && !/^f/i.test(word);
-  const handover = await pickHandover(context, isHandover ? word : (id ?? flags.id));
+/** The word after the flag is a fact; if it cannot be one and no handover was named, it is the handover. */
+async function showEvents(context: CliContext, values: ShowFlags, id: string | undefined): Promise<void> {
+  const word = (values.events ?? '').trim();
+  const isHandover = id === undefined && word !== '' && !/^f/i.test(word);
+  const handover = await pickHandover(context, isHandover ? word : id);
   const facts = isHandover || word === '' ? handover.facts : [requireFact(handover, word)];
   const { traceFacts } = await import('../../../app/capture/trace.ts');
-  const { printTrace, traceToJson } = await import('../print-trace.ts');
+  const { describeTrace, traceToJson } = await import('../../../app/describe/trace.ts');
   const earlier = readEarlier(findStore(context), handover);
   const trace = await traceFacts(handover, facts, { machine: context.machine, earlier });
-  if (flags.json) context.out.json(traceToJson(handover, trace));
-  else printTrace(context.out, handover, trace);
+  if (values.json) context.out.json(traceToJson(handover, trace));
+  else context.out.lines(describeTrace(handover, trace));
 }
 
 function printHandover(out: Output, handover: Handover): void {
@@ -75,7 +64,7 @@ function printHandover(out: Output, handover: Handover): void {
   );
   if (handover.project.remote !== null) out.line(dim('remote   '), handover.project.remote);
   if (handover.imported !== undefined) {
-    out.line(dim('imported '), `${handover.imported.format}, where its id was ${handover.imported.id}`);
+    out.line(dim('imported '), `from ${handover.imported.format}, where its id was ${handover.imported.id}`);
     printSigner(out, handover.imported.signer);
   }
   if (handover.previous !== null)
@@ -96,7 +85,7 @@ function printHandover(out: Output, handover: Handover): void {
 }
 
 function printSigner(out: Output, signer: Imported['signer']): void {
-  if (signer === null) out.line(dim('signer   '), yellow('nobody: anybody can have written this'));
+  if (signer === null) out.line(dim('signer   '), yellow('none: anybody can have written this'));
   else if (signer !== undefined) out.line(dim('signer   '), `${signer.name}, key ${signer.key}`);
 }
 

@@ -1,24 +1,36 @@
-import { buildCommand, type Command } from '@stricli/core';
-import { listPending } from '../../../memory/runs/checkpoint.ts';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { dim, yellow } from '../../../app/describe/styled-text.ts';
+import { findHookFailures } from '../../../app/doctor.ts';
+import { findRestoreCandidate } from '../../../app/restore.ts';
+import { findCheckpoint } from '../../../app/runs/check.ts';
+import { Checkpoint, listPending } from '../../../memory/runs/checkpoint.ts';
 import type { RunState } from '../../../memory/runs/checkpoint-file.ts';
 import { describeAge } from '../../../model/time.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { describePlace } from '../../../platform/place.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
-import { type CliContext, findStore } from '../context.ts';
-import { findHookFailures } from '../hook-failures.ts';
-import { dim, yellow } from '../output.ts';
-import { findWaiting } from '../waiting.ts';
-import { type CheckpointFlags, checkpointFlag, openCheckpoint } from './check.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
+import { checkpointFlag, type FlagValues, json } from '../flags.ts';
+
+const flags = { checkpoint: checkpointFlag, json };
+
+export const status = buildCommand({
+  func: runStatus,
+  parameters: { flags },
+  docs: { brief: BRIEFS.status },
+});
 
 /** The first lines are those of the original tool; what it did not know follows. */
-export async function runStatus(this: CliContext, flags: CheckpointFlags): Promise<void> {
-  const checkpoint = openCheckpoint(this, flags.checkpoint);
+async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
+  const { machine } = this;
+  const checkpoint = new Checkpoint(findCheckpoint(machine, values.checkpoint), machine);
   const state = checkpoint.load();
-  const pause = findPause(this.machine, findProjectFolder(this.machine.cwd));
-  const newest = await findWaiting(this, describePlace('.', this.machine), undefined);
+  const pause = findPause(machine, findProjectFolder(machine.cwd));
+  const newest = await findRestoreCandidate(this, describePlace('.', machine), undefined);
   const failures = findHookFailures(findStore(this));
-  if (flags.json) {
+  if (values.json) {
     this.out.json({
       ...toJson(state),
       path: checkpoint.path,
@@ -37,7 +49,7 @@ export async function runStatus(this: CliContext, flags: CheckpointFlags): Promi
   if (state.status === 'in_progress' && pending.length > 0) this.out.line(`pending: ${pending.join(', ')}`);
   if (state.run !== null) {
     const { id, attempts, steps, changes } = state.run;
-    this.out.line(dim(`run: ${id}, attempt ${attempts}, begun ${state.startedAt ?? 'at an unknown time'}`));
+    this.out.line(dim(`run: ${id}, attempt ${attempts}, started ${state.startedAt ?? 'at an unknown time'}`));
     for (const [name, { error }] of steps)
       if (error !== null)
         this.out.line(yellow('error: '), error.includes(name) ? error : `${error} (${name})`);
@@ -50,9 +62,9 @@ export async function runStatus(this: CliContext, flags: CheckpointFlags): Promi
       pause.why === null ? '' : dim(`(${pause.path})`),
     );
   if (newest !== null) {
-    const { handover, status } = newest;
+    const { handover, status: entry } = newest;
     const age = describeAge(this.machine.clock.now() - Date.parse(handover.created_at));
-    this.out.line(`newest: ${handover.title} `, dim(`(${handover.id}, ${age}, ${status.status})`));
+    this.out.line(`newest: ${handover.title} `, dim(`(${handover.id}, ${age}, ${entry.status})`));
   }
   for (const { message } of failures) this.out.line(yellow('warning: '), message);
 }
@@ -66,14 +78,3 @@ function toJson({ status, steps, startedAt, finishedAt, run }: RunState): Record
     steps: [...steps].map(([name, state]) => ({ name, state, ...run?.steps.get(name) })),
   };
 }
-
-export const status: Command<CliContext> = buildCommand<CheckpointFlags, [], CliContext>({
-  func: runStatus,
-  parameters: {
-    flags: {
-      checkpoint: checkpointFlag,
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Tell how far the last run came, whether automation is paused, and what waits here' },
-});

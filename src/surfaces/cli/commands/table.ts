@@ -1,11 +1,12 @@
 import type { Command, RouteMap } from '@stricli/core';
+import type { CommandName } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 
 /** A command, or commands below a common name. */
 export type CliTarget = Command<CliContext> | RouteMap<CliContext>;
 
-/** Every command, loaded only when it is called. The order is the one of the help. */
-export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
+/** Every command, loaded only when it is called. */
+export const COMMANDS: Readonly<Record<CommandName, () => Promise<CliTarget>>> = {
   save: async () => (await import('./save.ts')).save,
   capture: async () => (await import('./capture.ts')).capture,
   sessions: async () => (await import('./sessions.ts')).sessions,

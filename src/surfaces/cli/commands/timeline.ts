@@ -1,17 +1,26 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
 import { type Day, type SessionOfDay, tellTimeline } from '../../../app/ask/timeline.ts';
 import { gatherSessions } from '../../../app/ask/told-session.ts';
+import { findStore, withCatalog } from '../../../app/context.ts';
+import { bold, dim, green, type Part, red } from '../../../app/describe/styled-text.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { readEntriesOf } from '../../../store/journal.ts';
-import { type CliContext, findStore, withCatalog } from '../context.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
-import { bold, dim, green, type Output, type Part, red } from '../output.ts';
-import { type QuestionFlags, questionFlags, shorten, toScope, widen } from '../question-flags.ts';
+import type { Output } from '../output.ts';
+import { type QuestionFlags, questionFlags, shorten, suggestWider, toScope } from '../questions.ts';
+
+export const timeline = buildCommand({
+  func: runTimeline,
+  parameters: { flags: questionFlags },
+  docs: { brief: BRIEFS.timeline },
+});
 
 const SESSIONS_SHOWN = 20;
-const TOLD = ['delivered', 'consumed', 'pinned', 'resolved', 'refuted'] as const;
+const SHOWN_ENTRIES = ['delivered', 'consumed', 'pinned', 'resolved', 'refuted'] as const;
 
-export async function runTimeline(this: CliContext, flags: QuestionFlags): Promise<void> {
+async function runTimeline(this: CliContext, flags: QuestionFlags): Promise<void> {
   const { out, err } = this;
   const scope = await toScope(flags, this);
   const store = findStore(this);
@@ -24,17 +33,19 @@ export async function runTimeline(this: CliContext, flags: QuestionFlags): Promi
     }),
   );
   const days =
-    sessions.length === 0 ? [] : tellTimeline(sessions, { entries: readEntriesOf(store, TOLD), read });
+    sessions.length === 0
+      ? []
+      : tellTimeline(sessions, { entries: readEntriesOf(store, SHOWN_ENTRIES), read });
   if (flags.json) {
     out.json({ days, has_more: hasMore });
     return;
   }
   for (const day of days) printDay(out, day, flags.all);
   if (days.length === 0) {
-    out.line('nothing was handed over');
-    err.line(dim('next: '), widen(flags, 'timeline'));
+    out.line('no handovers found');
+    err.line(dim('next: '), suggestWider(flags, 'timeline'));
   }
-  if (hasMore) err.line(dim('earlier sessions are kept; all of them: handover timeline --limit 0'));
+  if (hasMore) err.line(dim('there are earlier sessions; show all: handover timeline --limit 0'));
 }
 
 const COMMITS_OF_A_DAY = 10;
@@ -69,7 +80,7 @@ function printSession(out: Output, session: SessionOfDay, all: boolean): void {
   for (const { kind, text } of decisions.slice(0, DECISIONS_SHOWN))
     out.line(dim(`         ${kind === 'decision' ? 'decided' : 'rejected'}: `), shorten(text));
   if (decisions.length > DECISIONS_SHOWN)
-    out.line(dim(`         and ${decisions.length - DECISIONS_SHOWN} more that was settled`));
+    out.line(dim(`         and ${decisions.length - DECISIONS_SHOWN} more decisions`));
   const outcomes: Part[] = [
     ...checks.failed.map((text) => red(`${text} failed`)),
     ...checks.passed.map((text) => green(`${text} passed`)),
@@ -84,15 +95,7 @@ function describeRest({ files_changed, open_errors, given_at, handover, handover
   return [
     ...(files_changed === 0 ? [] : [`${files_changed} ${files_changed === 1 ? 'file' : 'files'} changed`]),
     ...(open_errors === 0 ? [] : [`${open_errors} ${open_errors === 1 ? 'error' : 'errors'} open`]),
-    ...(given === undefined ? [] : [`taken up ${given.slice(0, 10)} ${timeOf(given)}`]),
+    ...(given === undefined ? [] : [`resumed ${given.slice(0, 10)} ${timeOf(given)}`]),
     handovers === 1 ? handover : `${handover} and ${handovers - 1} before it`,
   ].join(', ');
 }
-
-export const timeline: Command<CliContext> = buildCommand<QuestionFlags, [], CliContext>({
-  func: runTimeline,
-  parameters: {
-    flags: questionFlags,
-  },
-  docs: { brief: 'What happened, day by day: sessions, decisions, checks, commits' },
-});

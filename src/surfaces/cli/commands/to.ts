@@ -1,7 +1,12 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
 import { findLaunch, type Launch } from '../../../agents/launch.ts';
+import { findStore } from '../../../app/context.ts';
+import { dim } from '../../../app/describe/styled-text.ts';
+import { findId, findNewestHere } from '../../../app/find-handover.ts';
+import { requireAgent, requireReader } from '../../../app/parse.ts';
+import { catchUpHere, findChangesHere, nothingHereError } from '../../../app/resume.ts';
 import { HandoverError } from '../../../errors.ts';
-import { compileBrief, DEFAULT_BUDGET } from '../../../handover/brief/compile.ts';
+import { compileBrief } from '../../../handover/brief/compile.ts';
 import { BYTES_PER_TOKEN } from '../../../handover/brief/weighed.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { findWorkFolder } from '../../../platform/find-folder.ts';
@@ -10,85 +15,52 @@ import { runInForeground } from '../../../platform/foreground.ts';
 import { describePlace } from '../../../platform/place.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { requireHandover } from '../../../store/resolve.ts';
-import { requireAgent } from '../agents.ts';
-import { findChangesHere } from '../changes-here.ts';
-import { type CliContext, findStore } from '../context.ts';
-import { catchUpHere, findNewestHere, refuseUnknown } from '../newest-here.ts';
-import { dim, yellow } from '../output.ts';
-import { idFlag, pickNamed } from '../pick.ts';
-import { requireReader } from '../readers.ts';
-import { redactWords } from '../redact-words.ts';
-import { parseCount } from '../words.ts';
+import { budgetFlag, readBudget } from '../brief-flags.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
+import { argument, type FlagValues, redactedText, text, toggle, tuple } from '../flags.ts';
 
-export interface ToFlags {
-  goal?: string;
-  from?: string;
-  budget?: string;
-  print: boolean;
-  json: boolean;
-}
+const flags = {
+  goal: redactedText('What it will do; steers the choice of facts'),
+  from: text('Start from this handover instead of the newest of this worktree', 'id'),
+  budget: budgetFlag,
+  print: toggle('Show what would be started, without starting it'),
+  json: toggle('The same as --print, as JSON'),
+};
 
-const text = (input: string): string => input;
-
-export const to: Command<CliContext> = buildCommand<ToFlags, [string], CliContext>({
+export const to = buildCommand({
   func: runTo,
-  parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [{ parse: text, brief: 'The agent to start', placeholder: 'agent' }],
-    },
-    flags: {
-      goal: {
-        kind: 'parsed',
-        parse: redactWords,
-        optional: true,
-        brief: 'What it is to do; steers the choice of facts',
-        placeholder: 'text',
-      },
-      from: { ...idFlag, brief: 'Start from this handover, instead of the newest one of this worktree' },
-      budget: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Tokens of the brief at most (2000)',
-        placeholder: 'tokens',
-      },
-      print: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Show what would be started, and do not start it',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'The same as --print, as JSON' },
-    },
-  },
-  docs: { brief: 'Start another agent with the brief, in the right folder' },
+  parameters: { positional: tuple(argument('The agent to start', 'agent')), flags },
+  docs: { brief: BRIEFS.to },
 });
 
-export async function runTo(this: CliContext, flags: ToFlags, words: string): Promise<void> {
+async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: string): Promise<void> {
+  const { machine } = this;
+  const { goal } = values;
   const reader = requireReader(words);
   const launch = findLaunch(requireAgent(reader.agent));
-  const handover = await chooseHandover(this, flags.from);
-  const known = findWorkFolder(handover.workspace, handover.project, this.machine);
-  const changes =
-    known === null
-      ? {}
-      : { changes: findChangesHere(handover, describePlace(known, this.machine), this.machine) };
+  const handover = await chooseHandover(this, values.from);
+  const known = findWorkFolder(handover.workspace, handover.project, machine);
   const brief = compileBrief(readMarked(findStore(this), handover), reader, {
-    budget: chooseBudget(this, flags.budget),
-    ...(flags.goal === undefined ? {} : { goal: flags.goal }),
-    ...changes,
+    budget: chooseBudget(this, values.budget),
+    ...(goal === undefined ? {} : { goal }),
+    ...(known === null ? {} : { changes: findChangesHere(handover, describePlace(known, machine), machine) }),
   });
-  const prompt = writePrompt(brief.text, launch, flags.goal);
-  const folder = known ?? stayHere(this, handover);
+  const prompt = writePrompt(brief.text, launch, goal);
+  if (known === null)
+    this.notify({
+      level: 'note',
+      text: `${handover.workspace.root} is not on this machine; starting the agent in this folder`,
+    });
+  const folder = known ?? machine.cwd;
   const { program, takes } = launch;
   const args = launch.writeArgs(takes === 'file' ? 'FILE' : 'PROMPT');
-  if (flags.json) {
+  if (values.json) {
     this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
     return;
   }
   this.err.line(dim(`handover ${handover.id}, in ${folder}: ${program} ${args.join(' ')}`));
-  if (flags.print) this.out.block(prompt);
+  if (values.print) this.out.block(prompt);
   else this.process.exitCode = await start(this, launch, { prompt, folder });
 }
 
@@ -96,16 +68,19 @@ export async function runTo(this: CliContext, flags: ToFlags, words: string): Pr
 const MOST_BYTES = 30_000;
 const MOST_TOKENS = Math.floor(MOST_BYTES / BYTES_PER_TOKEN);
 
-function chooseBudget({ err }: CliContext, words: string | undefined): number {
-  const budget = words === undefined ? DEFAULT_BUDGET : parseCount(words, 1);
+function chooseBudget(context: CliContext, words: string | undefined): number {
+  const budget = readBudget(words);
   if (budget > MOST_TOKENS)
-    err.line(yellow('note: '), `a first prompt takes ${MOST_TOKENS} tokens at most; the brief has no more`);
+    context.notify({
+      level: 'note',
+      text: `a first prompt holds at most ${MOST_TOKENS} tokens, so the brief is limited to that`,
+    });
   return Math.min(budget, MOST_TOKENS);
 }
 
 /**
- * Begins with words of our own: a first character such as / or # is a command in some agents. What is quoted must attach
- * no file, so an @ of it stands apart where it would; the goal is the user's own.
+ * Begins with words of our own, since some agents take a first character such as / or # as a command. An @ in the
+ * quoted brief must not attach a file, so it is set apart where it would; the goal is the user's own.
  */
 function writePrompt(brief: string, { attachesFiles }: Launch, goal: string | undefined): string {
   const lead = 'Go on with the work that this handover of an earlier session describes.';
@@ -113,20 +88,15 @@ function writePrompt(brief: string, { attachesFiles }: Launch, goal: string | un
   return `${lead}\n\n${quoted}${goal === undefined ? '' : `\nWhat to do now: ${goal}\n`}`;
 }
 
-/** The newest of this worktree, after whatever its sessions did since is captured; or the one that was named. */
+/** The named handover, or the newest of this worktree after its sessions were captured. */
 async function chooseHandover(context: CliContext, named: string | undefined): Promise<Handover> {
   const store = findStore(context);
-  if (named !== undefined) return requireHandover(store, await pickNamed(store, named));
+  if (named !== undefined) return requireHandover(store, await findId(store, named));
   const place = describePlace('.', context.machine);
   await catchUpHere(context, place);
   const newest = await findNewestHere(context, place);
-  if (newest === null) throw refuseUnknown(place);
+  if (newest === null) throw nothingHereError(place);
   return newest;
-}
-
-function stayHere({ machine, err }: CliContext, { workspace }: Handover): string {
-  err.line(yellow('note: '), `${workspace.root} is not on this machine; the agent is started in this folder`);
-  return machine.cwd;
 }
 
 async function start(

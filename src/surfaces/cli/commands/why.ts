@@ -1,6 +1,9 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
 import { type AskedPath, readAskedPath } from '../../../app/ask/asked-path.ts';
 import { askWhy, type Involved, type Reason, type Why } from '../../../app/ask/why.ts';
+import { findStore } from '../../../app/context.ts';
+import { bold, dim } from '../../../app/describe/styled-text.ts';
+import { withFactSource } from '../../../app/search.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
 import { type FileHistory, readFileHistory } from '../../../platform/file-history.ts';
@@ -8,23 +11,34 @@ import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { Redactor } from '../../../redact/redactor.ts';
 import { readIntact } from '../../../store/handovers.ts';
-import { type CliContext, findStore } from '../context.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
-import { bold, dim, type Output } from '../output.ts';
+import { argument, tuple } from '../flags.ts';
+import type { Output } from '../output.ts';
 import {
   openFact,
   type QuestionFlags,
   questionFlags,
   requireWords,
   shorten,
-  widen,
-  withFactSource,
-} from '../question-flags.ts';
+  suggestWider,
+  toScope,
+} from '../questions.ts';
+
+export const why = buildCommand({
+  func: runWhy,
+  parameters: {
+    positional: tuple(argument('A file, a folder, a pattern such as "src/**/*.ts", or FILE:SYMBOL', 'file')),
+    flags: questionFlags,
+  },
+  docs: { brief: BRIEFS.why },
+});
 
 const SESSIONS_SHOWN = 10;
 const COMMITS_SHOWN = 20;
 
-export async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
+async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
   const { machine } = this;
   const here = identifyProject('.', machine);
   const named = readAskedPath(requireWords(words, 'the file'), here.root, machine);
@@ -36,7 +50,7 @@ export async function runWhy(this: CliContext, flags: QuestionFlags, words: stri
   const asked = redactAsked(named, redactor);
   const history = redactHistory(known, redactor);
   const store = findStore(this);
-  const answer = await withFactSource(this, flags, (source) =>
+  const answer = await withFactSource(this, await toScope(flags, this), (source) =>
     askWhy(asked, {
       source,
       read: (id) => readIntact(store, id),
@@ -49,13 +63,13 @@ export async function runWhy(this: CliContext, flags: QuestionFlags, words: stri
     this.out.json(toJson(asked, answer, history));
     return;
   }
-  const told = redactor.redactText(words);
-  printAnswer(this, { asked, answer, words: told });
+  const typed = redactor.redactText(words);
+  printAnswer(this, { asked, answer, words: typed });
   printCommits(this.out, history.commits);
-  if (answer.sessions.length === 0) this.err.line(dim('next: '), widen(flags, `why ${told}`));
+  if (answer.sessions.length === 0) this.err.line(dim('next: '), suggestWider(flags, `why ${typed}`));
 }
 
-/** Git knows a file by its name; what was handed over tells of it without the secrets in that name. */
+/** Git knows a file by its name; handovers have it without the secrets in that name. */
 function redactAsked(asked: AskedPath, redactor: Redactor): AskedPath {
   return { ...asked, path: redactor.redactText(asked.path), typed: redactor.redactText(asked.typed) };
 }
@@ -94,18 +108,18 @@ function printAnswer({ out, err, machine }: CliContext, { asked, answer, words }
   const { nearness, sessions, hasMore } = answer;
   const name = asked.path === '' ? 'this project' : asked.path;
   if (sessions.length === 0) {
-    out.line(`nothing that was handed over tells of ${name}`);
+    out.line(`no handover mentions ${name}`);
     return;
   }
-  if (nearness !== 'exact') out.line(dim(`nothing tells of ${name} itself; of files ${WHICH[nearness]}:`));
+  if (nearness !== 'exact') out.line(dim(`no handover mentions ${name} itself; ${NEARBY[nearness]}:`));
   for (const session of sessions) printSession(out, session, machine.clock.now());
   const first = sessions.flatMap(({ reasons }) => reasons)[0];
   if (first !== undefined)
-    out.line(dim(`the words around one of these: ${openFact(first.handover, first.id)}`));
-  if (hasMore) err.line(dim(`more sessions are kept; all of them: handover why ${words} --limit 0`));
+    out.line(dim(`see where one of these came from: ${openFact(first.handover, first.id)}`));
+  if (hasMore) err.line(dim(`there are more sessions; show all: handover why ${words} --limit 0`));
 }
 
-const WHICH = { ending: 'whose path ends so', name: 'of that name' } as const;
+const NEARBY = { ending: 'files whose path ends with it', name: 'files with the same name' } as const;
 
 const PATHS_SHOWN = 3;
 
@@ -134,21 +148,3 @@ function printCommits(out: Output, commits: readonly Commit[]): void {
   for (const { hash, at, subject } of commits)
     out.line(dim(`  ${hash.slice(0, 10)}  ${at.slice(0, 10)}  `), subject);
 }
-
-export const why: Command<CliContext> = buildCommand<QuestionFlags, [string], CliContext>({
-  func: runWhy,
-  parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          parse: (input: string): string => input,
-          brief: 'A file, a folder, a pattern such as "src/**/*.ts", or FILE:SYMBOL',
-          placeholder: 'file',
-        },
-      ],
-    },
-    flags: questionFlags,
-  },
-  docs: { brief: 'Why a file is as it is: what was decided, by which sessions, in which commits' },
-});

@@ -2,15 +2,10 @@ import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { HandoverError } from '../../../errors.ts';
-import { assertNotPaused } from '../../../memory/runs/brake.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
-import { identifyProject } from '../../../platform/project.ts';
-import { findProjectFolder } from '../../../platform/project-file.ts';
-import { markNamed } from '../../cli/mark-named.ts';
-import { keptText, project, text } from '../arguments.ts';
 import { type Answer, answer, type Call } from '../call.ts';
 import type { Connection } from '../connection.ts';
-import { describeInput } from '../input.ts';
+import { describeInput, project, storedText, text, WRITES } from '../input.ts';
 import { quote } from '../page.ts';
 
 const Arguments = v.strictObject({
@@ -24,11 +19,11 @@ const Arguments = v.strictObject({
     ),
     'resolved',
   ),
-  because: v.optional(keptText('Why, in a sentence. Needed for refuted.')),
+  because: v.optional(storedText('Why, in a sentence. Needed for refuted.')),
   in: v.optional(text('The handover that has the fact; the newest of the project if left out.')),
   project,
 });
-export type Marking = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type Marking = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 const Marked = v.object({
   fact: v.string(),
@@ -47,12 +42,7 @@ export function registerResolve(server: McpServer, connection: Connection): void
         'Says what became of a fact of an earlier session: resolved (the default), refuted, pinned or unpinned. Call it when a next step is done, a question is answered, an error is gone, or something that was decided has turned out not to work.',
       inputSchema: describeInput(Arguments),
       outputSchema: toStandardJsonSchema(Marked),
-      annotations: {
-        readOnlyHint: false,
-        destructiveHint: false,
-        idempotentHint: true,
-        openWorldHint: false,
-      },
+      annotations: WRITES,
     },
     ({ project: folder, ...marking }, context) =>
       answer({ connection, context, project: folder }, (call) => resolve(call, marking)),
@@ -61,20 +51,21 @@ export function registerResolve(server: McpServer, connection: Connection): void
 
 const MAX_SHOWN_BYTES = 160;
 
-export async function resolve(
-  call: Call,
-  { fact: word, as: mark, because, in: named }: Marking,
-): Promise<Answer> {
+async function resolve(call: Call, { fact: words, as: mark, because, in: named }: Marking): Promise<Answer> {
   if (mark === 'refuted' && because === undefined)
-    throw new HandoverError('HANDOVER_USAGE', 'what was refuted needs a reason', {
+    throw new HandoverError('HANDOVER_USAGE', 'refuting a fact needs a reason', {
       hint: 'give "because": what was tried, and what happened',
     });
+  const { identifyProject } = await import('../../../platform/project.ts');
+  const { findProjectFolder } = await import('../../../platform/project-file.ts');
+  const { assertNotPaused } = await import('../../../memory/runs/brake.ts');
+  const { markNamed } = await import('../../../app/mark.ts');
   const { root } = identifyProject('.', call.machine);
   assertNotPaused(call.machine, findProjectFolder(root));
-  const { handover, fact, isNew } = await markNamed(call, { mark, word, named, because, by: 'agent' });
+  const { handover, fact, isNew } = await markNamed(call, { mark, words, named, because, by: 'agent' });
   return {
     text: [
-      `${isNew ? mark : `was ${mark} already`}: ${fact.kind} ${fact.id}`,
+      `${isNew ? mark : `already ${mark}`}: ${fact.kind} ${fact.id}`,
       quote(cutAtWord(cleanLine(fact.text), MAX_SHOWN_BYTES)),
     ].join('\n'),
     data: { fact: fact.id, mark, handover: handover.id, changed: isNew },

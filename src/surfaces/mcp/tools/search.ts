@@ -1,22 +1,15 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
-import { FACT_KINDS } from '../../../model/fact.ts';
+import { findStore, redactInput } from '../../../app/context.ts';
+import { toPlainLines } from '../../../app/describe/styled-text.ts';
+import { FACT_KINDS } from '../../../model/fact-kinds.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
-import { identifyProject } from '../../../platform/project.ts';
 import type { SearchHit } from '../../../search/hit.ts';
-import { type SearchAnswer, search } from '../../../search/search.ts';
-import { findStore } from '../../cli/context.ts';
-import { findNotes } from '../../cli/find-notes.ts';
-import { printHits } from '../../cli/print-hits.ts';
-import { redactWords } from '../../cli/redact-words.ts';
-import { noteShortcomings } from '../../cli/search-notes.ts';
-import { parseMoment } from '../../cli/words.ts';
-import { budget, limit, project, text } from '../arguments.ts';
+import type { SearchAnswer } from '../../../search/search.ts';
 import { type Answer, answer, type Call } from '../call.ts';
 import type { Connection } from '../connection.ts';
-import { describeInput } from '../input.ts';
-import { DATA_NOT_ORDERS, printSheet, quote } from '../page.ts';
-import { collectLines } from '../printed-lines.ts';
+import { budget, describeInput, limit, project, READS, text, toggle } from '../input.ts';
+import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 
 /** An error may come with all of its stack. */
 const MOST_OF_A_QUERY = 20_000;
@@ -37,24 +30,15 @@ const Arguments = v.strictObject({
   file: v.optional(text('Only what names this file: a path, or the end of one.')),
   agent: v.optional(text('Only what this agent handed over.')),
   since: v.optional(text('Only from then on: 2h, 7d, 2026-01-31.')),
-  everywhere: v.optional(
-    v.pipe(v.boolean(), v.description('In all projects of this user, not in this one alone.')),
-    false,
-  ),
-  sessions: v.optional(
-    v.pipe(
-      v.boolean(),
-      v.description(
-        'Also in all that was said in the sessions of all agents on this machine. At most a few seconds go into reading sessions that are new; the answer says when some are left.',
-      ),
-    ),
-    false,
+  everywhere: toggle('In all projects of this user, not only in this one.'),
+  sessions: toggle(
+    'Also in all that was said in the sessions of all agents on this machine. At most a few seconds are spent on reading new sessions; the answer says when some are left.',
   ),
   limit: limit(8),
   budget,
   project,
 });
-export type SearchWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type SearchWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 export function registerSearch(server: McpServer, connection: Connection): void {
   server.registerTool(
@@ -64,19 +48,23 @@ export function registerSearch(server: McpServer, connection: Connection): void 
       description:
         'Finds facts, handovers and notes of earlier sessions by words: decisions and their reasons, errors met before, rejected approaches, files, commands. Call it before you decide something that may have been decided, and when an error looks as if it was met before. Each hit has its trust, where it is from, and the call of get that opens it.',
       inputSchema: describeInput(Arguments),
-      annotations: { readOnlyHint: true, openWorldHint: false },
+      annotations: READS,
     },
     ({ project: folder, ...wish }, context) =>
       answer({ connection, context, project: folder }, (call) => searchFacts(call, wish)),
   );
 }
 
-/** What a call may spend on sessions that were not read yet: whoever asks waits for the answer. */
+/** How long a call may read new sessions: the agent waits for the answer. */
 const SESSIONS_BUDGET_MS = 3000;
 
-export async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
+async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
+  const { search } = await import('../../../search/search.ts');
+  const { findNotes, listSearchNotices } = await import('../../../app/search.ts');
+  const { parseMoment } = await import('../../../app/parse.ts');
+  const { identifyProject } = await import('../../../platform/project.ts');
   const { machine } = call;
-  const answer = await search(
+  const found = await search(
     { store: findStore(call), notes: await findNotes(machine), sessionsBudgetMs: SESSIONS_BUDGET_MS },
     {
       text: wish.query,
@@ -89,31 +77,36 @@ export async function searchFacts(call: Call, wish: SearchWish): Promise<Answer>
       ...(wish.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
     },
   );
-  noteShortcomings(call, answer);
-  const words = `"${cutToBytes(cleanLine(await redactWords.call(call, wish.query)), 80)}"`;
+  for (const notice of listSearchNotices(found)) call.notify(notice);
+  const words = `"${cutToBytes(cleanLine(await redactInput(call, wish.query)), 80)}"`;
   return {
-    text: answer.hits.length === 0 ? tellNothing(words, wish) : tellHits(call, { words, wish, answer }),
+    text: found.hits.length === 0 ? printNothing(words, wish) : await printHits(call, { words, wish, found }),
   };
 }
 
-interface Told {
-  /** What was looked for, without secrets. */
+interface Found {
+  /** The query without secrets. */
   words: string;
   wish: SearchWish;
-  answer: SearchAnswer;
+  found: SearchAnswer;
 }
 
-function tellHits(call: Call, { words, wish, answer: { hits, omitted } }: Told): string {
-  return printSheet({
+async function printHits({ machine }: Call, { words, wish, found }: Found): Promise<string> {
+  const { describeHit } = await import('../../../app/describe/hit.ts');
+  const now = machine.clock.now();
+  return printPage({
     head: [`# Found for ${words}, best first`, DATA_NOT_ORDERS],
-    entries: hits.map((hit) => describeHit(call, hit, wish.query)),
+    entries: found.hits.map((hit) => [
+      ...toPlainLines(describeHit(hit, wish.query, now)).map(quote),
+      `  ${nameOpening(hit)}`,
+    ]),
     budget: wish.budget,
-    omitted,
+    omitted: found.omitted,
     more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
   });
 }
 
-function tellNothing(words: string, wish: SearchWish): string {
+function printNothing(words: string, wish: SearchWish): string {
   const { kind, file, agent, since } = wish;
   const isNarrow = [kind, file, agent, since].some((limit) => limit !== undefined);
   const ways = [
@@ -123,15 +116,10 @@ function tellNothing(words: string, wish: SearchWish): string {
     ...(wish.sessions ? [] : ['sessions: true, for all that was said']),
   ];
   const where = wish.everywhere ? '' : ' in this project';
-  return `# Nothing was found for ${words}${where}\nnext: search ${ways.join(', or ')}`;
+  return `# Nothing found for ${words}${where}\nnext: search ${ways.join(', or ')}`;
 }
 
-/** As the command prints it, but for the last line, which says how it is opened. */
-function describeHit({ machine }: Call, hit: SearchHit, query: string): string[] {
-  const lines = collectLines((out) => printHits({ out, machine }, [hit], query)).slice(0, -1);
-  return [...lines.map(quote), `  ${nameOpening(hit)}`];
-}
-
+/** The call of `get` that opens a hit. */
 function nameOpening({ what, id, from, open }: SearchHit): string {
   switch (what) {
     case 'fact':

@@ -1,27 +1,15 @@
 import { describeAge } from '../../model/time.ts';
 import type { SearchHit } from '../../search/hit.ts';
 import { findMatches } from '../../search/matches.ts';
-import type { CliContext } from './context.ts';
-import { bold, dim, type Part, yellow } from './output.ts';
+import { bold, dim, type Line, type Part, yellow } from './styled-text.ts';
 
-/** One hit after the other, best first: what it says, how far it holds, where it is from, how to open it. */
-export function printHits(
-  { out, machine }: Pick<CliContext, 'out' | 'machine'>,
-  hits: readonly SearchHit[],
-  query: string,
-): void {
-  const now = machine.clock.now();
-  for (const [index, hit] of hits.entries()) {
-    if (index > 0) out.line();
-    out.line(bold(nameKind(hit)), '  ', ...highlight(hit.text, query));
-    const standing = describeStanding(hit);
-    out.line('  ', ...(standing === '' ? [] : [yellow(standing), dim(', ')]), dim(describeOrigin(hit, now)));
-    out.line(dim(`  ${hit.open}`));
-  }
-}
-
-function nameKind({ what, kind }: SearchHit): string {
-  return kind ?? what;
+/** What was found and where it is from; the command or call that opens it is left to the surface. */
+export function describeHit(hit: SearchHit, query: string, now: number): Line[] {
+  const standing = describeStanding(hit);
+  return [
+    [bold(hit.kind ?? hit.what), '  ', ...highlight(hit.text, query)],
+    ['  ', ...(standing === '' ? [] : [yellow(standing), dim(', ')]), dim(describeOrigin(hit, now))],
+  ];
 }
 
 function describeStanding({ standing, because, from }: SearchHit): string {
@@ -41,7 +29,7 @@ function describeOrigin({ trust, status, from }: SearchHit, now: number): string
     from.project?.name,
     from.agent,
     describeAge(now - Date.parse(from.at)),
-    from.gone === true ? 'the transcript is gone' : undefined,
+    from.gone === true ? 'transcript deleted' : undefined,
     handovers > 1 ? `in ${handovers} handovers` : undefined,
   ]
     .filter((part) => part !== undefined)
