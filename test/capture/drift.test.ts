@@ -92,7 +92,7 @@ describe('doctor', () => {
   it('tells of a file in an agent’s own place that is not known at all', async () => {
     const { desk, path } = layOut(story, '{"turn":1,"words":"other"}\n'.repeat(3000));
     expect(await findDrifted(desk)).toMatchObject([
-      { path, message: expect.stringContaining('it is not known for a transcript of claude-code') },
+      { path, message: expect.stringContaining('not recognised as a transcript of claude-code') },
     ]);
   });
 

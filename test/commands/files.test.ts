@@ -49,7 +49,7 @@ describe('handover files', () => {
     expect(stdout).toBe(
       `src/cart.ts\n  3 sessions: edited 2, named 1; by claude-code, codex; last just now, ${ids[2]}\n`,
     );
-    expect(stderr).toContain('2 more; all of them: handover files --limit 0');
+    expect(stderr).toContain('2 more; show all: handover files --limit 0');
   });
 
   it('is narrowed by agent and time, and tells what to do where nothing is', async () => {
@@ -60,7 +60,7 @@ describe('handover files', () => {
     const cwd = makeTempFolder();
     const { stdout, stderr } = await desk.run(['files'], { cwd });
     expect([stdout, stderr.includes('handover files --all')]).toEqual([
-      'nothing that was handed over tells of files\n',
+      'no handover mentions files\n',
       true,
     ]);
     expect(await desk.json<Row[]>(['files', '--all'], { cwd })).toHaveLength(3);
