@@ -103,9 +103,7 @@ describe('handover show --events', () => {
     expect(transcript.state).toBe('gone');
     expect(facts[0]?.sources).toEqual([{ line: 3, state: 'unread', events: [] }]);
     const text = await desk.ok(['show', '--events']);
-    expect(text).toContain(
-      `gone: ~/.claude/projects/-home-ann-shop/${SESSION_ID}.jsonl no longer exists`,
-    );
+    expect(text).toContain(`gone: ~/.claude/projects/-home-ann-shop/${SESSION_ID}.jsonl no longer exists`);
     expect(text).toContain('\n  line 3\n');
   });
 

@@ -5,18 +5,19 @@ import { redactInput } from '../../app/context.ts';
 import { type Call, serveCall } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DEFAULT_TOKENS, text } from './input.ts';
+import { briefHere } from './tools/resume.ts';
 
 const Goal = v.strictObject({
-  goal: v.optional(text('What the next session is to do.')),
+  goal: v.optional(text('What the next session will do.')),
 });
 
-/** What a user picks from a menu of the agent. */
+/** The entries in the agent's menu of prompts. */
 export function registerPrompts(server: McpServer, connection: Connection): void {
   server.registerPrompt(
     'hand_over',
     {
       title: 'Hand over',
-      description: 'Ends the work for now: everything the next session must know is kept.',
+      description: 'Ends the work for now: saves everything the next session must know.',
       argsSchema: toStandardJsonSchema(Goal),
     },
     ({ goal }, context) =>
@@ -33,10 +34,9 @@ export function registerPrompts(server: McpServer, connection: Connection): void
     },
     ({ goal }, context) =>
       serveCall({ connection, context }, async (call) => {
-        const { briefHere } = await import('./tools/resume.ts');
         const { text: brief } = await briefHere(call, { budget: DEFAULT_TOKENS, goal });
         const wanted = await describeGoal(call, ' I want you to:', goal);
-        // The brief begins a message of its own: so it is known for a brief, and not captured as the user's words.
+        // The brief is a message of its own, so that it is recognised and not captured as the user's words.
         return brief === '' ? say(NOTHING_KEPT + wanted) : say(brief, TAKE_OVER + wanted);
       }),
   );
