@@ -22,7 +22,7 @@ import { pickHandover } from './find-handover.ts';
 export type ExportFormat = 'bundle' | ViewFormat;
 
 /** Which handovers to export: by name (the newest of the project without one), or all, or all since a time. */
-export interface ExportSelection {
+interface ExportSelection {
   ids: readonly string[] | undefined;
   all: boolean;
   sinceMs: number | undefined;

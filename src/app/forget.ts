@@ -51,7 +51,7 @@ export async function forgetSessionText(context: Context, words: string): Promis
 
 const DAY_MS = 86_400_000;
 
-export interface CleanUpRequest {
+interface CleanUpRequest {
   terminal: string | undefined;
   dryRun: boolean;
   onRemoved(row: CatalogRow): void;

@@ -95,7 +95,7 @@ export function proposeHooks(
   };
 }
 
-export interface HookPlan {
+interface HookPlan {
   absent: HookStatus[];
   install(dryRun: boolean): HookChange[];
   /** What users still have to do, once installed. */
@@ -142,7 +142,7 @@ export function requireHookedAgents(names: readonly string[] = []): HookedAgent[
   });
 }
 
-export interface HookReview {
+interface HookReview {
   agent: HookedAgent;
   sentence: string;
 }

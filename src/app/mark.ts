@@ -12,7 +12,7 @@ import { keepLetters } from './capture/match-fact.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
 import { findId } from './find-handover.ts';
 
-export interface FactInHandover {
+interface FactInHandover {
   handover: Handover;
   fact: Fact;
 }

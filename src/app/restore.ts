@@ -44,7 +44,7 @@ export function isOfTerminal({ terminal }: { terminal: string | null }, id: stri
   return terminal === id || terminal === `env_${id}`;
 }
 
-export interface RestoreRequest {
+interface RestoreRequest {
   terminal: string | undefined;
   reader: Reader;
   options: BriefOptions;

@@ -19,7 +19,7 @@ import { type Context, findStore } from './context.ts';
 import { findNewestHere } from './find-handover.ts';
 import { listDriftNotices, listJournalNotices } from './notices.ts';
 
-export interface ResumeRequest {
+interface ResumeRequest {
   folder: string;
   reader: Reader;
   options: BriefOptions & { budget: number };

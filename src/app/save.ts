@@ -31,7 +31,7 @@ export function saveDeclaration(context: Context, folder: string, declaration: D
   return kept;
 }
 
-export interface AgentSave extends Omit<AgentDeclaration, 'session'> {
+interface AgentSave extends Omit<AgentDeclaration, 'session'> {
   place: Place;
   /** The session that the agent saves from; null when it is unknown. */
   session: FoundSession | null;

@@ -4,13 +4,12 @@ import type { Reader } from '../../handover/brief/reader.ts';
 import { type FlagValues, redactedText, text, textOr } from './flags.ts';
 
 export const budgetFlag = text(`Most tokens of the brief (${DEFAULT_BUDGET})`, 'tokens');
-export const goalFlag = redactedText('What the next session will do; steers the choice of facts');
 
 /** How a brief is asked for. */
 export const briefFlags = {
   target: textOr('generic', 'The agent that will read it', 'agent'),
   budget: budgetFlag,
-  goal: goalFlag,
+  goal: redactedText('What the next session will do; steers the choice of facts'),
 } as const;
 
 export function readBudget(budget: string | undefined): number {

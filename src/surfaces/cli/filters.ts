@@ -18,7 +18,7 @@ export const filterFlags = {
   limit: text('At most this many; 0 for all', 'count'),
 } as const;
 
-export type FilterFlags = FlagValues<typeof filterFlags>;
+type FilterFlags = FlagValues<typeof filterFlags>;
 
 export async function toFilter(flags: FilterFlags, machine: Machine): Promise<Filter> {
   const now = machine.clock.now();

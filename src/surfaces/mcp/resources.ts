@@ -70,9 +70,9 @@ interface Reading {
 
 async function read(
   { connection, context, uri }: Reading,
-  tell: (call: Call) => Promise<string>,
+  print: (call: Call) => Promise<string>,
 ): Promise<ReadResourceResult> {
   return await serveCall({ connection, context }, async (call) => ({
-    contents: [{ uri, mimeType: MARKDOWN, text: await tell(call) }],
+    contents: [{ uri, mimeType: MARKDOWN, text: await print(call) }],
   }));
 }

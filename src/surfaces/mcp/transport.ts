@@ -1,7 +1,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server';
 
-export interface LineStreams {
+interface LineStreams {
   input: Readable;
   output: Writable;
 }

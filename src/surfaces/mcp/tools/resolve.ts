@@ -14,7 +14,7 @@ const Arguments = v.strictObject({
     v.pipe(
       v.picklist(['resolved', 'refuted', 'pinned', 'unpinned']),
       v.description(
-        'resolved: done or answered, it leaves the briefs. refuted: tried and did not work, it is told as that. pinned: in every brief until it is resolved. unpinned: takes a pin back.',
+        'resolved: done or answered, it leaves the briefs. refuted: tried and did not work, briefs warn of it. pinned: in every brief until it is resolved. unpinned: takes a pin back.',
       ),
     ),
     'resolved',

@@ -7,7 +7,7 @@ import { type Connection, findAgent } from '../connection.ts';
 import { budget, describeInput, project, READS, text } from '../input.ts';
 
 const Arguments = v.strictObject({
-  goal: v.optional(text('What you are about to do, in a sentence: it steers which facts are told.')),
+  goal: v.optional(text('What you are about to do, in a sentence: it steers which facts you get.')),
   budget,
   project,
 });

@@ -52,7 +52,7 @@ export function registerSave(server: McpServer, connection: Connection): void {
     {
       title: 'Keep something for the next session',
       description:
-        'Keeps decisions, rules, rejected approaches, next steps and open questions of this session, so that the next one, of any agent, is told of them. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are kept by themselves: do not save those. Saving the same again changes nothing. Secrets are taken out.',
+        'Keeps decisions, rules, rejected approaches, next steps and open questions of this session, for the next one, of any agent. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are captured automatically: do not save those. Saving the same again changes nothing. Secrets are taken out.',
       inputSchema: describeInput(Arguments),
       outputSchema: toStandardJsonSchema(Saved),
       annotations: WRITES,
