@@ -76,7 +76,7 @@ describe.each(STORIES)('a transcript of $agent', (story) => {
     const { desk, path } = layOut(story, writeFuture(story, 0.5));
     const [finding, ...others] = await findDrifted(desk);
     expect(finding).toMatchObject({ level: 'warning', path });
-    expect(finding?.message).toContain(`${path}: only a part of it is understood: `);
+    expect(finding?.message).toContain(`${path}: understood only a part of it: `);
     expect(others).toEqual([]);
     const { status, stdout } = await desk.run(['doctor']);
     expect(status).toBe(0);
