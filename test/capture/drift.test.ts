@@ -54,9 +54,7 @@ describe.each(STORIES)('a transcript of $agent', (story) => {
       error,
     }: { error: { message: string; hint: string; agent_version: string | null; unknown: object[] } } =
       JSON.parse(result.stderr);
-    expect(error.message).toContain(
-      `rows of ${story.agent}, ${story.version === null ? 'which' : 'version'}`,
-    );
+    expect(error.message).toContain(`rows of ${story.agent}, version ${story.version ?? 'unknown'}`);
     expect(error.unknown).not.toEqual([]);
     expect(error.hint).toContain('nstall the newest agent-handover');
     expect(error.agent_version).toBe(story.version);
