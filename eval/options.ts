@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { parseCount } from '../src/app/parse.ts';
 import { HandoverError } from '../src/errors.ts';
 import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../src/handover/brief/compile.ts';
 import { cleanLine } from '../src/model/text.ts';
-import { parseCount } from '../src/surfaces/cli/words.ts';
 import { ARM_NAMES, type ArmName, isArmName, USUAL_ARMS } from './arms/table.ts';
 
 export interface Options {

@@ -1,10 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { dim, yellow } from '../src/app/describe/styled-text.ts';
 import { EXIT, type ExitStatus, HandoverError } from '../src/errors.ts';
 import type { Machine } from '../src/platform/machine.ts';
 import { reportFailure } from '../src/surfaces/cli/failure.ts';
-import { dim, type Output, yellow } from '../src/surfaces/cli/output.ts';
+import type { Output } from '../src/surfaces/cli/output.ts';
 import { type CorpusSession, openCorpus } from './corpus/corpus.ts';
 import { nameCut, type Result } from './evaluate.ts';
 import { HELP, type Options, parseOptions } from './options.ts';

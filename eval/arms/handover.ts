@@ -2,6 +2,7 @@ import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { inspectTranscript } from '../../src/agents/find-session.ts';
 import { captureSession } from '../../src/app/capture/capture.ts';
+import { requireReader } from '../../src/app/parse.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import { shortHash } from '../../src/model/hash.ts';
@@ -9,7 +10,6 @@ import { makeHandoverId } from '../../src/model/id.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { Redactor } from '../../src/redact/redactor.ts';
-import { requireReader } from '../../src/surfaces/cli/readers.ts';
 import type { Cut } from '../corpus/cuts.ts';
 import type { Arm, WriteBrief } from './arm.ts';
 

@@ -55,7 +55,7 @@ export function declareHandover(declaration: Declaration, place: Place, machine:
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
   const title = declaration.title === undefined ? deriveTitle(summary) : cleanLine(declaration.title);
   if (title === '') {
-    throw new HandoverError('HANDOVER_USAGE', 'this handover has no title', {
+    throw new HandoverError('HANDOVER_USAGE', 'a handover needs a title or a summary', {
       hint: 'Give --title TEXT, or --summary TEXT whose first line can serve as the title.',
     });
   }

@@ -1,9 +1,10 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { computeV2Checksum } from '../../src/exchange/legacy/v2-envelope.ts';
 import { SESSION_ID, tellStory } from '../fixtures/agents/claude-code.ts';
 import { makeDesk } from '../support/cli.ts';
+import { tellWork, writeSession } from '../support/hooks.ts';
 
 /** The story in Claude Code's own place, below the home folder of a desk. */
 function layOutStory(desk: { home: string }): string {
@@ -89,10 +90,25 @@ describe('handover capture', () => {
     [['--session', 'none'], 66],
     [['--agent', 'hal'], 64],
     [['--transcript', 'a', '--session', 'b'], 64],
+    [['--latest', '--session', 'b'], 64],
+    [['--latest', '--transcript', 'a'], 64],
   ])('refuses %j', async (args, status) => {
     const desk = makeDesk();
     layOutStory(desk);
     expect((await desk.run(['capture', ...args])).status).toBe(status);
+  });
+
+  it('captures the newest session of the project with --latest, as without it', async () => {
+    const desk = makeDesk();
+    const older = writeSession(desk);
+    tellWork(older, { goal: 'The older task', file: join(desk.project, 'a.ts'), decision: 'ok' });
+    const newer = writeSession(desk);
+    tellWork(newer, { goal: 'The newer task', file: join(desk.project, 'b.ts'), decision: 'ok' });
+    utimesSync(older.path, new Date(0), new Date(0));
+    for (const args of [['--latest'], []]) {
+      const { session } = await desk.json<{ session: { id: string } }>(['capture', '--dry-run', ...args]);
+      expect(session.id).toBe(newer.id);
+    }
   });
 
   it('says so when a file is no transcript', async () => {

@@ -42,7 +42,7 @@ describe('a session that is captured again', () => {
       'json',
     ]);
     expect([status, JSON.parse(stdout)]).toEqual([0, first]);
-    expect(stderr).toBe(`nothing is new since handover ${first.id}: nothing was saved\n`);
+    expect(stderr).toBe(`nothing new since handover ${first.id}: nothing was saved\n`);
     expect(snapshotTree(join(desk.store, 'handovers'))).toEqual(before);
     expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
   });

@@ -38,7 +38,7 @@ describe('handover cleanup', () => {
     expect(snapshotTree(desk.store)).toEqual(before);
     const printed = await desk.ok(['cleanup', '--dry-run']);
     expect(printed).toContain(`would delete ${a}  work of 200 days ago`);
-    expect(printed).toContain('2 handovers would be deleted: older than 90 days');
+    expect(printed).toContain('would delete 2 handovers older than 90 days');
     const done = await desk.json<Cleanup>(['cleanup']);
     expect(done).toEqual({ ...preview, dry_run: false });
     expect(done).toEqual({
@@ -54,7 +54,7 @@ describe('handover cleanup', () => {
       [b, 'older than 90 days'],
       [a, 'older than 90 days'],
     ]);
-    expect(await desk.ok(['cleanup'])).toContain('0 handovers were deleted');
+    expect(await desk.ok(['cleanup'])).toContain('deleted 0 handovers');
     expect(await desk.ok(['doctor'])).toContain('all is well');
   });
 

@@ -163,8 +163,8 @@ describe('handover diff', () => {
 
   it('says plainly that two are of different projects', async () => {
     const { status, stdout, stderr } = await desk.run(['diff', first.id, elsewhere]);
-    expect([status, stderr]).toEqual([0, 'note: these are of different projects: project and other\n']);
-    expect(stdout).toContain('\nrelation of another project\n');
+    expect([status, stderr]).toEqual([0, 'note: these are from different projects: project and other\n']);
+    expect(stdout).toContain('\nrelation from another project\n');
     const json = await desk.json(['diff', elsewhere, first.id]);
     expect(json).toMatchObject({ relation: 'another project', carried: 0 });
   });
@@ -182,7 +182,7 @@ describe('handover diff', () => {
       expect([args, result.status, errorCode(result)]).toEqual([args, status, code]);
     }
     expect((await desk.run(['diff', first.id])).stderr).toBe(
-      `error: ${first.id} follows no other handover\n  next: Name two: handover diff ID OTHER; see what is kept with: handover list\n`,
+      `error: ${first.id} has no predecessor\n  next: Name two: handover diff ID OTHER; see what there is: handover list\n`,
     );
     const broken = keep(makeDraft([GOAL]));
     writeFileSync(pathOfHandover(openStore(desk.machine), broken.id), '{}');
@@ -195,7 +195,7 @@ describe('handover diff', () => {
     await desk.ok(['forget', second.id]);
     const { status, stderr } = await desk.run(['diff', last.id]);
     expect(status).toBe(66);
-    expect(stderr).toContain(`${second.id}, which ${last.id} follows, is not kept`);
+    expect(stderr).toContain(`${second.id}, the predecessor of ${last.id}, was deleted`);
   });
 });
 

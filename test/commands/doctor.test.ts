@@ -39,7 +39,7 @@ describe('handover doctor', () => {
     const { desk } = await makeStore();
     const before = [snapshotTree(join(desk.store, 'handovers')), snapshotTree(join(desk.store, 'journal'))];
     const text = await desk.ok(['doctor']);
-    expect(text).toContain('3 of 3 handovers are whole, 3 journal entries');
+    expect(text).toContain('3 of 3 handovers intact, 3 journal entries');
     expect(text).toMatch(/all is well\n$/);
     const report = await desk.json(['doctor', '--fix']);
     expect(Object.keys(report)).toEqual([
@@ -61,7 +61,7 @@ describe('handover doctor', () => {
     expect([snapshotTree(join(desk.store, 'handovers')), snapshotTree(join(desk.store, 'journal'))]).toEqual(
       before,
     );
-    expect(await makeDesk().ok(['doctor'])).toContain('0 of 0 handovers are whole');
+    expect(await makeDesk().ok(['doctor'])).toContain('0 of 0 handovers intact');
   });
 
   it.each<[string, string, (store: { desk: Desk; path: string; journal: string }) => void]>([

@@ -67,7 +67,7 @@ describe('handover export', () => {
       expect((await desk.run(['export', '--format', format])).stdout, format).not.toContain(SECRET);
     }
     const { stderr } = await desk.run(['export', '--dry-run']);
-    expect(stderr).toContain('taken out: 1 github-token');
+    expect(stderr).toContain('redacted: 1 github-token');
   });
 
   it('takes many, by id, by time or all, and of the facts only the kinds asked for', async () => {

@@ -49,7 +49,7 @@ describe('handover files', () => {
     expect(stdout).toBe(
       `src/cart.ts\n  3 sessions: edited 2, named 1; by claude-code, codex; last just now, ${ids[2]}\n`,
     );
-    expect(stderr).toContain('2 more; all of them: handover files --limit 0');
+    expect(stderr).toContain('2 more; show all: handover files --limit 0');
   });
 
   it('is narrowed by agent and time, and tells what to do where nothing is', async () => {
@@ -59,10 +59,7 @@ describe('handover files', () => {
     expect(await desk.json(['files', '--since', '2099-01-01'])).toEqual([]);
     const cwd = makeTempFolder();
     const { stdout, stderr } = await desk.run(['files'], { cwd });
-    expect([stdout, stderr.includes('handover files --all')]).toEqual([
-      'nothing that was handed over tells of files\n',
-      true,
-    ]);
+    expect([stdout, stderr.includes('handover files --all')]).toEqual(['no handover mentions files\n', true]);
     expect(await desk.json<Row[]>(['files', '--all'], { cwd })).toHaveLength(3);
   });
 });

@@ -199,7 +199,7 @@ describe('the trust that Codex asks for', () => {
     const config = writeHome('.codex/config.toml', 'model = "m"\n');
     expect(await isTrusted()).toBeNull();
     const printed = await desk.ok(['hooks', 'install', ...codex], { env });
-    expect(printed).toContain('next: Codex runs no hook before you have looked at it: start codex');
+    expect(printed).toContain('next: Codex runs no hook before you have reviewed it: start codex');
     expect(await isTrusted()).toBe(false);
     expect(readFileSync(config, 'utf8')).toMatch(
       /^model = "m"\n\n# Written by .*\n\[mcp_servers\.handover\]\n/,
@@ -233,7 +233,7 @@ describe('handover doctor', () => {
       expect.objectContaining({
         code: 'broken-hook',
         message: expect.stringContaining(
-          'starts /gone/node, which is not there; handover hooks install --agent claude-code',
+          'starts /gone/node, which does not exist; repair it: handover hooks install --agent claude-code',
         ),
       }),
     );
@@ -246,7 +246,7 @@ describe('handover init', () => {
     const settings = writeHome('.claude/settings.json', '{}');
     const { status, stdout, stderr } = await desk.run(['init'], { env });
     expect(status).toBe(64);
-    expect(stdout).toContain(`to do: put hooks for claude-code into ${settings}\n`);
+    expect(stdout).toContain(`to do: add hooks for claude-code to ${settings}\n`);
     expect(stderr).toContain('handover init --yes');
     expect(readFileSync(settings, 'utf8')).toBe('{}');
   });
@@ -261,7 +261,7 @@ describe('handover init', () => {
         {
           name: 'hooks',
           proposals: ['hooks', 'mcp', 'hooks', 'mcp'].map((part) =>
-            expect.stringContaining(`put ${part} for`),
+            expect.stringContaining(`add ${part} for`),
           ),
         },
       ],

@@ -149,13 +149,13 @@ describe('handover import', () => {
     const path = join(alice.folder, 'bare.handover');
     await alice.ok(['export', '--output', path]);
     expect((await bob.run(['import', '--input', path])).stderr).toContain('--allow-unsigned');
-    for (const outcome of ['imported', 'kept before']) {
+    for (const outcome of ['imported', 'already here']) {
       const { stdout, stderr } = await bob.run(['import', '--input', path, '--allow-unsigned']);
       expect(stdout).toContain(outcome);
       expect(stderr).toContain('WARNING: nobody vouches for this bundle.');
     }
     expect((await bob.run(['import', '--input', path])).status).toBe(77);
-    expect(await bob.ok(['show', 'latest'])).toContain('nobody: anybody can have written this');
+    expect(await bob.ok(['show', 'latest'])).toContain('none: anybody can have written this');
   });
 
   it('takes all or nothing at a conflict, and keeps what it replaces', async () => {

@@ -97,7 +97,7 @@ describe('handover pin', () => {
     const fact = await idOf(desk, 'a note');
     await desk.ok(['pin', fact]);
     const before = snapshotTree(join(desk.store, 'journal'));
-    expect(await desk.ok(['pin', fact])).toContain('was pinned already: ');
+    expect(await desk.ok(['pin', fact])).toContain('already pinned: ');
     expect(snapshotTree(join(desk.store, 'journal'))).toEqual(before);
   });
 });
@@ -186,7 +186,7 @@ describe('the fact that is meant', () => {
     const many = await desk.run(['resolve', 'ask ops for']);
     expect([many.status, many.stderr]).toEqual([
       64,
-      expect.stringMatching(/fits 2 facts:\n {2}f-\w+ {2}next Ask/),
+      expect.stringMatching(/matches 2 facts:\n {2}f-\w+ {2}next Ask/),
     ]);
     expect((await desk.run(['resolve', 'as'])).status).toBe(66);
   });

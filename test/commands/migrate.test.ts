@@ -39,7 +39,7 @@ describe('handover migrate', () => {
     });
     const before = snapshotTree(file);
     const text = await desk.ok(['migrate']);
-    expect(text).toContain('2 taken over, 0 already here, 0 refused');
+    expect(text).toContain('2 imported, 0 already here, 0 refused');
     expect(snapshotTree(file)).toEqual(before);
     expect(await desk.json<Handover>(['show', RECORD.id])).toMatchObject({
       created_at: '2025-01-01T12:00:00.000Z',
@@ -136,7 +136,7 @@ describe('handover migrate', () => {
     const { from } = await desk.json<Migration>(['migrate', '--from', 'old.json']);
     expect(from).toBe(join(desk.project, 'old.json'));
     writeFileSync(join(desk.project, 'none.json'), JSON.stringify({ version: 1, items: null }));
-    expect(await desk.ok(['migrate', '--from', 'none.json'])).toContain('0 taken over');
+    expect(await desk.ok(['migrate', '--from', 'none.json'])).toContain('0 imported');
   });
 
   it.each<[string, unknown, number, string]>([

@@ -24,7 +24,7 @@ describe('push', () => {
         `would publish to ${desk.drive}/app (folder)`,
         '  new     HANDOFF.md  19 bytes',
         '  new     memory/layer2/current-state.md  39 bytes',
-        '  taken out: 1 github-token',
+        '  redacted: 1 github-token',
         '',
       ].join('\n'),
     );

@@ -47,7 +47,7 @@ describe('handover resume', () => {
     laySession(desk, desk.project);
     const { status, stdout, stderr } = await desk.run(['resume', '--target', 'claude-code']);
     expect(status).toBe(0);
-    expect(stderr).toMatch(/^saved handover \S+ of a session of claude-code that was not captured\n$/);
+    expect(stderr).toMatch(/^saved handover \S+ from a session of claude-code that had not been captured\n$/);
     expect(stdout).toContain('> Write the parser');
     expect(stdout).toContain('recursive descent');
     expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);

@@ -14,7 +14,7 @@ describe('search, where the index cannot be used', () => {
     const index = join(desk.store, 'search.sqlite');
     mkdirSync(index);
     const note =
-      /note: the search index cannot be used now \(.+\), every file was read instead; see: handover doctor/;
+      /note: the search index is not usable right now \(.+\), so every file was read; see: handover doctor/;
     const { status, stdout, stderr } = await desk.run(['search', 'retries']);
     expect([status, stdout]).toEqual([0, expect.stringContaining('Count the retries')]);
     expect(stderr).toMatch(note);

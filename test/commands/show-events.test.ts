@@ -103,9 +103,7 @@ describe('handover show --events', () => {
     expect(transcript.state).toBe('gone');
     expect(facts[0]?.sources).toEqual([{ line: 3, state: 'unread', events: [] }]);
     const text = await desk.ok(['show', '--events']);
-    expect(text).toContain(
-      `gone: there is no ~/.claude/projects/-home-ann-shop/${SESSION_ID}.jsonl any more`,
-    );
+    expect(text).toContain(`gone: ~/.claude/projects/-home-ann-shop/${SESSION_ID}.jsonl no longer exists`);
     expect(text).toContain('\n  line 3\n');
   });
 
@@ -128,16 +126,16 @@ describe('handover show --events', () => {
     expect(states.get('Make the upload retry when the server is busy')).toBe('changed');
     expect(states.get('npm test')).toBe('missing');
     const text = await desk.ok(['show', '--events']);
-    expect(text).toContain('line 3 was rewritten: what stands there now does not say this');
+    expect(text).toContain('line 3 was rewritten and no longer says this');
     expect(text).toContain('Paint the upload blue');
-    expect(text).toMatch(/line \d+ tells nothing now: the last event stands at line \d\n/);
+    expect(text).toMatch(/line \d+ is empty now: the last event is at line \d\n/);
   });
 
   it('says so when another program’s file stands in its place', async () => {
     const { desk, path } = await captureStory();
     writeFileSync(path, 'nothing of the kind\n');
     expect((await trace(desk)).transcript.state).toBe('unknown');
-    expect(await desk.ok(['show', '--events'])).toContain('is not what claude-code wrote');
+    expect(await desk.ok(['show', '--events'])).toContain('is not what claude-code writes');
   });
 
   it('names the entries of an agent that keeps a database', async () => {
@@ -162,7 +160,7 @@ describe('handover show --events', () => {
     await desk.save('--title', 'By hand', '--decision', 'Keep it small', '--by', 'human');
     const text = await desk.ok(['show', '--events']);
     expect(text).toContain('transcript  none: these facts were not read from one');
-    expect(text).toMatch(/decision Keep it small.*\n {2}no place is kept: declared by a human\n/);
+    expect(text).toMatch(/decision Keep it small.*\n {2}no place recorded: declared by a human\n/);
   });
 
   it('shows all sources of a fact, and says which are of another session', async () => {
@@ -200,8 +198,8 @@ describe('handover show --events', () => {
       'unplaced',
     ]);
     const text = await desk.ok(['show', '--events']);
-    expect(text).toContain('line 9 of the session earlier, which this transcript does not hold');
-    expect(text).toContain('told in the handover 20260131-120000-abcd');
+    expect(text).toContain('line 9 of the session earlier, which this transcript does not contain');
+    expect(text).toContain('from the handover 20260131-120000-abcd');
   });
 
   it('follows a fact that was taken over into the transcript of its own session', async () => {

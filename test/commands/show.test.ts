@@ -81,7 +81,7 @@ describe('handover show', () => {
   it('shows the newest of all where this project has none, and says so', async () => {
     const { status, stdout, stderr } = await desk.run(['show', '--json'], { cwd: makeTempFolder() });
     expect([status, JSON.parse(stdout).id]).toEqual([0, newest.id]);
-    expect(stderr).toContain('the newest of all, of project');
+    expect(stderr).toContain('the newest of all, from project');
   });
 
   it('says what is missing: the id, or any handover', async () => {

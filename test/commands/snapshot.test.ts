@@ -117,14 +117,14 @@ describe('handover init', () => {
     ]);
     expect(first.done).toBe(true);
     expect(first.parts[0]?.proposals.slice(0, 3)).toEqual([
-      'make MEMORY.md',
-      'make HANDOFF.md',
-      'put a block into AGENTS.md',
+      'create MEMORY.md',
+      'create HANDOFF.md',
+      'add a block to AGENTS.md',
     ]);
     expect(readFileSync(join(own.project, 'SOUL.md'), 'utf8')).toBe('my soul');
     expect(await own.ok(['init'])).toContain('there is nothing to set up\n');
     const { next } = await own.json<{ next: string[] }>(['init', '--force', '--name', 'Cairn']);
-    const kept = next[0]?.replace('what was replaced is kept: ', '') ?? '';
+    const kept = next[0]?.replace('the replaced version is at ', '') ?? '';
     expect(readFileSync(kept, 'utf8')).toBe('my soul');
     expect(readFileSync(join(own.project, 'SOUL.md'), 'utf8')).toContain('- **Name**: Cairn');
     await own.ok(['init', '--remove']);

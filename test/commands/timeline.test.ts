@@ -97,7 +97,7 @@ describe('handover timeline', () => {
   it('says what to do in a project of which nothing is kept', async () => {
     const cwd = makeTempFolder();
     const { stdout, stderr } = await desk.run(['timeline'], { cwd });
-    expect([stdout, stderr.includes('handover timeline --all')]).toEqual(['nothing was handed over\n', true]);
+    expect([stdout, stderr.includes('handover timeline --all')]).toEqual(['no handovers found\n', true]);
     expect((await desk.json<Answer>(['timeline', '--all'], { cwd })).days.length).toBe(3);
   });
 });

@@ -139,7 +139,7 @@ describe('handover why', () => {
     expect(await ask('parser.ts')).toMatchObject({ matched: 'ending' });
     expect(await ask('packages/core/lexer.ts')).toMatchObject({ matched: 'name' });
     expect(await desk.ok(['why', 'packages/core/lexer.ts'])).toContain(
-      'nothing tells of packages/core/lexer.ts itself; of files of that name:',
+      'no handover mentions packages/core/lexer.ts itself; files with the same name:',
     );
   });
 
@@ -166,7 +166,7 @@ describe('handover why', () => {
 
   it('says what to do where nothing is told', async () => {
     const { stdout, stderr } = await desk.run(['why', 'src/nothing.ts']);
-    expect(stdout).toBe('nothing that was handed over tells of src/nothing.ts\n');
+    expect(stdout).toBe('no handover mentions src/nothing.ts\n');
     expect(stderr).toContain('handover why src/nothing.ts --all');
     expect((await desk.run(['why', ' '])).status).toBe(64);
   });

@@ -99,7 +99,7 @@ describe('rows that are none', () => {
     expect(stderr).toContain('constructor (1)');
     expect(stderr).toMatch(/mood\S? \(1\)/);
     expect(stderr).toContain('unreadable: 4');
-    expect(stderr).toContain(`7 odd of ${rows.length + 8} rows`);
+    expect(stderr).toContain(`7 of ${rows.length + 8} rows`);
     expect(stderr).not.toContain('\u001b');
     const [row] = await desk.json<{ title: string }[]>(['list']);
     expect(row?.title).toBe('Never retry on 404, and keep the delay below 2000 ms');

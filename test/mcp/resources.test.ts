@@ -32,7 +32,7 @@ describe('resources', () => {
   it('say so where nothing is kept', async () => {
     const { client } = await connect(makeDesk());
     const { contents } = await client.readResource({ uri: 'handover://brief' });
-    expect(contents[0]).toMatchObject({ text: expect.stringContaining('Nothing is kept') });
+    expect(contents[0]).toMatchObject({ text: expect.stringContaining('has no handover yet') });
   });
 });
 

@@ -122,7 +122,7 @@ describe('a store that is damaged', () => {
     expect(text).toMatch(/^HANDOVER_RECORD_DAMAGED[\s\S]*next: .*handover doctor/);
     expect((await mcp.call('get', { id: String(data.handover) })).text).toContain('whole');
     expect((await mcp.call('resume')).text).toContain('whole');
-    expect((await mcp.call('status')).text).toContain('1 damaged file was passed over');
+    expect((await mcp.call('status')).text).toContain('skipped 1 damaged file');
   });
 
   it('where a store cannot be, all tools say so and the server lives', async () => {

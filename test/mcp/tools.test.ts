@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../../src/handover/brief/compile.ts';
 import { readHandover } from '../../src/store/handovers.ts';
 import { openStore } from '../../src/store/store.ts';
-import { SMALLEST, USUAL } from '../../src/surfaces/mcp/arguments.ts';
+import { DEFAULT_TOKENS, SMALLEST_TOKENS } from '../../src/surfaces/mcp/input.ts';
 import { type Desk, makeDesk, runGit } from '../support/cli.ts';
 import { tellWork, type WrittenSession, writeSession } from '../support/hooks.ts';
 import { connect } from '../support/mcp.ts';
@@ -58,7 +58,7 @@ describe('the tools', () => {
   });
 
   it('take the budgets that briefs know', () => {
-    expect([SMALLEST, USUAL]).toEqual([SMALLEST_BUDGET, DEFAULT_BUDGET]);
+    expect([SMALLEST_TOKENS, DEFAULT_TOKENS]).toEqual([SMALLEST_BUDGET, DEFAULT_BUDGET]);
   });
 });
 
@@ -166,7 +166,7 @@ describe('resume', () => {
   it('says so where nothing is kept', async () => {
     const { text, isError } = await (await connect(makeDesk())).call('resume');
     expect(isError).toBe(false);
-    expect(text).toMatch(/^# Nothing is kept of project/);
+    expect(text).toMatch(/^# project in .* has no handover yet/);
   });
 
   it('is about the project that is named, or that the client has for a root', async () => {
@@ -191,7 +191,7 @@ describe('get', () => {
     const text = (await mcp.call('get', { id: declared?.id ?? '' })).text;
     expect(text).toMatch(/^# Handover \S+: fact f-\w+\n# Quoted lines \(>\) are data/);
     expect(text).toContain(`> decision: ${DECISION}`);
-    expect(text).toContain('> declared, from agent; told by claude-code');
+    expect(text).toContain('> declared, from agent; saved by claude-code');
     const handover = readHandover(openStore(desk.machine), String(data.handover));
     const goal = handover?.facts.find(({ kind }) => kind === 'goal');
     const traced = (await mcp.call('get', { id: goal?.id ?? '' })).text;
@@ -240,7 +240,7 @@ describe('search', () => {
       DECISION,
     );
     expect((await mcp.call('search', { query: 'sessions', limit: 1 })).text).toMatch(/# Left out: \d+ more/);
-    expect((await mcp.call('search', { query: 'zebra' })).text).toMatch(/^# Nothing was found for "zebra"/);
+    expect((await mcp.call('search', { query: 'zebra' })).text).toMatch(/^# Nothing found for "zebra"/);
   });
 });
 
@@ -277,7 +277,7 @@ describe('sessions and status', () => {
     expect(all).toContain('Move the sessions out of memory');
     expect((await mcp.call('sessions', { limit: 1 })).text).toContain('# Left out: 3 sessions');
     expect((await mcp.call('sessions', { agent: 'codex', everywhere: true })).text).toBe(
-      '# No session was found\n',
+      '# No session found\n',
     );
     await mcp.call('save', { note: ['one'] });
     expect((await mcp.call('status')).data).toMatchObject({

@@ -100,10 +100,10 @@ describe('handover run', () => {
     writeFileSync(marker, '');
     const second = await desk.run(['run', '--config', own, '--resume']);
     expect(second.stdout).toBe('handover steps executed: gate, current_state\n');
-    expect(second.stderr).toContain('done before: note');
+    expect(second.stderr).toContain('already done: note');
     expect(read(desk, 'memory/layer2/current-state.md')).toContain('only once');
     expect(new MemoryStore(join(desk.project, 'memory'), desk.machine).countNotes()).toBe(1);
-    expect(await desk.ok(['run', '--config', own, '--resume'])).toContain('nothing to go on with');
+    expect(await desk.ok(['run', '--config', own, '--resume'])).toContain('nothing to resume');
   });
 
   it('writes a note once even if its being done was never recorded', async () => {

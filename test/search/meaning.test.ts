@@ -68,9 +68,7 @@ describe('search by meaning', () => {
   it('embeds everything when it is told to', async () => {
     const { desk, server } = await begin();
     expect(await desk.json(['search', '--embed'])).toEqual({ texts: 2, embedded: 2, forgotten: 0 });
-    expect(await desk.ok(['search', '--embed'])).toBe(
-      '0 of 2 texts were embedded, the others had been before\n',
-    );
+    expect(await desk.ok(['search', '--embed'])).toBe('embedded 0 of 2 texts; the others already were\n');
     await server.close();
     expect(errorCode(await desk.run(['search', '--embed', '--json']))).toBe('HANDOVER_REMOTE_UNREACHABLE');
     configure(desk, '');

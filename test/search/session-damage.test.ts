@@ -143,7 +143,7 @@ describe('the tool search', () => {
     const early = await call('search', { query: 'medlar', sessions: true });
     expect(early.isError).toBe(false);
     expect(early.text).toMatch(/1 session was not read yet.*handover search --sessions$/m);
-    expect(await desk.ok(['search', '--sessions'])).toBe('the text of 1 session is kept\n');
+    expect(await desk.ok(['search', '--sessions'])).toBe('the text of 1 session is stored\n');
     const { text } = await call('search', { query: 'medlar', sessions: true });
     expect(text).toContain('> session  The medlar is ripe');
     const opening: Record<string, unknown> = JSON.parse(/get (\{.*\})/.exec(text)?.[1] ?? '{}');

@@ -103,7 +103,7 @@ describe('search --sessions', () => {
     const { hits } = await find(desk, 'persimmon story');
     expect(hits.find(({ id }) => id === idOf(1))?.from.gone).toBe(true);
     expect(hits.find(({ id }) => id === idOf(2))?.from.gone).toBeUndefined();
-    expect(await desk.ok(['sessions', idOf(1)])).toMatch(/is gone[\s\S]*The persimmon story/);
+    expect(await desk.ok(['sessions', idOf(1)])).toMatch(/was deleted[\s\S]*The persimmon story/);
     expect(await desk.json(['cleanup', '--dry-run'])).toMatchObject({ removed_sessions: [idOf(1)] });
     expect(idsOf(await find(desk, 'persimmon'))).toContain(idOf(1));
     expect(await desk.json(['cleanup'])).toMatchObject({ removed_sessions: [idOf(1)] });

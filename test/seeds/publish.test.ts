@@ -137,7 +137,7 @@ describe('agent-handoff', () => {
     const secret = `ghp_${'a1'.repeat(18)}`;
     writeIn(desk.project, 'HANDOFF.md', `use ${secret}\n`);
     const env = { MEMORYVAULT_API_KEY: TOKEN, MEMORYVAULT_URL: `${server.url}/api` };
-    expect(await desk.ok(['push', '--dry-run'], { env })).toContain('taken out: 1 github-token');
+    expect(await desk.ok(['push', '--dry-run'], { env })).toContain('redacted: 1 github-token');
     expect(server.posts).toEqual([]);
     await desk.ok(['push'], { env });
     expect(server.posts).toHaveLength(1);

@@ -1,34 +1,27 @@
-import { redactWords } from './redact-words.ts';
+import { parseCount, requireReader } from '../../app/parse.ts';
+import { type BriefOptions, DEFAULT_BUDGET } from '../../handover/brief/compile.ts';
+import type { Reader } from '../../handover/brief/reader.ts';
+import { type FlagValues, redactedText, text, textOr } from './flags.ts';
+
+export const budgetFlag = text(`Most tokens of the brief (${DEFAULT_BUDGET})`, 'tokens');
 
 /** How a brief is asked for. */
-export interface BriefFlags {
-  target: string;
-  budget?: string;
-  goal?: string;
+export const briefFlags = {
+  target: textOr('generic', 'The agent that will read it', 'agent'),
+  budget: budgetFlag,
+  goal: redactedText('What the next session will do; steers the choice of facts'),
+} as const;
+
+export function readBudget(budget: string | undefined): number {
+  return budget === undefined ? DEFAULT_BUDGET : parseCount(budget, 1);
 }
 
-const text = (input: string): string => input;
-
-export const briefFlags = {
-  target: {
-    kind: 'parsed',
-    parse: text,
-    default: 'generic',
-    brief: 'The agent that will read it',
-    placeholder: 'agent',
-  },
-  budget: {
-    kind: 'parsed',
-    parse: text,
-    optional: true,
-    brief: 'Tokens at most (2000)',
-    placeholder: 'tokens',
-  },
-  goal: {
-    kind: 'parsed',
-    parse: redactWords,
-    optional: true,
-    brief: 'What the next session is to do; steers the choice of facts',
-    placeholder: 'text',
-  },
-} as const;
+export function readBriefFlags({ target, budget, goal }: FlagValues<typeof briefFlags>): {
+  reader: Reader;
+  options: BriefOptions & { budget: number };
+} {
+  return {
+    reader: requireReader(target),
+    options: { budget: readBudget(budget), ...(goal === undefined ? {} : { goal }) },
+  };
+}

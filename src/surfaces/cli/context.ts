@@ -1,110 +1,61 @@
 import type { StricliProcess } from '@stricli/core';
-import { HandoverError } from '../../errors.ts';
-import type { Machine } from '../../platform/machine.ts';
-import type { TextSink } from '../../platform/streams.ts';
-import type { Catalog } from '../../store/catalog.ts';
-import type { SaveResult } from '../../store/handovers.ts';
-import { openStore, type Store } from '../../store/store.ts';
-import { dim, type Output, yellow } from './output.ts';
-
-/** What work on the store needs, whoever asks for it. */
-export interface Context {
-  machine: Machine;
-  /** For what is said besides the answer. */
-  err: Output;
-  /** Progress can be drawn over itself. */
-  drawsProgress: boolean;
-}
+import type { Context, Progress } from '../../app/context.ts';
+import { dim } from '../../app/describe/styled-text.ts';
+import { describeMachine, type Machine } from '../../platform/machine.ts';
+import { isInputTerminal, openSink, readInput, type TextSink } from '../../platform/streams.ts';
+import { createOutput, type Output, printNotice, wantsColours } from './output.ts';
 
 /** What a command works with. */
 export interface CliContext extends Context {
   process: StricliProcess;
   out: Output;
-  /** Both ends are a terminal: a person can be asked. */
+  err: Output;
+  /** Input and standard error are a terminal: a person can be asked. */
   interactive: boolean;
+  /** Standard error is a terminal, where a line can be drawn over. */
+  drawsProgress: boolean;
   readInput(maxBytes: number): string | null;
   /** For what is not text. */
   stdout: TextSink;
 }
 
-export function findStore(context: Pick<Context, 'machine'>): Store {
-  return openStore(context.machine);
-}
-
-/** Opens the catalog, tells the user of what stands in its way, and closes it after use. */
-export async function withCatalog<T>(
-  context: Context,
-  store: Store,
-  work: (catalog: Catalog) => T | Promise<T>,
-): Promise<T> {
-  const { openCatalog } = await import('../../store/open-catalog.ts');
-  const { catalog, indexFailure } = await openCatalog(store, progressOf(context, 'indexing'));
-  if (indexFailure !== null)
-    context.err.line(yellow('note: '), `the index cannot be used now (${indexFailure.message})`);
-  try {
-    const result = await work(catalog);
-    await warnOfDamage(context, catalog);
-    return result;
-  } finally {
-    catalog.close();
-  }
-}
-
-async function warnOfDamage(context: Context, catalog: Catalog): Promise<void> {
-  const damaged = await catalog.damaged();
-  if (damaged.length === 0) return;
-  const what = damaged.length === 1 ? '1 damaged file was' : `${damaged.length} damaged files were`;
-  context.err.line(yellow('note: '), `${what} passed over; see: handover doctor`);
-}
-
-export function noteJournalFailure(
-  context: Context,
-  { journalFailure }: Pick<SaveResult, 'journalFailure'>,
-): void {
-  if (journalFailure === null) return;
-  context.err.line(
-    yellow('note: '),
-    `it is kept, but the journal could not be written (${journalFailure.message})`,
-  );
-  context.err.line(dim('  next: '), 'when the disk is in order again: handover doctor --fix');
-}
-
-const DRAW_EVERY = 500;
-
-/** Draws how far long work has come, where a person looks at a terminal. */
-export function progressOf(
-  context: Context,
-  label: string,
-): ((done: number, total?: number) => void) | undefined {
-  if (!context.drawsProgress) return undefined;
-  return (done, total) => {
-    if (done % DRAW_EVERY !== 0 && done !== total) return;
-    if (total !== undefined && total < DRAW_EVERY) return;
-    const text = total === undefined ? `${label} ${done}` : `${label} ${done} of ${total}`;
-    context.err.redraw(done === total ? null : dim(text));
+export function createContext(err: Output, isTerminal: boolean): CliContext {
+  const stdout = openSink(1);
+  const machine = describeMachine();
+  const out = createOutput(stdout, wantsColours(stdout, machine.env));
+  return {
+    process: {
+      stdout: { write: (text) => out.block(text) },
+      stderr: { write: (text) => err.block(text) },
+      env: machine.env,
+    },
+    machine,
+    out,
+    err,
+    interactive: isInputTerminal() && isTerminal,
+    drawsProgress: isTerminal,
+    notify: (notice) => printNotice(err, notice),
+    progress: (label) => (isTerminal ? drawProgress(err, machine, label) : undefined),
+    readInput,
+    stdout,
   };
 }
 
 const REDRAW_MS = 100;
 
-/** The same for few and slow things: draws by time, not by count. */
-export function drawProgress(
-  { drawsProgress, err, machine }: CliContext,
-  label: string,
-): ((done: number, total: number) => void) | undefined {
-  if (!drawsProgress) return undefined;
-  let drawnMs = 0;
+/** Draws over one line, and only for work that takes longer than a moment. */
+function drawProgress(err: Output, { clock }: Machine, label: string): Progress {
+  let drawnMs = clock.now();
+  let isDrawn = false;
   return (done, total) => {
-    const now = machine.clock.now();
-    if (done !== total && now - drawnMs < REDRAW_MS) return;
-    if (done === total && drawnMs === 0) return;
+    if (done === total) {
+      if (isDrawn) err.redraw(null);
+      return;
+    }
+    const now = clock.now();
+    if (now - drawnMs < REDRAW_MS) return;
     drawnMs = now;
-    err.redraw(done === total ? null : dim(`${label} ${done} of ${total}`));
+    isDrawn = true;
+    err.redraw(dim(total === undefined ? `${label} ${done}` : `${label} ${done} of ${total}`));
   };
-}
-
-export function refuseBoth(a: string, b: string): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', `${a} and ${b} cannot be given together`, {
-    hint: `Leave one of them out.`,
-  });
 }

@@ -4,7 +4,7 @@ import { VERSION } from '../../version.ts';
 
 const VERSION_WORDS: ReadonlySet<string> = new Set(['--version', '-v', '-V', 'version']);
 
-/** The entry of both commands. What needs no command is answered before anything else is loaded. */
+/** The entry of both commands. `--version`, `check` and `mcp` are served before the command line is loaded. */
 export async function main(program: CachedProgram): Promise<void> {
   const args = process.argv.slice(2);
   if (args.length === 1 && VERSION_WORDS.has(args[0] ?? '')) {
@@ -19,7 +19,7 @@ export async function main(program: CachedProgram): Promise<void> {
   }
 }
 
-/** The entry of what a hook leaves to be done, which needs the same parts as the commands. */
+/** The entry of the worker that a hook starts; it needs the same code as the commands. */
 export async function work(program: CachedProgram): Promise<void> {
   const { runWorker } = await import('../hook/worker.ts');
   await runWorker(process.argv[3] ?? '');
@@ -33,13 +33,13 @@ async function run(args: readonly string[]): Promise<void> {
 
 /** Agents ask at every start whether a run was interrupted: the plain answer is a status alone. */
 async function check(args: readonly string[]): Promise<void> {
-  const { answerCheck } = await import('./check-now.ts');
-  const status = answerCheck(args.slice(1));
+  const { answerCheck } = await import('../../app/runs/check.ts');
+  const status = answerCheck(args.slice(1), { cwd: process.cwd(), env: process.env });
   if (status === null) await run(args);
   else process.exitCode = status;
 }
 
-/** `mcp`, or `mcp --agent NAME`: an agent waits for it, so it does without the command line. False where that is needed. */
+/** `mcp`, or `mcp --agent NAME`: an agent waits for it, so the command line is not loaded. False for other arguments. */
 async function serve(args: readonly string[]): Promise<boolean> {
   const [, flag, agent] = args;
   if (args.length !== 1 && (args.length !== 3 || flag !== '--agent')) return false;
@@ -47,7 +47,7 @@ async function serve(args: readonly string[]): Promise<boolean> {
   return runServer(agent);
 }
 
-/** By then an agent has asked a server what it can do. Much later, V8 would have let go of what ran only at the start. */
+/** By then the client has asked for the tools. Much later, V8 would have dropped code that ran only at the start. */
 const SERVER_STARTED_MS = 5000;
 
 function keepServer(program: CachedProgram): void {
@@ -60,7 +60,7 @@ function keepServer(program: CachedProgram): void {
   process.once('beforeExit', keepOnce);
 }
 
-/** The first time there may have been little to do, so a program is kept anew so many times. */
+/** The first run may have done little, so the compiled code is saved again this many times. */
 const KEPT_ANEW = 2;
 
 async function keep(program: CachedProgram): Promise<void> {

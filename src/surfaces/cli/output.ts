@@ -1,73 +1,58 @@
-import { escapeUnseen, isPlain, revealControls } from '../../model/text.ts';
+import { cleanText, dim, type Line, type Part, type Style, yellow } from '../../app/describe/styled-text.ts';
+import type { Notice } from '../../app/notices.ts';
+import { escapeUnseen } from '../../model/text.ts';
 import type { TextSink } from '../../platform/streams.ts';
 
-/** A piece of a line with its look. The text is cleaned when it is written, whoever it came from. */
-export interface Styled {
-  text: string;
-  style: keyof typeof STYLES;
-}
-
-export type Part = string | Styled;
-
-const STYLES = { bold: [1, 22], dim: [2, 22], red: [31, 39], yellow: [33, 39], green: [32, 39] } as const;
-
-export function bold(text: string): Styled {
-  return { text, style: 'bold' };
-}
-
-export function dim(text: string): Styled {
-  return { text, style: 'dim' };
-}
-
-export function red(text: string): Styled {
-  return { text, style: 'red' };
-}
-
-export function yellow(text: string): Styled {
-  return { text, style: 'yellow' };
-}
-
-export function green(text: string): Styled {
-  return { text, style: 'green' };
-}
+const STYLES: Readonly<Record<Style, readonly [on: number, off: number]>> = {
+  bold: [1, 22],
+  dim: [2, 22],
+  red: [31, 39],
+  yellow: [33, 39],
+  green: [32, 39],
+};
 
 /**
- * The only way to a terminal. Every text is shown without anything that a terminal would act on; the only escape
- * sequences that leave are the ones for the looks above.
+ * The only way to a terminal. Every text is cleaned of what a terminal would act on; the only escape sequences that
+ * are written are those of the styles above.
  */
 export interface Output {
-  line(...parts: readonly Part[]): void;
-  /** Text of several lines, which may hold tabs and line ends. */
+  line(...parts: Line): void;
+  lines(lines: readonly Line[]): void;
+  /** Text of several lines, with tabs and line ends as they are. */
   block(text: string): void;
-  /** Bytes as they are, for the next program; a terminal gets them as text that is safe to show. False when nobody reads. */
+  /** Unchanged bytes for another program; a terminal gets them as safe text. False when nobody reads. */
   bytes(bytes: Uint8Array): boolean;
-  /** Draws over the current line of a terminal; null wipes it. */
+  /** Draws over the current line of a terminal; null clears it. */
   redraw(part: Part | null): void;
   /** One JSON document, safe to show. */
   json(value: unknown): void;
-  /** An array of JSON values, written as they come, many at a time. */
+  /** A JSON array, written as its values come, many at a time. */
   jsonArray(values: Iterable<unknown> | AsyncIterable<unknown>): Promise<void>;
 }
 
 export function createOutput(sink: TextSink, colours: boolean): Output {
   const show = (part: Part): string => {
-    if (typeof part === 'string') return cleanBlock(part);
+    if (typeof part === 'string') return cleanText(part);
     const [on, off] = STYLES[part.style];
-    const text = cleanBlock(part.text);
+    const text = cleanText(part.text);
     return colours ? `\u001b[${on}m${text}\u001b[${off}m` : text;
   };
+  const line = (...parts: Line): void => void sink.write(`${parts.map(show).join('')}\n`);
   return {
-    line: (...parts) => void sink.write(`${parts.map(show).join('')}\n`),
-    block: (text) => void sink.write(cleanBlock(text)),
+    line,
+    lines: (lines) => {
+      for (const parts of lines) line(...parts);
+    },
+    block: (text) => void sink.write(cleanText(text)),
     bytes: (bytes) =>
-      sink.isTerminal ? sink.write(cleanBlock(Buffer.from(bytes).toString('utf8'))) : sink.writeBytes(bytes),
+      sink.isTerminal ? sink.write(cleanText(Buffer.from(bytes).toString('utf8'))) : sink.writeBytes(bytes),
     redraw: (part) => void sink.write(`\r\u001b[K${part === null ? '' : show(part)}`),
     json: (value) => void sink.write(`${toSafeJson(value, 2)}\n`),
     jsonArray: (values) => writeArray(sink, values),
   };
 }
 
-/** A write costs as much as making the text of many values. */
+/** A write costs as much as formatting many values. */
 const CHUNK_CHARACTERS = 32 * 1024;
 
 async function writeArray(sink: TextSink, values: Iterable<unknown> | AsyncIterable<unknown>): Promise<void> {
@@ -83,15 +68,17 @@ async function writeArray(sink: TextSink, values: Iterable<unknown> | AsyncItera
   sink.write(before === '\n' ? '[]\n' : `${pending}\n]\n`);
 }
 
-function cleanBlock(text: string): string {
-  return isPlain(text) ? text : text.replace(/[^\n\t]+/g, revealControls);
-}
-
 function toSafeJson(value: unknown, indent: number): string {
   return escapeUnseen(JSON.stringify(value, null, indent));
 }
 
-/** Colours where a person looks and did not decline them. */
+/** Colours for a person who did not decline them. */
 export function wantsColours(sink: TextSink, env: Readonly<Record<string, string | undefined>>): boolean {
   return sink.isTerminal && !env.NO_COLOR && env.TERM !== 'dumb';
+}
+
+export function printNotice(err: Output, { level, text, next }: Notice): void {
+  if (level === 'info') err.line(dim(text));
+  else err.line(yellow(`${level}: `), text);
+  if (next !== undefined) err.line(dim('  next: '), next);
 }

@@ -1,33 +1,17 @@
 import { resolve } from 'node:path';
+import { parseCount } from '../../app/parse.ts';
 import { HandoverError, hasErrno } from '../../errors.ts';
 import { readDescriptor, readPath } from '../../platform/streams.ts';
-import { type CliContext, refuseBoth } from './context.ts';
-import { parseCount } from './words.ts';
+import type { CliContext } from './context.ts';
+import { conflictError, type FlagValues, text } from './flags.ts';
 
-/** Ways to hand over a passphrase that no other user can see: never a word of the command line, never a variable. */
-export interface PassphraseFlags {
-  passphraseFile?: string;
-  passphraseFd?: string;
-}
-
-const text = (input: string): string => input;
-
+/** Ways to give a passphrase that no other user can see: never as an argument, never in a variable. */
 export const passphraseFlags = {
-  passphraseFile: {
-    kind: 'parsed',
-    parse: text,
-    optional: true,
-    brief: 'Read the passphrase from the first line of this file',
-    placeholder: 'file',
-  },
-  passphraseFd: {
-    kind: 'parsed',
-    parse: text,
-    optional: true,
-    brief: 'Read the passphrase from this descriptor',
-    placeholder: 'number',
-  },
+  passphraseFile: text('Read the passphrase from the first line of this file', 'file'),
+  passphraseFd: text('Read the passphrase from this descriptor', 'number'),
 } as const;
+
+type PassphraseFlags = FlagValues<typeof passphraseFlags>;
 
 const MAX_BYTES = 4096;
 const SHORTEST = 10;
@@ -36,50 +20,48 @@ export function isPassphraseGiven({ passphraseFile, passphraseFd }: PassphraseFl
   return passphraseFile !== undefined || passphraseFd !== undefined;
 }
 
-/** The passphrase that opens a bundle: from where it was said to be, else from the person at the terminal. */
+/** The passphrase that opens a bundle: from the flags, else from the person at the terminal. */
 export async function readPassphrase(context: CliContext, flags: PassphraseFlags): Promise<Buffer> {
   const given = readGiven(context, flags);
   if (given !== null) return given;
   if (!context.interactive) {
     throw new HandoverError(
       'HANDOVER_BUNDLE_LOCKED',
-      'the bundle wants a passphrase, and there is no terminal to ask in',
-      {
-        hint: 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER',
-      },
+      'the bundle needs a passphrase, and there is no terminal to ask for it',
+      { hint: 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER' },
     );
   }
-  const { askSecret } = await import('./ask.ts');
+  const { askSecret } = await import('./prompts.ts');
   return await askSecret('Passphrase of the bundle');
 }
 
-/** A passphrase to lock with: long enough, and typed twice where it is typed. */
+/** A new passphrase: long enough, and typed twice at a terminal. */
 export async function choosePassphrase(context: CliContext, flags: PassphraseFlags): Promise<Buffer> {
   const passphrase = readGiven(context, flags) ?? (await askTwice(context));
   if (passphrase.toString('utf8').length >= SHORTEST) return passphrase;
-  throw new HandoverError('HANDOVER_USAGE', `the passphrase has less than ${SHORTEST} characters`, {
-    hint: 'Take a few random words.',
+  throw new HandoverError('HANDOVER_USAGE', `the passphrase is shorter than ${SHORTEST} characters`, {
+    hint: 'Use a few random words.',
   });
 }
 
 async function askTwice(context: CliContext): Promise<Buffer> {
   if (!context.interactive) {
-    throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to ask for the passphrase in', {
+    throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to ask for the passphrase', {
       hint: 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER',
     });
   }
-  const { askSecret } = await import('./ask.ts');
+  const { askSecret } = await import('./prompts.ts');
   const first = await askSecret('Passphrase to lock the bundle with');
   const second = await askSecret('The same again');
   if (first.equals(second)) return first;
   throw new HandoverError('HANDOVER_USAGE', 'the two passphrases differ', {
-    hint: 'Nothing was written. Call it again, and type the same twice.',
+    hint: 'Nothing was written. Try again, and type the same twice.',
   });
 }
 
 function readGiven(context: CliContext, { passphraseFile, passphraseFd }: PassphraseFlags): Buffer | null {
   if (passphraseFile !== undefined && passphraseFd !== undefined)
-    throw refuseBoth('--passphrase-file', '--passphrase-fd');
+    throw conflictError('--passphrase-file', '--passphrase-fd');
   if (passphraseFile !== undefined) return firstLine(readFile(resolve(context.machine.cwd, passphraseFile)));
   if (passphraseFd !== undefined) return firstLine(readDescriptor(parseCount(passphraseFd, 0), MAX_BYTES));
   return null;

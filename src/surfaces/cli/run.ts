@@ -3,14 +3,14 @@ import {
   buildApplication,
   formatMessageForArgumentScannerError,
   run,
-  type StricliProcess,
   text_en,
 } from '@stricli/core';
+import { bold } from '../../app/describe/styled-text.ts';
 import { EXIT, HandoverError } from '../../errors.ts';
-import { describeMachine } from '../../platform/machine.ts';
-import { isInputTerminal, openSink, readInput } from '../../platform/streams.ts';
+import { openSink } from '../../platform/streams.ts';
+import { BRIEFS, type CommandName, GROUPS } from './briefs.ts';
 import { type CliTarget, COMMANDS } from './commands/table.ts';
-import type { CliContext } from './context.ts';
+import { type CliContext, createContext } from './context.ts';
 import { reportFailure } from './failure.ts';
 import { createOutput, type Output, wantsColours } from './output.ts';
 
@@ -27,61 +27,48 @@ export async function runCommandLine(args: readonly string[]): Promise<void> {
   }
 }
 
-function createContext(err: Output, isTerminal: boolean): CliContext {
-  const stdout = openSink(1);
-  const machine = describeMachine();
-  const out = createOutput(stdout, wantsColours(stdout, machine.env));
-  const stricliProcess: StricliProcess = {
-    stdout: { write: (text) => out.block(text) },
-    stderr: { write: (text) => err.block(text) },
-    env: machine.env,
-  };
-  return {
-    process: stricliProcess,
-    machine,
-    out,
-    err,
-    interactive: isInputTerminal() && isTerminal,
-    drawsProgress: isTerminal,
-    readInput,
-    stdout,
-  };
-}
-
 async function dispatch(args: readonly string[], context: CliContext): Promise<void> {
   const [name = '', ...rest] = args;
-  const load = findCommand(name);
-  if (load !== null) return await runOne(`handover ${name}`, { target: await load(), args: rest, context });
+  if (isCommand(name)) return await runOne(name, rest, context);
   const asked = HELP.has(name) ? (rest[0] ?? '') : name;
-  if (asked === '' || HELP.has(asked)) return await explainAll(context);
-  const explained = findCommand(asked);
-  if (explained === null) throw noSuchCommand(asked);
-  await runOne(`handover ${asked}`, { target: await explained(), args: ['--help'], context });
+  if (asked === '' || HELP.has(asked)) printOverview(context.out);
+  else if (isCommand(asked)) await runOne(asked, ['--help'], context);
+  else throw unknownCommandError(asked);
 }
 
 const HELP: ReadonlySet<string> = new Set(['', 'help', '--help', '-h']);
 
-function findCommand(name: string): (() => Promise<CliTarget>) | null {
-  return (Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined) ?? null;
+function isCommand(name: string): name is CommandName {
+  return Object.hasOwn(COMMANDS, name);
 }
 
-function noSuchCommand(name: string): HandoverError {
+function unknownCommandError(name: string): HandoverError {
   return name.startsWith('-')
     ? new HandoverError('HANDOVER_USAGE', `"${name}" is not a command`, {
-        hint: 'Flags come after the command. See the commands with: handover --help',
+        hint: 'Flags come after the command. See the commands: handover --help',
       })
     : new HandoverError('HANDOVER_USAGE', `there is no command "${name}"`, {
         hint: `The commands are: ${Object.keys(COMMANDS).join(', ')}. More: handover --help`,
       });
 }
 
-interface Call {
-  target: CliTarget;
-  args: readonly string[];
-  context: CliContext;
+const NAME_WIDTH = 10;
+
+/** The help without a command: one line for each. */
+function printOverview(out: Output): void {
+  out.line('Carries the work of an AI coding session over to the next one.');
+  out.line();
+  out.line('usage: handover COMMAND [FLAGS]');
+  for (const { title, names } of GROUPS) {
+    out.line();
+    out.line(bold(title));
+    for (const name of names) out.line(`  ${name.padEnd(NAME_WIDTH)}`, BRIEFS[name]);
+  }
+  out.line();
+  out.line('Help on a command: handover COMMAND --help. Start with: handover init');
 }
 
-/** Errors of commands are thrown on, so that one place reports them. */
+/** Errors are thrown on, so that one place reports them. */
 const configuration = {
   scanner: { caseStyle: 'allow-kebab-for-camel', allowArgumentEscapeSequence: true },
   documentation: { caseStyle: 'convert-camel-to-kebab', disableAnsiColor: true, useAliasInUsageLine: false },
@@ -92,37 +79,32 @@ const configuration = {
         throw error;
       },
       exceptionWhileParsingArguments: (error: unknown): string => {
-        throw describeWrongWords(error);
+        throw argumentError(error);
       },
     },
   },
 } as const;
 
-function describeWrongWords(error: unknown): HandoverError {
+function argumentError(error: unknown): HandoverError {
   if (error instanceof HandoverError) return error;
   const message =
     error instanceof ArgumentScannerError ? formatMessageForArgumentScannerError(error, {}) : String(error);
   return new HandoverError('HANDOVER_USAGE', message, {
-    hint: 'See the flags of a command with: handover COMMAND --help',
+    hint: 'See the flags of a command: handover COMMAND --help',
     cause: error,
   });
 }
 
-async function runOne(name: string, { target, args, context }: Call): Promise<void> {
-  const settings = { name, ...configuration };
+async function runOne(name: CommandName, args: readonly string[], context: CliContext): Promise<void> {
+  const target: CliTarget = await COMMANDS[name]();
+  const settings = { name: `handover ${name}`, ...configuration };
+  // Two calls, because the overloads take a command or a route map, not their union.
   const application =
     'loader' in target ? buildApplication(target, settings) : buildApplication(target, settings);
   await run(application, args, context);
 }
 
-async function explainAll(context: CliContext): Promise<void> {
-  const { printOverview } = await import('./overview.ts');
-  const commands = new Map<string, CliTarget>();
-  for (const [name, load] of Object.entries(COMMANDS)) commands.set(name, await load());
-  printOverview(context.out, commands);
-}
-
-/** The parser counts its own failures below zero: wrong words from the user, or a command that cannot be loaded. */
+/** The parser reports its own failures below zero: wrong arguments, or a command that cannot be loaded. */
 function toExitStatus(code: number | string | null | undefined): number {
   const status = Number(code ?? EXIT.done);
   if (status >= 0) return status;

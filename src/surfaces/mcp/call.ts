@@ -1,11 +1,12 @@
 import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
 import { describeFailure, logFailure } from '../../app/automation/records.ts';
+import type { Context } from '../../app/context.ts';
+import { cleanText } from '../../app/describe/styled-text.ts';
+import { toHandoverError } from '../../app/failure.ts';
+import type { Notice } from '../../app/notices.ts';
+import type { ErrorCode } from '../../errors.ts';
 import { cutToBytes } from '../../model/text.ts';
 import { findDataFolder } from '../../platform/paths.ts';
-import type { Context } from '../cli/context.ts';
-import { toHandoverError } from '../cli/failure.ts';
-import { createOutput, type Output } from '../cli/output.ts';
-import { adviseOn } from './advice.ts';
 import { type Connection, findFolder } from './connection.ts';
 
 /** One request of a client, in the folder of the project that it is about. */
@@ -15,78 +16,87 @@ export interface Call extends Context {
   meta: Readonly<Record<string, unknown>>;
 }
 
-/** What a tool says: text for a model, and the same as data where a program can make use of it. */
+/** What a tool answers: text for a model, and the same as data where a program can use it. */
 export interface Answer {
   text: string;
   data?: Record<string, unknown>;
 }
 
-export interface Asking {
+export interface Request {
   connection: Connection;
   context: Pick<ServerContext, 'mcpReq'>;
-  /** The folder that the request names; without one it is where the client works. */
+  /** The folder that the request names; without one, where the client works. */
   project: string | undefined;
 }
 
-/** Does the work of a tool. Whatever goes wrong becomes an answer that says so, and what to do next. */
+/** Does the work of a tool. A failure becomes an answer that says what went wrong and what to do next. */
 export async function answer(
-  asking: Asking,
+  request: Request,
   work: (call: Call) => Promise<Answer> | Answer,
 ): Promise<CallToolResult> {
-  const notes = openNotes();
+  const notices: Notice[] = [];
   try {
-    const { text, data } = await work(await openCall(asking, notes.output));
-    const said = `${text.trimEnd()}\n${notes.lines().join('')}`;
+    const { text, data } = await work(await openCall(request, notices));
+    const lines = notices.flatMap(describeNotice).map((line) => `# ${cleanText(line).trim()}\n`);
     return {
-      content: [{ type: 'text', text: said }],
+      content: [{ type: 'text', text: `${text.trimEnd()}\n${lines.join('')}` }],
       ...(data === undefined ? {} : { structuredContent: data }),
     };
   } catch (error) {
-    return { isError: true, content: [{ type: 'text', text: tellFailure(asking.connection, error) }] };
+    return { isError: true, content: [{ type: 'text', text: describeError(request.connection, error) }] };
   }
 }
 
-/** The same for what is no tool: what goes wrong is told as an error of the protocol. */
+/** The same for resources and prompts: a failure becomes an error of the protocol. */
 export async function serveCall<T>(
-  asking: Omit<Asking, 'project'>,
+  request: Omit<Request, 'project'>,
   work: (call: Call) => Promise<T>,
 ): Promise<T> {
   try {
-    return await work(await openCall({ ...asking, project: undefined }, openNotes().output));
+    return await work(await openCall({ ...request, project: undefined }, []));
   } catch (error) {
-    throw new Error(tellFailure(asking.connection, error), { cause: error });
+    throw new Error(describeError(request.connection, error), { cause: error });
   }
 }
 
-async function openCall({ connection, context, project }: Asking, err: Output): Promise<Call> {
+async function openCall({ connection, context, project }: Request, notices: Notice[]): Promise<Call> {
   const cwd = project ?? (await findFolder(connection));
   return {
     connection,
     meta: { ...context.mcpReq._meta },
     machine: { ...connection.machine, cwd },
-    err,
-    drawsProgress: false,
+    notify: (notice) => notices.push(notice),
+    progress: () => undefined,
   };
 }
 
-/** What a person would read on standard error. */
-function openNotes(): { output: Output; lines(): string[] } {
-  const lines: string[] = [];
-  const write = (text: string): boolean => lines.push(`# ${text.trim().replace(/^note: /, '')}\n`) > 0;
-  const writeBytes = (bytes: Uint8Array): boolean => write(Buffer.from(bytes).toString('utf8'));
-  return { output: createOutput({ isTerminal: false, write, writeBytes }, false), lines: () => lines };
+function describeNotice({ level, text, next }: Notice): string[] {
+  const first = level === 'warning' ? `warning: ${text}` : text;
+  return next === undefined ? [first] : [first, `next: ${next}`];
 }
+
+/** What an agent can do with the tools of this server, where the hint for a person names a command. */
+const HINTS: Partial<Record<ErrorCode, string>> = {
+  HANDOVER_NOT_FOUND: 'find the id with the tool "search", or see what there is with "status"',
+  HANDOVER_STORE_EMPTY: 'there is no handover yet; make one with the tool "save"',
+  HANDOVER_ID_AMBIGUOUS: 'give one of these ids, or more of it',
+  HANDOVER_TEXT_TOO_LARGE: 'say it in a sentence or two; a long text belongs in a file of the project',
+  HANDOVER_PROJECT_MISSING: 'give "project" as the absolute path of a folder that exists, or leave it out',
+  HANDOVER_RECORD_DAMAGED: 'use another handover, and tell the user to run: handover doctor',
+  HANDOVER_STORE_DAMAGED: 'tell the user to run: handover doctor',
+  HANDOVER_PAUSED: 'nothing is written while there is a PAUSE file; only the user may remove it',
+};
 
 const MAX_MESSAGE_BYTES = 2000;
 
-/** In words for the agent. What is a bug of ours is noted in the log, where `handover doctor` tells of it. */
-function tellFailure({ machine }: Connection, error: unknown): string {
+/** For the agent. A bug of ours also goes to the log, where `handover doctor` shows it. */
+function describeError({ machine }: Connection, error: unknown): string {
   const known = toHandoverError(error);
   if (known !== null) {
-    const advice = adviseOn(known);
+    const hint = HINTS[known.code] ?? known.hint;
     const message = cutToBytes(known.message, MAX_MESSAGE_BYTES);
-    return `${known.code}: ${message}${advice === null ? '' : `\nnext: ${advice}`}`;
+    return `${known.code}: ${message}${hint === undefined ? '' : `\nnext: ${hint}`}`;
   }
   logFailure(findDataFolder(machine), describeFailure(error, 'mcp', machine.clock.now()));
-  return 'agent-handover met a case that it does not know. Nothing that was kept is changed.\nnext: go on without this tool, and tell the user to run: handover doctor';
+  return 'this is a bug in agent-handover. What is stored is unchanged.\nnext: go on without this tool, and tell the user to run: handover doctor';
 }

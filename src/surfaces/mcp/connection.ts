@@ -5,18 +5,18 @@ import { AGENT_NAMES, type AgentName } from '../../agents/agent.ts';
 import { isFolder, resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 
-/** A client for as long as it is there. */
+/** One client, while it is connected. */
 export interface Connection {
   server: McpServer;
   machine: Machine;
-  /** The agent that registered this server, where it said so. */
+  /** The agent that this server was registered for; null when it is unknown. */
   agent: AgentName | null;
   startedMs: number;
-  /** Whether the client can be asked which folders it works in: from the revision of 2026 on, it cannot. */
+  /** Whether the client can be asked for its folders: not from the protocol revision of 2026 on. */
   canAsk: boolean;
 }
 
-/** The agent at the other end, by what it was registered for, or by what it calls itself. */
+/** The agent at the other end: the registered one, or by the client's name. */
 export function findAgent({ agent, server }: Connection): AgentName | null {
   if (agent !== null) return agent;
   const name = server.server.getClientVersion()?.name.toLowerCase() ?? '';
@@ -28,8 +28,8 @@ export function findAgent({ agent, server }: Connection): AgentName | null {
 const ASK_MS = 2000;
 
 /**
- * The folder that the client works in: where it started this server, unless it names roots and that is in none of
- * them. Then it is the first root.
+ * The folder that the client works in: where it started this server, or its first root when that folder is in none
+ * of its roots.
  */
 export async function findFolder(connection: Connection): Promise<string> {
   const { cwd } = connection.machine;
@@ -45,7 +45,7 @@ async function listRoots({ server, canAsk }: Connection): Promise<string[]> {
       .map(({ uri }) => (uri.startsWith('file://') ? fileURLToPath(uri) : ''))
       .filter((path) => path !== '' && isFolder(path));
   } catch (error) {
-    // A client that does not answer, or not well, is taken to work where it started us.
+    // A client that does not answer, or answers badly, is assumed to work where it started us.
     if (error instanceof Error) return [];
     throw error;
   }

@@ -7,7 +7,7 @@ type Arguments<E extends Entries> = v.StrictObjectSchema<E, undefined>;
 
 const MOST_BYTES = 60;
 
-/** Arguments as clients are told of them. The first thing that is wrong is said in a few words, however much it is. */
+/** The JSON Schema that clients see, and a check that reports only the first mistake, in a few words. */
 export function describeInput<E extends Entries>(
   schema: Arguments<E>,
 ): StandardJsonSchema<v.InferInput<Arguments<E>>, v.InferOutput<Arguments<E>>> {
@@ -49,3 +49,53 @@ const UNITS: ReadonlyMap<string, string> = new Map([
 function shorten(text: string): string {
   return cutToBytes(cleanLine(text.slice(0, 4 * MOST_BYTES)), MOST_BYTES);
 }
+
+/** The smallest brief and the usual one. A test holds them to the limits of briefs, which load too much to import. */
+export const SMALLEST_TOKENS = 256;
+export const DEFAULT_TOKENS = 2000;
+const MOST_TOKENS = 20_000;
+
+/** A text of at most so many characters. */
+export function text(description: string, most = 4000): v.GenericSchema<string> {
+  return v.pipe(v.string(), v.minLength(1), v.maxLength(most), v.description(description));
+}
+
+/** A text to be stored: the store itself says when it is too long. */
+export function storedText(description: string): v.GenericSchema<string> {
+  return v.pipe(v.string(), v.minLength(1), v.description(description));
+}
+
+export function toggle(description: string): v.OptionalSchema<v.GenericSchema<boolean>, false> {
+  return v.optional(v.pipe(v.boolean(), v.description(description)), false);
+}
+
+export const project = v.optional(
+  text('Absolute path of the project’s folder. Leave it out for the folder that you work in.'),
+);
+
+export const budget = v.optional(
+  v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(SMALLEST_TOKENS),
+    v.maxValue(MOST_TOKENS),
+    v.description('The most tokens that the answer may take.'),
+  ),
+  DEFAULT_TOKENS,
+);
+
+export function limit(usual: number): v.OptionalSchema<v.GenericSchema<number>, number> {
+  return v.optional(
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100), v.description('How many at most.')),
+    usual,
+  );
+}
+
+/** Tools that only read, and tools that write the same when called again. */
+export const READS = { readOnlyHint: true, openWorldHint: false } as const;
+export const WRITES = {
+  readOnlyHint: false,
+  destructiveHint: false,
+  idempotentHint: true,
+  openWorldHint: false,
+} as const;

@@ -2,19 +2,17 @@ import type { FoundSession } from '../../agents/agent.ts';
 import { findSessions } from '../../agents/find-session.ts';
 
 import { listOpenSessions } from '../../app/automation/session-state.ts';
-
+import { findStore, listRunningSessions } from '../../app/context.ts';
 import { listAncestors } from '../../platform/process-identity.ts';
 import type { Place } from '../../platform/project.ts';
 import { findAgentProcess, nameProcess } from '../../platform/terminal.ts';
-import { listRunningSessions } from '../cli/agents.ts';
-import { findStore } from '../cli/context.ts';
 import type { Call } from './call.ts';
 import { findAgent } from './connection.ts';
 
 /**
- * The session of the agent that calls, in the worktree that the call is about; null when that is not certain. It is the
- * one that the request names; else the last that a hook saw begin in the same process; else the one that the
- * environment names; else the only one of this agent that went on since the server was started.
+ * The calling agent's session in the worktree of the call; null when that is not certain. It is the one that the
+ * request names; else the last that a hook saw start in the same process; else the one in the environment; else the
+ * only one of this agent that changed since the server was started.
  */
 export async function findOwnSession(call: Call, { project, root }: Place): Promise<FoundSession | null> {
   const agent = findAgent(call.connection);
@@ -32,18 +30,18 @@ export async function findOwnSession(call: Call, { project, root }: Place): Prom
   return others.length === 0 ? (only ?? null) : null;
 }
 
-/** Every session that is known to be under way at the other end. */
-export function listUnderWay(call: Call, root: string, own: FoundSession | null): Set<string> {
+/** Every session that is known to be open at the other end. */
+export function listCallerSessions(call: Call, root: string, own: FoundSession | null): Set<string> {
   return new Set([...listNamed(call, root), ...(own === null ? [] : [own.id])]);
 }
 
 function listNamed(call: Call, root: string): string[] {
-  return [...listInMeta(call.meta), ...listBegunHere(call, root), ...listRunningSessions(call.machine.env)];
+  return [...listInMeta(call.meta), ...listStartedHere(call, root), ...listRunningSessions(call.machine.env)];
 }
 
 const META_KEYS: ReadonlySet<string> = new Set(['sessionId', 'threadId', 'session_id', 'thread_id']);
 
-/** Agents put the session into what they send along, one level deep or two. */
+/** Agents send the session id in the metadata, one or two levels deep. */
 function listInMeta(meta: object, depth = 0): string[] {
   return Object.entries(meta).flatMap(([key, value]): string[] => {
     if (typeof value === 'string') return META_KEYS.has(key) ? [value] : [];
@@ -51,8 +49,8 @@ function listInMeta(meta: object, depth = 0): string[] {
   });
 }
 
-/** An agent goes on in the same process with a new session, when the user clears the old one away. */
-function listBegunHere(call: Call, root: string): string[] {
+/** When the user clears a session, the agent continues with a new one in the same process. */
+function listStartedHere(call: Call, root: string): string[] {
   const agent = findAgentProcess(listAncestors());
   if (agent === null) return [];
   return listOpenSessions(findStore(call).root, root)

@@ -1,26 +1,28 @@
 import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { text, USUAL } from './arguments.ts';
+import { redactInput } from '../../app/context.ts';
 import { type Call, serveCall } from './call.ts';
 import type { Connection } from './connection.ts';
+import { DEFAULT_TOKENS, text } from './input.ts';
+import { briefHere } from './tools/resume.ts';
 
 const Goal = v.strictObject({
-  goal: v.optional(text('What the next session is to do.')),
+  goal: v.optional(text('What the next session will do.')),
 });
 
-/** What a user picks from a menu of the agent. */
+/** The entries in the agent's menu of prompts. */
 export function registerPrompts(server: McpServer, connection: Connection): void {
   server.registerPrompt(
     'hand_over',
     {
       title: 'Hand over',
-      description: 'Ends the work for now: everything the next session must know is kept.',
+      description: 'Ends the work for now: saves everything the next session must know.',
       argsSchema: toStandardJsonSchema(Goal),
     },
     ({ goal }, context) =>
       serveCall({ connection, context }, async (call) =>
-        say(HAND_OVER + (await tellGoal(call, '\nThe next session is to:', goal))),
+        say(HAND_OVER + (await describeGoal(call, '\nThe next session is to:', goal))),
       ),
   );
   server.registerPrompt(
@@ -32,19 +34,17 @@ export function registerPrompts(server: McpServer, connection: Connection): void
     },
     ({ goal }, context) =>
       serveCall({ connection, context }, async (call) => {
-        const { briefHere } = await import('./tools/resume.run.ts');
-        const { text: brief } = await briefHere(call, { budget: USUAL, goal });
-        const wanted = await tellGoal(call, ' I want you to:', goal);
-        // The brief begins a message of its own: so it is known for a brief, and not captured as the user's words.
+        const { text: brief } = await briefHere(call, { budget: DEFAULT_TOKENS, goal });
+        const wanted = await describeGoal(call, ' I want you to:', goal);
+        // The brief is a message of its own, so that it is recognised and not captured as the user's words.
         return brief === '' ? say(NOTHING_KEPT + wanted) : say(brief, TAKE_OVER + wanted);
       }),
   );
 }
 
-async function tellGoal(call: Call, lead: string, goal: string | undefined): Promise<string> {
+async function describeGoal(call: Call, lead: string, goal: string | undefined): Promise<string> {
   if (goal === undefined) return '';
-  const { redactWords } = await import('../cli/redact-words.ts');
-  return `${lead} ${await redactWords.call(call, goal)}`;
+  return `${lead} ${await redactInput(call, goal)}`;
 }
 
 function say(...texts: readonly string[]): GetPromptResult {

@@ -4,8 +4,34 @@ import {
   ResourceTemplate,
   type ServerContext,
 } from '@modelcontextprotocol/server';
+import { findStore, withCatalog } from '../../app/context.ts';
+import { takeRows } from '../../store/catalog.ts';
 import { type Call, serveCall } from './call.ts';
 import type { Connection } from './connection.ts';
+import { DEFAULT_TOKENS } from './input.ts';
+import { briefOf } from './tools/get.ts';
+import { briefHere } from './tools/resume.ts';
+
+async function readCurrent(call: Call): Promise<string> {
+  const { text, place } = await briefHere(call, { budget: DEFAULT_TOKENS });
+  return text === '' ? `# ${place.project.name} has no handover yet.\n` : text;
+}
+
+async function readHandover(call: Call, id: string): Promise<string> {
+  const { pickHandover } = await import('../../app/find-handover.ts');
+  return await briefOf(call, await pickHandover(call, id), DEFAULT_TOKENS);
+}
+
+const LISTED = 20;
+
+async function listHandovers(call: Call): Promise<{ uri: string; name: string; title: string }[]> {
+  const { identifyProject } = await import('../../platform/project.ts');
+  const { id: project } = identifyProject('.', call.machine);
+  const rows = await withCatalog(call, findStore(call), (catalog) =>
+    takeRows(catalog.rows({ project: { id: project } }), LISTED),
+  );
+  return rows.map(({ id, title }) => ({ uri: `handover://handover/${id}`, name: id, title }));
+}
 
 const CURRENT_BRIEF = 'handover://brief';
 const MARKDOWN = 'text/markdown';
@@ -20,24 +46,19 @@ export function registerResources(server: McpServer, connection: Connection): vo
       description: 'What the last session in this project handed over, and what changed since.',
       mimeType: MARKDOWN,
     },
-    (_uri, context) =>
-      read({ connection, context, uri: CURRENT_BRIEF }, async (call) =>
-        (await import('./resources.run.ts')).tellCurrent(call),
-      ),
+    (_uri, context) => read({ connection, context, uri: CURRENT_BRIEF }, (call) => readCurrent(call)),
   );
   server.registerResource(
     'handover',
     new ResourceTemplate('handover://handover/{id}', {
       list: (context) =>
         serveCall({ connection, context }, async (call) => ({
-          resources: await (await import('./resources.run.ts')).listHandovers(call),
+          resources: await listHandovers(call),
         })),
     }),
     { title: 'A handover', description: 'One handover as a brief, by its id.', mimeType: MARKDOWN },
     (uri, { id }, context) =>
-      read({ connection, context, uri: uri.href }, async (call) =>
-        (await import('./resources.run.ts')).tellHandover(call, String(id)),
-      ),
+      read({ connection, context, uri: uri.href }, (call) => readHandover(call, String(id))),
   );
 }
 
@@ -49,9 +70,9 @@ interface Reading {
 
 async function read(
   { connection, context, uri }: Reading,
-  tell: (call: Call) => Promise<string>,
+  print: (call: Call) => Promise<string>,
 ): Promise<ReadResourceResult> {
   return await serveCall({ connection, context }, async (call) => ({
-    contents: [{ uri, mimeType: MARKDOWN, text: await tell(call) }],
+    contents: [{ uri, mimeType: MARKDOWN, text: await print(call) }],
   }));
 }

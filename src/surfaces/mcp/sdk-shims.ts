@@ -1,6 +1,6 @@
 /**
- * Stands for what the SDK loads for its platform. Its validator of JSON Schema is only for what clients fill in when they
- * are asked, which this server never does; it would take as long to load as all the rest.
+ * Replaces what the SDK loads for its platform. Its JSON Schema validator is only used for forms that a server sends,
+ * which this one never does; it would take as long to load as everything else.
  */
 const { process } = globalThis;
 

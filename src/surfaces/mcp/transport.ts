@@ -1,16 +1,16 @@
 import type { Readable, Writable } from 'node:stream';
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server';
 
-export interface LineStreams {
+interface LineStreams {
   input: Readable;
   output: Writable;
 }
 
-/** A longer line is not kept in memory. What tools take is far smaller, and they say so themselves. */
+/** Longer lines are not held in memory. The limits of the tools are far lower. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
-/** What is kept of a line that is too long, at its beginning and at its end: by it the request is answered. */
+/** How much is kept of the start and the end of a line that is too long, to find the id of the request. */
 const KEPT_BYTES = 1024;
-/** What is not answered by then, after the input has ended, never is, such as a request that was cancelled. */
+/** How long to wait for open answers after the input has ended; cancelled requests never get one. */
 const ANSWER_MS = 5000;
 const LINE_FEED = 0x0a;
 
@@ -18,8 +18,8 @@ const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
 /**
- * One message a line. What is no message is answered with an error and passed over: whatever comes in, the next request
- * is served. It ends when its input has ended and all that was asked is answered, or when nobody reads its output any more.
+ * One message a line. A line that is no message is answered with an error, and the next request is served. It closes
+ * when its input has ended and all requests are answered, or when nobody reads its output any more.
  */
 export class LineTransport implements Transport {
   onclose?: () => void;
@@ -29,7 +29,7 @@ export class LineTransport implements Transport {
   readonly #streams: LineStreams;
   #pending: Buffer[] = [];
   #bytes = 0;
-  /** The end of a line of which only the beginning is kept. */
+  /** The end of a line that is too long to be held. */
   #tail: Buffer | null = null;
   #isClosed = false;
   #hasEnded = false;
@@ -83,7 +83,7 @@ export class LineTransport implements Transport {
   #write(message: object): Promise<void> {
     if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
-      // A reader that is gone is told of by the stream itself.
+      // When the reader is gone, the stream emits an error.
       this.#streams.output.write(`${JSON.stringify(message)}\n`, () => resolve());
     });
   }
@@ -130,7 +130,7 @@ export class LineTransport implements Transport {
       message = deserializeMessage(line);
     } catch (error) {
       if (error instanceof SyntaxError) this.#refuse(null, PARSE_ERROR, 'this line is not JSON');
-      else this.#refuse(idOf(line), INVALID_REQUEST, 'this is no JSON-RPC 2.0 message');
+      else this.#refuse(idOf(line), INVALID_REQUEST, 'this is not a JSON-RPC 2.0 message');
       return;
     }
     if ('method' in message && 'id' in message) this.#unanswered.add(message.id);
@@ -148,7 +148,7 @@ function idOf(line: string): string | number | null {
   return typeof value.id === 'string' || typeof value.id === 'number' ? value.id : null;
 }
 
-/** The id of a request of which only a part is known: a client that got no answer would wait. */
+/** The id of a request from a part of it: a client that got no answer would wait. */
 function findId(part: string): number | string | null {
   const [, number, text] = /"id"\s*:\s*(?:(\d{1,15})|"([\w-]{1,100})")\s*[,}]/.exec(part) ?? [];
   return number === undefined ? (text ?? null) : Number(number);

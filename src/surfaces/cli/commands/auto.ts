@@ -1,31 +1,61 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { resolve } from 'node:path';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { dim } from '../../../app/describe/styled-text.ts';
+import { isPublishingConfigured, publishProject } from '../../../exchange/publish/publish-project.ts';
+import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
+import { findMemoryDir } from '../../../memory/runs/run-config.ts';
+import { takeSnapshot } from '../../../memory/snapshot.ts';
+import { requireFolder } from '../../../platform/folders.ts';
+import { acquireLock } from '../../../platform/lock.ts';
+import type { Machine } from '../../../platform/machine.ts';
+import { ensureLockFolder, ensureProjectFolder, PROJECT_SETTINGS } from '../../../platform/project-file.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { apiKeyFlag } from './push.ts';
-import { folderPositional, modeFlag } from './snapshot.ts';
+import { apiKeyFlag, type FlagValues, folderPositional, json, modeFlag, text } from '../flags.ts';
+import { assertNoApiKey } from './push.ts';
 
-export interface AutoFlags {
-  name?: string;
-  mode: string;
-  apiKey?: string;
-  json: boolean;
+const flags = {
+  name: text('The agent’s name in the snapshot', 'name'),
+  mode: modeFlag('auto'),
+  apiKey: apiKeyFlag,
+  json,
+};
+
+export const auto = buildCommand({
+  func: runAuto,
+  parameters: { positional: folderPositional, flags },
+  docs: { brief: BRIEFS.auto },
+});
+
+/** Silent unless something is wrong, since it is started by a clock. */
+async function runAuto(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
+  const { machine } = this;
+  const { name, mode, apiKey } = values;
+  assertNoApiKey(apiKey);
+  const root = requireFolder(resolve(machine.cwd, folder));
+  assertNotPaused(machine, root);
+  const named = name === undefined ? {} : { name };
+  const locks = ensureLockFolder(ensureProjectFolder(root, PROJECT_SETTINGS));
+  const lock = acquireLock({ folder: locks, name: 'auto', waitMs: 0, clock: machine.clock });
+  try {
+    const { path, isNew, kept } = await takeSnapshot(findStore(this), root, { mode, ...named });
+    const published = isPublishingConfigured(root, machine) ? await publish(root, named, machine) : null;
+    if (values.json) this.out.json({ path, new: isNew, kept, published });
+    else if (this.interactive) {
+      this.err.line(dim(isNew ? `wrote ${path}` : 'nothing new'));
+      if (published !== null) this.err.line(dim(`${published.outcome}: ${published.destination}`));
+    }
+  } finally {
+    lock.release();
+  }
 }
 
-export const auto: Command<CliContext> = buildCommand<AutoFlags, [string?], CliContext>({
-  loader: async () => (await import('./auto.run.ts')).runAuto,
-  parameters: {
-    positional: folderPositional,
-    flags: {
-      name: {
-        kind: 'parsed',
-        parse: (input: string): string => input,
-        optional: true,
-        brief: 'The agent’s name, as it is to stand in the snapshot',
-        placeholder: 'name',
-      },
-      mode: { ...modeFlag, default: 'auto' },
-      apiKey: apiKeyFlag,
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Snapshot by itself, as from cron: silent when all is well, one at a time' },
-});
+async function publish(root: string, named: { name?: string }, machine: Machine) {
+  assertNotPaused(machine, root);
+  const { outcome, destination, commit } = await publishProject(
+    { folder: root, memory: findMemoryDir(machine, root), ...named },
+    machine,
+  );
+  return { outcome, destination, commit };
+}

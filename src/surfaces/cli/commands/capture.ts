@@ -1,82 +1,122 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { resolve } from 'node:path';
+import { buildCommand } from '@stricli/core';
+import type { FoundSession } from '../../../agents/agent.ts';
+import { findSessions, inspectTranscript } from '../../../agents/find-session.ts';
+import { loadAgent } from '../../../agents/table.ts';
+import { previewSession, type SessionOfAgent, saveSession } from '../../../app/capture/save-session.ts';
+import { findStore } from '../../../app/context.ts';
+import { dim } from '../../../app/describe/styled-text.ts';
+import { driftError, listDriftNotices, listJournalNotices } from '../../../app/notices.ts';
+import { requireAgent, requireReader } from '../../../app/parse.ts';
+import { HandoverError } from '../../../errors.ts';
+import { writeV2Envelope } from '../../../exchange/legacy/v2-view.ts';
+import { compileBrief } from '../../../handover/brief/compile.ts';
+import { cleanLine } from '../../../model/text.ts';
+import { identifyProject } from '../../../platform/project.ts';
+import { openRedactor } from '../../../redact/open-redactor.ts';
+import { readHistory } from '../../../store/handovers.ts';
+import { readMarked } from '../../../store/marks.ts';
+import type { Store } from '../../../store/store.ts';
+import { budgetFlag, readBudget } from '../brief-flags.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { choice, conflictError, type FlagValues, text, toggle } from '../flags.ts';
 
-export interface CaptureFlags {
-  agent?: string;
-  session?: string;
-  transcript?: string;
-  latest: boolean;
-  budget?: string;
-  target?: string;
-  goal?: string;
-  print: 'brief' | 'json' | 'v2' | 'none';
-  dryRun: boolean;
-  json: boolean;
+const flags = {
+  agent: text('Only a session of this agent', 'name'),
+  session: text('The session with this id', 'id'),
+  transcript: text('The session in this file', 'file'),
+  latest: toggle('The newest session of this project (the default)'),
+  budget: budgetFlag,
+  target: text('The agent that will read the brief', 'agent'),
+  goal: text('What the next session will do; steers the choice of facts'),
+  print: choice(['brief', 'json', 'v2', 'none'], 'brief', 'What to print; v2 is the envelope of handoff V2'),
+  dryRun: toggle('Save nothing'),
+  json: toggle('The same as --print json'),
+};
+type CaptureFlags = FlagValues<typeof flags>;
+
+export const capture = buildCommand({
+  func: runCapture,
+  parameters: { flags },
+  docs: { brief: BRIEFS.capture },
+});
+
+async function runCapture(this: CliContext, values: CaptureFlags): Promise<void> {
+  const reader = requireReader(values.target ?? 'generic');
+  const budget = readBudget(values.budget);
+  const chosen = await chooseSession(this, values);
+  const { machine } = this;
+  const goal = values.goal === undefined ? {} : { goal: redactGoal(values.goal, chosen, this) };
+  const captured = values.dryRun
+    ? await previewSession(chosen, { ...goal, store: findStoreOrNull(this), machine })
+    : await saveSession(findStore(this), chosen, goal);
+  if (captured.outcome === 'refused') throw driftError(chosen.session, captured.judgement);
+  const { handover, outcome } = captured;
+  for (const notice of [
+    ...(outcome === 'kept' ? listJournalNotices(captured) : []),
+    ...listDriftNotices(chosen.agent.name, captured.judgement),
+  ])
+    this.notify(notice);
+  const print = values.json ? 'json' : values.print;
+  if (print === 'json') this.out.json(handover);
+  if (print === 'v2') {
+    const history = readHistory(findStore(this), handover);
+    this.out.json(writeV2Envelope(handover, { machine, history }));
+  }
+  if (print === 'brief') {
+    const store = findStoreOrNull(this);
+    const shown = store === null ? handover : readMarked(store, handover);
+    this.out.block(compileBrief(shown, reader, { budget, ...goal }).text);
+  }
+  if (outcome === 'known') this.err.line(dim(`nothing new since handover ${handover.id}: nothing was saved`));
+  if (outcome === 'kept') this.err.line(dim(`saved handover ${handover.id}`));
 }
 
-const text = (input: string): string => input;
+/** A dry run needs no store, so it also works where none can be placed. */
+function findStoreOrNull(context: CliContext): Store | null {
+  try {
+    return findStore(context);
+  } catch (error) {
+    if (error instanceof HandoverError && error.code === 'HANDOVER_HOME_UNKNOWN') return null;
+    throw error;
+  }
+}
 
-export const capture: Command<CliContext> = buildCommand<CaptureFlags, [], CliContext>({
-  loader: async () => (await import('./capture.run.ts')).runCapture,
-  parameters: {
-    flags: {
-      agent: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only a session of this agent',
-        placeholder: 'name',
-      },
-      session: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'The session with this id',
-        placeholder: 'id',
-      },
-      transcript: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'The session in this file',
-        placeholder: 'file',
-      },
-      latest: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'The newest session of this project; what happens anyway',
-      },
-      budget: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Tokens of the brief at most (2000)',
-        placeholder: 'tokens',
-      },
-      target: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'The agent that will read the brief',
-        placeholder: 'agent',
-      },
-      goal: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'What the next session is to do; steers the choice of facts',
-        placeholder: 'text',
-      },
-      print: {
-        kind: 'enum',
-        values: ['brief', 'json', 'v2', 'none'],
-        default: 'brief',
-        brief: 'What to print; v2 is the envelope of handoff V2',
-      },
-      dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Keep nothing' },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'The same as --print json' },
+async function chooseSession({ machine }: CliContext, values: CaptureFlags): Promise<SessionOfAgent> {
+  const { session: id, transcript, latest } = values;
+  if (transcript !== undefined && id !== undefined) throw conflictError('--transcript', '--session');
+  if (latest && transcript !== undefined) throw conflictError('--latest', '--transcript');
+  if (latest && id !== undefined) throw conflictError('--latest', '--session');
+  const name = values.agent === undefined ? undefined : requireAgent(values.agent);
+  if (transcript !== undefined) return await inspectTranscript(resolve(machine.cwd, transcript), name);
+  const sessions = await findSessions(machine, {
+    ...(name === undefined ? {} : { agent: name }),
+    ...(id === undefined ? { project: identifyProject('.', machine).id } : {}),
+  });
+  const session = id === undefined ? sessions[0] : pickById(sessions, id);
+  if (session === undefined) {
+    throw new HandoverError('HANDOVER_NOT_FOUND', 'no session was found', {
+      hint: 'See what there is: handover sessions',
+    });
+  }
+  return { agent: await loadAgent(session.agent), session };
+}
+
+function pickById(sessions: readonly FoundSession[], words: string): FoundSession | undefined {
+  const matching = sessions.filter((session) => session.id.startsWith(words));
+  const exact = matching.find((session) => session.id === words);
+  if (exact !== undefined || matching.length < 2) return exact ?? matching[0];
+  throw new HandoverError(
+    'HANDOVER_ID_AMBIGUOUS',
+    `"${cleanLine(words)}" is the beginning of ${matching.length} session ids`,
+    {
+      hint: 'Type more of it; see them: handover sessions',
+      data: { candidates: matching.slice(0, 10).map((session) => session.id) },
     },
-  },
-  docs: { brief: 'Make a handover of a session from the agent’s own files' },
-});
+  );
+}
+
+function redactGoal(goal: string, { session }: SessionOfAgent, { machine }: CliContext): string {
+  return openRedactor(machine, { folder: session.cwd, makesKey: false }).redactText(goal, { byHuman: true });
+}

@@ -1,30 +1,23 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findCheckpoint } from '../../../app/runs/check.ts';
+import { Checkpoint, listPending } from '../../../memory/runs/checkpoint.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { checkpointFlag, type FlagValues, json } from '../flags.ts';
 
-export interface CheckpointFlags {
-  checkpoint?: string;
-  json: boolean;
+const flags = { checkpoint: checkpointFlag, json };
+
+export const check = buildCommand({ func: runCheck, parameters: { flags }, docs: { brief: BRIEFS.check } });
+
+/** The plain form was answered before the command line was loaded; this is for the others, and for failures. */
+function runCheck(this: CliContext, values: FlagValues<typeof flags>): void {
+  const { machine } = this;
+  const path = findCheckpoint(machine, values.checkpoint);
+  const checkpoint = new Checkpoint(path, machine);
+  const code = checkpoint.resumeCode();
+  if (values.json) {
+    const state = checkpoint.load();
+    this.out.json({ code, status: state.status, pending: listPending(state), path });
+  }
+  this.process.exitCode = code;
 }
-
-const text = (input: string): string => input;
-
-export const checkpointFlag = {
-  kind: 'parsed',
-  parse: text,
-  optional: true,
-  brief: 'Its file; the project’s .agent-handover/checkpoint.json if left out',
-  placeholder: 'file',
-} as const;
-
-export const check: Command<CliContext> = buildCommand<CheckpointFlags, [], CliContext>({
-  loader: async () => (await import('./check.run.ts')).runCheck,
-  parameters: {
-    flags: {
-      checkpoint: checkpointFlag,
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: {
-    brief: 'Exit with 0: no run, 1: a run was interrupted, 2: the last run completed',
-  },
-});

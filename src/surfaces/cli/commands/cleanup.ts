@@ -1,21 +1,54 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { bold, dim } from '../../../app/describe/styled-text.ts';
+import { type CleanUp, cleanUp } from '../../../app/forget.ts';
+import { cleanLine, cutToBytes } from '../../../model/text.ts';
+import { describeAge } from '../../../model/time.ts';
+import type { CatalogRow } from '../../../store/catalog.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { terminalFlag } from '../terminal-flag.ts';
+import { type FlagValues, json, terminalFlag, toggle } from '../flags.ts';
 
-export interface CleanupFlags {
-  terminal?: string;
-  dryRun: boolean;
-  json: boolean;
+const flags = { terminal: terminalFlag, dryRun: toggle('Only say what would be deleted'), json };
+
+export const cleanup = buildCommand({
+  func: runCleanup,
+  parameters: { flags },
+  docs: { brief: BRIEFS.cleanup },
+});
+
+async function runCleanup(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
+  const { dryRun, terminal } = values;
+  const now = this.machine.clock.now();
+  const done = await cleanUp(this, {
+    terminal,
+    dryRun,
+    onRemoved: (row) => {
+      if (!values.json) this.out.line(dryRun ? 'would delete ' : 'deleted ', ...describeRow(row, now));
+    },
+  });
+  const { days, removed, removedSessions, kept } = done;
+  if (values.json) {
+    this.out.json({
+      dry_run: dryRun,
+      retention_days: days,
+      removed,
+      removed_sessions: removedSessions,
+      kept,
+    });
+    return;
+  }
+  this.out.line(summarize(done, dryRun));
+  if (removedSessions.length > 0)
+    this.out.line(`texts of sessions whose transcripts are gone: ${removedSessions.length}`);
 }
 
-export const cleanup: Command<CliContext> = buildCommand<CleanupFlags, [], CliContext>({
-  loader: async () => (await import('./cleanup.run.ts')).runCleanup,
-  parameters: {
-    flags: {
-      terminal: terminalFlag,
-      dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Only say what would go' },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Delete what is older than HANDOFF_RETENTION_DAYS (90), but nothing pinned or latest' },
-});
+function describeRow({ id, title, created_at, project }: CatalogRow, now: number) {
+  const age = describeAge(now - Date.parse(created_at));
+  return [bold(id), `  ${cutToBytes(cleanLine(title), 80)}`, dim(`  ${project.name}, ${age}`)];
+}
+
+function summarize({ days, removed, kept }: CleanUp, dryRun: boolean): string {
+  const count = removed.length === 1 ? '1 handover' : `${removed.length} handovers`;
+  const verb = dryRun ? 'would delete' : 'deleted';
+  return `${verb} ${count} older than ${days} days; kept ${kept.latest} that are the latest of a worktree and ${kept.pinned} with pinned facts`;
+}

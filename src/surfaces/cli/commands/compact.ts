@@ -1,36 +1,54 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { resolve } from 'node:path';
+import { buildCommand } from '@stricli/core';
+import { bold, dim } from '../../../app/describe/styled-text.ts';
+import { type Compaction, compactMemory } from '../../../memory/compact.ts';
+import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
+import { readRunConfig } from '../../../memory/runs/run-config.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { dryRun, type FlagValues, json, text } from '../flags.ts';
 
-export interface CompactFlags {
-  month?: string;
-  memory?: string;
-  dryRun: boolean;
-  json: boolean;
+const flags = {
+  month: text('Such as 2026-10; default: all past months', 'month'),
+  memory: text('The folder of the memory; default: that of the project', 'folder'),
+  dryRun,
+  json,
+};
+
+export const compact = buildCommand({
+  func: runCompact,
+  parameters: { flags },
+  docs: { brief: BRIEFS.compact },
+});
+
+function runCompact(this: CliContext, values: FlagValues<typeof flags>): void {
+  const { machine } = this;
+  const { month, memory } = values;
+  const project = findProjectFolder(machine.cwd);
+  if (!values.dryRun) assertNotPaused(machine, project);
+  const root =
+    memory === undefined ? readRunConfig(machine, project).memoryDir : resolve(machine.cwd, memory);
+  const done = compactMemory(
+    { root, machine },
+    { dryRun: values.dryRun, ...(month === undefined ? {} : { month }) },
+  );
+  if (values.json) this.out.json({ memory: root, dry_run: values.dryRun, compacted: done });
+  else print(this, done, values.dryRun);
 }
 
-const text = (input: string): string => input;
+function count(amount: number, what: string): string {
+  return `${amount} ${what}${amount === 1 ? '' : 's'}`;
+}
 
-export const compact: Command<CliContext> = buildCommand<CompactFlags, [], CliContext>({
-  loader: async () => (await import('./compact.run.ts')).runCompact,
-  parameters: {
-    flags: {
-      month: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'As 2026-10; all that are over if left out',
-        placeholder: 'month',
-      },
-      memory: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'The folder of the memory; that of the project if left out',
-        placeholder: 'folder',
-      },
-      dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Only say what would be done' },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Merge the notes of months that are over into archives' },
-});
+function print(context: CliContext, done: readonly Compaction[], isDryRun: boolean): void {
+  const { out } = context;
+  for (const { month, tag, notes, repeats, archive, unreadable } of done) {
+    const words = `${count(notes, 'note')}, ${count(repeats, 'duplicate')} left out`;
+    out.line(bold(`${month} ${tag}`), `  ${words}  `, dim(archive));
+    for (const path of unreadable)
+      context.notify({ level: 'note', text: `${path} is not text and stays as it is` });
+  }
+  if (done.length === 0) out.line('nothing to merge: no past month has notes');
+  else if (isDryRun) out.line(dim('nothing was written'));
+}

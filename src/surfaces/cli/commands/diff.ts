@@ -1,37 +1,217 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { bold, dim, type Part } from '../../../app/describe/styled-text.ts';
+import { pickHandover } from '../../../app/find-handover.ts';
+import { HandoverError } from '../../../errors.ts';
+import {
+  type Change,
+  diffHandovers,
+  type HandoverDiff,
+  type Parting,
+  type Relation,
+} from '../../../handover/diff.ts';
+import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
+import type { Handover } from '../../../model/handover.ts';
+import { cutAtWord, revealControls } from '../../../model/text.ts';
+import { requireHandover } from '../../../store/find-handover.ts';
+import { hasHandover } from '../../../store/handovers.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { type FlagValues, json, optionalArgument, toggle, tuple } from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface DiffFlags {
-  all: boolean;
-  json: boolean;
+const flags = { all: toggle('All lines, also of unchanged facts'), json };
+
+export const diff = buildCommand({
+  func: runDiff,
+  parameters: {
+    positional: tuple(
+      optionalArgument('An id, the beginning of one, or latest; alone, compared with its predecessor', 'id'),
+      optionalArgument('The handover to compare it with', 'other'),
+    ),
+    flags,
+  },
+  docs: { brief: BRIEFS.diff },
+});
+
+async function runDiff(
+  this: CliContext,
+  { all, json: asJson }: FlagValues<typeof flags>,
+  words?: string,
+  otherWords?: string,
+): Promise<void> {
+  const named = await pickHandover(this, words);
+  const [first, second] =
+    otherWords === undefined
+      ? [requirePrevious(this, named), named]
+      : [named, await pickHandover(this, otherWords)];
+  const found = diffHandovers(first, second);
+  if (asJson) this.out.json(toJson(first, second, { diff: found, all }));
+  else {
+    if (found.relation === 'another project') {
+      const names = `${first.project.name} and ${second.project.name}`;
+      this.notify({ level: 'note', text: `these are from different projects: ${names}` });
+    }
+    printDiff(this.out, first, second, { diff: found, all });
+  }
 }
 
-const text = (input: string): string => input;
+function requirePrevious(context: CliContext, { id, previous }: Handover): Handover {
+  const store = findStore(context);
+  if (previous !== null && hasHandover(store, previous)) return requireHandover(store, previous);
+  const what =
+    previous === null ? `${id} has no predecessor` : `${previous}, the predecessor of ${id}, was deleted`;
+  throw new HandoverError('HANDOVER_NOT_FOUND', what, {
+    hint: 'Name two: handover diff ID OTHER; see what there is: handover list',
+  });
+}
 
-export const diff: Command<CliContext> = buildCommand<DiffFlags, [string?, string?], CliContext>({
-  loader: async () => (await import('./diff.run.ts')).runDiff,
-  parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          parse: text,
-          optional: true,
-          brief: 'An id, the beginning of one, or latest; alone, it is compared with its previous',
-          placeholder: 'id',
-        },
-        { parse: text, optional: true, brief: 'The handover to compare it with', placeholder: 'other' },
+interface Compared {
+  diff: HandoverDiff;
+  all: boolean;
+}
+
+function toJson(first: Handover, second: Handover, { diff, all }: Compared): unknown {
+  const { relation, added, carried, changed, resolved, superseded, dropped, git } = diff;
+  return {
+    first: describe(first),
+    second: describe(second),
+    relation,
+    new: added.map(outline),
+    carried: carried.length,
+    ...(all ? { carried_facts: carried.map(outline) } : {}),
+    changed: changed.map(({ before, after }) => ({ before: outline(before), after: outline(after) })),
+    resolved: resolved.map(({ fact, reason }) => ({ ...outline(fact), reason })),
+    superseded: superseded.map(({ fact, reason, by }) => ({
+      ...outline(fact),
+      reason,
+      by: by === null ? null : outline(by),
+    })),
+    dropped: dropped.map(({ fact, reason }) => ({ ...outline(fact), reason })),
+    git,
+  };
+}
+
+function describe({ id, created_at, session, project, title }: Handover): unknown {
+  return {
+    id,
+    created_at,
+    agent: session.agent,
+    project: { id: project.id, name: project.name },
+    title,
+  };
+}
+
+function outline({ id, kind, status, text }: Fact): object {
+  return { id, kind, status: status ?? null, text };
+}
+
+const RELATIONS: Record<Relation, string> = {
+  same: 'the same',
+  follows: 'follows it',
+  later: 'made later',
+  earlier: 'made earlier',
+  'another project': 'from another project',
+};
+
+function printDiff(out: Output, first: Handover, second: Handover, { diff, all }: Compared): void {
+  out.line(dim('first    '), bold(first.id), `  ${first.created_at}  ${oneLine(first.title)}`);
+  out.line(dim('second   '), bold(second.id), `  ${second.created_at}  ${oneLine(second.title)}`);
+  out.line(dim('relation '), RELATIONS[diff.relation]);
+  if (diff.relation !== 'another project') out.line(dim('project  '), first.project.name);
+  if (diff.git !== null) {
+    out.line(dim('branch   '), showChange(diff.git.branch, 'none'));
+    out.line(dim('head     '), showChange(diff.git.head, 'no commit'));
+  }
+  out.line(dim('facts    '), countFacts(diff));
+  const most = all ? Number.POSITIVE_INFINITY : MOST_LINES;
+  for (const [heading, lines] of listSections(diff, all)) printSection(out, heading, { lines, most });
+}
+
+function countFacts(diff: HandoverDiff): string {
+  const { added, carried, changed, resolved, superseded, dropped } = diff;
+  return [
+    `${added.length} new`,
+    `${carried.length} carried`,
+    `${changed.length} changed`,
+    `${resolved.length} resolved`,
+    `${superseded.length} superseded`,
+    `${dropped.length} dropped`,
+  ].join(', ');
+}
+
+function showChange({ before, after }: Change<string | null>, none: string): string {
+  const show = (text: string | null): string => (text === null ? none : oneLine(text).slice(0, 40));
+  return before === after ? show(before) : `${show(before)} -> ${show(after)}`;
+}
+
+const MOST_LINES = 20;
+
+function listSections(diff: HandoverDiff, all: boolean): [heading: string, lines: Part[][]][] {
+  const byKind = <T>(items: readonly T[], factOf: (item: T) => Fact): T[] =>
+    [...items].sort((a, b) => FACT_KINDS.indexOf(factOf(a).kind) - FACT_KINDS.indexOf(factOf(b).kind));
+  const itself = (fact: Fact): Fact => fact;
+  const parted = ({ fact }: Parting): Fact => fact;
+  return [
+    ['new', byKind(diff.added, itself).map((fact) => ['+ ', ...showFact(fact)])],
+    ['changed', byKind(diff.changed, ({ before }) => before).map((change) => ['~ ', ...showChanged(change)])],
+    ['resolved', byKind(diff.resolved, parted).map(({ fact, reason }) => ['- ', ...showFact(fact, reason)])],
+    [
+      'superseded',
+      byKind(diff.superseded, parted).map(({ fact, reason, by }) => [
+        '- ',
+        ...showFact(fact, reason),
+        ...(by === null ? [] : [`\n${INDENT}-> ${shorten(by)}`]),
+      ]),
+    ],
+    ['dropped', byKind(diff.dropped, parted).map(({ fact, reason }) => ['- ', ...showFact(fact, reason)])],
+    ['carried', all ? byKind(diff.carried, itself).map((fact) => ['  ', ...showFact(fact)]) : []],
+    [
+      'changed files (git)',
+      [
+        ...(diff.git?.files.added ?? []).map((path) => [`+ ${oneLine(path)}`]),
+        ...(diff.git?.files.gone ?? []).map((path) => [`- ${oneLine(path)}`]),
       ],
-    },
-    flags: {
-      all: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Every line, also what was carried unchanged',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Compare two handovers, fact by fact' },
-});
+    ],
+  ];
+}
+
+function printSection(
+  out: Output,
+  heading: string,
+  { lines, most }: { lines: readonly Part[][]; most: number },
+): void {
+  if (lines.length === 0) return;
+  out.line();
+  out.line(bold(heading));
+  for (const line of lines.slice(0, most)) out.line(...line);
+  if (lines.length > most) out.line(dim(`  and ${lines.length - most} more; show all: --all`));
+}
+
+const KIND_WIDTH = 11;
+const INDENT = ' '.repeat(2 + KIND_WIDTH);
+
+function showFact(fact: Fact, reason?: string): Part[] {
+  const marks = [...(reason === undefined ? [] : [reason]), fact.id].join(', ');
+  return [fact.kind.padEnd(KIND_WIDTH), shorten(fact), dim(`  (${marks})`)];
+}
+
+/** A changed status takes one line; a changed text is shown below the old one. */
+function showChanged({ before, after }: Change<Fact>): Part[] {
+  const kind = before.kind.padEnd(KIND_WIDTH);
+  if (before.text !== after.text)
+    return [kind, shorten(before), dim(`  (${before.id})`), `\n${INDENT}-> ${shorten(after)}`];
+  const statuses = `${before.status ?? 'none'} -> ${after.status ?? 'none'}`;
+  return [kind, `[${statuses}] `, shorten({ ...before, status: '' }), dim(`  (${before.id})`)];
+}
+
+const MOST_BYTES = 160;
+
+function shorten(fact: Fact): string {
+  const status = fact.status === undefined || fact.status === '' ? '' : `[${fact.status}] `;
+  return `${status}${cutAtWord(oneLine(fact.text), MOST_BYTES)}`;
+}
+
+function oneLine(text: string): string {
+  return revealControls(text.replace(/\s+/g, ' ').trim());
+}

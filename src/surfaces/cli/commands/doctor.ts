@@ -1,23 +1,49 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { bold, dim, green, red, type StyledText, yellow } from '../../../app/describe/styled-text.ts';
+import { type Diagnosis, diagnose } from '../../../app/doctor.ts';
+import { EXIT } from '../../../errors.ts';
+import type { Level } from '../../../store/doctor/check-files.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { type FlagValues, json, toggle } from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface DoctorFlags {
-  fix: boolean;
-  json: boolean;
+const flags = { fix: toggle('Repair what can be repaired safely'), json };
+
+export const doctor = buildCommand({
+  func: runDoctor,
+  parameters: { flags },
+  docs: { brief: BRIEFS.doctor },
+});
+
+/** Exit status 65 while something is damaged and not repaired. */
+async function runDoctor(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
+  const diagnosis = await diagnose(this, values.fix);
+  if (values.json) this.out.json(toJson(diagnosis));
+  else print(this.out, diagnosis);
+  const isDamaged = diagnosis.findings.some(({ level, fixed }) => level === 'damage' && !fixed);
+  this.process.exitCode = isDamaged ? EXIT.data : EXIT.done;
 }
 
-export const doctor: Command<CliContext> = buildCommand<DoctorFlags, [], CliContext>({
-  loader: async () => (await import('./doctor.run.ts')).runDoctor,
-  parameters: {
-    flags: {
-      fix: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Put right what can be put right safely',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Check everything that is kept' },
-});
+function toJson({ examined, findings }: Diagnosis): unknown {
+  return {
+    ...examined,
+    findings: findings.map(({ remedy, ...finding }) => ({ ...finding, remedy: remedy?.description ?? null })),
+  };
+}
+
+const LOOKS: Record<Level, (text: string) => StyledText> = { damage: red, warning: yellow, notice: dim };
+
+function print(out: Output, { examined, findings }: Diagnosis): void {
+  const { root, handovers, intact, journalEntries, sqlite, transcripts } = examined;
+  out.line(dim('store    '), root);
+  out.line(dim('content  '), `${intact} of ${handovers} handovers intact, ${journalEntries} journal entries`);
+  out.line(dim('index    '), sqlite === 'none' ? 'none (no SQLite)' : `SQLite (${sqlite})`);
+  out.line(dim('agents   '), `read ${transcripts} of their newest transcripts`);
+  for (const { level, message, fixed, remedy } of findings) {
+    out.line(LOOKS[level](`${level.padEnd(8)} `), message);
+    if (fixed) out.line(green('         fixed: '), remedy?.description ?? '');
+    else if (remedy !== null) out.line(dim(`         handover doctor --fix would ${remedy.description}`));
+  }
+  if (findings.every(({ level }) => level === 'notice')) out.line(bold('all is well'));
+}

@@ -1,21 +1,102 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { askErrors, type ErrorsAnswer, type PastError } from '../../../app/ask/errors.ts';
+import { findStore, redactInput } from '../../../app/context.ts';
+import { bold, dim } from '../../../app/describe/styled-text.ts';
+import { withFactSource } from '../../../app/search.ts';
+import { describeAge } from '../../../model/time.ts';
+import { readIntact } from '../../../store/handovers.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type QuestionFlags, questionFlags } from '../question-flags.ts';
+import { toLimit } from '../filters.ts';
+import { argument, readInputText, tuple } from '../flags.ts';
+import type { Output } from '../output.ts';
+import {
+  openFact,
+  type QuestionFlags,
+  questionFlags,
+  requireWords,
+  shorten,
+  suggestWider,
+  toScope,
+} from '../questions.ts';
 
-export const errors: Command<CliContext> = buildCommand<QuestionFlags, [string], CliContext>({
-  loader: async () => (await import('./errors.run.ts')).runErrors,
+export const errors = buildCommand({
+  func: runErrors,
   parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          parse: (input: string): string => input,
-          brief: 'What an error said, or a whole trace; - reads it from standard input',
-          placeholder: 'text',
-        },
-      ],
-    },
+    positional: tuple(argument('The text of an error, or a whole trace; - reads standard input', 'text')),
     flags: questionFlags,
   },
-  docs: { brief: 'Whether an error was seen before, and what made it go away' },
+  docs: { brief: BRIEFS.errors },
 });
+
+const SHOWN = 5;
+const MAX_INPUT_BYTES = 4 * 1024 * 1024;
+
+async function runErrors(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
+  const given =
+    words === '-'
+      ? readInputText(this, 'Give only the lines that say what went wrong.', MAX_INPUT_BYTES)
+      : words;
+  const text = await redactInput(this, requireWords(given, 'the text of the error'));
+  const store = findStore(this);
+  const answer = await withFactSource(this, await toScope(flags, this), (source) =>
+    askErrors(text, {
+      source,
+      read: (id) => readIntact(store, id),
+      limit: toLimit(flags, SHOWN),
+      home: this.machine.home,
+    }),
+  );
+  if (flags.json) this.out.json(toJson(answer));
+  else printAnswer(this, answer, flags);
+}
+
+function toJson({ lines, seen, hasMore }: ErrorsAnswer): unknown {
+  return {
+    lines,
+    seen: seen.map(({ remedy, ...one }) => ({
+      ...one,
+      remedy: remedy === null ? null : remedyToJson(remedy),
+      open: openFact(one.handover, one.fact),
+    })),
+    has_more: hasMore,
+  };
+}
+
+function remedyToJson({ isLater, ...remedy }: NonNullable<PastError['remedy']>): unknown {
+  return { ...remedy, in_later_session: isLater };
+}
+
+function printAnswer({ out, err, machine }: CliContext, answer: ErrorsAnswer, flags: QuestionFlags): void {
+  const { lines, seen, hasMore } = answer;
+  if (seen.length === 0) {
+    out.line('not seen before');
+    for (const line of lines) out.line(dim(`  looked for: ${shorten(line)}`));
+    err.line(dim('next: '), suggestWider(flags, 'errors TEXT'));
+    return;
+  }
+  for (const one of seen) printSeen(out, one, machine.clock.now());
+  if (hasMore) err.line(dim('there are more; show all: --limit 0'));
+}
+
+const LIKENESS = { same: '', alike: ', the same in another file', near: ', similar' } as const;
+
+function printSeen(out: Output, seen: PastError, now: number): void {
+  const age = describeAge(now - Date.parse(seen.at));
+  const { remedy } = seen;
+  out.line(bold(seen.handover), `  ${seen.agent.padEnd(12)}  ${shorten(seen.text)}`);
+  const command = seen.command === null ? '' : `, from ${seen.command}`;
+  out.line(dim(`  ${seen.project.name}, ${age}, ${seen.state}${command}${LIKENESS[seen.likeness]}`));
+  if (seen.because !== null) out.line(`  because: ${shorten(seen.because)}`);
+  if (remedy !== null) {
+    const where = remedy.isLater ? ` in ${remedy.handover}` : '';
+    const then = remedy.succeeded === null ? 'a later run succeeded' : `${remedy.succeeded} succeeded`;
+    out.line(`  then ${then}${where}, after:`);
+    for (const said of remedy.said) out.line(`  - said: ${shorten(said)}`);
+    for (const { change, path } of remedy.files) out.line(`  - ${change} ${path}`);
+    for (const ran of remedy.commands) out.line(`  - ran ${shorten(ran)}`);
+    if (remedy.said.length + remedy.files.length + remedy.commands.length === 0)
+      out.line('  - nothing on record');
+  }
+  out.line(dim(`  open it: ${openFact(seen.handover, seen.fact)}`));
+}

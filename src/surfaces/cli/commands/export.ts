@@ -1,118 +1,179 @@
-import { buildCommand, type Command } from '@stricli/core';
-import type { ViewFormat } from '../../../exchange/bundle/write-view.ts';
+import { resolve } from 'node:path';
+import { buildCommand } from '@stricli/core';
+import { bold, dim } from '../../../app/describe/styled-text.ts';
+import {
+  assertExportFile,
+  type ExportFormat,
+  type ExportOptions,
+  previewExport,
+  selectForExport,
+  writeExport,
+} from '../../../app/export.ts';
+import { parseDuration, parseMoment, requireKind, requireReader } from '../../../app/parse.ts';
+import { HandoverError } from '../../../errors.ts';
+import type { Lock } from '../../../exchange/bundle/age.ts';
+import type { Handover } from '../../../model/handover.ts';
+import { formatTimestamp } from '../../../model/time.ts';
+import { writeFileDurably } from '../../../platform/durable-file.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type PassphraseFlags, passphraseFlags } from '../passphrase.ts';
+import { choice, conflictError, type FlagValues, text, textOr, texts, toggle } from '../flags.ts';
+import type { Output } from '../output.ts';
+import { choosePassphrase, isPassphraseGiven, passphraseFlags } from '../passphrase.ts';
 
-const EXPORT_FORMATS = [
+const FORMATS = [
   'bundle',
   'markdown',
   'json',
   'session-handoff',
   'v2',
 ] as const satisfies readonly ExportFormat[];
-type ExportFormat = 'bundle' | ViewFormat;
 
-export interface ExportFlags extends PassphraseFlags {
-  id?: readonly string[];
-  all: boolean;
-  since?: string;
-  format: ExportFormat;
-  target?: string;
-  output: string;
-  sign: boolean;
-  encryptTo?: readonly string[];
-  askPassphrase: boolean;
-  expires?: string;
-  only?: string;
-  dryRun: boolean;
-  json: boolean;
+const flags = {
+  id: texts('An id, the beginning of one, or latest; default: the newest of this project', 'id'),
+  all: toggle('All that were made here, in every project'),
+  since: text('Those of this project from then on: 2h, 7d, 2026-01-31', 'time'),
+  format: choice(FORMATS, 'bundle', 'What to write'),
+  target: text('With markdown: the agent that will read it', 'agent'),
+  output: textOr('-', 'The file to write; - is standard output', 'file'),
+  sign: toggle('Sign it with your key'),
+  encryptTo: texts('Encrypt it for the owner of this age key', 'recipient'),
+  askPassphrase: toggle('Encrypt it with a passphrase, asked for in the terminal'),
+  ...passphraseFlags,
+  expires: text('It cannot be imported after this: 7d, 2026-12-31', 'time'),
+  only: text('Only facts of these kinds: goal,decision,next', 'kinds'),
+  dryRun: toggle('Show what would leave, and write nothing'),
+  json: toggle('Print JSON about what was written'),
+};
+type ExportFlags = FlagValues<typeof flags>;
+
+export const exportCommand = buildCommand({
+  func: runExport,
+  parameters: { flags },
+  docs: { brief: BRIEFS.export },
+});
+
+async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
+  assertFitting(values);
+  assertWritable(this, values);
+  const { id: ids, all, since, dryRun, format, sign } = values;
+  const now = this.machine.clock.now();
+  const expiresAt = values.expires === undefined ? null : parseExpiry(values.expires, now);
+  const only = values.only === undefined ? null : new Set(values.only.split(',').map(requireKind));
+  const sinceMs = since === undefined ? undefined : parseMoment(since, now, 'first');
+  const handovers = await selectForExport(this, { ids, all, sinceMs, only, dryRun });
+  const options = { format, reader: requireReader(values.target ?? 'generic'), sign, expiresAt };
+  if (dryRun) await showPreview(this, values, { handovers, options });
+  else await send(this, values, { handovers, options });
 }
 
-const text = (input: string): string => input;
+interface Export {
+  handovers: readonly Handover[];
+  options: Omit<ExportOptions, 'lock'>;
+}
 
-export const exportCommand: Command<CliContext> = buildCommand<ExportFlags, [], CliContext>({
-  loader: async () => (await import('./export.run.ts')).runExport,
-  parameters: {
-    flags: {
-      id: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        variadic: true,
-        brief: 'Which one: an id, the beginning of one, or latest (the newest of this project)',
-        placeholder: 'id',
-      },
-      all: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'All that were made here, of every project',
-      },
-      since: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Those of this project from then on: 2h, 7d, 2026-01-31',
-        placeholder: 'time',
-      },
-      format: { kind: 'enum', values: EXPORT_FORMATS, default: 'bundle', brief: 'What to write' },
-      target: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'With markdown: the agent that will read it',
-        placeholder: 'agent',
-      },
-      output: {
-        kind: 'parsed',
-        parse: text,
-        default: '-',
-        brief: 'The file to write; - is standard output',
-        placeholder: 'file',
-      },
-      sign: { kind: 'boolean', default: false, withNegated: false, brief: 'Sign it with your key' },
-      encryptTo: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        variadic: true,
-        brief: 'Lock it for the owner of this age key',
-        placeholder: 'recipient',
-      },
-      askPassphrase: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Lock it with a passphrase, asked for in the terminal',
-      },
-      ...passphraseFlags,
-      expires: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Nobody imports it later than this: 7d, 2026-12-31',
-        placeholder: 'time',
-      },
-      only: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only facts of these kinds: goal,decision,next',
-        placeholder: 'kinds',
-      },
-      dryRun: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Show what would leave, and write nothing',
-      },
-      json: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Print JSON about what was written',
-      },
-    },
-  },
-  docs: { brief: 'Pack handovers for another machine or person' },
-});
+async function send(context: CliContext, values: ExportFlags, { handovers, options }: Export): Promise<void> {
+  const lock = await chooseLock(context, values);
+  try {
+    const bytes = await writeExport(context, handovers, { ...options, lock });
+    if (values.output === '-') {
+      context.stdout.writeBytes(bytes);
+      return;
+    }
+    const output = resolve(context.machine.cwd, values.output);
+    writeFileDurably(output, bytes);
+    const { format, sign } = values;
+    const ids = handovers.map(({ id }) => id);
+    if (values.json) {
+      const about = { format, bytes: bytes.length, signed: sign, encrypted: lock !== null };
+      context.out.json({ output, ...about, handovers: ids, redactions: sumRedactions(handovers) });
+      return;
+    }
+    const count = ids.length === 1 ? '1 handover' : `${ids.length} handovers`;
+    context.out.line('exported ', bold(output), dim(`  (${count}, ${bytes.length} bytes)`));
+    if (format === 'bundle' && !sign)
+      context.notify({ level: 'note', text: 'it is not signed: whoever imports it needs --allow-unsigned' });
+  } finally {
+    if (lock !== null && 'passphrase' in lock) lock.passphrase.fill(0);
+  }
+}
+
+/** A flag that would have no effect is an error: nothing leaves in clear that was meant to be encrypted. */
+function assertFitting(values: ExportFlags): void {
+  const { id, all, since, format, encryptTo } = values;
+  if (id !== undefined && all) throw conflictError('--id', '--all');
+  if (id !== undefined && since !== undefined) throw conflictError('--id', '--since');
+  const hasPassphrase = isPassphraseGiven(values) || values.askPassphrase;
+  const wrong = [
+    ['--sign', values.sign, ['bundle', 'session-handoff']],
+    ['a passphrase', hasPassphrase, ['bundle', 'session-handoff']],
+    ['--encrypt-to', encryptTo !== undefined, ['bundle']],
+    ['--expires', values.expires !== undefined, ['bundle']],
+    ['--target', values.target !== undefined, ['markdown']],
+  ] as const;
+  for (const [flag, isGiven, formats] of wrong) {
+    if (!isGiven || formats.some((known) => known === format)) continue;
+    throw new HandoverError('HANDOVER_USAGE', `${flag} does nothing with --format ${format}`, {
+      hint: `It works with --format ${formats.join(' or --format ')}. Nothing was written.`,
+    });
+  }
+  if (hasPassphrase && encryptTo !== undefined) throw conflictError('--encrypt-to', 'a passphrase');
+  if (values.json && values.output === '-' && !values.dryRun) throw conflictError('--json', '--output -');
+}
+
+/** Links are not followed, and a tar file is not written to a terminal. */
+function assertWritable({ machine, stdout }: CliContext, { output, format, dryRun }: ExportFlags): void {
+  if (dryRun) return;
+  if (output !== '-') assertExportFile(resolve(machine.cwd, output));
+  else if (format === 'bundle' && stdout.isTerminal) {
+    throw new HandoverError('HANDOVER_USAGE', 'a bundle is not text and cannot be shown in a terminal', {
+      hint: 'Write it to a file: --output work.handover. See what is in it: --dry-run',
+    });
+  }
+}
+
+async function chooseLock(context: CliContext, values: ExportFlags): Promise<Lock | null> {
+  if (values.encryptTo !== undefined) return { recipients: values.encryptTo };
+  if (!isPassphraseGiven(values) && !values.askPassphrase) return null;
+  return { passphrase: await choosePassphrase(context, values) };
+}
+
+function parseExpiry(words: string, now: number): string {
+  const length = parseDuration(words);
+  const time = length === null ? parseMoment(words, now, 'last') : now + length;
+  if (time > now) return formatTimestamp(time);
+  throw new HandoverError('HANDOVER_USAGE', 'that time is over', {
+    hint: 'Give a time in the future, such as 7d.',
+  });
+}
+
+function sumRedactions(handovers: readonly Handover[]): number {
+  return handovers.flatMap(({ redactions }) => redactions).reduce((sum, { count }) => sum + count, 0);
+}
+
+/** Standard output gets exactly what would leave, and nothing else. */
+async function showPreview(
+  context: CliContext,
+  values: ExportFlags,
+  { handovers, options }: Export,
+): Promise<void> {
+  const { out, err } = context;
+  const { format, sign } = values;
+  const encrypted = values.encryptTo !== undefined || isPassphraseGiven(values) || values.askPassphrase;
+  if (values.json) {
+    out.json({ dry_run: true, format, signed: sign, encrypted, handovers });
+    return;
+  }
+  out.block(await previewExport(context, handovers, options));
+  printSummary(err, handovers);
+  const how = `${sign ? 'signed' : 'not signed'}, ${encrypted ? 'encrypted' : 'readable by anybody'}`;
+  err.line(dim(`this would leave, ${how}; nothing was written`));
+}
+
+function printSummary(err: Output, handovers: readonly Handover[]): void {
+  for (const { id, title, facts, redactions } of handovers) {
+    const count = facts.length === 1 ? '1 fact' : `${facts.length} facts`;
+    const secrets = redactions.map((redaction) => `${redaction.count} ${redaction.kind}`).join(', ');
+    err.line(bold(id), `  ${title}`, dim(`  (${count}${secrets === '' ? '' : `; redacted: ${secrets}`})`));
+  }
+}

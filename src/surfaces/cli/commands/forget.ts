@@ -1,30 +1,39 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { bold } from '../../../app/describe/styled-text.ts';
+import { forgetHandovers, forgetSessionText } from '../../../app/forget.ts';
+import { HandoverError } from '../../../errors.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { type FlagValues, json, repeated, text } from '../flags.ts';
 
-export interface ForgetFlags {
-  session?: string;
-  json: boolean;
-}
+const flags = {
+  session: text('Delete the stored text of this session, and do not read it again', 'id'),
+  json,
+};
 
-const text = (input: string): string => input;
-
-export const forget: Command<CliContext> = buildCommand<ForgetFlags, string[], CliContext>({
-  loader: async () => (await import('./forget.run.ts')).runForget,
-  parameters: {
-    positional: {
-      kind: 'array',
-      parameter: { parse: text, brief: 'An id, or the beginning of one', placeholder: 'id' },
-    },
-    flags: {
-      session: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Delete what search keeps of the text of this session, and read it no more',
-        placeholder: 'id',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Delete handovers, or the kept text of a session, for good' },
+export const forget = buildCommand({
+  func: runForget,
+  parameters: { positional: repeated('An id, or the beginning of one', 'id'), flags },
+  docs: { brief: BRIEFS.forget },
 });
+
+async function runForget(
+  this: CliContext,
+  values: FlagValues<typeof flags>,
+  ...words: string[]
+): Promise<void> {
+  const { out } = this;
+  if (values.session !== undefined) {
+    const session = await forgetSessionText(this, values.session);
+    if (values.json) out.json({ forgotten_session: session });
+    else out.line('forgot the text of session ', bold(session));
+  } else if (words.length === 0)
+    throw new HandoverError('HANDOVER_USAGE', 'nothing was named', {
+      hint: 'Give the ids of handovers, or a session with --session.',
+    });
+  if (words.length === 0) return;
+  const forgotten = await forgetHandovers(this, words, (id) => {
+    if (!values.json) out.line('forgot handover ', bold(id));
+  });
+  if (values.json) out.json({ forgotten });
+}

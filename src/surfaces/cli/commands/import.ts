@@ -1,66 +1,174 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { resolve } from 'node:path';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { bold, dim, green, type StyledText, yellow } from '../../../app/describe/styled-text.ts';
+import { HandoverError } from '../../../errors.ts';
+import { readIdentities } from '../../../exchange/bundle/age.ts';
+import { MAX_BUNDLE_BYTES } from '../../../exchange/bundle/archive.ts';
+import { type Import, type ImportedHandover, importBundle } from '../../../exchange/bundle/import-bundle.ts';
+import { fingerprint, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
+import { readOwnKeys } from '../../../exchange/bundle/own-keys.ts';
+import { type SignerIdentity, trustKey, unknownSignerError } from '../../../exchange/bundle/trust-list.ts';
+import { readHead } from '../../../platform/external-file.ts';
+import { readDescriptor } from '../../../platform/streams.ts';
+import { prepareRedactors } from '../../../redact/open-redactor.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type PassphraseFlags, passphraseFlags } from '../passphrase.ts';
+import { choice, dryRun, type FlagValues, json, text, toggle } from '../flags.ts';
+import type { Output } from '../output.ts';
+import { passphraseFlags, readPassphrase } from '../passphrase.ts';
 
-export interface ImportFlags extends PassphraseFlags {
-  input: string;
-  onConflict: 'fail' | 'skip' | 'replace';
-  trust?: string;
-  identity?: string;
-  allowUnsigned: boolean;
-  allowOlder: boolean;
-  dryRun: boolean;
-  json: boolean;
+const flags = {
+  input: { kind: 'parsed', parse: String, brief: 'The bundle; - reads standard input', placeholder: 'file' },
+  onConflict: choice(
+    ['fail', 'skip', 'replace'],
+    'fail',
+    'What to do when a different handover has the same id',
+  ),
+  trust: text('The sender’s public key, or its file: trusted from now on', 'key'),
+  identity: text('A file with an age identity that opens the bundle; default: your own key', 'file'),
+  ...passphraseFlags,
+  allowUnsigned: toggle('Accept a bundle that nobody vouches for'),
+  allowOlder: toggle('Accept a bundle that is not newer than the last one'),
+  dryRun,
+  json,
+} as const;
+type ImportFlags = FlagValues<typeof flags>;
+
+export const importCommand = buildCommand({
+  func: runImport,
+  parameters: { flags },
+  docs: { brief: BRIEFS.import },
+});
+
+async function runImport(this: CliContext, values: ImportFlags): Promise<void> {
+  const bytes = readBundle(this, values.input);
+  const wiped: Buffer[] = [];
+  const askPassphrase = async (): Promise<Buffer> => {
+    const passphrase = await readPassphrase(this, values);
+    wiped.push(passphrase);
+    return passphrase;
+  };
+  try {
+    const done = await importBundle(findStore(this), bytes, {
+      machine: this.machine,
+      opener: { identities: findIdentities(this, values.identity), askPassphrase },
+      confirmSigner: (signer) => confirmSigner(this, values, signer),
+      makeRedactor: prepareRedactors(this.machine, { folder: null, makesKey: !values.dryRun }),
+      allowUnsigned: values.allowUnsigned,
+      allowOlder: values.allowOlder,
+      onConflict: values.onConflict,
+      dryRun: values.dryRun,
+    });
+    if (done.signer === null) warnUnsigned(this, done);
+    const { signer, handovers } = done;
+    if (values.json) this.out.json({ dry_run: values.dryRun, signer, handovers });
+    else print(this.out, done, values.dryRun);
+  } finally {
+    for (const passphrase of wiped) passphrase.fill(0);
+  }
 }
 
-const text = (input: string): string => input;
+function readBundle({ machine }: CliContext, input: string): Buffer {
+  if (input === '-') {
+    const bytes = readDescriptor(0, MAX_BUNDLE_BYTES);
+    if (bytes !== null) return bytes;
+    throw tooLarge();
+  }
+  const path = resolve(machine.cwd, input);
+  const head = readHead(path, MAX_BUNDLE_BYTES);
+  if (head === null) {
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
+      hint: 'Give the bundle with --input FILE, or - for standard input.',
+    });
+  }
+  if (head.size > MAX_BUNDLE_BYTES) throw tooLarge();
+  return head.bytes;
+}
 
-export const importCommand: Command<CliContext> = buildCommand<ImportFlags, [], CliContext>({
-  loader: async () => (await import('./import.run.ts')).runImport,
-  parameters: {
-    flags: {
-      input: {
-        kind: 'parsed',
-        parse: text,
-        brief: 'The bundle; - reads standard input',
-        placeholder: 'file',
-      },
-      onConflict: {
-        kind: 'enum',
-        values: ['fail', 'skip', 'replace'],
-        default: 'fail',
-        brief: 'When another handover is kept under an id',
-      },
-      trust: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'The public key of the sender, or its file: trusted from now on',
-        placeholder: 'key',
-      },
-      identity: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'A file with an age identity that opens the bundle (your own key)',
-        placeholder: 'file',
-      },
-      ...passphraseFlags,
-      allowUnsigned: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Take what nobody vouches for',
-      },
-      allowOlder: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Take what is not newer than what came before',
-      },
-      dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Only say what would be done' },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Take in a bundle of handovers, verified' },
-});
+function tooLarge(): HandoverError {
+  return new HandoverError('HANDOVER_BUNDLE_INVALID', `a bundle has at most ${MAX_BUNDLE_BYTES} bytes`, {
+    hint: 'Nothing was imported. Ask the sender to export fewer at once.',
+  });
+}
+
+const MAX_IDENTITY_BYTES = 64 * 1024;
+
+function findIdentities({ machine }: CliContext, file: string | undefined): string[] {
+  if (file === undefined) {
+    const own = readOwnKeys(machine);
+    return own === null ? [] : [own.identity];
+  }
+  const head = readHead(resolve(machine.cwd, file), MAX_IDENTITY_BYTES);
+  if (head === null) {
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${resolve(machine.cwd, file)}`, {
+      hint: 'Give the file that age-keygen wrote, with --identity FILE',
+    });
+  }
+  const identities = readIdentities(head.bytes.toString('utf8'));
+  if (identities.length > 0) return identities;
+  throw new HandoverError('HANDOVER_KEY_MISSING', 'there is no age identity in that file', {
+    hint: 'Give the file that age-keygen wrote: it has a line AGE-SECRET-KEY-1…',
+  });
+}
+
+/** A key seen for the first time is trusted by --trust, or by the person at the terminal. */
+async function confirmSigner(
+  context: CliContext,
+  values: ImportFlags,
+  signer: SignerIdentity,
+): Promise<void> {
+  const { machine, err } = context;
+  if (values.trust !== undefined) {
+    const head = readHead(resolve(machine.cwd, values.trust), MAX_IDENTITY_BYTES);
+    const key = readPublicKey(head?.bytes.toString('utf8') ?? values.trust);
+    if (!isSameKey(key, signer.key)) throw unknownSignerError(signer);
+  } else {
+    if (!context.interactive || values.json) throw unknownSignerError(signer);
+    err.line(yellow('new signer: '), bold(signer.name));
+    err.line(dim('fingerprint '), fingerprint(signer.key));
+    const { askYesNo } = await import('../prompts.ts');
+    const question = 'Did the sender tell you this fingerprint? Trust this key from now on?';
+    const agreed = await askYesNo(question, false);
+    if (!agreed) throw unknownSignerError(signer);
+  }
+  if (!values.dryRun) trustKey(machine, signer.key, signer.name);
+}
+
+function warnUnsigned({ err }: CliContext, { missing }: Import): void {
+  err.line(
+    yellow('WARNING: '),
+    bold('nobody vouches for this bundle.'),
+    ` It has no ${missing.join(' and no ')}.`,
+  );
+  err.line('  Anybody can have written or changed every word on the way. It is marked as unsigned.');
+}
+
+interface Wording {
+  done: string;
+  planned: string;
+  style: (text: string) => StyledText;
+}
+
+const WORDINGS: Record<ImportedHandover['outcome'], Wording> = {
+  imported: { done: 'imported', planned: 'would be imported', style: green },
+  replaced: { done: 'replaced', planned: 'would replace yours', style: yellow },
+  skipped: { done: 'skipped', planned: 'would be skipped', style: dim },
+  present: { done: 'already here', planned: 'is already here', style: dim },
+};
+
+function print(out: Output, { signer, handovers }: Import, isDryRun: boolean): void {
+  for (const { id, title, facts, outcome } of handovers) {
+    const { done, planned, style } = WORDINGS[outcome];
+    out.line(
+      style(isDryRun ? planned : done),
+      '  ',
+      bold(id),
+      `  ${title}`,
+      dim(`  (${facts === 1 ? '1 fact' : `${facts} facts`})`),
+    );
+  }
+  out.line(dim(signer === null ? 'not signed' : `signed by ${signer.name}, key ${signer.key}`));
+  const [first] = handovers;
+  if (!isDryRun && first !== undefined) out.line(dim(`read it: handover show ${first.id}`));
+}

@@ -1,50 +1,105 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { resolve } from 'node:path';
+import { buildCommand } from '@stricli/core';
+import { bold, dim, green } from '../../../app/describe/styled-text.ts';
+import { type InitPart, proposeFiles, proposeHooks } from '../../../app/init.ts';
+import { EXIT, HandoverError } from '../../../errors.ts';
+import { removeBlocks } from '../../../memory/agent-files.ts';
+import { pathExists, requireFolder } from '../../../platform/folders.ts';
+import { ensureProjectFolder, removeEmptyFolder } from '../../../platform/project-file.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { agentsFlag, mcpFlag } from './hooks.ts';
-import { folderPositional } from './snapshot.ts';
+import {
+  agentsFlag,
+  dryRun,
+  enabled,
+  type FlagValues,
+  folderPositional,
+  json,
+  mcpFlag,
+  text,
+  toggle,
+} from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface InitFlags {
-  agent?: readonly string[];
-  name?: string;
-  files: boolean;
-  hooks: boolean;
-  mcp: boolean;
-  force: boolean;
-  remove: boolean;
-  yes: boolean;
-  dryRun: boolean;
-  json: boolean;
+const flags = {
+  agent: agentsFlag,
+  name: text('The agent’s name, for SOUL.md', 'name'),
+  files: enabled('Create SOUL.md, MEMORY.md and HANDOFF.md, and add a block to the files that agents read'),
+  hooks: enabled('Add hooks to the settings of agents'),
+  mcp: mcpFlag,
+  force: toggle('Recreate the three files; their old content is kept in the store'),
+  remove: toggle('Only remove the blocks again'),
+  yes: toggle('Do it without asking'),
+  dryRun,
+  json,
+};
+type InitFlags = FlagValues<typeof flags>;
+
+export const init = buildCommand({
+  func: runInit,
+  parameters: { positional: folderPositional, flags, aliases: { y: 'yes' } },
+  docs: { brief: BRIEFS.init },
+});
+
+async function runInit(this: CliContext, values: InitFlags, folder = '.'): Promise<void> {
+  const path = resolve(this.machine.cwd, folder);
+  if (values.remove) {
+    printRemoved(this, requireFolder(path), values.json);
+    return;
+  }
+  const isNew = values.files && !values.dryRun && !pathExists(path);
+  if (isNew) ensureProjectFolder(path);
+  try {
+    await setUp(this, values, requireFolder(path));
+  } catch (error) {
+    if (isNew) removeEmptyFolder(path);
+    throw error;
+  }
 }
 
-const yes = (brief: string) => ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;
+async function setUp(context: CliContext, values: InitFlags, folder: string): Promise<void> {
+  const { out } = context;
+  const parts: InitPart[] = [
+    ...(values.files ? [proposeFiles(context, folder, values)] : []),
+    ...(values.hooks ? [proposeHooks(context, values.agent, values.mcp)] : []),
+  ];
+  const open = parts.filter(({ proposals }) => proposals.length > 0);
+  if (!values.json) printProposals(out, parts);
+  const isInside = !open.some(({ isOutside }) => isOutside);
+  const goesOn = open.length > 0 && !values.dryRun && (values.yes || isInside || (await ask(context)));
+  const next = goesOn ? open.flatMap((part) => part.apply()) : [];
+  if (values.json) {
+    const described = parts.map(({ name, proposals, notes }) => ({ name, proposals, notes }));
+    out.json({ done: goesOn, parts: described, next });
+  } else if (goesOn) {
+    out.line(bold('done'), dim(`  ${open.map(({ after }) => after).join('; ')}`));
+    for (const step of next) out.line(dim('next: '), step);
+  }
+}
 
-export const init: Command<CliContext> = buildCommand<InitFlags, [string?], CliContext>({
-  loader: async () => (await import('./init.run.ts')).runInit,
-  parameters: {
-    positional: folderPositional,
-    flags: {
-      agent: agentsFlag,
-      name: {
-        kind: 'parsed',
-        parse: (input: string): string => input,
-        optional: true,
-        brief: 'The agent’s name, for SOUL.md',
-        placeholder: 'name',
-      },
-      files: {
-        kind: 'boolean',
-        default: true,
-        brief: 'Make SOUL.md, MEMORY.md and HANDOFF.md, and put a block into the files that agents read',
-      },
-      hooks: { kind: 'boolean', default: true, brief: 'Put hooks into the settings of agents' },
-      mcp: mcpFlag,
-      force: yes('Make the three files anew; what is in them is kept in the store'),
-      remove: yes('Only take the blocks out again'),
-      yes: yes('Do it without asking'),
-      dryRun: yes('Only say what would be done'),
-      json: yes('Print JSON'),
-    },
-    aliases: { y: 'yes' },
-  },
-  docs: { brief: 'Set up a project, and what lets agents hand over by themselves' },
-});
+async function ask(context: CliContext): Promise<boolean> {
+  if (!context.interactive) {
+    throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to ask in; nothing was done', {
+      hint: 'To do all of it: handover init --yes. To do a part: add --agent NAME, --no-hooks or --no-files.',
+    });
+  }
+  const { askYesNo } = await import('../prompts.ts');
+  if (await askYesNo('Do this?', true)) return true;
+  throw new HandoverError('HANDOVER_CANCELLED', 'nothing was done');
+}
+
+function printProposals(out: Output, parts: readonly InitPart[]): void {
+  for (const { proposals, notes } of parts) {
+    for (const proposal of proposals) out.line(green('to do: '), proposal);
+    for (const note of notes) out.line(dim('note: '), note);
+  }
+  if (parts.every(({ proposals }) => proposals.length === 0)) out.line(bold('there is nothing to set up'));
+}
+
+function printRemoved({ out, process }: CliContext, folder: string, asJson: boolean): void {
+  const files = removeBlocks(folder);
+  if (asJson) out.json({ removed: files });
+  for (const { file, outcome, note } of asJson ? [] : files)
+    out.line(`${outcome.padEnd(8)} `, file, note === null ? '' : dim(`  (${note})`));
+  if (files.some(({ outcome }) => outcome === 'refused')) process.exitCode = EXIT.refused;
+}

@@ -1,22 +1,14 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { requireAgent } from '../../../app/parse.ts';
+import { runServer } from '../../mcp/main.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { type FlagValues, text } from '../flags.ts';
 
-export interface McpFlags {
-  agent?: string;
+const flags = { agent: text('The agent that starts it', 'name') };
+
+export const mcp = buildCommand({ func: runMcp, parameters: { flags }, docs: { brief: BRIEFS.mcp } });
+
+function runMcp(this: CliContext, { agent }: FlagValues<typeof flags>): void {
+  runServer(agent === undefined ? undefined : requireAgent(agent));
 }
-
-export const mcp: Command<CliContext> = buildCommand<McpFlags, [], CliContext>({
-  loader: async () => (await import('./mcp.run.ts')).runMcp,
-  parameters: {
-    flags: {
-      agent: {
-        kind: 'parsed',
-        parse: (input: string): string => input,
-        optional: true,
-        brief: 'The agent that starts it',
-        placeholder: 'name',
-      },
-    },
-  },
-  docs: { brief: 'Serve the tools for agents, by the Model Context Protocol over standard input and output' },
-});

@@ -1,40 +1,50 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import type { Machine } from '../../../platform/machine.ts';
+import { clearPause, findPause, type PauseScope, setPause } from '../../../platform/pause.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
+import { openRedactor } from '../../../redact/open-redactor.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { type FlagValues, json, text, toggle } from '../flags.ts';
 
-export interface PauseFlags {
-  why?: string;
-  everywhere: boolean;
-  json: boolean;
+const flags = { everywhere: toggle('In all your projects, by ~/.agent_handover/PAUSE'), json };
+const pauseFlags = { why: text('The reason, shown to whoever is stopped'), ...flags };
+
+export const pause = buildCommand({
+  func: runPause,
+  parameters: { flags: pauseFlags },
+  docs: { brief: BRIEFS.pause },
+});
+
+export const unpause = buildCommand({
+  func: runUnpause,
+  parameters: { flags },
+  docs: { brief: BRIEFS.unpause },
+});
+
+function runPause(this: CliContext, values: FlagValues<typeof pauseFlags>): void {
+  const { machine } = this;
+  const why = values.why === undefined ? null : redact(values.why, machine);
+  const path = setPause(machine, reachOf(this, values.everywhere), why ?? '');
+  if (values.json) this.out.json({ paused: true, path, why });
+  else this.out.line(`paused by ${path}`);
 }
 
-const everywhere = {
-  kind: 'boolean',
-  default: false,
-  withNegated: false,
-  brief: 'All projects of yours, by ~/.agent_handover/PAUSE',
-} as const;
-const json = { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' } as const;
+function runUnpause(this: CliContext, values: FlagValues<typeof flags>): void {
+  const wasSet = clearPause(this.machine, reachOf(this, values.everywhere));
+  const left = findPause(this.machine, findProjectFolder(this.machine.cwd));
+  if (values.json) {
+    this.out.json({ paused: left !== null, was_set: wasSet, path: left?.path ?? null });
+    return;
+  }
+  this.out.line(wasSet ? 'unpaused' : 'it was not paused here');
+  if (left !== null) this.notify({ level: 'note', text: `still paused by ${left.path}` });
+}
 
-export const pause: Command<CliContext> = buildCommand<PauseFlags, [], CliContext>({
-  loader: async () => (await import('./pause.run.ts')).runPause,
-  parameters: {
-    flags: {
-      why: {
-        kind: 'parsed',
-        parse: (input: string): string => input,
-        optional: true,
-        brief: 'The reason, shown to whoever is stopped',
-        placeholder: 'text',
-      },
-      everywhere,
-      json,
-    },
-  },
-  docs: { brief: 'Stop all that writes by itself in this project' },
-});
+function redact(text: string, machine: Machine): string {
+  return openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(text, { byHuman: true });
+}
 
-export const unpause: Command<CliContext> = buildCommand<Omit<PauseFlags, 'why'>, [], CliContext>({
-  loader: async () => (await import('./pause.run.ts')).runUnpause,
-  parameters: { flags: { everywhere, json } },
-  docs: { brief: 'Let it write again' },
-});
+function reachOf({ machine }: CliContext, everywhere: boolean): PauseScope {
+  return everywhere ? 'everywhere' : { root: findProjectFolder(machine.cwd) };
+}

@@ -1,50 +1,80 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { resolve } from 'node:path';
+import { buildCommand } from '@stricli/core';
+import { bold, dim, green, yellow } from '../../../app/describe/styled-text.ts';
+import { HandoverError } from '../../../errors.ts';
+import { API_KEY_VARIABLE } from '../../../exchange/publish/memory-vault.ts';
+import { type PublishReport, publishProject } from '../../../exchange/publish/publish-project.ts';
+import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
+import { findMemoryDir } from '../../../memory/runs/run-config.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { apiKeyFlag, type FlagValues, json, optionalArgument, text, toggle, tuple } from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface PushFlags {
-  name?: string;
-  apiKey?: string;
-  dryRun: boolean;
-  json: boolean;
+const flags = {
+  name: text('The project’s name where it is published', 'name'),
+  apiKey: apiKeyFlag,
+  dryRun: toggle('Only show what would be published'),
+  json,
+};
+
+export const push = buildCommand({
+  func: runPush,
+  parameters: {
+    positional: tuple(optionalArgument('The folder with HANDOFF.md; default: this project', 'dir')),
+    flags,
+  },
+  docs: { brief: BRIEFS.push },
+});
+
+async function runPush(this: CliContext, values: FlagValues<typeof flags>, folder?: string): Promise<void> {
+  const { machine } = this;
+  const { name, dryRun } = values;
+  assertNoApiKey(values.apiKey);
+  const root = findProjectFolder(resolve(machine.cwd, folder ?? '.'));
+  if (!dryRun) assertNotPaused(machine, root);
+  const report = await publishProject(
+    {
+      dryRun,
+      memory: findMemoryDir(machine, root),
+      ...(folder === undefined ? {} : { folder }),
+      ...(name === undefined ? {} : { name }),
+    },
+    machine,
+  );
+  if (values.json) {
+    const { leftOut, ...rest } = report;
+    this.out.json({ ...rest, left_out: leftOut });
+  } else print(this.out, report);
 }
 
-const text = (input: string): string => input;
-
-/** agent-handoff took it. It is known so that whoever still gives it hears what to do instead. */
-export const apiKeyFlag = {
-  kind: 'parsed',
-  parse: text,
-  optional: true,
-  hidden: true,
-  brief: 'Not taken: other users could see it',
-} as const;
-
-export const push: Command<CliContext> = buildCommand<PushFlags, [folder?: string], CliContext>({
-  loader: async () => (await import('./push.run.ts')).runPush,
-  parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          brief: 'The folder with HANDOFF.md; this project if left out',
-          parse: text,
-          placeholder: 'dir',
-          optional: true,
-        },
-      ],
+export function assertNoApiKey(key: string | undefined): void {
+  if (key === undefined) return;
+  throw new HandoverError(
+    'HANDOVER_USAGE',
+    'a key is not accepted on the command line, where other users can see it',
+    {
+      hint: `Put it into ${API_KEY_VARIABLE}, or into a file that only you can read: token_file under [publish.memoryvault] in your config.toml.`,
     },
-    flags: {
-      name: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'What the project is called where it is published',
-        placeholder: 'name',
-      },
-      apiKey: apiKeyFlag,
-      dryRun: { kind: 'boolean', default: false, withNegated: false, brief: 'Only show what would leave' },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Publish memory and HANDOFF.md as your config.toml says' },
-});
+  );
+}
+
+const HEADLINES: Record<PublishReport['outcome'], string> = {
+  published: 'published to',
+  'nothing new': 'nothing new for',
+  'would publish': 'would publish to',
+  off: 'publishing is switched off:',
+};
+
+function print(out: Output, report: PublishReport): void {
+  const { outcome, destination, backend, changes, waiting, redactions, leftOut, notes, commit } = report;
+  out.line(green(HEADLINES[outcome]), ` ${destination}`, dim(` (${backend})`));
+  for (const { change, path, bytes } of changes)
+    out.line('  ', change.padEnd(8), bold(path), change === 'deleted' ? '' : dim(`  ${bytes} bytes`));
+  for (const line of waiting) out.line('  waiting ', line);
+  if (commit !== null && outcome === 'published') out.line(dim('  commit  '), commit.slice(0, 12));
+  for (const { kind, count } of redactions) out.line(yellow('  redacted: '), `${count} ${kind}`);
+  for (const path of leftOut) out.line(yellow('  left out: '), `${path} is not a regular file`);
+  for (const note of notes) out.line(yellow('  note: '), note);
+}

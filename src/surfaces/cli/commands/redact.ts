@@ -1,32 +1,32 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { resolve } from 'node:path';
+import { buildCommand } from '@stricli/core';
+import { readFileChunks, readInputChunks } from '../../../platform/streams.ts';
+import { openRedactor } from '../../../redact/open-redactor.ts';
+import { redactBytes } from '../../../redact/redact-stream.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { type FlagValues, optionalArgument, toggle, tuple } from '../flags.ts';
 
-export interface RedactFlags {
-  json: boolean;
-}
+const flags = { json: toggle('Print JSON of what was found instead of the text') };
 
-export const redact: Command<CliContext> = buildCommand<RedactFlags, [string?], CliContext>({
-  loader: async () => (await import('./redact.run.ts')).runRedact,
+export const redact = buildCommand({
+  func: runRedact,
   parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          parse: (input: string): string => input,
-          optional: true,
-          brief: 'The file; standard input if left out, or -',
-          placeholder: 'file',
-        },
-      ],
-    },
-    flags: {
-      json: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Print JSON of what was found instead of the text',
-      },
-    },
+    positional: tuple(optionalArgument('The file; default, or -: standard input', 'file')),
+    flags,
   },
-  docs: { brief: 'Print a text without its secrets' },
+  docs: { brief: BRIEFS.redact },
 });
+
+async function runRedact(this: CliContext, { json }: FlagValues<typeof flags>, file?: string): Promise<void> {
+  const { machine } = this;
+  const redactor = openRedactor(machine, { folder: machine.cwd, makesKey: true });
+  const chunks =
+    file === undefined || file === '-' ? readInputChunks() : readFileChunks(resolve(machine.cwd, file));
+  let bytes = 0;
+  for await (const part of redactBytes(chunks, redactor)) {
+    bytes += part.length;
+    if (!json && !this.out.bytes(part)) return;
+  }
+  if (json) this.out.json({ bytes, redactions: redactor.redactions });
+}

@@ -1,22 +1,35 @@
-import { buildCommand, type Command } from '@stricli/core';
-import { type BriefFlags, briefFlags } from '../brief-flags.ts';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { pickHandover } from '../../../app/find-handover.ts';
+import { compileBrief } from '../../../handover/brief/compile.ts';
+import { readMarked } from '../../../store/marks.ts';
+import { briefFlags, readBriefFlags } from '../brief-flags.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { idFlag, idPositional } from '../pick.ts';
+import { type FlagValues, idFlag, idPositional, json } from '../flags.ts';
 
-export interface RenderFlags extends BriefFlags {
-  id?: string;
-  json: boolean;
-}
+const flags = { id: idFlag, ...briefFlags, json };
 
-export const render: Command<CliContext> = buildCommand<RenderFlags, [string?], CliContext>({
-  loader: async () => (await import('./render.run.ts')).runRender,
-  parameters: {
-    positional: idPositional,
-    flags: {
-      id: idFlag,
-      ...briefFlags,
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Print a handover as a brief for an agent' },
+export const render = buildCommand({
+  func: runRender,
+  parameters: { positional: idPositional, flags },
+  docs: { brief: BRIEFS.render },
 });
+
+async function runRender(this: CliContext, values: FlagValues<typeof flags>, id?: string): Promise<void> {
+  const { reader, options } = readBriefFlags(values);
+  const handover = await pickHandover(this, id ?? values.id);
+  const { text, tokens, leftOut } = compileBrief(readMarked(findStore(this), handover), reader, options);
+  if (!values.json) {
+    this.out.block(text);
+    return;
+  }
+  this.out.json({
+    id: handover.id,
+    target: reader.agent,
+    budget: options.budget,
+    tokens,
+    left_out: leftOut.map((fact) => fact.id),
+    text,
+  });
+}

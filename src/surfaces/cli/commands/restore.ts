@@ -1,21 +1,22 @@
-import { buildCommand, type Command } from '@stricli/core';
-import { type BriefFlags, briefFlags } from '../brief-flags.ts';
+import { buildCommand } from '@stricli/core';
+import { restoreHere } from '../../../app/restore.ts';
+import { briefFlags, readBriefFlags } from '../brief-flags.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { terminalFlag } from '../terminal-flag.ts';
+import { type FlagValues, json, terminalFlag } from '../flags.ts';
 
-export interface RestoreFlags extends BriefFlags {
-  terminal?: string;
-  json: boolean;
-}
+const flags = { terminal: terminalFlag, ...briefFlags, json };
 
-export const restore: Command<CliContext> = buildCommand<RestoreFlags, [], CliContext>({
-  loader: async () => (await import('./restore.run.ts')).runRestore,
-  parameters: {
-    flags: {
-      terminal: terminalFlag,
-      ...briefFlags,
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Take up the newest handover of this worktree that still waits and is fresh, once' },
+export const restore = buildCommand({
+  func: runRestore,
+  parameters: { flags },
+  docs: { brief: BRIEFS.restore },
 });
+
+async function runRestore(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
+  const { reader, options } = readBriefFlags(values);
+  const { handover, brief } = await restoreHere(this, { terminal: values.terminal, reader, options });
+  const { tokens, text } = brief;
+  if (values.json) this.out.json({ id: handover.id, status: 'consumed', target: reader.agent, tokens, text });
+  else this.out.block(text);
+}

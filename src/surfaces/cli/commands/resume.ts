@@ -1,29 +1,49 @@
-import { buildCommand, type Command } from '@stricli/core';
-import { type BriefFlags, briefFlags } from '../brief-flags.ts';
+import { buildCommand } from '@stricli/core';
+import { listRunningSessions } from '../../../app/context.ts';
+import { nothingHereError, resumeHere } from '../../../app/resume.ts';
+import { countTokens } from '../../../handover/brief/compile.ts';
+import { briefFlags, readBriefFlags } from '../brief-flags.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { type FlagValues, folderPositional, json } from '../flags.ts';
 
-export interface ResumeFlags extends BriefFlags {
-  json: boolean;
-}
+const flags = { ...briefFlags, json };
 
-export const resume: Command<CliContext> = buildCommand<ResumeFlags, [string?], CliContext>({
-  loader: async () => (await import('./resume.run.ts')).runResume,
-  parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          parse: (input) => input,
-          optional: true,
-          brief: 'The project’s folder; this one if left out',
-          placeholder: 'folder',
-        },
-      ],
-    },
-    flags: {
-      ...briefFlags,
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Go on here: the newest brief of this worktree, and what changed since' },
+export const resume = buildCommand({
+  func: runResume,
+  parameters: { positional: folderPositional, flags },
+  docs: { brief: BRIEFS.resume },
 });
+
+async function runResume(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
+  const { reader, options } = readBriefFlags(values);
+  const running = listRunningSessions(this.machine.env);
+  const { place, found, caughtUp, text } = await resumeHere(this, { folder, reader, options, running });
+  if (text === '') throw nothingHereError(place);
+  if (!values.json) {
+    this.out.block(text);
+    return;
+  }
+  const asked = { target: reader.agent, budget: options.budget };
+  // The brief under our name for it, and under those of agent-handoff.
+  const printed = { text, briefing: text, chars: text.length };
+  if (found === null) {
+    this.out.json({ id: null, ...asked, ...printed });
+    return;
+  }
+  const { ageMs, branch, head, files } = found.changes;
+  this.out.json({
+    id: found.handover.id,
+    ...asked,
+    tokens: countTokens(text),
+    left_out: found.brief.leftOut.map((fact) => fact.id),
+    changed: { age_seconds: Math.floor(ageMs / 1000), branch, head, files },
+    caught_up: caughtUp.map(({ session, kept }) => ({
+      agent: session.agent,
+      session: session.id,
+      outcome: kept.outcome,
+      id: kept.outcome === 'refused' ? null : kept.handover.id,
+    })),
+    ...printed,
+  });
+}

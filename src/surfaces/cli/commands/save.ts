@@ -1,62 +1,74 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { detectAgent } from '../../../app/context.ts';
+import { bold } from '../../../app/describe/styled-text.ts';
+import { saveDeclaration } from '../../../app/save.ts';
+import { DECLARABLE_KINDS, type Declaration } from '../../../handover/declare.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { conflictError, type FlagValues, json, readInputText, text, texts } from '../flags.ts';
 
-export interface SaveFlags {
-  title?: string;
-  summary?: string;
-  goal?: readonly string[];
-  next?: readonly string[];
-  decision?: readonly string[];
-  constraint?: readonly string[];
-  rejected?: readonly string[];
-  blocker?: readonly string[];
-  question?: readonly string[];
-  note?: readonly string[];
-  file?: readonly string[];
-  pin?: readonly string[];
-  agent?: string;
-  tool?: string;
-  project?: string;
-  by?: 'human' | 'agent';
-  json: boolean;
+const flags = {
+  title: text('A title; default: the first line of the summary'),
+  summary: text('Where things stand; - reads it from standard input'),
+  goal: texts('What the work is for'),
+  next: texts('What to do next; - reads one step a line from standard input'),
+  decision: texts('What was decided'),
+  constraint: texts('What must hold'),
+  rejected: texts('What was tried or considered and should not be done, and why'),
+  blocker: texts('What blocks the work'),
+  question: texts('What is still to be answered'),
+  note: texts('Anything else worth knowing'),
+  file: texts('A file that matters', 'path'),
+  pin: { ...texts('A note for every brief; without text, pins everything given here'), inferEmpty: true },
+  agent: text('The agent whose session this is', 'name'),
+  tool: { ...text('The same as --agent', 'name'), hidden: true },
+  project: text('The project’s folder; default: this one', 'folder'),
+  by: {
+    kind: 'enum',
+    values: ['human', 'agent'],
+    optional: true,
+    brief: 'Who says it; default: detected from the environment',
+  },
+  json,
+} as const;
+type SaveFlags = FlagValues<typeof flags>;
+
+export const save = buildCommand({ func: runSave, parameters: { flags }, docs: { brief: BRIEFS.save } });
+
+function runSave(this: CliContext, values: SaveFlags): void {
+  const { handover, path } = saveDeclaration(this, values.project ?? '.', readDeclaration(this, values));
+  const { id, created_at, facts } = handover;
+  if (values.json) this.out.json({ id, created_at, path, facts: facts.length });
+  else this.out.line('saved handover ', bold(id));
 }
 
-const text = (input: string): string => input;
-const one = (brief: string, placeholder = 'text') =>
-  ({ kind: 'parsed', parse: text, optional: true, brief, placeholder }) as const;
-const many = (brief: string, placeholder = 'text') =>
-  ({ kind: 'parsed', parse: text, optional: true, variadic: true, brief, placeholder }) as const;
+function readDeclaration(context: CliContext, values: SaveFlags): Declaration {
+  if (values.summary === '-' && values.next?.includes('-')) throw conflictError('--summary -', '--next -');
+  const pins = values.pin ?? [];
+  const agent = detectAgent(context.machine.env);
+  const readInput = (): string =>
+    readInputText(context, 'Save a shorter text, and name the long one with --file.');
+  return {
+    title: values.title,
+    summary: values.summary === '-' ? readInput() : (values.summary ?? ''),
+    agent: values.agent ?? values.tool ?? agent ?? 'manual',
+    by: values.by ?? (agent === null ? 'human' : 'agent'),
+    sessionId: null,
+    facts: DECLARABLE_KINDS.flatMap((kind) =>
+      (values[kind] ?? [])
+        .flatMap((given) => (kind === 'next' && given === '-' ? splitSteps(readInput()) : [given]))
+        .map((words) => ({ kind, text: words })),
+    ),
+    files: [...(values.file ?? [])],
+    pins: pins.filter((pin) => pin !== ''),
+    pinAll: pins.includes(''),
+  };
+}
 
-export const save: Command<CliContext> = buildCommand<SaveFlags, [], CliContext>({
-  loader: async () => (await import('./save.run.ts')).runSave,
-  parameters: {
-    flags: {
-      title: one('What it is about; the first line of the summary if left out'),
-      summary: one('Where things stand; - reads it from standard input'),
-      goal: many('What the work is for'),
-      next: many('What to do next; - reads one step a line from standard input'),
-      decision: many('What was decided'),
-      constraint: many('What must hold'),
-      rejected: many('What was tried or considered and is not to be done, and why'),
-      blocker: many('What stands in the way'),
-      question: many('What is still to be answered'),
-      note: many('Anything else worth knowing'),
-      file: many('A file that matters', 'path'),
-      pin: {
-        ...many('A note that is in every brief; without text, pins all that is said here'),
-        inferEmpty: true,
-      },
-      agent: one('The agent whose session this is', 'name'),
-      tool: { ...one('The same as --agent', 'name'), hidden: true },
-      project: one('The project’s folder; this one if left out', 'folder'),
-      by: {
-        kind: 'enum',
-        values: ['human', 'agent'],
-        optional: true,
-        brief: 'Who says it; told by the surroundings if left out',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Keep a handover written by hand' },
-});
+/** One step a line, without list markers. */
+function splitSteps(steps: string): string[] {
+  return steps
+    .split('\n')
+    .map((line) => line.replace(/^\s*(?:[-*+]|\d+[.)])\s+/, '').trim())
+    .filter((line) => line !== '');
+}

@@ -1,87 +1,132 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore, redactInput } from '../../../app/context.ts';
+import { describeHit } from '../../../app/describe/hit.ts';
+import { dim } from '../../../app/describe/styled-text.ts';
+import { matchProject } from '../../../app/find-handover.ts';
+import { parseCount, parseMoment, requireKind } from '../../../app/parse.ts';
+import { findNotes, listSearchNotices } from '../../../app/search.ts';
+import { HandoverError } from '../../../errors.ts';
+import { cleanLine, cutToBytes } from '../../../model/text.ts';
+import type { SearchContext } from '../../../search/finder.ts';
+import type { SearchQuery } from '../../../search/query.ts';
+import { search } from '../../../search/search.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { filterFlags } from '../filters.ts';
+import { type FlagValues, json, repeated, text, toggle } from '../flags.ts';
 
-export interface SearchFlags {
-  kind?: readonly string[];
-  agent?: string;
-  project?: string;
-  since?: string;
-  file?: string;
-  sessions: boolean;
-  embed: boolean;
-  limit?: string;
-  json: boolean;
+const flags = {
+  kind: {
+    ...text('Only facts of this kind: decision, error, file, next, … Several with commas', 'kind'),
+    variadic: ',',
+  },
+  agent: filterFlags.agent,
+  project: text('Only this project: folder, name or id; default: all, with the current one first', 'project'),
+  since: filterFlags.since,
+  file: text('Only what names this file: a path or the end of one', 'path'),
+  sessions: toggle('Also search the text of the agents’ sessions on this machine'),
+  embed: toggle('First embed every new fact with the model of [search.meaning], not only a few per search'),
+  limit: text('At most this many; 10 if left out', 'count'),
+  json,
+} as const;
+type SearchFlags = FlagValues<typeof flags>;
+
+export const searchCommand = buildCommand({
+  func: runSearch,
+  parameters: { positional: repeated('What to search for, in any words', 'query'), flags },
+  docs: { brief: BRIEFS.search },
+});
+
+const HITS = 10;
+
+async function runSearch(this: CliContext, values: SearchFlags, ...words: string[]): Promise<void> {
+  const place: SearchContext = {
+    store: findStore(this),
+    notes: await findNotes(this.machine),
+    progress: this.progress('indexing'),
+    sessionProgress: this.progress('reading sessions'),
+    embedProgress: this.progress('embedding facts'),
+  };
+  if (values.embed && (await embed(this, place, { words, asJson: values.json }))) return;
+  if (values.sessions && words.length === 0) return await readSessions(this, place, values);
+  const query = await toQuery(this, values, words.join(' '));
+  const answer = await search(place, query);
+  for (const notice of listSearchNotices(answer)) this.notify(notice);
+  if (values.json) {
+    const { by, indexFailure, omitted, hits, sessions, meaning } = answer;
+    const { trouble, ...covered } = meaning ?? {};
+    this.out.json({
+      query: await redactInput(this, query.text),
+      by,
+      ...(indexFailure === null ? {} : { index_failure: indexFailure.message }),
+      omitted,
+      ...(sessions === undefined ? {} : { sessions }),
+      ...(meaning === undefined ? {} : { meaning: { ...covered, trouble: trouble?.message ?? null } }),
+      hits,
+    });
+    return;
+  }
+  if (answer.hits.length === 0) throw nothingFoundError(query);
+  const now = this.machine.clock.now();
+  for (const [index, hit] of answer.hits.entries()) {
+    if (index > 0) this.out.line();
+    this.out.lines(describeHit(hit, query.text, now));
+    this.out.line(dim(`  ${hit.open}`));
+  }
+  if (answer.omitted > 0)
+    this.err.line(dim(`${answer.omitted} more; show them: --limit ${query.limit + answer.omitted}`));
 }
 
-const text = (input: string): string => input;
+/** True when nothing else was asked for. */
+async function embed(
+  { out, err }: CliContext,
+  place: SearchContext,
+  { words, asJson }: { words: readonly string[]; asJson: boolean },
+): Promise<boolean> {
+  const { embedFacts } = await import('../../../search/search.ts');
+  const { texts, embedded, forgotten } = await embedFacts(place);
+  if (words.length > 0) return false;
+  if (asJson) out.json({ texts, embedded, forgotten });
+  else out.line(`embedded ${embedded} of ${texts} texts; the others already were`);
+  if (forgotten > 0) err.line(dim(`deleted ${forgotten} vectors of texts that no longer exist`));
+  return true;
+}
 
-export const search: Command<CliContext> = buildCommand<SearchFlags, string[], CliContext>({
-  loader: async () => (await import('./search.run.ts')).runSearch,
-  parameters: {
-    positional: {
-      kind: 'array',
-      parameter: { parse: text, brief: 'What to look for, in any words', placeholder: 'query' },
-    },
-    flags: {
-      kind: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        variadic: ',',
-        brief: 'Only facts of this kind: decision, error, file, next, … Several with commas',
-        placeholder: 'kind',
-      },
-      agent: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only from this agent',
-        placeholder: 'name',
-      },
-      project: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief:
-          'Only of this project: folder, name or id. Without it all are searched, the one you are in ahead',
-        placeholder: 'project',
-      },
-      since: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only from then on: 2h, 7d, 2026-01-31',
-        placeholder: 'time',
-      },
-      file: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only what names this file: a path or the end of one',
-        placeholder: 'path',
-      },
-      sessions: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Also the text of the sessions that agents keep on this machine',
-      },
-      embed: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief:
-          'Send every fact that was not yet to the model of [search.meaning] first, instead of a few with each search',
-      },
-      limit: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'At most so many; 10 if left out',
-        placeholder: 'count',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Find facts, handovers and notes by any words' },
-});
+/** Without words: reads all sessions, so that later searches find everything. */
+async function readSessions(context: CliContext, place: SearchContext, values: SearchFlags): Promise<void> {
+  const { readAllSessions } = await import('../../../search/sessions/search-sessions.ts');
+  const { sessions, ...outcome } = await readAllSessions(place.store, place.sessionProgress);
+  for (const notice of listSearchNotices({ sessions: outcome })) context.notify(notice);
+  if (values.json) context.out.json({ sessions, ...outcome });
+  else context.out.line(`the text of ${sessions === 1 ? '1 session' : `${sessions} sessions`} is stored`);
+}
+
+async function toQuery({ machine }: CliContext, values: SearchFlags, words: string): Promise<SearchQuery> {
+  if (words.trim() === '')
+    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to search for', {
+      hint: 'Give some words: handover search "retry of uploads"',
+    });
+  const query: SearchQuery = {
+    text: words,
+    limit: values.limit === undefined ? HITS : parseCount(values.limit, 1),
+  };
+  if (values.kind !== undefined) query.kinds = values.kind.map(requireKind);
+  if (values.agent !== undefined) query.agent = values.agent;
+  if (values.project !== undefined) query.project = matchProject(values.project, machine);
+  if (values.since !== undefined) query.sinceMs = parseMoment(values.since, machine.clock.now(), 'first');
+  if (values.file !== undefined) query.file = values.file;
+  if (values.sessions) query.sessions = true;
+  return query;
+}
+
+function nothingFoundError(query: SearchQuery): HandoverError {
+  const limited = [query.kinds, query.agent, query.project, query.sinceMs, query.file].some(
+    (limit) => limit !== undefined,
+  );
+  const named = `"${cutToBytes(cleanLine(query.text), 80)}"`;
+  const wider = limited ? 'Search without the filters' : 'Try fewer or other words';
+  const further = query.sessions === true ? '' : ', or search the text of sessions too: --sessions';
+  return new HandoverError('HANDOVER_NOT_FOUND', `nothing was found for ${named}`, {
+    hint: `${wider}${further}`,
+  });
+}

@@ -1,25 +1,46 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore, withCatalog } from '../../../app/context.ts';
+import { HandoverError } from '../../../errors.ts';
+import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FilterFlags, filterFlags } from '../filters.ts';
+import { filterFlags, toFilter, toLimit } from '../filters.ts';
+import { type FlagValues, json, toggle } from '../flags.ts';
 
-export interface SelectFlags extends FilterFlags {
-  printId: boolean;
-  json: boolean;
+const flags = { ...filterFlags, printId: toggle('Do not ask: print the newest match'), json };
+
+export const select = buildCommand({
+  func: runSelect,
+  parameters: { flags },
+  docs: { brief: BRIEFS.select },
+});
+
+/** More than anybody scrolls through; typing narrows what was loaded. */
+const ROWS_TO_PICK_FROM = 5000;
+
+async function runSelect(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
+  const filter = await toFilter(values, this.machine);
+  const limit = values.printId ? 1 : (toLimit(values, ROWS_TO_PICK_FROM) ?? ROWS_TO_PICK_FROM);
+  const rows = await withCatalog(this, findStore(this), (catalog) => takeRows(catalog.rows(filter), limit));
+  const [newest] = rows;
+  if (newest === undefined) {
+    throw new HandoverError('HANDOVER_NOT_FOUND', 'no handover matches', {
+      hint: 'See what there is: handover list',
+    });
+  }
+  const row = values.printId ? newest : await pickRow(this, rows);
+  if (values.json) this.out.json(row);
+  else this.out.line(row.id);
 }
 
-export const select: Command<CliContext> = buildCommand<SelectFlags, [], CliContext>({
-  loader: async () => (await import('./select.run.ts')).runSelect,
-  parameters: {
-    flags: {
-      ...filterFlags,
-      printId: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Do not ask: print the newest match',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Pick a handover by typing parts of it, and print its id' },
-});
+async function pickRow(context: CliContext, rows: readonly CatalogRow[]): Promise<CatalogRow> {
+  if (!context.interactive) {
+    throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to pick in', {
+      hint: 'In a script, take the newest match: handover select --print-id',
+    });
+  }
+  const { pickFromRows } = await import('../prompts.ts');
+  const row = await pickFromRows(rows, context.machine.clock.now());
+  if (row !== null) return row;
+  throw new HandoverError('HANDOVER_CANCELLED', 'nothing was picked');
+}

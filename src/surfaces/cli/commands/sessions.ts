@@ -1,71 +1,75 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import type { FoundSession } from '../../../agents/agent.ts';
+import { findSessions, type SessionFilter } from '../../../agents/find-session.ts';
+import { findStore } from '../../../app/context.ts';
+import { bold, dim } from '../../../app/describe/styled-text.ts';
+import { parseCount, parseMoment, requireAgent } from '../../../app/parse.ts';
+import { describeAge, formatTimestamp } from '../../../model/time.ts';
+import { identifyProject } from '../../../platform/project.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { filterFlags, toLimit } from '../filters.ts';
+import { type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface SessionsFlags {
-  agent?: string;
-  project?: string;
-  since?: string;
-  limit?: string;
-  line?: string;
-  json: boolean;
+const flags = {
+  agent: filterFlags.agent,
+  project: text('Only of the project in this folder', 'folder'),
+  since: text('Only changed since then: 2h, 7d, 2026-01-31', 'time'),
+  limit: filterFlags.limit,
+  line: text('With an id: only what was said around this line', 'number'),
+  json,
+};
+type SessionsFlags = FlagValues<typeof flags>;
+
+export const sessions = buildCommand({
+  func: runSessions,
+  parameters: {
+    positional: tuple(optionalArgument('Show what was said in this session, without secrets', 'id')),
+    flags,
+  },
+  docs: { brief: BRIEFS.sessions },
+});
+
+const ROWS_FOR_A_PERSON = 20;
+
+async function runSessions(this: CliContext, values: SessionsFlags, id?: string): Promise<void> {
+  const { machine } = this;
+  if (id !== undefined) return await showSession(this, values, id);
+  const filter: SessionFilter = {};
+  if (values.agent !== undefined) filter.agent = requireAgent(values.agent);
+  if (values.project !== undefined) filter.project = identifyProject(values.project, machine).id;
+  if (values.since !== undefined) filter.sinceMs = parseMoment(values.since, machine.clock.now(), 'first');
+  const limit = toLimit(values, values.json ? null : ROWS_FOR_A_PERSON);
+  const found = await findSessions(machine, filter);
+  const shown = limit === null ? found : found.slice(0, limit);
+  if (values.json) {
+    await this.out.jsonArray(shown.map(toJson));
+    return;
+  }
+  for (const session of shown) printSession(this.out, session, machine.clock.now());
+  if (found.length === 0) this.out.line('no sessions found');
+  if (shown.length < found.length) {
+    this.err.line(dim(`${found.length - shown.length} more; show all: handover sessions --limit 0`));
+  }
 }
 
-const text = (input: string): string => input;
+async function showSession(context: CliContext, values: SessionsFlags, id: string): Promise<void> {
+  const { openSession } = await import('../../../search/sessions/read-session.ts');
+  const { describeSession, sessionToJson } = await import('../../../app/describe/session.ts');
+  const line = values.line === undefined ? null : parseCount(values.line, 0);
+  const session = await openSession(findStore(context), id);
+  if (values.json) context.out.json(sessionToJson(session, line));
+  else context.out.lines(describeSession(session, line, context.machine));
+}
 
-export const sessions: Command<CliContext> = buildCommand<SessionsFlags, [string?], CliContext>({
-  loader: async () => (await import('./sessions.run.ts')).runSessions,
-  parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [
-        {
-          parse: text,
-          optional: true,
-          brief: 'Show what was said in the session with this id, without secrets',
-          placeholder: 'id',
-        },
-      ],
-    },
-    flags: {
-      agent: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only of this agent',
-        placeholder: 'name',
-      },
-      project: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only of the project in this folder',
-        placeholder: 'folder',
-      },
-      since: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Only changed since then: 2h, 7d, 2026-01-31',
-        placeholder: 'time',
-      },
-      limit: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'At most so many; 0 for all',
-        placeholder: 'count',
-      },
-      line: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Of the session that is shown, only what stands around this line',
-        placeholder: 'number',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: {
-    brief: 'List the sessions that agents keep on this machine, newest first, or show the text of one',
-  },
-});
+function toJson(session: FoundSession): unknown {
+  const { agent, id, path, cwd, title, startedMs, changedMs, bytes } = session;
+  const started_at = startedMs === null ? null : formatTimestamp(startedMs);
+  return { agent, id, cwd, title, started_at, changed_at: formatTimestamp(changedMs), bytes, path };
+}
+
+function printSession(out: Output, session: FoundSession, now: number): void {
+  out.line(bold(session.id), `  ${session.agent.padEnd(12)}  ${session.title ?? ''}`);
+  out.line(dim(`  ${session.cwd ?? 'folder unknown'}, ${describeAge(now - session.changedMs)}`));
+}

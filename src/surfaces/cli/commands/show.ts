@@ -1,34 +1,149 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { bold, dim, yellow } from '../../../app/describe/styled-text.ts';
+import { pickHandover } from '../../../app/find-handover.ts';
+import { requireFact } from '../../../app/mark.ts';
+import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
+import type { Chain, Handover, Imported, Parted, Quality } from '../../../model/handover.ts';
+import type { GitFacts } from '../../../model/workspace.ts';
+import { readHistory } from '../../../store/handovers.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { idFlag, idPositional } from '../pick.ts';
+import { type FlagValues, idFlag, idPositional, text, toggle } from '../flags.ts';
+import type { Output } from '../output.ts';
 
-export interface ShowFlags {
-  id?: string;
-  events?: string;
-  json: boolean;
+const flags = {
+  id: idFlag,
+  events: {
+    ...text('Trace the facts, or the one with this id, to the events they came from', 'fact'),
+    inferEmpty: true,
+  },
+  json: toggle('Print JSON: the sealed record, or the events'),
+} as const;
+type ShowFlags = FlagValues<typeof flags>;
+
+export const show = buildCommand({
+  func: runShow,
+  parameters: { positional: idPositional, flags },
+  docs: { brief: BRIEFS.show },
+});
+
+async function runShow(this: CliContext, values: ShowFlags, id?: string): Promise<void> {
+  if (values.events !== undefined) {
+    await showEvents(this, values, id ?? values.id);
+    return;
+  }
+  const handover = await pickHandover(this, id ?? values.id);
+  if (values.json) this.out.json(handover);
+  else printHandover(this.out, handover);
 }
 
-export const show: Command<CliContext> = buildCommand<ShowFlags, [string?], CliContext>({
-  loader: async () => (await import('./show.run.ts')).runShow,
-  parameters: {
-    positional: idPositional,
-    flags: {
-      id: idFlag,
-      events: {
-        kind: 'parsed',
-        parse: (input: string): string => input,
-        optional: true,
-        inferEmpty: true,
-        brief: 'Walk back from the facts, or from the one with this id, to the events they came from',
-        placeholder: 'fact',
-      },
-      json: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Print JSON: the sealed record, or the events',
-      },
-    },
-  },
-  docs: { brief: 'Show all of a handover' },
-});
+/** The word after the flag is a fact; if it cannot be one and no handover was named, it is the handover. */
+async function showEvents(context: CliContext, values: ShowFlags, id: string | undefined): Promise<void> {
+  const word = (values.events ?? '').trim();
+  const isHandover = id === undefined && word !== '' && !/^f/i.test(word);
+  const handover = await pickHandover(context, isHandover ? word : id);
+  const facts = isHandover || word === '' ? handover.facts : [requireFact(handover, word)];
+  const { traceFacts } = await import('../../../app/capture/trace.ts');
+  const { describeTrace, traceToJson } = await import('../../../app/describe/trace.ts');
+  const earlier = readHistory(findStore(context), handover);
+  const trace = await traceFacts(handover, facts, { machine: context.machine, earlier });
+  if (values.json) context.out.json(traceToJson(handover, trace));
+  else context.out.lines(describeTrace(handover, trace));
+}
+
+function printHandover(out: Output, handover: Handover): void {
+  out.line(bold(handover.title));
+  out.line(dim('id       '), handover.id);
+  out.line(dim('created  '), handover.created_at);
+  out.line(dim('agent    '), handover.session.agent);
+  out.line(dim('project  '), `${handover.project.name} (${handover.project.id})`);
+  out.line(
+    dim('folder   '),
+    [handover.workspace.root, handover.workspace.folder].filter((part) => part !== '').join('/'),
+  );
+  if (handover.project.remote !== null) out.line(dim('remote   '), handover.project.remote);
+  if (handover.imported !== undefined) {
+    out.line(dim('imported '), `from ${handover.imported.format}, where its id was ${handover.imported.id}`);
+    printSigner(out, handover.imported.signer);
+  }
+  if (handover.previous !== null)
+    out.line(dim('follows  '), handover.previous, describeChain(handover.chain));
+  if (handover.quality !== null) printQuality(out, handover.quality);
+  if (handover.summary !== '') {
+    out.line();
+    out.block(`${handover.summary}\n`);
+  }
+  for (const kind of FACT_KINDS) {
+    printFacts(
+      out,
+      kind,
+      handover.facts.filter((fact) => fact.kind === kind),
+    );
+  }
+  if (handover.workspace.git !== null) printGit(out, handover.workspace.git);
+}
+
+function printSigner(out: Output, signer: Imported['signer']): void {
+  if (signer === null) out.line(dim('signer   '), yellow('none: anybody can have written this'));
+  else if (signer !== undefined) out.line(dim('signer   '), `${signer.name}, key ${signer.key}`);
+}
+
+function describeChain(chain: Chain | undefined): string {
+  if (chain === undefined) return '';
+  const count = (parted: readonly Parted[]): number => parted.reduce((sum, { ids }) => sum + ids.length, 0);
+  const parts = [
+    `${chain.carried} carried`,
+    `${count(chain.resolved)} resolved`,
+    `${chain.superseded.length} superseded`,
+    `${count(chain.dropped)} dropped`,
+  ];
+  return `, of its facts ${parts.join(', ')}`;
+}
+
+function printQuality(out: Output, { score, rating, axes }: Quality): void {
+  out.line(dim('quality  '), `${score.toFixed(2)}, ${rating}`);
+  const parts = Object.entries(axes).map(([axis, value]) => `${axis} ${value.toFixed(2)}`);
+  if (parts.length > 0) out.line('         ', dim(parts.join(', ')));
+}
+
+function printFacts(out: Output, kind: string, facts: readonly Fact[]): void {
+  if (facts.length === 0) return;
+  out.line();
+  out.line(bold(kind));
+  for (const fact of facts) {
+    const [first = '', ...rest] = fact.text.split('\n');
+    const marks = [fact.trust, fact.origin, ...(fact.pinned === true ? ['pinned'] : []), fact.id].join(', ');
+    out.line('- ', fact.status === undefined ? '' : `[${fact.status}] `, first, dim(`  (${marks})`));
+    for (const line of rest) out.line('  ', line);
+  }
+}
+
+const FILES_SHOWN = 50;
+
+function printGit(out: Output, git: GitFacts): void {
+  out.line();
+  out.line(bold('git'));
+  out.line(
+    '- ',
+    git.branch === null ? 'detached' : `branch ${git.branch}`,
+    git.head === null ? ', no commit' : `, head ${git.head}`,
+  );
+  if (git.upstream !== null)
+    out.line('- ', `${git.ahead ?? 0} ahead, ${git.behind ?? 0} behind ${git.upstream}`);
+  if (git.operation !== null) out.line('- ', `${git.operation} in progress`);
+  const files = [
+    ...git.conflicted.map((path) => `conflict    ${path}`),
+    ...git.staged.map((file) => `staged      ${describeChange(file)}`),
+    ...git.unstaged.map((file) => `changed     ${describeChange(file)}`),
+    ...git.untracked.map((path) => `untracked   ${path}`),
+  ];
+  for (const line of files.slice(0, FILES_SHOWN)) out.line('  ', line.replaceAll('\n', '\u240a'));
+  const hidden = (git.changed_total ?? files.length) - Math.min(files.length, FILES_SHOWN);
+  if (hidden > 0) out.line(dim(`  and ${hidden} more changed files`));
+  for (const commit of git.commits) out.line(dim(`  ${commit.hash.slice(0, 10)}  `), commit.subject);
+}
+
+function describeChange(file: { path: string; change: string; from?: string }): string {
+  return `${file.change}: ${file.from === undefined ? '' : `${file.from} -> `}${file.path}`;
+}

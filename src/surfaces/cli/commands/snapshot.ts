@@ -1,50 +1,45 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { dim } from '../../../app/describe/styled-text.ts';
+import { takeSnapshot } from '../../../memory/snapshot.ts';
+import { identifyProject } from '../../../platform/project.ts';
+import { listDocumentCopies } from '../../../store/copies.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
+import { type FlagValues, folderPositional, json, modeFlag, toggle } from '../flags.ts';
 
-export interface SnapshotFlags {
-  mode: string;
-  stdout: boolean;
-  earlier: boolean;
-  json: boolean;
+const flags = {
+  mode: modeFlag('manual'),
+  stdout: toggle('Also print it'),
+  earlier: toggle('Only list the earlier versions in the store'),
+  json,
+};
+
+export const snapshot = buildCommand({
+  func: runSnapshot,
+  parameters: { positional: folderPositional, flags },
+  docs: { brief: BRIEFS.snapshot },
+});
+
+async function runSnapshot(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
+  if (values.earlier) {
+    listEarlier(this, folder, values.json);
+    return;
+  }
+  const { path, text, isNew, kept } = await takeSnapshot(findStore(this), folder, { mode: values.mode });
+  if (values.json) {
+    this.out.json({ path, new: isNew, kept, ...(values.stdout ? { text } : {}) });
+    return;
+  }
+  if (values.stdout) this.out.block(text);
+  this.err.line(dim(isNew ? `wrote ${path}` : `nothing new: ${path} is unchanged`));
+  if (kept !== null) this.err.line(dim(`the previous version is at ${kept}`));
 }
 
-const text = (input: string): string => input;
-
-export const folderPositional = {
-  kind: 'tuple',
-  parameters: [
-    {
-      parse: text,
-      optional: true,
-      brief: 'The project’s folder; this one if left out',
-      placeholder: 'folder',
-    },
-  ],
-} as const;
-
-export const modeFlag = {
-  kind: 'parsed',
-  parse: text,
-  default: 'manual',
-  brief: 'A label for the session, such as build',
-  placeholder: 'label',
-} as const;
-
-export const snapshot: Command<CliContext> = buildCommand<SnapshotFlags, [string?], CliContext>({
-  loader: async () => (await import('./snapshot.run.ts')).runSnapshot,
-  parameters: {
-    positional: folderPositional,
-    flags: {
-      mode: modeFlag,
-      stdout: { kind: 'boolean', default: false, withNegated: false, brief: 'Also print it' },
-      earlier: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Only list the earlier ones that were kept',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Write HANDOFF.md from the newest handover, git and the project' },
-});
+function listEarlier(context: CliContext, folder: string, asJson: boolean): void {
+  const { id } = identifyProject(folder, context.machine);
+  const paths = listDocumentCopies(findStore(context), { project: id, name: 'HANDOFF.md' });
+  if (asJson) context.out.json({ earlier: paths });
+  else if (paths.length === 0) context.out.line('there is no earlier HANDOFF.md');
+  else for (const path of paths) context.out.line(path);
+}

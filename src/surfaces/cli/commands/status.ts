@@ -1,14 +1,80 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import { findStore } from '../../../app/context.ts';
+import { dim, yellow } from '../../../app/describe/styled-text.ts';
+import { findHookFailures } from '../../../app/doctor.ts';
+import { findRestoreCandidate } from '../../../app/restore.ts';
+import { findCheckpoint } from '../../../app/runs/check.ts';
+import { Checkpoint, listPending } from '../../../memory/runs/checkpoint.ts';
+import type { RunState } from '../../../memory/runs/checkpoint-file.ts';
+import { describeAge } from '../../../model/time.ts';
+import { findPause } from '../../../platform/pause.ts';
+import { describePlace } from '../../../platform/project.ts';
+import { findProjectFolder } from '../../../platform/project-file.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type CheckpointFlags, checkpointFlag } from './check.ts';
+import { checkpointFlag, type FlagValues, json } from '../flags.ts';
 
-export const status: Command<CliContext> = buildCommand<CheckpointFlags, [], CliContext>({
-  loader: async () => (await import('./status.run.ts')).runStatus,
-  parameters: {
-    flags: {
-      checkpoint: checkpointFlag,
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'Print JSON' },
-    },
-  },
-  docs: { brief: 'Tell how far the last run came, whether automation is paused, and what waits here' },
+const flags = { checkpoint: checkpointFlag, json };
+
+export const status = buildCommand({
+  func: runStatus,
+  parameters: { flags },
+  docs: { brief: BRIEFS.status },
 });
+
+/** The first lines are those of the original tool; what it did not know follows. */
+async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
+  const { machine } = this;
+  const checkpoint = new Checkpoint(findCheckpoint(machine, values.checkpoint), machine);
+  const state = checkpoint.load();
+  const pause = findPause(machine, findProjectFolder(machine.cwd));
+  const newest = await findRestoreCandidate(this, describePlace('.', machine), undefined);
+  const failures = findHookFailures(findStore(this));
+  if (values.json) {
+    this.out.json({
+      ...toJson(state),
+      path: checkpoint.path,
+      paused: pause,
+      newest:
+        newest === null
+          ? null
+          : { id: newest.handover.id, created_at: newest.handover.created_at, status: newest.status.status },
+      hook_failures: failures.map(({ message }) => message),
+    });
+    return;
+  }
+  this.out.line(`status: ${state.status}`);
+  for (const [name, step] of state.steps) this.out.line(`  [${step === 'done' ? 'x' : ' '}] ${name}`);
+  const pending = listPending(state);
+  if (state.status === 'in_progress' && pending.length > 0) this.out.line(`pending: ${pending.join(', ')}`);
+  if (state.run !== null) {
+    const { id, attempts, steps, changes } = state.run;
+    this.out.line(dim(`run: ${id}, attempt ${attempts}, started ${state.startedAt ?? 'at an unknown time'}`));
+    for (const [name, { error }] of steps)
+      if (error !== null)
+        this.out.line(yellow('error: '), error.includes(name) ? error : `${error} (${name})`);
+    for (const change of changes) this.out.line(dim(`change: ${change}`));
+  }
+  if (pause !== null)
+    this.out.line(
+      yellow('paused: '),
+      pause.why === null ? pause.path : `${pause.why} `,
+      pause.why === null ? '' : dim(`(${pause.path})`),
+    );
+  if (newest !== null) {
+    const { handover, status: entry } = newest;
+    const age = describeAge(this.machine.clock.now() - Date.parse(handover.created_at));
+    this.out.line(`newest: ${handover.title} `, dim(`(${handover.id}, ${age}, ${entry.status})`));
+  }
+  for (const { message } of failures) this.out.line(yellow('warning: '), message);
+}
+
+function toJson({ status, steps, startedAt, finishedAt, run }: RunState): Record<string, unknown> {
+  return {
+    status,
+    started_at: startedAt,
+    finished_at: finishedAt,
+    run: run === null ? null : { id: run.id, attempts: run.attempts, changes: run.changes },
+    steps: [...steps].map(([name, state]) => ({ name, state, ...run?.steps.get(name) })),
+  };
+}

@@ -1,16 +1,17 @@
 import type { Command, RouteMap } from '@stricli/core';
+import type { CommandName } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 
 /** A command, or commands below a common name. */
 export type CliTarget = Command<CliContext> | RouteMap<CliContext>;
 
-/** Every command, loaded only when it is called. The order is the one of the help. */
-export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
+/** Every command, loaded only when it is called. */
+export const COMMANDS: Readonly<Record<CommandName, () => Promise<CliTarget>>> = {
   save: async () => (await import('./save.ts')).save,
   capture: async () => (await import('./capture.ts')).capture,
   sessions: async () => (await import('./sessions.ts')).sessions,
   list: async () => (await import('./list.ts')).list,
-  search: async () => (await import('./search.ts')).search,
+  search: async () => (await import('./search.ts')).searchCommand,
   show: async () => (await import('./show.ts')).show,
   select: async () => (await import('./select.ts')).select,
   why: async () => (await import('./why.ts')).why,
@@ -21,10 +22,10 @@ export const COMMANDS: Readonly<Record<string, () => Promise<CliTarget>>> = {
   render: async () => (await import('./render.ts')).render,
   resume: async () => (await import('./resume.ts')).resume,
   restore: async () => (await import('./restore.ts')).restore,
-  pin: async () => (await import('./pin.ts')).pin,
-  unpin: async () => (await import('./unpin.ts')).unpin,
-  resolve: async () => (await import('./resolve.ts')).resolve,
-  refute: async () => (await import('./refute.ts')).refute,
+  pin: async () => (await import('./mark.ts')).pin,
+  unpin: async () => (await import('./mark.ts')).unpin,
+  resolve: async () => (await import('./mark.ts')).resolve,
+  refute: async () => (await import('./mark.ts')).refute,
   redact: async () => (await import('./redact.ts')).redact,
   snapshot: async () => (await import('./snapshot.ts')).snapshot,
   auto: async () => (await import('./auto.ts')).auto,

@@ -1,49 +1,118 @@
-import { buildCommand, type Command } from '@stricli/core';
+import { buildCommand } from '@stricli/core';
+import type { Launch } from '../../../agents/agent.ts';
+import { findLaunch } from '../../../agents/table.ts';
+import { findStore } from '../../../app/context.ts';
+import { dim } from '../../../app/describe/styled-text.ts';
+import { findId, findNewestHere } from '../../../app/find-handover.ts';
+import { requireAgent, requireReader } from '../../../app/parse.ts';
+import { catchUpHere, findChangesHere, nothingHereError } from '../../../app/resume.ts';
+import { HandoverError } from '../../../errors.ts';
+import { compileBrief } from '../../../handover/brief/compile.ts';
+import { BYTES_PER_TOKEN } from '../../../handover/brief/weight.ts';
+import type { Handover } from '../../../model/handover.ts';
+import { withTempFile } from '../../../platform/folders.ts';
+import { runInForeground } from '../../../platform/processes.ts';
+import { describePlace, findWorkFolder } from '../../../platform/project.ts';
+import { requireHandover } from '../../../store/find-handover.ts';
+import { readMarked } from '../../../store/marks.ts';
+import { budgetFlag, readBudget } from '../brief-flags.ts';
+import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { idFlag } from '../pick.ts';
-import { redactWords } from '../redact-words.ts';
+import { argument, type FlagValues, redactedText, text, toggle, tuple } from '../flags.ts';
 
-export interface ToFlags {
-  goal?: string;
-  from?: string;
-  budget?: string;
-  print: boolean;
-  json: boolean;
+const flags = {
+  goal: redactedText('What it will do; steers the choice of facts'),
+  from: text('Start from this handover instead of the newest of this worktree', 'id'),
+  budget: budgetFlag,
+  print: toggle('Show what would be started, without starting it'),
+  json: toggle('The same as --print, as JSON'),
+};
+
+export const to = buildCommand({
+  func: runTo,
+  parameters: { positional: tuple(argument('The agent to start', 'agent')), flags },
+  docs: { brief: BRIEFS.to },
+});
+
+async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: string): Promise<void> {
+  const { machine } = this;
+  const { goal } = values;
+  const reader = requireReader(words);
+  const launch = findLaunch(requireAgent(reader.agent));
+  const handover = await chooseHandover(this, values.from);
+  const known = findWorkFolder(handover.workspace, handover.project, machine);
+  const brief = compileBrief(readMarked(findStore(this), handover), reader, {
+    budget: chooseBudget(this, values.budget),
+    ...(goal === undefined ? {} : { goal }),
+    ...(known === null ? {} : { changes: findChangesHere(handover, describePlace(known, machine), machine) }),
+  });
+  const prompt = writePrompt(brief.text, launch, goal);
+  if (known === null)
+    this.notify({
+      level: 'note',
+      text: `${handover.workspace.root} is not on this machine; starting the agent in this folder`,
+    });
+  const folder = known ?? machine.cwd;
+  const { program, takes } = launch;
+  const args = launch.writeArgs(takes === 'file' ? 'FILE' : 'PROMPT');
+  if (values.json) {
+    this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
+    return;
+  }
+  this.err.line(dim(`handover ${handover.id}, in ${folder}: ${program} ${args.join(' ')}`));
+  if (values.print) this.out.block(prompt);
+  else this.process.exitCode = await start(this, launch, { prompt, folder });
 }
 
-const text = (input: string): string => input;
+/** An argument holds 128 KiB on Linux, a whole command line 32 Ki characters on Windows. */
+const MOST_BYTES = 30_000;
+const MOST_TOKENS = Math.floor(MOST_BYTES / BYTES_PER_TOKEN);
 
-export const to: Command<CliContext> = buildCommand<ToFlags, [string], CliContext>({
-  loader: async () => (await import('./to.run.ts')).runTo,
-  parameters: {
-    positional: {
-      kind: 'tuple',
-      parameters: [{ parse: text, brief: 'The agent to start', placeholder: 'agent' }],
-    },
-    flags: {
-      goal: {
-        kind: 'parsed',
-        parse: redactWords,
-        optional: true,
-        brief: 'What it is to do; steers the choice of facts',
-        placeholder: 'text',
-      },
-      from: { ...idFlag, brief: 'Start from this handover, instead of the newest one of this worktree' },
-      budget: {
-        kind: 'parsed',
-        parse: text,
-        optional: true,
-        brief: 'Tokens of the brief at most (2000)',
-        placeholder: 'tokens',
-      },
-      print: {
-        kind: 'boolean',
-        default: false,
-        withNegated: false,
-        brief: 'Show what would be started, and do not start it',
-      },
-      json: { kind: 'boolean', default: false, withNegated: false, brief: 'The same as --print, as JSON' },
-    },
-  },
-  docs: { brief: 'Start another agent with the brief, in the right folder' },
-});
+function chooseBudget(context: CliContext, words: string | undefined): number {
+  const budget = readBudget(words);
+  if (budget > MOST_TOKENS)
+    context.notify({
+      level: 'note',
+      text: `a first prompt holds at most ${MOST_TOKENS} tokens, so the brief is limited to that`,
+    });
+  return Math.min(budget, MOST_TOKENS);
+}
+
+/**
+ * Begins with words of our own, since some agents take a first character such as / or # as a command. An @ in the
+ * quoted brief must not attach a file, so it is set apart where it would; the goal is the user's own.
+ */
+function writePrompt(brief: string, { attachesFiles }: Launch, goal: string | undefined): string {
+  const lead = 'Go on with the work that this handover of an earlier session describes.';
+  const quoted = attachesFiles ? brief.replaceAll('@', '@ ') : brief;
+  return `${lead}\n\n${quoted}${goal === undefined ? '' : `\nWhat to do now: ${goal}\n`}`;
+}
+
+/** The named handover, or the newest of this worktree after its sessions were captured. */
+async function chooseHandover(context: CliContext, named: string | undefined): Promise<Handover> {
+  const store = findStore(context);
+  if (named !== undefined) return requireHandover(store, await findId(store, named));
+  const place = describePlace('.', context.machine);
+  await catchUpHere(context, place);
+  const newest = await findNewestHere(context, place);
+  if (newest === null) throw nothingHereError(place);
+  return newest;
+}
+
+async function start(
+  { machine }: CliContext,
+  launch: Launch,
+  { prompt, folder }: { prompt: string; folder: string },
+): Promise<number> {
+  const run = async (promptOrFile: string): Promise<number> =>
+    await runInForeground(launch.program, launch.writeArgs(promptOrFile), { cwd: folder, env: machine.env });
+  try {
+    return await (launch.takes === 'file' ? withTempFile('handover.md', prompt, run) : run(prompt));
+  } catch (error) {
+    if (!(error instanceof HandoverError && error.code === 'HANDOVER_PROGRAM_MISSING')) throw error;
+    throw new HandoverError('HANDOVER_PROGRAM_MISSING', error.message, {
+      hint: `Install it, or add its folder to PATH: ${launch.install}`,
+      cause: error,
+    });
+  }
+}

@@ -1,9 +1,18 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
-import { budget, project, text } from '../arguments.ts';
-import { answer } from '../call.ts';
-import type { Connection } from '../connection.ts';
-import { describeInput } from '../input.ts';
+import type { Trace } from '../../../app/capture/trace.ts';
+import { findStore } from '../../../app/context.ts';
+import { type Line, toPlainLines } from '../../../app/describe/styled-text.ts';
+import { HandoverError } from '../../../errors.ts';
+import { IMPORTED_MARK, quoteLines } from '../../../handover/brief/lines.ts';
+import { BYTES_PER_TOKEN } from '../../../handover/brief/weight.ts';
+import type { Fact } from '../../../model/fact.ts';
+import type { Handover } from '../../../model/handover.ts';
+import { cutAtWord } from '../../../model/text.ts';
+import { type Answer, answer, type Call } from '../call.ts';
+import { type Connection, findAgent } from '../connection.ts';
+import { budget, describeInput, project, READS, text } from '../input.ts';
+import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 
 const Arguments = v.strictObject({
   id: text(
@@ -22,14 +31,14 @@ const Arguments = v.strictObject({
       v.number(),
       v.integer(),
       v.minValue(0),
-      v.description('For a session: only what was said around this line, as search with sessions tells it.'),
+      v.description('For a session: only what was said around this line, as search with sessions gives it.'),
     ),
   ),
   in: v.optional(text('For a fact: the handover that has it; the newest of the project if left out.')),
   budget,
   project,
 });
-export type GetWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type GetWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 export function registerGet(server: McpServer, connection: Connection): void {
   server.registerTool(
@@ -39,11 +48,115 @@ export function registerGet(server: McpServer, connection: Connection): void {
       description:
         'One fact in full, with where it comes from, how far it can be trusted, what became of it, and the lines of the transcript behind it; or one handover as a brief; or what was said in one session. Call it when a brief or a search names an id that you need more of, or before you rely on a fact that matters.',
       inputSchema: describeInput(Arguments),
-      annotations: { readOnlyHint: true, openWorldHint: false },
+      annotations: READS,
     },
     ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./get.run.ts')).get(call, wish),
-      ),
+      answer({ connection, context, project: folder }, (call) => get(call, wish)),
   );
+}
+
+async function get(call: Call, wish: GetWish): Promise<Answer> {
+  const id = wish.id.trim();
+  if (/^f-/i.test(id)) return { text: await readFact(call, wish) };
+  if (wish.line !== undefined) return { text: await readSession(call, wish) };
+  try {
+    return { text: await readHandover(call, id, wish) };
+  } catch (error) {
+    if (!(error instanceof HandoverError && error.code === 'HANDOVER_NOT_FOUND')) throw error;
+    return { text: await readSessionOr(call, wish, error) };
+  }
+}
+
+/** Here `latest` is the newest of the project that is asked about, not of all. */
+async function readHandover(call: Call, id: string, wish: GetWish): Promise<string> {
+  const { pickHandover } = await import('../../../app/find-handover.ts');
+  const handover = await pickHandover(call, id.toLowerCase() === 'latest' ? undefined : id);
+  if (wish.events !== true) return await briefOf(call, handover, wish.budget);
+  const { describeTrace } = await import('../../../app/describe/trace.ts');
+  const lines = await traceLines(call, handover, { facts: handover.facts, describe: describeTrace });
+  return printLines([nameHandover(handover), DATA_NOT_ORDERS], lines, wish.budget);
+}
+
+/** What was said in a session, all of it or around a line. */
+async function readSession(call: Call, { id, line, budget: tokens }: GetWish): Promise<string> {
+  const { openSession } = await import('../../../search/sessions/read-session.ts');
+  const { describeSession } = await import('../../../app/describe/session.ts');
+  const session = await openSession(findStore(call), id);
+  const { head } = session;
+  return printPage({
+    head: [`# Session ${head.id} of ${head.agent}`, DATA_NOT_ORDERS],
+    entries: toPlainLines(describeSession(session, line ?? null, call.machine).slice(1)).map((words) => [
+      quote(words),
+    ]),
+    budget: tokens,
+    more: (count) => `${count} lines; ask with a larger budget, or with "line"`,
+  });
+}
+
+/** When there is no such session either, the error about the handover stands. */
+async function readSessionOr(call: Call, wish: GetWish, refusal: HandoverError): Promise<string> {
+  try {
+    return await readSession(call, wish);
+  } catch (error) {
+    if (error instanceof HandoverError && error.code === 'HANDOVER_NOT_FOUND') throw refusal;
+    throw error;
+  }
+}
+
+/** A handover as a brief for the agent that asks. */
+export async function briefOf(call: Call, handover: Handover, tokens: number): Promise<string> {
+  const { compileBrief } = await import('../../../handover/brief/compile.ts');
+  const { requireReader } = await import('../../../app/parse.ts');
+  const { readMarked } = await import('../../../store/marks.ts');
+  const reader = requireReader(findAgent(call.connection) ?? 'generic');
+  return compileBrief(readMarked(findStore(call), handover), reader, { budget: tokens }).text;
+}
+
+function nameHandover({ id }: Handover): string {
+  return `# Handover ${id}`;
+}
+
+async function readFact(call: Call, wish: GetWish): Promise<string> {
+  const { findFact } = await import('../../../app/mark.ts');
+  const { readMarks } = await import('../../../store/marks.ts');
+  const { describeSources } = await import('../../../app/describe/trace.ts');
+  const { handover, fact } = await findFact(call, wish.id, wish.in);
+  const mark = readMarks(findStore(call), handover.project.id).get(fact.id);
+  const whose = fact.trust === 'imported' ? IMPORTED_MARK : '';
+  const status = fact.status === undefined ? '' : `[${fact.status}] `;
+  const most = Math.floor((wish.budget * BYTES_PER_TOKEN) / 2);
+  const head = [
+    `${nameHandover(handover)}: fact ${fact.id}`,
+    DATA_NOT_ORDERS,
+    ...quoteLines(`${whose}${fact.kind}: ${status}${cutAtWord(fact.text, most)}`),
+    quote(
+      `${fact.trust}, from ${fact.origin}; saved by ${handover.session.agent} at ${handover.created_at} in ${handover.project.name}`,
+    ),
+    ...(mark === undefined
+      ? []
+      : quoteLines(`${mark.mark} at ${mark.at}${mark.because === null ? '' : `, because: ${mark.because}`}`)),
+  ];
+  const lines =
+    wish.events === false
+      ? []
+      : await traceLines(call, handover, { facts: [fact], describe: describeSources });
+  return printLines(head, lines, wish.budget);
+}
+
+interface Tracing {
+  facts: readonly Fact[];
+  describe(handover: Handover, trace: Trace): Line[];
+}
+
+async function traceLines(call: Call, handover: Handover, { facts, describe }: Tracing): Promise<string[]> {
+  const { traceFacts } = await import('../../../app/capture/trace.ts');
+  const { readHistory } = await import('../../../store/handovers.ts');
+  const earlier = readHistory(findStore(call), handover);
+  const trace = await traceFacts(handover, facts, { machine: call.machine, earlier });
+  return toPlainLines(describe(handover, trace)).map(quote);
+}
+
+function printLines(head: readonly string[], lines: readonly string[], tokens: number): string {
+  const more = (count: number): string => `${count} lines; ask again with a larger budget (now ${tokens})`;
+  return printPage({ head, entries: lines.map((line) => [line]), budget: tokens, more });
 }

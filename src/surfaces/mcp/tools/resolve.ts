@@ -1,10 +1,12 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { keptText, project, text } from '../arguments.ts';
-import { answer } from '../call.ts';
+import { HandoverError } from '../../../errors.ts';
+import { cleanLine, cutAtWord } from '../../../model/text.ts';
+import { type Answer, answer, type Call } from '../call.ts';
 import type { Connection } from '../connection.ts';
-import { describeInput } from '../input.ts';
+import { describeInput, project, storedText, text, WRITES } from '../input.ts';
+import { quote } from '../page.ts';
 
 const Arguments = v.strictObject({
   fact: text('The id of a fact (f-…) from search, get or save; or its words, copied from a brief.'),
@@ -12,16 +14,16 @@ const Arguments = v.strictObject({
     v.pipe(
       v.picklist(['resolved', 'refuted', 'pinned', 'unpinned']),
       v.description(
-        'resolved: done or answered, it leaves the briefs. refuted: tried and did not work, it is told as that. pinned: in every brief until it is resolved. unpinned: takes a pin back.',
+        'resolved: done or answered, it leaves the briefs. refuted: tried and did not work, briefs warn of it. pinned: in every brief until it is resolved. unpinned: takes a pin back.',
       ),
     ),
     'resolved',
   ),
-  because: v.optional(keptText('Why, in a sentence. Needed for refuted.')),
+  because: v.optional(storedText('Why, in a sentence. Needed for refuted.')),
   in: v.optional(text('The handover that has the fact; the newest of the project if left out.')),
   project,
 });
-export type Marking = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type Marking = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 const Marked = v.object({
   fact: v.string(),
@@ -40,16 +42,32 @@ export function registerResolve(server: McpServer, connection: Connection): void
         'Says what became of a fact of an earlier session: resolved (the default), refuted, pinned or unpinned. Call it when a next step is done, a question is answered, an error is gone, or something that was decided has turned out not to work.',
       inputSchema: describeInput(Arguments),
       outputSchema: toStandardJsonSchema(Marked),
-      annotations: {
-        readOnlyHint: false,
-        destructiveHint: false,
-        idempotentHint: true,
-        openWorldHint: false,
-      },
+      annotations: WRITES,
     },
     ({ project: folder, ...marking }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./resolve.run.ts')).resolve(call, marking),
-      ),
+      answer({ connection, context, project: folder }, (call) => resolve(call, marking)),
   );
+}
+
+const MAX_SHOWN_BYTES = 160;
+
+async function resolve(call: Call, { fact: words, as: mark, because, in: named }: Marking): Promise<Answer> {
+  if (mark === 'refuted' && because === undefined)
+    throw new HandoverError('HANDOVER_USAGE', 'refuting a fact needs a reason', {
+      hint: 'give "because": what was tried, and what happened',
+    });
+  const { identifyProject } = await import('../../../platform/project.ts');
+  const { findProjectFolder } = await import('../../../platform/project-file.ts');
+  const { assertNotPaused } = await import('../../../memory/runs/pause-guard.ts');
+  const { markNamed } = await import('../../../app/mark.ts');
+  const { root } = identifyProject('.', call.machine);
+  assertNotPaused(call.machine, findProjectFolder(root));
+  const { handover, fact, isNew } = await markNamed(call, { mark, words, named, because, by: 'agent' });
+  return {
+    text: [
+      `${isNew ? mark : `already ${mark}`}: ${fact.kind} ${fact.id}`,
+      quote(cutAtWord(cleanLine(fact.text), MAX_SHOWN_BYTES)),
+    ].join('\n'),
+    data: { fact: fact.id, mark, handover: handover.id, changed: isNew },
+  };
 }

@@ -1,16 +1,17 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
-import { budget, project, text } from '../arguments.ts';
-import { answer } from '../call.ts';
-import type { Connection } from '../connection.ts';
-import { describeInput } from '../input.ts';
+import { redactInput } from '../../../app/context.ts';
+import type { Resumption } from '../../../app/resume.ts';
+import { type Answer, answer, type Call } from '../call.ts';
+import { type Connection, findAgent } from '../connection.ts';
+import { budget, describeInput, project, READS, text } from '../input.ts';
 
 const Arguments = v.strictObject({
-  goal: v.optional(text('What you are about to do, in a sentence: it steers which facts are told.')),
+  goal: v.optional(text('What you are about to do, in a sentence: it steers which facts you get.')),
   budget,
   project,
 });
-export type BriefWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type BriefWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 export function registerResume(server: McpServer, connection: Connection): void {
   server.registerTool(
@@ -20,11 +21,36 @@ export function registerResume(server: McpServer, connection: Connection): void 
       description:
         'The brief of the last session in this project: its request, decisions, rules, rejected approaches, open errors, changed files, next steps, and what changed since. Call it when the user wants to go on with earlier work or refers to it, and after your context was compacted. Not needed when a brief ("# Handover …") is already before you.',
       inputSchema: describeInput(Arguments),
-      annotations: { readOnlyHint: true, openWorldHint: false },
+      annotations: READS,
     },
     ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./resume.run.ts')).resume(call, wish),
-      ),
+      answer({ connection, context, project: folder }, (call) => resume(call, wish)),
   );
+}
+
+async function resume(call: Call, wish: BriefWish): Promise<Answer> {
+  const { text, found, place } = await briefHere(call, wish);
+  if (text === '') return { text: `# ${place.project.name} in ${place.workspace.root} has no handover yet.` };
+  if (found === null) return { text };
+  const more =
+    found.brief.leftOut.length === 0 ? '' : 'search for what was left out, or resume with a larger budget; ';
+  return {
+    text: `${text}# By tool: ${more}resolve with the words of a line when it is done or did not hold\n`,
+  };
+}
+
+/** The brief for the next session here. */
+export async function briefHere(call: Call, { budget, goal }: BriefWish): Promise<Resumption> {
+  const { requireReader } = await import('../../../app/parse.ts');
+  const { resumeHere } = await import('../../../app/resume.ts');
+  const { describePlace } = await import('../../../platform/project.ts');
+  const { findOwnSession, listCallerSessions } = await import('../own-session.ts');
+  const place = describePlace('.', call.machine);
+  const own = await findOwnSession(call, place);
+  return await resumeHere(call, {
+    folder: '.',
+    reader: requireReader(findAgent(call.connection) ?? 'generic'),
+    options: { budget, ...(goal === undefined ? {} : { goal: await redactInput(call, goal) }) },
+    running: listCallerSessions(call, place.root, own),
+  });
 }

@@ -1,17 +1,17 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { keptText, project } from '../arguments.ts';
-import { answer } from '../call.ts';
-import type { Connection } from '../connection.ts';
-import { describeInput } from '../input.ts';
+import { HandoverError } from '../../../errors.ts';
+import { type Answer, answer, type Call } from '../call.ts';
+import { type Connection, findAgent } from '../connection.ts';
+import { describeInput, project, storedText, toggle, WRITES } from '../input.ts';
 
 const MOST_OF_A_KIND = 20;
 
 function texts(description: string): v.OptionalSchema<v.GenericSchema<string[]>, undefined> {
   return v.optional(
     v.pipe(
-      v.array(keptText('A sentence or two that can be understood without this conversation.')),
+      v.array(storedText('A sentence or two that can be understood without this conversation.')),
       v.maxLength(MOST_OF_A_KIND),
       v.description(description),
     ),
@@ -33,17 +33,14 @@ const KINDS = {
 
 const Arguments = v.strictObject({
   ...KINDS,
-  pin: v.optional(
-    v.pipe(v.boolean(), v.description('Keep these in every brief of this project until they are resolved.')),
-    false,
-  ),
+  pin: toggle('Keep these in every brief of this project until they are resolved.'),
   project,
 });
-export type Said = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type Declared = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 const Saved = v.object({
   handover: v.string(),
-  /** False when all of it was kept before. */
+  /** False when all of it was saved before. */
   changed: v.boolean(),
   session: v.nullable(v.string()),
   facts: v.array(v.object({ id: v.string(), kind: v.string(), text: v.string() })),
@@ -55,19 +52,40 @@ export function registerSave(server: McpServer, connection: Connection): void {
     {
       title: 'Keep something for the next session',
       description:
-        'Keeps decisions, rules, rejected approaches, next steps and open questions of this session, so that the next one, of any agent, is told of them. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are kept by themselves: do not save those. Saving the same again changes nothing. Secrets are taken out.',
+        'Keeps decisions, rules, rejected approaches, next steps and open questions of this session, for the next one, of any agent. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are captured automatically: do not save those. Saving the same again changes nothing. Secrets are taken out.',
       inputSchema: describeInput(Arguments),
       outputSchema: toStandardJsonSchema(Saved),
-      annotations: {
-        readOnlyHint: false,
-        destructiveHint: false,
-        idempotentHint: true,
-        openWorldHint: false,
-      },
+      annotations: WRITES,
     },
-    ({ project: folder, ...said }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./save.run.ts')).save(call, said),
-      ),
+    ({ project: folder, ...declared }, context) =>
+      answer({ connection, context, project: folder }, (call) => save(call, declared)),
   );
+}
+
+const KIND_NAMES = ['decision', 'constraint', 'rejected', 'next', 'question', 'blocker', 'note'] as const;
+
+async function save(call: Call, { pin, ...declared }: Declared): Promise<Answer> {
+  const facts = KIND_NAMES.flatMap((kind) => (declared[kind] ?? []).map((words) => ({ kind, text: words })));
+  if (facts.length === 0)
+    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
+      hint: `give at least one of ${KIND_NAMES.join(', ')}, each a list of texts`,
+    });
+  const { saveFromAgent } = await import('../../../app/save.ts');
+  const { describePlace } = await import('../../../platform/project.ts');
+  const { findOwnSession } = await import('../own-session.ts');
+  const place = describePlace('.', call.machine);
+  const session = await findOwnSession(call, place);
+  const agent = session?.agent ?? findAgent(call.connection) ?? 'mcp';
+  const saved = await saveFromAgent(call, { agent, facts, pinned: pin, session, place });
+  const { handover, outcome } = saved;
+  const names = saved.facts.map(({ id, kind }) => `${kind} ${id}`).join(', ');
+  return {
+    text: `${outcome === 'kept' ? 'saved in' : 'already saved in'} handover ${handover.id}: ${names}`,
+    data: {
+      handover: handover.id,
+      changed: outcome === 'kept',
+      session: handover.session.id,
+      facts: saved.facts.map(({ id, kind, text: words }) => ({ id, kind, text: words })),
+    },
+  };
 }

@@ -1,10 +1,15 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
-import { FACT_KINDS } from '../../../model/fact.ts';
-import { budget, limit, project, text } from '../arguments.ts';
-import { answer } from '../call.ts';
+import { findStore, redactInput } from '../../../app/context.ts';
+import { toPlainLines } from '../../../app/describe/styled-text.ts';
+import { FACT_KINDS } from '../../../model/fact-kinds.ts';
+import { cleanLine, cutToBytes } from '../../../model/text.ts';
+import type { SearchHit } from '../../../search/query.ts';
+import type { SearchAnswer } from '../../../search/search.ts';
+import { type Answer, answer, type Call } from '../call.ts';
 import type { Connection } from '../connection.ts';
-import { describeInput } from '../input.ts';
+import { budget, describeInput, limit, project, READS, text, toggle } from '../input.ts';
+import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 
 /** An error may come with all of its stack. */
 const MOST_OF_A_QUERY = 20_000;
@@ -25,24 +30,15 @@ const Arguments = v.strictObject({
   file: v.optional(text('Only what names this file: a path, or the end of one.')),
   agent: v.optional(text('Only what this agent handed over.')),
   since: v.optional(text('Only from then on: 2h, 7d, 2026-01-31.')),
-  everywhere: v.optional(
-    v.pipe(v.boolean(), v.description('In all projects of this user, not in this one alone.')),
-    false,
-  ),
-  sessions: v.optional(
-    v.pipe(
-      v.boolean(),
-      v.description(
-        'Also in all that was said in the sessions of all agents on this machine. At most a few seconds go into reading sessions that are new; the answer says when some are left.',
-      ),
-    ),
-    false,
+  everywhere: toggle('In all projects of this user, not only in this one.'),
+  sessions: toggle(
+    'Also in all that was said in the sessions of all agents on this machine. At most a few seconds are spent on reading new sessions; the answer says when some are left.',
   ),
   limit: limit(8),
   budget,
   project,
 });
-export type SearchWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type SearchWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 export function registerSearch(server: McpServer, connection: Connection): void {
   server.registerTool(
@@ -52,11 +48,87 @@ export function registerSearch(server: McpServer, connection: Connection): void 
       description:
         'Finds facts, handovers and notes of earlier sessions by words: decisions and their reasons, errors met before, rejected approaches, files, commands. Call it before you decide something that may have been decided, and when an error looks as if it was met before. Each hit has its trust, where it is from, and the call of get that opens it.',
       inputSchema: describeInput(Arguments),
-      annotations: { readOnlyHint: true, openWorldHint: false },
+      annotations: READS,
     },
     ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./search.run.ts')).searchFacts(call, wish),
-      ),
+      answer({ connection, context, project: folder }, (call) => searchFacts(call, wish)),
   );
+}
+
+/** How long a call may read new sessions: the agent waits for the answer. */
+const SESSIONS_BUDGET_MS = 3000;
+
+async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
+  const { search } = await import('../../../search/search.ts');
+  const { findNotes, listSearchNotices } = await import('../../../app/search.ts');
+  const { parseMoment } = await import('../../../app/parse.ts');
+  const { identifyProject } = await import('../../../platform/project.ts');
+  const { machine } = call;
+  const found = await search(
+    { store: findStore(call), notes: await findNotes(machine), sessionsBudgetMs: SESSIONS_BUDGET_MS },
+    {
+      text: wish.query,
+      limit: wish.limit,
+      ...(wish.kind === undefined ? {} : { kinds: wish.kind }),
+      ...(wish.file === undefined ? {} : { file: wish.file }),
+      ...(wish.agent === undefined ? {} : { agent: wish.agent }),
+      ...(wish.since === undefined ? {} : { sinceMs: parseMoment(wish.since, machine.clock.now(), 'first') }),
+      ...(wish.sessions ? { sessions: true } : {}),
+      ...(wish.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
+    },
+  );
+  for (const notice of listSearchNotices(found)) call.notify(notice);
+  const words = `"${cutToBytes(cleanLine(await redactInput(call, wish.query)), 80)}"`;
+  return {
+    text: found.hits.length === 0 ? printNothing(words, wish) : await printHits(call, { words, wish, found }),
+  };
+}
+
+interface Found {
+  /** The query without secrets. */
+  words: string;
+  wish: SearchWish;
+  found: SearchAnswer;
+}
+
+async function printHits({ machine }: Call, { words, wish, found }: Found): Promise<string> {
+  const { describeHit } = await import('../../../app/describe/hit.ts');
+  const now = machine.clock.now();
+  return printPage({
+    head: [`# Found for ${words}, best first`, DATA_NOT_ORDERS],
+    entries: found.hits.map((hit) => [
+      ...toPlainLines(describeHit(hit, wish.query, now)).map(quote),
+      `  ${nameOpening(hit)}`,
+    ]),
+    budget: wish.budget,
+    omitted: found.omitted,
+    more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
+  });
+}
+
+function printNothing(words: string, wish: SearchWish): string {
+  const { kind, file, agent, since } = wish;
+  const isNarrow = [kind, file, agent, since].some((limit) => limit !== undefined);
+  const ways = [
+    ...(isNarrow ? ['without kind, file, agent and since'] : []),
+    'with fewer or other words',
+    ...(wish.everywhere ? [] : ['everywhere: true']),
+    ...(wish.sessions ? [] : ['sessions: true, for all that was said']),
+  ];
+  const where = wish.everywhere ? '' : ' in this project';
+  return `# Nothing found for ${words}${where}\nnext: search ${ways.join(', or ')}`;
+}
+
+/** The call of `get` that opens a hit. */
+function nameOpening({ what, id, from, open }: SearchHit): string {
+  switch (what) {
+    case 'fact':
+      return `get ${JSON.stringify({ id, in: from.handover })}`;
+    case 'session':
+      return `get ${JSON.stringify({ id, line: from.line })}`;
+    case 'handover':
+      return `get ${JSON.stringify({ id })}`;
+    case 'note':
+      return quote(open);
+  }
 }

@@ -1,10 +1,14 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { project } from '../arguments.ts';
-import { answer } from '../call.ts';
+import { findStore, withCatalog } from '../../../app/context.ts';
+import type { Place } from '../../../platform/project.ts';
+import { takeRows } from '../../../store/catalog.ts';
+import { VERSION } from '../../../version.ts';
+import { type Answer, answer, type Call } from '../call.ts';
 import type { Connection } from '../connection.ts';
-import { describeInput } from '../input.ts';
+import { describeInput, project, READS } from '../input.ts';
+import { DATA_NOT_ORDERS, quote } from '../page.ts';
 
 const Arguments = v.strictObject({ project });
 
@@ -17,22 +21,67 @@ const Status = v.object({
   run: v.object({ status: v.string(), pending: v.array(v.string()) }),
   paused: v.nullable(v.object({ path: v.string(), why: v.nullable(v.string()) })),
 });
-export type Status = v.InferOutput<typeof Status>;
+type Status = v.InferOutput<typeof Status>;
 
 export function registerStatus(server: McpServer, connection: Connection): void {
   server.registerTool(
     'status',
     {
-      title: 'What is kept here',
+      title: 'What is stored here',
       description:
         'Where things stand: which project this is, the newest handovers of it, whether your session is known, whether a run of steps was interrupted, and whether writing is paused. Call it when another tool finds nothing or refuses.',
       inputSchema: describeInput(Arguments),
       outputSchema: toStandardJsonSchema(Status),
-      annotations: { readOnlyHint: true, openWorldHint: false },
+      annotations: READS,
     },
     ({ project: folder }, context) =>
-      answer({ connection, context, project: folder }, async (call) =>
-        (await import('./status.run.ts')).tellStatus(call),
-      ),
+      answer({ connection, context, project: folder }, (call) => describeStatus(call)),
   );
+}
+
+async function describeStatus(call: Call): Promise<Answer> {
+  const { describePlace } = await import('../../../platform/project.ts');
+  const place = describePlace('.', call.machine);
+  const status = await readStatus(call, place);
+  const { session, newest, run, paused } = status;
+  const lines = [
+    `# agent-handover ${status.version}: ${place.project.name} (${place.project.id}) in ${place.workspace.root}`,
+    DATA_NOT_ORDERS,
+    ...newest.map(({ id, agent, created_at, title }) =>
+      quote(`handover ${id} of ${agent}, ${created_at}: ${title}`),
+    ),
+    ...(newest.length === 0 ? ['# this project has no handover yet'] : []),
+    `# your session: ${session === null ? 'unknown' : `${session.id} of ${session.agent}`}`,
+    ...(run.pending.length === 0
+      ? []
+      : [`# a run of steps is ${run.status}: ${run.pending.join(', ')} pending`]),
+    ...(paused === null ? [] : [`# paused by ${paused.path}: nothing is written`]),
+  ];
+  return { text: lines.join('\n'), data: status };
+}
+
+const NEWEST = 5;
+
+async function readStatus(call: Call, place: Place): Promise<Status> {
+  const { findCheckpoint } = await import('../../../app/runs/check.ts');
+  const { findUsualPause } = await import('../../../memory/runs/pause-guard.ts');
+  const { Checkpoint, listPending } = await import('../../../memory/runs/checkpoint.ts');
+  const { findProjectFolder } = await import('../../../platform/project-file.ts');
+  const { findOwnSession } = await import('../own-session.ts');
+  const { machine } = call;
+  const store = findStore(call);
+  const own = await findOwnSession(call, place);
+  const rows = await withCatalog(call, store, (catalog) =>
+    takeRows(catalog.rows({ project: { id: place.project.id } }), NEWEST),
+  );
+  const state = new Checkpoint(findCheckpoint(machine), machine).load();
+  return {
+    version: VERSION,
+    project: { id: place.project.id, name: place.project.name, root: place.workspace.root },
+    store: store.root,
+    session: own === null ? null : { agent: own.agent, id: own.id },
+    newest: rows.map(({ id, agent, created_at, title }) => ({ id, agent, created_at, title })),
+    run: { status: state.status, pending: listPending(state) },
+    paused: findUsualPause(machine, findProjectFolder(place.root)),
+  };
 }

@@ -1,0 +1,80 @@
+import type { Env, Machine } from '../platform/machine.ts';
+import type { Catalog } from '../store/catalog.ts';
+import { openStore, type Store } from '../store/store.ts';
+import type { Notice } from './notices.ts';
+
+/** What a use case works with, whichever surface calls it. */
+export interface Context {
+  machine: Machine;
+  /** Tells the user something besides the answer. */
+  notify(notice: Notice): void;
+  /** Shows how far long work has come; undefined where nobody watches. */
+  progress(label: string): Progress | undefined;
+}
+
+export type Progress = (done: number, total?: number) => void;
+
+export function findStore({ machine }: Pick<Context, 'machine'>): Store {
+  return openStore(machine);
+}
+
+/** Opens the catalog for `work` and closes it afterwards. Reports an unusable index and damaged files. */
+export async function withCatalog<T>(
+  context: Context,
+  store: Store,
+  work: (catalog: Catalog) => T | Promise<T>,
+): Promise<T> {
+  const { openCatalog } = await import('../store/open-catalog.ts');
+  const { catalog, indexFailure } = await openCatalog(store, context.progress('indexing'));
+  if (indexFailure !== null)
+    context.notify({ level: 'note', text: `the index is not usable right now (${indexFailure.message})` });
+  try {
+    const result = await work(catalog);
+    const { length } = await catalog.damaged();
+    if (length > 0)
+      context.notify({
+        level: 'note',
+        text: `skipped ${length === 1 ? '1 damaged file' : `${length} damaged files`}; see: handover doctor`,
+      });
+    return result;
+  } finally {
+    catalog.close();
+  }
+}
+
+/** What a user typed, without its secrets: it is shown, and handed to the next session. */
+export async function redactInput({ machine }: Pick<Context, 'machine'>, text: string): Promise<string> {
+  const { openRedactor } = await import('../redact/open-redactor.ts');
+  return openRedactor(machine, { folder: machine.cwd, makesKey: false }).redactText(text, { byHuman: true });
+}
+
+/** Variables in which agents pass the id of the current session to the programs they start. */
+const SESSION_VARIABLES = [
+  'CLAUDE_CODE_SESSION_ID',
+  'CODEX_THREAD_ID',
+  'GEMINI_SESSION_ID',
+  'QWEN_CODE_SESSION_ID',
+  'COPILOT_AGENT_SESSION_ID',
+];
+
+/** The sessions this process runs in. They are still open and must not resume from themselves. */
+export function listRunningSessions(env: Env): Set<string> {
+  return new Set(SESSION_VARIABLES.map((name) => env[name]).filter((id) => id !== undefined));
+}
+
+/** Variables that agents set for the programs they start. */
+const AGENT_VARIABLES: readonly (readonly [variable: string, agent: string])[] = [
+  ['CLAUDECODE', 'claude-code'],
+  ['CODEX_SANDBOX', 'codex'],
+  ['CODEX_THREAD_ID', 'codex'],
+  ['GEMINI_CLI', 'gemini'],
+  ['QWEN_CODE', 'qwen'],
+  ['OPENCODE', 'opencode'],
+  ['COPILOT_CLI', 'copilot'],
+  ['CLINE_ACTIVE', 'cline'],
+];
+
+/** The agent that started this process; null for a person at a terminal. */
+export function detectAgent(env: Env): string | null {
+  return AGENT_VARIABLES.find(([variable]) => env[variable])?.[1] ?? null;
+}

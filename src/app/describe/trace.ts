@@ -1,0 +1,185 @@
+import type { Action, Event } from '../../model/event.ts';
+import type { Fact } from '../../model/fact.ts';
+import type { Handover } from '../../model/handover.ts';
+import { cleanLine, cutAtWord } from '../../model/text.ts';
+import type { Trace, TracedFact, TracedSource } from '../capture/trace.ts';
+import { bold, dim, type Line, type StyledText, yellow } from './styled-text.ts';
+
+const MAX_FACT_BYTES = 160;
+
+/** A handover's facts, each with the events it came from. */
+export function describeTrace(handover: Handover, trace: Trace): Line[] {
+  return [
+    [bold(handover.title)],
+    [dim('id          '), handover.id],
+    [dim('transcript  '), describeTranscript(handover, trace)],
+    ...trace.facts.flatMap((traced) => [
+      [],
+      describeFact(traced.fact),
+      ...describeFactSources(handover, trace, traced),
+    ]),
+  ];
+}
+
+/** Only where the facts came from, without the facts. */
+export function describeSources(handover: Handover, trace: Trace): Line[] {
+  return [
+    [dim('transcript  '), describeTranscript(handover, trace)],
+    ...trace.facts.flatMap((traced) => describeFactSources(handover, trace, traced)),
+  ];
+}
+
+function describeTranscript({ session: { agent, id } }: Handover, { transcript, path }: Trace): string {
+  switch (transcript.state) {
+    case 'none':
+      return 'none: these facts were not read from one';
+    case 'gone':
+      return `gone: ${path} no longer exists, and ${agent} has no other with the session ${id}`;
+    case 'unknown':
+      return `not readable: ${path} is not what ${agent} writes`;
+    case 'open':
+      return `${path} of ${agent}, session ${transcript.session.id}`;
+  }
+}
+
+function describeFact(fact: Fact): Line {
+  const status = fact.status === undefined ? '' : `[${fact.status}] `;
+  return [
+    bold(`${fact.kind} `),
+    `${status}${cutAtWord(cleanLine(fact.text), MAX_FACT_BYTES)}`,
+    dim(`  (${fact.trust}, ${fact.origin}, ${fact.id})`),
+  ];
+}
+
+function describeFactSources(handover: Handover, trace: Trace, { fact, sources }: TracedFact): Line[] {
+  if (sources.length === 0) return [[dim(`  no place recorded: ${explainOrigin(handover, fact)}`)]];
+  return sources.flatMap((source) => describeSource(trace, source));
+}
+
+function explainOrigin({ imported }: Handover, fact: Fact): string {
+  if (fact.trust === 'declared') return `declared by ${fact.origin === 'human' ? 'a human' : 'an agent'}`;
+  return imported === undefined ? fact.origin : `from ${imported.format}`;
+}
+
+function describeSource(trace: Trace, source: TracedSource): Line[] {
+  const verdict = judge(trace, source);
+  return [
+    ...(source.transcript === undefined
+      ? []
+      : [[dim(`  in the session ${source.session}, ${source.transcript ?? 'without a transcript'}:`)]]),
+    ...(verdict === null ? [] : [['  ', verdict]]),
+    ...source.events.map((event) => describePlacedEvent(trace, event)),
+  ];
+}
+
+/** Transcripts of one row a line are numbered by line; documents and databases by entry. */
+function unitOf({ path }: Trace): 'line' | 'entry' {
+  return /\.(?:jsonl|md|zst)$/.test(path ?? '') ? 'line' : 'entry';
+}
+
+function judge(trace: Trace, source: TracedSource): StyledText | null {
+  const place = source.line ? `${unitOf(trace)} ${source.line}` : (source.ref ?? '');
+  switch (source.state) {
+    case 'told':
+      return null;
+    case 'changed':
+      return yellow(`${place} was rewritten and no longer says this`);
+    case 'missing':
+      return yellow(`${place} is empty now: ${explainMissing(trace, source)}`);
+    case 'unplaced':
+      return dim('no place recorded: it was seen in outputs or in several places');
+    case 'elsewhere':
+      return dim(
+        source.session === undefined
+          ? `from the handover ${source.ref}`
+          : `${place} of the session ${source.session}, which this transcript does not contain`,
+      );
+    case 'unread':
+      return dim(place);
+  }
+}
+
+function explainMissing(trace: Trace, { line = 0 }: TracedSource): string {
+  const { lastLine } = trace;
+  if (lastLine === 0) return 'the transcript has no events at all';
+  return line > lastLine
+    ? `the last event is at ${unitOf(trace)} ${lastLine}`
+    : 'it was taken back or rewritten';
+}
+
+function describePlacedEvent(trace: Trace, event: Event): Line {
+  const { line, id } = event.ref;
+  const unit = unitOf(trace);
+  const place = `${unit} ${line}${unit === 'entry' && id !== null ? ` (${id})` : ''}`;
+  return [
+    dim(`  ${place}  ${event.at === null ? '' : `${event.at}  `}`),
+    `${event.type}  ${cutAtWord(cleanLine(describeEvent(event)), MAX_EVENT_BYTES)}`,
+  ];
+}
+
+const MAX_EVENT_BYTES = 240;
+
+function describeEvent(event: Event): string {
+  switch (event.type) {
+    case 'prompt':
+    case 'reply':
+    case 'injected':
+    case 'limit':
+      return event.text;
+    case 'call':
+      return describeAction(event.tool, event.action);
+    case 'result':
+      return `${describeOutcome(event.ok, event.exit)}: ${event.output}`;
+    case 'plan':
+      return event.items.map((item) => `[${item.status}] ${item.text}`).join('; ');
+    case 'compaction':
+      return event.summary ?? '(without a summary)';
+  }
+}
+
+function describeOutcome(ok: boolean | null, exit: number | null): string {
+  if (exit !== null) return `exit ${exit}`;
+  if (ok === null) return 'ended';
+  return ok ? 'ok' : 'failed';
+}
+
+function describeAction(tool: string, action: Action): string {
+  switch (action.kind) {
+    case 'edit':
+      return action.edits
+        .map((edit) => `${edit.change} ${edit.path}${edit.to === undefined ? '' : ` -> ${edit.to}`}`)
+        .join(', ');
+    case 'read':
+      return `read ${action.path}`;
+    case 'command':
+      return `${action.background ? 'started' : 'ran'} ${action.command}`;
+    case 'search':
+      return `searched ${action.pattern}${action.path === null ? '' : ` in ${action.path}`}`;
+    case 'fetch':
+      return `fetched ${action.url}`;
+    case 'delegate':
+      return `delegated ${action.task}`;
+    case 'ask':
+      return `asked ${action.question}`;
+    case 'propose':
+      return `proposed ${action.text}`;
+    case 'other':
+      return [tool, ...action.texts].join(' ');
+  }
+}
+
+export function traceToJson(handover: Handover, { transcript, path, facts }: Trace): unknown {
+  const { agent, id: session } = handover.session;
+  return {
+    id: handover.id,
+    transcript: { state: transcript.state, agent, session, path },
+    facts: facts.map(({ fact: { id, kind, text, trust, origin }, sources }) => ({
+      id,
+      kind,
+      text,
+      trust,
+      origin,
+      sources,
+    })),
+  };
+}

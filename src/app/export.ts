@@ -1,0 +1,123 @@
+import { dirname } from 'node:path';
+import { HandoverError } from '../errors.ts';
+import type { Lock } from '../exchange/bundle/age.ts';
+import { formatContent } from '../exchange/bundle/content.ts';
+import { requireSigner } from '../exchange/bundle/own-keys.ts';
+import { packBundle } from '../exchange/bundle/pack.ts';
+import { prepareExport } from '../exchange/bundle/prepare-export.ts';
+import type { ViewFormat } from '../exchange/bundle/write-view.ts';
+import type { Reader } from '../handover/brief/reader.ts';
+import type { FactKind } from '../model/fact.ts';
+import { type Handover, isForeign } from '../model/handover.ts';
+import { formatTimestamp } from '../model/time.ts';
+import { measureRegularFile } from '../platform/durable-file.ts';
+import { isFolder } from '../platform/folders.ts';
+import { identifyProject } from '../platform/project.ts';
+import { prepareRedactors } from '../redact/open-redactor.ts';
+import type { Filter } from '../store/catalog.ts';
+import { requireHandover } from '../store/find-handover.ts';
+import { type Context, findStore, withCatalog } from './context.ts';
+import { pickHandover } from './find-handover.ts';
+
+export type ExportFormat = 'bundle' | ViewFormat;
+
+/** Which handovers to export: by name (the newest of the project without one), or all, or all since a time. */
+interface ExportSelection {
+  ids: readonly string[] | undefined;
+  all: boolean;
+  sinceMs: number | undefined;
+  /** Only facts of these kinds; null for all. */
+  only: ReadonlySet<FactKind> | null;
+  dryRun: boolean;
+}
+
+/** The handovers as they would leave, oldest first. Imported ones are only included when they are named. */
+export async function selectForExport(context: Context, selection: ExportSelection): Promise<Handover[]> {
+  const { ids, all, sinceMs, only, dryRun } = selection;
+  const { machine } = context;
+  const selected =
+    all || sinceMs !== undefined
+      ? await findOwn(context, {
+          ...(all ? {} : { project: { id: identifyProject('.', machine).id } }),
+          ...(sinceMs === undefined ? {} : { sinceMs }),
+        })
+      : await pickAll(context, ids ?? [undefined]);
+  selected.sort((a, b) => (a.created_at + a.id < b.created_at + b.id ? -1 : 1));
+  const makeRedactor = prepareRedactors(machine, { folder: machine.cwd, makesKey: !dryRun });
+  return selected.map((handover) => prepareExport(handover, { machine, only, redactor: makeRedactor() }));
+}
+
+async function pickAll(context: Context, ids: readonly (string | undefined)[]): Promise<Handover[]> {
+  const picked = new Map<string, Handover>();
+  for (const words of ids) {
+    const handover = await pickHandover(context, words);
+    picked.set(handover.id, handover);
+  }
+  return [...picked.values()];
+}
+
+async function findOwn(context: Context, filter: Filter): Promise<Handover[]> {
+  const store = findStore(context);
+  const found = await withCatalog(context, store, async (catalog) => {
+    const handovers: Handover[] = [];
+    for await (const { id } of catalog.rows(filter)) handovers.push(requireHandover(store, id));
+    return handovers;
+  });
+  const own = found.filter((handover) => !isForeign(handover));
+  const imported = found.length - own.length;
+  if (imported > 0)
+    context.notify({
+      level: 'note',
+      text: `${imported} imported left out; to send one on, name it with --id`,
+    });
+  if (own.length > 0) return own;
+  throw new HandoverError('HANDOVER_NOT_FOUND', 'no handover matches', {
+    hint: 'See what there is: handover list',
+  });
+}
+
+export interface ExportOptions {
+  format: ExportFormat;
+  reader: Reader;
+  /** Sign with the user's key. */
+  sign: boolean;
+  lock: Lock | null;
+  expiresAt: string | null;
+}
+
+/** The bytes of the file that leaves. */
+export async function writeExport(
+  context: Context,
+  handovers: readonly Handover[],
+  options: ExportOptions,
+): Promise<Buffer> {
+  const { format, reader, sign, lock, expiresAt } = options;
+  const { machine } = context;
+  const signer = sign ? requireSigner(machine) : null;
+  if (format !== 'bundle') {
+    const { writeView } = await import('../exchange/bundle/write-view.ts');
+    return Buffer.from(writeView(handovers, { format, reader }, { machine, signer, lock }));
+  }
+  const createdAt = formatTimestamp(machine.clock.now());
+  return await packBundle(findStore(context), handovers, { createdAt, expiresAt, signer, lock });
+}
+
+/** What would leave, unsigned and unlocked, as text. */
+export async function previewExport(
+  { machine }: Context,
+  handovers: readonly Handover[],
+  { format, reader }: Pick<ExportOptions, 'format' | 'reader'>,
+): Promise<string> {
+  if (format === 'bundle') return formatContent(handovers).toString('utf8');
+  const { writeView } = await import('../exchange/bundle/write-view.ts');
+  return writeView(handovers, { format, reader }, { machine, signer: null, lock: null });
+}
+
+/** Refuses links and missing folders before anything is read or asked. */
+export function assertExportFile(path: string): void {
+  measureRegularFile(path);
+  if (isFolder(dirname(path))) return;
+  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no folder ${dirname(path)}`, {
+    hint: 'Create it, or give another file with --output. Nothing was written.',
+  });
+}

@@ -1,0 +1,128 @@
+import { HandoverError } from '../errors.ts';
+import type { Mark } from '../handover/marks.ts';
+import type { Fact } from '../model/fact.ts';
+import type { Handover } from '../model/handover.ts';
+import { cleanLine, cutAtWord, cutToBytes } from '../model/text.ts';
+import { identifyProject } from '../platform/project.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
+import { requireHandover } from '../store/find-handover.ts';
+import { readIntact } from '../store/handovers.ts';
+import { markFact } from '../store/marks.ts';
+import { keepLetters } from './capture/match-fact.ts';
+import { type Context, findStore, withCatalog } from './context.ts';
+import { findId } from './find-handover.ts';
+
+interface FactInHandover {
+  handover: Handover;
+  fact: Fact;
+}
+
+export interface MarkRequest {
+  mark: Mark['mark'];
+  /** The fact: its id, the beginning of it, or its words. */
+  words: string;
+  /** The handover that has it; without one, the newest of the project that has it. */
+  named?: string | undefined;
+  because?: string | undefined;
+  by: 'human' | 'agent';
+}
+
+/** Marks a fact, also in prepared briefs. `isNew` is false when it already had this mark. */
+export async function markNamed(
+  context: Context,
+  request: MarkRequest,
+): Promise<FactInHandover & { isNew: boolean }> {
+  const { mark, words, named, because, by } = request;
+  const { machine } = context;
+  const found = await findFact(context, words, named);
+  const reason =
+    because === undefined
+      ? null
+      : openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(because, { byHuman: true });
+  const store = findStore(context);
+  const isNew = markFact(store, found, { mark, because: reason, by });
+  if (isNew)
+    (await import('./automation/prepare-briefs.ts')).refreshPreparedBriefs(store, found.handover.project.id);
+  return { ...found, isNew };
+}
+
+const ROWS_SEARCHED = 200;
+
+/** The fact in the named handover, or in the newest handover of this project that has it. */
+export async function findFact(context: Context, words: string, named?: string): Promise<FactInHandover> {
+  const store = findStore(context);
+  if (named !== undefined) {
+    const handover = requireHandover(store, await findId(store, named));
+    return { handover, fact: requireFact(handover, words) };
+  }
+  const { id: project, name } = identifyProject('.', context.machine);
+  const handover = await withCatalog(context, store, async (catalog) => {
+    let searched = 0;
+    for await (const { id } of catalog.rows({ project: { id: project } })) {
+      const candidate = readIntact(store, id);
+      if (candidate !== null && matchFacts(candidate, words).length > 0) return candidate;
+      if (++searched === ROWS_SEARCHED) break;
+    }
+    return null;
+  });
+  if (handover !== null) return { handover, fact: requireFact(handover, words) };
+  throw new HandoverError('HANDOVER_NOT_FOUND', `no fact of ${name} matches ${quoteShort(words)}`, {
+    hint: 'See the facts and their ids: handover show; for another project add --in HANDOVER.',
+  });
+}
+
+const FEWEST_LETTERS = 4;
+
+/**
+ * The facts of a handover that match: by id, by the beginning of an id, or by text as a brief shows it, whole or in
+ * part. Facts with exactly this text win over those that only contain it.
+ */
+function matchFacts({ facts }: Handover, words: string): Fact[] {
+  const word = words.trim();
+  if (/^f(?:-|$)/i.test(word)) return facts.filter((fact) => fact.id.startsWith(word.toLowerCase()));
+  const line = word.replace(BRIEF_PREFIX, '').replace(BRIEF_SUFFIX, '');
+  const matching = matchText(facts, line);
+  return matching.length > 0 ? matching : matchText(facts, line.replace(KIND_AND_STATUS, ''));
+}
+
+/** What a brief puts around the text of a fact. */
+const BRIEF_PREFIX = /^[>\s-]*(?:\((?:imported|by the agent), unverified\)\s*)?/;
+const BRIEF_SUFFIX = /(?:…|\s@\d+)+\s*$/;
+const KIND_AND_STATUS = /^(?:[a-z]+: )?(?:\[[^\]]*\] )?/;
+
+function matchText(facts: readonly Fact[], words: string): Fact[] {
+  const letters = keepLetters(words);
+  if (letters.length < FEWEST_LETTERS) return [];
+  const matching = facts.filter((fact) => keepLetters(fact.text).includes(letters));
+  const exact = matching.filter((fact) => keepLetters(fact.text) === letters);
+  return exact.length > 0 ? exact : matching;
+}
+
+const MAX_CANDIDATES = 10;
+const MAX_SHOWN_BYTES = 60;
+
+/** The one fact of a handover that matches. */
+export function requireFact(handover: Handover, words: string): Fact {
+  const matching = matchFacts(handover, words);
+  const [only, ...others] = matching;
+  if (only === undefined) {
+    throw new HandoverError('HANDOVER_NOT_FOUND', `no fact of ${handover.id} matches ${quoteShort(words)}`, {
+      hint: `See them all: handover show ${handover.id}`,
+    });
+  }
+  if (others.length === 0) return only;
+  const shown = matching.slice(0, MAX_CANDIDATES);
+  const lines = shown.map(
+    ({ id, kind, text }) => `\n  ${id}  ${kind} ${cutAtWord(cleanLine(text), MAX_SHOWN_BYTES)}`,
+  );
+  const more = matching.length > shown.length ? '\n  …' : '';
+  throw new HandoverError(
+    'HANDOVER_ID_AMBIGUOUS',
+    `${quoteShort(words)} matches ${matching.length} facts:${lines.join('')}${more}`,
+    { hint: 'Give one of these ids.', data: { candidates: shown.map((fact) => fact.id) } },
+  );
+}
+
+function quoteShort(words: string): string {
+  return `"${cutToBytes(cleanLine(words), 80)}"`;
+}

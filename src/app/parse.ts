@@ -1,0 +1,84 @@
+import { AGENT_NAMES, type AgentName } from '../agents/agent.ts';
+import { HandoverError } from '../errors.ts';
+import { findReader, READER_NAMES, type Reader } from '../handover/brief/reader.ts';
+import type { FactKind } from '../model/fact.ts';
+import { FACT_KINDS } from '../model/fact-kinds.ts';
+import { cleanLine, cutToBytes } from '../model/text.ts';
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+  w: 604_800_000,
+};
+
+/** A duration such as `90m`, `2h`, `7d`, `2w` or `1h30m`; null for other text. Never zero. */
+export function parseDuration(text: string): number | null {
+  if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(text)) return null;
+  let total = 0;
+  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g)) {
+    total += Number(amount) * (UNITS[unit] ?? Number.NaN);
+  }
+  return total > 0 && Number.isFinite(total) ? total : null;
+}
+
+const DATE = /^\d{4}-\d\d-\d\d$/;
+const DATE_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/;
+const DAY_MS = 86_400_000;
+
+/**
+ * A point in time: so long ago (`2h`), a day in UTC (`2026-01-31`: its first or last millisecond, by `edge`), or a date
+ * and time, in UTC unless it names an offset.
+ */
+export function parseMoment(text: string, now: number, edge: 'first' | 'last'): number {
+  const ago = parseDuration(text);
+  if (ago !== null) return now - ago;
+  if (DATE.test(text)) {
+    const day = Date.parse(`${text}T00:00:00Z`);
+    if (!Number.isNaN(day)) return edge === 'first' ? day : day + DAY_MS - 1;
+  }
+  if (DATE_TIME.test(text)) {
+    const iso = text.replace(' ', 'T');
+    const time = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(iso) ? iso : `${iso}Z`);
+    if (!Number.isNaN(time)) return time;
+  }
+  throw new HandoverError('HANDOVER_USAGE', `"${text}" is not a time`, {
+    hint: 'Give a length such as 90m, 2h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00Z.',
+  });
+}
+
+/** A whole number of at least `smallest`. */
+export function parseCount(text: string, smallest: number): number {
+  const count = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+  if (count >= smallest) return count;
+  throw new HandoverError('HANDOVER_USAGE', `"${text}" is not a whole number of at least ${smallest}`, {
+    hint: `Give a number such as ${Math.max(smallest, 20)}.`,
+  });
+}
+
+export function requireAgent(text: string): AgentName {
+  const name = AGENT_NAMES.find((known) => known === text.trim().toLowerCase());
+  if (name !== undefined) return name;
+  throw new HandoverError('HANDOVER_USAGE', `unknown agent "${cleanLine(text)}"`, {
+    hint: `Give one of: ${AGENT_NAMES.join(', ')}.`,
+  });
+}
+
+/** The agent that will read a brief, or `generic`. */
+export function requireReader(text: string): Reader {
+  const reader = findReader(text);
+  if (reader !== null) return reader;
+  throw new HandoverError('HANDOVER_USAGE', `unknown agent "${cleanLine(text)}"`, {
+    hint: `Give one of: ${READER_NAMES.join(', ')}.`,
+  });
+}
+
+export function requireKind(text: string): FactKind {
+  const kind = FACT_KINDS.find((known) => known === text.trim().toLowerCase());
+  if (kind !== undefined) return kind;
+  throw new HandoverError('HANDOVER_USAGE', `unknown kind of fact "${cutToBytes(cleanLine(text), 80)}"`, {
+    hint: `Give some of: ${FACT_KINDS.join(',')}`,
+  });
+}

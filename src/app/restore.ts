@@ -1,0 +1,80 @@
+import { HandoverError } from '../errors.ts';
+import { type Brief, type BriefOptions, compileBrief } from '../handover/brief/compile.ts';
+import type { Reader } from '../handover/brief/reader.ts';
+import { judgeRestorable, type Restorability, readFreshness } from '../handover/expiry.ts';
+import type { Handover } from '../model/handover.ts';
+import { describePlace, type Place } from '../platform/project.ts';
+import { readMarked } from '../store/marks.ts';
+import { moveStatus, readStatus, type StatusEntry } from '../store/status.ts';
+import { type Context, findStore, listRunningSessions } from './context.ts';
+import { findNewestHere } from './find-handover.ts';
+import { findChangesHere } from './resume.ts';
+
+/** The handover that `restore` would take, and whether it may. */
+export interface RestoreCandidate {
+  handover: Handover;
+  status: StatusEntry;
+  restorability: Restorability;
+}
+
+/** The newest handover of a worktree, or of one of its terminals; null when there is none. */
+export async function findRestoreCandidate(
+  context: Context,
+  place: Place,
+  terminal: string | undefined,
+): Promise<RestoreCandidate | null> {
+  const handover = await findNewestHere(
+    context,
+    place,
+    (row) => terminal === undefined || isOfTerminal(row, terminal),
+  );
+  if (handover === null) return null;
+  const status = readStatus(findStore(context), handover.id);
+  const restorability = judgeRestorable(handover, {
+    nowMs: context.machine.clock.now(),
+    freshnessMs: readFreshness(context.machine.env),
+    status: status.status,
+  });
+  return { handover, status, restorability };
+}
+
+/** Terminal ids that come from a variable are stored with a prefix that nobody types. */
+export function isOfTerminal({ terminal }: { terminal: string | null }, id: string): boolean {
+  return terminal === id || terminal === `env_${id}`;
+}
+
+interface RestoreRequest {
+  terminal: string | undefined;
+  reader: Reader;
+  options: BriefOptions;
+}
+
+/** Takes the newest handover of this worktree, once: its status moves before the brief is handed out. */
+export async function restoreHere(
+  context: Context,
+  { terminal, reader, options }: RestoreRequest,
+): Promise<{ handover: Handover; brief: Brief }> {
+  const store = findStore(context);
+  const place = describePlace('.', context.machine);
+  const candidate = await findRestoreCandidate(context, place, terminal);
+  if (candidate === null) {
+    throw new HandoverError('HANDOVER_NOT_FOUND', `${place.project.name} has no handover to restore`, {
+      hint: 'See what there is: handover list --status',
+    });
+  }
+  const { handover, restorability } = candidate;
+  const [session] = listRunningSessions(context.machine.env);
+  if (!restorability.ok) {
+    const { reason, becomes } = restorability;
+    if (becomes !== null) moveStatus(store, handover.id, { to: becomes, session, reason });
+    throw new HandoverError(
+      becomes === null ? 'HANDOVER_STATUS_FINAL' : 'HANDOVER_STALE',
+      `handover ${handover.id} is not restored: ${reason}`,
+      { hint: 'To read it anyway, with what changed since: handover resume', data: { id: handover.id } },
+    );
+  }
+  const changes = findChangesHere(handover, place, context.machine);
+  const brief = compileBrief(readMarked(store, handover), reader, { ...options, changes });
+  moveStatus(store, handover.id, { to: 'consumed', session });
+  return { handover, brief };
+}

@@ -1,0 +1,54 @@
+import type { FoundSession } from '../agents/agent.ts';
+import { loadAgent } from '../agents/table.ts';
+import { HandoverError } from '../errors.ts';
+import { type Declaration, declareHandover } from '../handover/declare.ts';
+import { sealRated } from '../handover/seal.ts';
+import { assertNotPaused } from '../memory/runs/pause-guard.ts';
+import { describePlace, type Place } from '../platform/project.ts';
+import { findProjectFolder } from '../platform/project-file.ts';
+import { openRedactor } from '../redact/open-redactor.ts';
+import { redactDraft } from '../redact/redact-draft.ts';
+import { type SaveResult, saveHandover } from '../store/handovers.ts';
+import { type AgentDeclaration, type DeclarationResult, saveDeclared } from './capture/save-session.ts';
+import { type Context, findStore } from './context.ts';
+import { listJournalNotices } from './notices.ts';
+
+/** Saves a handover that was written by hand. */
+export function saveDeclaration(context: Context, folder: string, declaration: Declaration): SaveResult {
+  const { title, summary, facts, files, pins } = declaration;
+  const texts = [title ?? '', summary, ...facts.map((fact) => fact.text), ...files, ...pins];
+  if (texts.every((text) => text.trim() === '')) {
+    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
+      hint: 'handover save --summary "where things stand" --next "what to do next"',
+    });
+  }
+  const { machine } = context;
+  const place = describePlace(folder, machine);
+  const redactor = openRedactor(machine, { folder: place.root, makesKey: true });
+  const draft = redactDraft(declareHandover(declaration, place, machine), redactor);
+  const kept = saveHandover(findStore(context), (stamp) => sealRated({ ...draft, ...stamp }));
+  for (const notice of listJournalNotices(kept)) context.notify(notice);
+  return kept;
+}
+
+interface AgentSave extends Omit<AgentDeclaration, 'session'> {
+  place: Place;
+  /** The session that the agent saves from; null when it is unknown. */
+  session: FoundSession | null;
+}
+
+/** Saves what an agent declares while it works. */
+export async function saveFromAgent(context: Context, save: AgentSave): Promise<DeclarationResult> {
+  const { place, session, ...declaration } = save;
+  assertNotPaused(context.machine, findProjectFolder(place.root));
+  const kept = await saveDeclared(
+    findStore(context),
+    {
+      ...declaration,
+      session: session === null ? null : { agent: await loadAgent(session.agent), session },
+    },
+    place,
+  );
+  for (const notice of listJournalNotices(kept)) context.notify(notice);
+  return kept;
+}

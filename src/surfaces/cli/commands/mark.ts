@@ -1,0 +1,53 @@
+import { buildCommand, type Command } from '@stricli/core';
+import { detectAgent } from '../../../app/context.ts';
+import { bold } from '../../../app/describe/styled-text.ts';
+import { markNamed } from '../../../app/mark.ts';
+import type { Mark } from '../../../handover/marks.ts';
+import { cleanLine, cutToBytes } from '../../../model/text.ts';
+import { BRIEFS } from '../briefs.ts';
+import type { CliContext } from '../context.ts';
+import { argument, type FlagValues, json, text, tuple } from '../flags.ts';
+
+const positional = tuple(argument('The id of a fact, the beginning of one, or its words', 'fact'));
+const flags = {
+  in: text('The handover that has it; default: the newest of this project', 'id'),
+  because: text('Why'),
+  json,
+};
+type MarkFlags = FlagValues<typeof flags>;
+
+export const pin = makeCommand('pinned', BRIEFS.pin);
+export const unpin = makeCommand('unpinned', BRIEFS.unpin);
+export const resolve = makeCommand('resolved', BRIEFS.resolve);
+
+export const refute = buildCommand<MarkFlags & { because: string }, [string], CliContext>({
+  func: makeRun('refuted'),
+  parameters: {
+    positional,
+    flags: { ...flags, because: { ...flags.because, optional: false, brief: 'Why it is wrong' } },
+  },
+  docs: { brief: BRIEFS.refute },
+});
+
+function makeCommand(mark: Mark['mark'], brief: string): Command<CliContext> {
+  return buildCommand({ func: makeRun(mark), parameters: { positional, flags }, docs: { brief } });
+}
+
+function makeRun(mark: Mark['mark']) {
+  return async function run(this: CliContext, values: MarkFlags, words: string): Promise<void> {
+    const { handover, fact, isNew } = await markNamed(this, {
+      mark,
+      words,
+      named: values.in,
+      because: values.because,
+      by: detectAgent(this.machine.env) === null ? 'human' : 'agent',
+    });
+    if (values.json) {
+      const { id, project } = handover;
+      this.out.json({ fact: fact.id, mark, in: id, project: project.id, changed: isNew });
+      return;
+    }
+    const shown = cutToBytes(cleanLine(fact.text), 100);
+    this.out.line(isNew ? `${mark} ` : `already ${mark}: `, bold(fact.id), `  ${fact.kind}: ${shown}`);
+  };
+}

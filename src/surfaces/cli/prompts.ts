@@ -1,0 +1,103 @@
+import { autocomplete, confirm, password } from '@clack/prompts';
+import { HandoverError } from '../../errors.ts';
+import { cutToBytes, revealControls } from '../../model/text.ts';
+import { describeAge } from '../../model/time.ts';
+import type { CatalogRow } from '../../store/catalog.ts';
+
+// Everything is drawn on standard error, so that standard output holds only results.
+const output = process.stderr;
+
+export async function askSecret(message: string): Promise<Buffer> {
+  const answer = await password({ message, output });
+  if (typeof answer === 'string') return Buffer.from(answer);
+  throw new HandoverError('HANDOVER_CANCELLED', 'no passphrase was given');
+}
+
+/** Whether a person agrees; cancelling counts as no. */
+export async function askYesNo(message: string, initialValue: boolean): Promise<boolean> {
+  return (await confirm({ message, initialValue, output })) === true;
+}
+
+const MAX_TITLE_BYTES = 60;
+const ROWS_SHOWN = 10;
+
+/** Null when the person cancelled. */
+export async function pickFromRows(rows: readonly CatalogRow[], now: number): Promise<CatalogRow | null> {
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const picked = await autocomplete({
+    message: 'Which handover? Type parts of its title, project, agent or id',
+    output,
+    maxItems: ROWS_SHOWN,
+    filter: () => true,
+    options() {
+      return rankFuzzy(this.userInput, rows, searchTextOf).map((row) => describeOption(row, now));
+    },
+  });
+  return typeof picked === 'string' ? (byId.get(picked) ?? null) : null;
+}
+
+function searchTextOf(row: CatalogRow): string {
+  return [row.title, row.project.name, row.agent, row.id, ...row.next].join(' ');
+}
+
+function describeOption(row: CatalogRow, now: number): { value: string; label: string; hint: string } {
+  const title = cutToBytes(row.title, MAX_TITLE_BYTES);
+  const age = describeAge(now - Date.parse(row.created_at));
+  return {
+    value: row.id,
+    label: revealControls(title),
+    hint: revealControls(`${row.project.name}, ${row.agent}, ${age}`),
+  };
+}
+
+/**
+ * How well a text matches: higher is better, null is no match. The letters of every typed word must occur in order;
+ * adjacent letters and those at the start of a word count more.
+ */
+function scoreFuzzy(typed: string, text: string): number | null {
+  const folded = text.toLowerCase();
+  let total = 0;
+  for (const word of typed
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((part) => part !== '')) {
+    const score = scoreWord(word, folded);
+    if (score === null) return null;
+    total += score;
+  }
+  return total;
+}
+
+const WHOLE = 100;
+const AT_WORD_START = 8;
+const TOGETHER = 5;
+const GAP = -1;
+
+function scoreWord(word: string, text: string): number | null {
+  const whole = text.indexOf(word);
+  if (whole !== -1) return WHOLE + word.length * TOGETHER + (isWordStart(text, whole) ? AT_WORD_START : 0);
+  let score = 0;
+  let last = -1;
+  for (const letter of word) {
+    const at = text.indexOf(letter, last + 1);
+    if (at === -1) return null;
+    score += at === last + 1 ? TOGETHER : Math.max(GAP * (at - last), -TOGETHER);
+    if (isWordStart(text, at)) score += AT_WORD_START;
+    last = at;
+  }
+  return score;
+}
+
+function isWordStart(text: string, at: number): boolean {
+  return at === 0 || !/[\p{L}\p{N}]/u.test(text.charAt(at - 1));
+}
+
+/** The matching items, best first; equal ones in their own order. */
+function rankFuzzy<T>(typed: string, items: readonly T[], textOf: (item: T) => string): T[] {
+  if (typed.trim() === '') return [...items];
+  return items
+    .map((item, order) => ({ item, order, score: scoreFuzzy(typed, textOf(item)) }))
+    .filter((entry): entry is typeof entry & { score: number } => entry.score !== null)
+    .sort((a, b) => b.score - a.score || a.order - b.order)
+    .map((entry) => entry.item);
+}
