@@ -16,15 +16,8 @@ import { countLineBytes, oneLine, printFact, QUOTE, readMessage, shortenMessage,
 import { openPage, type Page } from './page.ts';
 import type { Reader } from './reader.ts';
 import { type Put, placeRequired } from './required.ts';
-import { orderOf, sectionOf } from './sections.ts';
-import {
-  type BriefInput,
-  BYTES_PER_TOKEN,
-  readGoal,
-  readWeight,
-  type WeightedFact,
-  weightForGoal,
-} from './weight.ts';
+import { type BriefInput, orderOf, sectionOf, type WeightedFact } from './sections.ts';
+import { BYTES_PER_TOKEN, readGoal, readWeight, weightForGoal } from './weight.ts';
 
 /** The lines before and after the facts. */
 function printFrame(handover: Handover, reader: Reader, cite: boolean): { head: string[]; foot: string[] } {

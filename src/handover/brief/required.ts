@@ -14,8 +14,8 @@ import {
   readMessage,
 } from './lines.ts';
 import type { Entry } from './page.ts';
-import { orderOf, rankOf, type Section } from './sections.ts';
-import { type BriefInput, BYTES_PER_TOKEN, type FactWeight, type WeightedFact } from './weight.ts';
+import { type BriefInput, orderOf, rankOf, type Section, type WeightedFact } from './sections.ts';
+import { BYTES_PER_TOKEN, type FactWeight } from './weight.ts';
 
 const MAX_FILES = 15;
 const MAX_COMMITS = 5;

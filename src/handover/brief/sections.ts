@@ -1,5 +1,6 @@
 import type { Fact, FactKind } from '../../model/fact.ts';
-import { type FactWeight, lineOf, readWeight } from './weight.ts';
+import type { ChangesSince } from '../../model/workspace.ts';
+import { type FactWeight, type Goal, lineOf, readWeight } from './weight.ts';
 
 /** The sections of a brief with their headings, in the order of the page. */
 export const HEADINGS = {
@@ -109,4 +110,20 @@ const RANKS: readonly FactKind[] = [
 
 export function rankOf(kind: FactKind): number {
   return RANKS.indexOf(kind);
+}
+
+/** A fact with its weight and its section. */
+export interface WeightedFact {
+  fact: Fact;
+  weight: FactWeight;
+  section: Section;
+}
+
+/** What a brief is made of. */
+export interface BriefInput {
+  facts: readonly WeightedFact[];
+  /** In tokens. */
+  budget: number;
+  goal: Goal | null;
+  changes: ChangesSince | null;
 }

@@ -1,8 +1,5 @@
 import type { Fact } from '../../model/fact.ts';
-import { findContentWords } from '../../model/text.ts';
-import type { ChangesSince } from '../../model/workspace.ts';
-import { oneLine } from './lines.ts';
-import type { Section } from './sections.ts';
+import { cleanText, findContentWords } from '../../model/text.ts';
 
 /** The weight that distilling gave a fact, read from its detail. A fact without one was declared, and counts in full. */
 export interface FactWeight {
@@ -64,7 +61,7 @@ const NAME_FACTOR = 4;
 
 /** Null where nothing is said. */
 export function readGoal(text: string): Goal | null {
-  return oneLine(text) === '' ? null : { text, words: new Set(splitWords(text)) };
+  return cleanText(text).trim() === '' ? null : { text, words: new Set(splitWords(text)) };
 }
 
 /** The weight of a fact for a reader with this goal. */
@@ -91,22 +88,6 @@ function isAbout(name: string, goal: Goal): boolean {
 function splitWords(text: string): string[] {
   const spaced = text.replace(/(\p{Ll})(\p{Lu})/gu, '$1 $2').replace(/[_/.:-]/g, ' ');
   return [...new Set(findContentWords(spaced).map((word) => word.replace(/(?<=\p{L}{3})(?:es|s)$/u, '')))];
-}
-
-/** A fact with its weight and its section. */
-export interface WeightedFact {
-  fact: Fact;
-  weight: FactWeight;
-  section: Section;
-}
-
-/** What a brief is made of. */
-export interface BriefInput {
-  facts: readonly WeightedFact[];
-  /** In tokens. */
-  budget: number;
-  goal: Goal | null;
-  changes: ChangesSince | null;
 }
 
 export const BYTES_PER_TOKEN = 4;
