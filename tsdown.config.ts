@@ -21,7 +21,7 @@ const alias = {
 };
 
 /**
- * The form in which `src/platform/kept-code.ts` runs a file: a function, so that no text has to be put together at start, in
+ * The form in which `src/platform/code-cache.ts` runs a file: a function, so that no text has to be put together at start, in
  * ASCII, so that it takes one byte a character.
  */
 const runnable: Rolldown.Plugin = {
@@ -51,7 +51,7 @@ const HOOK = {
 } as const;
 
 export default defineConfig([
-  { entry: { start: 'src/surfaces/start/start.ts' }, outDir: 'dist/start', define, ...HOOK },
+  { entry: { start: 'src/surfaces/start.ts' }, outDir: 'dist/start', define, ...HOOK },
   { entry: { main: 'src/surfaces/hook/main.ts' }, outDir: 'dist/hook', plugins: [runnable], ...HOOK },
   {
     entry: { index: 'src/index.ts' },

@@ -3,16 +3,7 @@ import { makeOtherAction, parseInput } from '../actions.ts';
 import { listTexts } from '../content.ts';
 
 import { takeCall } from '../open-calls.ts';
-import {
-  asRow,
-  getAnyText,
-  getNumber,
-  getRow,
-  getText,
-  parseAny,
-  parseRow,
-  type Row,
-} from '../shared/json.ts';
+import { asRow, getAnyText, getNumber, getRow, getText, parseRow, type Row } from '../shared/json.ts';
 import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../shared/make-events.ts';
 import { toMessageText } from '../shared/message-text.ts';
 import { findInnerCalls } from './code-mode.ts';

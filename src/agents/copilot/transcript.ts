@@ -3,17 +3,7 @@ import { parseInput } from '../actions.ts';
 import type { Agent, Reading } from '../agent.ts';
 import { listBlockTexts } from '../content.ts';
 import { takeCall } from '../open-calls.ts';
-import {
-  asRow,
-  countUnknown,
-  getAnyText,
-  getNumber,
-  getRow,
-  getText,
-  parseAny,
-  type Row,
-  toRows,
-} from '../shared/json.ts';
+import { asRow, countUnknown, getAnyText, getNumber, getRow, getText, type Row } from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,

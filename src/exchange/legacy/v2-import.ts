@@ -8,7 +8,7 @@ import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { abbreviateHome } from '../../platform/paths.ts';
-import { type Place, toRelativePath } from '../../platform/project.ts';
+import { toRelativePath } from '../../platform/project.ts';
 import type { LocatedProject } from './import-record.ts';
 import type { V2Record } from './v2-envelope.ts';
 import { V2_FORMAT } from './v2-view.ts';

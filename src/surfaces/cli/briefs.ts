@@ -23,7 +23,7 @@ export const BRIEFS = {
   pin: 'Keep a fact in every brief of this project until it is resolved',
   unpin: 'Remove a pin; the fact stays',
   resolve: 'Mark a fact as settled: it leaves the briefs',
-  refute: 'Mark a fact as wrong, and why: briefs warn of it',
+  refute: 'Refute a fact and say why: briefs then warn against it',
   snapshot: 'Write HANDOFF.md from the newest handover, git and the project',
   auto: 'Snapshot from cron: silent when all is well, one at a time',
   compact: 'Merge the notes of past months into archives',

@@ -6,10 +6,9 @@ import { describeFailure, logFailure } from '../../app/automation/records.ts';
 import type { CachedProgram } from '../../platform/code-cache.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
+import { storeProgram } from '../../platform/store-program.ts';
 import { printAtOnce } from '../../platform/streams.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
-import type { Answer } from '../mcp/call.ts';
-import { storeProgram } from '../start/store-program.ts';
 
 const INPUT = {
   maxBytes: 4 * 1024 * 1024,

@@ -1,7 +1,7 @@
 import { isAbsolute, join } from 'node:path';
-import { type CachedProgram, openCachedProgram } from '../../platform/code-cache.ts';
-import { CODE_FOLDER, nameDataFolder } from '../../platform/paths.ts';
-import { BUILD } from '../../version.ts';
+import { type CachedProgram, openCachedProgram } from '../platform/code-cache.ts';
+import { CODE_FOLDER, nameDataFolder } from '../platform/paths.ts';
+import { BUILD } from '../version.ts';
 
 /* Each loads its program with its cached code and runs it. `bin` is the folder of the caller. */
 

@@ -1,10 +1,10 @@
 import { basename, join } from 'node:path';
-import { HandoverError, isErrno } from '../../errors.ts';
-import { trimCacheFolder, writeCacheFile } from '../../platform/cache-file.ts';
-import type { CachedProgram } from '../../platform/code-cache.ts';
-import { ensurePrivateFolder, isFolder } from '../../platform/folders.ts';
-import { describeMachine, type Machine } from '../../platform/machine.ts';
-import { CODE_FOLDER, findDataFolder, nameDataFolder } from '../../platform/paths.ts';
+import { HandoverError, isErrno } from '../errors.ts';
+import { trimCacheFolder, writeCacheFile } from './cache-file.ts';
+import type { CachedProgram } from './code-cache.ts';
+import { ensurePrivateFolder, isFolder } from './folders.ts';
+import { describeMachine, type Machine } from './machine.ts';
+import { CODE_FOLDER, findDataFolder, nameDataFolder } from './paths.ts';
 
 /** A megabyte a command, for a version or two of Node. */
 const LIMITS = { files: 100, bytes: 32 * 1024 * 1024 };
