@@ -108,6 +108,17 @@ export default defineConfig([
     deps: { neverBundle: OPTIONAL },
   },
   {
+    entry: { index: 'test/support/internals.ts' },
+    outDir: 'dist/internals',
+    format: 'esm',
+    platform: 'node',
+    target: 'node20',
+    dts: false,
+    define,
+    inputOptions: { checks: { pluginTimings: false } },
+    deps: { neverBundle: OPTIONAL },
+  },
+  {
     entry: { main: 'src/surfaces/cli/main.ts' },
     alias,
     outDir: 'dist/cli',

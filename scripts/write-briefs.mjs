@@ -10,7 +10,7 @@ import {
   findReader,
   inspectTranscript,
   sealHandover,
-} from '../dist/lib/index.mjs';
+} from '../dist/internals/index.mjs';
 
 const PAGE = 'docs/briefs.md';
 /** A fenced block that names a told session and a budget. */

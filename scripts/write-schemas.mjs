@@ -2,7 +2,7 @@
 // changing one: npm run build && npm run schemas
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { toJsonSchema } from '@valibot/to-json-schema';
-import { Event, Fact, Handover, JournalEntry } from '../dist/lib/index.mjs';
+import { Event, Fact, Handover, JournalEntry } from '../dist/internals/index.mjs';
 
 const schemas = { event: Event, fact: Fact, handover: Handover, 'journal-entry': JournalEntry };
 

@@ -1,44 +1,133 @@
-export { inspectTranscript } from './agents/find-session.ts';
-export { type Capture, captureSession } from './app/capture/capture.ts';
-export { type ErrorCode, EXIT, type ExitStatus, HandoverError } from './errors.ts';
-export { type Import, type ImportOptions, importBundle } from './exchange/bundle/import-bundle.ts';
-export { generateKeys, type OwnKeys } from './exchange/bundle/own-keys.ts';
-export { type PackOptions, packBundle } from './exchange/bundle/pack.ts';
-export { prepareExport } from './exchange/bundle/prepare-export.ts';
-export { trustKey } from './exchange/bundle/trust-list.ts';
-export {
-  GitBackend,
-  type GitBackendOptions,
-  isPublishingConfigured,
-  type PublishReport,
-  type PublishRequest,
-  publishProject,
-} from './exchange/publish/publish-project.ts';
-export { type Brief, compileBrief, countTokens, DEFAULT_BUDGET } from './handover/brief/compile.ts';
-export { findReader, READER_NAMES, type Reader } from './handover/brief/reader.ts';
-export { type Declaration, declareHandover } from './handover/declare.ts';
-export { diffHandovers, type HandoverDiff } from './handover/diff.ts';
-export { addsNothing, linkHandover, type Predecessors } from './handover/link.ts';
-export { rateQuality } from './handover/quality.ts';
-export { formatHandover, openHandover, sealHandover, sealRated } from './handover/seal.ts';
-export type { Compaction, CompactOptions } from './memory/compact.ts';
-export { MemoryStore, type WriteOptions } from './memory/memory-store.ts';
+import { basename } from 'node:path';
+import { inspectTranscript } from './agents/find-session.ts';
+import { type CaptureResult, saveSession } from './app/capture/save-session.ts';
+import { saveDeclaration } from './app/save.ts';
+import { HandoverError } from './errors.ts';
+import { type Brief, type BriefOptions, compileBrief } from './handover/brief/compile.ts';
+import { findReader, READER_NAMES } from './handover/brief/reader.ts';
+import { DECLARABLE_KINDS, type DeclarableKind } from './handover/declare.ts';
+import { openHandover } from './handover/seal.ts';
+import type { Handover } from './model/handover.ts';
+import { describeMachine, type Machine } from './platform/machine.ts';
+import { type SearchAnswer, search } from './search/search.ts';
+import { type CatalogRow, type Filter, takeRows } from './store/catalog.ts';
+import { requireHandover, resolveId } from './store/find-handover.ts';
+import { readMarked } from './store/marks.ts';
+import { openCatalog, withCatalogOpener } from './store/open-catalog.ts';
+import { openStore as openStoreOf, type Store } from './store/store.ts';
+
+export type { FoundSession } from './agents/agent.ts';
+export { findSessions } from './agents/find-session.ts';
+export { HandoverError } from './errors.ts';
+export { GitBackend } from './exchange/publish/publish-project.ts';
+export { diffHandovers } from './handover/diff.ts';
+export { MemoryStore } from './memory/memory-store.ts';
 export { Checkpoint } from './memory/runs/checkpoint.ts';
-export type { RunState, StepRecord } from './memory/runs/checkpoint-file.ts';
-export { type EngineOptions, HandoverEngine, type Step, type StepContext } from './memory/runs/engine.ts';
-export { Event } from './model/event.ts';
-export { computeFactId, Fact, type FactKind } from './model/fact.ts';
-export { Handover, HandoverDraft, type UnstampedDraft } from './model/handover.ts';
-export { canonicalize, computeChecksum } from './model/hash.ts';
-export { isHandoverId } from './model/id.ts';
-export { JournalEntry } from './model/journal-entry.ts';
-export { describeMachine, type Machine } from './platform/machine.ts';
-export { findPause, type Pause } from './platform/pause.ts';
-export { describePlace, type Place } from './platform/project.ts';
-export type { Catalog, CatalogRow, Filter } from './store/catalog.ts';
-export type { Finding } from './store/doctor/check-files.ts';
-export { examineStore, fixFindings } from './store/doctor/doctor.ts';
-export { findPrevious } from './store/find-handover.ts';
-export { forgetHandover, readHandover, saveHandover } from './store/handovers.ts';
-export { openCatalog } from './store/open-catalog.ts';
-export { openStore, type Store } from './store/store.ts';
+export { HandoverEngine } from './memory/runs/engine.ts';
+export type { Event } from './model/event.ts';
+export type { Fact, FactKind } from './model/fact.ts';
+export { describeMachine } from './platform/machine.ts';
+export { examineStore } from './store/doctor/doctor.ts';
+export { forgetHandover } from './store/handovers.ts';
+export type {
+  Brief,
+  BriefOptions,
+  CaptureResult,
+  CatalogRow,
+  Filter,
+  Handover,
+  Machine,
+  SearchAnswer,
+  Store,
+};
+
+/** The store of this machine's user, which commands use too. Nothing is created before something is saved. */
+export function openStore(machine: Machine = describeMachine()): Store {
+  return openStoreOf(machine);
+}
+
+export type HandoverText = Partial<Record<DeclarableKind, readonly string[]>> & {
+  /** The first line of the summary if left out. */
+  title?: string;
+  summary?: string;
+  /** Paths that matter, relative to the folder. */
+  files?: readonly string[];
+  /** Notes that every brief of the project contains. */
+  pins?: readonly string[];
+  /** The agent that worked; `manual` if left out. */
+  agent?: string;
+};
+
+/** Saves a handover written by hand. Secrets are redacted. Throws when there is nothing to save. */
+export function saveHandover(store: Store, text: HandoverText, folder: string = store.machine.cwd): Handover {
+  const { title, summary = '', files = [], pins = [], agent = 'manual' } = text;
+  const facts = DECLARABLE_KINDS.flatMap((kind) =>
+    (text[kind] ?? []).map((words) => ({ kind, text: words })),
+  );
+  return saveDeclaration({ machine: store.machine, notify: ignore, progress: ignore }, folder, {
+    title,
+    summary,
+    agent,
+    by: 'human',
+    sessionId: null,
+    facts,
+    files: [...files],
+    pins: [...pins],
+    pinAll: false,
+  }).handover;
+}
+
+/** Captures the session in a transcript of any supported agent. A session without news is not saved twice. */
+export async function captureTranscript(store: Store, path: string): Promise<CaptureResult> {
+  return await saveSession(store, await inspectTranscript(path));
+}
+
+/** Newest first. Damaged files are left out; `examineStore` reports them. */
+export async function listHandovers(
+  store: Store,
+  { limit = Number.POSITIVE_INFINITY, ...filter }: Filter & { limit?: number } = {},
+): Promise<CatalogRow[]> {
+  const { catalog } = await openCatalog(store);
+  try {
+    return await takeRows(catalog.rows(filter), limit);
+  } finally {
+    catalog.close();
+  }
+}
+
+/** By its id, a unique prefix of one, or `latest`. Throws when there is none, or more than one. */
+export async function findHandover(store: Store, words: string): Promise<Handover> {
+  return requireHandover(
+    store,
+    await withCatalogOpener(store, async (open) => await resolveId(store, words, open)),
+  );
+}
+
+/** Facts and handovers of all projects by any words; those of the current project come first. */
+export async function searchFacts(store: Store, text: string, limit = 10): Promise<SearchAnswer> {
+  return await search({ store }, { text, limit });
+}
+
+/** The brief for an agent (`claude-code`, `codex` …, or `generic`), with the marks that the store has for its facts. */
+export function renderBrief(
+  store: Store,
+  handover: Handover,
+  { reader: name = 'generic', ...options }: BriefOptions & { reader?: string } = {},
+): Brief {
+  const reader = findReader(name);
+  if (reader === null) {
+    throw new HandoverError('HANDOVER_USAGE', `no agent is called "${name}"`, {
+      hint: `Name one of: ${READER_NAMES.join(', ')}.`,
+    });
+  }
+  return compileBrief(readMarked(store, handover), reader, options);
+}
+
+/** Checks the bytes of a handover's file and its checksum. Throws with the reason when it is not exactly as sealed. */
+export function verifyHandover(bytes: Uint8Array, path: string): Handover {
+  return openHandover(bytes, basename(path, '.json'), path);
+}
+
+function ignore(): undefined {
+  return undefined;
+}

@@ -6,7 +6,7 @@ import {
   openCatalog,
   openStore,
   readHandover,
-} from '../../dist/lib/index.mjs';
+} from '../../dist/internals/index.mjs';
 
 /*
  * Looks at the store until SIGTERM, and says on standard output what is not as it should be:

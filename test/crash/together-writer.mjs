@@ -6,7 +6,7 @@ import {
   openStore,
   saveHandover,
   sealHandover,
-} from '../../dist/lib/index.mjs';
+} from '../../dist/internals/index.mjs';
 
 /* Saves COUNT handovers and acknowledges each on standard output once it is kept: node together-writer.mjs NAME COUNT */
 
@@ -23,7 +23,7 @@ for (let i = 1; i <= Number(count); i++) {
   writeSync(1, `${handover.id} ${Math.ceil(performance.now() - started)}\n`);
 }
 
-/** @param {number} i @returns {import('../../dist/lib/index.mjs').Declaration} */
+/** @param {number} i @returns {import('../../dist/internals/index.mjs').Declaration} */
 function declare(i) {
   return {
     title: `${name} ${i}`,

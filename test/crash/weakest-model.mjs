@@ -8,7 +8,7 @@ import {
   isHandoverId,
   openStore,
   readHandover,
-} from '../../dist/lib/index.mjs';
+} from '../../dist/internals/index.mjs';
 import { askHandover } from './command.mjs';
 import { Disk, materialize } from './disk-model.mjs';
 import { forEachInParallel } from './parallel.mjs';
@@ -173,7 +173,7 @@ async function examine(remains) {
   return { damaged, ids };
 }
 
-/** @param {import('../../dist/lib/index.mjs').Store} store @param {string} id */
+/** @param {import('../../dist/internals/index.mjs').Store} store @param {string} id */
 function isReadable(store, id) {
   try {
     return readHandover(store, id) !== null;

@@ -1,4 +1,4 @@
-import { computeFactId } from '../../dist/lib/index.mjs';
+import { computeFactId } from '../../dist/internals/index.mjs';
 import { pick, sealSample } from './sample-handover.mjs';
 
 /** @typedef {import('./sample-handover.mjs').Random} Random */

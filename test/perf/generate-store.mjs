@@ -1,6 +1,6 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { computeChecksum, formatHandover } from '../../dist/lib/index.mjs';
+import { computeChecksum, formatHandover } from '../../dist/internals/index.mjs';
 import { makeHandoverOfFacts, makeVocabulary } from './generate-facts.mjs';
 import { makeRandom, makeSampleHandover } from './sample-handover.mjs';
 

@@ -1,4 +1,4 @@
-import { computeFactId, sealHandover } from '../../dist/lib/index.mjs';
+import { computeFactId, sealHandover } from '../../dist/internals/index.mjs';
 
 /** @typedef {() => number} Random A number from 0 to, not including, 1. */
 
