@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { listFiles } from '../support/source-files.ts';
 
@@ -53,5 +53,38 @@ describe('the size of the source', () => {
       expect([folder, table.get(folder)?.files]).toEqual([folder, files.length]);
       expect(Math.abs((table.get(folder)?.lines ?? 0) - count) / count).toBeLessThan(0.1);
     }
+  });
+});
+
+describe('docs/architecture.md', () => {
+  const page = readFileSync('docs/architecture.md', 'utf8');
+
+  it('names files and functions that there are', () => {
+    const named = [...page.matchAll(/`(src\/[\w./-]+\.ts)`(?:\s+`(\w+)`)?/g)];
+    expect(named.length).toBeGreaterThan(30);
+    const missing = named.filter(([, file = '', name]) => {
+      const source = existsSync(file) ? readFileSync(file, 'utf8') : null;
+      return (
+        source === null || (name !== undefined && !new RegExp(`(?:function|const) ${name}\\b`).test(source))
+      );
+    });
+    expect(missing.map(([words]) => words)).toEqual([]);
+  });
+
+  it('leads from a hook to a sealed handover in at most 30 steps', () => {
+    const walk = page.slice(page.indexOf('calls its hook:'), page.indexOf('The next session starts'));
+    const steps = walk.match(/^\d+\. /gm) ?? [];
+    expect(steps.length).toBeGreaterThan(5);
+    expect(steps.length).toBeLessThanOrEqual(30);
+  });
+});
+
+describe('docs/glossary.md', () => {
+  it('has at most 50 words, each once', () => {
+    const words = [...readFileSync('docs/glossary.md', 'utf8').matchAll(/^\| ([^|]+) \|/gm)].map(
+      ([, word]) => word,
+    );
+    expect(words.length - 2).toBeLessThanOrEqual(50);
+    expect(new Set(words).size).toBe(words.length);
   });
 });
