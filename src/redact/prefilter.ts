@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 import { NAME_ENDINGS } from './rules/names.ts';
-import { RULES } from './rules/services.ts';
+import { RULES } from './rules/vendors.ts';
 
 /** Finds the few places of a text where a secret may begin: what runs for every character of a text is here. */
 
