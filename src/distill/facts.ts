@@ -38,11 +38,7 @@ export function draftFact(kind: FactKind, parts: FactParts): Fact | null {
  * features times integer weights, in tenths of a logit; its value is the worth of its kind times the probability that the
  * score stands for, rounded to whole points.
  */
-interface ScoredName extends Surroundings {
-  name: string;
-  mentions: Mentions;
-  log: SessionLog;
-}
+type ScoredName = Surroundings & { name: string; mentions: Mentions; log: SessionLog };
 
 const DOCUMENT = /\.(?:mdx?|txt|json|ya?ml|toml|mod|sum|lock)$/;
 const TOOL_SOURCES = ['output', 'content', 'hits'] as const;

@@ -25,14 +25,9 @@ export const NAME_KINDS = ['symbol', 'qualified', 'error', 'reference', 'file', 
 export type NameKind = (typeof NAME_KINDS)[number];
 
 /** How often, and at which call last. */
-interface Tally {
-  count: number;
-  last: number;
-}
+type Tally = { count: number; last: number };
 
-export interface Mentions extends Tally {
-  by: Map<MentionSource, Tally>;
-}
+export type Mentions = Tally & { by: Map<MentionSource, Tally> };
 
 type Counts = Map<string, Map<string, number>>;
 
@@ -61,10 +56,7 @@ export class NameIndex {
   smallestListing = new Map<string, number>();
 }
 
-interface Place {
-  source: MentionSource;
-  call: number;
-}
+type Place = { source: MentionSource; call: number };
 
 function addMention(index: NameIndex, kind: NameKind, name: string, { source, call }: Place): void {
   const known = index.names[kind];

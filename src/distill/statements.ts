@@ -33,9 +33,7 @@ const CUE =
 const LASTING: ReadonlySet<FactKind> = new Set(['decision', 'rejected', 'blocker']);
 const LASTING_POINTS = 200;
 
-interface Statement extends Message {
-  from: 'reply' | 'proposal' | 'summary' | 'task';
-}
+type Statement = Message & { from: 'reply' | 'proposal' | 'summary' | 'task' };
 
 /** What the agent stated, sentence by sentence, in replies, proposed plans, the last summary and tasks: the best for their length. */
 export function findStatementFacts(log: SessionLog, valuation: Valuation): Fact[] {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { HandoverError, isErrno } from '../errors.ts';
+import { catchIf, HandoverError, isFailure } from '../errors.ts';
 import {
   computeFactId,
   type Fact,
@@ -54,11 +54,11 @@ export interface Declaration {
 export function declareHandover(declaration: Declaration, place: Place, machine: Machine): UnstampedDraft {
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
   const title = declaration.title === undefined ? deriveTitle(summary) : cleanLine(declaration.title);
-  if (title === '') {
+  if (title === '')
     throw new HandoverError('HANDOVER_USAGE', 'a handover needs a title or a summary', {
       hint: 'Give --title TEXT, or --summary TEXT whose first line can serve as the title.',
     });
-  }
+  const id = declaration.sessionId;
   const agent = limitBytes(cleanLine(declaration.agent), MAX_AGENT_BYTES, 'the name of the agent');
   if (agent === '')
     throw new HandoverError('HANDOVER_USAGE', 'the name of the agent is empty', {
@@ -68,14 +68,7 @@ export function declareHandover(declaration: Declaration, place: Place, machine:
     schema: HANDOVER_SCHEMA,
     expires_at: null,
     project: place.project,
-    session: {
-      agent,
-      id: declaration.sessionId,
-      terminal: null,
-      model: null,
-      transcript: null,
-      started_at: null,
-    },
+    session: { agent, id, terminal: null, model: null, transcript: null, started_at: null },
     workspace: place.workspace,
     title: limitBytes(title, MAX_TITLE_BYTES, 'the title'),
     summary,
@@ -101,19 +94,12 @@ function collectFacts(declaration: Declaration, place: Place, machine: Machine):
     ...declaration.files.map((path) => makeFileFact(path, place, machine, { by, pinned: pinAll })),
   ];
   const unique = [...new Map(facts.map((fact) => [fact.id, fact])).values()];
-  if (unique.length > MAX_FACTS) {
-    throw new HandoverError(
-      'HANDOVER_TEXT_TOO_LARGE',
-      `${unique.length} facts are more than the ${MAX_FACTS} a handover holds`,
-    );
-  }
-  return unique;
+  if (unique.length <= MAX_FACTS) return unique;
+  const message = `${unique.length} facts are more than the ${MAX_FACTS} a handover holds`;
+  throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', message);
 }
 
-interface FactMarks {
-  by: 'human' | 'agent';
-  pinned: boolean;
-}
+type FactMarks = { by: 'human' | 'agent'; pinned: boolean };
 
 /** A fact that somebody stated on purpose. */
 export function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
@@ -124,15 +110,8 @@ export function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
 }
 
 function toFact(kind: FactKind, text: string, { by, pinned }: FactMarks): Fact {
-  return {
-    id: computeFactId(kind, text),
-    kind,
-    text,
-    trust: 'declared',
-    origin: by,
-    sources: [],
-    ...(pinned ? { pinned: true } : {}),
-  };
+  const id = computeFactId(kind, text);
+  return { id, kind, text, trust: 'declared', origin: by, sources: [], ...(pinned ? { pinned: true } : {}) };
 }
 
 function makeFileFact(path: string, place: Place, machine: Machine, marks: FactMarks): Fact {
@@ -150,16 +129,13 @@ const MAX_PROBED_BYTES = 32 * 1024 * 1024;
 
 /** The digest of the content, to detect a change later; null for anything but a readable file within the limit. */
 function probeFile(path: string, absolute: string): Probe {
-  try {
-    return { path, sha256: sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)) };
-  } catch (error) {
-    if (!isErrno(error) && !(error instanceof HandoverError) && !isInvalidPath(error)) throw error;
-    return { path, sha256: null };
-  }
+  const sha256 = catchIf(isUnreadable, null, () => sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)));
+  return { path, sha256 };
 }
 
 /** Node refuses a path with a NUL before it asks the system. */
-function isInvalidPath(error: unknown): boolean {
+function isUnreadable(error: unknown): boolean {
+  if (isFailure(error)) return true;
   return error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
 }
 
@@ -167,9 +143,7 @@ function isInvalidPath(error: unknown): boolean {
 export function limitBytes(text: string, maxBytes: number, what: string): string {
   const bytes = countUtf8Bytes(text);
   if (bytes <= maxBytes) return text;
-  throw new HandoverError(
-    'HANDOVER_TEXT_TOO_LARGE',
-    `${what} has ${bytes} bytes; at most ${maxBytes} can be kept`,
-    { hint: 'Shorten it; a long text can go into a file, which --file of `handover save` names.' },
-  );
+  const message = `${what} has ${bytes} bytes; at most ${maxBytes} can be kept`;
+  const hint = 'Shorten it; a long text can go into a file, which --file of `handover save` names.';
+  throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', message, { hint });
 }

@@ -87,23 +87,14 @@ function measureTasks(facts: readonly Fact[]): number | null {
   return shareOf(tasks, (task) => task.status !== undefined && task.status !== 'unknown');
 }
 
-const COUNTED: ReadonlySet<FactKind> = new Set([
-  'goal',
-  'task',
-  'decision',
-  'constraint',
-  'rejected',
-  'blocker',
-  'next',
-  'check',
-]);
+const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'constraint', 'rejected']);
+const COUNTED = new Set<FactKind>([...SETTLED, 'goal', 'task', 'blocker', 'next', 'check']);
 
 /** Facts that the next session will build on. */
 function counts(fact: Fact): boolean {
   return fact.trust === 'declared' || COUNTED.has(fact.kind) || isChangedFile(fact);
 }
 
-const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'constraint', 'rejected']);
 const MOST_EXPECTED = 3;
 
 /**
@@ -159,15 +150,10 @@ function measureBlockers(facts: readonly Fact[]): number {
   const named = facts.filter((fact) => fact.kind === 'blocker' && !isPassing(fact));
   const open = failing.length + named.length;
   if (open === 0) return 1;
-  const explained = new Set(
-    facts
-      .filter((fact) => fact.kind === 'error' && fact.status !== 'closed')
-      .map((fact) => computeFactId('check', String(fact.detail?.command))),
-  );
-  const explainedChecks = failing.filter(
-    (fact) => fact.detail?.outcome !== undefined || explained.has(fact.id),
-  );
-  return (explainedChecks.length + named.length) / (2 * open);
+  const errors = facts.filter((fact) => fact.kind === 'error' && fact.status !== 'closed');
+  const explained = new Set(errors.map(({ detail }) => computeFactId('check', String(detail?.command))));
+  const told = failing.filter(({ id, detail }) => detail?.outcome !== undefined || explained.has(id));
+  return (told.length + named.length) / (2 * open);
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -1,10 +1,7 @@
 import { APOSTROPHE, BACKSLASH, IS_BASE64, isBase64, PERCENT, QUOTE } from './prefilter.ts';
 import type { Span } from './rule.ts';
 
-export interface TextRange {
-  start: number;
-  end: number;
-}
+export type TextRange = { start: number; end: number };
 
 /** The text without its escapes; `locate` maps a place in it, or its end, to the place in the original. */
 export function unescapeText(text: string): { text: string; locate: (index: number) => number } {
@@ -39,10 +36,7 @@ export function unescapeText(text: string): { text: string; locate: (index: numb
   return { text: result, locate };
 }
 
-interface Escape {
-  length: number;
-  plain: string;
-}
+type Escape = { length: number; plain: string };
 
 const JOINED = /(["'])\s{0,40}\+\s{0,40}\1/y;
 const CONTINUED = /\\\r?\n[ \t]{0,40}/y;

@@ -2,15 +2,9 @@ import type { ParsedQuery, QueryWord } from './query.ts';
 import { foldText, isUnspaced, makeStemPicker, splitWords } from './tokens.ts';
 
 /** Keys, best first, and how much the list counts. */
-export interface RankedList<K> {
-  keys: readonly K[];
-  weight?: number;
-}
+export type RankedList<K> = { keys: readonly K[]; weight?: number };
 
-export interface FusedKey<K> {
-  key: K;
-  score: number;
-}
+export type FusedKey<K> = { key: K; score: number };
 
 /** The constant of reciprocal rank fusion, as it was published. */
 const EVENNESS = 60;
@@ -78,9 +72,8 @@ export function rankTexts<K>(
   const byWords: KeyScore<K>[] = [];
   const byGrams: KeyScore<K>[] = [];
   const exact = new Set<K>();
-  const pickStem = makeStemPicker(
-    new Set(known.flatMap(({ word, corrections }) => [word.stem, ...corrections])),
-  );
+  const stems = known.flatMap(({ word, corrections }) => [word.stem, ...corrections]);
+  const pickStem = makeStemPicker(new Set(stems));
   for (const { key, text } of texts) {
     const folded = foldText(text);
     byWords.push({ key, ...scoreWords(known, splitWords(folded), pickStem) });
@@ -97,9 +90,7 @@ interface Score {
   covered: number;
 }
 
-interface KeyScore<K> extends Score {
-  key: K;
-}
+type KeyScore<K> = Score & { key: K };
 
 /** Texts that cover much less of the query than the best are left out: fusion sees only their place in the list. */
 const LEAST_COVERED = 0.5;

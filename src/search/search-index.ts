@@ -158,11 +158,7 @@ export const HANDOVERS: MarkedTable = describeTable(
 );
 
 /** A row of `handovers`: its record, and the numbers of its texts. */
-export interface HandoverRow {
-  handover: HandoverRecord;
-  first: number;
-  texts: number;
-}
+export type HandoverRow = { handover: HandoverRecord; first: number; texts: number };
 
 export function valuesOfHandover({ handover, first, texts }: HandoverRow): SqlValue[] {
   const { id, at, startedAt, agent, session, project, root, folder, isForeign } = handover;

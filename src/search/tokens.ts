@@ -11,6 +11,11 @@ const TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
 /** The first character of a tag: a private-use character that `foldText` never leaves in a text. */
 export const TAG_SIGN = '\ue000';
 
+/** SQLite ends a text at its first NUL. */
+export function withoutNul(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd');
+}
+
 /** Lower case, with single spaces. Applied to queries and to texts alike. */
 export function foldText(text: string): string {
   if (!/[^ -~]| {2}|^ | $/.test(text)) return text.toLowerCase();

@@ -40,11 +40,7 @@ function isText(value: unknown): value is string {
 }
 
 /** Matches when any given field does: a project can be named by its id, its name or the folder it was in. */
-export interface ProjectMatch {
-  id?: string;
-  name?: string;
-  root?: string;
-}
+export type ProjectMatch = { id?: string; name?: string; root?: string };
 
 export interface Filter {
   idPrefix?: string;
@@ -58,10 +54,7 @@ export interface Filter {
   untilMs?: number;
 }
 
-export interface DamagedFile {
-  path: string;
-  reason: string;
-}
+export type DamagedFile = { path: string; reason: string };
 
 /**
  * Finds handovers. Each driver gives the same rows in the same order: newest first by time, then by id; damaged files

@@ -126,14 +126,11 @@ function ambiguousIdError(prefix: string, candidates: readonly CatalogRow[]): Ha
   const shown = candidates.slice(0, MAX_CANDIDATES);
   const more = candidates.length > MAX_CANDIDATES ? '\n  …' : '';
   const lines = shown.map((row) => `\n  ${row.id}  ${row.title}`).join('');
-  return new HandoverError(
-    'HANDOVER_ID_AMBIGUOUS',
-    `${quote(prefix)} is the beginning of more than one id:${lines}${more}`,
-    {
-      hint: 'Type more of the id, or pick one with: handover select',
-      data: { candidates: shown.map((row) => row.id) },
-    },
-  );
+  const message = `${quote(prefix)} is the beginning of more than one id:${lines}${more}`;
+  return new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
+    hint: 'Type more of the id, or pick one with: handover select',
+    data: { candidates: shown.map((row) => row.id) },
+  });
 }
 
 function quote(words: string): string {
@@ -166,12 +163,8 @@ export async function findNewest(
 }
 
 /** The newest handover. One dated more than a day ahead counts only when there is no other. */
-export async function findLatest(
-  store: Store,
-  catalog: Catalog,
-  project?: ProjectMatch,
-): Promise<CatalogRow> {
-  const scope = project === undefined ? {} : { project };
+export async function findLatest(store: Store, catalog: Catalog, match?: ProjectMatch): Promise<CatalogRow> {
+  const scope = match === undefined ? {} : { project: match };
   const row = (await findNewest(store, catalog, scope)) ?? (await takeRows(catalog.rows(scope), 1))[0];
   if (row !== undefined) return row;
   throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover is kept here yet', {

@@ -50,11 +50,8 @@ export function rebuildIndex(store: Store, driver: SqlDriver, progress?: Progres
 }
 
 /** How a month differs from what the index knows of it. */
-interface MonthChange extends ChangedMonth {
-  files: number;
-  added: string[];
-  removed: string[];
-}
+type MonthChange = ChangedMonth & IdChanges;
+type IdChanges = { files: number; added: string[]; removed: string[] };
 
 /**
  * What an index has to take in. A folder that changed a moment ago is compared each time, but counts as a change only if
@@ -79,11 +76,7 @@ function isOutstanding(wanted: readonly MonthChange[], changes: readonly MonthCh
 }
 
 /** Both lists are sorted, so that one walk over them shows what is only in the one or the other. */
-function compareMonth(
-  store: Store,
-  database: SqlDatabase,
-  month: Month,
-): Omit<MonthChange, 'month' | 'state'> {
+function compareMonth(store: Store, database: SqlDatabase, month: Month): IdChanges {
   const present = listIds(store, month);
   const known = readKnownIds(database, month.join(''));
   const added: string[] = [];
@@ -146,10 +139,7 @@ function writeRows(database: SqlDatabase, { changes, extract, progress }: RowSou
     add: (id) => {
       const entry = extract(id);
       if (entry === null) return;
-      if ('reason' in entry) {
-        addDamaged.run(id, entry.reason);
-        return;
-      }
+      if ('reason' in entry) return void addDamaged.run(id, entry.reason);
       addRow.run(...COLUMNS.map((column) => entry.row[column]));
       addText.run(id, entry.text);
       removeDamaged.run(id);

@@ -52,11 +52,7 @@ export function readMarked(store: Store, handover: Handover): Handover {
   return markHandover(handover, readMarks(store, handover.project.id));
 }
 
-export interface MarkRequest {
-  mark: Mark['mark'];
-  because: string | null;
-  by: 'human' | 'agent';
-}
+export type MarkRequest = { mark: Mark['mark']; because: string | null; by: 'human' | 'agent' };
 
 const MAX_BECAUSE_BYTES = 2000;
 

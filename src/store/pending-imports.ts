@@ -66,11 +66,8 @@ export function finishImports(store: Store): void {
   }
 }
 
-function finishImport(
-  store: Store,
-  { handovers, replace, digest, detail }: PendingImport,
-  path: string,
-): void {
+function finishImport(store: Store, pending: PendingImport, path: string): void {
+  const { handovers, replace, digest, detail } = pending;
   const replaced = handovers.filter((handover) => placeHandover(store, handover, replace));
   if (replaced.length > 0) refreshIndex(store);
   appendEntry(store, { event: 'received', subject: digest, detail });

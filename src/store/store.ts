@@ -8,10 +8,7 @@ import { findDataFolder } from '../platform/paths.ts';
 export { LOCKS } from '../platform/paths.ts';
 
 /** The folder with all handovers, and the machine it is on. */
-export interface Store {
-  root: string;
-  machine: Machine;
-}
+export type Store = { root: string; machine: Machine };
 
 export const HANDOVERS = 'handovers';
 export const JOURNAL = 'journal';

@@ -12,7 +12,7 @@ import {
 } from '../../model/text.ts';
 import type { ChangesSince } from '../../model/workspace.ts';
 import { fillPage, type LineCandidate, markCovered, type OpenValue } from './fill-page.ts';
-import { countLineBytes, oneLine, printFact, QUOTE, readMessage, shortenMessage, sourceOf } from './lines.ts';
+import { countLineBytes, printFact, QUOTE, readMessage, shortenMessage, sourceOf } from './lines.ts';
 import { openPage, type Page } from './page.ts';
 import type { Reader } from './reader.ts';
 import { type Put, placeRequired } from './required.ts';
@@ -90,27 +90,22 @@ export interface BriefOptions {
 export function compileBrief(handover: Handover, reader: Reader, options: BriefOptions = {}): Brief {
   const { budget = DEFAULT_BUDGET } = options;
   const goal = readGoal(options.goal ?? '');
-  if (budget < SMALLEST_BUDGET) {
+  if (budget < SMALLEST_BUDGET)
     throw new HandoverError('HANDOVER_BUDGET_TOO_SMALL', `a brief needs at least ${SMALLEST_BUDGET} tokens`, {
       hint: `Give --budget ${SMALLEST_BUDGET} or more.`,
     });
-  }
   const limit = Math.min(budget * BYTES_PER_TOKEN, reader.maxCharacters ?? Number.POSITIVE_INFINITY);
   const frame = printFrame(handover, reader, citesSources(budget));
   const page = openPage(limit - countLineBytes(frame.head) - countLineBytes(frame.foot) - LONGEST_LEFT_OUT);
   const facts = handover.facts.map((fact): WeightedFact => {
-    const weight = readWeight(fact);
-    return {
-      fact,
-      weight: goal === null ? weight : weightForGoal(fact, weight, goal),
-      section: sectionOf(fact, weight),
-    };
+    const own = readWeight(fact);
+    const weight = goal === null ? own : weightForGoal(fact, own, goal);
+    return { fact, weight, section: sectionOf(fact, own) };
   });
   const shown = layOut(page, handover, { facts, budget, goal, changes: options.changes ?? null });
   const leftOut = handover.facts.filter((fact) => !shown.has(fact.id));
-  const text = [...frame.head, ...page.print(), ...frame.foot, ...printLeftOut(handover, leftOut), ''].join(
-    '\n',
-  );
+  const foot = [...frame.foot, ...printLeftOut(handover, leftOut), ''];
+  const text = [...frame.head, ...page.print(), ...foot].join('\n');
   return { text, tokens: countTokens(text), leftOut };
 }
 
@@ -131,12 +126,11 @@ function layOut(page: Page, handover: Handover, input: BriefInput): Set<string> 
     names: [...value.names.keys()].filter((name) => text.includes(name)),
     words: findContentWords(text),
   });
-  const lastWords = oneLine(page.textOf('stopped'));
-  const isRepeated = ({ fact }: WeightedFact): boolean =>
-    fact.trust === 'quoted' && fact.origin === 'agent' && lastWords.includes(oneLine(fact.text));
-  const rest = facts.filter(
-    (item) => !shown.has(item.fact.id) && item.fact.status !== 'cancelled' && !isRepeated(item),
-  );
+  const lastWords = cleanLine(page.textOf('stopped'));
+  const isRepeated = ({ trust, origin, text }: Fact): boolean =>
+    trust === 'quoted' && origin === 'agent' && lastWords.includes(cleanLine(text));
+  const isOpen = (fact: Fact): boolean => !shown.has(fact.id) && fact.status !== 'cancelled';
+  const rest = facts.filter(({ fact }) => isOpen(fact) && !isRepeated(fact));
   const candidates = [...rest.map((item) => toCandidate(item, budget)), ...continueRequests(page, facts)];
   const options = { floor: floorOf(budget), maxFiles: Math.max(10, Math.floor(budget / 160)) };
   const placedFiles = files.map(({ entry, weight }) => ({ entry, symbols: [...weight.names.keys()] }));
@@ -168,8 +162,8 @@ function toCandidate({ fact, weight, section }: WeightedFact, budget: number): L
   const cite = citesSources(budget);
   const share = section === 'messages' ? Math.min(1, budget / ROOM_FOR_MESSAGES) : 1;
   const text = section === 'messages' ? shortenMessage(fact.text) : null;
-  const lines =
-    text === null ? printFact(fact, weight, cite) : [`${QUOTE}${text}${cite ? sourceOf(fact) : ''}`];
+  const source = cite ? sourceOf(fact) : '';
+  const lines = text === null ? printFact(fact, weight, cite) : [`${QUOTE}${text}${source}`];
   return {
     kind: 'line',
     section,
@@ -181,7 +175,7 @@ function toCandidate({ fact, weight, section }: WeightedFact, budget: number): L
     words: isFile ? [] : findContentWords(fact.text),
     wordPoints: share * weight.wordPoints,
     file: isFile ? revealControls(baseName(fact.text)) : null,
-    told: ALWAYS_LISTED.has(fact.kind) ? null : (text ?? oneLine(fact.text)).replace(/…$/, ''),
+    told: ALWAYS_LISTED.has(fact.kind) ? null : (text ?? cleanLine(fact.text)).replace(/…$/, ''),
     symbols: isFile ? [...weight.names.keys()] : [],
   };
 }
@@ -204,10 +198,8 @@ function continueRequests(page: Page, facts: readonly WeightedFact[]): LineCandi
   return facts.flatMap(({ fact, section, weight }) => {
     if (section !== 'current' && section !== 'first') return [];
     const text = readMessage(fact.text);
-    const shown = page
-      .textOf(section)
-      .split('\n')
-      .find((line) => isCutOf(line, text));
+    const printed = page.textOf(section).split('\n');
+    const shown = printed.find((line) => isCutOf(line, text));
     if (shown === undefined) return [];
     const rest = cutAtWord(text.slice(shown.length - QUOTE.length - 1).trim(), MOST_CONTINUED);
     const lines = [`${QUOTE}… ${rest}`];

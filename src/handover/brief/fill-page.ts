@@ -35,10 +35,7 @@ interface SymbolCandidate {
 }
 
 /** The points of names that are not on the page yet, and the words that are. */
-export interface OpenValue {
-  names: Map<string, number>;
-  words: Set<string>;
-}
+export type OpenValue = { names: Map<string, number>; words: Set<string> };
 
 export interface Supply {
   candidates: readonly LineCandidate[];
@@ -151,11 +148,7 @@ function nameGain(names: readonly string[], market: OpenValue): number {
   return points.reduce((sum, own, index) => (own < 0 || index < NAMES_PER_LINE ? sum + own : sum), 0);
 }
 
-interface QueueItem {
-  rate: number;
-  serial: number;
-  candidate: Candidate;
-}
+type QueueItem = { rate: number; serial: number; candidate: Candidate };
 
 /** Sorted, the best last. Of equal rates the first that came is better. */
 class CandidateQueue {

@@ -57,9 +57,7 @@ export function openPage(limit: number): Page {
       return entry;
     },
     tells: (section, told) =>
-      [...entries].some(
-        ([other, own]) => speaksFor(other, section) && own.some((entry) => says(entry, told)),
-      ),
+      [...entries].some(([from, own]) => speaksFor(from, section) && own.some((entry) => says(entry, told))),
     addSymbol: (entry, symbol) => {
       const size = countUtf8Bytes(leadTo(entry)) + countUtf8Bytes(symbol);
       if (size > left) return false;
@@ -91,14 +89,7 @@ function says(entry: Entry, told: string): boolean {
 }
 
 /** Sections with the user's own words. */
-const HUMAN: ReadonlySet<Section> = new Set([
-  'goal',
-  'pinned',
-  'current',
-  'first',
-  'messages',
-  'constraints',
-]);
+const HUMAN = new Set<Section>(['goal', 'pinned', 'current', 'first', 'messages', 'constraints']);
 /** A file name in a list does not stand for a statement. */
 const SILENT: ReadonlySet<Section> = new Set(['changed', 'files', 'tree']);
 

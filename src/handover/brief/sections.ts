@@ -113,11 +113,7 @@ export function rankOf(kind: FactKind): number {
 }
 
 /** A fact with its weight and its section. */
-export interface WeightedFact {
-  fact: Fact;
-  weight: FactWeight;
-  section: Section;
-}
+export type WeightedFact = { fact: Fact; weight: FactWeight; section: Section };
 
 /** What a brief is made of. */
 export interface BriefInput {

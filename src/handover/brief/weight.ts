@@ -49,10 +49,7 @@ function readNames(value: unknown): Map<string, number> {
 }
 
 /** What the next session is to do: facts about it get more weight. */
-export interface Goal {
-  text: string;
-  words: ReadonlySet<string>;
-}
+export type Goal = { text: string; words: ReadonlySet<string> };
 
 /** A line about the goal is worth a few of the best names. */
 const LINE_POINTS = 3000;
@@ -72,12 +69,7 @@ export function weightForGoal(fact: Fact, weight: FactWeight, goal: Goal): FactW
     name,
     isAbout(name, goal) ? Math.abs(points) * NAME_FACTOR : points,
   ]);
-  return {
-    ...weight,
-    points: weight.points + gain,
-    lasting: weight.lasting + gain,
-    names: new Map(names),
-  };
+  return { ...weight, points: weight.points + gain, lasting: weight.lasting + gain, names: new Map(names) };
 }
 
 function isAbout(name: string, goal: Goal): boolean {

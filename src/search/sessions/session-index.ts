@@ -1,15 +1,11 @@
 import * as v from 'valibot';
 import { type CacheDatabase, numberIn, RowDamage, textIn } from '../../platform/cache-database.ts';
 import type { SqlDatabase, SqlValue } from '../../platform/sqlite.ts';
+import { computeMark } from '../../store/index-schema.ts';
 import { tagOfAgent, tagOfProject } from '../finder.ts';
-import {
-  CREATE_FULL_TEXT,
-  computeMark,
-  describeTable,
-  type FullText,
-  type MarkedTable,
-} from '../full-text.ts';
+import { CREATE_FULL_TEXT, describeTable, type FullText, type MarkedTable } from '../full-text.ts';
 import { numberOrNull } from '../search-index.ts';
+import { withoutNul } from '../tokens.ts';
 import { SessionHead } from './archive.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
 
@@ -179,11 +175,10 @@ export class SessionIndexWriter {
       place += part.length - same;
     }
     if (isSame && before !== null) this.#removeFrom(before, place);
+    const values = valuesOfSession({ key, name, head, archive, passages: place, gone });
     this.#database
-      .prepare(
-        `INSERT OR REPLACE INTO sessions (${SESSIONS.columns}, reading) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(...valuesOfSession({ key, name, head, archive, passages: place, gone }), reading);
+      .prepare(`INSERT OR REPLACE INTO sessions (${SESSIONS.columns}, reading) VALUES (${'?, '.repeat(7)}?)`)
+      .run(...values, reading);
   }
 
   remove(name: string): void {
@@ -254,11 +249,6 @@ export class SessionIndexWriter {
       this.#fullText.remove(passages.map(({ n, passage: { text } }) => ({ n, text, tags })));
     }
   }
-}
-
-/** SQLite ends a text at its first NUL. */
-function withoutNul(text: string): string {
-  return text.replaceAll('\u0000', '\ufffd');
 }
 
 function isSamePassage(a: Passage, b: Passage | undefined): boolean {
