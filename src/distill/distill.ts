@@ -2,7 +2,7 @@ import type { Event } from '../model/event.ts';
 import type { Fact } from '../model/fact.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
 import { findCommandFacts, findRunningFacts } from './commands.ts';
-import { draftFact, valueNames } from './facts.ts';
+import { BY_AGENT, draftFact, valueNames } from './facts.ts';
 import { findFileFacts } from './files.ts';
 import { findPromptFacts, findTaskFacts } from './prompts.ts';
 import { keepProse } from './prose.ts';
@@ -69,8 +69,7 @@ function findLastReply(log: SessionLog): Fact | null {
   return draftFact('note', {
     text: keepProse(last.text),
     line: last.line,
-    trust: 'quoted',
-    origin: 'agent',
+    ...BY_AGENT,
     weight: { points: 0, age: log.calls - last.call },
     detail: { role: 'stopped' },
   });

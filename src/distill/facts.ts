@@ -17,6 +17,12 @@ interface FactParts extends Pick<Fact, 'trust' | 'origin'> {
   subject?: string;
 }
 
+/** Who says a fact, and how it is known. */
+export const OBSERVED = { trust: 'observed', origin: 'tool' } as const;
+export const BY_GIT = { trust: 'observed', origin: 'git' } as const;
+export const BY_AGENT = { trust: 'quoted', origin: 'agent' } as const;
+export const BY_HUMAN = { trust: 'quoted', origin: 'human' } as const;
+
 /** Null where nothing is left of the text after cleaning. */
 export function draftFact(kind: FactKind, parts: FactParts): Fact | null {
   const text = cutToBytes(cleanText(parts.text).trim(), MAX_FACT_TEXT_BYTES);

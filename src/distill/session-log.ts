@@ -141,8 +141,6 @@ export function logEvent(log: SessionLog, event: Event): void {
     case 'limit':
       log.stop = toMessage(event.text);
       break;
-    case 'injected':
-      break;
   }
 }
 
@@ -337,8 +335,6 @@ const SUBSTANTIVE_BYTES = 25;
 
 /** The position of the request being worked on: the last substantive one that answers no question, else the last; -1 without any. */
 export function findCurrentPrompt({ prompts }: SessionLog): number {
-  const substantive = prompts.findLastIndex(
-    (prompt) => !prompt.answer && countUtf8Bytes(prompt.text) > SUBSTANTIVE_BYTES,
-  );
+  const substantive = prompts.findLastIndex((p) => !p.answer && countUtf8Bytes(p.text) > SUBSTANTIVE_BYTES);
   return substantive === -1 ? prompts.length - 1 : substantive;
 }

@@ -145,10 +145,8 @@ export function findEncoded(
     stop = NEXT_LINE.lastIndex;
   }
   const [found] = find(Buffer.from(run, 'base64').toString('latin1'));
-  return {
-    span: found === undefined ? null : { kind: found.kind, start, end: stop, byContext: true },
-    end: stop,
-  };
+  if (found === undefined) return { span: null, end: stop };
+  return { span: { kind: found.kind, start, end: stop, byContext: true }, end: stop };
 }
 
 /** A quick check first: in the base64 of text, every fourth character has the high bits of a printable character or line end. */

@@ -165,9 +165,8 @@ function packPair(first: number, second: number): number {
 
 /** The three characters at a place of a text as one number. */
 export function packTrigram(text: string, at: number): number {
-  return (
-    packPair(text.charCodeAt(at), text.charCodeAt(at + 1)) | ((text.charCodeAt(at + 2) & ASCII) << (2 * BITS))
-  );
+  const pair = packPair(text.charCodeAt(at), text.charCodeAt(at + 1));
+  return pair | ((text.charCodeAt(at + 2) & ASCII) << (2 * BITS));
 }
 
 /** The two characters at a place, as a number that no trigram has. */
