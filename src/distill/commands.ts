@@ -99,7 +99,6 @@ function findErrors(log: SessionLog, valuation: Valuation, lastRuns: readonly La
   return facts;
 }
 
-/** Calls without a result. */
 export function findRunningFacts(log: SessionLog): Fact[] {
   const facts = [...log.pending.values()]
     .filter((call) => call.source !== 'answer')

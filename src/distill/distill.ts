@@ -10,7 +10,6 @@ import { findMentionFacts, findReferenceFacts } from './references.ts';
 import { closeSessionLog, findCurrentPrompt, logEvent, SessionLog } from './session-log.ts';
 import { findBlockerFacts, findStatementFacts } from './statements.ts';
 
-/** Everything worth carrying over from a session. */
 export interface Distillation {
   title: string;
   facts: Fact[];
@@ -43,8 +42,10 @@ export function distillLog(log: SessionLog): Distillation {
     ...findReferenceFacts(log, valuation),
     ...findMentionFacts(log, valuation),
   ].filter((fact) => fact !== null);
+  const current = log.prompts[findCurrentPrompt(log)];
+  const title = cutToBytes(cleanLine(current?.text ?? ''), MAX_TITLE_BYTES);
   return {
-    title: findTitle(log),
+    title: title || 'a session without a request',
     facts: [...new Map(facts.map((fact) => [fact.id, fact])).values()],
     cwd: log.cwd,
     model: log.model,
@@ -54,15 +55,8 @@ export function distillLog(log: SessionLog): Distillation {
 }
 
 const MAX_TITLE_BYTES = 100;
-
-function findTitle(log: SessionLog): string {
-  const current = log.prompts[findCurrentPrompt(log)];
-  return cutToBytes(cleanLine(current?.text ?? ''), MAX_TITLE_BYTES) || 'a session without a request';
-}
-
 const MIN_REPLY_LENGTH = 40;
 
-/** Where the work stopped, in the agent's own words. */
 function findLastReply(log: SessionLog): Fact | null {
   const last = log.replies.findLast((reply) => keepProse(reply.text).length > MIN_REPLY_LENGTH);
   if (last === undefined) return null;

@@ -17,7 +17,6 @@ interface FactParts extends Pick<Fact, 'trust' | 'origin'> {
   subject?: string;
 }
 
-/** Who says a fact, and how it is known. */
 export const OBSERVED = { trust: 'observed', origin: 'tool' } as const;
 export const BY_GIT = { trust: 'observed', origin: 'git' } as const;
 export const BY_AGENT = { trust: 'quoted', origin: 'agent' } as const;
@@ -150,7 +149,6 @@ function buildModel({ bias, ...weights }: Weights): (scored: ScoredName) => numb
   };
 }
 
-/** What a needed name of each kind is worth, in points. */
 const WORTH = {
   file: 20_510,
   symbol: 7500,

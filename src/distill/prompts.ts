@@ -78,7 +78,6 @@ const OPEN_POINTS = 20_000;
 /** What is done need not be done again, and shows what the rest is about. */
 const DONE_POINTS = 150;
 
-/** The items of the latest plan, with their status. */
 export function findTaskFacts(log: SessionLog, valuation: Valuation): (Fact | null)[] {
   return log.plan.map(({ id, text, status, detail }) =>
     draftFact('task', {

@@ -1,13 +1,6 @@
 import { resolve } from 'node:path';
 import { catchIf, HandoverError, isFailure } from '../errors.ts';
-import {
-  computeFactId,
-  type Fact,
-  type FactKind,
-  MAX_FACT_TEXT_BYTES,
-  MAX_FACTS,
-  type Probe,
-} from '../model/fact.ts';
+import { computeFactId, type Fact, type FactKind, MAX_FACT_TEXT_BYTES, MAX_FACTS } from '../model/fact.ts';
 import {
   HANDOVER_SCHEMA,
   MAX_AGENT_BYTES,
@@ -53,7 +46,9 @@ export interface Declaration {
 /** Everything of a handover but its id and time. Throws a coded error that names the part which cannot be kept. */
 export function declareHandover(declaration: Declaration, place: Place, machine: Machine): UnstampedDraft {
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
-  const title = declaration.title === undefined ? deriveTitle(summary) : cleanLine(declaration.title);
+  const [first = ''] = summary.split('\n');
+  const derived = cutToBytes(cleanLine(first), MAX_DERIVED_TITLE_BYTES);
+  const title = declaration.title === undefined ? derived : cleanLine(declaration.title);
   if (title === '')
     throw new HandoverError('HANDOVER_USAGE', 'a handover needs a title or a summary', {
       hint: 'Give --title TEXT, or --summary TEXT whose first line can serve as the title.',
@@ -81,11 +76,6 @@ export function declareHandover(declaration: Declaration, place: Place, machine:
 
 const MAX_DERIVED_TITLE_BYTES = 100;
 
-function deriveTitle(summary: string): string {
-  const [first = ''] = summary.split('\n');
-  return cutToBytes(cleanLine(first), MAX_DERIVED_TITLE_BYTES);
-}
-
 function collectFacts(declaration: Declaration, place: Place, machine: Machine): Fact[] {
   const { by, pinAll } = declaration;
   const facts = [
@@ -101,7 +91,6 @@ function collectFacts(declaration: Declaration, place: Place, machine: Machine):
 
 type FactMarks = { by: 'human' | 'agent'; pinned: boolean };
 
-/** A fact that somebody stated on purpose. */
 export function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
   const cleaned = limitBytes(cleanText(text).trim(), MAX_FACT_TEXT_BYTES, `a ${kind}`);
   if (cleaned === '')
@@ -114,6 +103,7 @@ function toFact(kind: FactKind, text: string, { by, pinned }: FactMarks): Fact {
   return { id, kind, text, trust: 'declared', origin: by, sources: [], ...(pinned ? { pinned: true } : {}) };
 }
 
+/** With the digest of the content, to detect a change later; null for anything but a readable file within the limit. */
 function makeFileFact(path: string, place: Place, machine: Machine, marks: FactMarks): Fact {
   const absolute = resolve(machine.cwd, path);
   const inside = toRelativePath(place.root, absolute);
@@ -122,16 +112,11 @@ function makeFileFact(path: string, place: Place, machine: Machine, marks: FactM
   const text = limitBytes(shown.toWellFormed(), MAX_FACT_TEXT_BYTES, 'a file path');
   if (text === '')
     throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Give --file PATH.' });
-  return { ...toFact('file', text, marks), probe: probeFile(text, absolute) };
+  const sha256 = catchIf(isUnreadable, null, () => sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)));
+  return { ...toFact('file', text, marks), probe: { path: text, sha256 } };
 }
 
 const MAX_PROBED_BYTES = 32 * 1024 * 1024;
-
-/** The digest of the content, to detect a change later; null for anything but a readable file within the limit. */
-function probeFile(path: string, absolute: string): Probe {
-  const sha256 = catchIf(isUnreadable, null, () => sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)));
-  return { path, sha256 };
-}
 
 /** Node refuses a path with a NUL before it asks the system. */
 function isUnreadable(error: unknown): boolean {

@@ -4,7 +4,6 @@ import { compareCodeUnits } from '../model/hash.ts';
 import { readOutcomes } from './link.ts';
 import { judgeOutcomes, listChanged, type Outcome } from './outcome.ts';
 
-/** How the second of two handovers relates to the first. */
 export type Relation = 'same' | 'follows' | 'later' | 'earlier' | 'another project';
 
 export type Change<T> = { before: T; after: T };

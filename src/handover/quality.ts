@@ -44,6 +44,8 @@ export function rateScore(score: number): Rating {
 }
 
 function measureAxes(draft: RatedDraft): QualityAxes {
+  // Without what an agent said in passing in an earlier session.
+  const isTakenOver = ({ sources }: Fact): boolean => sources.some(({ session }) => session !== undefined);
   const facts = draft.facts.filter((fact) => !isPassing(fact) || !isTakenOver(fact));
   const counted = facts.filter(counts);
   const measured: Record<QualityAxis, number | null> = {
@@ -125,11 +127,6 @@ function measureEvidence(counted: readonly Fact[]): number | null {
 
 function isPassing({ trust, origin }: Fact): boolean {
   return trust === 'quoted' && origin === 'agent';
-}
-
-/** Whether it comes from an earlier session. */
-function isTakenOver({ sources }: Fact): boolean {
-  return sources.some((source) => source.session !== undefined);
 }
 
 function isLinked(fact: Fact): boolean {

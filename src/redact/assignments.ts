@@ -103,7 +103,6 @@ function findCookie({ text, start }: HeaderLine): Span | null {
   return isSecret ? { kind: 'cookie', start, end: start + text.length, byContext: true } : null;
 }
 
-/** The secret in a header, if any. */
 function judgeHeader(header: 'authorization' | 'cookie', line: HeaderLine): Span | null {
   return header === 'cookie' ? findCookie(line) : findAuthorization(line);
 }
@@ -131,7 +130,6 @@ const LINE_END = /[\n\r"'\\]/g;
 const TAG_END = /<\//g;
 const DIGIT = /\d/g;
 
-/** Finds the values that names in a text are assigned. */
 export class Assignments {
   readonly #text: string;
   readonly #lineEnds: Lookahead;
@@ -165,7 +163,6 @@ export class Assignments {
     return this.#judge(name, this.#readValue(at, { isSpaced: end < at && mark === '=', isQuery }));
   }
 
-  /** The secret after a flag such as `--password` at `at`. */
   findFlagValue(at: number): Span | null {
     FLAG.lastIndex = at;
     const [all, name] = FLAG.exec(this.#text) ?? [];

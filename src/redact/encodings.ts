@@ -96,7 +96,6 @@ export function surroundEscapes(text: string, escapes: readonly number[]): TextR
 
 export const LEAST_RUN = 24;
 const MAX_RUN = 1024 * 1024;
-/** The next line of wrapped base64. */
 const NEXT_LINE = /(?:\\n|\r?\n[ \t]{0,20})([A-Za-z0-9+/]{4,200}={0,2})/y;
 
 /** The runs of base64 characters in bytes that begin at `offset` of a text. Looking from the end of a possible run skips most bytes. */

@@ -8,7 +8,6 @@ import { Redactor } from './redactor.ts';
 import { readRedactSettings } from './settings.ts';
 
 interface RedactorScope {
-  /** The project whose rules are added. */
   folder: string | null;
   /** Whether to create a missing key; without one, marks are valid for this run only. */
   makesKey: boolean;

@@ -163,7 +163,6 @@ function packPair(first: number, second: number): number {
   return (first & ASCII) | ((second & ASCII) << BITS);
 }
 
-/** The three characters at a place of a text as one number. */
 export function packTrigram(text: string, at: number): number {
   const pair = packPair(text.charCodeAt(at), text.charCodeAt(at + 1));
   return pair | ((text.charCodeAt(at + 2) & ASCII) << (2 * BITS));
@@ -236,7 +235,6 @@ class Prefilter {
     return this.#triggers.get(packTrigram(text, at));
   }
 
-  /** The trigger of two characters. */
   findShort(text: string, at: number): Trigger | undefined {
     return this.#triggers.get(packShort(text, at));
   }

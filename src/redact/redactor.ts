@@ -48,7 +48,6 @@ function findPrivateParts(text: string, byHuman = false): Span[] {
 }
 
 export type Redactions = HandoverDraft['redactions'];
-/** By kind, the marks of the secrets found. */
 export type FoundMarks = Map<string, Set<string>>;
 
 /** How deep secrets may hide beside other secrets: deeper only on purpose. */
@@ -87,12 +86,10 @@ export class Redactor {
     return this.#found;
   }
 
-  /** Continues counting from `found`. */
   resume(found: FoundMarks): void {
     this.#found = found;
   }
 
-  /** Whether it has found values by their context. */
   get hasLearnt(): boolean {
     return this.#learnt.size > 0;
   }
@@ -237,15 +234,12 @@ export class Redactor {
     if (!looksLikePassword(secret) || !/\d/.test(secret) || /\s/.test(secret)) return;
     this.#learnt.set(secret, kind);
     const values = [...this.#learnt.keys()].sort((a, b) => b.length - a.length);
-    this.#learntPattern = new RegExp(values.map(escapePattern).join('|'), 'g');
+    const escaped = values.map((value) => value.replace(/[$.*+?()[\]{}|\\/^-]/g, '\\$&'));
+    this.#learntPattern = new RegExp(escaped.join('|'), 'g');
   }
 
   #getKey(): Uint8Array {
     this.#key ??= this.#loadKey();
     return this.#key;
   }
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[$.*+?()[\]{}|\\/^-]/g, '\\$&');
 }

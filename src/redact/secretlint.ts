@@ -149,7 +149,9 @@ async function lintContent(content: string, rules: readonly PresetRule[]): Promi
   const found: Span[] = [];
   const source = describeSource(content);
   for (const rule of rules) {
-    const kind = nameKind(rule.meta.id);
+    // `@secretlint/secretlint-rule-slack` is of the kind `slack`.
+    const name = rule.meta.id.replace(/^.*secretlint-rule-/, '').replace(/[^a-z0-9-]/g, '');
+    const kind = name.slice(0, 40) || 'secret';
     const handler = rule.create(
       {
         sharedOptions: {},
@@ -186,10 +188,4 @@ function describeSource(content: string): Source {
 /** Only the skipped rules use these. */
 function failOnUse(): never {
   throw new Error('a rule of the secretlint preset uses a function that is not provided');
-}
-
-/** `@secretlint/secretlint-rule-slack` is of the kind `slack`. */
-function nameKind(rule: string): string {
-  const name = rule.replace(/^.*secretlint-rule-/, '').replace(/[^a-z0-9-]/g, '');
-  return name.slice(0, 40) || 'secret';
 }

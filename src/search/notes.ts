@@ -38,7 +38,6 @@ export function listNotesFiles({ folder, memoryDir }: NotesPlace, machine: Memor
   });
 }
 
-/** When the file was last changed. */
 export function timeOfNotes({ state }: NotesFile): string {
   const ns = state.split(':').at(-1) ?? '0';
   return formatTimestamp(Number(BigInt(ns) / 1_000_000n));

@@ -26,7 +26,6 @@ export function fuse<K>(lists: readonly RankedList<K>[]): FusedKey<K>[] {
   return [...scores].map(([key, score]) => ({ key, score })).sort((a, b) => b.score - a.score);
 }
 
-/** How a word of the query occurs in all texts. */
 export interface TermStats {
   word: QueryWord;
   /** About how many texts have it. */
@@ -42,7 +41,6 @@ export function weighWord(texts: number, total: number): number {
   return Math.log(1 + (total - texts + 0.5) / (texts + 0.5));
 }
 
-/** How much the list of the current project's texts counts. */
 const HERE_WEIGHT = 0.5;
 
 /**
@@ -106,7 +104,6 @@ function sortByScore<K>(scores: readonly KeyScore<K>[], most: number): K[] {
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.5;
 const USUAL_WORDS = 14;
-/** What a corrected word counts. */
 const CORRECTED = 0.7;
 
 function scoreWords(

@@ -43,7 +43,6 @@ export type ReachPage = Reach & { limit: number };
 
 export const EVERYWHERE: Reach = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
 
-/** The numbers of the first `limit` texts that match, in order. */
 export function findNumbers(database: SqlDatabase, expression: Expression, page: ReachPage): number[] {
   const rows = askFts(() =>
     database
@@ -147,12 +146,10 @@ export function limitTerms({ kinds, agent, file, projects }: Limits): Expression
 export interface Retrieval {
   parsed: ParsedQuery;
   known: readonly TermStats[];
-  /** About how many texts there are in all. */
   total: number;
   /** What every text must contain besides. */
   limits: readonly Expression[];
   reach: Reach;
-  /** How many hits are wanted in the end. */
   limit: number;
 }
 

@@ -19,7 +19,6 @@ import { listNotesFiles, readPieces, timeOfNotes } from './notes.ts';
 import { countTerms, mayMatch } from './term-stats.ts';
 import { foldText, withoutNul } from './tokens.ts';
 
-/** Searches the files themselves, where there is no index. */
 export function openScanFinder(context: SearchContext): Finder {
   const { store } = context;
   return {
@@ -50,7 +49,6 @@ export function openScanFinder(context: SearchContext): Finder {
   };
 }
 
-/** The newest handovers first, then the notes. */
 function* scanDocuments(context: SearchContext, filter: FactFilter): Iterable<SearchDocument> {
   const { sinceMs } = filter;
   for (const handover of scanHandovers(context.store, sinceMs === undefined ? {} : { sinceMs }, new Map()))
@@ -110,7 +108,6 @@ function describeFact({ id, kind, text, status, trust, origin, pinned, sources }
 
 const MAX_SUMMARY_BYTES = 16 * 1024;
 
-/** The title, and the summary below it. */
 function textOfHandover({ title, summary }: Handover): string {
   if (summary === '' || summary === title) return withoutNul(title);
   return withoutNul(`${title}\n${cutToBytes(summary, MAX_SUMMARY_BYTES)}`);

@@ -104,7 +104,6 @@ const TRUSTS = ['observed', 'quoted', 'declared', 'inferred', 'imported'] as con
 const ORIGINS = ['human', 'agent', 'tool', 'git', 'import'] as const;
 const NO_FACT = -1;
 
-/** Kind, trust, origin and pin of a fact as one number. */
 function packTraits({ kind, trust, origin, pinned }: FactRecord): number {
   return (
     FACT_KINDS.indexOf(kind) * 128 + TRUSTS.indexOf(trust) * 16 + ORIGINS.indexOf(origin) * 2 + Number(pinned)
@@ -121,7 +120,6 @@ function unpackTraits(traits: number): Pick<FactRecord, 'kind' | 'trust' | 'orig
 
 export const TEXTS: MarkedTable = describeTable('texts', 'n fact traits status line taken_from ref text');
 
-/** A row of `texts`. */
 export interface TextRow {
   n: number;
   text: string;

@@ -41,7 +41,6 @@ import { foldText } from './tokens.ts';
 
 export interface SearchAnswer extends Pick<Finder, 'by' | 'indexFailure'> {
   hits: SearchHit[];
-  /** How many more candidates matched than `limit` allows. */
   omitted: number;
   /** Set when the text of sessions was searched. */
   sessions?: SessionsOutcome;
@@ -131,7 +130,6 @@ async function findSimilarFacts(
   return { ranked, outcome };
 }
 
-/** Embeds every fact that has no vector yet. */
 export async function embedFacts(context: SearchContext): Promise<Embedding> {
   const { embedAll } = await import('./semantic/rank.ts');
   const finder = await openFinder(context);

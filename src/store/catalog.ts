@@ -16,7 +16,6 @@ export interface CatalogRow {
   terminal: string | null;
   /** The time of the last event in it, as far as known. */
   last_at: string | null;
-  /** The quality, where it was rated. */
   score: number | null;
 }
 

@@ -11,7 +11,6 @@ export interface QuarantinedCopy {
   /** Derived from the content, so that the same bytes are set aside once. */
   name: string;
   bytes: Uint8Array;
-  /** What it was a copy of. */
   from: string;
   reason: string;
 }

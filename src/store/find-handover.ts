@@ -44,7 +44,6 @@ export async function findPrevious(
   return far.result;
 }
 
-/** A walk over handovers from the newest on. */
 class Search {
   readonly #draft: UnstampedDraft;
   #byHand: Handover | null = null;
@@ -69,7 +68,8 @@ class Search {
     if (isSameSession(row, this.#draft)) this.#ofSession = join(readOwn(), this.#byHand);
     else if (row.root !== workspace.root) return;
     else if (row.session === null) this.#byHand ??= readOwn();
-    else if (wasOver(row, session.started_at)) this.#preceding ??= join(readOwn(), this.#byHand);
+    else if (session.started_at !== null && (row.last_at ?? row.created_at) <= session.started_at)
+      this.#preceding ??= join(readOwn(), this.#byHand);
   }
 
   get isOver(): boolean {
@@ -90,10 +90,6 @@ function isSameSession(row: CatalogRow, { session }: UnstampedDraft): boolean {
   return row.agent.toLowerCase() === session.agent.toLowerCase();
 }
 
-function wasOver(row: CatalogRow, startedAt: string | null): boolean {
-  return startedAt !== null && (row.last_at ?? row.created_at) <= startedAt;
-}
-
 const MAX_CANDIDATES = 10;
 
 /** The id that a user's words name: `latest`, a whole id, or the beginning of exactly one. */
@@ -109,7 +105,6 @@ export async function resolveId(store: Store, words: string, open: CatalogOpener
   return only.id;
 }
 
-/** Reads what `resolveId` found. */
 export function requireHandover(store: Store, id: string): Handover {
   const handover = readHandover(store, id);
   if (handover === null) throw unknownIdError(id);

@@ -49,7 +49,6 @@ export function rebuildIndex(store: Store, driver: SqlDriver, progress?: Progres
   });
 }
 
-/** How a month differs from what the index knows of it. */
 type MonthChange = ChangedMonth & IdChanges;
 type IdChanges = { files: number; added: string[]; removed: string[] };
 
@@ -78,7 +77,9 @@ function isOutstanding(wanted: readonly MonthChange[], changes: readonly MonthCh
 /** Both lists are sorted, so that one walk over them shows what is only in the one or the other. */
 function compareMonth(store: Store, database: SqlDatabase, month: Month): IdChanges {
   const present = listIds(store, month);
-  const known = readKnownIds(database, month.join(''));
+  const prefix = month.join('');
+  const ids = textIn(database.prepare(KNOWN_IDS).get(prefix, endOfPrefix(prefix)), 'ids');
+  const known = ids === '' ? [] : ids.split(' ');
   const added: string[] = [];
   const removed: string[] = [];
   for (let i = 0, j = 0; i < present.length || j < known.length; ) {
@@ -98,11 +99,6 @@ const KNOWN_IDS = `
     UNION ALL SELECT id FROM damaged WHERE id >= ?1 AND id < ?2
     ORDER BY id DESC
   )`;
-
-function readKnownIds(database: SqlDatabase, prefix: string): string[] {
-  const ids = textIn(database.prepare(KNOWN_IDS).get(prefix, endOfPrefix(prefix)), 'ids');
-  return ids === '' ? [] : ids.split(' ');
-}
 
 /** What the index holds of a handover's file: null when it is gone, a reason when it is damaged. */
 type IndexEntry = { row: IndexRow; text: string } | { reason: string } | null;

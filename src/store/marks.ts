@@ -10,7 +10,6 @@ import { readIntact } from './handovers.ts';
 import { appendEntry, readEntriesOf } from './journal.ts';
 import type { Store } from './store.ts';
 
-/** The marks on the facts of a project. */
 export function readMarks(store: Store, project: string): Marks {
   const last = new Map<string, JournalEntry>();
   for (const entry of readEntriesOf(store, MARKS))

@@ -28,7 +28,6 @@ const PendingImport = v.strictObject({
   schema: v.literal('arrival/1'),
   /** Names the import in the journal. */
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-  /** For the journal. */
   detail: v.record(v.string(), v.unknown()),
   handovers: v.array(Handover),
   /** Ids whose handovers may be replaced. */

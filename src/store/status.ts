@@ -22,7 +22,6 @@ export interface StatusMove {
   /** The session that took it up, or would have. */
   session?: string | undefined;
   reason?: string | undefined;
-  /** What else to record. */
   detail?: Record<string, unknown>;
 }
 

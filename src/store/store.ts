@@ -22,7 +22,6 @@ export const READY_BY_HANDOVER: readonly string[] = [READY, 'handovers'];
 export const READY_SESSIONS: readonly string[] = [READY, 'sessions'];
 export const SPOOL = 'spool';
 export const LOG = 'log';
-/** The prefix of workers' locks. */
 export const RELAY_LOCK = 'relay-';
 export const INSTALLS = 'installs';
 export const DOCUMENTS = 'documents';

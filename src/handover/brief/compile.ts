@@ -19,7 +19,6 @@ import { type Put, placeRequired } from './required.ts';
 import { type BriefInput, orderOf, sectionOf, type WeightedFact } from './sections.ts';
 import { BYTES_PER_TOKEN, readGoal, readWeight, weightForGoal } from './weight.ts';
 
-/** The lines before and after the facts. */
 function printFrame(handover: Handover, reader: Reader, cite: boolean): { head: string[]; foot: string[] } {
   const planning = reader.planning === null ? '' : ` Keep open steps in ${reader.planning}.`;
   const head = [
@@ -50,7 +49,6 @@ function isTitleRepeated({ title, summary, facts }: Handover): boolean {
 
 const LONGEST_LEFT_OUT = 100;
 
-/** How many facts are not in the brief, and how to see them. */
 function printLeftOut(handover: Handover, leftOut: readonly Fact[]): string[] {
   if (leftOut.length === 0) return [];
   const named = leftOut.slice(0, 2).map((fact) => fact.id);
@@ -62,12 +60,7 @@ function printLeftOut(handover: Handover, leftOut: readonly Fact[]): string[] {
 export const DEFAULT_BUDGET = 2000;
 export const SMALLEST_BUDGET = 256;
 
-export interface Brief {
-  text: string;
-  tokens: number;
-  /** Facts that are not in it. */
-  leftOut: Fact[];
-}
+export type Brief = { text: string; tokens: number; leftOut: Fact[] };
 
 export function countTokens(text: string): number {
   return Math.ceil(countUtf8Bytes(text) / BYTES_PER_TOKEN);
@@ -132,7 +125,9 @@ function layOut(page: Page, handover: Handover, input: BriefInput): Set<string> 
   const isOpen = (fact: Fact): boolean => !shown.has(fact.id) && fact.status !== 'cancelled';
   const rest = facts.filter(({ fact }) => isOpen(fact) && !isRepeated(fact));
   const candidates = [...rest.map((item) => toCandidate(item, budget)), ...continueRequests(page, facts)];
-  const options = { floor: floorOf(budget), maxFiles: Math.max(10, Math.floor(budget / 160)) };
+  // A larger budget than the default admits lines of less value.
+  const floor = Math.min(1, (DEFAULT_BUDGET / budget) ** 3);
+  const options = { floor, maxFiles: Math.max(10, Math.floor(budget / 160)) };
   const placedFiles = files.map(({ entry, weight }) => ({ entry, symbols: [...weight.names.keys()] }));
   const taken = fillPage(page, { candidates, placed: placedFiles }, value, options);
   for (const [index, { fact }] of rest.entries()) {
@@ -147,11 +142,6 @@ const SMALLEST_CITING = 1500;
 /** A small brief has better uses for its bytes than sources, which `show --events` prints. */
 function citesSources(budget: number): boolean {
   return budget >= SMALLEST_CITING;
-}
-
-/** The least points per byte. A larger budget than the default admits lines of less value. */
-function floorOf(budget: number): number {
-  return Math.min(1, (DEFAULT_BUDGET / budget) ** 3);
 }
 
 /** Below this many tokens, the user's other messages count less than the work itself. */
@@ -199,7 +189,7 @@ function continueRequests(page: Page, facts: readonly WeightedFact[]): LineCandi
     if (section !== 'current' && section !== 'first') return [];
     const text = readMessage(fact.text);
     const printed = page.textOf(section).split('\n');
-    const shown = printed.find((line) => isCutOf(line, text));
+    const shown = printed.find((line) => line.endsWith('…') && text.startsWith(line.slice(QUOTE.length, -1)));
     if (shown === undefined) return [];
     const rest = cutAtWord(text.slice(shown.length - QUOTE.length - 1).trim(), MOST_CONTINUED);
     const lines = [`${QUOTE}… ${rest}`];
@@ -211,7 +201,3 @@ function continueRequests(page: Page, facts: readonly WeightedFact[]): LineCandi
 }
 
 const BARE_LINE = { kind: 'line', names: [], wordPoints: 0, file: null, told: null, symbols: [] } as const;
-
-function isCutOf(line: string, text: string): boolean {
-  return line.endsWith('…') && text.startsWith(line.slice(QUOTE.length, -1));
-}

@@ -8,7 +8,6 @@ export interface LineCandidate {
   kind: 'line';
   section: Section;
   lines: string[];
-  /** Of the lines. */
   bytes: number;
   order: number;
   /** Its value apart from names and words. */
@@ -163,7 +162,9 @@ class CandidateQueue {
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#items[middle];
-      if (other !== undefined && isBetter(item, other)) low = middle + 1;
+      const isTie = other?.rate === item.rate;
+      if (other !== undefined && (isTie ? item.serial < other.serial : item.rate > other.rate))
+        low = middle + 1;
       else high = middle;
     }
     this.#items.splice(low, 0, item);
@@ -172,8 +173,4 @@ class CandidateQueue {
   pop(): QueueItem | undefined {
     return this.#items.pop();
   }
-}
-
-function isBetter(a: QueueItem, b: QueueItem): boolean {
-  return a.rate > b.rate || (a.rate === b.rate && a.serial < b.serial);
 }

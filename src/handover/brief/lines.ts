@@ -3,7 +3,6 @@ import { cleanLine, cleanText, countUtf8Bytes, cutAtWord, revealControls } from 
 import type { GitFacts } from '../../model/workspace.ts';
 import { type FactWeight, lineOf } from './weight.ts';
 
-/** Begins every line that quotes the handover. */
 export const QUOTE = '> ';
 
 /** A text as quoted lines, so that no part of it can pass for a line of the brief itself. */
@@ -15,7 +14,6 @@ export function quoteLines(text: string): string[] {
     .map((line) => `${QUOTE}${line}`);
 }
 
-/** The bytes of lines with their line ends. */
 export function countLineBytes(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
 }

@@ -15,7 +15,6 @@ export interface Entry {
 
 const SYMBOLS_PER_LINE = 7;
 
-/** A page with a size limit. */
 export interface Page {
   /** Null when it does not fit. Replaces entries that it makes redundant. */
   add(section: Section, entry: Omit<Entry, 'symbols'>): Entry | null;
@@ -23,7 +22,6 @@ export interface Page {
   tells(section: Section, told: string): boolean;
   addSymbol(entry: Entry, symbol: string): boolean;
   count(section: Section): number;
-  /** The lines of a section so far. */
   textOf(section: Section): string;
   print(): string[];
 }

@@ -20,7 +20,6 @@ const MAX_FILES = 15;
 const MAX_COMMITS = 5;
 const MAX_SUBJECT_BYTES = 80;
 
-/** How old the handover is, and what has changed since. */
 function printChanges({ ageMs, branch, head, files }: ChangesSince): string[] {
   const lines = [
     `${describeAge(ageMs)}${branch === null && head === null && files.length === 0 ? '; nothing that it tells of has changed' : ''}`,

@@ -12,7 +12,6 @@ import { normalizeVector, type Side } from './vector-store.ts';
 export interface Embedder {
   /** Names the space of the vectors: vectors of different spaces cannot be compared. */
   readonly space: string;
-  /** How many texts it takes at once. */
   readonly batch: number;
   /**
    * A vector of length 1 for each text, in order, all with the same number of dimensions. Fails with a `HandoverError`,

@@ -8,7 +8,6 @@ import { type Embedder, openEndpoint, unconfigured } from './endpoint.ts';
 import { readSemanticSettings, type SemanticSettings } from './settings.ts';
 import { digestOf, discardVectors, openVectorStore, type VectorStore } from './vector-store.ts';
 
-/** A text that may be found, by a key of the caller. */
 export type Candidate<Key> = { key: Key; text: string };
 
 export interface SimilarityQuery<Key> {
@@ -31,7 +30,6 @@ export interface Embedding {
 }
 
 export interface Ranking<Key> extends Coverage {
-  /** The most similar in meaning, best first. */
   ranked: Key[];
   /** Why there are none, or fewer than there could be. */
   trouble: HandoverError | null;

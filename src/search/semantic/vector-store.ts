@@ -85,10 +85,8 @@ function createFile(driver: SqlDriver, folder: string): string {
 
 /** More neighbours than asked for are compared: near ties must not be ordered by who computed the distance. */
 const SPARE = 20;
-/** How many vectors are in memory at once. */
 const PART = 1000;
 
-/** A text that is similar to the query, by its digest. */
 export type Neighbour = { digest: string; likeness: number };
 
 /** A cache of the vectors of one space (a model and its prefixes) by the digest of their text. */
@@ -140,7 +138,6 @@ export class VectorStore {
     return found.sort((a, b) => b.likeness - a.likeness || (a.digest < b.digest ? -1 : 1)).slice(0, limit);
   }
 
-  /** Deletes the vectors of these texts, in every space. */
   forget(digests: readonly string[]): void {
     this.#want(digests);
     this.#inTransaction(() =>

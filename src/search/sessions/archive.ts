@@ -17,7 +17,6 @@ import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
 
-/** A session without its passages. */
 export const SessionHead = v.strictObject({
   agent: v.picklist(AGENT_NAMES),
   id: v.string(),
@@ -55,7 +54,6 @@ const SUFFIX = '.gz';
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_TEXT_BYTES = 1024 * 1024 * 1024;
 
-/** The name of a session's archive. */
 export function nameText({ agent, id }: Pick<SessionHead, 'agent' | 'id'>): string {
   return shortHash(`${agent}\n${id}`, 32);
 }
@@ -75,7 +73,6 @@ export function unpackParts(bytes: Uint8Array): SessionText | null {
   );
 }
 
-/** Where a part of an archive may begin. */
 const PART_START = Buffer.from([0x1f, 0x8b, 0x08]);
 
 /** The intact parts of a damaged archive; null when there are none. */

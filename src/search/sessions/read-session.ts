@@ -36,7 +36,6 @@ export interface TextSource {
   session: FoundSession;
   head: SessionHead;
   redactor: Redactor;
-  /** The archive as it is. */
   archive: Buffer | null;
   /** The checkpoint that was returned with that archive. */
   kept: Uint8Array | null;
@@ -144,7 +143,6 @@ function readOn(
   }
 }
 
-/** The archive with the new text. */
 export function joinArchive(archive: Buffer | null, { stays, parts }: NewText): Uint8Array[] {
   return stays.bytes === 0 ? parts : [(archive ?? Buffer.alloc(0)).subarray(0, stays.bytes), ...parts];
 }
@@ -210,7 +208,6 @@ class LineOffsets {
 
 const PART_CHARACTERS = 512 * 1024;
 
-/** Packs passages into parts as they come. */
 class PartCollector {
   readonly #head: SessionHead;
   readonly #redactor: Redactor;

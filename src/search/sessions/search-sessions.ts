@@ -32,12 +32,10 @@ export type SessionHits = { hits: SearchHit[]; outcome: SessionsOutcome };
 export interface SessionsQuery {
   query: SearchQuery;
   parsed: ParsedQuery;
-  /** The current project. */
   here: string | null;
   sync: SyncOptions;
 }
 
-/** How many passages of one session are shown. */
 const MOST_OF_A_SESSION = 3;
 
 /** Finds passages of the sessions on this machine, including those that their agents have deleted; best first. */
@@ -98,7 +96,6 @@ export async function readAllSessions(
   return { ...result, by, sessions: listTexts(store).length };
 }
 
-/** A passage and its session. */
 type FoundPassage = Pick<SessionRow, 'head' | 'gone'> & { passage: Passage };
 
 type GatheredPassages = PassageCandidates & { outcome: SessionsOutcome };

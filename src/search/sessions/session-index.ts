@@ -61,7 +61,6 @@ export interface SessionRow {
   /** Identifies the archive that the passages were read from. */
   archive: string;
   passages: number;
-  /** The agent has deleted the session. */
   gone: boolean;
 }
 
@@ -88,7 +87,6 @@ function readSessionRow(row: unknown): SessionRow {
 
 export const PASSAGES: MarkedTable = describeTable('passages', 'n session place line offset at speaker text');
 
-/** A row of `passages`. */
 export interface PassageRow {
   n: number;
   session: number;
@@ -123,7 +121,6 @@ export function listSessions(database: SqlDatabase): SessionRow[] {
   return database.prepare(`SELECT ${SESSIONS.columns} FROM sessions ORDER BY key`).all().map(readSessionRow);
 }
 
-/** The checkpoint of a session's transcript. */
 export function findReading(database: SqlDatabase, name: string): Uint8Array | null {
   const row = database.prepare('SELECT reading FROM sessions WHERE name = ?').get(name);
   const bytes: unknown = Reflect.get(Object(row), 'reading');
@@ -134,9 +131,7 @@ function tagsOf({ agent, project }: SessionHead): string[] {
   return [tagOfAgent(agent), ...(project === null ? [] : [tagOfProject(project.id)])];
 }
 
-/** A session as it is to be indexed. */
 export interface TextChange extends Omit<SessionRow, 'key' | 'passages'> {
-  /** The checkpoint for the next reading. */
   reading: Uint8Array | null;
   /** So many passages stay as they are; with 0, those that are equal do. */
   stays: number;

@@ -44,11 +44,8 @@ export interface SyncOptions {
   most?: { sessions: number; bytes: number };
 }
 
-/** How many sessions are not searched in full, and why. */
 export interface SyncResult {
-  /** They have grown, or are new. */
   behind: number;
-  /** They could not be read. */
   unread: number;
   /** Their archives are damaged, and their agents have deleted them. */
   damaged: number;

@@ -96,18 +96,7 @@ function checkFolder({ path, name }: Entry, place: string): Finding | null {
 }
 
 /** Folders whose files are checked elsewhere, or can be made again. */
-const UNCHECKED = [
-  JOURNAL,
-  LOCKS,
-  READINGS,
-  INSTALLS,
-  READY,
-  SPOOL,
-  LOG,
-  DOCUMENTS,
-  PUBLISHED,
-  SESSION_TEXTS,
-];
+const SKIPPED = [JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG, DOCUMENTS, PUBLISHED, SESSION_TEXTS];
 
 /** Databases that can be made again, with their companion files. */
 const CACHES = /^(?:index|search|sessions|vectors)\.(?:sqlite(?:-journal|-wal|-shm)?|sum)$/;
@@ -115,7 +104,7 @@ const CACHES = /^(?:index|search|sessions|vectors)\.(?:sqlite(?:-journal|-wal|-s
 function checkFile(store: Store, entry: Entry, parts: readonly string[], check: FileCheck): Finding | null {
   const { path, name } = entry;
   const [area = ''] = parts;
-  const isKnown = parts.length > 1 ? UNCHECKED.includes(area) : name === REDACTION_KEY || CACHES.test(name);
+  const isKnown = parts.length > 1 ? SKIPPED.includes(area) : name === REDACTION_KEY || CACHES.test(name);
   if (isTempName(name)) return isAbandonedTemp(path) ? describeLeftover(path) : null;
   if (area === HANDOVERS && idOfName(name) !== null) return checkHandoverFile(store, entry, check);
   if (area === LEAVING && idOfName(name) !== null)
@@ -170,7 +159,6 @@ function warn(code: string, path: string, message: string): Finding {
   return { code, level: 'warning', path, message, remedy: null };
 }
 
-/** Moves a file into quarantine. */
 export function setAside(path: string, reason: string): Remedy {
   const apply = (store: Store): void => quarantineFile(store, path, { reason });
   return { description: 'move it to the quarantine', apply };
