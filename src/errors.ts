@@ -105,3 +105,22 @@ export function hasErrno(error: unknown, ...codes: readonly string[]): error is 
 export function isErrno(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
+
+export function isHandoverError(error: unknown): error is HandoverError {
+  return error instanceof HandoverError;
+}
+
+/** A failure that is no bug: one of ours, or of the file system or another process. */
+export function isFailure(error: unknown): error is Error {
+  return error instanceof HandoverError || isErrno(error);
+}
+
+/** What `work` returns, or `instead` where it fails in an expected way. */
+export function catchIf<T, U>(isExpected: (error: unknown) => boolean, instead: U, work: () => T): T | U {
+  try {
+    return work();
+  } catch (error) {
+    if (isExpected(error)) return instead;
+    throw error;
+  }
+}

@@ -1,6 +1,6 @@
 import type { Fact } from '../model/fact.ts';
 import { cutAtWord } from '../model/text.ts';
-import { draftFact, type Valuation, weighNames } from './facts.ts';
+import { draftFact, OBSERVED, type Valuation, weighNames } from './facts.ts';
 import { covers, didFail, findFailureLines, findTally, isCheck } from './outcome.ts';
 import type { CommandRun, SessionLog } from './session-log.ts';
 import { type Segment, splitSegments } from './shell.ts';
@@ -35,16 +35,14 @@ function draftCommand(log: SessionLog, valuation: Valuation, lastRun: LastRun): 
   const check = isCheck(use);
   const outcome = failed ? findFailureLines(run.output, 1)[0] : check ? findTally(run.output) : null;
   // A command is shown for itself: files in it that probably do not matter must not count against it.
-  const gains = Object.entries(weighNames(`${text}\n${outcome ?? ''}`, valuation)).filter(
-    ([, points]) => points > 0,
-  );
+  const weighed = Object.entries(weighNames(`${text}\n${outcome ?? ''}`, valuation));
+  const gains = weighed.filter(([, points]) => points > 0);
   return draftFact(check ? 'check' : 'command', {
     text: cutAtWord(text.replaceAll('`', "'"), MAX_COMMAND_BYTES),
     subject: use,
     line: run.line,
     status: statusOf(run, failed),
-    trust: 'observed',
-    origin: 'tool',
+    ...OBSERVED,
     weight: {
       points: check ? CHECK_POINTS : 0,
       age: log.calls - run.call,
@@ -78,9 +76,8 @@ function findErrors(log: SessionLog, valuation: Valuation, lastRuns: readonly La
     if (facts.length >= MAX_ERRORS) break;
     const uses = splitSegments(run.command).map((segment) => segment.use);
     if (uses.length === 0 || !didFail(run)) continue;
-    const closed = successes.some(
-      (success) => success.run.call > run.call && uses.some((use) => covers(success.use, use)),
-    );
+    const later = successes.filter((success) => success.run.call > run.call);
+    const closed = later.some((success) => uses.some((use) => covers(success.use, use)));
     const age = log.calls - run.call;
     const lines = findFailureLines(run.output, closed ? LINES_OF_CLOSED : LINES_OF_OPEN);
     for (const [index, line] of lines.entries()) {
@@ -88,8 +85,7 @@ function findErrors(log: SessionLog, valuation: Valuation, lastRuns: readonly La
         text: cutAtWord(line, MAX_ERROR_BYTES),
         line: run.line,
         status: closed ? 'closed' : 'open',
-        trust: 'observed',
-        origin: 'tool',
+        ...OBSERVED,
         weight: {
           points: closed || index > 0 ? 0 : Math.round((OPEN_POINTS * FRESH) / (FRESH + age)),
           age,
@@ -103,7 +99,6 @@ function findErrors(log: SessionLog, valuation: Valuation, lastRuns: readonly La
   return facts;
 }
 
-/** Calls without a result. */
 export function findRunningFacts(log: SessionLog): Fact[] {
   const facts = [...log.pending.values()]
     .filter((call) => call.source !== 'answer')
@@ -112,8 +107,7 @@ export function findRunningFacts(log: SessionLog): Fact[] {
         text: cutAtWord(what.replace(/\s+/g, ' '), MAX_ERROR_BYTES),
         line,
         status: 'unfinished',
-        trust: 'observed',
-        origin: 'tool',
+        ...OBSERVED,
         weight: { points: 3000, age: log.calls - call },
       }),
     );

@@ -2,7 +2,7 @@ import type { Event } from '../model/event.ts';
 import type { Fact } from '../model/fact.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
 import { findCommandFacts, findRunningFacts } from './commands.ts';
-import { draftFact, valueNames } from './facts.ts';
+import { BY_AGENT, draftFact, valueNames } from './facts.ts';
 import { findFileFacts } from './files.ts';
 import { findPromptFacts, findTaskFacts } from './prompts.ts';
 import { keepProse } from './prose.ts';
@@ -10,7 +10,6 @@ import { findMentionFacts, findReferenceFacts } from './references.ts';
 import { closeSessionLog, findCurrentPrompt, logEvent, SessionLog } from './session-log.ts';
 import { findBlockerFacts, findStatementFacts } from './statements.ts';
 
-/** Everything worth carrying over from a session. */
 export interface Distillation {
   title: string;
   facts: Fact[];
@@ -43,8 +42,10 @@ export function distillLog(log: SessionLog): Distillation {
     ...findReferenceFacts(log, valuation),
     ...findMentionFacts(log, valuation),
   ].filter((fact) => fact !== null);
+  const current = log.prompts[findCurrentPrompt(log)];
+  const title = cutToBytes(cleanLine(current?.text ?? ''), MAX_TITLE_BYTES);
   return {
-    title: findTitle(log),
+    title: title || 'a session without a request',
     facts: [...new Map(facts.map((fact) => [fact.id, fact])).values()],
     cwd: log.cwd,
     model: log.model,
@@ -54,23 +55,15 @@ export function distillLog(log: SessionLog): Distillation {
 }
 
 const MAX_TITLE_BYTES = 100;
-
-function findTitle(log: SessionLog): string {
-  const current = log.prompts[findCurrentPrompt(log)];
-  return cutToBytes(cleanLine(current?.text ?? ''), MAX_TITLE_BYTES) || 'a session without a request';
-}
-
 const MIN_REPLY_LENGTH = 40;
 
-/** Where the work stopped, in the agent's own words. */
 function findLastReply(log: SessionLog): Fact | null {
   const last = log.replies.findLast((reply) => keepProse(reply.text).length > MIN_REPLY_LENGTH);
   if (last === undefined) return null;
   return draftFact('note', {
     text: keepProse(last.text),
     line: last.line,
-    trust: 'quoted',
-    origin: 'agent',
+    ...BY_AGENT,
     weight: { points: 0, age: log.calls - last.call },
     detail: { role: 'stopped' },
   });

@@ -17,6 +17,11 @@ interface FactParts extends Pick<Fact, 'trust' | 'origin'> {
   subject?: string;
 }
 
+export const OBSERVED = { trust: 'observed', origin: 'tool' } as const;
+export const BY_GIT = { trust: 'observed', origin: 'git' } as const;
+export const BY_AGENT = { trust: 'quoted', origin: 'agent' } as const;
+export const BY_HUMAN = { trust: 'quoted', origin: 'human' } as const;
+
 /** Null where nothing is left of the text after cleaning. */
 export function draftFact(kind: FactKind, parts: FactParts): Fact | null {
   const text = cutToBytes(cleanText(parts.text).trim(), MAX_FACT_TEXT_BYTES);
@@ -38,11 +43,7 @@ export function draftFact(kind: FactKind, parts: FactParts): Fact | null {
  * features times integer weights, in tenths of a logit; its value is the worth of its kind times the probability that the
  * score stands for, rounded to whole points.
  */
-interface ScoredName extends Surroundings {
-  name: string;
-  mentions: Mentions;
-  log: SessionLog;
-}
+type ScoredName = Surroundings & { name: string; mentions: Mentions; log: SessionLog };
 
 const DOCUMENT = /\.(?:mdx?|txt|json|ya?ml|toml|mod|sum|lock)$/;
 const TOOL_SOURCES = ['output', 'content', 'hits'] as const;
@@ -148,7 +149,6 @@ function buildModel({ bias, ...weights }: Weights): (scored: ScoredName) => numb
   };
 }
 
-/** What a needed name of each kind is worth, in points. */
 const WORTH = {
   file: 20_510,
   symbol: 7500,

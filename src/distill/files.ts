@@ -96,7 +96,7 @@ type CountsByFile = Map<string, Map<string, number>>;
 
 /** By path, the symbols to list with a file: each with the one file where it was worked on most. */
 function assignSymbols(log: SessionLog, valuation: Valuation): CountsByFile {
-  const homes = new Map<string, Map<string, number>>();
+  const homes: CountsByFile = new Map();
   for (const [symbol, files] of log.index.editedIn)
     homes.set(symbol, new Map([...files].map(([file, edits]) => [file, 2 + edits])));
   for (const { path, names } of log.results) {
@@ -134,9 +134,7 @@ function findQualifiedNames(valuation: Valuation): Map<string, string> {
   const valued = [...valuation.values.qualified]
     .filter(([name, points]) => points >= SMALLEST_QUALIFIED && QUALIFIED.test(name))
     .sort(([a, left], [b, right]) => left - right || (a < b ? 1 : -1));
-  return new Map(
-    valued.map(([name]) => [name.slice(Math.max(name.lastIndexOf('.'), name.lastIndexOf(':')) + 1), name]),
-  );
+  return new Map(valued.map(([name]) => [name.replace(/^.*[.:]/, ''), name]));
 }
 
 /** Where the symbol was worked on most; of several, the file with the fewest symbols, then the one touched last. */
@@ -148,9 +146,8 @@ function chooseHome(
   const homes = [...candidates].flatMap(([path, weight]) => {
     const file = touched.get(path);
     const listed = assigned.get(path)?.size ?? 0;
-    return file === undefined || listed >= MAX_SYMBOLS
-      ? []
-      : [{ path, weight, listed, last: lastTouch(file) }];
+    if (file === undefined || listed >= MAX_SYMBOLS) return [];
+    return [{ path, weight, listed, last: lastTouch(file) }];
   });
   const [best] = homes.sort(
     (a, b) => b.weight - a.weight || a.listed - b.listed || b.last - a.last || (a.path < b.path ? -1 : 1),

@@ -18,25 +18,18 @@ type ProseSource = 'user' | 'agent' | 'summary' | 'task' | 'plan';
 type EditSource = 'added' | 'kept' | 'removed';
 type CallSource = 'opened' | 'command' | 'pattern';
 type ResultSource = 'output' | 'content' | 'hits' | 'report' | 'answer' | 'other';
-/** Where a name was met. */
 export type MentionSource = ProseSource | EditSource | CallSource | ResultSource;
 
 export const NAME_KINDS = ['symbol', 'qualified', 'error', 'reference', 'file', 'stem'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
 /** How often, and at which call last. */
-interface Tally {
-  count: number;
-  last: number;
-}
+type Tally = { count: number; last: number };
 
-export interface Mentions extends Tally {
-  by: Map<MentionSource, Tally>;
-}
+export type Mentions = Tally & { by: Map<MentionSource, Tally> };
 
 type Counts = Map<string, Map<string, number>>;
 
-/** An empty map for each kind of name. */
 export function openNameMaps<T>(): Record<NameKind, Map<string, T>> {
   return {
     symbol: new Map(),
@@ -48,7 +41,6 @@ export function openNameMaps<T>(): Record<NameKind, Map<string, T>> {
   };
 }
 
-/** Every name that came up in a session, or in a window of it. */
 export class NameIndex {
   names: Record<NameKind, Map<string, Mentions>> = openNameMaps();
   backticked = new Set<string>();
@@ -61,10 +53,7 @@ export class NameIndex {
   smallestListing = new Map<string, number>();
 }
 
-interface Place {
-  source: MentionSource;
-  call: number;
-}
+type Place = { source: MentionSource; call: number };
 
 function addMention(index: NameIndex, kind: NameKind, name: string, { source, call }: Place): void {
   const known = index.names[kind];
@@ -197,7 +186,6 @@ function joinCounts(joined: Counts, more: Counts): void {
   for (const [key, counts] of more) for (const [item, count] of counts) addCount(joined, key, item, count);
 }
 
-/** Something whose names are still to be indexed. */
 type QueueItem =
   | { kind: 'text'; text: string; place: Place }
   | { kind: 'file'; path: string; place: Place }
@@ -209,7 +197,6 @@ type QueueItem =
  */
 export class NameWindow {
   queue: QueueItem[] = [];
-  /** Characters of the queued texts. */
   length = 0;
   index: NameIndex = new NameIndex();
 }
@@ -235,7 +222,6 @@ export function queueForIndex(windows: readonly NameWindow[], item: QueueItem): 
   if (window.length > MAX_QUEUED) flushWindow(window);
 }
 
-/** Indexes all that is queued. */
 export function flushWindow(window: NameWindow): void {
   const { queue, index } = window;
   window.queue = [];

@@ -41,9 +41,7 @@ export function findPaths(text: string): string[] {
 /** Words as only code has them: with an inner capital, an underscore, or called. */
 export function findSymbols(text: string): string[] {
   const words = findAll(WORD, text).map((word) => (word.startsWith('\\') ? word.replace(ESCAPE, '') : word));
-  const humped = words.filter(
-    (word) => INNER_HUMP.test(word) && !word.endsWith('_') && !isMixed(word) && !isEncoded(word),
-  );
+  const humped = words.filter((word) => INNER_HUMP.test(word) && !word.endsWith('_') && !isOdd(word));
   const called = findAll(CALL, text).map((call) => call.slice(0, -2));
   return [...new Set([...humped, ...called])].filter((word) => word !== '__proto__');
 }
@@ -52,19 +50,18 @@ const LONGEST_WITH_DIGITS = 30;
 const SHORTEST_ENCODED = 12;
 const LETTERS_PER_HUMP = 2.5;
 
-/** A hash, key or other encoded data: too long for a name with digits, or with too many capitals. */
-function isEncoded(word: string): boolean {
+/**
+ * With inner capitals and underscores, as the long names of test cases; or a hash, key or other encoded data: too long for
+ * a name with digits, or with too many capitals.
+ */
+function isOdd(word: string): boolean {
+  if (word.includes('_') && /[a-z][A-Z]|[A-Z][a-z]/.test(word)) return true;
   if (!/\d/.test(word)) return false;
   const humps = word.match(/[A-Z]+[a-z]*|[a-z]+/g)?.length ?? 0;
   return (
     word.length > LONGEST_WITH_DIGITS ||
     (word.length >= SHORTEST_ENCODED && !word.includes('_') && word.length / humps < LETTERS_PER_HUMP)
   );
-}
-
-/** With inner capitals and underscores, as the long names of test cases. */
-function isMixed(word: string): boolean {
-  return word.includes('_') && /[a-z][A-Z]|[A-Z][a-z]/.test(word);
 }
 
 export function findQualified(text: string): string[] {
@@ -117,7 +114,6 @@ function findAll(pattern: RegExp, text: string): string[] {
   return matches.length < 2 ? matches : [...new Set(matches)];
 }
 
-/** Every name in a text, each once. */
 export interface Names {
   paths: readonly string[];
   symbols: readonly string[];

@@ -24,9 +24,8 @@ export function findFailureLines(output: string, limit: number): string[] {
   const [specific, others] = ranks;
   if (specific.length + others.length === 0) others.push(...findLines(output, LOCATED, limit));
   const unique = [...new Set(ranks.flat())];
-  const lines = unique.filter(
-    (line) => !unique.some((other) => other.length > line.length && other.includes(line)),
-  );
+  const isPart = (line: string) => unique.some((other) => other.length > line.length && other.includes(line));
+  const lines = unique.filter((line) => !isPart(line));
   if (lines.length > 0) return lines.slice(0, limit);
   const lastLine = output.trimEnd().replace(/^.*\n/s, '');
   return findLines(lastLine, FULL_LINE, 1).slice(0, limit);

@@ -1,5 +1,5 @@
 import type { Fact } from '../model/fact.ts';
-import { draftFact, type Valuation, weighNames } from './facts.ts';
+import { BY_HUMAN, draftFact, type Valuation, weighNames } from './facts.ts';
 import { splitSentences } from './prose.ts';
 import { findCurrentPrompt, type Message, type SessionLog } from './session-log.ts';
 
@@ -41,8 +41,7 @@ export function findPromptFacts(log: SessionLog): (Fact | null)[] {
     return draftFact(kind, {
       text: prompt.text,
       line: prompt.line,
-      trust: 'quoted',
-      origin: 'human',
+      ...BY_HUMAN,
       weight: {
         points: isRecent ? RECENT_POINTS : kind === 'constraint' ? RULE_POINTS : OLDER_POINTS,
         age: calls - prompt.call,
@@ -69,8 +68,7 @@ function findRules(log: SessionLog, prompt: Message): (Fact | null)[] {
       draftFact('constraint', {
         text,
         line: prompt.line,
-        trust: 'quoted',
-        origin: 'human',
+        ...BY_HUMAN,
         weight: { points: RULE_SENTENCE_POINTS, age: log.calls - prompt.call },
       }),
     );
@@ -80,7 +78,6 @@ const OPEN_POINTS = 20_000;
 /** What is done need not be done again, and shows what the rest is about. */
 const DONE_POINTS = 150;
 
-/** The items of the latest plan, with their status. */
 export function findTaskFacts(log: SessionLog, valuation: Valuation): (Fact | null)[] {
   return log.plan.map(({ id, text, status, detail }) =>
     draftFact('task', {

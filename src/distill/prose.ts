@@ -171,7 +171,6 @@ function countWords(text: string): number {
   return spaced.length + Math.floor(unspaced.length / 2);
 }
 
-/** Announcements and phrases. */
 const CHATTER =
   /^(?:let me|let'?s|let us|now,? (?:i|let|we)|i'?ll|i will|i'?m (?:going|now)|i am going|i (?:need|have|can|should|want)(?: to)? (?:see|check|look|read|find|understand|verify|also|now)|great|perfect|good\b|okay|ok\b|sure|yes,? (?:i|let)|wait\b|hmm|actually,? (?:let|wait|i)|oh\b|ah\b|alright|excellent|got it|understood|thanks|you'?re (?:absolutely )?right|sorry|apolog|happy to|feel free|here(?:'s| is| are)|looking at|first,? (?:i|let)|next,? (?:i|let)|then,? (?:i|let)|so,? (?:let|i)\b|want me|would you|shall i|should i|do you want|ready to|just let me|time to|done\b|you(?:'re| are) welcome|the user (?:wants|is asking|asked)|if you need specific details from before)/i;
 

@@ -1,6 +1,6 @@
 import type { Fact } from '../model/fact.ts';
 import { cutAtWord } from '../model/text.ts';
-import { draftFact, type Valuation, weighNames } from './facts.ts';
+import { BY_GIT, draftFact, type Valuation, weighNames } from './facts.ts';
 import type { NameKind } from './name-index.ts';
 import { dropEmphasis, isChatter, splitSentences } from './prose.ts';
 import type { CommandRun, Message, SessionLog } from './session-log.ts';
@@ -29,8 +29,7 @@ function findBranch({ branch }: SessionLog, valuation: Valuation): Fact | null {
   return draftFact('reference', {
     text: `branch ${branch}`,
     line: 0,
-    trust: 'observed',
-    origin: 'git',
+    ...BY_GIT,
     weight: { points: POINTS, age: 0, names: weighNames(branch, valuation) },
     detail: { about: 'branch' },
   });
@@ -43,8 +42,7 @@ function findCommits(log: SessionLog, valuation: Valuation, run: CommandRun): (F
       text: `commit ${hash.slice(0, 10)}${branch === log.branch ? '' : ` on ${branch}`}: ${cutAtWord(message, MAX_MESSAGE_BYTES)}`,
       subject: hash,
       line: run.line,
-      trust: 'observed',
-      origin: 'git',
+      ...BY_GIT,
       weight: { points: POINTS, age: log.calls - run.call, names: weighNames(message, valuation) },
       detail: { about: 'commit' },
     }),
@@ -60,10 +58,8 @@ function findLinks(log: SessionLog): (Fact | null)[] {
   };
   collect('human', log.prompts);
   collect('agent', log.replies);
-  collect(
-    'tool',
-    log.commands.map(({ output, call, line }) => ({ call, line, text: output.slice(0, 4000) })),
-  );
+  const outputs = log.commands.map(({ output, call, line }) => ({ call, line, text: output.slice(0, 4000) }));
+  collect('tool', outputs);
   return [...seen]
     .sort(([, a], [, b]) => b.call - a.call)
     .slice(0, MAX_LINKS)
@@ -122,9 +118,8 @@ interface Passage extends Message {
 function collectPassages(log: SessionLog): Passage[] {
   const toPassages = (origin: Fact['origin'], messages: readonly Message[]): Passage[] =>
     messages.map((message) => ({ ...message, origin, plain: dropEmphasis(message.text), sentences: null }));
-  const reports = log.results
-    .filter((result) => result.source === 'report')
-    .map(({ call, text }) => ({ call, text, line: 0 }));
+  const reported = log.results.filter((result) => result.source === 'report');
+  const reports = reported.map(({ call, text }) => ({ call, text, line: 0 }));
   return [
     [...toPassages('human', log.prompts), ...toPassages('agent', log.replies)],
     toPassages('agent', [...log.summaries, ...log.proposals]),

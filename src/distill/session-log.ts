@@ -24,7 +24,6 @@ export interface Message {
   answer?: true;
 }
 
-/** A call that has no result yet. */
 interface PendingCall {
   call: number;
   what: string;
@@ -74,7 +73,6 @@ export class SessionLog {
   commands: CommandRun[] = [];
   /** By the agent's id of the call. */
   pending = new Map<string, PendingCall>();
-  /** The latest results only. */
   results: ToolResult[] = [];
   /** Whether the next prompt answers a question of the agent. */
   answering = false;
@@ -82,7 +80,6 @@ export class SessionLog {
   /** The provider's limit or error that ended the session; null once the session went on. */
   stop: Message | null = null;
   windows: NameWindow[] = [new NameWindow()];
-  /** All names, once the log is closed. */
   index: NameIndex = new NameIndex();
   cwd: string | null = null;
   branch: string | null = null;
@@ -140,8 +137,6 @@ export function logEvent(log: SessionLog, event: Event): void {
       break;
     case 'limit':
       log.stop = toMessage(event.text);
-      break;
-    case 'injected':
       break;
   }
 }
@@ -337,8 +332,6 @@ const SUBSTANTIVE_BYTES = 25;
 
 /** The position of the request being worked on: the last substantive one that answers no question, else the last; -1 without any. */
 export function findCurrentPrompt({ prompts }: SessionLog): number {
-  const substantive = prompts.findLastIndex(
-    (prompt) => !prompt.answer && countUtf8Bytes(prompt.text) > SUBSTANTIVE_BYTES,
-  );
+  const substantive = prompts.findLastIndex((p) => !p.answer && countUtf8Bytes(p.text) > SUBSTANTIVE_BYTES);
   return substantive === -1 ? prompts.length - 1 : substantive;
 }

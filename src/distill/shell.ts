@@ -45,11 +45,9 @@ function flagsByProgram(text: string): ReadonlyMap<string, ReadonlySet<string>> 
   );
 }
 
-/** A simple command that is worth a fact. */
 export interface Segment {
   /** As typed, on one line, without assignments and redirections. */
   text: string;
-  /** The environment variables set for it. */
   environment: string[];
   /** Program and first word-like argument, as `npm test`. */
   stem: string;

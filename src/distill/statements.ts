@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from '../model/fact.ts';
 import { cutAtWord, findContentWords } from '../model/text.ts';
-import { draftFact, type Valuation, weighNames } from './facts.ts';
+import { BY_AGENT, draftFact, OBSERVED, type Valuation, weighNames } from './facts.ts';
 import { dropEmphasis, HEADING, isChatter, joinLines, proseLines, splitSentences } from './prose.ts';
 import type { Message, SessionLog } from './session-log.ts';
 
@@ -33,9 +33,7 @@ const CUE =
 const LASTING: ReadonlySet<FactKind> = new Set(['decision', 'rejected', 'blocker']);
 const LASTING_POINTS = 200;
 
-interface Statement extends Message {
-  from: 'reply' | 'proposal' | 'summary' | 'task';
-}
+type Statement = Message & { from: 'reply' | 'proposal' | 'summary' | 'task' };
 
 /** What the agent stated, sentence by sentence, in replies, proposed plans, the last summary and tasks: the best for their length. */
 export function findStatementFacts(log: SessionLog, valuation: Valuation): Fact[] {
@@ -45,7 +43,7 @@ export function findStatementFacts(log: SessionLog, valuation: Valuation): Fact[
   const unique = new Map<string, Fact>();
   for (const { kind, text, line, weight, wordPoints, lasting, from } of ranked) {
     const detail = { word: Math.round(wordPoints * 10) / 10, lasting, from };
-    const fact = draftFact(kind, { text, line, trust: 'quoted', origin: 'agent', weight, detail });
+    const fact = draftFact(kind, { text, line, ...BY_AGENT, weight, detail });
     if (fact !== null && !unique.has(fact.id)) unique.set(fact.id, fact);
     if (unique.size === MAX_STATEMENTS) break;
   }
@@ -59,14 +57,10 @@ const PASSING =
 function collectStatements(log: SessionLog): Statement[] {
   const split = (from: Statement['from'], messages: readonly Message[]): Statement[] =>
     messages.flatMap((message) => splitSentences(message.text).map((text) => ({ ...message, text, from })));
-  const summaries = log.summaries
-    .slice(-1)
-    .map((summary) => ({ ...summary, text: summary.text.replace(PASSING, '\n') }));
-  const tasks = log.plan.map((item) => ({
-    call: log.calls,
-    line: log.planLine,
-    text: `${item.text}.\n${item.detail ?? ''}`,
-  }));
+  const [summary] = log.summaries.slice(-1);
+  const summaries = summary === undefined ? [] : [{ ...summary, text: summary.text.replace(PASSING, '\n') }];
+  const { calls: call, planLine: line } = log;
+  const tasks = log.plan.map(({ text, detail }) => ({ call, line, text: `${text}.\n${detail ?? ''}` }));
   return [
     ...split('reply', log.replies),
     ...split('proposal', log.proposals.slice(-2)),
@@ -100,17 +94,13 @@ export function findBlockerFacts(log: SessionLog): (Fact | null)[] {
     draftFact('question', {
       text: cutAtWord(text.replace(/\s+/g, ' ').replace(/^\s*(?:[-*•]|\d+[.)])\s+/, ''), MAX_BYTES),
       line,
-      trust: 'quoted',
-      origin: 'agent',
+      ...BY_AGENT,
       ...common,
     }),
   );
   if (stop === null) return questions;
   const text = `the session was stopped: ${cutAtWord(stop.text.replace(/\s+/g, ' '), MAX_BYTES)}`;
-  return [
-    draftFact('blocker', { text, line: stop.line, trust: 'observed', origin: 'tool', ...common }),
-    ...questions,
-  ];
+  return [draftFact('blocker', { text, line: stop.line, ...OBSERVED, ...common }), ...questions];
 }
 
 /** Questions asked by a call, and those at the end of the last reply if no call followed it. */

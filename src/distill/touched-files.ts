@@ -1,12 +1,10 @@
 import { baseName } from '../model/paths.ts';
 import { findPaths } from './names.ts';
 
-/** A file that a session read, edited, removed or only named. */
 export class TouchedFile {
   path: string;
   line: number;
   edits = 0;
-  /** Edits that were refused or failed. */
   failures = 0;
   created = false;
   deleted = false;
@@ -54,7 +52,6 @@ export function isOutsideWork(path: string): boolean {
   return OUTSIDE_WORK.test(path);
 }
 
-/** A file or folder that a command removes, moves or restores. */
 export interface Removal {
   path: string;
   /** Where it is moved to; null where it is removed. */

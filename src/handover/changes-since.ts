@@ -21,7 +21,7 @@ export function findChanges(handover: Handover, place: Place, machine: Machine):
       .filter((fact) => fact.kind === 'file' && fact.status !== 'deleted' && fact.status !== 'mentioned')
       .slice(0, MAX_FILES_LOOKED_AT)
       .flatMap((fact) => {
-        const change = compareFile(fact, { path: locate(fact, handover, { place, machine }), since });
+        const change = compareFile(fact, locate(fact, handover, place, machine), since);
         return change === null ? [] : [{ path: fact.text, change }];
       }),
   };
@@ -47,11 +47,7 @@ function listNewer(commits: readonly Commit[], earlier: string | null): Commit[]
 }
 
 /** Declared paths start from the root, captured ones from the folder that the agent worked in. */
-function locate(
-  fact: Fact,
-  { workspace }: Handover,
-  { place, machine }: { place: Place; machine: Machine },
-): string {
+function locate(fact: Fact, { workspace }: Handover, place: Place, machine: Machine): string {
   const from = fact.trust === 'declared' ? place.root : resolve(place.root, workspace.folder);
   return resolve(from, expandHome(fact.text, machine));
 }
@@ -59,10 +55,7 @@ function locate(
 const MAX_COMPARED_BYTES = 32 * 1024 * 1024;
 
 /** By content where its digest is known, else by the time of its last change. */
-function compareFile(
-  { probe }: Fact,
-  { path, since }: { path: string; since: number },
-): 'changed' | 'gone' | null {
+function compareFile({ probe }: Fact, path: string, since: number): 'changed' | 'gone' | null {
   const digest = probe?.sha256 ?? null;
   const head = readHead(path, digest === null ? 0 : MAX_COMPARED_BYTES);
   if (head === null) return pathExists(path) ? null : 'gone';

@@ -1,13 +1,6 @@
 import { resolve } from 'node:path';
-import { HandoverError, isErrno } from '../errors.ts';
-import {
-  computeFactId,
-  type Fact,
-  type FactKind,
-  MAX_FACT_TEXT_BYTES,
-  MAX_FACTS,
-  type Probe,
-} from '../model/fact.ts';
+import { catchIf, HandoverError, isFailure } from '../errors.ts';
+import { computeFactId, type Fact, type FactKind, MAX_FACT_TEXT_BYTES, MAX_FACTS } from '../model/fact.ts';
 import {
   HANDOVER_SCHEMA,
   MAX_AGENT_BYTES,
@@ -53,12 +46,14 @@ export interface Declaration {
 /** Everything of a handover but its id and time. Throws a coded error that names the part which cannot be kept. */
 export function declareHandover(declaration: Declaration, place: Place, machine: Machine): UnstampedDraft {
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
-  const title = declaration.title === undefined ? deriveTitle(summary) : cleanLine(declaration.title);
-  if (title === '') {
+  const [first = ''] = summary.split('\n');
+  const derived = cutToBytes(cleanLine(first), MAX_DERIVED_TITLE_BYTES);
+  const title = declaration.title === undefined ? derived : cleanLine(declaration.title);
+  if (title === '')
     throw new HandoverError('HANDOVER_USAGE', 'a handover needs a title or a summary', {
       hint: 'Give --title TEXT, or --summary TEXT whose first line can serve as the title.',
     });
-  }
+  const id = declaration.sessionId;
   const agent = limitBytes(cleanLine(declaration.agent), MAX_AGENT_BYTES, 'the name of the agent');
   if (agent === '')
     throw new HandoverError('HANDOVER_USAGE', 'the name of the agent is empty', {
@@ -68,14 +63,7 @@ export function declareHandover(declaration: Declaration, place: Place, machine:
     schema: HANDOVER_SCHEMA,
     expires_at: null,
     project: place.project,
-    session: {
-      agent,
-      id: declaration.sessionId,
-      terminal: null,
-      model: null,
-      transcript: null,
-      started_at: null,
-    },
+    session: { agent, id, terminal: null, model: null, transcript: null, started_at: null },
     workspace: place.workspace,
     title: limitBytes(title, MAX_TITLE_BYTES, 'the title'),
     summary,
@@ -88,11 +76,6 @@ export function declareHandover(declaration: Declaration, place: Place, machine:
 
 const MAX_DERIVED_TITLE_BYTES = 100;
 
-function deriveTitle(summary: string): string {
-  const [first = ''] = summary.split('\n');
-  return cutToBytes(cleanLine(first), MAX_DERIVED_TITLE_BYTES);
-}
-
 function collectFacts(declaration: Declaration, place: Place, machine: Machine): Fact[] {
   const { by, pinAll } = declaration;
   const facts = [
@@ -101,21 +84,13 @@ function collectFacts(declaration: Declaration, place: Place, machine: Machine):
     ...declaration.files.map((path) => makeFileFact(path, place, machine, { by, pinned: pinAll })),
   ];
   const unique = [...new Map(facts.map((fact) => [fact.id, fact])).values()];
-  if (unique.length > MAX_FACTS) {
-    throw new HandoverError(
-      'HANDOVER_TEXT_TOO_LARGE',
-      `${unique.length} facts are more than the ${MAX_FACTS} a handover holds`,
-    );
-  }
-  return unique;
+  if (unique.length <= MAX_FACTS) return unique;
+  const message = `${unique.length} facts are more than the ${MAX_FACTS} a handover holds`;
+  throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', message);
 }
 
-interface FactMarks {
-  by: 'human' | 'agent';
-  pinned: boolean;
-}
+type FactMarks = { by: 'human' | 'agent'; pinned: boolean };
 
-/** A fact that somebody stated on purpose. */
 export function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
   const cleaned = limitBytes(cleanText(text).trim(), MAX_FACT_TEXT_BYTES, `a ${kind}`);
   if (cleaned === '')
@@ -124,17 +99,11 @@ export function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
 }
 
 function toFact(kind: FactKind, text: string, { by, pinned }: FactMarks): Fact {
-  return {
-    id: computeFactId(kind, text),
-    kind,
-    text,
-    trust: 'declared',
-    origin: by,
-    sources: [],
-    ...(pinned ? { pinned: true } : {}),
-  };
+  const id = computeFactId(kind, text);
+  return { id, kind, text, trust: 'declared', origin: by, sources: [], ...(pinned ? { pinned: true } : {}) };
 }
 
+/** With the digest of the content, to detect a change later; null for anything but a readable file within the limit. */
 function makeFileFact(path: string, place: Place, machine: Machine, marks: FactMarks): Fact {
   const absolute = resolve(machine.cwd, path);
   const inside = toRelativePath(place.root, absolute);
@@ -143,23 +112,15 @@ function makeFileFact(path: string, place: Place, machine: Machine, marks: FactM
   const text = limitBytes(shown.toWellFormed(), MAX_FACT_TEXT_BYTES, 'a file path');
   if (text === '')
     throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Give --file PATH.' });
-  return { ...toFact('file', text, marks), probe: probeFile(text, absolute) };
+  const sha256 = catchIf(isUnreadable, null, () => sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)));
+  return { ...toFact('file', text, marks), probe: { path: text, sha256 } };
 }
 
 const MAX_PROBED_BYTES = 32 * 1024 * 1024;
 
-/** The digest of the content, to detect a change later; null for anything but a readable file within the limit. */
-function probeFile(path: string, absolute: string): Probe {
-  try {
-    return { path, sha256: sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)) };
-  } catch (error) {
-    if (!isErrno(error) && !(error instanceof HandoverError) && !isInvalidPath(error)) throw error;
-    return { path, sha256: null };
-  }
-}
-
 /** Node refuses a path with a NUL before it asks the system. */
-function isInvalidPath(error: unknown): boolean {
+function isUnreadable(error: unknown): boolean {
+  if (isFailure(error)) return true;
   return error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
 }
 
@@ -167,9 +128,7 @@ function isInvalidPath(error: unknown): boolean {
 export function limitBytes(text: string, maxBytes: number, what: string): string {
   const bytes = countUtf8Bytes(text);
   if (bytes <= maxBytes) return text;
-  throw new HandoverError(
-    'HANDOVER_TEXT_TOO_LARGE',
-    `${what} has ${bytes} bytes; at most ${maxBytes} can be kept`,
-    { hint: 'Shorten it; a long text can go into a file, which --file of `handover save` names.' },
-  );
+  const message = `${what} has ${bytes} bytes; at most ${maxBytes} can be kept`;
+  const hint = 'Shorten it; a long text can go into a file, which --file of `handover save` names.';
+  throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', message, { hint });
 }

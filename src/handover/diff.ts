@@ -4,18 +4,11 @@ import { compareCodeUnits } from '../model/hash.ts';
 import { readOutcomes } from './link.ts';
 import { judgeOutcomes, listChanged, type Outcome } from './outcome.ts';
 
-/** How the second of two handovers relates to the first. */
 export type Relation = 'same' | 'follows' | 'later' | 'earlier' | 'another project';
 
-export interface Change<T> {
-  before: T;
-  after: T;
-}
+export type Change<T> = { before: T; after: T };
 
-export interface Parting {
-  fact: Fact;
-  reason: string;
-}
+export type Parting = { fact: Fact; reason: string };
 
 /** Two handovers compared. Each fact of the first is in exactly one of the lists but `added`. */
 export interface HandoverDiff {
@@ -57,7 +50,7 @@ export function diffHandovers(first: Handover, second: Handover): HandoverDiff {
     dropped: [],
     git: diffGit(first, second),
   };
-  for (const fact of first.facts) enter(diff, fact, { outcome: outcomes.get(fact.id), now });
+  for (const fact of first.facts) enter(diff, fact, outcomes.get(fact.id), now);
   return diff;
 }
 
@@ -83,11 +76,7 @@ const ABSENCE: Record<Relation, string> = {
   'another project': 'of the other project',
 };
 
-function enter(
-  diff: HandoverDiff,
-  fact: Fact,
-  { outcome, now }: { outcome: Outcome | undefined; now: ReadonlyMap<string, Fact> },
-): void {
+function enter(diff: HandoverDiff, fact: Fact, outcome: Outcome | undefined, now: Map<string, Fact>): void {
   const after = now.get(fact.id) ?? null;
   if (outcome?.end === 'resolved') diff.resolved.push({ fact, reason: outcome.reason, now: after });
   else if (after !== null) {

@@ -33,11 +33,7 @@ function readPeriod(env: Env, name: string, unit: number): number | null {
 /** Whether a handover may be restored now; if not, why, and which status that gives it, if any. */
 export type Restorability = { ok: true } | { ok: false; reason: string; becomes: 'rejected_stale' | null };
 
-export interface RestoreContext {
-  nowMs: number;
-  freshnessMs: number;
-  status: string;
-}
+export type RestoreContext = { nowMs: number; freshnessMs: number; status: string };
 
 /** Only a pending and fresh one may. Files that have changed since do not matter: the brief lists them. */
 export function judgeRestorable(

@@ -27,9 +27,8 @@ export function linkHandover(
 
 /** The handover with its marks applied, and with what is pinned elsewhere in the project. For showing: not sealed. */
 export function markHandover(handover: Handover, marks: Marks): Handover {
-  const facts = markFacts(handover.facts, handover, marks).filter(
-    (fact) => !isContradicted(fact, handover, marks),
-  );
+  const marked = markFacts(handover.facts, handover, marks);
+  const facts = marked.filter((fact) => !isContradicted(fact, handover, marks));
   const elsewhere = listPinnedElsewhere(handover.facts, marks);
   const pinned = elsewhere.map(({ fact, by }): Fact => ({ ...takeOver(fact, by), pinned: true }));
   return { ...handover, facts: [...facts, ...pinned] };

@@ -127,11 +127,8 @@ function judgeLasting(fact: Fact, comparison: Comparison): Outcome | null {
     return judgeRetold(fact, comparison) ?? (isRewound(fact, comparison) ? dropped(REWOUND) : null);
   if (fact.kind === 'file') return isDeleted(fact, comparison) ? dropped('deleted') : null;
   if (fact.kind !== 'goal' && fact.kind !== 'next') return null;
-  return supersedeByNew(
-    comparison,
-    `a newer ${fact.kind}`,
-    (other) => other.kind === fact.kind && other.trust === 'declared',
-  );
+  const fits = ({ kind, trust }: Fact): boolean => kind === fact.kind && trust === 'declared';
+  return supersedeByNew(comparison, `a newer ${fact.kind}`, fits);
 }
 
 /** What a session said in passing ends with the session. Null when nothing is known to have ended it before. */
@@ -157,11 +154,7 @@ function judgePassing(fact: Fact, comparison: Comparison): Outcome | null {
     case 'file':
       return judgeFile(fact, comparison);
     case 'reference':
-      return supersedeByNew(
-        comparison,
-        'a newer mention',
-        (other) => other.kind === 'reference' && isAbout(other, fact),
-      );
+      return supersedeByNew(comparison, 'a newer mention', (other) => isAbout(other, fact));
     case 'note':
       return judgeNote(fact, comparison);
     default:
@@ -169,8 +162,8 @@ function judgePassing(fact: Fact, comparison: Comparison): Outcome | null {
   }
 }
 
-function supersede(by: Fact | null, reason: string): Outcome | null {
-  return by === null ? null : { end: 'superseded', by: by.id, reason };
+function supersede(by: Fact | undefined, reason: string): Outcome | null {
+  return by === undefined ? null : { end: 'superseded', by: by.id, reason };
 }
 
 /** By the first fitting fact that was not known before. */
@@ -180,20 +173,17 @@ function supersedeByNew(
   fits: (fact: Fact) => boolean,
 ): Outcome | null {
   const newer = [...now.values()].find((fact) => !known.has(fact.id) && fits(fact));
-  return supersede(newer ?? null, reason);
+  return supersede(newer, reason);
 }
 
 /** A request stands until there is another; the rule in it stands beyond its session. */
 function judgeGoal(fact: Fact, comparison: Comparison): Outcome {
-  const rule = comparison.isSameSession
-    ? undefined
-    : comparison.now.get(computeFactId('constraint', fact.text));
+  const { isSameSession, now } = comparison;
+  const rule = isSameSession ? undefined : now.get(computeFactId('constraint', fact.text));
   if (rule !== undefined) return { end: 'superseded', by: rule.id, reason: 'now told as a constraint' };
-  const goals = [...comparison.now.values()].filter(
-    (fact) => fact.kind === 'goal' && fact.origin === 'human',
-  );
-  const current = goals.find((fact) => fact.detail?.role === 'current') ?? goals[0];
-  return supersede(current ?? null, 'a newer request') ?? { end: 'holds' };
+  const goals = [...now.values()].filter(({ kind, origin }) => kind === 'goal' && origin === 'human');
+  const current = goals.find((goal) => goal.detail?.role === 'current') ?? goals[0];
+  return supersede(current, 'a newer request') ?? { end: 'holds' };
 }
 
 function judgeError(fact: Fact, { now }: Comparison): Outcome | null {
@@ -213,26 +203,25 @@ function judgeNote(fact: Fact, comparison: Comparison): Outcome | null {
 /** A session has many of these, and a newer one does not replace an older one. */
 const MANY: ReadonlySet<unknown> = new Set([undefined, 'commit', 'link']);
 
-function isAbout(a: Fact, b: Fact): boolean {
-  return !MANY.has(a.detail?.about) && a.detail?.about === b.detail?.about;
+function isAbout({ kind, detail }: Fact, other: Fact): boolean {
+  return kind === 'reference' && !MANY.has(detail?.about) && detail?.about === other.detail?.about;
 }
 
 function judgeFile(fact: Fact, comparison: Comparison): Outcome | null {
   if (isDeleted(fact, comparison)) return dropped('deleted');
-  const { git } = comparison;
+  const { git, folder } = comparison;
   const isTold = git !== null && git.changed_total !== null && !git.changed_cut;
-  if (!isTold || !isChangedFile(fact) || listChanged(git).has(pathOf(fact, comparison))) return null;
+  if (!isTold || !isChangedFile(fact) || listChanged(git).has(pathOf(fact, folder))) return null;
   return dropped('no longer changed in the working tree');
 }
 
 function isDeleted(fact: Fact, { git, folder }: Comparison): boolean {
-  const path = pathOf(fact, { folder });
-  return [...(git?.staged ?? []), ...(git?.unstaged ?? [])].some(
-    (file) => file.change === 'deleted' && file.path === path,
-  );
+  const path = pathOf(fact, folder);
+  const files = [...(git?.staged ?? []), ...(git?.unstaged ?? [])];
+  return files.some((file) => file.change === 'deleted' && file.path === path);
 }
 
-function pathOf(fact: Fact, { folder }: Pick<Comparison, 'folder'>): string {
+function pathOf(fact: Fact, folder: string): string {
   return folder === '' ? fact.text : `${folder}/${fact.text}`;
 }
 

@@ -44,6 +44,8 @@ export function rateScore(score: number): Rating {
 }
 
 function measureAxes(draft: RatedDraft): QualityAxes {
+  // Without what an agent said in passing in an earlier session.
+  const isTakenOver = ({ sources }: Fact): boolean => sources.some(({ session }) => session !== undefined);
   const facts = draft.facts.filter((fact) => !isPassing(fact) || !isTakenOver(fact));
   const counted = facts.filter(counts);
   const measured: Record<QualityAxis, number | null> = {
@@ -87,23 +89,14 @@ function measureTasks(facts: readonly Fact[]): number | null {
   return shareOf(tasks, (task) => task.status !== undefined && task.status !== 'unknown');
 }
 
-const COUNTED: ReadonlySet<FactKind> = new Set([
-  'goal',
-  'task',
-  'decision',
-  'constraint',
-  'rejected',
-  'blocker',
-  'next',
-  'check',
-]);
+const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'constraint', 'rejected']);
+const COUNTED = new Set<FactKind>([...SETTLED, 'goal', 'task', 'blocker', 'next', 'check']);
 
 /** Facts that the next session will build on. */
 function counts(fact: Fact): boolean {
   return fact.trust === 'declared' || COUNTED.has(fact.kind) || isChangedFile(fact);
 }
 
-const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'constraint', 'rejected']);
 const MOST_EXPECTED = 3;
 
 /**
@@ -136,11 +129,6 @@ function isPassing({ trust, origin }: Fact): boolean {
   return trust === 'quoted' && origin === 'agent';
 }
 
-/** Whether it comes from an earlier session. */
-function isTakenOver({ sources }: Fact): boolean {
-  return sources.some((source) => source.session !== undefined);
-}
-
 function isLinked(fact: Fact): boolean {
   if (fact.kind === 'check') return isSeen(fact) && (fact.status === 'ok' || fact.status === 'failed');
   return isSeen(fact) || typeof fact.probe?.sha256 === 'string';
@@ -159,15 +147,10 @@ function measureBlockers(facts: readonly Fact[]): number {
   const named = facts.filter((fact) => fact.kind === 'blocker' && !isPassing(fact));
   const open = failing.length + named.length;
   if (open === 0) return 1;
-  const explained = new Set(
-    facts
-      .filter((fact) => fact.kind === 'error' && fact.status !== 'closed')
-      .map((fact) => computeFactId('check', String(fact.detail?.command))),
-  );
-  const explainedChecks = failing.filter(
-    (fact) => fact.detail?.outcome !== undefined || explained.has(fact.id),
-  );
-  return (explainedChecks.length + named.length) / (2 * open);
+  const errors = facts.filter((fact) => fact.kind === 'error' && fact.status !== 'closed');
+  const explained = new Set(errors.map(({ detail }) => computeFactId('check', String(detail?.command))));
+  const told = failing.filter(({ id, detail }) => detail?.outcome !== undefined || explained.has(id));
+  return (told.length + named.length) / (2 * open);
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -18,13 +18,10 @@ export function sealHandover(draft: HandoverDraft): Handover {
   const sealed: Handover = { ...checked, checksum: computeChecksum(checked) };
   const bytes = countUtf8Bytes(formatHandover(sealed));
   if (bytes <= RECORD_LIMITS.maxBytes) return sealed;
-  throw new HandoverError(
-    'HANDOVER_TEXT_TOO_LARGE',
-    `the handover has ${bytes} bytes; at most ${RECORD_LIMITS.maxBytes} can be kept`,
-    {
-      hint: 'Save fewer or shorter facts, or several handovers; put long texts in files and name them with --file.',
-    },
-  );
+  const message = `the handover has ${bytes} bytes; at most ${RECORD_LIMITS.maxBytes} can be kept`;
+  throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', message, {
+    hint: 'Save fewer or shorter facts, or several handovers; put long texts in files and name them with --file.',
+  });
 }
 
 /** Rates the quality of a new handover and seals it. */
@@ -45,12 +42,8 @@ export function openHandover(bytes: Uint8Array, id: string, where: string): Hand
   const text = decodeUtf8(bytes, where);
   const value = parseRecord(text, where);
   assertKnownSchema(value, where);
-  const result = v.safeParse(Handover, value);
-  if (!result.success) {
-    const [issue] = result.issues;
-    throw damagedError(where, `field ${v.getDotPath(issue) ?? 'root'} ${issue.message}`);
-  }
-  const handover = result.output;
+  const { success, issues, output: handover } = v.safeParse(Handover, value);
+  if (!success) throw damagedError(where, `field ${v.getDotPath(issues[0]) ?? 'root'} ${issues[0].message}`);
   if (handover.id !== id) throw damagedError(where, 'it holds another id than its name says');
   if (!isIdOfTime(handover)) throw damagedError(where, 'its id does not begin with its time');
   if (handover.checksum !== computeChecksum(handover))
@@ -90,11 +83,9 @@ function assertKnownSchema(value: unknown, where: string): void {
   const { schema } = value;
   if (typeof schema !== 'string' || schema === HANDOVER_SCHEMA || !/^handover\/\d+$/.test(schema)) return;
   if (value.checksum !== computeChecksum(value)) return;
-  throw new HandoverError(
-    'HANDOVER_RECORD_NEWER',
-    `${where} has the form ${schema}, which this version cannot read`,
-    { hint: 'Install the newest agent-handover. The file was not touched.' },
-  );
+  const message = `${where} has the form ${schema}, which this version cannot read`;
+  const hint = 'Install the newest agent-handover. The file was not touched.';
+  throw new HandoverError('HANDOVER_RECORD_NEWER', message, { hint });
 }
 
 function damagedError(where: string, why: string, cause?: unknown): HandoverError {

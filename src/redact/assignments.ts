@@ -50,9 +50,7 @@ function classifyByEnding(name: string): SecretName | null {
 /** The kind of secret that a value is under its name; null where it is none. */
 function judgeValue(secretName: SecretName, value: Value): string | null {
   const { text } = value;
-  const rule = secretName.rules.find(
-    ({ value: shape, check }) => shape.test(text) && check?.(text) !== false,
-  );
+  const rule = secretName.rules.find((each) => each.value.test(text) && each.check?.(text) !== false);
   const isSecret = rule === undefined && secretName.isSecret && isSecretValue(secretName, value);
   const kind = rule?.kind ?? (isSecret ? 'assigned-secret' : null);
   return kind === null || isDummy(text) || isReference(text) ? null : kind;
@@ -82,17 +80,17 @@ function isSecretValue({ name, isPersonal }: SecretName, { text, isQuoted, isSpa
 /** The rest of a line behind the name of an HTTP header. */
 type HeaderLine = Pick<Value, 'text' | 'start'>;
 
+const KIND_OF_SCHEME = new Map([
+  ['bearer', 'bearer-token'],
+  ['basic', 'basic-auth'],
+]);
 const AUTHORIZATION =
   /^(?:([A-Za-z][\w-]{2,20}) {1,3})?(?:(?:token|key|api_key)=)?["']?([\w.~+/=:-]{16,2000})/;
 function findAuthorization({ text, start }: HeaderLine): Span | null {
   const [all = '', scheme = '', secret = ''] = AUTHORIZATION.exec(text) ?? [];
   if (!/\d/.test(secret) || !/[A-Za-z]/.test(secret) || isDummy(secret)) return null;
   const end = start + all.length;
-  const kind = /^bearer$/i.test(scheme)
-    ? 'bearer-token'
-    : /^basic$/i.test(scheme)
-      ? 'basic-auth'
-      : 'authorization';
+  const kind = KIND_OF_SCHEME.get(scheme.toLowerCase()) ?? 'authorization';
   return { kind, start: end - secret.length, end, byContext: true };
 }
 
@@ -105,7 +103,6 @@ function findCookie({ text, start }: HeaderLine): Span | null {
   return isSecret ? { kind: 'cookie', start, end: start + text.length, byContext: true } : null;
 }
 
-/** The secret in a header, if any. */
 function judgeHeader(header: 'authorization' | 'cookie', line: HeaderLine): Span | null {
   return header === 'cookie' ? findCookie(line) : findAuthorization(line);
 }
@@ -133,7 +130,6 @@ const LINE_END = /[\n\r"'\\]/g;
 const TAG_END = /<\//g;
 const DIGIT = /\d/g;
 
-/** Finds the values that names in a text are assigned. */
 export class Assignments {
   readonly #text: string;
   readonly #lineEnds: Lookahead;
@@ -167,7 +163,6 @@ export class Assignments {
     return this.#judge(name, this.#readValue(at, { isSpaced: end < at && mark === '=', isQuery }));
   }
 
-  /** The secret after a flag such as `--password` at `at`. */
   findFlagValue(at: number): Span | null {
     FLAG.lastIndex = at;
     const [all, name] = FLAG.exec(this.#text) ?? [];

@@ -1,10 +1,7 @@
 import { APOSTROPHE, BACKSLASH, IS_BASE64, isBase64, PERCENT, QUOTE } from './prefilter.ts';
 import type { Span } from './rule.ts';
 
-export interface TextRange {
-  start: number;
-  end: number;
-}
+export type TextRange = { start: number; end: number };
 
 /** The text without its escapes; `locate` maps a place in it, or its end, to the place in the original. */
 export function unescapeText(text: string): { text: string; locate: (index: number) => number } {
@@ -39,10 +36,7 @@ export function unescapeText(text: string): { text: string; locate: (index: numb
   return { text: result, locate };
 }
 
-interface Escape {
-  length: number;
-  plain: string;
-}
+type Escape = { length: number; plain: string };
 
 const JOINED = /(["'])\s{0,40}\+\s{0,40}\1/y;
 const CONTINUED = /\\\r?\n[ \t]{0,40}/y;
@@ -102,7 +96,6 @@ export function surroundEscapes(text: string, escapes: readonly number[]): TextR
 
 export const LEAST_RUN = 24;
 const MAX_RUN = 1024 * 1024;
-/** The next line of wrapped base64. */
 const NEXT_LINE = /(?:\\n|\r?\n[ \t]{0,20})([A-Za-z0-9+/]{4,200}={0,2})/y;
 
 /** The runs of base64 characters in bytes that begin at `offset` of a text. Looking from the end of a possible run skips most bytes. */
@@ -151,10 +144,8 @@ export function findEncoded(
     stop = NEXT_LINE.lastIndex;
   }
   const [found] = find(Buffer.from(run, 'base64').toString('latin1'));
-  return {
-    span: found === undefined ? null : { kind: found.kind, start, end: stop, byContext: true },
-    end: stop,
-  };
+  if (found === undefined) return { span: null, end: stop };
+  return { span: { kind: found.kind, start, end: stop, byContext: true }, end: stop };
 }
 
 /** A quick check first: in the base64 of text, every fourth character has the high bits of a printable character or line end. */

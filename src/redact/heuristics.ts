@@ -44,9 +44,8 @@ export function looksLikePassword(
 ): boolean {
   if (value.length < 8) return false;
   const kinds = Math.sign(small) + Math.sign(capitals) + Math.sign(digits) + Math.sign(others);
-  return (
-    kinds >= 2 && small + capitals > 0 && hasDifferent(value, LEAST_DIFFERENT) && !PLAIN_WORDS.test(value)
-  );
+  if (kinds < 2 || small + capitals === 0) return false;
+  return hasDifferent(value, LEAST_DIFFERENT) && !PLAIN_WORDS.test(value);
 }
 
 function hasDifferent(text: string, least: number): boolean {

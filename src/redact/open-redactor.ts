@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { HandoverError, isErrno } from '../errors.ts';
+import { catchIf, isFailure } from '../errors.ts';
 import type { Machine } from '../platform/machine.ts';
 import { findDataFolder } from '../platform/paths.ts';
 import { findSecretKey, REDACTION_KEY, requireSecretKey } from '../platform/secret-file.ts';
@@ -8,7 +8,6 @@ import { Redactor } from './redactor.ts';
 import { readRedactSettings } from './settings.ts';
 
 interface RedactorScope {
-  /** The project whose rules are added. */
   folder: string | null;
   /** Whether to create a missing key; without one, marks are valid for this run only. */
   makesKey: boolean;
@@ -37,11 +36,8 @@ export function prepareRedactors(machine: Machine, { folder, makesKey }: Redacto
 
 /** Null where there is no store that can be read or written. */
 function findKey(machine: Machine, makesKey: boolean): Uint8Array | null {
-  try {
+  return catchIf(isFailure, null, () => {
     const folder = findDataFolder(machine);
     return makesKey ? requireSecretKey(folder, REDACTION_KEY) : findSecretKey(join(folder, REDACTION_KEY));
-  } catch (error) {
-    if (isErrno(error) || error instanceof HandoverError) return null;
-    throw error;
-  }
+  });
 }

@@ -1,6 +1,6 @@
 import type { Rule } from './rule.ts';
 import { NAME_ENDINGS } from './rules/names.ts';
-import { RULES } from './rules/services.ts';
+import { RULES } from './rules/vendors.ts';
 
 /** Finds the few places of a text where a secret may begin: what runs for every character of a text is here. */
 
@@ -163,11 +163,9 @@ function packPair(first: number, second: number): number {
   return (first & ASCII) | ((second & ASCII) << BITS);
 }
 
-/** The three characters at a place of a text as one number. */
 export function packTrigram(text: string, at: number): number {
-  return (
-    packPair(text.charCodeAt(at), text.charCodeAt(at + 1)) | ((text.charCodeAt(at + 2) & ASCII) << (2 * BITS))
-  );
+  const pair = packPair(text.charCodeAt(at), text.charCodeAt(at + 1));
+  return pair | ((text.charCodeAt(at + 2) & ASCII) << (2 * BITS));
 }
 
 /** The two characters at a place, as a number that no trigram has. */
@@ -237,7 +235,6 @@ class Prefilter {
     return this.#triggers.get(packTrigram(text, at));
   }
 
-  /** The trigger of two characters. */
   findShort(text: string, at: number): Trigger | undefined {
     return this.#triggers.get(packShort(text, at));
   }

@@ -1,4 +1,4 @@
-import type { Action, Event } from '../model/event.ts';
+import type { Action, Event, PlanItem } from '../model/event.ts';
 import type { Redactor } from './redactor.ts';
 
 /** Redacts the texts of an event. Ids, times and folders stay. */
@@ -16,17 +16,15 @@ export function redactEvent(event: Event, redactor: Redactor): Event {
     case 'result':
       return { ...event, output: redact(event.output) };
     case 'plan':
-      return {
-        ...event,
-        items: event.items.map(({ detail, ...item }) => ({
-          ...item,
-          text: redact(item.text),
-          ...(detail === undefined ? {} : { detail: redact(detail) }),
-        })),
-      };
+      return { ...event, items: event.items.map((item) => redactItem(item, redact)) };
     case 'compaction':
       return event.summary === null ? event : { ...event, summary: redact(event.summary) };
   }
+}
+
+function redactItem({ detail, ...item }: PlanItem, redact: (text: string) => string): PlanItem {
+  const more = detail === undefined ? {} : { detail: redact(detail) };
+  return { ...item, text: redact(item.text), ...more };
 }
 
 function redactAction(action: Action, redact: (text: string) => string): Action {

@@ -48,7 +48,6 @@ function findPrivateParts(text: string, byHuman = false): Span[] {
 }
 
 export type Redactions = HandoverDraft['redactions'];
-/** By kind, the marks of the secrets found. */
 export type FoundMarks = Map<string, Set<string>>;
 
 /** How deep secrets may hide beside other secrets: deeper only on purpose. */
@@ -87,12 +86,10 @@ export class Redactor {
     return this.#found;
   }
 
-  /** Continues counting from `found`. */
   resume(found: FoundMarks): void {
     this.#found = found;
   }
 
-  /** Whether it has found values by their context. */
   get hasLearnt(): boolean {
     return this.#learnt.size > 0;
   }
@@ -120,25 +117,20 @@ export class Redactor {
   /** Replaces spans found elsewhere, unless they contain an allowed value. */
   replaceSpans(text: string, spans: readonly Span[]): string {
     const allowed = [...this.#settings.allow];
-    const wanted = spans.filter(
-      ({ start, end }) => !allowed.some((value) => text.slice(start, end).includes(value)),
-    );
+    const isAllowed = (found: string): boolean => allowed.some((value) => found.includes(value));
+    const wanted = spans.filter(({ start, end }) => !isAllowed(text.slice(start, end)));
     return this.#replaceAll(text, joinSpans(wanted));
   }
 
   holdsSecret(text: string): boolean {
-    return splitAtPlaceholders(text).some(
-      (piece, index) =>
-        index % 2 === 0 && (this.#find(piece).length > 0 || findPrivateParts(piece).length > 0),
-    );
+    const plain = splitAtPlaceholders(text).filter((_, index) => index % 2 === 0);
+    return plain.some((piece) => this.#find(piece).length > 0 || findPrivateParts(piece).length > 0);
   }
 
   /** Redacts all texts of a fact. If its text changes, so does its id, which is computed from it. */
   redactFact(fact: Fact): Fact {
-    const text = cutToBytes(
-      this.redactText(fact.text, { byHuman: fact.origin === 'human' }),
-      MAX_FACT_TEXT_BYTES,
-    );
+    const redacted = this.redactText(fact.text, { byHuman: fact.origin === 'human' });
+    const text = cutToBytes(redacted, MAX_FACT_TEXT_BYTES);
     const id = text === fact.text ? fact.id : computeFactId(fact.kind, text);
     const { probe, detail } = fact;
     return {
@@ -158,12 +150,11 @@ export class Redactor {
   }
 
   redactRecord(record: object): Record<string, unknown> {
-    return Object.fromEntries(
-      Object.entries(record).map(([name, value]) => [
-        this.redactText(name),
-        typeof value === 'string' ? this.#redactMember(name, value) : this.redactValue(value),
-      ]),
-    );
+    const members = Object.entries(record).map(([name, value]) => [
+      this.redactText(name),
+      typeof value === 'string' ? this.#redactMember(name, value) : this.redactValue(value),
+    ]);
+    return Object.fromEntries(members);
   }
 
   /** The name of a member may show that its value is a secret. */
@@ -213,13 +204,11 @@ export class Redactor {
     if (text.length < SHORTEST) return [];
     const found = findSecrets(text);
     const { rules, allow } = this.#settings;
-    const all =
-      this.#learntPattern === null && rules.length === 0
-        ? found
-        : joinSpans([...found, ...this.#findLearnt(text), ...this.#findByUserRules(text)]);
-    return allow.size === 0
-      ? all
-      : all.filter(({ start, end, value }) => !allow.has(value ?? text.slice(start, end)));
+    const isBare = this.#learntPattern === null && rules.length === 0;
+    const more = isBare ? [] : [...this.#findLearnt(text), ...this.#findByUserRules(text)];
+    const all = isBare ? found : joinSpans([...found, ...more]);
+    if (allow.size === 0) return all;
+    return all.filter(({ start, end, value }) => !allow.has(value ?? text.slice(start, end)));
   }
 
   #findLearnt(text: string): Span[] {
@@ -245,15 +234,12 @@ export class Redactor {
     if (!looksLikePassword(secret) || !/\d/.test(secret) || /\s/.test(secret)) return;
     this.#learnt.set(secret, kind);
     const values = [...this.#learnt.keys()].sort((a, b) => b.length - a.length);
-    this.#learntPattern = new RegExp(values.map(escapePattern).join('|'), 'g');
+    const escaped = values.map((value) => value.replace(/[$.*+?()[\]{}|\\/^-]/g, '\\$&'));
+    this.#learntPattern = new RegExp(escaped.join('|'), 'g');
   }
 
   #getKey(): Uint8Array {
     this.#key ??= this.#loadKey();
     return this.#key;
   }
-}
-
-function escapePattern(text: string): string {
-  return text.replace(/[$.*+?()[\]{}|\\/^-]/g, '\\$&');
 }

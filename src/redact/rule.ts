@@ -30,7 +30,6 @@ export interface NamedRule {
   check?: (value: string) => boolean;
 }
 
-/** A secret in a text. */
 export interface Span {
   kind: string;
   start: number;

@@ -48,9 +48,8 @@ function scanWithEncoded(text: string): Scan {
 /** Joins overlapping spans. The one that begins first and reaches furthest gives the kind; a shape comes before a context. */
 export function joinSpans(spans: Span[]): Span[] {
   if (spans.length < 2) return spans;
-  spans.sort(
-    (a, b) => a.start - b.start || b.end - a.end || Number(a.byContext ?? 0) - Number(b.byContext ?? 0),
-  );
+  const isLoose = ({ byContext }: Span): number => Number(byContext ?? 0);
+  spans.sort((a, b) => a.start - b.start || b.end - a.end || isLoose(a) - isLoose(b));
   const joined: Span[] = [];
   let last: Span | null = null;
   for (const span of spans) {

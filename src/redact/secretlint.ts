@@ -47,15 +47,13 @@ let built: { literals: LiteralTable; bits: Uint8Array } | null = null;
 function buildTable(): { literals: LiteralTable; bits: Uint8Array } {
   const literals = new Map<number, { literal: string; offset: number }[]>();
   const bits = new Uint8Array(1 << 18);
-  for (const literal of new Set([...PRESET_LITERALS.values()].flat())) {
-    for (const offset of [0, 1]) {
+  for (const literal of new Set([...PRESET_LITERALS.values()].flat()))
+    for (const offset of [0, 1])
       for (const trigram of listCases(literal.slice(offset, offset + 3))) {
         const key = packTrigram(trigram, 0);
         bits[key >> 3] = (bits[key >> 3] ?? 0) | (1 << (key & 7));
         literals.set(key, [...(literals.get(key) ?? []), { literal, offset }]);
       }
-    }
-  }
   return { literals, bits };
 }
 
@@ -111,10 +109,8 @@ export async function findBySecretlint(text: string): Promise<Span[]> {
   if (ranges.length === 0) return [];
   // A call of the preset costs more than its text: all ranges are linted as one.
   loaded ??= loadRules();
-  const found = await lintContent(
-    ranges.map(({ start, end }) => text.slice(start, end)).join('\n'),
-    await loaded,
-  );
+  const content = ranges.map(({ start, end }) => text.slice(start, end)).join('\n');
+  const found = await lintContent(content, await loaded);
   const spans: Span[] = [];
   let offset = 0;
   for (const range of ranges) {
@@ -153,7 +149,9 @@ async function lintContent(content: string, rules: readonly PresetRule[]): Promi
   const found: Span[] = [];
   const source = describeSource(content);
   for (const rule of rules) {
-    const kind = nameKind(rule.meta.id);
+    // `@secretlint/secretlint-rule-slack` is of the kind `slack`.
+    const name = rule.meta.id.replace(/^.*secretlint-rule-/, '').replace(/[^a-z0-9-]/g, '');
+    const kind = name.slice(0, 40) || 'secret';
     const handler = rule.create(
       {
         sharedOptions: {},
@@ -190,10 +188,4 @@ function describeSource(content: string): Source {
 /** Only the skipped rules use these. */
 function failOnUse(): never {
   throw new Error('a rule of the secretlint preset uses a function that is not provided');
-}
-
-/** `@secretlint/secretlint-rule-slack` is of the kind `slack`. */
-function nameKind(rule: string): string {
-  const name = rule.replace(/^.*secretlint-rule-/, '').replace(/[^a-z0-9-]/g, '');
-  return name.slice(0, 40) || 'secret';
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { HandoverError } from '../errors.ts';
+import { catchIf, HandoverError } from '../errors.ts';
 import type { Machine } from '../platform/machine.ts';
 import {
   type ConfigFile,
@@ -13,6 +13,7 @@ const MAX_REPEATS = 256;
 /** The number of ways to match at one place, which bounds the time per place. */
 const MAX_WAYS = 4096;
 const LEAST_LITERAL = 3;
+const BEGINNING = new RegExp(`^[A-Za-z0-9_@#%~/:=<>"'-]{${LEAST_LITERAL}}(?![*+?{])`);
 
 const TOKEN =
   /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<?[=!]|:|<[A-Za-z]\w*>)|\(|\)|(?:[*+?]|\{\d+(?:,\d*)?\})\??|[\s\S]/g;
@@ -23,19 +24,12 @@ const TOKEN =
  */
 export function boundPattern(source: string): RegExp | string {
   if (source.length > MAX_LENGTH) return `a pattern has at most ${MAX_LENGTH} characters`;
-  if (
-    !new RegExp(`^[A-Za-z0-9_@#%~/:=<>"'-]{${LEAST_LITERAL}}(?![*+?{])`).test(source) ||
-    (source.includes('|') && hasOuterChoice(source))
-  )
+  if (!BEGINNING.test(source) || (source.includes('|') && hasOuterChoice(source)))
     return `a pattern begins with ${LEAST_LITERAL} plain characters`;
   const bounded = boundTokens(source);
   if (!Array.isArray(bounded)) return bounded;
-  try {
-    return new RegExp(bounded.join(''), 'g');
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return 'this is not a regular expression';
-  }
+  const isBroken = (error: unknown): boolean => error instanceof SyntaxError;
+  return catchIf(isBroken, 'this is not a regular expression', () => new RegExp(bounded.join(''), 'g'));
 }
 
 function hasOuterChoice(source: string): boolean {
@@ -102,10 +96,8 @@ export interface RedactSettings {
 export const NO_SETTINGS: RedactSettings = { rules: [], allow: new Set(), identity: '' };
 
 const MAX_RULES = 100;
-const Kind = v.pipe(
-  v.string(),
-  v.regex(/^[a-z][a-z0-9-]{0,39}$/, 'a kind is small letters, digits and dashes'),
-);
+const KIND = /^[a-z][a-z0-9-]{0,39}$/;
+const Kind = v.pipe(v.string(), v.regex(KIND, 'a kind is small letters, digits and dashes'));
 const Pattern = v.pipe(
   v.string(),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
@@ -138,11 +130,7 @@ export function readRedactSettings(machine: Machine, folder: string | null): Red
 
 /** Reading commands work without a home folder, and then there are no settings. */
 function readOwnConfig(machine: Machine): ConfigFile {
-  try {
-    return readUserConfig(machine);
-  } catch (error) {
-    if (error instanceof HandoverError && error.code === 'HANDOVER_HOME_UNKNOWN')
-      return { path: '', sections: new Map() };
-    throw error;
-  }
+  const isHomeless = (error: unknown): boolean =>
+    error instanceof HandoverError && error.code === 'HANDOVER_HOME_UNKNOWN';
+  return catchIf(isHomeless, { path: '', sections: new Map() }, () => readUserConfig(machine));
 }

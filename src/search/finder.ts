@@ -53,6 +53,8 @@ export type SearchDocument =
   | { what: 'handover'; text: string; handover: HandoverRecord }
   | { what: 'note'; text: string; path: string; line: number; at: string };
 
+export type HandoverDocument = Exclude<SearchDocument, { what: 'note' }>;
+
 export interface SearchContext {
   store: Store;
   /** The notes of the current project; null when there are none. */
@@ -66,10 +68,7 @@ export interface SearchContext {
 }
 
 /** Documents that may match, those of the newest handovers first, then notes. */
-export interface Candidates {
-  texts: SearchDocument[];
-  known: TermStats[];
-}
+export type Candidates = { texts: SearchDocument[]; known: TermStats[] };
 
 export interface FactFilter extends Pick<SearchQuery, 'project' | 'agent' | 'kinds' | 'sinceMs' | 'file'> {
   ids?: readonly string[];

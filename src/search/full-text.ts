@@ -1,6 +1,6 @@
-import { takeFingerprint } from '../model/hash.ts';
 import { numberIn, RowDamage } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
+import { computeMark } from '../store/index-schema.ts';
 import { EVERYWHERE, findNumbers, term } from './retrieve.ts';
 import { foldText, isUnspaced, listJoined, pairsOf, splitWords, stemsOf, TAG_SIGN } from './tokens.ts';
 
@@ -152,10 +152,4 @@ export function describeTable(name: string, spaced: string): MarkedTable {
       if (computeMark(values) !== numberIn(row, 'mark')) throw new RowDamage();
     },
   };
-}
-
-/** A fingerprint is enough: rot is an accident, not an attack. */
-export function computeMark(values: readonly unknown[]): number {
-  const { low, high } = takeFingerprint(values.join('\u0000'));
-  return (high & 0x1fffff) * 0x100000000 + low;
 }

@@ -14,6 +14,7 @@ import {
   type FactDocument,
   type FactFilter,
   type Finder,
+  type HandoverDocument,
   mayBeNote,
   passes,
   type SearchContext,
@@ -31,6 +32,7 @@ import {
   limitTerms,
   lookUpTerms,
   type Reach,
+  type ReachPage,
   retrieveNumbers,
   term,
 } from './retrieve.ts';
@@ -116,10 +118,8 @@ function measureExtent(database: SqlDatabase): Extent {
 }
 
 /** What the documents of handovers must contain; null when none can. */
-function limitDocuments(
-  database: SqlDatabase,
-  { kinds, agent, file, project }: FactFilter,
-): Expression[] | null {
+function limitDocuments(database: SqlDatabase, filter: FactFilter): Expression[] | null {
+  const { kinds, agent, file, project } = filter;
   const projects = project === undefined ? undefined : findProjects(database, project);
   if (kinds?.length === 0 || projects?.length === 0) return null;
   return limitTerms({ kinds, agent, file, projects });
@@ -161,10 +161,7 @@ function findProject(database: SqlDatabase, roots: readonly string[]): string | 
 }
 
 /** The documents of handovers with these numbers, in order. */
-function readTexts(
-  database: SqlDatabase,
-  numbers: readonly number[],
-): Exclude<SearchDocument, { what: 'note' }>[] {
+function readTexts(database: SqlDatabase, numbers: readonly number[]): HandoverDocument[] {
   const rows = readRows(database, numbers);
   const places = database
     .prepare(
@@ -242,11 +239,7 @@ async function* readFacts(cache: OpenCache, filter: FactFilter): AsyncIterable<F
   }
 }
 
-function listFactNumbers(
-  database: SqlDatabase,
-  filter: FactFilter,
-  page: Reach & { limit: number },
-): number[] {
+function listFactNumbers(database: SqlDatabase, filter: FactFilter, page: ReachPage): number[] {
   const { ids, fileName } = filter;
   const limits = limitDocuments(database, filter);
   if (limits === null) return [];

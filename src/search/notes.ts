@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { HandoverError } from '../errors.ts';
+import { catchIf, isHandoverError } from '../errors.ts';
 import { DOCUMENT_NAMES, MAX_DOCUMENT_BYTES, PLACE_OF_STATE, pathOf } from '../memory/layout.ts';
 import { splitBlocks } from '../memory/note-blocks.ts';
 import { parseNoteFile } from '../memory/note-file.ts';
@@ -17,25 +17,16 @@ import { readProjectFile } from '../platform/project-file.ts';
 import { makeTag } from './tokens.ts';
 
 /** The root folder of a project, and the folder of its memory. */
-export interface NotesPlace {
-  folder: string;
-  memoryDir: string;
-}
+export type NotesPlace = { folder: string; memoryDir: string };
 
 /** A file with notes, and its state (size and time) when it was listed. */
-export interface NotesFile {
-  path: string;
-  state: string;
-  maxBytes: number;
-}
+export type NotesFile = { path: string; state: string; maxBytes: number };
 
 /** The existing files among SOUL, MEMORY and HANDOFF of a project and the three layers of its memory. */
 export function listNotesFiles({ folder, memoryDir }: NotesPlace, machine: Memory['machine']): NotesFile[] {
   const memory = { root: memoryDir, machine };
-  const documents = DOCUMENT_NAMES.map((name) => ({
-    path: join(folder, name),
-    maxBytes: MAX_DOCUMENT_BYTES,
-  }));
+  const maxBytes = MAX_DOCUMENT_BYTES;
+  const documents = DOCUMENT_NAMES.map((name) => ({ path: join(folder, name), maxBytes }));
   const layers = [
     pathOf(memoryDir, PLACE_OF_STATE),
     ...listNotesMonths(memory).flatMap((month) => listNotesOfMonth(memory, month).map(({ path }) => path)),
@@ -47,7 +38,6 @@ export function listNotesFiles({ folder, memoryDir }: NotesPlace, machine: Memor
   });
 }
 
-/** When the file was last changed. */
 export function timeOfNotes({ state }: NotesFile): string {
   const ns = state.split(':').at(-1) ?? '0';
   return formatTimestamp(Number(BigInt(ns) / 1_000_000n));
@@ -55,7 +45,8 @@ export function timeOfNotes({ state }: NotesFile): string {
 
 /** The blocks of a file with their lines, from 1; none when it cannot be read. */
 export function readPieces({ path, maxBytes }: NotesFile): { text: string; line: number }[] {
-  const content = readOrNothing(path, maxBytes);
+  const bytes = catchIf(isHandoverError, null, () => readProjectFile(path, maxBytes));
+  const content = bytes?.toString('utf8') ?? '';
   const lines = content.split('\n');
   const pieces: { text: string; line: number }[] = [];
   let line = 0;
@@ -68,15 +59,6 @@ export function readPieces({ path, maxBytes }: NotesFile): { text: string; line:
       if (/[\p{L}\p{N}]/u.test(text) && !/^<!--.*-->$/.test(text)) pieces.push({ text, line });
     }
   return pieces;
-}
-
-function readOrNothing(path: string, maxBytes: number): string {
-  try {
-    return readProjectFile(path, maxBytes)?.toString('utf8') ?? '';
-  } catch (error) {
-    if (error instanceof HandoverError) return '';
-    throw error;
-  }
 }
 
 export function tagOfNotes(folder: string): string {

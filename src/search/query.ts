@@ -3,7 +3,6 @@ import { isStopWord } from '../model/text.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
 import { foldText, gramsOf, isUnspaced, splitWords, stemWord } from './tokens.ts';
 
-/** What is searched for, and where. */
 export interface SearchQuery {
   text: string;
   kinds?: readonly FactKind[];
@@ -60,7 +59,6 @@ const QUOTES_AROUND = /^["'`“”‘’«»\s]+|["'`“”‘’«»\s.!?。]+$
 
 export type Standing = 'open' | 'resolved' | 'refuted' | 'pinned';
 
-/** Where a hit comes from. */
 export interface HitOrigin {
   handover?: string;
   agent?: string;
@@ -77,7 +75,6 @@ export interface HitOrigin {
   gone?: true;
   /** How many handovers contain it, including this one. */
   handovers?: number;
-  /** Imported from a bundle. */
   imported?: true;
 }
 
@@ -92,10 +89,8 @@ export interface SearchHit {
   /** The fact's own status: `done` for a task, `edited` for a file … */
   status?: string;
   standing?: Standing;
-  /** Why it was refuted or resolved. */
   because?: string;
   from: HitOrigin;
-  /** The command that opens it. */
   open: string;
   score: number;
 }

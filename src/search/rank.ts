@@ -2,15 +2,9 @@ import type { ParsedQuery, QueryWord } from './query.ts';
 import { foldText, isUnspaced, makeStemPicker, splitWords } from './tokens.ts';
 
 /** Keys, best first, and how much the list counts. */
-export interface RankedList<K> {
-  keys: readonly K[];
-  weight?: number;
-}
+export type RankedList<K> = { keys: readonly K[]; weight?: number };
 
-export interface FusedKey<K> {
-  key: K;
-  score: number;
-}
+export type FusedKey<K> = { key: K; score: number };
 
 /** The constant of reciprocal rank fusion, as it was published. */
 const EVENNESS = 60;
@@ -32,7 +26,6 @@ export function fuse<K>(lists: readonly RankedList<K>[]): FusedKey<K>[] {
   return [...scores].map(([key, score]) => ({ key, score })).sort((a, b) => b.score - a.score);
 }
 
-/** How a word of the query occurs in all texts. */
 export interface TermStats {
   word: QueryWord;
   /** About how many texts have it. */
@@ -48,7 +41,6 @@ export function weighWord(texts: number, total: number): number {
   return Math.log(1 + (total - texts + 0.5) / (texts + 0.5));
 }
 
-/** How much the list of the current project's texts counts. */
 const HERE_WEIGHT = 0.5;
 
 /**
@@ -78,9 +70,8 @@ export function rankTexts<K>(
   const byWords: KeyScore<K>[] = [];
   const byGrams: KeyScore<K>[] = [];
   const exact = new Set<K>();
-  const pickStem = makeStemPicker(
-    new Set(known.flatMap(({ word, corrections }) => [word.stem, ...corrections])),
-  );
+  const stems = known.flatMap(({ word, corrections }) => [word.stem, ...corrections]);
+  const pickStem = makeStemPicker(new Set(stems));
   for (const { key, text } of texts) {
     const folded = foldText(text);
     byWords.push({ key, ...scoreWords(known, splitWords(folded), pickStem) });
@@ -97,9 +88,7 @@ interface Score {
   covered: number;
 }
 
-interface KeyScore<K> extends Score {
-  key: K;
-}
+type KeyScore<K> = Score & { key: K };
 
 /** Texts that cover much less of the query than the best are left out: fusion sees only their place in the list. */
 const LEAST_COVERED = 0.5;
@@ -115,7 +104,6 @@ function sortByScore<K>(scores: readonly KeyScore<K>[], most: number): K[] {
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.5;
 const USUAL_WORDS = 14;
-/** What a corrected word counts. */
 const CORRECTED = 0.7;
 
 function scoreWords(

@@ -37,25 +37,19 @@ export function anyOf(expressions: readonly Expression[]): Expression {
 }
 
 /** A range of text numbers, both ends included. */
-export interface Reach {
-  from: number;
-  to: number;
-}
+export type Reach = { from: number; to: number };
+
+export type ReachPage = Reach & { limit: number };
 
 export const EVERYWHERE: Reach = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
 
-/** The numbers of the first `limit` texts that match, in order. */
-export function findNumbers(
-  database: SqlDatabase,
-  expression: Expression,
-  { from, to, limit }: Reach & { limit: number },
-): number[] {
+export function findNumbers(database: SqlDatabase, expression: Expression, page: ReachPage): number[] {
   const rows = askFts(() =>
     database
       .prepare(
         'SELECT rowid AS n FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?',
       )
-      .all(expression, from, to, limit),
+      .all(expression, page.from, page.to, page.limit),
   );
   return rows.map((row) => numberIn(row, 'n'));
 }
@@ -84,9 +78,7 @@ function askFts(question: () => unknown[]): unknown[] {
 }
 
 /** About how many texts there are, and the range of their numbers, from the newest to the oldest. */
-export interface Extent extends Reach {
-  total: number;
-}
+export type Extent = Reach & { total: number };
 
 export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: Extent): TermStats[] {
   return makeTermStats(parsed, {
@@ -154,12 +146,10 @@ export function limitTerms({ kinds, agent, file, projects }: Limits): Expression
 export interface Retrieval {
   parsed: ParsedQuery;
   known: readonly TermStats[];
-  /** About how many texts there are in all. */
   total: number;
   /** What every text must contain besides. */
   limits: readonly Expression[];
   reach: Reach;
-  /** How many hits are wanted in the end. */
   limit: number;
 }
 

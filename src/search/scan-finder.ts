@@ -9,6 +9,7 @@ import {
   type FactFilter,
   type FactRecord,
   type Finder,
+  type HandoverDocument,
   type HandoverRecord,
   passes,
   type SearchContext,
@@ -16,9 +17,8 @@ import {
 } from './finder.ts';
 import { listNotesFiles, readPieces, timeOfNotes } from './notes.ts';
 import { countTerms, mayMatch } from './term-stats.ts';
-import { foldText } from './tokens.ts';
+import { foldText, withoutNul } from './tokens.ts';
 
-/** Searches the files themselves, where there is no index. */
 export function openScanFinder(context: SearchContext): Finder {
   const { store } = context;
   return {
@@ -49,7 +49,6 @@ export function openScanFinder(context: SearchContext): Finder {
   };
 }
 
-/** The newest handovers first, then the notes. */
 function* scanDocuments(context: SearchContext, filter: FactFilter): Iterable<SearchDocument> {
   const { sinceMs } = filter;
   for (const handover of scanHandovers(context.store, sinceMs === undefined ? {} : { sinceMs }, new Map()))
@@ -66,8 +65,6 @@ function* scanNotes({ store, notes = null }: SearchContext): Iterable<SearchDocu
     for (const { text, line } of readPieces(file))
       yield { what: 'note', text: redactor.redactText(text), path: file.path, line, at: timeOfNotes(file) };
 }
-
-type HandoverDocument = Exclude<SearchDocument, { what: 'note' }>;
 
 /** The handover itself first, then its facts. */
 export function listDocumentCopies(source: Handover, handover: HandoverRecord): HandoverDocument[] {
@@ -93,11 +90,6 @@ export function describeHandover(handover: Handover): HandoverRecord {
   };
 }
 
-/** SQLite ends a text at its first NUL. */
-function withoutNul(text: string): string {
-  return text.replaceAll('\u0000', '\ufffd');
-}
-
 function describeFact({ id, kind, text, status, trust, origin, pinned, sources }: Fact): FactRecord {
   const [source] = sources;
   return {
@@ -116,9 +108,7 @@ function describeFact({ id, kind, text, status, trust, origin, pinned, sources }
 
 const MAX_SUMMARY_BYTES = 16 * 1024;
 
-/** The title, and the summary below it. */
 function textOfHandover({ title, summary }: Handover): string {
-  return withoutNul(
-    summary === '' || summary === title ? title : `${title}\n${cutToBytes(summary, MAX_SUMMARY_BYTES)}`,
-  );
+  if (summary === '' || summary === title) return withoutNul(title);
+  return withoutNul(`${title}\n${cutToBytes(summary, MAX_SUMMARY_BYTES)}`);
 }

@@ -104,7 +104,6 @@ const TRUSTS = ['observed', 'quoted', 'declared', 'inferred', 'imported'] as con
 const ORIGINS = ['human', 'agent', 'tool', 'git', 'import'] as const;
 const NO_FACT = -1;
 
-/** Kind, trust, origin and pin of a fact as one number. */
 function packTraits({ kind, trust, origin, pinned }: FactRecord): number {
   return (
     FACT_KINDS.indexOf(kind) * 128 + TRUSTS.indexOf(trust) * 16 + ORIGINS.indexOf(origin) * 2 + Number(pinned)
@@ -121,7 +120,6 @@ function unpackTraits(traits: number): Pick<FactRecord, 'kind' | 'trust' | 'orig
 
 export const TEXTS: MarkedTable = describeTable('texts', 'n fact traits status line taken_from ref text');
 
-/** A row of `texts`. */
 export interface TextRow {
   n: number;
   text: string;
@@ -158,11 +156,7 @@ export const HANDOVERS: MarkedTable = describeTable(
 );
 
 /** A row of `handovers`: its record, and the numbers of its texts. */
-export interface HandoverRow {
-  handover: HandoverRecord;
-  first: number;
-  texts: number;
-}
+export type HandoverRow = { handover: HandoverRecord; first: number; texts: number };
 
 export function valuesOfHandover({ handover, first, texts }: HandoverRow): SqlValue[] {
   const { id, at, startedAt, agent, session, project, root, folder, isForeign } = handover;

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import { HandoverError, isErrno } from '../errors.ts';
+import { type HandoverError, isFailure } from '../errors.ts';
 import { findMark, type Marks } from '../handover/marks.ts';
 import { compareCodeUnits } from '../model/hash.ts';
 import { isCacheTrouble } from '../platform/cache-database.ts';
@@ -41,7 +41,6 @@ import { foldText } from './tokens.ts';
 
 export interface SearchAnswer extends Pick<Finder, 'by' | 'indexFailure'> {
   hits: SearchHit[];
-  /** How many more candidates matched than `limit` allows. */
   omitted: number;
   /** Set when the text of sessions was searched. */
   sessions?: SessionsOutcome;
@@ -50,9 +49,7 @@ export interface SearchAnswer extends Pick<Finder, 'by' | 'indexFailure'> {
 }
 
 /** How many facts have vectors, and why not more. */
-export interface SemanticOutcome extends Coverage {
-  trouble: HandoverError | null;
-}
+export type SemanticOutcome = Coverage & { trouble: HandoverError | null };
 
 /** The index if there is one, else the files themselves: a cache that fails must not keep anyone from searching. */
 export async function openFinder(context: SearchContext): Promise<Finder> {
@@ -64,7 +61,7 @@ export async function openFinder(context: SearchContext): Promise<Finder> {
   try {
     return await (await import('./index-finder.ts')).openIndexFinder(context, driver);
   } catch (error) {
-    if (!(error instanceof HandoverError || isErrno(error) || isCacheTrouble(error))) throw error;
+    if (!isFailure(error) && !isCacheTrouble(error)) throw error;
     return { ...(await openScan(context)), indexFailure: error instanceof Error ? error : null };
   }
 }
@@ -133,7 +130,6 @@ async function findSimilarFacts(
   return { ranked, outcome };
 }
 
-/** Embeds every fact that has no vector yet. */
 export async function embedFacts(context: SearchContext): Promise<Embedding> {
   const { embedAll } = await import('./semantic/rank.ts');
   const finder = await openFinder(context);
@@ -145,13 +141,11 @@ export async function embedFacts(context: SearchContext): Promise<Embedding> {
   }
 }
 
+type FactCandidate = Candidate<FactDocument>;
+
 /** Each fact once, as its newest handover has it, newest first. */
-async function collectFacts(
-  finder: Finder,
-  filter: FactFilter,
-  most: number,
-): Promise<Candidate<FactDocument>[]> {
-  const facts = new Map<string, Candidate<FactDocument>>();
+async function collectFacts(finder: Finder, filter: FactFilter, most: number): Promise<FactCandidate[]> {
+  const facts = new Map<string, FactCandidate>();
   for await (const document of finder.facts(filter)) {
     const key = keyOf(document);
     if (!facts.has(key)) facts.set(key, { key: document, text: document.text });
@@ -160,10 +154,7 @@ async function collectFacts(
   return [...facts.values()];
 }
 
-interface RankedDocument {
-  document: SearchDocument;
-  score: number;
-}
+type RankedDocument = { document: SearchDocument; score: number };
 
 function rank(
   parsed: ParsedQuery,
@@ -174,14 +165,11 @@ function rank(
   const distinct = new Map<string, SearchDocument>();
   for (const document of sortNewestFirst([...texts, ...similar]))
     if (!distinct.has(keyOf(document))) distinct.set(keyOf(document), document);
-  const fused = fuseTexts(
-    { parsed, known },
-    [...distinct].map(([key, { text }]) => ({ key, text })),
-    {
-      more: [{ keys: similar.map(keyOf) }],
-      ...(here === null ? {} : { isHere: (key) => isOf(distinct.get(key), here) }),
-    },
-  );
+  const keyed = [...distinct].map(([key, { text }]) => ({ key, text }));
+  const fused = fuseTexts({ parsed, known }, keyed, {
+    more: [{ keys: similar.map(keyOf) }],
+    ...(here === null ? {} : { isHere: (key) => isOf(distinct.get(key), here) }),
+  });
   return fused.flatMap(({ key, score }) => {
     const document = distinct.get(key);
     return document === undefined ? [] : [{ document, score }];
@@ -216,6 +204,8 @@ function listRoots({ store: { machine } }: SearchContext): string[] {
     if (dirname(path) === path) return roots;
   }
 }
+
+type Judgement = { standing: Standing; because: string | null };
 
 async function describeHit(
   finder: Finder,
@@ -259,10 +249,7 @@ async function describeHit(
   };
 }
 
-function judgeStanding(
-  { fact, handover }: FactDocument,
-  marks: Marks,
-): { standing: Standing; because: string | null } {
+function judgeStanding({ fact, handover }: FactDocument, marks: Marks): Judgement {
   const { id, kind, text, trust, origin, from, ref } = fact;
   const source = { ...(from === null ? {} : { session: from }), ...(ref === null ? {} : { ref }) };
   const { agent, session, startedAt: started_at } = handover;
@@ -275,7 +262,6 @@ function judgeStanding(
     marks,
   );
   if (mark === undefined) return { standing: fact.pinned ? 'pinned' : 'open', because: null };
-  return mark.mark === 'unpinned'
-    ? { standing: 'open', because: null }
-    : { standing: mark.mark, because: mark.because };
+  if (mark.mark === 'unpinned') return { standing: 'open', because: null };
+  return { standing: mark.mark, because: mark.because };
 }

@@ -11,6 +11,11 @@ const TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
 /** The first character of a tag: a private-use character that `foldText` never leaves in a text. */
 export const TAG_SIGN = '\ue000';
 
+/** SQLite ends a text at its first NUL. */
+export function withoutNul(text: string): string {
+  return text.replaceAll('\u0000', '\ufffd');
+}
+
 /** Lower case, with single spaces. Applied to queries and to texts alike. */
 export function foldText(text: string): string {
   if (!/[^ -~]| {2}|^ | $/.test(text)) return text.toLowerCase();
@@ -98,9 +103,9 @@ export function listJoined(folded: string): string[] {
 
 /** A token that no text contains. It ends in a digit, so that the stemmer leaves it alone. */
 export function makeTag(sort: string, value: string): string {
-  return `${TAG_SIGN}${sort}${[...value].map(escapeCharacter).join('')}0`;
-}
-
-function escapeCharacter(character: string): string {
-  return /^[0-9a-wyz]$/.test(character) ? character : `x${character.codePointAt(0)?.toString(16)}x`;
+  const escaped = value.replace(
+    /[^0-9a-wyz]/gsu,
+    (character) => `x${character.codePointAt(0)?.toString(16)}x`,
+  );
+  return `${TAG_SIGN}${sort}${escaped}0`;
 }

@@ -32,10 +32,7 @@ import {
   valuesOfText,
 } from './search-index.ts';
 
-export interface UpdateOptions {
-  notes: NotesPlace | null;
-  progress?: Progress | undefined;
-}
+export type UpdateOptions = { notes: NotesPlace | null; progress?: Progress | undefined };
 
 /** Brings an open search index up to date with the files, unless another process has done so. */
 export function updateSearchIndex(store: Store, database: SqlDatabase, options: UpdateOptions): void {
@@ -61,10 +58,8 @@ export function rebuildSearchIndex(store: Store, driver: SqlDriver, options: Upd
 
 function updateAll(store: Store, texts: TextWriter, { notes, progress }: UpdateOptions): void {
   const { database } = texts;
-  followMonths(database, findMonthChanges(store, database), {
-    ...openHandoverWriter(store, texts),
-    progress,
-  });
+  const writer = openHandoverWriter(store, texts);
+  followMonths(database, findMonthChanges(store, database), { ...writer, progress });
   updateMarks(store, database);
   if (notes !== null) updateNotes(store, notes, texts);
 }
@@ -96,10 +91,7 @@ function openTextWriter(database: SqlDatabase, fullText: FullText): TextWriter {
   };
 }
 
-function openHandoverWriter(
-  store: Store,
-  texts: TextWriter,
-): { add(id: string): void; remove(id: string): void } {
+function openHandoverWriter(store: Store, texts: TextWriter): Record<'add' | 'remove', (id: string) => void> {
   const { database } = texts;
   const insert = HANDOVERS.prepareInsert(database);
   const find = database.prepare(`SELECT ${HANDOVERS.columns} FROM handovers WHERE id = ?`);
@@ -113,10 +105,7 @@ function openHandoverWriter(
     add: (id) => {
       const source = readOrReason(store, id);
       if (source === null) return;
-      if (typeof source === 'string') {
-        addDamaged.run(id, source);
-        return;
-      }
+      if (typeof source === 'string') return void addDamaged.run(id, source);
       const handover = describeHandover(source);
       const documents = listDocumentCopies(source, handover);
       const first = findRoom(numberOfTime(Date.parse(source.created_at)), documents.length);

@@ -16,7 +16,6 @@ export interface CatalogRow {
   terminal: string | null;
   /** The time of the last event in it, as far as known. */
   last_at: string | null;
-  /** The quality, where it was rated. */
   score: number | null;
 }
 
@@ -40,11 +39,7 @@ function isText(value: unknown): value is string {
 }
 
 /** Matches when any given field does: a project can be named by its id, its name or the folder it was in. */
-export interface ProjectMatch {
-  id?: string;
-  name?: string;
-  root?: string;
-}
+export type ProjectMatch = { id?: string; name?: string; root?: string };
 
 export interface Filter {
   idPrefix?: string;
@@ -58,10 +53,7 @@ export interface Filter {
   untilMs?: number;
 }
 
-export interface DamagedFile {
-  path: string;
-  reason: string;
-}
+export type DamagedFile = { path: string; reason: string };
 
 /**
  * Finds handovers. Each driver gives the same rows in the same order: newest first by time, then by id; damaged files

@@ -11,7 +11,6 @@ export interface QuarantinedCopy {
   /** Derived from the content, so that the same bytes are set aside once. */
   name: string;
   bytes: Uint8Array;
-  /** What it was a copy of. */
   from: string;
   reason: string;
 }
@@ -26,11 +25,8 @@ export function quarantineCopy(store: Store, { name, bytes, from, reason }: Quar
 }
 
 /** Moves a file of the store into quarantine, under a free name unless one is given, and records it in the journal. */
-export function quarantineFile(
-  store: Store,
-  path: string,
-  { reason, name }: { reason: string; name?: string },
-): void {
+export function quarantineFile(store: Store, path: string, note: { reason: string; name?: string }): void {
+  const { reason, name } = note;
   const folder = ensurePrivateFolder(store.root, QUARANTINE);
   const at = formatTimestamp(nextTimestamp(store));
   const subject = relative(store.root, path).split(sep).join('/');
@@ -40,10 +36,7 @@ export function quarantineFile(
 }
 
 /** A file of a project whose earlier contents are saved: HANDOFF.md, SOUL.md … */
-export interface DocumentName {
-  project: string;
-  name: string;
-}
+export type DocumentName = { project: string; name: string };
 
 /** Saves the content of a document before another replaces it. The same content is saved once. Returns the path. */
 export function saveDocumentCopy(store: Store, { project, name }: DocumentName, bytes: Uint8Array): string {

@@ -44,7 +44,6 @@ export async function findPrevious(
   return far.result;
 }
 
-/** A walk over handovers from the newest on. */
 class Search {
   readonly #draft: UnstampedDraft;
   #byHand: Handover | null = null;
@@ -69,7 +68,8 @@ class Search {
     if (isSameSession(row, this.#draft)) this.#ofSession = join(readOwn(), this.#byHand);
     else if (row.root !== workspace.root) return;
     else if (row.session === null) this.#byHand ??= readOwn();
-    else if (wasOver(row, session.started_at)) this.#preceding ??= join(readOwn(), this.#byHand);
+    else if (session.started_at !== null && (row.last_at ?? row.created_at) <= session.started_at)
+      this.#preceding ??= join(readOwn(), this.#byHand);
   }
 
   get isOver(): boolean {
@@ -90,10 +90,6 @@ function isSameSession(row: CatalogRow, { session }: UnstampedDraft): boolean {
   return row.agent.toLowerCase() === session.agent.toLowerCase();
 }
 
-function wasOver(row: CatalogRow, startedAt: string | null): boolean {
-  return startedAt !== null && (row.last_at ?? row.created_at) <= startedAt;
-}
-
 const MAX_CANDIDATES = 10;
 
 /** The id that a user's words name: `latest`, a whole id, or the beginning of exactly one. */
@@ -109,7 +105,6 @@ export async function resolveId(store: Store, words: string, open: CatalogOpener
   return only.id;
 }
 
-/** Reads what `resolveId` found. */
 export function requireHandover(store: Store, id: string): Handover {
   const handover = readHandover(store, id);
   if (handover === null) throw unknownIdError(id);
@@ -126,14 +121,11 @@ function ambiguousIdError(prefix: string, candidates: readonly CatalogRow[]): Ha
   const shown = candidates.slice(0, MAX_CANDIDATES);
   const more = candidates.length > MAX_CANDIDATES ? '\n  …' : '';
   const lines = shown.map((row) => `\n  ${row.id}  ${row.title}`).join('');
-  return new HandoverError(
-    'HANDOVER_ID_AMBIGUOUS',
-    `${quote(prefix)} is the beginning of more than one id:${lines}${more}`,
-    {
-      hint: 'Type more of the id, or pick one with: handover select',
-      data: { candidates: shown.map((row) => row.id) },
-    },
-  );
+  const message = `${quote(prefix)} is the beginning of more than one id:${lines}${more}`;
+  return new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
+    hint: 'Type more of the id, or pick one with: handover select',
+    data: { candidates: shown.map((row) => row.id) },
+  });
 }
 
 function quote(words: string): string {
@@ -166,12 +158,8 @@ export async function findNewest(
 }
 
 /** The newest handover. One dated more than a day ahead counts only when there is no other. */
-export async function findLatest(
-  store: Store,
-  catalog: Catalog,
-  project?: ProjectMatch,
-): Promise<CatalogRow> {
-  const scope = project === undefined ? {} : { project };
+export async function findLatest(store: Store, catalog: Catalog, match?: ProjectMatch): Promise<CatalogRow> {
+  const scope = match === undefined ? {} : { project: match };
   const row = (await findNewest(store, catalog, scope)) ?? (await takeRows(catalog.rows(scope), 1))[0];
   if (row !== undefined) return row;
   throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover is kept here yet', {

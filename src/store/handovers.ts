@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { HandoverError, hasErrno, isErrno } from '../errors.ts';
+import { catchIf, HandoverError, hasErrno, isFailure, isHandoverError } from '../errors.ts';
 import { formatHandover, openHandover } from '../handover/seal.ts';
 import type { Handover } from '../model/handover.ts';
 import { makeHandoverId } from '../model/id.ts';
@@ -22,10 +22,7 @@ import {
   type Store,
 } from './store.ts';
 
-export interface Stamp {
-  id: string;
-  created_at: string;
-}
+export type Stamp = { id: string; created_at: string };
 
 export interface SaveResult {
   handover: Handover;
@@ -81,7 +78,7 @@ function journalSave(store: Store, handover: Handover, event: 'saved' | 'migrate
     appendEntry(store, { ...at, event, subject: id, detail: { checksum } });
     return { handover, path, journalFailure: null };
   } catch (error) {
-    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
+    if (!isFailure(error)) throw error;
     return { handover, path, journalFailure: error };
   }
 }
@@ -96,12 +93,11 @@ export function readHandover(store: Store, id: string): Handover | null {
 }
 
 function readHandoverFile(path: string, id: string): Handover | null {
-  try {
-    return openHandover(readRegularFile(path, MAX_FILE_BYTES), id, path);
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return null;
-    throw error;
-  }
+  return catchIf(isGone, null, () => openHandover(readRegularFile(path, MAX_FILE_BYTES), id, path));
+}
+
+function isGone(error: unknown): boolean {
+  return hasErrno(error, 'ENOENT', 'ENOTDIR');
 }
 
 /** Null also for a damaged one, which `doctor` reports. */
@@ -110,12 +106,7 @@ export function readIntact(store: Store, id: string): Handover | null {
 }
 
 function readIntactFile(path: string, id: string): Handover | null {
-  try {
-    return readHandoverFile(path, id);
-  } catch (error) {
-    if (error instanceof HandoverError) return null;
-    throw error;
-  }
+  return catchIf(isHandoverError, null, () => readHandoverFile(path, id));
 }
 
 const MAX_HISTORY = 100;
@@ -146,7 +137,7 @@ export function forgetHandover(store: Store, id: string, reason?: string): boole
   try {
     moveFileDurably(pathOfHandover(store, id), join(folder, nameOfHandover(id)));
   } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return false;
+    if (isGone(error)) return false;
     throw error;
   }
   finishForgetting(store, reason === undefined ? undefined : new Map([[id, reason]]));
@@ -198,10 +189,5 @@ function dropPreparedBrief(store: Store, id: string): void {
 }
 
 function readTextOrNothing(path: string): string {
-  try {
-    return readRegularFile(path, MAX_PREPARED_BYTES).toString('utf8');
-  } catch (error) {
-    if (isErrno(error) || error instanceof HandoverError) return '';
-    throw error;
-  }
+  return catchIf(isFailure, '', () => readRegularFile(path, MAX_PREPARED_BYTES).toString('utf8'));
 }

@@ -57,21 +57,23 @@ export function makeIndexRow(handover: Handover): IndexRow {
     root: handover.workspace.root.replaceAll('\u0000', '\ufffd'),
     shown: JSON.stringify(describeRow(handover)),
   };
-  return { ...row, mark: computeMark(row) };
+  return { ...row, mark: markRow(row) };
 }
 
-/** Over all other columns. It guards against accidents, so a fingerprint is enough. */
-function computeMark(row: Omit<IndexRow, 'mark'>): number {
+function markRow(row: Omit<IndexRow, 'mark'>): number {
   const { id, created_ms, agent, project_id, project_name, root, shown } = row;
-  const { low, high } = takeFingerprint(
-    [id, created_ms, agent, project_id, project_name, root, shown].join('\u0000'),
-  );
+  return computeMark([id, created_ms, agent, project_id, project_name, root, shown]);
+}
+
+/** Over all other values of a row. It guards against accidents, so a fingerprint is enough. */
+export function computeMark(values: readonly unknown[]): number {
+  const { low, high } = takeFingerprint(values.join('\u0000'));
   return (high & 0x1fffff) * 0x100000000 + low;
 }
 
 /** Whether a value from the file is a row as it was written. Nothing is copied: a list may have many rows. */
 export function isIndexRow(value: unknown): value is IndexRow {
-  return hasColumns(value) && computeMark(value) === value.mark;
+  return hasColumns(value) && markRow(value) === value.mark;
 }
 
 function hasColumns(value: unknown): value is IndexRow {
@@ -93,10 +95,8 @@ export interface ChangedMonth {
 export function findChangedMonths(store: Store, database: SqlDatabase): ChangedMonth[] {
   const rows = database.prepare('SELECT month, state FROM months').all();
   const known = new Map(rows.map((row) => [textIn(row, 'month'), textIn(row, 'state')]));
-  const present = listMonths(store).map((month) => ({
-    month,
-    state: readFolderState(folderOfMonth(store, month)),
-  }));
+  const stateOf = (month: Month): string | null => readFolderState(folderOfMonth(store, month));
+  const present = listMonths(store).map((month) => ({ month, state: stateOf(month) }));
   const names = new Set(present.map(({ month }) => month.join('/')));
   const vanished = [...known.keys()]
     .filter((name) => !names.has(name))
@@ -104,10 +104,8 @@ export function findChangedMonths(store: Store, database: SqlDatabase): ChangedM
       const [year = '', month = ''] = name.split('/');
       return { month: [year, month], state: null };
     });
-  return [
-    ...present.filter(({ month, state }) => state === null || known.get(month.join('/')) !== state),
-    ...vanished,
-  ];
+  const differs = ({ month, state }: ChangedMonth) => state === null || known.get(month.join('/')) !== state;
+  return [...present.filter(differs), ...vanished];
 }
 
 /**

@@ -49,12 +49,8 @@ export function rebuildIndex(store: Store, driver: SqlDriver, progress?: Progres
   });
 }
 
-/** How a month differs from what the index knows of it. */
-interface MonthChange extends ChangedMonth {
-  files: number;
-  added: string[];
-  removed: string[];
-}
+type MonthChange = ChangedMonth & IdChanges;
+type IdChanges = { files: number; added: string[]; removed: string[] };
 
 /**
  * What an index has to take in. A folder that changed a moment ago is compared each time, but counts as a change only if
@@ -79,13 +75,11 @@ function isOutstanding(wanted: readonly MonthChange[], changes: readonly MonthCh
 }
 
 /** Both lists are sorted, so that one walk over them shows what is only in the one or the other. */
-function compareMonth(
-  store: Store,
-  database: SqlDatabase,
-  month: Month,
-): Omit<MonthChange, 'month' | 'state'> {
+function compareMonth(store: Store, database: SqlDatabase, month: Month): IdChanges {
   const present = listIds(store, month);
-  const known = readKnownIds(database, month.join(''));
+  const prefix = month.join('');
+  const ids = textIn(database.prepare(KNOWN_IDS).get(prefix, endOfPrefix(prefix)), 'ids');
+  const known = ids === '' ? [] : ids.split(' ');
   const added: string[] = [];
   const removed: string[] = [];
   for (let i = 0, j = 0; i < present.length || j < known.length; ) {
@@ -105,11 +99,6 @@ const KNOWN_IDS = `
     UNION ALL SELECT id FROM damaged WHERE id >= ?1 AND id < ?2
     ORDER BY id DESC
   )`;
-
-function readKnownIds(database: SqlDatabase, prefix: string): string[] {
-  const ids = textIn(database.prepare(KNOWN_IDS).get(prefix, endOfPrefix(prefix)), 'ids');
-  return ids === '' ? [] : ids.split(' ');
-}
 
 /** What the index holds of a handover's file: null when it is gone, a reason when it is damaged. */
 type IndexEntry = { row: IndexRow; text: string } | { reason: string } | null;
@@ -146,10 +135,7 @@ function writeRows(database: SqlDatabase, { changes, extract, progress }: RowSou
     add: (id) => {
       const entry = extract(id);
       if (entry === null) return;
-      if ('reason' in entry) {
-        addDamaged.run(id, entry.reason);
-        return;
-      }
+      if ('reason' in entry) return void addDamaged.run(id, entry.reason);
       addRow.run(...COLUMNS.map((column) => entry.row[column]));
       addText.run(id, entry.text);
       removeDamaged.run(id);

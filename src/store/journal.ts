@@ -1,6 +1,6 @@
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { catchIf, hasErrno, isHandoverError } from '../errors.ts';
 import { compareCodeUnits, computeChecksum, sha256Hex } from '../model/hash.ts';
 import { type JournalDraft, JournalEntry, type JournalEvent } from '../model/journal-entry.ts';
 import { parseJson } from '../model/json.ts';
@@ -19,11 +19,7 @@ export interface DamagedLine {
   bytes: Buffer;
 }
 
-export interface JournalPage {
-  path: string;
-  entries: JournalEntry[];
-  damage: DamagedLine[];
-}
+export type JournalPage = { path: string; entries: JournalEntry[]; damage: DamagedLine[] };
 
 /**
  * Appends one entry, durably, dated now unless it has a time. Concurrent writers need no lock: each line is one write at
@@ -56,15 +52,11 @@ export function readJournalFile(path: string): JournalPage {
 
 function parseEntry(bytes: Buffer): JournalEntry | null {
   const text = bytes.toString('utf8');
-  try {
-    const result = v.safeParse(JournalEntry, parseJson(text, 'a journal line'));
-    if (!result.success) return null;
-    const entry = result.output;
-    return entry.checksum === computeChecksum(entry) && JSON.stringify(entry) === text ? entry : null;
-  } catch (error) {
-    if (error instanceof HandoverError) return null;
-    throw error;
-  }
+  return catchIf(isHandoverError, null, () => {
+    const { success, output } = v.safeParse(JournalEntry, parseJson(text, 'a journal line'));
+    if (!success || output.checksum !== computeChecksum(output)) return null;
+    return JSON.stringify(output) === text ? output : null;
+  });
 }
 
 const EVENT_AT = '{"schema":"journal/1","at":"2026-01-31T12:00:00.000Z","event":"'.length;
@@ -149,20 +141,12 @@ export function readLastTime(store: Store, limitMs: number = LATEST_TIME): numbe
 
 /** Lines are in the order in which they were written, which is not always that of their times. */
 function readLastTimeIn(path: string, limit: string): number | null {
-  const dated = readTail(path)
+  const isGone = (error: unknown): boolean => hasErrno(error, 'ENOENT');
+  const dated = catchIf(isGone, '', () => readFileTail(path, TAIL_BYTES).toString('utf8'))
     .split('\n')
     .map((line) => ({ line, at: LINE_TIME.exec(line)?.[1] ?? '' }))
     .filter(({ at }) => at !== '' && at <= limit)
     .sort((a, b) => compareCodeUnits(b.at, a.at));
   const newest = dated.find(({ line }) => parseEntry(Buffer.from(line)) !== null);
   return newest === undefined ? null : Date.parse(newest.at);
-}
-
-function readTail(path: string): string {
-  try {
-    return readFileTail(path, TAIL_BYTES).toString('utf8');
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return '';
-    throw error;
-  }
 }

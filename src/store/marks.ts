@@ -10,7 +10,6 @@ import { readIntact } from './handovers.ts';
 import { appendEntry, readEntriesOf } from './journal.ts';
 import type { Store } from './store.ts';
 
-/** The marks on the facts of a project. */
 export function readMarks(store: Store, project: string): Marks {
   const last = new Map<string, JournalEntry>();
   for (const entry of readEntriesOf(store, MARKS))
@@ -52,11 +51,7 @@ export function readMarked(store: Store, handover: Handover): Handover {
   return markHandover(handover, readMarks(store, handover.project.id));
 }
 
-export interface MarkRequest {
-  mark: Mark['mark'];
-  because: string | null;
-  by: 'human' | 'agent';
-}
+export type MarkRequest = { mark: Mark['mark']; because: string | null; by: 'human' | 'agent' };
 
 const MAX_BECAUSE_BYTES = 2000;
 

@@ -1,4 +1,4 @@
-import { HandoverError, isErrno } from '../errors.ts';
+import { isFailure } from '../errors.ts';
 import { isCacheTrouble, openCache, RowDamage, textIn } from '../platform/cache-database.ts';
 import { measureRegularFile } from '../platform/durable-file.ts';
 import { pathExists } from '../platform/folders.ts';
@@ -23,15 +23,11 @@ import {
 import type { Progress } from './index-writer.ts';
 import { hasPendingImports, pathOfHandover, type Store } from './store.ts';
 
+/** `indexFailure`: why the index is not used although there could be one; null when all is well. */
+type OpenedCatalog = { catalog: Catalog; indexFailure: Error | null };
+
 /** Opens the index where there can be one, else reads the files: a cache that fails must not hide them. */
-export async function openCatalog(
-  store: Store,
-  progress?: Progress,
-): Promise<{
-  catalog: Catalog;
-  /** Why the index is not used although there could be one; null when all is well. */
-  indexFailure: Error | null;
-}> {
+export async function openCatalog(store: Store, progress?: Progress): Promise<OpenedCatalog> {
   let indexFailure: Error | null = null;
   if (pathExists(store.root)) {
     await finishPendingImports(store);
@@ -58,7 +54,7 @@ export async function finishPendingImports(store: Store): Promise<void> {
 }
 
 function isSurvivable(error: unknown): error is Error {
-  return error instanceof HandoverError || isErrno(error) || isCacheTrouble(error);
+  return isFailure(error) || isCacheTrouble(error);
 }
 
 /** Called only when something cannot be found by the files alone. */
@@ -106,7 +102,7 @@ export async function openIndexCatalog(
     async *rows(filter) {
       let after: IndexRow | null = null;
       for (let size = FIRST_PAGE_ROWS; ; size = PAGE_ROWS) {
-        const page: PageRow[] = await ask((database) => readPage(database, filter, { after, size }));
+        const page: PageRow[] = await ask((database) => readPage(database, filter, after, size));
         for (const { shown } of page) yield shown;
         if (page.length < size) return;
         after = page.at(-1)?.row ?? null;
@@ -124,17 +120,10 @@ async function update(store: Store, database: SqlDatabase): Promise<void> {
     throw new RowDamage();
 }
 
-interface PageRow {
-  row: IndexRow;
-  shown: CatalogRow;
-}
+type PageRow = { row: IndexRow; shown: CatalogRow };
 
 /** At most `size` rows: those that follow the row `after`, or the first ones. */
-function readPage(
-  database: SqlDatabase,
-  filter: Filter,
-  { after, size }: { after: IndexRow | null; size: number },
-): PageRow[] {
+function readPage(database: SqlDatabase, filter: Filter, after: IndexRow | null, size: number): PageRow[] {
   const { where, values } = translateFilter(filter, after);
   const columns = COLUMNS.map((column) => `h.${column}`).join(', ');
   const texts = filter.query === undefined ? '' : 'JOIN texts t ON t.id = h.id';

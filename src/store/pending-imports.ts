@@ -28,7 +28,6 @@ const PendingImport = v.strictObject({
   schema: v.literal('arrival/1'),
   /** Names the import in the journal. */
   digest: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
-  /** For the journal. */
   detail: v.record(v.string(), v.unknown()),
   handovers: v.array(Handover),
   /** Ids whose handovers may be replaced. */
@@ -66,11 +65,8 @@ export function finishImports(store: Store): void {
   }
 }
 
-function finishImport(
-  store: Store,
-  { handovers, replace, digest, detail }: PendingImport,
-  path: string,
-): void {
+function finishImport(store: Store, pending: PendingImport, path: string): void {
+  const { handovers, replace, digest, detail } = pending;
   const replaced = handovers.filter((handover) => placeHandover(store, handover, replace));
   if (replaced.length > 0) refreshIndex(store);
   appendEntry(store, { event: 'received', subject: digest, detail });

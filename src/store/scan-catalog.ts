@@ -37,7 +37,8 @@ export function* scanHandovers(
       .map((id) => readOrReport(store, id, damaged))
       .filter((handover) => handover !== null)
       .filter((handover) => matches(handover, filter));
-    yield* handovers.sort(compareNewestFirst);
+    const key = ({ created_at, id }: Handover): string => `${created_at} ${id}`;
+    yield* handovers.sort((a, b) => (key(a) < key(b) ? 1 : -1));
   }
 }
 
@@ -85,9 +86,4 @@ function matchesProject(handover: Handover, match: ProjectMatch): boolean {
     handover.project.name.toLowerCase() === match.name?.toLowerCase() ||
     handover.workspace.root === match.root
   );
-}
-
-function compareNewestFirst(a: Handover, b: Handover): number {
-  const key = (handover: Handover): string => `${handover.created_at} ${handover.id}`;
-  return key(a) < key(b) ? 1 : -1;
 }

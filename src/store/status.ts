@@ -22,7 +22,6 @@ export interface StatusMove {
   /** The session that took it up, or would have. */
   session?: string | undefined;
   reason?: string | undefined;
-  /** What else to record. */
   detail?: Record<string, unknown>;
 }
 
@@ -69,9 +68,7 @@ function toStatus({ event, at, session, reason }: JournalEntry): StatusEntry {
 }
 
 function finalStatusError(id: string, { event, at }: JournalEntry, to: FinalStatus): HandoverError {
-  return new HandoverError(
-    'HANDOVER_STATUS_FINAL',
-    `handover ${id} is ${event} since ${at}, and cannot become ${to}`,
-    { hint: `Read it all the same with: handover render ${id}` },
-  );
+  const message = `handover ${id} is ${event} since ${at}, and cannot become ${to}`;
+  const hint = `Read it all the same with: handover render ${id}`;
+  return new HandoverError('HANDOVER_STATUS_FINAL', message, { hint });
 }

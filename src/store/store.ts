@@ -8,10 +8,7 @@ import { findDataFolder } from '../platform/paths.ts';
 export { LOCKS } from '../platform/paths.ts';
 
 /** The folder with all handovers, and the machine it is on. */
-export interface Store {
-  root: string;
-  machine: Machine;
-}
+export type Store = { root: string; machine: Machine };
 
 export const HANDOVERS = 'handovers';
 export const JOURNAL = 'journal';
@@ -25,7 +22,6 @@ export const READY_BY_HANDOVER: readonly string[] = [READY, 'handovers'];
 export const READY_SESSIONS: readonly string[] = [READY, 'sessions'];
 export const SPOOL = 'spool';
 export const LOG = 'log';
-/** The prefix of workers' locks. */
 export const RELAY_LOCK = 'relay-';
 export const INSTALLS = 'installs';
 export const DOCUMENTS = 'documents';

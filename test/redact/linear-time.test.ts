@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NAMED_RULES } from '../../src/redact/rules/names.ts';
-import { RULES } from '../../src/redact/rules/services.ts';
+import { RULES } from '../../src/redact/rules/vendors.ts';
 import { listAdversaries } from '../fixtures/secrets/adversaries.ts';
 import { makeRedactor } from '../support/redactor.ts';
 

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeFactId, type Fact } from '../../src/model/fact.ts';
 import { Redactor } from '../../src/redact/redactor.ts';
-import { RULES } from '../../src/redact/rules/services.ts';
+import { RULES } from '../../src/redact/rules/vendors.ts';
 import { SHAPES } from '../fixtures/secrets/shapes.ts';
 import { fillTemplate, rollDice } from '../fixtures/secrets/write-secrets.ts';
 import { makeRedactor } from '../support/redactor.ts';

@@ -12,14 +12,13 @@ import {
 } from '../../model/text.ts';
 import type { ChangesSince } from '../../model/workspace.ts';
 import { fillPage, type LineCandidate, markCovered, type OpenValue } from './fill-page.ts';
-import { countLineBytes, oneLine, printFact, QUOTE, readMessage, shortenMessage, sourceOf } from './lines.ts';
+import { countLineBytes, printFact, QUOTE, readMessage, shortenMessage, sourceOf } from './lines.ts';
 import { openPage, type Page } from './page.ts';
 import type { Reader } from './reader.ts';
 import { type Put, placeRequired } from './required.ts';
 import { type BriefInput, orderOf, sectionOf, type WeightedFact } from './sections.ts';
 import { BYTES_PER_TOKEN, readGoal, readWeight, weightForGoal } from './weight.ts';
 
-/** The lines before and after the facts. */
 function printFrame(handover: Handover, reader: Reader, cite: boolean): { head: string[]; foot: string[] } {
   const planning = reader.planning === null ? '' : ` Keep open steps in ${reader.planning}.`;
   const head = [
@@ -50,7 +49,6 @@ function isTitleRepeated({ title, summary, facts }: Handover): boolean {
 
 const LONGEST_LEFT_OUT = 100;
 
-/** How many facts are not in the brief, and how to see them. */
 function printLeftOut(handover: Handover, leftOut: readonly Fact[]): string[] {
   if (leftOut.length === 0) return [];
   const named = leftOut.slice(0, 2).map((fact) => fact.id);
@@ -62,12 +60,7 @@ function printLeftOut(handover: Handover, leftOut: readonly Fact[]): string[] {
 export const DEFAULT_BUDGET = 2000;
 export const SMALLEST_BUDGET = 256;
 
-export interface Brief {
-  text: string;
-  tokens: number;
-  /** Facts that are not in it. */
-  leftOut: Fact[];
-}
+export type Brief = { text: string; tokens: number; leftOut: Fact[] };
 
 export function countTokens(text: string): number {
   return Math.ceil(countUtf8Bytes(text) / BYTES_PER_TOKEN);
@@ -90,27 +83,22 @@ export interface BriefOptions {
 export function compileBrief(handover: Handover, reader: Reader, options: BriefOptions = {}): Brief {
   const { budget = DEFAULT_BUDGET } = options;
   const goal = readGoal(options.goal ?? '');
-  if (budget < SMALLEST_BUDGET) {
+  if (budget < SMALLEST_BUDGET)
     throw new HandoverError('HANDOVER_BUDGET_TOO_SMALL', `a brief needs at least ${SMALLEST_BUDGET} tokens`, {
       hint: `Give --budget ${SMALLEST_BUDGET} or more.`,
     });
-  }
   const limit = Math.min(budget * BYTES_PER_TOKEN, reader.maxCharacters ?? Number.POSITIVE_INFINITY);
   const frame = printFrame(handover, reader, citesSources(budget));
   const page = openPage(limit - countLineBytes(frame.head) - countLineBytes(frame.foot) - LONGEST_LEFT_OUT);
   const facts = handover.facts.map((fact): WeightedFact => {
-    const weight = readWeight(fact);
-    return {
-      fact,
-      weight: goal === null ? weight : weightForGoal(fact, weight, goal),
-      section: sectionOf(fact, weight),
-    };
+    const own = readWeight(fact);
+    const weight = goal === null ? own : weightForGoal(fact, own, goal);
+    return { fact, weight, section: sectionOf(fact, own) };
   });
   const shown = layOut(page, handover, { facts, budget, goal, changes: options.changes ?? null });
   const leftOut = handover.facts.filter((fact) => !shown.has(fact.id));
-  const text = [...frame.head, ...page.print(), ...frame.foot, ...printLeftOut(handover, leftOut), ''].join(
-    '\n',
-  );
+  const foot = [...frame.foot, ...printLeftOut(handover, leftOut), ''];
+  const text = [...frame.head, ...page.print(), ...foot].join('\n');
   return { text, tokens: countTokens(text), leftOut };
 }
 
@@ -131,14 +119,15 @@ function layOut(page: Page, handover: Handover, input: BriefInput): Set<string> 
     names: [...value.names.keys()].filter((name) => text.includes(name)),
     words: findContentWords(text),
   });
-  const lastWords = oneLine(page.textOf('stopped'));
-  const isRepeated = ({ fact }: WeightedFact): boolean =>
-    fact.trust === 'quoted' && fact.origin === 'agent' && lastWords.includes(oneLine(fact.text));
-  const rest = facts.filter(
-    (item) => !shown.has(item.fact.id) && item.fact.status !== 'cancelled' && !isRepeated(item),
-  );
+  const lastWords = cleanLine(page.textOf('stopped'));
+  const isRepeated = ({ trust, origin, text }: Fact): boolean =>
+    trust === 'quoted' && origin === 'agent' && lastWords.includes(cleanLine(text));
+  const isOpen = (fact: Fact): boolean => !shown.has(fact.id) && fact.status !== 'cancelled';
+  const rest = facts.filter(({ fact }) => isOpen(fact) && !isRepeated(fact));
   const candidates = [...rest.map((item) => toCandidate(item, budget)), ...continueRequests(page, facts)];
-  const options = { floor: floorOf(budget), maxFiles: Math.max(10, Math.floor(budget / 160)) };
+  // A larger budget than the default admits lines of less value.
+  const floor = Math.min(1, (DEFAULT_BUDGET / budget) ** 3);
+  const options = { floor, maxFiles: Math.max(10, Math.floor(budget / 160)) };
   const placedFiles = files.map(({ entry, weight }) => ({ entry, symbols: [...weight.names.keys()] }));
   const taken = fillPage(page, { candidates, placed: placedFiles }, value, options);
   for (const [index, { fact }] of rest.entries()) {
@@ -155,11 +144,6 @@ function citesSources(budget: number): boolean {
   return budget >= SMALLEST_CITING;
 }
 
-/** The least points per byte. A larger budget than the default admits lines of less value. */
-function floorOf(budget: number): number {
-  return Math.min(1, (DEFAULT_BUDGET / budget) ** 3);
-}
-
 /** Below this many tokens, the user's other messages count less than the work itself. */
 const ROOM_FOR_MESSAGES = 1600;
 
@@ -168,8 +152,8 @@ function toCandidate({ fact, weight, section }: WeightedFact, budget: number): L
   const cite = citesSources(budget);
   const share = section === 'messages' ? Math.min(1, budget / ROOM_FOR_MESSAGES) : 1;
   const text = section === 'messages' ? shortenMessage(fact.text) : null;
-  const lines =
-    text === null ? printFact(fact, weight, cite) : [`${QUOTE}${text}${cite ? sourceOf(fact) : ''}`];
+  const source = cite ? sourceOf(fact) : '';
+  const lines = text === null ? printFact(fact, weight, cite) : [`${QUOTE}${text}${source}`];
   return {
     kind: 'line',
     section,
@@ -181,7 +165,7 @@ function toCandidate({ fact, weight, section }: WeightedFact, budget: number): L
     words: isFile ? [] : findContentWords(fact.text),
     wordPoints: share * weight.wordPoints,
     file: isFile ? revealControls(baseName(fact.text)) : null,
-    told: ALWAYS_LISTED.has(fact.kind) ? null : (text ?? oneLine(fact.text)).replace(/…$/, ''),
+    told: ALWAYS_LISTED.has(fact.kind) ? null : (text ?? cleanLine(fact.text)).replace(/…$/, ''),
     symbols: isFile ? [...weight.names.keys()] : [],
   };
 }
@@ -204,10 +188,8 @@ function continueRequests(page: Page, facts: readonly WeightedFact[]): LineCandi
   return facts.flatMap(({ fact, section, weight }) => {
     if (section !== 'current' && section !== 'first') return [];
     const text = readMessage(fact.text);
-    const shown = page
-      .textOf(section)
-      .split('\n')
-      .find((line) => isCutOf(line, text));
+    const printed = page.textOf(section).split('\n');
+    const shown = printed.find((line) => line.endsWith('…') && text.startsWith(line.slice(QUOTE.length, -1)));
     if (shown === undefined) return [];
     const rest = cutAtWord(text.slice(shown.length - QUOTE.length - 1).trim(), MOST_CONTINUED);
     const lines = [`${QUOTE}… ${rest}`];
@@ -219,7 +201,3 @@ function continueRequests(page: Page, facts: readonly WeightedFact[]): LineCandi
 }
 
 const BARE_LINE = { kind: 'line', names: [], wordPoints: 0, file: null, told: null, symbols: [] } as const;
-
-function isCutOf(line: string, text: string): boolean {
-  return line.endsWith('…') && text.startsWith(line.slice(QUOTE.length, -1));
-}

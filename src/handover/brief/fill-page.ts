@@ -8,7 +8,6 @@ export interface LineCandidate {
   kind: 'line';
   section: Section;
   lines: string[];
-  /** Of the lines. */
   bytes: number;
   order: number;
   /** Its value apart from names and words. */
@@ -35,10 +34,7 @@ interface SymbolCandidate {
 }
 
 /** The points of names that are not on the page yet, and the words that are. */
-export interface OpenValue {
-  names: Map<string, number>;
-  words: Set<string>;
-}
+export type OpenValue = { names: Map<string, number>; words: Set<string> };
 
 export interface Supply {
   candidates: readonly LineCandidate[];
@@ -151,11 +147,7 @@ function nameGain(names: readonly string[], market: OpenValue): number {
   return points.reduce((sum, own, index) => (own < 0 || index < NAMES_PER_LINE ? sum + own : sum), 0);
 }
 
-interface QueueItem {
-  rate: number;
-  serial: number;
-  candidate: Candidate;
-}
+type QueueItem = { rate: number; serial: number; candidate: Candidate };
 
 /** Sorted, the best last. Of equal rates the first that came is better. */
 class CandidateQueue {
@@ -170,7 +162,9 @@ class CandidateQueue {
     while (low < high) {
       const middle = (low + high) >> 1;
       const other = this.#items[middle];
-      if (other !== undefined && isBetter(item, other)) low = middle + 1;
+      const isTie = other?.rate === item.rate;
+      if (other !== undefined && (isTie ? item.serial < other.serial : item.rate > other.rate))
+        low = middle + 1;
       else high = middle;
     }
     this.#items.splice(low, 0, item);
@@ -179,8 +173,4 @@ class CandidateQueue {
   pop(): QueueItem | undefined {
     return this.#items.pop();
   }
-}
-
-function isBetter(a: QueueItem, b: QueueItem): boolean {
-  return a.rate > b.rate || (a.rate === b.rate && a.serial < b.serial);
 }

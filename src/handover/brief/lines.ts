@@ -1,9 +1,8 @@
 import type { Fact } from '../../model/fact.ts';
-import { cleanText, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
+import { cleanLine, cleanText, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
 import type { GitFacts } from '../../model/workspace.ts';
 import { type FactWeight, lineOf } from './weight.ts';
 
-/** Begins every line that quotes the handover. */
 export const QUOTE = '> ';
 
 /** A text as quoted lines, so that no part of it can pass for a line of the brief itself. */
@@ -15,13 +14,8 @@ export function quoteLines(text: string): string[] {
     .map((line) => `${QUOTE}${line}`);
 }
 
-/** The bytes of lines with their line ends. */
 export function countLineBytes(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
-}
-
-export function oneLine(text: string): string {
-  return cleanText(text).replace(/\s+/g, ' ').trim();
 }
 
 const MAX_STATEMENT_BYTES = 1200;
@@ -40,7 +34,7 @@ export function printFact(fact: Fact, weight: FactWeight, cite = true): string[]
       return [`${QUOTE}${printCommand(fact)}${source}`];
     case 'task':
       return quoteLines(
-        `[${fact.status ?? 'open'}] ${numberOf(fact)}${cutAtWord(oneLine(fact.text), MAX_TASK_BYTES)}`,
+        `[${fact.status ?? 'open'}] ${numberOf(fact)}${cutAtWord(cleanLine(fact.text), MAX_TASK_BYTES)}`,
       );
     default:
       return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}${source}`);
@@ -48,9 +42,9 @@ export function printFact(fact: Fact, weight: FactWeight, cite = true): string[]
 }
 
 function printRefuted({ text, detail }: Fact): string[] {
-  const because = typeof detail?.because === 'string' ? `; because: ${oneLine(detail.because)}` : '';
+  const because = typeof detail?.because === 'string' ? `; because: ${cleanLine(detail.because)}` : '';
   return [
-    `${QUOTE}- tried, did not work: ${cutAtWord(oneLine(text), MAX_STATEMENT_BYTES)}${cutAtWord(because, MAX_STATEMENT_BYTES)}`,
+    `${QUOTE}- tried, did not work: ${cutAtWord(cleanLine(text), MAX_STATEMENT_BYTES)}${cutAtWord(because, MAX_STATEMENT_BYTES)}`,
   ];
 }
 
@@ -58,7 +52,7 @@ function printRefuted({ text, detail }: Fact): string[] {
 export const IMPORTED_MARK = '- (imported, unverified) ';
 
 function printImported(fact: Fact): string[] {
-  const status = fact.status === undefined ? '' : `[${oneLine(fact.status)}] `;
+  const status = fact.status === undefined ? '' : `[${cleanLine(fact.status)}] `;
   const text = fact.kind === 'file' ? revealControls(fact.text) : cutAtWord(fact.text, MAX_STATEMENT_BYTES);
   return quoteLines(`${IMPORTED_MARK}${fact.kind}: ${status}${text}`);
 }
@@ -72,7 +66,7 @@ export function sourceOf(fact: Fact): string {
 
 function numberOf(fact: Fact): string {
   const number = fact.detail?.number;
-  return typeof number === 'string' ? `#${oneLine(number)} ` : '';
+  return typeof number === 'string' ? `#${cleanLine(number)} ` : '';
 }
 
 /** Names the author of what would otherwise be taken for the user's words. */
@@ -80,9 +74,8 @@ function markOf(fact: Fact): string {
   const pinned = fact.pinned === true && fact.kind !== 'note' ? `${fact.kind}: ` : '';
   const status =
     fact.status === undefined || fact.status === 'open' || fact.kind === 'error' ? '' : `[${fact.status}] `;
-  if (fact.trust === 'declared' && fact.origin === 'agent')
-    return `- (by the agent, unverified) ${pinned}${status}`;
-  return `- ${pinned}${status}`;
+  const author = fact.trust === 'declared' && fact.origin === 'agent' ? '(by the agent, unverified) ' : '';
+  return `- ${author}${pinned}${status}`;
 }
 
 function describeFile(fact: Fact, weight: FactWeight): string {
@@ -103,7 +96,7 @@ function printCommand(fact: Fact): string {
   const status = fact.status === 'failed' ? 'FAILED' : (fact.status ?? '');
   const variables = fact.detail?.environment;
   const set = Array.isArray(variables) && variables.length > 0 ? ` (env ${variables.join(', ')})` : '';
-  return oneLine(`${status} \`${fact.text}\`${set}${told}`);
+  return cleanLine(`${status} \`${fact.text}\`${set}${told}`);
 }
 
 /** The state of git in one line, and each changed file. */
@@ -145,10 +138,10 @@ const SHORTEST_LOG = 3;
 
 /** A message on one line. Logs that were pasted into a long one are left out. */
 export function readMessage(message: string): string {
-  if (countUtf8Bytes(message) <= LONG_MESSAGE_BYTES) return oneLine(message);
+  if (countUtf8Bytes(message) <= LONG_MESSAGE_BYTES) return cleanLine(message);
   const lines = message.replace(FENCED, (block) => (isLog(block) ? `\n${PASTED}\n` : block)).split('\n');
   const kept = dropLoggedLines(lines);
-  return oneLine(kept.join('\n')).replace(/(?:\[pasted text\] ?){2,}/g, `${PASTED} `);
+  return cleanLine(kept.join('\n')).replace(/(?:\[pasted text\] ?){2,}/g, `${PASTED} `);
 }
 
 function isLog(block: string): boolean {
@@ -174,7 +167,7 @@ function dropLoggedLines(lines: readonly string[]): string[] {
 
 /** Cuts a long message: its first part says what it is about. */
 export function shortenMessage(message: string): string {
-  const text = oneLine(message);
+  const text = cleanLine(message);
   const seen = Math.min(text.length, 600);
   if (seen <= 320) return text;
   return cutAtWord(text, Math.max(320, Math.floor(seen * 0.75)));

@@ -15,7 +15,6 @@ export interface Entry {
 
 const SYMBOLS_PER_LINE = 7;
 
-/** A page with a size limit. */
 export interface Page {
   /** Null when it does not fit. Replaces entries that it makes redundant. */
   add(section: Section, entry: Omit<Entry, 'symbols'>): Entry | null;
@@ -23,7 +22,6 @@ export interface Page {
   tells(section: Section, told: string): boolean;
   addSymbol(entry: Entry, symbol: string): boolean;
   count(section: Section): number;
-  /** The lines of a section so far. */
   textOf(section: Section): string;
   print(): string[];
 }
@@ -57,9 +55,7 @@ export function openPage(limit: number): Page {
       return entry;
     },
     tells: (section, told) =>
-      [...entries].some(
-        ([other, own]) => speaksFor(other, section) && own.some((entry) => says(entry, told)),
-      ),
+      [...entries].some(([from, own]) => speaksFor(from, section) && own.some((entry) => says(entry, told))),
     addSymbol: (entry, symbol) => {
       const size = countUtf8Bytes(leadTo(entry)) + countUtf8Bytes(symbol);
       if (size > left) return false;
@@ -91,14 +87,7 @@ function says(entry: Entry, told: string): boolean {
 }
 
 /** Sections with the user's own words. */
-const HUMAN: ReadonlySet<Section> = new Set([
-  'goal',
-  'pinned',
-  'current',
-  'first',
-  'messages',
-  'constraints',
-]);
+const HUMAN = new Set<Section>(['goal', 'pinned', 'current', 'first', 'messages', 'constraints']);
 /** A file name in a list does not stand for a statement. */
 const SILENT: ReadonlySet<Section> = new Set(['changed', 'files', 'tree']);
 

@@ -1,4 +1,3 @@
-/** What a brief must know of the agent that will read it. */
 export interface Reader {
   agent: string;
   name: string;

@@ -1,12 +1,11 @@
 import { type Handover, isForeign } from '../../model/handover.ts';
 import { baseName } from '../../model/paths.ts';
-import { cutAtWord, cutToBytes, revealControls } from '../../model/text.ts';
+import { cleanLine, cutAtWord, cutToBytes, revealControls } from '../../model/text.ts';
 import { describeAge } from '../../model/time.ts';
 import type { ChangesSince } from '../../model/workspace.ts';
 import {
   countLineBytes,
   IMPORTED_MARK,
-  oneLine,
   printFact,
   printTree,
   QUOTE,
@@ -21,7 +20,6 @@ const MAX_FILES = 15;
 const MAX_COMMITS = 5;
 const MAX_SUBJECT_BYTES = 80;
 
-/** How old the handover is, and what has changed since. */
 function printChanges({ ageMs, branch, head, files }: ChangesSince): string[] {
   const lines = [
     `${describeAge(ageMs)}${branch === null && head === null && files.length === 0 ? '; nothing that it tells of has changed' : ''}`,
@@ -72,22 +70,21 @@ export function placeRequired(
   const tree = git === null || isForeign(handover) ? null : printTree(git);
   if (tree !== null) put('tree', [tree.head], -1);
   for (const item of of('current')) {
-    const bytes = item.weight.role === 'current' ? clamp(Math.floor(budget * 0.7), 820, 1400) : 300;
+    const bytes =
+      item.weight.role === 'current' ? Math.max(820, Math.min(1400, Math.floor(budget * 0.7))) : 300;
     place(item, [`${QUOTE}${cutAtWord(readMessage(item.fact.text), bytes)}`]);
   }
+  const firstBytes = Math.min(830, Math.floor(budget * 0.42));
   for (const item of of('first'))
-    place(item, [
-      `${QUOTE}${cutAtWord(readMessage(item.fact.text), Math.min(830, Math.floor(budget * 0.42)))}`,
-    ]);
+    place(item, [`${QUOTE}${cutAtWord(readMessage(item.fact.text), firstBytes)}`]);
   for (const item of facts.filter(isDeclared).sort((a, b) => rankOf(a.fact.kind) - rankOf(b.fact.kind)))
     if (!shown.has(item.fact.id)) place(item, printFact(item.fact, item.weight));
   if (handover.summary !== '') placeProse(put, handover, budget);
   placeTasks(of('tasks'), place, budget);
   for (const item of of('stopped'))
     place(item, quoteLines(cutAtWord(item.fact.text, Math.floor(budget * 0.25))));
-  const changed = of('changed')
-    .sort((a, b) => a.weight.age - b.weight.age)
-    .slice(0, 60);
+  const newestFirst = of('changed').sort((a, b) => a.weight.age - b.weight.age);
+  const changed = newestFirst.slice(0, 60);
   const placed = changed.flatMap((item) => {
     const entry = place(item, printFact(item.fact, item.weight));
     if (entry === null) return [];
@@ -118,7 +115,7 @@ function fitPinned(pinned: readonly WeightedFact[], room: number): { item: Weigh
     if (countLineBytes(lines) <= share) return { item, lines };
     const print = (text: string): string[] => printFact({ ...item.fact, text }, item.weight);
     const room = Math.max(SHORTEST_PINNED, share - countLineBytes(print('-')));
-    return { item, lines: print(cutAtWord(oneLine(item.fact.text), room)) };
+    return { item, lines: print(cutAtWord(cleanLine(item.fact.text), room)) };
   });
 }
 
@@ -137,10 +134,8 @@ function placeProse(put: Put, handover: Handover, budget: number): void {
   const section = isForeign(handover) ? 'imported' : 'summary';
   const text = isForeign(handover) ? `${IMPORTED_MARK}${handover.summary}` : handover.summary;
   for (const share of [1, 1 / 2, 1 / 4, 1 / 8]) {
-    const lines = quoteLines(
-      share === 1 ? text : cutAtWord(text, Math.floor(budget * BYTES_PER_TOKEN * share)),
-    );
-    if (put(section, lines, FIRST) !== null) return;
+    const cut = share === 1 ? text : cutAtWord(text, Math.floor(budget * BYTES_PER_TOKEN * share));
+    if (put(section, quoteLines(cut), FIRST) !== null) return;
   }
 }
 
@@ -157,8 +152,4 @@ function placeTasks(
     if (room < 0) return;
     place(item, lines);
   }
-}
-
-function clamp(value: number, low: number, high: number): number {
-  return Math.max(low, Math.min(high, value));
 }

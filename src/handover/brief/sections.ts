@@ -112,14 +112,8 @@ export function rankOf(kind: FactKind): number {
   return RANKS.indexOf(kind);
 }
 
-/** A fact with its weight and its section. */
-export interface WeightedFact {
-  fact: Fact;
-  weight: FactWeight;
-  section: Section;
-}
+export type WeightedFact = { fact: Fact; weight: FactWeight; section: Section };
 
-/** What a brief is made of. */
 export interface BriefInput {
   facts: readonly WeightedFact[];
   /** In tokens. */

@@ -49,39 +49,23 @@ function readNames(value: unknown): Map<string, number> {
 }
 
 /** What the next session is to do: facts about it get more weight. */
-export interface Goal {
-  text: string;
-  words: ReadonlySet<string>;
-}
+export type Goal = { text: string; words: ReadonlySet<string> };
 
 /** A line about the goal is worth a few of the best names. */
 const LINE_POINTS = 3000;
 const MOST_WORDS = 3;
 const NAME_FACTOR = 4;
 
-/** Null where nothing is said. */
 export function readGoal(text: string): Goal | null {
   return cleanText(text).trim() === '' ? null : { text, words: new Set(splitWords(text)) };
 }
 
-/** The weight of a fact for a reader with this goal. */
 export function weightForGoal(fact: Fact, weight: FactWeight, goal: Goal): FactWeight {
-  const matches = Math.min(MOST_WORDS, splitWords(fact.text).filter((word) => goal.words.has(word)).length);
-  const gain = matches * LINE_POINTS;
-  const names = [...weight.names].map(([name, points]): [string, number] => [
-    name,
-    isAbout(name, goal) ? Math.abs(points) * NAME_FACTOR : points,
-  ]);
-  return {
-    ...weight,
-    points: weight.points + gain,
-    lasting: weight.lasting + gain,
-    names: new Map(names),
-  };
-}
-
-function isAbout(name: string, goal: Goal): boolean {
-  return splitWords(name).some((word) => goal.words.has(word));
+  const count = (text: string): number => splitWords(text).filter((word) => goal.words.has(word)).length;
+  const gain = Math.min(MOST_WORDS, count(fact.text)) * LINE_POINTS;
+  const names = new Map(weight.names);
+  for (const [name, points] of names) if (count(name) > 0) names.set(name, Math.abs(points) * NAME_FACTOR);
+  return { ...weight, points: weight.points + gain, lasting: weight.lasting + gain, names };
 }
 
 /** Lower-case words: names are split into their parts, and plurals count as their singular. */

@@ -62,7 +62,8 @@ export const KEY_RULES: readonly Rule[] = [
     starts: ['mysql', 'mariadb'],
     ahead: /-p/g,
     pattern: /(?:mysql|mariadb)(?:dump|admin|import)? [^\n]{0,200}?-p["']?([^\s"'$-][^\s"'$]{3,100})/y,
-    check: isNoPortOrPath,
+    // `-p` may also be a port or a folder.
+    check: (text) => !/^\d{1,5}$|^[./~]|:/.test(text),
   },
   {
     kind: 'flag-password',
@@ -95,8 +96,3 @@ export const KEY_RULES: readonly Rule[] = [
   ),
   token('password-hash', ['{SHA}', '{SSHA}', '{PBKDF2}', '{SSHA512}'], /[A-Za-z0-9+/=$]{20,120}/),
 ];
-
-/** `-p` may also be a port or a folder. */
-function isNoPortOrPath(text: string): boolean {
-  return !/^\d{1,5}$|^[./~]|:/.test(text);
-}

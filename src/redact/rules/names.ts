@@ -10,50 +10,42 @@ export function holdsCredentials(text: string): boolean {
   return /^[\x20-\x7e]{1,100}:[\x20-\x7e]{3,}$/.test(decodeBase64(text) ?? '');
 }
 
+function named(kind: string, name: RegExp, value: RegExp): NamedRule {
+  return { kind, name, value };
+}
+
 /** Secrets without a shape of their own, by the variable names that their providers document. */
 export const NAMED_RULES: readonly NamedRule[] = [
-  { kind: 'aws-secret-key', name: /secret(?:access)?key$/, value: /^[A-Za-z0-9/+=]{40}$/ },
-  {
-    kind: 'aws-session-token',
-    name: /(?:aws)?(?:session|security)token$/,
-    value: /^[A-Za-z0-9/+=]{100,2000}$/,
-  },
-  { kind: 'azure-key', name: /azure\w*(?:key|secret)$|ocpapimsubscriptionkey$/, value: WORD(20) },
-  { kind: 'cloudflare-key', name: /(?:cloudflare|cf)\w*(?:key|token)$|^xauthkey$/, value: /^[\w-]{37,60}$/ },
-  {
-    kind: 'datadog-key',
-    name: /(?:datadog|dd)(?:api|app|application|client)\w*(?:key|token)$/,
-    value: /^(?:pub)?[a-f0-9]{32,40}$/,
-  },
-  { kind: 'fastly-key', name: /fastly\w*(?:key|token)$/, value: /^[\w-]{32}$/ },
-  { kind: 'pagerduty-key', name: /(?:pagerduty|pd)\w*(?:key|token)$/, value: /^[\w+-]{18,40}$/ },
-  { kind: 'okta-token', name: /okta\w*(?:token|key|secret)$/, value: /^[\w-]{40,64}$/ },
-  { kind: 'auth0-secret', name: /auth0\w*(?:secret|token|key)$/, value: /^[\w-]{32,128}$/ },
-  {
-    kind: 'snowflake-secret',
-    name: /snowflake\w*(?:password|passphrase|token|secret)$/,
-    value: /^\S{8,512}$/,
-  },
-  { kind: 'heroku-key', name: /heroku\w*(?:key|token)$/, value: UUID },
-  { kind: 'twilio-token', name: /twilio\w*(?:token|secret|key)$/, value: HEX32 },
-  { kind: 'postmark-token', name: /postmark\w*(?:token|key)$/, value: UUID },
-  { kind: 'paypal-secret', name: /paypal\w*(?:secret|key|token)$/, value: WORD(32) },
-  { kind: 'algolia-key', name: /algolia\w*key$/, value: HEX32 },
-  { kind: 'segment-key', name: /segment\w*key$/, value: /^[A-Za-z0-9]{32}$/ },
-  { kind: 'bitbucket-token', name: /bitbucket\w*(?:secret|password|token)$/, value: WORD(16) },
-  { kind: 'codecov-token', name: /codecov\w*token$/, value: UUID },
-  { kind: 'ngrok-token', name: /ngrok\w*token$/, value: /^\w{30,60}$/ },
-  {
-    kind: 'mistral-key',
-    name: /(?:mistral|cohere|together|deepseek|elevenlabs|xi)\w*key$/,
-    value: /^[\w-]{30,80}$/,
-  },
-  { kind: 'rails-key', name: /(?:secretkeybase|railsmasterkey)$/, value: /^[a-f0-9]{32,128}$/ },
-  { kind: 'django-key', name: /^(?:django)?secretkey$/, value: /^[\x21-\x7e]{40,60}$/ },
-  { kind: 'service-account-key', name: /privatekeyid$/, value: /^[a-f0-9]{40}$/ },
-  { kind: 'kubeconfig-key', name: /clientkeydata$/, value: /^[A-Za-z0-9+/=]{40,10000}$/ },
+  named('aws-secret-key', /secret(?:access)?key$/, /^[A-Za-z0-9/+=]{40}$/),
+  named('aws-session-token', /(?:aws)?(?:session|security)token$/, /^[A-Za-z0-9/+=]{100,2000}$/),
+  named('azure-key', /azure\w*(?:key|secret)$|ocpapimsubscriptionkey$/, WORD(20)),
+  named('cloudflare-key', /(?:cloudflare|cf)\w*(?:key|token)$|^xauthkey$/, /^[\w-]{37,60}$/),
+  named(
+    'datadog-key',
+    /(?:datadog|dd)(?:api|app|application|client)\w*(?:key|token)$/,
+    /^(?:pub)?[a-f0-9]{32,40}$/,
+  ),
+  named('fastly-key', /fastly\w*(?:key|token)$/, /^[\w-]{32}$/),
+  named('pagerduty-key', /(?:pagerduty|pd)\w*(?:key|token)$/, /^[\w+-]{18,40}$/),
+  named('okta-token', /okta\w*(?:token|key|secret)$/, /^[\w-]{40,64}$/),
+  named('auth0-secret', /auth0\w*(?:secret|token|key)$/, /^[\w-]{32,128}$/),
+  named('snowflake-secret', /snowflake\w*(?:password|passphrase|token|secret)$/, /^\S{8,512}$/),
+  named('heroku-key', /heroku\w*(?:key|token)$/, UUID),
+  named('twilio-token', /twilio\w*(?:token|secret|key)$/, HEX32),
+  named('postmark-token', /postmark\w*(?:token|key)$/, UUID),
+  named('paypal-secret', /paypal\w*(?:secret|key|token)$/, WORD(32)),
+  named('algolia-key', /algolia\w*key$/, HEX32),
+  named('segment-key', /segment\w*key$/, /^[A-Za-z0-9]{32}$/),
+  named('bitbucket-token', /bitbucket\w*(?:secret|password|token)$/, WORD(16)),
+  named('codecov-token', /codecov\w*token$/, UUID),
+  named('ngrok-token', /ngrok\w*token$/, /^\w{30,60}$/),
+  named('mistral-key', /(?:mistral|cohere|together|deepseek|elevenlabs|xi)\w*key$/, /^[\w-]{30,80}$/),
+  named('rails-key', /(?:secretkeybase|railsmasterkey)$/, /^[a-f0-9]{32,128}$/),
+  named('django-key', /^(?:django)?secretkey$/, /^[\x21-\x7e]{40,60}$/),
+  named('service-account-key', /privatekeyid$/, /^[a-f0-9]{40}$/),
+  named('kubeconfig-key', /clientkeydata$/, /^[A-Za-z0-9+/=]{40,10000}$/),
   { kind: 'docker-auth', name: /^auth$/, value: /^[A-Za-z0-9+/]{12,500}={0,2}$/, check: holdsCredentials },
-  { kind: 'ansible-vault', name: /vaultpass(?:word)?$/, value: /^\S{8,200}$/ },
+  named('ansible-vault', /vaultpass(?:word)?$/, /^\S{8,200}$/),
 ];
 
 /** Names with these endings hold secrets. */

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { HandoverError } from '../../errors.ts';
+import { catchIf, HandoverError, isHandoverError } from '../../errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { parseSafeUrl, sendRequest } from '../../platform/http.ts';
 import type { Machine } from '../../platform/machine.ts';
@@ -12,7 +12,6 @@ import { normalizeVector, type Side } from './vector-store.ts';
 export interface Embedder {
   /** Names the space of the vectors: vectors of different spaces cannot be compared. */
   readonly space: string;
-  /** How many texts it takes at once. */
   readonly batch: number;
   /**
    * A vector of length 1 for each text, in order, all with the same number of dimensions. Fails with a `HandoverError`,
@@ -39,6 +38,7 @@ const Answer = v.object({
 export function openEndpoint(settings: SemanticSettings, machine: Machine): Embedder {
   const url = findUrl(settings);
   const key = findKey(settings, machine);
+  const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
   const prefixes: Record<Side, string> = { query: settings.query_prefix, text: settings.text_prefix };
   return {
     space: JSON.stringify([settings.model, settings.query_prefix, settings.text_prefix]),
@@ -46,10 +46,7 @@ export function openEndpoint(settings: SemanticSettings, machine: Machine): Embe
     embed: async (texts, side) => {
       const { status, text, whole } = await sendRequest(url, {
         method: 'POST',
-        headers: {
-          'content-type': 'application/json',
-          ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-        },
+        headers: { 'content-type': 'application/json', ...authorization },
         body: JSON.stringify({
           model: settings.model,
           input: texts.map((one) => prefixes[side] + one),
@@ -66,7 +63,8 @@ export function openEndpoint(settings: SemanticSettings, machine: Machine): Embe
 }
 
 function readVectors(url: URL, text: string, count: number): Float32Array[] {
-  const answer = v.safeParse(Answer, parseOrNull(text));
+  const json = catchIf(isHandoverError, null, () => parseJson(text, 'the answer'));
+  const answer = v.safeParse(Answer, json);
   if (!answer.success) throw answerError(url, 'something other than vectors');
   const { data } = answer.output;
   if (data.length !== count) throw answerError(url, `${data.length} vectors for ${count} texts`);
@@ -80,25 +78,16 @@ function readVectors(url: URL, text: string, count: number): Float32Array[] {
   });
 }
 
-function parseOrNull(text: string): unknown {
-  try {
-    return parseJson(text, 'the answer');
-  } catch (error) {
-    if (error instanceof HandoverError) return null;
-    throw error;
-  }
-}
-
 function findUrl({ url }: SemanticSettings): URL {
   const safe = parseSafeUrl(url);
   if (safe !== null) return new URL(`${safe.href.replace(/\/+$/, '')}/embeddings`);
-  throw new HandoverError(
-    'HANDOVER_MEANING_UNCONFIGURED',
-    'search.meaning.url is not an address to send text to',
-    {
-      hint: 'Give an https:// address without a user, a query or a fragment; http:// is for this machine alone.',
-    },
-  );
+  throw unconfigured('search.meaning.url is not an address to send text to', {
+    hint: 'Give an https:// address without a user, a query or a fragment; http:// is for this machine alone.',
+  });
+}
+
+export function unconfigured(message: string, { hint }: { hint: string }): HandoverError {
+  return new HandoverError('HANDOVER_MEANING_UNCONFIGURED', message, { hint });
 }
 
 /** Never from the command line, where other users could see it. Null when none is configured: a local model needs none. */
@@ -109,22 +98,18 @@ function findKey({ key_variable, key_file }: SemanticSettings, machine: Machine)
   const key = text?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   const place = key_file === undefined ? `the variable ${key_variable}` : key_file;
-  throw new HandoverError(
-    'HANDOVER_MEANING_UNCONFIGURED',
-    key === '' ? `there is no key in ${place}` : `${place} has characters that no key has`,
-    { hint: 'Check key_variable and key_file in [search.meaning] of your config.toml.' },
-  );
+  throw unconfigured(key === '' ? `there is no key in ${place}` : `${place} has characters that no key has`, {
+    hint: 'Check key_variable and key_file in [search.meaning] of your config.toml.',
+  });
 }
 
 function statusError(url: URL, status: number): HandoverError {
   const where = `${url.origin}${url.pathname}`;
-  const hint = 'Try again later.';
+  const later = { hint: 'Try again later.' };
   if (status === 429)
-    return new HandoverError('HANDOVER_REMOTE_BUSY', `${where} is receiving too many requests (429)`, {
-      hint,
-    });
+    return new HandoverError('HANDOVER_REMOTE_BUSY', `${where} is receiving too many requests (429)`, later);
   if (status >= 500)
-    return new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${where} failed (${status})`, { hint });
+    return new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${where} failed (${status})`, later);
   let why = 'did not accept the texts';
   if (status === 401 || status === 403) why = 'refused the key';
   if (status >= 300 && status < 400) why = 'redirects to another address, which is not followed';

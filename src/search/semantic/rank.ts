@@ -4,15 +4,11 @@ import { isCacheDamage, isCacheTrouble } from '../../platform/cache-database.ts'
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import type { Store } from '../../store/store.ts';
-import { type Embedder, openEndpoint } from './endpoint.ts';
+import { type Embedder, openEndpoint, unconfigured } from './endpoint.ts';
 import { readSemanticSettings, type SemanticSettings } from './settings.ts';
 import { digestOf, discardVectors, openVectorStore, type VectorStore } from './vector-store.ts';
 
-/** A text that may be found, by a key of the caller. */
-export interface Candidate<Key> {
-  key: Key;
-  text: string;
-}
+export type Candidate<Key> = { key: Key; text: string };
 
 export interface SimilarityQuery<Key> {
   text: string;
@@ -24,10 +20,7 @@ export interface SimilarityQuery<Key> {
 type Progress = (done: number, total: number) => void;
 
 /** How many texts there are, and how many have no vector. */
-export interface Coverage {
-  texts: number;
-  missing: number;
-}
+export type Coverage = { texts: number; missing: number };
 
 export interface Embedding {
   texts: number;
@@ -37,7 +30,6 @@ export interface Embedding {
 }
 
 export interface Ranking<Key> extends Coverage {
-  /** The most similar in meaning, best first. */
   ranked: Key[];
   /** Why there are none, or fewer than there could be. */
   trouble: HandoverError | null;
@@ -56,13 +48,13 @@ const MAX_TEXT_BYTES = 2000;
  * The candidates most similar in meaning, or null when the user has configured no model. Never throws for failures of
  * the endpoint or of the vectors: a search by words is still possible.
  */
-export async function rankBySimilarity<Key>(
+export async function rankBySimilarity<K>(
   store: Store,
-  query: SimilarityQuery<Key>,
-): Promise<Ranking<Key> | null> {
+  query: SimilarityQuery<K>,
+): Promise<Ranking<K> | null> {
   const settings = readSemanticSettings(store.machine);
   if (settings === null) return null;
-  const ranking: Ranking<Key> = { ranked: [], texts: 0, missing: 0, trouble: null };
+  const ranking: Ranking<K> = { ranked: [], texts: 0, missing: 0, trouble: null };
   try {
     await withEmbeddings(store, settings, (embeddings) => rank(embeddings, query, ranking));
   } catch (error) {
@@ -78,11 +70,10 @@ export async function embedAll(
   progress?: Progress,
 ): Promise<Embedding> {
   const settings = readSemanticSettings(store.machine);
-  if (settings === null) {
-    throw new HandoverError('HANDOVER_MEANING_UNCONFIGURED', 'no embedding model is configured', {
+  if (settings === null)
+    throw unconfigured('no embedding model is configured', {
       hint: 'Set url and model in [search.meaning] of your config.toml; see docs/search.md.',
     });
-  }
   return await withEmbeddings(store, settings, async (embeddings) => {
     const texts = groupByDigest(candidates, MOST_EMBEDDED);
     const [probe = new Float32Array()] = await embeddings.embedder.embed(['probe'], 'query');
@@ -112,13 +103,9 @@ async function withEmbeddings<T>(
   try {
     vectors = openVectorStore(store, { space: embedder.space });
     if (vectors === null)
-      throw new HandoverError(
-        'HANDOVER_MEANING_UNCONFIGURED',
-        'semantic search needs SQLite to store vectors',
-        {
-          hint: 'Use Node 22.13 or later, or install with optional dependencies.',
-        },
-      );
+      throw unconfigured('semantic search needs SQLite to store vectors', {
+        hint: 'Use Node 22.13 or later, or install with optional dependencies.',
+      });
     return await work({ embedder, vectors, redactor, now: () => machine.clock.now() });
   } catch (error) {
     if (isCacheDamage(error)) discardVectors(store);
@@ -136,10 +123,7 @@ function explainTrouble(error: unknown): HandoverError {
 }
 
 /** A text, and the keys of all candidates with this text. */
-interface TextGroup<Key> {
-  text: string;
-  keys: Key[];
-}
+type TextGroup<Key> = { text: string; keys: Key[] };
 
 function groupByDigest<Key>(candidates: Iterable<Candidate<Key>>, most: number): Map<string, TextGroup<Key>> {
   const groups = new Map<string, TextGroup<Key>>();
@@ -154,10 +138,10 @@ function groupByDigest<Key>(candidates: Iterable<Candidate<Key>>, most: number):
 }
 
 /** Fills the ranking step by step, so that what is known is used when a later step fails. */
-async function rank<Key>(
+async function rank<K>(
   embeddings: Embeddings,
-  query: SimilarityQuery<Key>,
-  ranking: Ranking<Key>,
+  query: SimilarityQuery<K>,
+  ranking: Ranking<K>,
 ): Promise<void> {
   const groups = groupByDigest(query.candidates, MOST_COMPARED);
   ranking.texts = groups.size;
@@ -198,10 +182,7 @@ function makeSafe(redactor: Redactor, text: string): string {
   return cutToBytes(redactor.redactText(text, { byHuman: true }), MAX_TEXT_BYTES);
 }
 
-interface MissingText {
-  digest: string;
-  text: string;
-}
+type MissingText = { digest: string; text: string };
 
 function listMissing(
   { vectors }: Embeddings,

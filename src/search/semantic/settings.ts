@@ -17,7 +17,6 @@ const SemanticSection = v.strictObject({
   key_file: v.exactOptional(Text),
   /** In seconds, for one request. */
   timeout: v.optional(v.pipe(v.number(), v.minValue(0.1), v.maxValue(600)), 5),
-  /** How many texts go into one request. */
   batch: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(128)), 32),
   /** What some models expect before a question and before a text. */
   query_prefix: Prefix,

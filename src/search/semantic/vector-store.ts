@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { catchIf } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import {
   type CacheDatabase,
@@ -62,18 +63,9 @@ export function openVectorStore(
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver === null) return null;
   const open = (path: string): SqlDatabase => driver.open(path, { allowExtension: true });
-  const database =
-    openIntact(store, { ...driver, open }) ?? open(createFile(driver, ensurePrivateFolder(store.root)));
+  const intact = catchIf(isCacheDamage, null, () => openCacheFile(store, { ...driver, open }, CACHE));
+  const database = intact ?? open(createFile(driver, ensurePrivateFolder(store.root)));
   return new VectorStore(database, space, allowExtension && loadVectorExtension(database));
-}
-
-function openIntact(store: Store, driver: SqlDriver): SqlDatabase | null {
-  try {
-    return openCacheFile(store, driver, CACHE);
-  } catch (error) {
-    if (!isCacheDamage(error)) throw error;
-    return null;
-  }
 }
 
 function createFile(driver: SqlDriver, folder: string): string {
@@ -93,14 +85,9 @@ function createFile(driver: SqlDriver, folder: string): string {
 
 /** More neighbours than asked for are compared: near ties must not be ordered by who computed the distance. */
 const SPARE = 20;
-/** How many vectors are in memory at once. */
 const PART = 1000;
 
-/** A text that is similar to the query, by its digest. */
-export interface Neighbour {
-  digest: string;
-  likeness: number;
-}
+export type Neighbour = { digest: string; likeness: number };
 
 /** A cache of the vectors of one space (a model and its prefixes) by the digest of their text. */
 export class VectorStore {
@@ -121,10 +108,7 @@ export class VectorStore {
   known(digests: readonly string[], numbers: number): Set<string> {
     this.#want(digests);
     const rows = this.#database
-      .prepare(
-        `SELECT digest FROM vectors JOIN wanted USING (digest)
-         WHERE space = ? AND length(vector) = ?`,
-      )
+      .prepare('SELECT digest FROM vectors JOIN wanted USING (digest) WHERE space = ? AND length(vector) = ?')
       .all(this.#space, numbers * Float32Array.BYTES_PER_ELEMENT);
     return new Set(rows.map((row) => textIn(row, 'digest')));
   }
@@ -154,7 +138,6 @@ export class VectorStore {
     return found.sort((a, b) => b.likeness - a.likeness || (a.digest < b.digest ? -1 : 1)).slice(0, limit);
   }
 
-  /** Deletes the vectors of these texts, in every space. */
   forget(digests: readonly string[]): void {
     this.#want(digests);
     this.#inTransaction(() =>

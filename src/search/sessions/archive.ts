@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import * as v from 'valibot';
 import { AGENT_NAMES, type FoundSession } from '../../agents/agent.ts';
-import { HandoverError, isErrno } from '../../errors.ts';
+import { catchIf, isFailure } from '../../errors.ts';
 import { shortHash } from '../../model/hash.ts';
 import { writeCacheFile } from '../../platform/cache-file.ts';
 import {
@@ -17,7 +17,6 @@ import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import { SESSION_TEXTS, type Store } from '../../store/store.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
 
-/** A session without its passages. */
 export const SessionHead = v.strictObject({
   agent: v.picklist(AGENT_NAMES),
   id: v.string(),
@@ -39,10 +38,7 @@ export function describeSession(session: FoundSession, project: SessionHead['pro
 }
 
 /** What was said in a session, without secrets. */
-export interface SessionText {
-  head: SessionHead;
-  passages: Passage[];
-}
+export type SessionText = { head: SessionHead; passages: Passage[] };
 
 const FORMAT = 'session-text/1';
 const HeadLine = v.strictObject({ format: v.literal(FORMAT), ...SessionHead.entries });
@@ -58,7 +54,6 @@ const SUFFIX = '.gz';
 const MAX_BYTES = 256 * 1024 * 1024;
 const MAX_TEXT_BYTES = 1024 * 1024 * 1024;
 
-/** The name of a session's archive. */
 export function nameText({ agent, id }: Pick<SessionHead, 'agent' | 'id'>): string {
   return shortHash(`${agent}\n${id}`, 32);
 }
@@ -73,15 +68,11 @@ export function packPart(head: SessionHead, passages: readonly Passage[]): Buffe
 
 /** The head of the last part counts. Null when anything is damaged. */
 export function unpackParts(bytes: Uint8Array): SessionText | null {
-  try {
-    return parseLines(gunzipSync(bytes, { maxOutputLength: MAX_TEXT_BYTES }).toString('utf8'));
-  } catch (error) {
-    if (error instanceof SyntaxError || error instanceof v.ValiError || isZlibError(error)) return null;
-    throw error;
-  }
+  return catchIf(isDamage, null, () =>
+    parseLines(gunzipSync(bytes, { maxOutputLength: MAX_TEXT_BYTES }).toString('utf8')),
+  );
 }
 
-/** Where a part of an archive may begin. */
 const PART_START = Buffer.from([0x1f, 0x8b, 0x08]);
 
 /** The intact parts of a damaged archive; null when there are none. */
@@ -113,7 +104,8 @@ function parseLines(text: string): SessionText | null {
   return head === null ? null : { head, passages };
 }
 
-function isZlibError(error: unknown): boolean {
+function isDamage(error: unknown): boolean {
+  if (error instanceof SyntaxError || error instanceof v.ValiError) return true;
   if (!(error instanceof Error) || !('code' in error) || typeof error.code !== 'string') return false;
   return error.code.startsWith('Z_') || error.code === 'ERR_BUFFER_TOO_LARGE';
 }
@@ -137,12 +129,9 @@ export function listNewestTexts(store: Store, most: number): string[] {
 
 export function readArchive(store: Store, name: string): Buffer | null {
   const path = pathOfText(store, name);
-  try {
-    return measureRegularFile(path) === null ? null : readRegularFile(path, MAX_BYTES);
-  } catch (error) {
-    if (isErrno(error) || error instanceof HandoverError) return null;
-    throw error;
-  }
+  return catchIf(isFailure, null, () =>
+    measureRegularFile(path) === null ? null : readRegularFile(path, MAX_BYTES),
+  );
 }
 
 export function readText(store: Store, name: string): SessionText | null {

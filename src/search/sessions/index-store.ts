@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { catchIf } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { isCacheDamage, openCacheFile, pathOfCache } from '../../platform/cache-database.ts';
 import { changeCache, rebuildCache, withCacheLock } from '../../platform/cache-writer.ts';
@@ -42,7 +43,7 @@ export function findRemains(store: Store, driver: SqlDriver | null, name: string
 }
 
 function findInIndex(store: Store, driver: SqlDriver, name: string): SessionText | null {
-  try {
+  return catchIf(isCacheDamage, null, () => {
     const database = openCacheFile(store, driver, SESSION_INDEX);
     if (database === null) return null;
     try {
@@ -56,10 +57,7 @@ function findInIndex(store: Store, driver: SqlDriver, name: string): SessionText
     } finally {
       database.close();
     }
-  } catch (error) {
-    if (isCacheDamage(error)) return null;
-    throw error;
-  }
+  });
 }
 
 /** Writes an archive again from what is left, after a copy of the damaged one was put into the quarantine. */
@@ -79,11 +77,7 @@ export function restoreText(store: Store, name: string, { head, passages }: Sess
  * Rebuilds the index from all archives, or, if it need not be whole, as an empty one that takes them in as far as there
  * is time. What only the old index has of deleted sessions is written to their archives first.
  */
-export function rebuildSessionIndex(
-  store: Store,
-  driver: SqlDriver,
-  { isWhole }: { isWhole: boolean },
-): void {
+export function rebuildSessionIndex(store: Store, driver: SqlDriver, isWhole: boolean): void {
   if (pathExists(pathOfCache(store, SESSION_INDEX)))
     for (const name of listTexts(store)) {
       const remains = readText(store, name) === null ? findRemains(store, driver, name) : null;
@@ -93,7 +87,7 @@ export function rebuildSessionIndex(
     database.exec(CREATE_TABLES);
     fillFullText(database, (fullText) => {
       const writer = new SessionIndexWriter(database, fullText);
-      for (const name of isWhole ? listTexts(store) : []) putArchive(store, writer, { name, gone: false });
+      for (const name of isWhole ? listTexts(store) : []) putArchive(store, writer, name, false);
     });
   });
 }
@@ -114,12 +108,10 @@ export function openIndexStore(
   return {
     waiting,
     damaged,
-    known: () =>
-      new Map(
-        listSessions(database)
-          .filter(({ name }) => !damaged.has(name))
-          .map(({ name, head }) => [name, head]),
-      ),
+    known: () => {
+      const intact = listSessions(database).filter(({ name }) => !damaged.has(name));
+      return new Map(intact.map(({ name, head }) => [name, head]));
+    },
     reading: (name) => findReading(database, name),
     put: (name, head, { stays, parts, keep }) =>
       change((writer) =>
@@ -170,17 +162,13 @@ function syncArchives(
     if (session !== undefined && session.archive === archive) continue;
     if (store.machine.clock.now() >= deadline) waiting.add(name);
     else if (readText(store, name) === null) damaged.add(name);
-    else change((writer) => putArchive(store, writer, { name, gone: session?.gone ?? false }));
+    else change((writer) => putArchive(store, writer, name, session?.gone ?? false));
   }
   return { waiting, damaged };
 }
 
 /** Leaves a session with a damaged archive as it is indexed: that may be all that is left of it. */
-function putArchive(
-  store: Store,
-  writer: SessionIndexWriter,
-  { name, gone }: { name: string; gone: boolean },
-): void {
+function putArchive(store: Store, writer: SessionIndexWriter, name: string, gone: boolean): void {
   const archive = identifyArchive(store, name) ?? '';
   const text = readText(store, name);
   if (text === null) return;

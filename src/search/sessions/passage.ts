@@ -11,7 +11,6 @@ export interface Passage {
   line: number;
   /** The byte offset of that line; null where there are no lines. */
   offset: number | null;
-  /** Milliseconds since 1970. */
   at: number | null;
   speaker: Speaker;
   text: string;

@@ -36,7 +36,6 @@ export interface TextSource {
   session: FoundSession;
   head: SessionHead;
   redactor: Redactor;
-  /** The archive as it is. */
   archive: Buffer | null;
   /** The checkpoint that was returned with that archive. */
   kept: Uint8Array | null;
@@ -80,17 +79,11 @@ export function readSessionText(source: TextSource): NewText {
   if (sight === null) return readWhole(source);
   const file = { ...source, sight };
   const checkpoint = findCheckpoint(file);
-  return (
-    (checkpoint === null ? null : readOn(file, { checkpoint })) ??
-    readOn(file, {}) ??
-    readOn(file, { lookAhead: true }) ??
-    readWhole(source)
-  );
+  const grown = checkpoint === null ? null : readOn(file, { checkpoint });
+  return grown ?? readOn(file, {}) ?? readOn(file, { lookAhead: true }) ?? readWhole(source);
 }
 
-interface TranscriptSource extends TextSource {
-  sight: FileStat;
-}
+type TranscriptSource = TextSource & { sight: FileStat };
 
 function readWhole({ agent, session, head, redactor }: TextSource): NewText {
   const collector = new PartCollector(head, redactor);
@@ -150,7 +143,6 @@ function readOn(
   }
 }
 
-/** The archive with the new text. */
 export function joinArchive(archive: Buffer | null, { stays, parts }: NewText): Uint8Array[] {
   return stays.bytes === 0 ? parts : [(archive ?? Buffer.alloc(0)).subarray(0, stays.bytes), ...parts];
 }
@@ -175,8 +167,8 @@ function findCheckpoint(source: TranscriptSource): Checkpoint | null {
   const data = kept.subarray(CHECKSUM_BYTES);
   if (!sha256Bytes(identifyReading(source), data).equals(kept.subarray(0, CHECKSUM_BYTES))) return null;
   const { success, output } = v.safeParse(Checkpoint, decodePlainData(data));
-  if (!success || output.settings !== redactor.settingsIdentity) return null;
-  if (output.archive !== sha256Hex(archive)) return null;
+  if (!success || output.settings !== redactor.settingsIdentity || output.archive !== sha256Hex(archive))
+    return null;
   return isSameBeginning(source, output.bookmark.position.offset, output.prefix) ? output : null;
 }
 
@@ -216,7 +208,6 @@ class LineOffsets {
 
 const PART_CHARACTERS = 512 * 1024;
 
-/** Packs passages into parts as they come. */
 class PartCollector {
   readonly #head: SessionHead;
   readonly #redactor: Redactor;
@@ -249,20 +240,16 @@ class PartCollector {
   finish(): Buffer[] {
     if (this.#open.length > 0) this.#close();
     if (!this.#redactor.hasLearnt) return this.#parts;
-    return this.#parts.map((part) => {
-      const passages = unpackParts(part)?.passages ?? [];
-      return packPart(
-        this.#head,
-        passages.map((passage) => ({ ...passage, text: this.#redactor.redactText(passage.text) })),
-      );
+    const redact = (passage: Passage): Passage => ({
+      ...passage,
+      text: this.#redactor.redactText(passage.text),
     });
+    return this.#parts.map((part) => packPart(this.#head, unpackParts(part)?.passages.map(redact) ?? []));
   }
 }
 
-export interface SessionView extends SessionText {
-  /** The agent has deleted the session: this is its archive. */
-  gone: boolean;
-}
+/** `gone`: the agent has deleted the session, and this is its archive. */
+export type SessionView = SessionText & { gone: boolean };
 
 /** The text of a session, without secrets, by its id or the beginning of it. Nothing is written. */
 export async function openSession(store: Store, words: string): Promise<SessionView> {
@@ -273,17 +260,13 @@ export async function openSession(store: Store, words: string): Promise<SessionV
   const archived = pickById(heads, wanted);
   const text = archived === null ? null : readText(store, nameText(archived));
   if (text !== null) return { ...text, gone: true };
-  throw new HandoverError(
-    'HANDOVER_NOT_FOUND',
-    `there is no session "${cutToBytes(cleanLine(wanted), 80)}"`,
-    { hint: 'List the sessions: handover sessions' },
-  );
+  const shown = cutToBytes(cleanLine(wanted), 80);
+  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no session "${shown}"`, {
+    hint: 'List the sessions: handover sessions',
+  });
 }
 
-function pickById<Session extends { id: string }>(
-  sessions: readonly Session[],
-  wanted: string,
-): Session | null {
+function pickById<T extends { id: string }>(sessions: readonly T[], wanted: string): T | null {
   const exact = sessions.find(({ id }) => id === wanted);
   if (exact !== undefined) return exact;
   const alike = wanted === '' ? [] : sessions.filter(({ id }) => id.startsWith(wanted));

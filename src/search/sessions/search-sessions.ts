@@ -1,4 +1,4 @@
-import { HandoverError, isErrno } from '../../errors.ts';
+import { isFailure } from '../../errors.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { isCacheTrouble, numberIn, type OpenCache, openCache } from '../../platform/cache-database.ts';
 import { assertSealed } from '../../platform/cache-writer.ts';
@@ -25,24 +25,17 @@ import {
 import { listScannedTexts, openScanStore, type SyncOptions, type SyncResult, syncSessions } from './sync.ts';
 
 /** How the sessions were searched, and how many are not. */
-export interface SessionsOutcome extends SyncResult {
-  by: 'index' | 'scan';
-}
+export type SessionsOutcome = SyncResult & { by: 'index' | 'scan' };
 
-export interface SessionHits {
-  hits: SearchHit[];
-  outcome: SessionsOutcome;
-}
+export type SessionHits = { hits: SearchHit[]; outcome: SessionsOutcome };
 
 export interface SessionsQuery {
   query: SearchQuery;
   parsed: ParsedQuery;
-  /** The current project. */
   here: string | null;
   sync: SyncOptions;
 }
 
-/** How many passages of one session are shown. */
 const MOST_OF_A_SESSION = 3;
 
 /** Finds passages of the sessions on this machine, including those that their agents have deleted; best first. */
@@ -103,21 +96,13 @@ export async function readAllSessions(
   return { ...result, by, sessions: listTexts(store).length };
 }
 
-/** A passage and its session. */
-interface FoundPassage extends Pick<SessionRow, 'head' | 'gone'> {
-  passage: Passage;
-}
+type FoundPassage = Pick<SessionRow, 'head' | 'gone'> & { passage: Passage };
 
-interface PassageCandidates {
-  passages: FoundPassage[];
-  known: TermStats[];
-}
+type GatheredPassages = PassageCandidates & { outcome: SessionsOutcome };
+type PassageCandidates = { passages: FoundPassage[]; known: TermStats[] };
 
 /** By the index if there is one, else by reading the newest archives. */
-async function gather(
-  store: Store,
-  asked: SessionsQuery,
-): Promise<PassageCandidates & { outcome: SessionsOutcome }> {
+async function gather(store: Store, asked: SessionsQuery): Promise<GatheredPassages> {
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver !== null)
     try {
@@ -128,7 +113,7 @@ async function gather(
         cache.close();
       }
     } catch (error) {
-      if (!(error instanceof HandoverError || isErrno(error) || isCacheTrouble(error))) throw error;
+      if (!isFailure(error) && !isCacheTrouble(error)) throw error;
     }
   const outcome = await syncForScan(store, asked.sync);
   return { outcome, ...scan(store, asked) };
@@ -148,7 +133,7 @@ async function openSessionIndex(
       assertSealed(store, SESSION_INDEX);
       result = await syncSessions(store, openIndexStore(store, database, { deadline }), options);
     },
-    rebuild: () => rebuildSessionIndex(store, driver, { isWhole: deadline === undefined }),
+    rebuild: () => rebuildSessionIndex(store, driver, deadline === undefined),
   });
   return { cache, outcome: { by: 'index', ...result } };
 }
@@ -203,13 +188,9 @@ function measureExtent(database: SqlDatabase): Extent {
 
 function scan(store: Store, { query, parsed }: SessionsQuery): PassageCandidates {
   const texts = listScannedTexts(store).filter(({ head }) => isWanted(store, query, head));
-  const all = texts.flatMap(({ head, gone, passages }) =>
-    passages.map((passage) => ({ passage, head, gone })),
-  );
-  const known = countTerms(
-    all.map(({ passage }) => passage),
-    parsed,
-  );
+  const all = texts.flatMap(({ passages, ...rest }) => passages.map((passage) => ({ passage, ...rest })));
+  const spoken = all.map(({ passage }) => passage);
+  const known = countTerms(spoken, parsed);
   const passages = all
     .filter(({ passage }) => passesText(query, passage) && mayMatch(known, foldText(passage.text)))
     .sort(compareFound);

@@ -1,15 +1,11 @@
 import * as v from 'valibot';
 import { type CacheDatabase, numberIn, RowDamage, textIn } from '../../platform/cache-database.ts';
 import type { SqlDatabase, SqlValue } from '../../platform/sqlite.ts';
+import { computeMark } from '../../store/index-schema.ts';
 import { tagOfAgent, tagOfProject } from '../finder.ts';
-import {
-  CREATE_FULL_TEXT,
-  computeMark,
-  describeTable,
-  type FullText,
-  type MarkedTable,
-} from '../full-text.ts';
+import { CREATE_FULL_TEXT, describeTable, type FullText, type MarkedTable } from '../full-text.ts';
 import { numberOrNull } from '../search-index.ts';
+import { withoutNul } from '../tokens.ts';
 import { SessionHead } from './archive.ts';
 import { type Passage, SPEAKERS } from './passage.ts';
 
@@ -65,7 +61,6 @@ export interface SessionRow {
   /** Identifies the archive that the passages were read from. */
   archive: string;
   passages: number;
-  /** The agent has deleted the session. */
   gone: boolean;
 }
 
@@ -92,7 +87,6 @@ function readSessionRow(row: unknown): SessionRow {
 
 export const PASSAGES: MarkedTable = describeTable('passages', 'n session place line offset at speaker text');
 
-/** A row of `passages`. */
 export interface PassageRow {
   n: number;
   session: number;
@@ -127,7 +121,6 @@ export function listSessions(database: SqlDatabase): SessionRow[] {
   return database.prepare(`SELECT ${SESSIONS.columns} FROM sessions ORDER BY key`).all().map(readSessionRow);
 }
 
-/** The checkpoint of a session's transcript. */
 export function findReading(database: SqlDatabase, name: string): Uint8Array | null {
   const row = database.prepare('SELECT reading FROM sessions WHERE name = ?').get(name);
   const bytes: unknown = Reflect.get(Object(row), 'reading');
@@ -138,9 +131,7 @@ function tagsOf({ agent, project }: SessionHead): string[] {
   return [tagOfAgent(agent), ...(project === null ? [] : [tagOfProject(project.id)])];
 }
 
-/** A session as it is to be indexed. */
 export interface TextChange extends Omit<SessionRow, 'key' | 'passages'> {
-  /** The checkpoint for the next reading. */
   reading: Uint8Array | null;
   /** So many passages stay as they are; with 0, those that are equal do. */
   stays: number;
@@ -179,11 +170,10 @@ export class SessionIndexWriter {
       place += part.length - same;
     }
     if (isSame && before !== null) this.#removeFrom(before, place);
+    const values = valuesOfSession({ key, name, head, archive, passages: place, gone });
     this.#database
-      .prepare(
-        `INSERT OR REPLACE INTO sessions (${SESSIONS.columns}, reading) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`,
-      )
-      .run(...valuesOfSession({ key, name, head, archive, passages: place, gone }), reading);
+      .prepare(`INSERT OR REPLACE INTO sessions (${SESSIONS.columns}, reading) VALUES (${'?, '.repeat(7)}?)`)
+      .run(...values, reading);
   }
 
   remove(name: string): void {
@@ -254,11 +244,6 @@ export class SessionIndexWriter {
       this.#fullText.remove(passages.map(({ n, passage: { text } }) => ({ n, text, tags })));
     }
   }
-}
-
-/** SQLite ends a text at its first NUL. */
-function withoutNul(text: string): string {
-  return text.replaceAll('\u0000', '\ufffd');
 }
 
 function isSamePassage(a: Passage, b: Passage | undefined): boolean {

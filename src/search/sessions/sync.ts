@@ -1,7 +1,7 @@
 import type { FoundSession } from '../../agents/agent.ts';
 import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
-import { HandoverError, isErrno } from '../../errors.ts';
+import { catchIf, isFailure, isHandoverError } from '../../errors.ts';
 import { ensurePrivateFolder, isFolder, pathExists } from '../../platform/folders.ts';
 import { acquireLock, type Lock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
@@ -44,11 +44,8 @@ export interface SyncOptions {
   most?: { sessions: number; bytes: number };
 }
 
-/** How many sessions are not searched in full, and why. */
 export interface SyncResult {
-  /** They have grown, or are new. */
   behind: number;
-  /** They could not be read. */
   unread: number;
   /** Their archives are damaged, and their agents have deleted them. */
   damaged: number;
@@ -98,10 +95,7 @@ function bytesUntil(deadline: number | undefined, now: number): number {
 }
 
 /** An agent may have a session in several files: the newest counts. */
-function indexByName(
-  sessions: readonly FoundSession[],
-  forgotten: ReadonlySet<string>,
-): Map<string, FoundSession> {
+function indexByName(sessions: readonly FoundSession[], forgotten: Set<string>): Map<string, FoundSession> {
   const named = new Map<string, FoundSession>();
   for (const session of sessions) {
     const name = nameText(session);
@@ -112,12 +106,10 @@ function indexByName(
 
 function tryLock(store: Store): Lock | null {
   const folder = ensurePrivateFolder(store.root, LOCKS);
-  try {
-    return acquireLock({ folder, name: 'session-texts', waitMs: LOCK_WAIT_MS, clock: store.machine.clock });
-  } catch (error) {
-    if (error instanceof HandoverError && error.code === 'HANDOVER_LOCKED') return null;
-    throw error;
-  }
+  const isTaken = (error: unknown): boolean => isHandoverError(error) && error.code === 'HANDOVER_LOCKED';
+  return catchIf(isTaken, null, () =>
+    acquireLock({ folder, name: 'session-texts', waitMs: LOCK_WAIT_MS, clock: store.machine.clock }),
+  );
 }
 
 interface SessionChange {
@@ -165,7 +157,7 @@ async function readOne(
     texts.put(name, head, text);
     return true;
   } catch (error) {
-    if (error instanceof HandoverError || isErrno(error)) return false;
+    if (isFailure(error)) return false;
     throw error;
   }
 }

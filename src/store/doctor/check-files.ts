@@ -46,18 +46,12 @@ export interface Remedy {
   apply(store: Store): void;
 }
 
-export interface FixedFinding extends Finding {
-  fixed: boolean;
-}
+export type FixedFinding = Finding & { fixed: boolean };
 
 /** Sealed handovers that passed every check: id and checksum. */
 export type IntactHandovers = Map<string, string>;
 
-export interface FileCheck {
-  findings: Finding[];
-  intact: IntactHandovers;
-  handoverFiles: number;
-}
+export type FileCheck = { findings: Finding[]; intact: IntactHandovers; handoverFiles: number };
 
 export type CheckProgress = (checked: number) => void;
 
@@ -69,7 +63,7 @@ export function checkFiles(store: Store, progress?: CheckProgress): FileCheck {
     const findings = [
       checkAccess(entry),
       entry.kind === 'folder' ? checkFolder(entry, parts.join('/')) : null,
-      entry.kind === 'file' ? checkFile(store, { entry, parts }, check) : null,
+      entry.kind === 'file' ? checkFile(store, entry, parts, check) : null,
     ];
     check.findings.push(...findings.filter((finding) => finding !== null));
     progress?.(check.handoverFiles);
@@ -102,30 +96,15 @@ function checkFolder({ path, name }: Entry, place: string): Finding | null {
 }
 
 /** Folders whose files are checked elsewhere, or can be made again. */
-const UNCHECKED: ReadonlySet<string> = new Set([
-  JOURNAL,
-  LOCKS,
-  READINGS,
-  INSTALLS,
-  READY,
-  SPOOL,
-  LOG,
-  DOCUMENTS,
-  PUBLISHED,
-  SESSION_TEXTS,
-]);
+const SKIPPED = [JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG, DOCUMENTS, PUBLISHED, SESSION_TEXTS];
 
 /** Databases that can be made again, with their companion files. */
 const CACHES = /^(?:index|search|sessions|vectors)\.(?:sqlite(?:-journal|-wal|-shm)?|sum)$/;
 
-function checkFile(
-  store: Store,
-  { entry, parts }: { entry: Entry; parts: readonly string[] },
-  check: FileCheck,
-): Finding | null {
+function checkFile(store: Store, entry: Entry, parts: readonly string[], check: FileCheck): Finding | null {
   const { path, name } = entry;
   const [area = ''] = parts;
-  const isKnown = parts.length > 1 ? UNCHECKED.has(area) : name === REDACTION_KEY || CACHES.test(name);
+  const isKnown = parts.length > 1 ? SKIPPED.includes(area) : name === REDACTION_KEY || CACHES.test(name);
   if (isTempName(name)) return isAbandonedTemp(path) ? describeLeftover(path) : null;
   if (area === HANDOVERS && idOfName(name) !== null) return checkHandoverFile(store, entry, check);
   if (area === LEAVING && idOfName(name) !== null)
@@ -180,10 +159,7 @@ function warn(code: string, path: string, message: string): Finding {
   return { code, level: 'warning', path, message, remedy: null };
 }
 
-/** Moves a file into quarantine. */
 export function setAside(path: string, reason: string): Remedy {
-  return {
-    description: 'move it to the quarantine',
-    apply: (store) => quarantineFile(store, path, { reason }),
-  };
+  const apply = (store: Store): void => quarantineFile(store, path, { reason });
+  return { description: 'move it to the quarantine', apply };
 }

@@ -39,11 +39,7 @@ export function checkCaches(store: Store, driver: SqlDriver | null): Finding[] {
   );
 }
 
-interface CacheCheck {
-  findProblem(): string | null;
-  remedy: Remedy;
-  unaffected: string;
-}
+type CacheCheck = { findProblem(): string | null; remedy: Remedy; unaffected: string };
 
 /** A check that fails is damage too, unless the cache is in use, or this user may not write there. */
 function checkCache(store: Store, name: string, { findProblem, remedy, unaffected }: CacheCheck): Finding[] {

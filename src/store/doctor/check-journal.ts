@@ -17,19 +17,17 @@ export function checkJournal(
 ): { findings: Finding[]; entries: number } {
   const pages = listJournalFiles(store).map(readPage);
   const entries = collectEntries(pages);
-  const acknowledged = new Set(
-    entries
-      .filter((entry) => entry.event === 'acknowledged')
-      .map((entry) => `${entry.subject} ${String(entry.detail?.sha256)}`),
-  );
+  const known = entries.filter((entry) => entry.event === 'acknowledged');
+  const acknowledged = new Set(known.map(({ subject, detail }) => `${subject} ${String(detail?.sha256)}`));
   const lines = pages.flatMap((page) => {
     if (!('entries' in page)) return [page];
     const subject = relative(store.root, page.path).split(sep).join('/');
-    return page.damage.map((line) =>
-      acknowledged.has(`${subject} ${line.sha256}`)
-        ? describeKnownLine(page.path, line)
-        : describeLine(page.path, line, subject),
-    );
+    return page.damage.map((line): Finding => {
+      const { path } = page;
+      if (!acknowledged.has(`${subject} ${line.sha256}`)) return describeLine(path, line, subject);
+      const message = `${path}:${line.line} is damaged, as noted before`;
+      return { code: 'known-journal-damage', level: 'notice', path, message, remedy: null };
+    });
   });
   const differences = compareWithFiles(store, { entries, intact, damagedPaths });
   return { findings: [...lines, ...differences], entries: entries.length };
@@ -46,11 +44,6 @@ function readPage(path: string): JournalPage | Finding {
 
 function collectEntries(pages: readonly (JournalPage | Finding)[]): JournalEntry[] {
   return pages.flatMap((page) => ('entries' in page ? page.entries : []));
-}
-
-function describeKnownLine(path: string, { line }: DamagedLine): Finding {
-  const message = `${path}:${line} is damaged, as noted before`;
-  return { code: 'known-journal-damage', level: 'notice', path, message, remedy: null };
 }
 
 /**

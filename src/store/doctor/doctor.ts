@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { HandoverError, isErrno } from '../../errors.ts';
+import { isFailure } from '../../errors.ts';
 import { withCacheLock } from '../../platform/cache-writer.ts';
 import { pathExists } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
@@ -55,7 +55,7 @@ export function fixFindings(store: Store, findings: readonly Finding[]): FixedFi
       finding.remedy.apply(store);
       return { ...finding, fixed: true };
     } catch (error) {
-      if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
+      if (!isFailure(error)) throw error;
       return { ...finding, message: `${finding.message} (not fixed: ${error.message})`, fixed: false };
     }
   });
@@ -69,10 +69,7 @@ function checkLocks(store: Store): Finding[] {
       level: 'warning',
       path,
       message: `${path} is damaged: ${problem}. It blocks nobody: the next to take the lock removes it`,
-      remedy: {
-        description: 'take the lock once, which removes it',
-        apply: (store) => takeLock(store, name),
-      },
+      remedy: { description: 'take the lock once, which removes it', apply: () => takeLock(store, name) },
     };
   });
 }

@@ -174,11 +174,7 @@ export const RULES: readonly Rule[] = [
   token('contentful-token', ['CFPAT-'], /[\w-]{43}/),
   token('asana-token', ['1/1', '2/1'], /\d{14,16}(?:\/\d{15,17})?:[a-f0-9]{32}/),
   token('clickup-token', ['pk_'], /\d{6,12}_[A-Z0-9]{32}/),
-  token(
-    'newrelic-key',
-    ['NRAK-', 'NRII-', 'NRJS-', 'NRBR-', 'NRRA-', 'NRSP-'],
-    /[A-Za-z0-9]{19,40}(?![\w-])/,
-  ),
+  token('newrelic-key', 'NRAK- NRII- NRJS- NRBR- NRRA- NRSP-'.split(' '), /[A-Za-z0-9]{19,40}(?![\w-])/),
   token('dynatrace-token', ['dt0c01.', 'dt0s01.', 'dt0s16.'], /[A-Z0-9]{8,24}\.[A-Z0-9]{64}/),
   token('grafana-token', ['glc_'], /[A-Za-z0-9+/]{32,400}={0,2}/),
   token('grafana-token', ['glsa_'], /[A-Za-z0-9]{32}_[A-Fa-f0-9]{8}/),
