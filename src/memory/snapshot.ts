@@ -8,7 +8,6 @@ import type { ChangedFile, GitFacts } from '../model/workspace.ts';
 import { requireFolder } from '../platform/folders.ts';
 import { describePlace, detectProjectTypes, type Place } from '../platform/project.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
-import type { Redactor } from '../redact/redactor.ts';
 import { findNewestHandover } from '../store/find-handover.ts';
 import type { Store } from '../store/store.ts';
 import { readDocument, replaceDocument, type Workspace, withDocumentLock } from './documents.ts';

@@ -56,12 +56,8 @@ async function makePassphraseRecipient(passphrase: Buffer): Promise<Recipient> {
 
 function derive(passphrase: Buffer, salt: Buffer, cost: number): Buffer {
   const N = 2 ** cost;
-  return scryptSync(passphrase, Buffer.concat([Buffer.from(SALT_LABEL), salt]), 32, {
-    N,
-    r: 8,
-    p: 1,
-    maxmem: 128 * 8 * N + 1024 * 1024,
-  });
+  const options = { N, r: 8, p: 1, maxmem: 128 * 8 * N + 1024 * 1024 };
+  return scryptSync(passphrase, Buffer.concat([Buffer.from(SALT_LABEL), salt]), 32, options);
 }
 
 /** Checks the header first, which bounds the work that a hostile file can cause. */
@@ -105,10 +101,8 @@ function inspectHeader(bytes: Buffer): PassphraseStanza | null {
   const head = bytes.toString('latin1', 0, MAX_HEADER_BYTES);
   const end = head.indexOf('\n--- ');
   if (!head.startsWith('age-encryption.org/v1\n') || end === -1) throw malformedError('age header');
-  const stanzas = head
-    .slice(0, end)
-    .split('\n')
-    .filter((line) => line.startsWith('-> '));
+  const lines = head.slice(0, end).split('\n');
+  const stanzas = lines.filter((line) => line.startsWith('-> '));
   if (stanzas.length === 0 || stanzas.length > MAX_STANZAS) throw malformedError('age recipients');
   if (!stanzas.some((line) => line.startsWith('-> scrypt'))) return null;
   const [, salt = '', cost = ''] = PASSPHRASE_STANZA.exec(stanzas[0] ?? '') ?? [];
@@ -124,9 +118,8 @@ function makePassphraseIdentity(passphrase: Buffer, { salt, cost }: PassphraseSt
       if (stanza?.body.length !== FILE_KEY_BYTES + TAG_BYTES) throw malformedError('age passphrase stanza');
       const body = Buffer.from(stanza.body);
       const key = derive(passphrase, salt, cost);
-      const decipher = createDecipheriv('chacha20-poly1305', key, Buffer.alloc(12), {
-        authTagLength: TAG_BYTES,
-      });
+      const options = { authTagLength: TAG_BYTES };
+      const decipher = createDecipheriv('chacha20-poly1305', key, Buffer.alloc(12), options);
       decipher.setAuthTag(body.subarray(FILE_KEY_BYTES));
       return Buffer.concat([decipher.update(body.subarray(0, FILE_KEY_BYTES)), decipher.final()]);
     },

@@ -49,7 +49,9 @@ export async function generateKeys(machine: Machine, name: string): Promise<OwnK
     const known = readOwnKeys(machine);
     if (known !== null) {
       trustIfNew(machine, known);
-      throw keyExistsError(folder);
+      throw new HandoverError('HANDOVER_USAGE', `there is a key already: ${join(folder, SECRET)}`, {
+        hint: 'To start over, move the whole folder away first, and tell those who trust the old key.',
+      });
     }
     assertNameIsFree(machine, name);
     const keys = writeKeys(folder, name, fresh);
@@ -74,12 +76,6 @@ function writeKeys(folder: string, name: string, { identity: fresh, recipient }:
   // Last: keys exist once this file does.
   writeFileDurably(join(folder, SECRET), formatSecretKeyFile(secret));
   return { name, secret, identity: left ?? fresh };
-}
-
-function keyExistsError(folder: string): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', `there is a key already: ${join(folder, SECRET)}`, {
-    hint: 'To start over, move the whole folder away first, and tell those who trust the old key.',
-  });
 }
 
 export function readOwnKeys(machine: Machine): OwnKeys | null {
@@ -110,10 +106,9 @@ export function requireSigner(machine: Machine): OwnKeys {
   const keys = requireOwnKeys(machine);
   const listed = readTrustList(machine).find(({ key }) => isSameKey(key, keys.secret));
   if (listed?.state !== 'revoked') return keys;
-  throw untrustedError(
-    `your key was revoked: ${fingerprint(keys.secret)}`,
-    `To make new ones, move ${findKeysFolder(machine)} away, then: handover keys generate`,
-  );
+  throw untrustedError(`your key was revoked: ${fingerprint(keys.secret)}`, {
+    hint: `To make new ones, move ${findKeysFolder(machine)} away, then: handover keys generate`,
+  });
 }
 
 function readKeyFile(path: string): string | null {

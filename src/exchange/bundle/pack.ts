@@ -22,32 +22,26 @@ export interface PackOptions {
 export async function packBundle(
   store: Store,
   handovers: readonly Handover[],
-  options: PackOptions,
+  { createdAt, expiresAt, signer, lock }: PackOptions,
 ): Promise<Buffer> {
   if (handovers.length > MAX_HANDOVERS) throw tooLargeError(`${MAX_HANDOVERS} handovers`);
   const plain = formatContent(handovers);
-  const content = options.lock === null ? plain : await encryptWithAge(plain, options.lock);
+  const content = lock === null ? plain : await encryptWithAge(plain, lock);
   if (content.length > MAX_BUNDLE_BYTES - 16 * 1024) throw tooLargeError(`${MAX_BUNDLE_BYTES} bytes`);
-  const name = options.lock === null ? 'handovers.jsonl' : 'handovers.jsonl.age';
+  const contentName = lock === null ? 'handovers.jsonl' : 'handovers.jsonl.age';
   const manifest: Manifest = {
-    created_at: options.createdAt,
-    expires_at: options.expiresAt,
+    created_at: createdAt,
+    expires_at: expiresAt,
     origin: null,
     handovers: handovers.length,
-    content: { name, sha256: sha256Hex(content) },
+    content: { name: contentName, sha256: sha256Hex(content) },
   };
-  const archive = { content, contentName: name } as const;
-  const { signer } = options;
-  if (signer === null)
-    return formatArchive({ ...archive, manifest: Buffer.from(formatManifest(manifest)), signature: null });
+  const pack = (text: string, signature: Buffer | null): Buffer =>
+    formatArchive({ manifest: Buffer.from(text), signature, content, contentName });
+  if (signer === null) return pack(formatManifest(manifest), null);
   return takePlace(store, findScope(handovers), (place) => {
     const { text, signature } = signManifest(manifest, signer, place);
-    const bundle = formatArchive({
-      ...archive,
-      manifest: Buffer.from(text),
-      signature: Buffer.from(signature),
-    });
-    return { digest: sha256Hex(text), bundle };
+    return { digest: sha256Hex(text), bundle: pack(text, Buffer.from(signature)) };
   });
 }
 

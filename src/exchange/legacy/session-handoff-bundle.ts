@@ -6,15 +6,9 @@ import { parseJson } from '../../model/json.ts';
 import { acceptHandover } from '../bundle/accept-import.ts';
 import type { Opener } from '../bundle/age.ts';
 import { holdsMoreValues, nameField } from '../bundle/content.ts';
-import {
-  decodeBase64,
-  idOfKey,
-  type PublicKey,
-  type SecretKey,
-  signBytes,
-  verifyBytes,
-} from '../bundle/minisign.ts';
+import { decodeBase64, idOfKey, type PublicKey, signBytes, verifyBytes } from '../bundle/minisign.ts';
 import type { BundleContents, OpenOptions } from '../bundle/open-bundle.ts';
+import type { OwnKeys } from '../bundle/own-keys.ts';
 import { checkSigner, isSignerName, type SignerClaim } from '../bundle/trust-list.ts';
 import { malformedError } from '../errors.ts';
 import {
@@ -85,7 +79,7 @@ const BundleFile = v.object({
 });
 
 /** A bundle of session-handoff, verified except for who signed it. */
-export interface SessionHandoffBundle {
+interface SessionHandoffBundle {
   record: BundleRecord;
   /** Null when it is unsigned, or of a version that has no signatures. */
   claim: SignerClaim | null;
@@ -115,29 +109,21 @@ export function readSessionHandoffBundle(value: unknown): SessionHandoffBundle {
     throw malformedError(`field ${result.success ? 'root' : nameField(result.issues[0])}`);
   const { version, checksum, signer, signature, record } = result.output;
   if (![1, 2, 3].includes(version)) throw malformedError('version');
-  const sum = sha256Hex(formatGoRecord({ ...record, changed: record.changed ?? [] }));
+  const sum = sha256Hex(formatGoRecord(record));
   const hasSum = typeof checksum === 'string' && checksum !== '';
   if ((version > 1 || hasSum) && checksum !== sum) throw malformedError('checksum');
-  const raw: BundleRecord = { ...record, next: record.next ?? null, changed: record.changed ?? [] };
   const isSigned = (signature ?? '') !== '' || (signer ?? null) !== null;
   if (version === 3) {
-    const claim = readClaim(signer?.name ?? '', signer?.public_key ?? '', {
-      signature: signature ?? '',
-      sum,
-    });
+    const claim = readClaim(signer?.name ?? '', signer?.public_key ?? '', signature ?? '', sum);
     if (claim === null) throw malformedError('signature');
-    return { record: raw, claim, missing: [] };
+    return { record, claim, missing: [] };
   }
   const missing = ['a signature', ...(hasSum ? [] : ['a checksum'])];
   if (isSigned) missing.unshift(`the version that its signature needs (it says ${version})`);
-  return { record: raw, claim: null, missing };
+  return { record, claim: null, missing };
 }
 
-function readClaim(
-  name: string,
-  publicKey: string,
-  { signature, sum }: { signature: string; sum: string },
-): SignerClaim | null {
+function readClaim(name: string, publicKey: string, signature: string, sum: string): SignerClaim | null {
   const key = decodeBase64(publicKey, 32);
   const bytes = decodeBase64(signature, 64);
   if (key === null || bytes === null) return null;
@@ -149,17 +135,15 @@ function readClaim(
 /** Version 3 with a signer, else version 2. Without a final newline, as it is encrypted. */
 export function formatSessionHandoffBundle(
   record: BundleRecord,
-  signer: { name: string; secret: SecretKey } | null,
+  signer: Pick<OwnKeys, 'name' | 'secret'> | null,
 ): string {
   const canonical = formatGoRecord(record);
   const sum = sha256Hex(canonical);
   if (signer === null) return indentJson(`{"version":2,"checksum":"${sum}","record":${canonical}}`);
   const { name, secret } = signer;
   const who = `{"name":${formatGoText(name)},"key_id":"${idOfKey(secret.key).toString('hex')}","public_key":"${secret.key.toString('base64')}"}`;
-  const signature = signBytes(Buffer.from(sum), secret).toString('base64');
-  return indentJson(
-    `{"version":3,"checksum":"${sum}","signer":${who},"signature":"${signature}","record":${canonical}}`,
-  );
+  const signature = `"signer":${who},"signature":"${signBytes(Buffer.from(sum), secret).toString('base64')}"`;
+  return indentJson(`{"version":3,"checksum":"${sum}",${signature},"record":${canonical}}`);
 }
 
 const ALGORITHM = 'aes-256-gcm';
@@ -179,15 +163,6 @@ const EncryptedFile = v.object({
   ciphertext: v.string(),
 });
 
-interface EncryptionSeed {
-  salt: Buffer;
-  nonce: Buffer;
-}
-
-export function makeEncryptionSeed(): EncryptionSeed {
-  return { salt: randomBytes(SALT_BYTES), nonce: randomBytes(NONCE_BYTES) };
-}
-
 export function deriveSessionHandoffKey(passphrase: Buffer, salt: Buffer): Buffer {
   return scryptSync(passphrase, salt, 32, COST);
 }
@@ -195,19 +170,14 @@ export function deriveSessionHandoffKey(passphrase: Buffer, salt: Buffer): Buffe
 export function encryptSessionHandoff(
   plain: Buffer,
   passphrase: Buffer,
-  { salt, nonce }: EncryptionSeed,
+  { salt, nonce } = { salt: randomBytes(SALT_BYTES), nonce: randomBytes(NONCE_BYTES) },
 ): string {
   const cipher = createCipheriv(ALGORITHM, deriveSessionHandoffKey(passphrase, salt), nonce);
   const ciphertext = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
   const encode = (bytes: Buffer): string => bytes.toString('base64');
-  const fields = {
-    version: 1,
-    algorithm: ALGORITHM,
-    kdf: DERIVATION,
-    salt: encode(salt),
-    nonce: encode(nonce),
-  };
-  return indentJson(JSON.stringify({ ...fields, ciphertext: encode(ciphertext) }));
+  const header = { version: 1, algorithm: ALGORITHM, kdf: DERIVATION };
+  const body = { salt: encode(salt), nonce: encode(nonce), ciphertext: encode(ciphertext) };
+  return indentJson(JSON.stringify({ ...header, ...body }));
 }
 
 /** Checks the whole header before it asks for the passphrase. */
@@ -249,10 +219,7 @@ export async function openSessionHandoffBundle(bytes: Buffer, options: OpenOptio
   const record = { ...bundle.record, next: bundle.record.next ?? [] };
   const draft = readSessionHandoffRecord(record, describeLostProject(record.project), '.');
   const { format, id } = draft.imported ?? { format: '', id: '' };
-  const handover = acceptHandover(draft, {
-    imported: { format, id, signer },
-    inBundle: new Set(),
-    redactor: options.makeRedactor(),
-  });
+  const imported = { format, id, signer };
+  const handover = acceptHandover(draft, { imported, inBundle: new Set(), redactor: options.makeRedactor() });
   return { digest: sha256Hex(bytes), signer, missing: bundle.missing, detail: {}, handovers: [handover] };
 }

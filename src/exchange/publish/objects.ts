@@ -1,7 +1,7 @@
 import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import type { Backend } from '../../platform/publish-settings.ts';
-import type { Change, OutgoingFile, ProjectFiles, Publication, Publisher } from './publisher.ts';
+import type { Change, OutgoingFile, Publication, Publisher } from './publisher.ts';
 import {
   readSyncState,
   type SyncEntry,
@@ -39,7 +39,7 @@ export function publishObjects(store: ObjectStore, route: SyncRoute): Publisher 
         .map((file) => describeChange(file, !state.has(file.path)));
       return { changes, waiting: [], notes: [] };
     },
-    publish: async (content) => await withDestinationLock(route, () => sendObjects(store, content, route)),
+    publish: async ({ files }) => await withDestinationLock(route, () => sendObjects(store, files, route)),
   };
 }
 
@@ -49,7 +49,7 @@ function describeChange({ path, bytes }: OutgoingFile, isNew: boolean): Change {
 
 async function sendObjects(
   store: ObjectStore,
-  { files }: ProjectFiles,
+  files: readonly OutgoingFile[],
   route: SyncRoute,
 ): Promise<Publication> {
   const known = readSyncState(route);
@@ -60,7 +60,7 @@ async function sendObjects(
   try {
     for (const file of files) {
       const { path } = file;
-      const result = await sendObject(store, file, { known: known.get(path), version: versions.get(path) });
+      const result = await sendObject(store, file, known.get(path), versions.get(path));
       if (result === 'conflict') conflicts.push(path);
       else {
         state.set(path, result.entry);
@@ -78,17 +78,16 @@ async function sendObjects(
 async function sendObject(
   store: ObjectStore,
   file: OutgoingFile,
-  { known, version }: { known: SyncEntry | undefined; version: string | undefined },
-): Promise<'conflict' | { entry: SyncEntry; change: Change | null }> {
+  known: SyncEntry | undefined,
+  version: string | undefined,
+) {
   const sha256 = sha256Hex(file.bytes);
   const isOurs = known !== undefined && known.version === version;
   if (isOurs && known.sha256 === sha256) return { entry: known, change: null };
   if (version === undefined || isOurs) {
     const written = await store.write(file.path, file.bytes, version ?? null);
-    if (written !== null) {
-      const change = describeChange(file, version === undefined);
-      return { entry: { sha256, version: written }, change };
-    }
+    if (written !== null)
+      return { entry: { sha256, version: written }, change: describeChange(file, version === undefined) };
   }
   const present = await store.read(file.path);
   if (present === null || sha256Hex(present.bytes) !== sha256) return 'conflict';

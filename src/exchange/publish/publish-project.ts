@@ -126,10 +126,9 @@ function assertMemoryIsPublished(
   const isChosen = paths.join() !== DEFAULT_PATHS.join();
   const sendsFiles = backend !== undefined && backend !== 'none' && backend !== 'memoryvault';
   if (!isProjectPath(path) || isUsual || isChosen || !sendsFiles) return;
-  throw notConfiguredError(
-    `memory is in ${path}, which is not published`,
-    `Name it below [publish] in your config.toml: paths = ${JSON.stringify([path, ...DEFAULT_PATHS])}`,
-  );
+  throw notConfiguredError(`memory is in ${path}, which is not published`, {
+    hint: `Name it below [publish] in your config.toml: paths = ${JSON.stringify([path, ...DEFAULT_PATHS])}`,
+  });
 }
 
 interface ProjectPlace {
@@ -171,10 +170,9 @@ async function openPublisher(
 ): Promise<Publisher> {
   const backend = chooseUserBackend(settings, machine);
   if (backend === null) {
-    throw notConfiguredError(
-      'no destination is configured',
-      `Set backend below [publish] in your config.toml (git, s3, memoryvault or folder), or ${API_KEY_VARIABLE}. See docs/publishing.md`,
-    );
+    throw notConfiguredError('no destination is configured', {
+      hint: `Set backend below [publish] in your config.toml (git, s3, memoryvault or folder), or ${API_KEY_VARIABLE}. See docs/publishing.md`,
+    });
   }
   if (backend === 'git') {
     const { openGitPublisher } = await import('./git/publisher.ts');
@@ -195,8 +193,7 @@ async function openPublisher(
 
 function requireSection<T>(section: T | undefined, name: string, what: string): T {
   if (section !== undefined) return section;
-  throw notConfiguredError(
-    `the backend ${name} has no settings`,
-    `Set ${what} below [publish.${name}] in your config.toml.`,
-  );
+  throw notConfiguredError(`the backend ${name} has no settings`, {
+    hint: `Set ${what} below [publish.${name}] in your config.toml.`,
+  });
 }

@@ -47,20 +47,18 @@ function readCurrentBranch(repo: Repo): string {
 /** A dedicated branch is written without a worktree; one that has it checked out would fall behind. */
 function assertNotCheckedOut(repo: Repo, ref: string): void {
   if (git(repo, ['check-ref-format', ref]).status !== 0)
-    throw notConfiguredError(
-      `"${ref}" is not a valid name of a branch`,
-      'Correct publish.git.ref in your config.toml.',
-    );
+    throw notConfiguredError(`"${ref}" is not a valid name of a branch`, {
+      hint: 'Correct publish.git.ref in your config.toml.',
+    });
   if (
     !listGit(repo, ['worktree', 'list', '--porcelain']).some((text) =>
       text.split('\n').includes(`branch ${ref}`),
     )
   )
     return;
-  throw notConfiguredError(
-    `${ref} is checked out, so it cannot be the dedicated branch of memory`,
-    'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
-  );
+  throw notConfiguredError(`${ref} is checked out, so it cannot be the dedicated branch of memory`, {
+    hint: 'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
+  });
 }
 
 function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream {
@@ -85,21 +83,18 @@ function chooseRemote(remotes: readonly string[]): string | null {
 
 function upstreamError(branch: string, remote: string | null, remotes: readonly string[]): HandoverError {
   if (remote !== null) {
-    return notConfiguredError(
-      `this repository has no remote "${remote}"`,
-      'Correct publish.git.remote in your config.toml, or add it with git remote add.',
-    );
+    return notConfiguredError(`this repository has no remote "${remote}"`, {
+      hint: 'Correct publish.git.remote in your config.toml, or add it with git remote add.',
+    });
   }
   if (remotes.length === 0) {
-    return notConfiguredError(
-      'this repository has no remote to push to',
-      'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
-    );
+    return notConfiguredError('this repository has no remote to push to', {
+      hint: 'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
+    });
   }
-  return notConfiguredError(
-    `the branch ${branch} has no upstream`,
-    `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
-  );
+  return notConfiguredError(`the branch ${branch} has no upstream`, {
+    hint: `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
+  });
 }
 
 function nameTracking(remote: string, ref: string): string {
