@@ -16,7 +16,7 @@ import type { Project } from '../../model/workspace.ts';
 
 const SESSION_HANDOFF_FORMAT = 'session-handoff/1';
 
-const NonEmpty = v.pipe(
+export const NonEmpty = v.pipe(
   v.string(),
   v.check((text) => text.trim() !== '', 'is empty'),
 );

@@ -98,7 +98,7 @@ export async function publishProject(request: PublishRequest, machine: Machine):
   const place = findProject(request, machine);
   const configured = readPublishSettings(place.root, machine);
   const settings = { ...configured, paths: acceptPaths(request.paths ?? configured.paths) };
-  if (request.memory !== undefined) assertMemoryIsPublished(request.memory, settings, place);
+  if (request.memory !== undefined) assertMemoryIsPublished(request.memory, settings, place.root);
   const publisher = await openPublisher(settings, { ...place, push: request.push ?? true }, machine);
   const redactor = openRedactor(machine, { folder: place.root, makesKey: !request.dryRun });
   const { backend, destination } = publisher;
@@ -115,13 +115,8 @@ export async function publishProject(request: PublishRequest, machine: Machine):
 }
 
 /** Without this, memory outside the default paths would silently not be published. */
-function assertMemoryIsPublished(
-  memory: string,
-  { backend, paths }: PublishSettings,
-  { root }: ProjectPlace,
-): void {
-  const real = resolveRealPath(memory);
-  const path = toRelativePath(root, real ?? root);
+function assertMemoryIsPublished(memory: string, { backend, paths }: PublishSettings, root: string): void {
+  const path = toRelativePath(root, resolveRealPath(memory) ?? root);
   const isUsual = DEFAULT_PATHS.some((each) => path === each || path.startsWith(`${each}/`));
   const isChosen = paths.join() !== DEFAULT_PATHS.join();
   const sendsFiles = backend !== undefined && backend !== 'none' && backend !== 'memoryvault';
@@ -131,22 +126,13 @@ function assertMemoryIsPublished(
   });
 }
 
-interface ProjectPlace {
-  root: string;
-  name: string;
-}
-
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._-]{0,99}$/u;
 
-function findProject({ folder, name }: PublishRequest, machine: Machine): ProjectPlace {
+function findProject({ folder, name }: PublishRequest, machine: Machine) {
   const project = identifyProject(folder ?? machine.cwd, machine);
   const root = folder === undefined ? project.root : requireFolder(resolve(machine.cwd, folder));
-  if (name === undefined)
-    return {
-      root,
-      name: project.name.replace(/[^\p{L}\p{N}\p{M}._-]+/gu, '-').replace(/^[._-]+/, '') || 'project',
-    };
-  if (NAME.test(name)) return { root, name };
+  const usual = project.name.replace(/[^\p{L}\p{N}\p{M}._-]+/gu, '-').replace(/^[._-]+/, '') || 'project';
+  if (name === undefined || NAME.test(name)) return { root, name: name ?? usual };
   throw new HandoverError('HANDOVER_USAGE', `"${name}" is not a name to publish under`, {
     hint: 'A name starts with a letter or digit, has only those and . _ -, and at most 100 characters.',
   });
@@ -165,7 +151,7 @@ function chooseUserBackend({ backend, enabled }: PublishSettings, { env }: Machi
 
 async function openPublisher(
   settings: PublishSettings,
-  { root, name, push }: ProjectPlace & { push: boolean },
+  { root, name, push }: { root: string; name: string; push: boolean },
   machine: Machine,
 ): Promise<Publisher> {
   const backend = chooseUserBackend(settings, machine);

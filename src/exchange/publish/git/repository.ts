@@ -23,15 +23,10 @@ export interface Repo {
 export function openRepo(root: string, machine: Machine): Repo {
   const found = locateRepository(root, machine.env);
   if (found.state !== 'present' || found.top === null) throw repositoryError(found, root);
-  const inside = toRelativePath(found.top, root);
-  return {
-    machine,
-    top: found.top,
-    gitDir: found.gitDir,
-    commonDir: found.commonDir,
-    prefix: inside === '' ? '' : `${inside}/`,
-    workFolder: join(found.commonDir, 'agent-handover'),
-  };
+  const { top, gitDir, commonDir } = found;
+  const inside = toRelativePath(top, root);
+  const prefix = inside === '' ? '' : `${inside}/`;
+  return { machine, top, gitDir, commonDir, prefix, workFolder: join(commonDir, 'agent-handover') };
 }
 
 export function ensureWorkFolder({ workFolder }: Repo): string {
@@ -78,21 +73,14 @@ export function listGit(repo: Repo, args: readonly string[], extra: Extra = {}):
   return records.filter((record) => record !== '');
 }
 
-export function gitError(
-  repo: Repo,
-  args: readonly string[],
-  { status, stderr }: ProgramResult,
-): HandoverError {
-  const [command = ''] = args;
+export function gitError({ top }: Repo, args: readonly string[], result: ProgramResult): HandoverError {
+  const { status, stderr } = result;
   const how = status === null ? 'was ended by a signal' : `ended with ${status}`;
-  return new HandoverError(
-    'HANDOVER_GIT_FAILED',
-    `git ${command} ${how} in ${repo.top}: ${errorLineOf(stderr)}`,
-    {
-      hint: 'Nothing of yours was changed. Look at the repository with git status, and publish again.',
-      data: { status, stderr },
-    },
-  );
+  const message = `git ${args[0] ?? ''} ${how} in ${top}: ${errorLineOf(stderr)}`;
+  return new HandoverError('HANDOVER_GIT_FAILED', message, {
+    hint: 'Nothing of yours was changed. Look at the repository with git status, and publish again.',
+    data: { status, stderr },
+  });
 }
 
 /** Git's error, without the advice around it. */

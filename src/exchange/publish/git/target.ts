@@ -3,7 +3,7 @@ import { findOperation } from '../../../platform/git-facts.ts';
 import { hideCredentials } from '../../../platform/project.ts';
 import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { notConfiguredError } from '../../errors.ts';
-import { askGit, git, listGit, type Repo } from './repository.ts';
+import { askGit, git, type Repo } from './repository.ts';
 
 export interface Upstream {
   remote: string;
@@ -50,12 +50,8 @@ function assertNotCheckedOut(repo: Repo, ref: string): void {
     throw notConfiguredError(`"${ref}" is not a valid name of a branch`, {
       hint: 'Correct publish.git.ref in your config.toml.',
     });
-  if (
-    !listGit(repo, ['worktree', 'list', '--porcelain']).some((text) =>
-      text.split('\n').includes(`branch ${ref}`),
-    )
-  )
-    return;
+  const worktrees = askGit(repo, ['worktree', 'list', '--porcelain']).split('\n');
+  if (!worktrees.includes(`branch ${ref}`)) return;
   throw notConfiguredError(`${ref} is checked out, so it cannot be the dedicated branch of memory`, {
     hint: 'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
   });
@@ -70,15 +66,11 @@ function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream 
   const merge = readSetting(repo, `branch.${branch}.merge`);
   if (configured !== null && merge !== null && remotes.includes(configured))
     return { remote: configured, ref: merge, tracking: nameTracking(configured, merge) };
-  const remote = settings.remote ?? (settings.ref === undefined ? null : chooseRemote(remotes));
+  const [first = null] = remotes;
+  const only = remotes.length === 1 ? first : null;
+  const remote = settings.remote ?? (settings.ref === undefined ? null : only);
   if (remote === null || !remotes.includes(remote)) throw upstreamError(branch, remote, remotes);
   return { remote, ref, tracking: nameTracking(remote, ref) };
-}
-
-/** The only remote there is. */
-function chooseRemote(remotes: readonly string[]): string | null {
-  const [only = null] = remotes;
-  return remotes.length === 1 ? only : null;
 }
 
 function upstreamError(branch: string, remote: string | null, remotes: readonly string[]): HandoverError {
@@ -109,6 +101,5 @@ function readSetting(repo: Repo, key: string): string | null {
 
 /** The URL is shown without credentials. */
 export function describeUpstream(repo: Repo, { remote, ref }: Upstream): string {
-  const url = readSetting(repo, `remote.${remote}.url`) ?? remote;
-  return `${hideCredentials(url)} ${ref}`;
+  return `${hideCredentials(readSetting(repo, `remote.${remote}.url`) ?? remote)} ${ref}`;
 }
