@@ -26,7 +26,7 @@ export interface NotesFile {
   date: string;
 }
 
-export type NoteInFile = Note & NotesFile;
+type NoteInFile = Note & NotesFile;
 
 export function readState({ root }: Memory): Note | null {
   const content = readText(pathOf(root, PLACE_OF_STATE));
@@ -43,15 +43,12 @@ export function readLatestNote(memory: Memory, layer: 1 | 3, tagWords?: string):
   for (const month of months) {
     const files = month === null ? listArchives(memory) : listNotesOfMonth(memory, month);
     const own = files.filter((file) => tag === null || file.tag === tag);
-    const newest = own
-      .map(({ date }) => date)
-      .sort(compareCodeUnits)
-      .at(-1);
-    const candidates = own
-      .filter(({ date }) => date === newest)
-      .flatMap((file) => readLastNote(file))
+    const dates = own.map(({ date }) => date).sort(compareCodeUnits);
+    const [latest] = own
+      .filter(({ date }) => date === dates.at(-1))
+      .flatMap(readLastNote)
       .sort((a, b) => compareCodeUnits(b.at ?? '', a.at ?? '') || compareCodeUnits(a.tag, b.tag));
-    if (candidates[0] !== undefined) return candidates[0];
+    if (latest !== undefined) return latest;
   }
   return null;
 }
