@@ -14,10 +14,7 @@ import type { Store } from '../store/store.ts';
 import { DOCUMENT_NAMES, type DocumentTitle, MAX_DOCUMENT_BYTES } from './layout.ts';
 
 /** A folder with the three documents, and the id of its project. */
-export interface Workspace {
-  folder: string;
-  project: string;
-}
+export type Workspace = { folder: string; project: string };
 
 export function readDocument({ folder }: Pick<Workspace, 'folder'>, title: DocumentTitle): Buffer | null {
   return readProjectFile(join(folder, title), MAX_DOCUMENT_BYTES);

@@ -68,10 +68,7 @@ export function monthOfDate(date: string): string {
 }
 
 /** A file of memory, relative to its root. */
-export interface FilePlace {
-  folder: readonly string[];
-  name: string;
-}
+export type FilePlace = { folder: readonly string[]; name: string };
 
 export function placeOfNotes(tag: string, date: string): FilePlace {
   return { folder: ['layer1', monthOfDate(date)], name: `${tag}-${date}.md` };

@@ -8,10 +8,7 @@ import { isMonth, PLACE_OF_STATE, parseArchiveName, parseNotesName, parseTag, pa
 import { type Note, parseNoteFile } from './note-file.ts';
 
 /** A folder of Markdown notes in three layers. */
-export interface Memory {
-  root: string;
-  machine: Machine;
-}
+export type Memory = { root: string; machine: Machine };
 
 export const MAX_MEMORY_BYTES: number = 32 * 1024 * 1024;
 

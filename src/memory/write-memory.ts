@@ -128,9 +128,8 @@ function pathOfPast({ root }: Memory, at: string, round: number): string {
 
 function checkNote(memory: Memory, note: NewNote) {
   if (note.text.trim() === '') {
-    throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', {
-      hint: 'Give the text to remember.',
-    });
+    const hint = 'Give the text to remember.';
+    throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', { hint });
   }
   if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES) {
     throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `the note has more than ${MAX_NOTE_BYTES} bytes`, {

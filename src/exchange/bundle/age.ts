@@ -73,17 +73,18 @@ export async function decryptWithAge(bytes: Buffer, opener: Opener): Promise<Buf
     return Buffer.from(await decrypter.decrypt(new Uint8Array(bytes)));
   } catch (cause) {
     if (!(cause instanceof Error) || cause instanceof HandoverError) throw cause;
-    throw lockedError(passphraseStanza !== null, cause);
+    if (passphraseStanza !== null) throw wrongPassphraseError(cause);
+    const message = 'the bundle cannot be opened: it is encrypted to other keys, or damaged';
+    throw new HandoverError('HANDOVER_BUNDLE_LOCKED', message, {
+      hint: 'Give the file with your age identity: --identity FILE. Others encrypt to the key that handover keys export prints.',
+      cause,
+    });
   }
 }
 
-function lockedError(byPassphrase: boolean, cause: Error): HandoverError {
-  const message = byPassphrase
-    ? 'the bundle cannot be opened: the passphrase is wrong, or the bundle is damaged'
-    : 'the bundle cannot be opened: it is encrypted to other keys, or damaged';
-  const hint = byPassphrase
-    ? 'Try again with the passphrase from the sender.'
-    : 'Give the file with your age identity: --identity FILE. Others encrypt to the key that handover keys export prints.';
+export function wrongPassphraseError(cause: unknown): HandoverError {
+  const message = 'the bundle cannot be opened: the passphrase is wrong, or the bundle is damaged';
+  const hint = 'Try again with the passphrase from the sender.';
   return new HandoverError('HANDOVER_BUNDLE_LOCKED', message, { hint, cause });
 }
 
@@ -91,10 +92,7 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_STANZAS = 40;
 const PASSPHRASE_STANZA = /^-> scrypt ([A-Za-z0-9+/]{22}) ([1-9][0-9]?)$/;
 
-interface PassphraseStanza {
-  salt: Buffer;
-  cost: number;
-}
+type PassphraseStanza = { salt: Buffer; cost: number };
 
 /** The passphrase stanza, which must be the only one; null when the file is encrypted to keys. */
 function inspectHeader(bytes: Buffer): PassphraseStanza | null {
@@ -126,10 +124,7 @@ function makePassphraseIdentity(passphrase: Buffer, { salt, cost }: PassphraseSt
   };
 }
 
-export interface AgeKeyPair {
-  identity: string;
-  recipient: string;
-}
+export type AgeKeyPair = { identity: string; recipient: string };
 
 export async function generateAgeKey(): Promise<AgeKeyPair> {
   const { generateX25519Identity, identityToRecipient } = await import('age-encryption');

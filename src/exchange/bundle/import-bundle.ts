@@ -61,30 +61,23 @@ async function openFile(store: Store, bytes: Buffer, options: OpenOptions): Prom
 }
 
 function decideOutcome(store: Store, handover: Handover, { onConflict }: ImportOptions) {
-  const present = readPresent(store, handover.id);
-  if (present === null) return 'imported';
-  if (present !== 'damaged' && present.checksum === handover.checksum) return 'present';
+  try {
+    const present = readHandover(store, handover.id);
+    if (present === null) return 'imported';
+    if (present.checksum === handover.checksum) return 'present';
+  } catch (error) {
+    // A damaged one is in conflict with any other.
+    if (!(error instanceof HandoverError)) throw error;
+  }
   if (onConflict === 'replace') return 'replaced';
   return onConflict === 'skip' ? 'skipped' : 'conflict';
 }
 
-function readPresent(store: Store, id: string): Handover | 'damaged' | null {
-  try {
-    return readHandover(store, id);
-  } catch (error) {
-    if (error instanceof HandoverError) return 'damaged';
-    throw error;
-  }
-}
-
 function conflictError(ids: readonly string[]): HandoverError {
-  const shown = ids.slice(0, 10).join(', ');
-  return new HandoverError(
-    'HANDOVER_BUNDLE_CONFLICT',
-    `another handover is kept under ${ids.length === 1 ? 'the id' : 'the ids'} ${shown}${ids.length > 10 ? ' …' : ''}; nothing was imported`,
-    {
-      hint: 'Keep yours with --on-conflict skip, or take theirs with --on-conflict replace.',
-      data: { conflicts: ids },
-    },
-  );
+  const shown = `${ids.length === 1 ? 'id' : 'ids'} ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ' …' : ''}`;
+  const message = `another handover is kept under the ${shown}; nothing was imported`;
+  return new HandoverError('HANDOVER_BUNDLE_CONFLICT', message, {
+    hint: 'Keep yours with --on-conflict skip, or take theirs with --on-conflict replace.',
+    data: { conflicts: ids },
+  });
 }

@@ -144,10 +144,7 @@ function changedKeyError({ name, key }: TrustedKey, other: PublicKey): HandoverE
   });
 }
 
-export interface SignerIdentity {
-  name: string;
-  key: PublicKey;
-}
+export type SignerIdentity = Pick<TrustedKey, 'name' | 'key'>;
 
 /** What a bundle claims about its signer; untrusted. */
 export interface SignerClaim extends SignerIdentity {

@@ -1,11 +1,9 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import * as v from 'valibot';
-import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
-import { parseJson } from '../../model/json.ts';
 import { acceptHandover } from '../bundle/accept-import.ts';
-import type { Opener } from '../bundle/age.ts';
-import { holdsMoreValues, nameField } from '../bundle/content.ts';
+import { type Opener, wrongPassphraseError } from '../bundle/age.ts';
+import { holdsMoreValues, nameField, parseOrRefuse } from '../bundle/content.ts';
 import { decodeBase64, idOfKey, type PublicKey, signBytes, verifyBytes } from '../bundle/minisign.ts';
 import type { BundleContents, OpenOptions } from '../bundle/open-bundle.ts';
 import type { OwnKeys } from '../bundle/own-keys.ts';
@@ -94,12 +92,7 @@ const MAX_VALUES = 20_000;
 function parseBundleJson(bytes: Buffer): unknown {
   if (bytes.length > LIMITS.maxBytes) throw malformedError('size');
   if (holdsMoreValues(bytes, MAX_VALUES)) throw malformedError('number of values');
-  try {
-    return parseJson(bytes.toString('utf8'), 'the bundle', LIMITS);
-  } catch (error) {
-    if (error instanceof HandoverError) throw malformedError('JSON');
-    throw error;
-  }
+  return parseOrRefuse(bytes.toString('utf8'), 'JSON', LIMITS);
 }
 
 /** Unknown versions are always refused. */
@@ -198,11 +191,7 @@ async function decryptSessionHandoff(value: unknown, opener: Pick<Opener, 'askPa
   try {
     return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()]);
   } catch (cause) {
-    throw new HandoverError(
-      'HANDOVER_BUNDLE_LOCKED',
-      'the bundle cannot be opened: the passphrase is wrong, or the bundle is damaged',
-      { hint: 'Try again with the passphrase from the sender.', cause },
-    );
+    throw wrongPassphraseError(cause);
   }
 }
 

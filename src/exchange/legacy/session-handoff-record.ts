@@ -67,7 +67,9 @@ export function readSessionHandoffRecord(
     redactions: [],
     imported,
   };
-  if (isFaithful(draft, record)) return draft;
+  const view = writeSessionHandoffRecord({ ...draft, checksum: '' });
+  const isFaithful = JSON.stringify(view) === JSON.stringify({ ...record, project: view.project });
+  if (isFaithful && draft.id === record.id) return draft;
   const detail = { record: makeWellFormed({ ...record, project: root }) };
   return { ...draft, imported: { ...imported, detail } };
 }
@@ -102,12 +104,6 @@ function readTexts(kind: 'next' | 'file', texts: readonly string[]): Fact[] {
     if (text !== '') facts.set(id, { id, kind, text, trust: 'imported', origin: 'import', sources: [] });
   }
   return [...facts.values()];
-}
-
-function isFaithful(draft: HandoverDraft, record: SessionHandoffRecord): boolean {
-  const view = writeSessionHandoffRecord({ ...draft, checksum: '' });
-  const expected = { ...record, project: view.project };
-  return JSON.stringify(view) === JSON.stringify(expected) && draft.id === record.id;
 }
 
 /** Without lone surrogates and infinite numbers, which have no canonical form. */

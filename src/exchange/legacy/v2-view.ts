@@ -195,11 +195,9 @@ function describeMore(handover: Handover) {
   // Three digits are printed the same by every language that may check the sum.
   if (handover.quality !== null) more.quality_score = Math.round(handover.quality.score * 1000) / 1000;
   if (tasks.length > 0)
-    more.tasks_snapshot = tasks.map(({ id, text, status = 'pending' }) => ({
-      id,
-      title: shorten(text),
-      status,
-    }));
+    more.tasks_snapshot = tasks.map(({ id, text, status = 'pending' }) => {
+      return { id, title: shorten(text), status };
+    });
   if (questions.length > 0) more.open_questions = questions.map((fact) => shorten(fact.text));
   return more;
 }

@@ -37,9 +37,7 @@ export interface GitBackendOptions extends Partial<GitSettings> {
 /** Publishes memory by git, with the interface of the original tool. */
 export class GitBackend {
   readonly #folder: string;
-  readonly #paths: readonly string[];
-  readonly #settings: GitSettings;
-  readonly #machine: Machine;
+  readonly #options: { machine: Machine; paths: readonly string[]; settings: GitSettings };
 
   constructor(
     folder: string,
@@ -47,16 +45,14 @@ export class GitBackend {
     machine: Machine = describeMachine(),
   ) {
     this.#folder = folder;
-    this.#paths = acceptPaths(paths);
-    this.#settings = parseGitSettings(settings);
-    this.#machine = machine;
+    this.#options = { machine, paths: acceptPaths(paths), settings: parseGitSettings(settings) };
   }
 
   /** `message` is for the commit. Returns when everything is pushed; throws otherwise. */
   async publish(message?: string): Promise<Publication> {
-    const [paths, machine] = [this.#paths, this.#machine];
+    const { machine, paths, settings: usual } = this.#options;
     const root = requireFolder(resolve(machine.cwd, this.#folder));
-    const settings = parseGitSettings({ ...this.#settings, ...(message === undefined ? {} : { message }) });
+    const settings = message === undefined ? usual : parseGitSettings({ ...usual, message });
     const { openGitPublisher } = await import('./git/publisher.ts');
     const publisher = openGitPublisher({ machine, root, paths, settings });
     const redactor = openRedactor(machine, { folder: root, makesKey: true });

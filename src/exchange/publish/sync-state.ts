@@ -12,12 +12,7 @@ import { findDataFolder } from '../../platform/paths.ts';
 import { LOCKS, PUBLISHED } from '../../store/store.ts';
 
 /** What was last published of each file: its digest, and the destination's name for that version. */
-export type SyncState = ReadonlyMap<string, SyncEntry>;
-
-export interface SyncEntry {
-  sha256: string;
-  version: string;
-}
+export type SyncState = ReadonlyMap<string, { sha256: string; version: string }>;
 
 export interface SyncRoute {
   machine: Machine;

@@ -140,10 +140,8 @@ function updateWorktree(repo: Repo, before: Tree, after: Tree, nameBlob: NameBlo
     const oid = there === null ? undefined : nameBlob(there);
     if (oid === before.get(path)?.oid || oid === entry?.oid) continue;
     const message = `${path} was changed on the remote, and was edited here since it was published`;
-    throw new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
-      hint: UP_TO_DATE,
-      data: { paths: [path] },
-    });
+    const data = { paths: [path] };
+    throw new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, { hint: UP_TO_DATE, data });
   }
   for (const [path, entry] of changes) {
     const file = join(repo.top, path);

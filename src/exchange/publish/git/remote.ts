@@ -21,21 +21,14 @@ function makeRemoteEnv(repo: Repo): Env {
   const passed = Object.fromEntries(PASSED_ON.flatMap((key) => (env[key] ? [[key, env[key]]] : [])));
   const configured = git(repo, ['config', '--get', 'core.sshCommand']).stdout.toString('utf8').trim();
   const ssh = env.GIT_SSH_COMMAND || configured || (env.GIT_SSH ? '' : 'ssh');
-  return {
-    ...passed,
-    ...(ssh === '' ? {} : { GIT_SSH_COMMAND: `${ssh} ${SSH_OPTIONS}` }),
-    GIT_ASKPASS: '',
-    GCM_INTERACTIVE: 'never',
-  };
+  const command: Env = ssh === '' ? {} : { GIT_SSH_COMMAND: `${ssh} ${SSH_OPTIONS}` };
+  return { ...passed, ...command, GIT_ASKPASS: '', GCM_INTERACTIVE: 'never' };
 }
 
 function makeRemoteOptions(repo: Repo, { hooks, timeout }: GitSettings): Extra {
-  return {
-    remote: hooks ? 'run-hooks' : 'contact',
-    timeoutMs: timeout * 1000,
-    settings: TIMEOUT_SETTINGS,
-    variables: makeRemoteEnv(repo),
-  };
+  const variables = makeRemoteEnv(repo);
+  const remote = hooks ? 'run-hooks' : 'contact';
+  return { remote, timeoutMs: timeout * 1000, settings: TIMEOUT_SETTINGS, variables };
 }
 
 /** `moved` when the remote branch has commits that are not here. */

@@ -11,10 +11,7 @@ import {
 import { sleep } from '../../../platform/machine.ts';
 import { askGit, ensureWorkFolder, git, gitError, listGit, type Repo } from './repository.ts';
 
-export interface TreeEntry {
-  mode: string;
-  oid: string;
-}
+export type TreeEntry = { mode: string; oid: string };
 
 /** A path and its new entry; null removes it. */
 export type TreeChange = readonly [path: string, entry: TreeEntry | null];
