@@ -61,17 +61,13 @@ function compactMonth(memory: Memory, month: string, settings: Settings): Compac
     byTag.set(file.tag, [...(byTag.get(file.tag) ?? []), file]);
   const done = [...byTag]
     .sort(([a], [b]) => compareCodeUnits(a, b))
-    .map(([tag, files]) => compactTag(memory, { month, tag, files }, settings));
+    .map(([tag, files]) => compactTag(memory, month, tag, files, settings));
   if (!settings.dryRun && done.length > 0)
     removeEmptyFolder(ensureProjectFolder(memory.root, 'layer1', month));
   return done;
 }
 
-function compactTag(
-  memory: Memory,
-  { month, tag, files }: { month: string; tag: string; files: readonly NotesFile[] },
-  { at: now, dryRun }: Settings,
-): Compaction {
+function compactTag(memory: Memory, month: string, tag: string, files: NotesFile[], settings: Settings) {
   const place = placeOfArchive(tag, month);
   const archive = pathOf(memory.root, place);
   const before = readText(archive);
@@ -85,14 +81,14 @@ function compactTag(
   }
   const fresh = readable.flatMap(({ notes }) => notes).filter(({ anchor }) => !known.has(anchor));
   const part = formatArchivePart(month, tag, fresh, before ?? '');
-  if (!dryRun && fresh.length > 0) {
+  if (!settings.dryRun && fresh.length > 0) {
     ensureProjectFolder(memory.root, ...place.folder);
-    const at = formatTimestamp(now);
+    const at = formatTimestamp(settings.at);
     const key = `n-${shortHash(fresh.map(({ anchor }) => anchor).join(), 12)}`;
     const content = before ?? formatHeader(3, at.slice(0, 10));
     writeProjectFile(archive, appendNote(content, { at, key, text: part.text }));
   }
-  if (!dryRun) removeArchived(archive, readable);
+  if (!settings.dryRun) removeArchived(archive, readable);
   const removed = readable.map(({ path }) => path);
   return { month, tag, archive, notes: fresh.length, repeats: part.repeats, removed, unreadable };
 }

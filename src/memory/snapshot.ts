@@ -36,13 +36,8 @@ function printFacts({ facts }: Handover): string[] {
   return LISTS.flatMap(([heading, belongs]) => {
     const own = facts.filter(belongs);
     const sorted = [...own.filter(({ pinned }) => pinned), ...own.filter(({ pinned }) => !pinned)];
-    return printList(
-      heading,
-      limit(
-        sorted.map(({ text }) => quote(text)),
-        MAX_POINTS,
-      ),
-    );
+    const points = sorted.map(({ text }) => quote(text));
+    return printList(heading, limit(points, MAX_POINTS));
   });
 }
 

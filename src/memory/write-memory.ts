@@ -38,11 +38,10 @@ interface NewNote {
   effect?: string;
 }
 
-interface WriteResult {
-  path: string;
-  /** False when it was already there. */
-  isNew: boolean;
-}
+/** `isNew` is false when it was already there. */
+type WriteResult = { path: string; isNew: boolean };
+/** `past` is where the previous state was moved; null when there was none. */
+type StateResult = WriteResult & { past: string | null };
 
 export function withMemoryLock<T>({ root, machine }: Memory, work: () => T): T {
   const folder = ensureLockFolder(root);
@@ -74,12 +73,9 @@ function placeNote(layer: 1 | 3, { tag = DEFAULT_TAG, date }: { tag?: string; da
 
 /**
  * Replaces the current state. The previous one, even if written by hand, is kept in `layer2/history`. Its front matter
- * is carried over unless the new text has its own. `past` is where the previous state was moved, if there was one.
+ * is carried over unless the new text has its own.
  */
-export function replaceState(
-  memory: Memory,
-  state: Omit<NewNote, 'tag'>,
-): WriteResult & { past: string | null } {
+export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): StateResult {
   const { at, date, text, key } = checkNote(memory, state);
   return withMemoryLock(memory, () => {
     const path = preparePath(memory, PLACE_OF_STATE);

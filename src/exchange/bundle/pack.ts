@@ -1,7 +1,7 @@
 import { HandoverError } from '../../errors.ts';
 import type { Handover } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
-import { type SeriesPlace, takePlace } from '../../store/bundle-series.ts';
+import { takePlace } from '../../store/bundle-series.ts';
 import type { Store } from '../../store/store.ts';
 import { encryptWithAge, type Lock } from './age.ts';
 import { formatArchive, formatManifest, MAX_BUNDLE_BYTES, MAX_HANDOVERS, type Manifest } from './archive.ts';
@@ -40,17 +40,16 @@ export async function packBundle(
     formatArchive({ manifest: Buffer.from(text), signature, content, contentName });
   if (signer === null) return pack(formatManifest(manifest), null);
   return takePlace(store, findScope(handovers), (place) => {
-    const { text, signature } = signManifest(manifest, signer, place);
+    const { name, secret } = signer;
+    const { id, key } = secret;
+    const text = formatManifest({ ...manifest, origin: { signer: name, key: { id, key }, ...place } });
+    const trusted = `agent-handover bundle of ${name}, number ${place.sequence}, made ${createdAt}`;
+    const signature = signFile(Buffer.from(text), secret, {
+      untrusted: 'signature of the manifest',
+      trusted,
+    });
     return { digest: sha256Hex(text), bundle: pack(text, Buffer.from(signature)) };
   });
-}
-
-function signManifest(manifest: Manifest, { name, secret }: OwnKeys, place: SeriesPlace) {
-  const { id, key } = secret;
-  const text = formatManifest({ ...manifest, origin: { signer: name, key: { id, key }, ...place } });
-  const trusted = `agent-handover bundle of ${name}, number ${place.sequence}, made ${manifest.created_at}`;
-  const signature = signFile(Buffer.from(text), secret, { untrusted: 'signature of the manifest', trusted });
-  return { text, signature };
 }
 
 /** Each project has its own series. */

@@ -162,20 +162,17 @@ export interface SignerOptions {
  * Who signed a bundle; null for an unsigned one, if that is allowed. The key in the bundle only selects an entry of the
  * trust list; that entry's key verifies. An unknown signer is confirmed only if the signature is valid.
  */
-export async function checkSigner(
-  claim: SignerClaim | null,
-  { machine, allowUnsigned, confirmSigner }: SignerOptions,
-): Promise<Signer | null> {
-  if (claim === null && allowUnsigned) return null;
+export async function checkSigner(claim: SignerClaim | null, options: SignerOptions): Promise<Signer | null> {
+  if (claim === null && options.allowUnsigned) return null;
   if (claim === null) throw unsignedError();
-  const list = readTrustList(machine);
+  const list = readTrustList(options.machine);
   const known = list.find((entry) => isSameKey(entry.key, claim.key));
   if (known?.state === 'revoked') throw revokedError(known);
   const namesake = findTrusted(list, claim.name);
   if (known === undefined && namesake !== undefined) throw changedKeyError(namesake, claim.key);
   const { name, key } = known ?? claim;
   if (!claim.isSignedBy(key)) throw malformedError('signature');
-  if (known === undefined) await confirmSigner({ name, key });
+  if (known === undefined) await options.confirmSigner({ name, key });
   return { name, key: fingerprint(key) };
 }
 

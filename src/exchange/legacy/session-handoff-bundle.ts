@@ -9,11 +9,7 @@ import type { BundleContents, OpenOptions } from '../bundle/open-bundle.ts';
 import type { OwnKeys } from '../bundle/own-keys.ts';
 import { checkSigner, isSignerName, type SignerClaim } from '../bundle/trust-list.ts';
 import { malformedError } from '../errors.ts';
-import {
-  describeLostProject,
-  readSessionHandoffRecord,
-  SessionHandoffRecord,
-} from './session-handoff-record.ts';
+import { nameLostProject, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
 /** Like Go's encoding/json: escapes markup and line separators. */
 function formatGoText(text: string): string {
@@ -76,14 +72,8 @@ const BundleFile = v.object({
   record: v.object({ ...SessionHandoffRecord.entries, next: v.nullish(v.array(v.string()), null) }),
 });
 
-/** A bundle of session-handoff, verified except for who signed it. */
-interface SessionHandoffBundle {
-  record: BundleRecord;
-  /** Null when it is unsigned, or of a version that has no signatures. */
-  claim: SignerClaim | null;
-  /** What could not be checked. */
-  missing: readonly string[];
-}
+/** Verified except for who signed it. No claim: it is unsigned, or of a version that has no signatures. */
+type SessionHandoffBundle = { record: BundleRecord; claim: SignerClaim | null; missing: readonly string[] };
 
 /** Strict, because it is parsed before the signature is checked. */
 const LIMITS = { maxBytes: 8 * 1024 * 1024, maxDepth: 16 };
@@ -206,7 +196,7 @@ export async function openSessionHandoffBundle(bytes: Buffer, options: OpenOptio
   const bundle = readSessionHandoffBundle(inner);
   const signer = await checkSigner(bundle.claim, options);
   const record = { ...bundle.record, next: bundle.record.next ?? [] };
-  const draft = readSessionHandoffRecord(record, describeLostProject(record.project), '.');
+  const draft = readSessionHandoffRecord(record, nameLostProject(record.project), '.');
   const { format, id } = draft.imported ?? { format: '', id: '' };
   const imported = { format, id, signer };
   const handover = acceptHandover(draft, { imported, inBundle: new Set(), redactor: options.makeRedactor() });

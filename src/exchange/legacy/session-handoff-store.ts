@@ -10,11 +10,11 @@ import { findConfigHome } from '../../platform/paths.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Store } from '../../store/store.ts';
 import {
-  type ImportResult,
   importRecord,
   type LocatedProject,
   type MigratedRecord,
   makeProjectLocator,
+  refused,
 } from './import-record.ts';
 import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
@@ -36,7 +36,7 @@ export function migrateSessionHandoff(
 ): MigratedRecord[] {
   const locate = makeProjectLocator(store.machine);
   return readItems(file).map((item, index) => {
-    return { position: index + 1, ...migrateItem(store, item, { locate, dryRun }), file };
+    return { position: index + 1, ...migrateItem(store, item, dryRun, locate), file };
   });
 }
 
@@ -70,18 +70,13 @@ function readStoreFile(file: string): string {
   }
 }
 
-function migrateItem(
-  store: Store,
-  item: unknown,
-  { dryRun, locate }: { dryRun: boolean; locate(path: string): LocatedProject },
-): ImportResult {
+function migrateItem(store: Store, item: unknown, dryRun: boolean, locate: (path: string) => LocatedProject) {
   const parsed = v.safeParse(SessionHandoffRecord, item);
   if (!parsed.success) {
     const [issue] = parsed.issues;
     // The message quotes the value.
     const redactor = openRedactor(store.machine, { folder: null, makesKey: false });
-    const note = redactor.redactText(`${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`);
-    return { id: null, outcome: 'refused', note };
+    return refused(redactor.redactText(`${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`));
   }
   const record = parsed.output;
   const { project, shownRoot } = locate(record.project);

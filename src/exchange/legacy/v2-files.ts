@@ -19,6 +19,7 @@ import {
   type LocatedProject,
   type MigratedRecord,
   makeProjectLocator,
+  refused,
 } from './import-record.ts';
 import { parseV2Record, type V2Record } from './v2-envelope.ts';
 import { readV2Record } from './v2-import.ts';
@@ -69,14 +70,14 @@ type FileMigration = V2Options & { locate(path: string): LocatedProject };
 
 function migrateFile(store: Store, file: string, options: FileMigration): ImportResult {
   const bytes = readOrExplain(file);
-  if (typeof bytes === 'string') return { id: null, outcome: 'refused', note: bytes };
+  if (typeof bytes === 'string') return refused(bytes);
   try {
     const record = parseV2Record(bytes.toString('utf8'));
     return findOriginal(store, record) ?? migrateRecord(store, record, file, options);
   } catch (error) {
     if (!(error instanceof HandoverError) || !REFUSALS.has(error.code)) throw error;
     const aside = options.dryRun ? '' : setAside(store, file, bytes, error.message);
-    return { id: null, outcome: 'refused', note: `${error.message}${aside}` };
+    return refused(`${error.message}${aside}`);
   }
 }
 

@@ -47,7 +47,19 @@ export function openMemoryVault(
         if (file === undefined || changes.length === 0)
           return { outcome: 'nothing new', changes, commit: null, notes };
         const token = findToken(settings, place.machine);
-        await storeFile({ url, name, token, timeoutMs: settings.timeout * 1000 }, file);
+        const value = Buffer.from(file.bytes).toString('utf8');
+        const { status } = await sendRequest(url, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            key: keyOf(name),
+            value,
+            tags: ['handoff', 'session', name],
+            public: false,
+          }),
+          timeoutMs: settings.timeout * 1000,
+        });
+        if (status < 200 || status > 299) throw responseError(url.href, status);
         const entry = { sha256: sha256Hex(file.bytes), version: keyOf(name) };
         writeSyncState(route, new Map([[VAULT_FILE, entry]]));
         return { outcome: 'published', changes, commit: null, notes };
@@ -65,27 +77,10 @@ function listChanges(file: OutgoingFile | undefined, route: SyncRoute): Change[]
   return [{ path: VAULT_FILE, change: known === undefined ? 'new' : 'changed', bytes: file.bytes.length }];
 }
 
-async function storeFile(
-  { url, name, token, timeoutMs }: { url: URL; name: string; token: string; timeoutMs: number },
-  { bytes }: OutgoingFile,
-): Promise<void> {
-  const value = Buffer.from(bytes).toString('utf8');
-  const { status } = await sendRequest(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ key: keyOf(name), value, tags: ['handoff', 'session', name], public: false }),
-    timeoutMs,
-  });
-  if (status < 200 || status > 299) throw responseError(url.href, status);
-}
-
 /** Never from the command line, where other users could see it. */
 function findToken({ token_file }: MemoryVaultSettings, machine: Machine): string {
-  const text =
-    token_file === undefined
-      ? machine.env[API_KEY_VARIABLE]
-      : readSecretFile(expandHome(token_file, machine));
-  const token = text?.trim() ?? '';
+  const kept = token_file === undefined ? undefined : readSecretFile(expandHome(token_file, machine));
+  const token = (kept ?? machine.env[API_KEY_VARIABLE])?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   const what = token === '' ? 'there is no key for the MemoryVault' : STRANGE_KEY;
   throw notConfiguredError(what, {

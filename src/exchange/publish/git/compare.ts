@@ -63,19 +63,15 @@ function isThere(repo: Repo, { path, bytes }: OutgoingFile, before: Before, name
 }
 
 function describe({ prefix }: Repo, files: OutgoingFile[], before: Before, nameBlob: NameBlob): Difference {
-  return {
-    changes: files.map(({ path, bytes }) => ({
-      path,
-      change: before.has(prefix + path) ? 'changed' : 'new',
-      bytes: bytes.length,
-    })),
-    tree: files.map(({ path, bytes }) => {
-      const mode = before.get(prefix + path)?.mode === '100755' ? '100755' : PLAIN_FILE;
-      return [prefix + path, { mode, oid: nameBlob(bytes) }];
-    }),
-    blobs: files.map(({ bytes }) => bytes),
-    notes: [],
-  };
+  const difference: Difference = { changes: [], tree: [], blobs: [], notes: [] };
+  for (const { path, bytes } of files) {
+    const known = before.get(prefix + path);
+    const mode = known?.mode === '100755' ? '100755' : PLAIN_FILE;
+    difference.changes.push({ path, change: known === undefined ? 'new' : 'changed', bytes: bytes.length });
+    difference.tree.push([prefix + path, { mode, oid: nameBlob(bytes) }]);
+    difference.blobs.push(bytes);
+  }
+  return difference;
 }
 
 /** Keeps hidden files, files left out, and files that a sparse checkout does not have on disk. */
