@@ -93,13 +93,8 @@ function compactTag(memory: Memory, month: string, tag: string, files: NotesFile
   return { month, tag, archive, notes: fresh.length, repeats: part.repeats, removed, unreadable };
 }
 
-interface ArchivedNote {
-  date: string;
-  at: string | null;
-  text: string;
-  /** Identifies the note in the archive. */
-  anchor: string;
-}
+/** The anchor identifies the note in the archive. */
+type ArchivedNote = { date: string; at: string | null; text: string; anchor: string };
 
 /** Null for a file that is not valid UTF-8: it could not be copied without loss. */
 function readNotes({ path, tag, date }: NotesFile): ArchivedNote[] | null {

@@ -16,12 +16,8 @@ export function readText(path: string): string | null {
   return readProjectFile(path, MAX_MEMORY_BYTES)?.toString('utf8') ?? null;
 }
 
-export interface NotesFile {
-  path: string;
-  tag: string;
-  /** The day, or in layer 3 the month. */
-  date: string;
-}
+/** The date is a day, or in layer 3 a month. */
+export type NotesFile = { path: string; tag: string; date: string };
 
 type NoteInFile = Note & NotesFile;
 

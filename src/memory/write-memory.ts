@@ -13,7 +13,6 @@ import {
   DEFAULT_TAG,
   type FilePlace,
   type Layer,
-  monthOfDate,
   PLACE_OF_PAST_STATES,
   PLACE_OF_STATE,
   parseDate,
@@ -68,7 +67,7 @@ export function placeOfNewNote(memory: Memory, layer: 1 | 3, note: Omit<NewNote,
 
 function placeNote(layer: 1 | 3, { tag = DEFAULT_TAG, date }: { tag?: string; date: string }): FilePlace {
   const safeTag = parseTag(tag);
-  return layer === 1 ? placeOfNotes(safeTag, date) : placeOfArchive(safeTag, monthOfDate(date));
+  return layer === 1 ? placeOfNotes(safeTag, date) : placeOfArchive(safeTag, date.slice(0, 7));
 }
 
 /**

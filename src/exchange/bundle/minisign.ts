@@ -16,9 +16,7 @@ export interface PublicKey {
   key: Buffer;
 }
 
-export interface SecretKey extends PublicKey {
-  seed: Buffer;
-}
+export type SecretKey = PublicKey & { seed: Buffer };
 
 export interface Signature {
   id: Buffer;

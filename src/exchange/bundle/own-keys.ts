@@ -48,7 +48,10 @@ export async function generateKeys(machine: Machine, name: string): Promise<OwnK
   return withLock({ folder: locks, name: 'keys', waitMs: 2000, clock: machine.clock }, () => {
     const known = readOwnKeys(machine);
     if (known !== null) {
-      trustIfNew(machine, known);
+      const list = readTrustList(machine);
+      const isListed = list.some(({ key }) => isSameKey(key, known.secret));
+      if (!isListed && findTrusted(list, known.name) === undefined)
+        trustKey(machine, known.secret, known.name);
       throw new HandoverError('HANDOVER_USAGE', `there is a key already: ${join(folder, SECRET)}`, {
         hint: 'To start over, move the whole folder away first, and tell those who trust the old key.',
       });
@@ -58,12 +61,6 @@ export async function generateKeys(machine: Machine, name: string): Promise<OwnK
     trustKey(machine, keys.secret, name);
     return keys;
   });
-}
-
-function trustIfNew(machine: Machine, { secret, name }: OwnKeys): void {
-  const list = readTrustList(machine);
-  const isListed = list.some(({ key }) => isSameKey(key, secret));
-  if (!isListed && findTrusted(list, name) === undefined) trustKey(machine, secret, name);
 }
 
 /** Keeps an age key that is there already: bundles may be encrypted to it. */

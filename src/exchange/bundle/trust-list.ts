@@ -23,11 +23,7 @@ function assertSignerName(text: string): void {
   throw new HandoverError('HANDOVER_USAGE', message, { hint: 'Give one with --name, such as --name alice' });
 }
 
-export interface TrustedKey {
-  state: 'trusted' | 'revoked';
-  key: PublicKey;
-  name: string;
-}
+export type TrustedKey = { state: 'trusted' | 'revoked'; key: PublicKey; name: string };
 
 const NAME = 'trusted-keys';
 const MAX_BYTES = 1024 * 1024;
@@ -147,9 +143,7 @@ function changedKeyError({ name, key }: TrustedKey, other: PublicKey): HandoverE
 export type SignerIdentity = Pick<TrustedKey, 'name' | 'key'>;
 
 /** What a bundle claims about its signer; untrusted. */
-export interface SignerClaim extends SignerIdentity {
-  isSignedBy(key: PublicKey): boolean;
-}
+export type SignerClaim = SignerIdentity & { isSignedBy(key: PublicKey): boolean };
 
 export interface SignerOptions {
   machine: Machine;

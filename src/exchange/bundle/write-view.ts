@@ -12,11 +12,7 @@ import type { OwnKeys } from './own-keys.ts';
 
 export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
 
-interface ViewOptions {
-  machine: Machine;
-  signer: OwnKeys | null;
-  lock: Lock | null;
-}
+type ViewOptions = { machine: Machine; signer: OwnKeys | null; lock: Lock | null };
 
 /** Handovers in a format that people or other tools read. */
 export function writeView(

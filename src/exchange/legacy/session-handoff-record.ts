@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
 import {
   HANDOVER_SCHEMA,
-  type Handover,
   type HandoverDraft,
   MAX_AGENT_BYTES,
   MAX_TITLE_BYTES,
@@ -67,7 +66,7 @@ export function readSessionHandoffRecord(
     redactions: [],
     imported,
   };
-  const view = writeSessionHandoffRecord({ ...draft, checksum: '' });
+  const view = writeSessionHandoffRecord(draft);
   const isFaithful = JSON.stringify(view) === JSON.stringify({ ...record, project: view.project });
   if (isFaithful && draft.id === record.id) return draft;
   const detail = { record: makeWellFormed({ ...record, project: root }) };
@@ -75,7 +74,7 @@ export function readSessionHandoffRecord(
 }
 
 /** A handover as session-handoff has it: whole seconds, and only next steps and files. */
-export function writeSessionHandoffRecord(handover: Handover): SessionHandoffRecord {
+export function writeSessionHandoffRecord(handover: HandoverDraft): SessionHandoffRecord {
   const texts = (kind: FactKind): string[] =>
     handover.facts.filter((fact) => fact.kind === kind).map((fact) => fact.text);
   return {

@@ -49,11 +49,8 @@ export function isV2File(path: string): boolean {
   return path.endsWith(NAME_END) || /"resume_snapshot"\s*:/.test(head.bytes.toString('utf8'));
 }
 
-interface V2Options {
-  dryRun: boolean;
-  /** The project's folder, for envelopes that do not name it. */
-  project: string;
-}
+/** `project` is the project's folder, for envelopes that do not name it. */
+type V2Options = { dryRun: boolean; project: string };
 
 /**
  * Imports envelopes with their status. An invalid one is reported and copied to the quarantine; the others go on. The

@@ -12,11 +12,8 @@ export interface Difference {
   notes: string[];
 }
 
-interface CompareOptions {
-  /** Null for a branch without a commit. */
-  tip: string | null;
-  nameBlob: NameBlob;
-}
+/** `tip` is null for a branch without a commit. */
+type CompareOptions = { tip: string | null; nameBlob: NameBlob };
 
 /** For the branch that is checked out: deleted files are deleted there, ignored files are not published. */
 export function compareWithCurrent(repo: Repo, content: ProjectFiles, options: CompareOptions): Difference {

@@ -56,8 +56,14 @@ function mergeMemory(repo: Repo, sides: Sides, nameBlob: NameBlob): TreeChange[]
       changes.push([path, { mode: PLAIN_FILE, oid: nameBlob(merged) }]);
     }
   }
-  if (conflicts.length > 0) throw mergeConflictError(conflicts);
-  return changes;
+  const [first, ...others] = conflicts;
+  if (first === undefined) return changes;
+  const what = `${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  const message = `${what} was changed here and on the remote in the same lines`;
+  throw new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
+    hint: 'Your commit is kept and not pushed. Merge by hand (git pull --rebase), and publish again.',
+    data: { paths: conflicts },
+  });
 }
 
 function isSame(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
@@ -80,16 +86,6 @@ function mergeFile(repo: Repo, path: string, entries: (TreeEntry | undefined)[])
   } finally {
     for (const file of files) removeFile(file);
   }
-}
-
-function mergeConflictError(paths: readonly string[]): HandoverError {
-  const [first = ''] = paths;
-  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
-  const message = `${first}${more} was changed here and on the remote in the same lines`;
-  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
-    hint: 'Your commit is kept and not pushed. Merge by hand (git pull --rebase), and publish again.',
-    data: { paths },
-  });
 }
 
 type Divergence = Omit<Sides, 'base'> & { target: Target; message: string };

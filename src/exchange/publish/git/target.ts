@@ -59,9 +59,7 @@ function assertNotCheckedOut(repo: Repo, ref: string): void {
 
 function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream {
   const branch = ref.slice('refs/heads/'.length);
-  const remotes = askGit(repo, ['remote'])
-    .split('\n')
-    .filter((name) => name !== '');
+  const remotes: string[] = askGit(repo, ['remote']).match(/[^\n]+/g) ?? [];
   const configured = readSetting(repo, `branch.${branch}.remote`);
   const merge = readSetting(repo, `branch.${branch}.merge`);
   if (configured !== null && merge !== null && remotes.includes(configured))
@@ -69,22 +67,19 @@ function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream 
   const [first = null] = remotes;
   const only = remotes.length === 1 ? first : null;
   const remote = settings.remote ?? (settings.ref === undefined ? null : only);
-  if (remote === null || !remotes.includes(remote)) throw upstreamError(branch, remote, remotes);
-  return { remote, ref, tracking: nameTracking(remote, ref) };
-}
-
-function upstreamError(branch: string, remote: string | null, remotes: readonly string[]): HandoverError {
+  if (remote !== null && remotes.includes(remote))
+    return { remote, ref, tracking: nameTracking(remote, ref) };
   if (remote !== null) {
-    return notConfiguredError(`this repository has no remote "${remote}"`, {
+    throw notConfiguredError(`this repository has no remote "${remote}"`, {
       hint: 'Correct publish.git.remote in your config.toml, or add it with git remote add.',
     });
   }
   if (remotes.length === 0) {
-    return notConfiguredError('this repository has no remote to push to', {
+    throw notConfiguredError('this repository has no remote to push to', {
       hint: 'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
     });
   }
-  return notConfiguredError(`the branch ${branch} has no upstream`, {
+  throw notConfiguredError(`the branch ${branch} has no upstream`, {
     hint: `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
   });
 }
