@@ -1,9 +1,8 @@
-import { HandoverError } from '../errors.ts';
+import { type ErrorCode, type ErrorContext, HandoverError } from '../errors.ts';
 
 /** A malformed bundle. Names the part, never its content. */
 export function malformedError(part: string): HandoverError {
-  const message = `the bundle is damaged or was changed: ${part}`;
-  return new HandoverError('HANDOVER_BUNDLE_INVALID', message, {
+  return new HandoverError('HANDOVER_BUNDLE_INVALID', `the bundle is damaged or was changed: ${part}`, {
     hint: 'Nothing was imported. Ask the sender for the file again.',
     data: { part },
   });
@@ -17,18 +16,14 @@ export function notBundleError(): HandoverError {
 }
 
 /** A bundle that is well-formed, but must not be trusted. */
-export function untrustedError(message: string, hint: string, data?: Record<string, unknown>): HandoverError {
-  return new HandoverError('HANDOVER_BUNDLE_REFUSED', message, {
-    hint,
-    ...(data === undefined ? {} : { data }),
-  });
+export function untrustedError(message: string, context: ErrorContext): HandoverError {
+  return new HandoverError('HANDOVER_BUNDLE_REFUSED', message, context);
 }
 
 export function unsignedError(): HandoverError {
-  return untrustedError(
-    'the bundle is not signed: anybody can have made it or changed it',
-    'Ask the sender for a signed one. To import it anyway: --allow-unsigned',
-  );
+  return untrustedError('the bundle is not signed: anybody can have made it or changed it', {
+    hint: 'Ask the sender for a signed one. To import it anyway: --allow-unsigned',
+  });
 }
 
 /** For a response that is not a success. */
@@ -40,29 +35,21 @@ export function responseError(where: string, status: number): HandoverError {
   });
 }
 
-function explainStatus(status: number) {
+function explainStatus(status: number): [code: ErrorCode, what: string, hint: string] {
+  const refused = 'HANDOVER_REMOTE_REFUSED';
   if (status === 401 || status === 403)
-    return [
-      'HANDOVER_REMOTE_REFUSED',
-      'rejected the key',
-      'Check that the key is right, still valid, and may write there.',
-    ] as const;
-  if (status === 429) return ['HANDOVER_REMOTE_BUSY', 'is rate limiting', 'Try again later.'] as const;
-  if (status >= 500) return ['HANDOVER_REMOTE_UNREACHABLE', 'is out of order', 'Try again later.'] as const;
-  return [
-    'HANDOVER_REMOTE_REFUSED',
-    'rejected the request',
-    'Check the address in your config.toml.',
-  ] as const;
+    return [refused, 'rejected the key', 'Check that the key is right, still valid, and may write there.'];
+  if (status === 429) return ['HANDOVER_REMOTE_BUSY', 'is rate limiting', 'Try again later.'];
+  if (status >= 500) return ['HANDOVER_REMOTE_UNREACHABLE', 'is out of order', 'Try again later.'];
+  return [refused, 'rejected the request', 'Check the address in your config.toml.'];
 }
 
-export function notConfiguredError(message: string, hint: string): HandoverError {
-  return new HandoverError('HANDOVER_PUBLISH_UNCONFIGURED', message, { hint });
+export function notConfiguredError(message: string, context: { hint: string }): HandoverError {
+  return new HandoverError('HANDOVER_PUBLISH_UNCONFIGURED', message, context);
 }
 
 export function urlError(setting: string): HandoverError {
-  return notConfiguredError(
-    `${setting} is not an address to publish to`,
-    'Give an https:// address without user, query or fragment; http:// is allowed for this machine only.',
-  );
+  return notConfiguredError(`${setting} is not an address to publish to`, {
+    hint: 'Give an https:// address without user, query or fragment; http:// is allowed for this machine only.',
+  });
 }

@@ -29,10 +29,12 @@ const BLOCK: readonly string[] = [
   '- At the end, run `handover run --note "what was done, decided and is left to do"`.',
 ];
 
-export interface AgentFile {
+type Outcome = 'added' | 'updated' | 'unchanged' | 'removed' | 'absent' | 'refused';
+
+interface AgentFile {
   /** Relative to the project. */
   file: string;
-  outcome: 'added' | 'updated' | 'unchanged' | 'removed' | 'absent' | 'refused';
+  outcome: Outcome;
   note: string | null;
 }
 
@@ -42,10 +44,7 @@ const CLINE_FILE = join(CLINE, '00-agent-handover.md');
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Adds the block to the files that agents read at their start, or updates it. */
-export function installBlocks(
-  root: string,
-  { dryRun }: { dryRun: boolean } = { dryRun: false },
-): AgentFile[] {
+export function installBlocks(root: string, { dryRun = false }: { dryRun?: boolean } = {}): AgentFile[] {
   return forEachFile(root, (path, before) => {
     const after = putBlock(before, BLOCK, path);
     if (after === before) return 'unchanged';
@@ -73,12 +72,9 @@ export function removeBlocks(root: string): AgentFile[] {
 }
 
 /** Files that are links to one another are changed once. Links that leave the project are refused. */
-function forEachFile(
-  root: string,
-  change: (path: string, content: string | null) => AgentFile['outcome'],
-): AgentFile[] {
+function forEachFile(root: string, change: (path: string, content: string | null) => Outcome): AgentFile[] {
   const cline = pathExists(join(root, CLINE)) && !isFolder(join(root, CLINE)) ? CLINE : CLINE_FILE;
-  const seen = new Map<string, AgentFile['outcome']>();
+  const seen = new Map<string, Outcome>();
   return [...FILES, cline].map((file): AgentFile => {
     const named = join(root, file);
     const path = resolveRealPath(named) ?? named;

@@ -10,7 +10,7 @@ import { readLatestNote, readState } from './read-memory.ts';
 import { printWorkingTree, readSnapshotMark } from './snapshot.ts';
 
 /** One text that a session should know, and the file it is in. */
-export interface MemoryPage {
+interface MemoryPage {
   heading: string;
   file: string;
   lines: string[];
@@ -18,7 +18,7 @@ export interface MemoryPage {
   share: number;
 }
 
-export interface MemoryPlace {
+interface MemoryPlace {
   folder: string;
   memoryDir: string;
   machine: Machine;
@@ -33,8 +33,7 @@ export function readMemoryPages({ folder, memoryDir, machine, alone }: MemoryPla
   const note = readLatestNote(memory, 1);
   const redactor = openRedactor(machine, { folder, makesKey: false });
   const makePage = (heading: string, file: string, text = '', share = 100): MemoryPage => {
-    const lines = splitLines(redactor.redactText(text, { byHuman: true }));
-    return { heading, file, lines, share };
+    return { heading, file, lines: splitLines(redactor.redactText(text, { byHuman: true })), share };
   };
   const handoff = readHandoff(folder, { ofSnapshots: alone !== undefined });
   const pages = [

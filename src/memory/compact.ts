@@ -53,7 +53,7 @@ export function compactMemory(memory: Memory, options: CompactOptions = {}): Com
   return dryRun ? work() : withMemoryLock(memory, work);
 }
 
-type Settings = Required<Pick<CompactOptions, 'at' | 'dryRun'>>;
+type Settings = Required<Omit<CompactOptions, 'month'>>;
 
 function compactMonth(memory: Memory, month: string, settings: Settings): Compaction[] {
   const byTag = new Map<string, NotesFile[]>();
@@ -61,17 +61,13 @@ function compactMonth(memory: Memory, month: string, settings: Settings): Compac
     byTag.set(file.tag, [...(byTag.get(file.tag) ?? []), file]);
   const done = [...byTag]
     .sort(([a], [b]) => compareCodeUnits(a, b))
-    .map(([tag, files]) => compactTag(memory, { month, tag, files }, settings));
+    .map(([tag, files]) => compactTag(memory, month, tag, files, settings));
   if (!settings.dryRun && done.length > 0)
     removeEmptyFolder(ensureProjectFolder(memory.root, 'layer1', month));
   return done;
 }
 
-function compactTag(
-  memory: Memory,
-  { month, tag, files }: { month: string; tag: string; files: readonly NotesFile[] },
-  settings: Settings,
-): Compaction {
+function compactTag(memory: Memory, month: string, tag: string, files: NotesFile[], settings: Settings) {
   const place = placeOfArchive(tag, month);
   const archive = pathOf(memory.root, place);
   const before = readText(archive);
@@ -84,28 +80,21 @@ function compactTag(
     else readable.push({ path: file.path, notes });
   }
   const fresh = readable.flatMap(({ notes }) => notes).filter(({ anchor }) => !known.has(anchor));
-  const part = formatArchivePart({ month, tag, notes: fresh }, before ?? '');
-  if (!settings.dryRun) {
-    if (fresh.length > 0) {
-      ensureProjectFolder(memory.root, ...place.folder);
-      const at = formatTimestamp(settings.at);
-      const key = `n-${shortHash(fresh.map(({ anchor }) => anchor).join(), 12)}`;
-      const content = before ?? formatHeader(3, at.slice(0, 10));
-      writeProjectFile(archive, appendNote(content, { at, key, text: part.text }));
-    }
-    removeArchived(archive, readable);
+  const part = formatArchivePart(month, tag, fresh, before ?? '');
+  if (!settings.dryRun && fresh.length > 0) {
+    ensureProjectFolder(memory.root, ...place.folder);
+    const at = formatTimestamp(settings.at);
+    const key = `n-${shortHash(fresh.map(({ anchor }) => anchor).join(), 12)}`;
+    const content = before ?? formatHeader(3, at.slice(0, 10));
+    writeProjectFile(archive, appendNote(content, { at, key, text: part.text }));
   }
+  if (!settings.dryRun) removeArchived(archive, readable);
   const removed = readable.map(({ path }) => path);
   return { month, tag, archive, notes: fresh.length, repeats: part.repeats, removed, unreadable };
 }
 
-interface ArchivedNote {
-  date: string;
-  at: string | null;
-  text: string;
-  /** Identifies the note in the archive. */
-  anchor: string;
-}
+/** The anchor identifies the note in the archive. */
+type ArchivedNote = { date: string; at: string | null; text: string; anchor: string };
 
 /** Null for a file that is not valid UTF-8: it could not be copied without loss. */
 function readNotes({ path, tag, date }: NotesFile): ArchivedNote[] | null {
@@ -119,18 +108,12 @@ function readNotes({ path, tag, date }: NotesFile): ArchivedNote[] | null {
   });
 }
 
-function removeArchived(
-  archive: string,
-  files: readonly { path: string; notes: readonly ArchivedNote[] }[],
-): void {
+function removeArchived(archive: string, files: readonly { path: string; notes: ArchivedNote[] }[]): void {
   const durable = listAnchors(readText(archive) ?? '');
   for (const { path, notes } of files) {
     if (!notes.every(({ anchor }) => durable.has(anchor))) {
-      throw new HandoverError(
-        'HANDOVER_IO',
-        `${archive} does not hold all of ${path}; nothing more was removed`,
-        { hint: 'Run it again: handover compact' },
-      );
+      const message = `${archive} does not hold all of ${path}; nothing more was removed`;
+      throw new HandoverError('HANDOVER_IO', message, { hint: 'Run it again: handover compact' });
     }
     removeFile(path);
   }
@@ -150,16 +133,12 @@ const SECTIONS: readonly (readonly [kind: BlockKind, heading: string])[] = [
 ];
 
 /** The text to add to an archive that holds `before`. */
-function formatArchivePart(
-  { month, tag, notes }: { month: string; tag: string; notes: readonly ArchivedNote[] },
-  before: string,
-): { text: string; repeats: number } {
+function formatArchivePart(month: string, tag: string, notes: readonly ArchivedNote[], before: string) {
   const sortKey = ({ date, at }: ArchivedNote): string => `${date} ${at ?? ''}`;
   const sorted = [...notes].sort((a, b) => compareCodeUnits(sortKey(a), sortKey(b)));
   const { remaining, repeats } = dropRepeats(sorted, before);
-  const closed = new Set(
-    remaining.flatMap(({ blocks }) => blocks.filter(({ kind }) => kind === 'done').map(wordsOf)),
-  );
+  const done = remaining.flatMap(({ blocks }) => blocks.filter(({ kind }) => kind === 'done'));
+  const closed = new Set(done.map(wordsOf));
   const sections = SECTIONS.flatMap(([kind, heading]) => {
     const lines = remaining.flatMap(({ note, blocks }) =>
       blocks

@@ -14,10 +14,7 @@ import type { Store } from '../store/store.ts';
 import { DOCUMENT_NAMES, type DocumentTitle, MAX_DOCUMENT_BYTES } from './layout.ts';
 
 /** A folder with the three documents, and the id of its project. */
-export interface Workspace {
-  folder: string;
-  project: string;
-}
+export type Workspace = { folder: string; project: string };
 
 export function readDocument({ folder }: Pick<Workspace, 'folder'>, title: DocumentTitle): Buffer | null {
   return readProjectFile(join(folder, title), MAX_DOCUMENT_BYTES);
@@ -30,12 +27,9 @@ export function withDocumentLock<T>(store: Store, { folder }: Workspace, work: (
 }
 
 /** Copies a document, redacted, into the store. Returns where to; null when there is no document. */
-export function backUpDocument(
-  store: Store,
-  { folder, project }: Workspace,
-  title: DocumentTitle,
-): string | null {
-  const bytes = readDocument({ folder }, title);
+export function backUpDocument(store: Store, workspace: Workspace, title: DocumentTitle): string | null {
+  const { folder, project } = workspace;
+  const bytes = readDocument(workspace, title);
   if (bytes === null) return null;
   const redactor = openRedactor(store.machine, { folder, makesKey: true });
   return saveDocumentCopy(store, { project, name: title }, redactFile(bytes, redactor));
@@ -45,21 +39,22 @@ export function backUpDocument(
 export function replaceDocument(
   store: Store,
   workspace: Workspace,
-  { title, text }: { title: DocumentTitle; text: string },
+  title: DocumentTitle,
+  text: string,
 ): string | null {
   const kept = backUpDocument(store, workspace, title);
   writeProjectFile(join(workspace.folder, title), text);
   return kept;
 }
 
-export interface DocumentResult {
+interface DocumentResult {
   path: string;
   outcome: 'created' | 'replaced' | 'present';
   /** Where the replaced text was backed up. */
   kept: string | null;
 }
 
-export interface CreateOptions {
+interface InitOptions {
   name: string;
   /** Replace existing documents too; they are backed up. */
   force: boolean;
@@ -67,11 +62,7 @@ export interface CreateOptions {
   dryRun?: boolean;
 }
 
-export function createDocuments(
-  store: Store,
-  workspace: Workspace,
-  options: CreateOptions,
-): DocumentResult[] {
+export function createDocuments(store: Store, workspace: Workspace, options: InitOptions): DocumentResult[] {
   const { force, dryRun = false } = options;
   const redactor = openRedactor(store.machine, { folder: workspace.folder, makesKey: !dryRun });
   const filled = { ...options, name: redactor.redactText(options.name, { byHuman: true }) };
@@ -82,13 +73,12 @@ export function createDocuments(
       if (isThere && !force) return { path, outcome: 'present', kept: null };
       const outcome = isThere ? 'replaced' : 'created';
       if (dryRun) return { path, outcome, kept: null };
-      const kept = replaceDocument(store, workspace, { title, text: TEMPLATES[title](filled) });
-      return { path, outcome, kept };
+      return { path, outcome, kept: replaceDocument(store, workspace, title, TEMPLATES[title](filled)) };
     });
   return dryRun ? create() : withDocumentLock(store, workspace, create);
 }
 
-const TEMPLATES: Record<DocumentTitle, (options: CreateOptions) => string> = {
+const TEMPLATES: Record<DocumentTitle, (options: InitOptions) => string> = {
   'SOUL.md': ({ name, at }) => `# SOUL.md
 
 <!-- Who works here. It changes rarely, and by hand. -->

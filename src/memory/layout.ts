@@ -63,18 +63,11 @@ function isDate(date: string): boolean {
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
 }
 
-export function monthOfDate(date: string): string {
-  return date.slice(0, 7);
-}
-
 /** A file of memory, relative to its root. */
-export interface FilePlace {
-  folder: readonly string[];
-  name: string;
-}
+export type FilePlace = { folder: readonly string[]; name: string };
 
 export function placeOfNotes(tag: string, date: string): FilePlace {
-  return { folder: ['layer1', monthOfDate(date)], name: `${tag}-${date}.md` };
+  return { folder: ['layer1', date.slice(0, 7)], name: `${tag}-${date}.md` };
 }
 
 export function placeOfArchive(tag: string, month: string): FilePlace {

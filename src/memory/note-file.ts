@@ -9,14 +9,6 @@ export interface Note {
   text: string;
 }
 
-export interface NoteFile {
-  /** Everything before the text: byte order mark, front matter, header line. */
-  head: string;
-  /** From the header line. */
-  date: string | null;
-  notes: Note[];
-}
-
 const HEADER = /^<!-- agent-handover \| layer[123] \| (\d{4}-\d\d-\d\d) -->\r?$/;
 const MARK = /^<!-- agent-handover \| note \| (\S+) \| (n-[0-9a-z_-]+) -->\r?$/;
 /** Text that looks like one of our marks is written with a backslash before it. */
@@ -43,9 +35,9 @@ export function appendNote(content: string, note: Note): string {
   return `${content}${gap}${isFirst ? '' : '\n'}${formatNote(note)}`;
 }
 
-/** Accepts any text: without marks it is one note. */
-export function parseNoteFile(content: string): NoteFile {
-  const { head, date, body } = splitHead(content);
+/** Accepts any text: without marks it is one note. The date is that of the header line. */
+export function parseNoteFile(content: string): { date: string | null; notes: Note[] } {
+  const { date, body } = splitHead(content);
   const notes: Note[] = [];
   let open: Omit<Note, 'text'> & { lines: string[] } = { at: null, key: null, lines: [] };
   const close = (): void => {
@@ -60,21 +52,18 @@ export function parseNoteFile(content: string): NoteFile {
     } else open.lines.push(ESCAPED_LOOKALIKE.test(line) ? line.slice(1) : line);
   }
   close();
-  return { head, date, notes };
+  return { date, notes };
 }
 
 /** Front matter must close before the first of our own lines. */
 const FRONT_MATTER = /^\ufeff?---\r?\n(?:(?!<!-- agent-handover \|)[^\n]*\n)*?---\r?\n/;
 
-export function splitHead(content: string): { head: string; date: string | null; body: string } {
-  const front = readFrontMatter(content);
-  const rest = content.slice(front.length);
-  const end = rest.indexOf('\n');
-  const line = end < 0 ? rest : rest.slice(0, end);
+/** The body is what follows byte order mark, front matter and header line. */
+export function splitHead(content: string): { date: string | null; body: string } {
+  const rest = content.slice(readFrontMatter(content).length);
+  const [line = ''] = rest.split('\n', 1);
   const [, date] = HEADER.exec(line) ?? [];
-  if (date === undefined) return { head: front, date: null, body: rest };
-  const headerEnd = end < 0 ? rest.length : end + 1;
-  return { head: front + rest.slice(0, headerEnd), date, body: rest.slice(headerEnd) };
+  return date === undefined ? { date: null, body: rest } : { date, body: rest.slice(line.length + 1) };
 }
 
 /** Includes the fences and a byte order mark; empty when there is none. */

@@ -8,10 +8,7 @@ import { isMonth, PLACE_OF_STATE, parseArchiveName, parseNotesName, parseTag, pa
 import { type Note, parseNoteFile } from './note-file.ts';
 
 /** A folder of Markdown notes in three layers. */
-export interface Memory {
-  root: string;
-  machine: Machine;
-}
+export type Memory = { root: string; machine: Machine };
 
 export const MAX_MEMORY_BYTES: number = 32 * 1024 * 1024;
 
@@ -19,14 +16,10 @@ export function readText(path: string): string | null {
   return readProjectFile(path, MAX_MEMORY_BYTES)?.toString('utf8') ?? null;
 }
 
-export interface NotesFile {
-  path: string;
-  tag: string;
-  /** The day, or in layer 3 the month. */
-  date: string;
-}
+/** The date is a day, or in layer 3 a month. */
+export type NotesFile = { path: string; tag: string; date: string };
 
-export type NoteInFile = Note & NotesFile;
+type NoteInFile = Note & NotesFile;
 
 export function readState({ root }: Memory): Note | null {
   const content = readText(pathOf(root, PLACE_OF_STATE));
@@ -43,15 +36,12 @@ export function readLatestNote(memory: Memory, layer: 1 | 3, tagWords?: string):
   for (const month of months) {
     const files = month === null ? listArchives(memory) : listNotesOfMonth(memory, month);
     const own = files.filter((file) => tag === null || file.tag === tag);
-    const newest = own
-      .map(({ date }) => date)
-      .sort(compareCodeUnits)
-      .at(-1);
-    const candidates = own
-      .filter(({ date }) => date === newest)
-      .flatMap((file) => readLastNote(file))
+    const dates = own.map(({ date }) => date).sort(compareCodeUnits);
+    const [latest] = own
+      .filter(({ date }) => date === dates.at(-1))
+      .flatMap(readLastNote)
       .sort((a, b) => compareCodeUnits(b.at ?? '', a.at ?? '') || compareCodeUnits(a.tag, b.tag));
-    if (candidates[0] !== undefined) return candidates[0];
+    if (latest !== undefined) return latest;
   }
   return null;
 }

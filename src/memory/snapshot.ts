@@ -1,5 +1,5 @@
 import { join, resolve } from 'node:path';
-import type { Fact, FactKind } from '../model/fact.ts';
+import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import { sha256Hex } from '../model/hash.ts';
 import { cleanLine, cutAtWord, revealControls } from '../model/text.ts';
@@ -10,7 +10,7 @@ import { describePlace, detectProjectTypes, type Place } from '../platform/proje
 import { openRedactor } from '../redact/open-redactor.ts';
 import { findNewestHandover } from '../store/find-handover.ts';
 import type { Store } from '../store/store.ts';
-import { readDocument, replaceDocument, type Workspace, withDocumentLock } from './documents.ts';
+import { readDocument, replaceDocument, withDocumentLock } from './documents.ts';
 import { readFrontMatter } from './note-file.ts';
 
 const MAX_POINTS = 12;
@@ -18,18 +18,14 @@ const MAX_POINT_BYTES = 400;
 const MAX_FILES = 40;
 
 const LISTS: readonly (readonly [heading: string, belongs: (fact: Fact) => boolean])[] = [
-  ['Goal', isKind('goal')],
-  ['Decisions', isKind('decision')],
-  ['Constraints', isKind('constraint')],
-  ['Rejected', isKind('rejected')],
+  ['Goal', ({ kind }) => kind === 'goal'],
+  ['Decisions', ({ kind }) => kind === 'decision'],
+  ['Constraints', ({ kind }) => kind === 'constraint'],
+  ['Rejected', ({ kind }) => kind === 'rejected'],
   ['What’s Next', (fact) => fact.kind === 'next' || isOpenTask(fact)],
-  ['Blockers', (fact) => fact.kind === 'blocker' || (fact.kind === 'error' && fact.status === 'open')],
-  ['Open Questions', isKind('question')],
+  ['Blockers', ({ kind, status }) => kind === 'blocker' || (kind === 'error' && status === 'open')],
+  ['Open Questions', ({ kind }) => kind === 'question'],
 ];
-
-function isKind(kind: FactKind): (fact: Fact) => boolean {
-  return (fact) => fact.kind === kind;
-}
 
 function isOpenTask({ kind, status }: Fact): boolean {
   return kind === 'task' && status !== 'completed' && status !== 'cancelled';
@@ -66,7 +62,7 @@ export function printNote(handover: Handover): string {
   return [...head, ...printFacts(handover)].join('\n');
 }
 
-export interface SnapshotLabels {
+interface SnapshotLabels {
   /** The kind of session, such as build. */
   mode: string;
   /** The agent's name. */
@@ -92,7 +88,7 @@ export async function takeSnapshot(store: Store, folder: string, labels: Snapsho
   const { machine } = store;
   const real = requireFolder(resolve(machine.cwd, folder));
   const place = describePlace(real, machine);
-  const workspace: Workspace = { folder: real, project: place.project.id };
+  const workspace = { folder: real, project: place.project.id };
   const handover = await findNewestHandover(store, place.project.id);
   const redactor = openRedactor(machine, { folder: real, makesKey: true });
   const path = join(real, 'HANDOFF.md');
@@ -104,8 +100,7 @@ export async function takeSnapshot(store: Store, folder: string, labels: Snapsho
     const text = `${readFrontMatter(before ?? '')}${body}<!-- agent-handover | handoff | ${mark} -->\n`;
     if (before !== null && withoutVolatile(before) === withoutVolatile(text))
       return { path, text: before, isNew: false, kept: null };
-    const kept = replaceDocument(store, workspace, { title: 'HANDOFF.md', text });
-    return { path, text, isNew: true, kept };
+    return { path, text, isNew: true, kept: replaceDocument(store, workspace, 'HANDOFF.md', text) };
   });
 }
 
@@ -129,12 +124,12 @@ export function readSnapshotMark(
   return { at, handover: handover === 'none' ? null : handover, intact: sha256Hex(body) === checksum };
 }
 
-interface SnapshotSource extends SnapshotLabels {
+type SnapshotSource = SnapshotLabels & {
   at: number;
   place: Place;
   handover: Handover | null;
   folder: string;
-}
+};
 
 function printBody({ mode, name, at, place, handover, folder }: SnapshotSource): string {
   const { git } = place.workspace;

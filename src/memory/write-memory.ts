@@ -13,7 +13,6 @@ import {
   DEFAULT_TAG,
   type FilePlace,
   type Layer,
-  monthOfDate,
   PLACE_OF_PAST_STATES,
   PLACE_OF_STATE,
   parseDate,
@@ -27,7 +26,7 @@ import { MAX_MEMORY_BYTES, type Memory, readText } from './read-memory.ts';
 
 const MAX_NOTE_BYTES = 2 * 1024 * 1024;
 
-export interface NewNote {
+interface NewNote {
   text: string;
   tag?: string;
   /** `YYYY-MM-DD`; the day of `at` if left out. */
@@ -38,11 +37,10 @@ export interface NewNote {
   effect?: string;
 }
 
-export interface WriteResult {
-  path: string;
-  /** False when it was already there. */
-  isNew: boolean;
-}
+/** `isNew` is false when it was already there. */
+type WriteResult = { path: string; isNew: boolean };
+/** `past` is where the previous state was moved; null when there was none. */
+type StateResult = WriteResult & { past: string | null };
 
 export function withMemoryLock<T>({ root, machine }: Memory, work: () => T): T {
   const folder = ensureLockFolder(root);
@@ -51,14 +49,13 @@ export function withMemoryLock<T>({ root, machine }: Memory, work: () => T): T {
 
 /** Appends a note to the file of its day (layer 1) or to the archive of its month (layer 3). */
 export function addNote(memory: Memory, layer: 1 | 3, note: NewNote): WriteResult {
-  const { at, date, text } = checkNote(memory, note);
+  const { at, date, text, key } = checkNote(memory, note);
   const place = placeNote(layer, { ...note, date });
-  const key = note.effect === undefined ? makeKey(memory) : keyOfEffect(note.effect);
   return withMemoryLock(memory, () => {
     const path = preparePath(memory, place);
     const content = readText(path) ?? formatHeader(layer, date);
     if (parseNoteFile(content).notes.some((known) => known.key === key)) return { path, isNew: false };
-    writeProjectFile(path, appendNote(content, { at: formatTimestamp(at), key, text }));
+    writeProjectFile(path, appendNote(content, { at, key, text }));
     return { path, isNew: true };
   });
 }
@@ -70,12 +67,7 @@ export function placeOfNewNote(memory: Memory, layer: 1 | 3, note: Omit<NewNote,
 
 function placeNote(layer: 1 | 3, { tag = DEFAULT_TAG, date }: { tag?: string; date: string }): FilePlace {
   const safeTag = parseTag(tag);
-  return layer === 1 ? placeOfNotes(safeTag, date) : placeOfArchive(safeTag, monthOfDate(date));
-}
-
-export interface StateResult extends WriteResult {
-  /** Where the previous state was moved; null when there was none. */
-  past: string | null;
+  return layer === 1 ? placeOfNotes(safeTag, date) : placeOfArchive(safeTag, date.slice(0, 7));
 }
 
 /**
@@ -83,8 +75,7 @@ export interface StateResult extends WriteResult {
  * is carried over unless the new text has its own.
  */
 export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): StateResult {
-  const { at, date, text } = checkNote(memory, state);
-  const key = state.effect === undefined ? makeKey(memory) : keyOfEffect(state.effect);
+  const { at, date, text, key } = checkNote(memory, state);
   return withMemoryLock(memory, () => {
     const path = preparePath(memory, PLACE_OF_STATE);
     const bytes = readProjectFile(path, MAX_MEMORY_BYTES);
@@ -93,12 +84,11 @@ export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): State
     const isWritten =
       state.effect === undefined
         ? current?.text === text.trimEnd()
-        : current?.key === key || wasReplaced(memory, formatTimestamp(at), key);
+        : current?.key === key || wasReplaced(memory, at, key);
     if (isWritten) return { path, isNew: false, past: null };
     const past = bytes === null ? null : keepPastState(memory, bytes);
     const front = readFrontMatter(text) === '' ? readFrontMatter(before) : '';
-    const body = formatNote({ at: formatTimestamp(at), key, text });
-    writeProjectFile(path, `${front}${formatHeader(2, date)}${body}`);
+    writeProjectFile(path, `${front}${formatHeader(2, date)}${formatNote({ at, key, text })}`);
     return { path, isNew: true, past };
   });
 }
@@ -131,22 +121,19 @@ function pathOfPast({ root }: Memory, at: string, round: number): string {
   return join(root, ...PLACE_OF_PAST_STATES, `${stem}${round === 1 ? '' : `-${round}`}.md`);
 }
 
-function checkNote(memory: Memory, note: NewNote): { at: number; date: string; text: string } {
+function checkNote(memory: Memory, note: NewNote) {
   if (note.text.trim() === '') {
-    throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', {
-      hint: 'Give the text to remember.',
-    });
+    const hint = 'Give the text to remember.';
+    throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', { hint });
   }
   if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES) {
     throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `the note has more than ${MAX_NOTE_BYTES} bytes`, {
       hint: 'Write a shorter note, and name the file with the long text in it.',
     });
   }
-  return {
-    at: note.at ?? memory.machine.clock.now(),
-    date: findDate(memory, note),
-    text: note.text.toWellFormed(),
-  };
+  const at = formatTimestamp(note.at ?? memory.machine.clock.now());
+  const key = note.effect === undefined ? makeKey(memory) : keyOfEffect(note.effect);
+  return { at, key, date: findDate(memory, note), text: note.text.toWellFormed() };
 }
 
 function findDate(memory: Memory, { date, at }: { date?: string; at?: number }): string {

@@ -9,36 +9,27 @@ import { isOutside, mapTexts } from './prepare-export.ts';
 
 export const BUNDLE_FORMAT = 'bundle/1';
 
-export interface AcceptOptions {
-  imported: Imported;
-  /** The ids of all handovers in the bundle. */
-  inBundle: ReadonlySet<string>;
-  redactor: Redactor;
-}
-
 /**
  * A handover of somebody else as it is stored: every fact is marked imported and unpinned, none counts as this user's
- * request, no path leads out of the project, links stay within the bundle, and remaining secrets are removed.
+ * request, no path leads out of the project, links stay within the bundle, whose ids are `inBundle`, and remaining
+ * secrets are removed.
  */
 export function acceptHandover(
   handover: HandoverDraft,
-  { imported, inBundle, redactor }: AcceptOptions,
+  { imported, inBundle, redactor }: { imported: Imported; inBundle: ReadonlySet<string>; redactor: Redactor },
 ): Handover {
   const { chain, previous, session, workspace, project } = handover;
+  const { folder } = workspace;
+  const remote = project.remote === null ? null : cleanLine(project.remote);
   const follows = previous !== null && inBundle.has(previous) ? previous : null;
   const draft: HandoverDraft = {
     schema: handover.schema,
     id: handover.id,
     created_at: handover.created_at,
     expires_at: handover.expires_at,
-    project: { ...project, name: cleanLine(project.name) || 'project', remote: cleanOrNull(project.remote) },
+    project: { ...project, name: cleanLine(project.name) || 'project', remote },
     session: { ...session, transcript: null, terminal: null, agent: cleanLine(session.agent) || 'unknown' },
-    workspace: {
-      ...workspace,
-      root: '.',
-      folder: isOutside(workspace.folder) ? '' : workspace.folder,
-      worktree: null,
-    },
+    workspace: { ...workspace, root: '.', folder: isOutside(folder) ? '' : folder, worktree: null },
     title: cleanLine(handover.title) || 'untitled',
     summary: cleanText(handover.summary),
     facts: acceptFacts(handover.facts),
@@ -49,10 +40,6 @@ export function acceptHandover(
     imported,
   };
   return sealHandover(v.parse(HandoverDraft, redactDraft(draft, redactor)));
-}
-
-function cleanOrNull(text: string | null): string | null {
-  return text === null ? null : cleanLine(text);
 }
 
 function acceptFacts(facts: readonly Fact[]): Fact[] {

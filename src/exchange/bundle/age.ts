@@ -56,12 +56,8 @@ async function makePassphraseRecipient(passphrase: Buffer): Promise<Recipient> {
 
 function derive(passphrase: Buffer, salt: Buffer, cost: number): Buffer {
   const N = 2 ** cost;
-  return scryptSync(passphrase, Buffer.concat([Buffer.from(SALT_LABEL), salt]), 32, {
-    N,
-    r: 8,
-    p: 1,
-    maxmem: 128 * 8 * N + 1024 * 1024,
-  });
+  const options = { N, r: 8, p: 1, maxmem: 128 * 8 * N + 1024 * 1024 };
+  return scryptSync(passphrase, Buffer.concat([Buffer.from(SALT_LABEL), salt]), 32, options);
 }
 
 /** Checks the header first, which bounds the work that a hostile file can cause. */
@@ -77,17 +73,18 @@ export async function decryptWithAge(bytes: Buffer, opener: Opener): Promise<Buf
     return Buffer.from(await decrypter.decrypt(new Uint8Array(bytes)));
   } catch (cause) {
     if (!(cause instanceof Error) || cause instanceof HandoverError) throw cause;
-    throw lockedError(passphraseStanza !== null, cause);
+    if (passphraseStanza !== null) throw wrongPassphraseError(cause);
+    const message = 'the bundle cannot be opened: it is encrypted to other keys, or damaged';
+    throw new HandoverError('HANDOVER_BUNDLE_LOCKED', message, {
+      hint: 'Give the file with your age identity: --identity FILE. Others encrypt to the key that handover keys export prints.',
+      cause,
+    });
   }
 }
 
-function lockedError(byPassphrase: boolean, cause: Error): HandoverError {
-  const message = byPassphrase
-    ? 'the bundle cannot be opened: the passphrase is wrong, or the bundle is damaged'
-    : 'the bundle cannot be opened: it is encrypted to other keys, or damaged';
-  const hint = byPassphrase
-    ? 'Try again with the passphrase from the sender.'
-    : 'Give the file with your age identity: --identity FILE. Others encrypt to the key that handover keys export prints.';
+export function wrongPassphraseError(cause: unknown): HandoverError {
+  const message = 'the bundle cannot be opened: the passphrase is wrong, or the bundle is damaged';
+  const hint = 'Try again with the passphrase from the sender.';
   return new HandoverError('HANDOVER_BUNDLE_LOCKED', message, { hint, cause });
 }
 
@@ -95,20 +92,15 @@ const MAX_HEADER_BYTES = 64 * 1024;
 const MAX_STANZAS = 40;
 const PASSPHRASE_STANZA = /^-> scrypt ([A-Za-z0-9+/]{22}) ([1-9][0-9]?)$/;
 
-interface PassphraseStanza {
-  salt: Buffer;
-  cost: number;
-}
+type PassphraseStanza = { salt: Buffer; cost: number };
 
 /** The passphrase stanza, which must be the only one; null when the file is encrypted to keys. */
 function inspectHeader(bytes: Buffer): PassphraseStanza | null {
   const head = bytes.toString('latin1', 0, MAX_HEADER_BYTES);
   const end = head.indexOf('\n--- ');
   if (!head.startsWith('age-encryption.org/v1\n') || end === -1) throw malformedError('age header');
-  const stanzas = head
-    .slice(0, end)
-    .split('\n')
-    .filter((line) => line.startsWith('-> '));
+  const lines = head.slice(0, end).split('\n');
+  const stanzas = lines.filter((line) => line.startsWith('-> '));
   if (stanzas.length === 0 || stanzas.length > MAX_STANZAS) throw malformedError('age recipients');
   if (!stanzas.some((line) => line.startsWith('-> scrypt'))) return null;
   const [, salt = '', cost = ''] = PASSPHRASE_STANZA.exec(stanzas[0] ?? '') ?? [];
@@ -124,19 +116,15 @@ function makePassphraseIdentity(passphrase: Buffer, { salt, cost }: PassphraseSt
       if (stanza?.body.length !== FILE_KEY_BYTES + TAG_BYTES) throw malformedError('age passphrase stanza');
       const body = Buffer.from(stanza.body);
       const key = derive(passphrase, salt, cost);
-      const decipher = createDecipheriv('chacha20-poly1305', key, Buffer.alloc(12), {
-        authTagLength: TAG_BYTES,
-      });
+      const options = { authTagLength: TAG_BYTES };
+      const decipher = createDecipheriv('chacha20-poly1305', key, Buffer.alloc(12), options);
       decipher.setAuthTag(body.subarray(FILE_KEY_BYTES));
       return Buffer.concat([decipher.update(body.subarray(0, FILE_KEY_BYTES)), decipher.final()]);
     },
   };
 }
 
-export interface AgeKeyPair {
-  identity: string;
-  recipient: string;
-}
+export type AgeKeyPair = { identity: string; recipient: string };
 
 export async function generateAgeKey(): Promise<AgeKeyPair> {
   const { generateX25519Identity, identityToRecipient } = await import('age-encryption');

@@ -79,11 +79,8 @@ export function parseManifest(text: string): Manifest | { wrong: string } {
     handovers: Number(handovers),
     content: { name: content, sha256 },
   };
-  for (const [field, time] of [
-    ['created', created],
-    ['expires', manifest.expires_at],
-  ] as const)
-    if (time !== null && Number.isNaN(Date.parse(time))) return { wrong: field };
+  if (Number.isNaN(Date.parse(created))) return { wrong: 'created' };
+  if (expires !== NONE && Number.isNaN(Date.parse(expires))) return { wrong: 'expires' };
   if (manifest.handovers < 1 || manifest.handovers > MAX_HANDOVERS) return { wrong: 'handovers' };
   return formatManifest(manifest) === text ? manifest : { wrong: 'form' };
 }
@@ -155,22 +152,12 @@ export function parseArchive(bytes: Buffer): Archive {
   if (!bytes.subarray(content.end).equals(END)) throw malformedError('end');
   if (manifest.bytes.length > MAX_MANIFEST_BYTES) throw malformedError('manifest');
   if (isSigned && second.bytes.length > MAX_SIGNATURE_BYTES) throw malformedError('signature');
-  return {
-    manifest: manifest.bytes,
-    signature: isSigned ? second.bytes : null,
-    content: content.bytes,
-    contentName,
-  };
+  const signature = isSigned ? second.bytes : null;
+  return { manifest: manifest.bytes, signature, content: content.bytes, contentName };
 }
 
-interface Member {
-  name: string;
-  bytes: Buffer;
-  /** Start of the next one. */
-  end: number;
-}
-
-function takeMember(bytes: Buffer, start: number, names: readonly string[]): Member {
+/** `end` is the start of the next one. */
+function takeMember(bytes: Buffer, start: number, names: readonly string[]) {
   const header = bytes.subarray(start, start + BLOCK);
   const [claimed = ''] = header.toString('latin1', 0, 100).split('\0', 1);
   const name = names.find((known) => known === claimed);
@@ -180,10 +167,9 @@ function takeMember(bytes: Buffer, start: number, names: readonly string[]): Mem
     throw malformedError(`header of ${name}`);
   const end = start + BLOCK + roundUp(size);
   if (end > bytes.length) throw malformedError(`size of ${name}`);
-  const data = bytes.subarray(start + BLOCK, start + BLOCK + size);
-  if (bytes.subarray(start + BLOCK + size, end).some((byte) => byte !== 0))
-    throw malformedError(`padding of ${name}`);
-  return { name, bytes: data, end };
+  const padding = bytes.subarray(start + BLOCK + size, end);
+  if (padding.some((byte) => byte !== 0)) throw malformedError(`padding of ${name}`);
+  return { name, bytes: bytes.subarray(start + BLOCK, start + BLOCK + size), end };
 }
 
 function formatMember(name: string, data: Buffer): Buffer[] {

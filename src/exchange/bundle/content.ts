@@ -60,8 +60,7 @@ function splitLines(bytes: Buffer): Buffer[] {
 
 function parseLine(line: Buffer, place: number): Handover {
   const wrong = (field: string): HandoverError => malformedError(`handover ${place}, ${field}`);
-  const value = parseOrRefuse(line.toString('utf8'), () => wrong('JSON'));
-  const result = v.safeParse(Handover, value);
+  const result = v.safeParse(Handover, parseOrRefuse(line.toString('utf8'), `handover ${place}, JSON`));
   if (!result.success) throw wrong(`field ${nameField(result.issues[0])}`);
   const handover = result.output;
   if (!handover.id.startsWith(formatIdTime(Date.parse(handover.created_at)))) throw wrong('field id');
@@ -70,11 +69,11 @@ function parseLine(line: Buffer, place: number): Handover {
   return handover;
 }
 
-function parseOrRefuse(text: string, refusal: () => HandoverError): unknown {
+export function parseOrRefuse(text: string, part: string, limits = RECORD_LIMITS): unknown {
   try {
-    return parseJson(text, 'a handover');
+    return parseJson(text, part, limits);
   } catch (error) {
-    if (error instanceof HandoverError) throw refusal();
+    if (error instanceof HandoverError) throw malformedError(part);
     throw error;
   }
 }

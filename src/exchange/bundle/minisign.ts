@@ -7,7 +7,7 @@ import {
   verify,
 } from 'node:crypto';
 import { HandoverError } from '../../errors.ts';
-import { sha256Hex } from '../../model/hash.ts';
+import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
 
 /** Ed25519 keys and signatures, in the formats of the minisign program. */
 export interface PublicKey {
@@ -16,9 +16,7 @@ export interface PublicKey {
   key: Buffer;
 }
 
-export interface SecretKey extends PublicKey {
-  seed: Buffer;
-}
+export type SecretKey = PublicKey & { seed: Buffer };
 
 export interface Signature {
   id: Buffer;
@@ -64,7 +62,7 @@ export function isSameKey(a: PublicKey, b: PublicKey): boolean {
 
 /** The id that session-handoff gives to a key. */
 export function idOfKey(key: Buffer): Buffer {
-  return createHash('sha256').update(key).digest().subarray(0, 8);
+  return sha256Bytes(key).subarray(0, 8);
 }
 
 /** The line that minisign takes after `-P`. */
@@ -115,16 +113,15 @@ export function parseSecretKey(text: string): SecretKey | null {
   return secret.key.equals(key) ? secret : null;
 }
 
-interface Comments {
-  untrusted: string;
-  trusted: string;
-}
-
 /** A signature file over the BLAKE2b-512 of the bytes, as minisign makes and verifies it. */
-export function signFile(bytes: Uint8Array, secret: SecretKey, { untrusted, trusted }: Comments): string {
-  const key = privateKeyOf(secret.seed);
-  const signature = sign(null, hash(bytes), key);
-  const commentSignature = sign(null, Buffer.concat([signature, Buffer.from(trusted)]), key);
+export function signFile(
+  bytes: Uint8Array,
+  secret: SecretKey,
+  comments: { untrusted: string; trusted: string },
+): string {
+  const { untrusted, trusted } = comments;
+  const signature = signBytes(hash(bytes), secret);
+  const commentSignature = signBytes(Buffer.concat([signature, Buffer.from(trusted)]), secret);
   const line = Buffer.concat([PREHASHED, secret.id, signature]).toString('base64');
   return `untrusted comment: ${untrusted}\n${line}\ntrusted comment: ${trusted}\n${commentSignature.toString('base64')}\n`;
 }

@@ -34,11 +34,7 @@ export interface BundleContents {
  * Opens a bundle of ours. Order of checks: format of the file, signature of the manifest, digest of the content, expiry
  * and sequence; only then decryption and JSON.
  */
-export async function openOwnBundle(
-  store: Store,
-  bytes: Buffer,
-  options: OpenOptions,
-): Promise<BundleContents> {
+export async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
   const archive = parseArchive(bytes);
   const manifest = readManifest(archive);
   const digest = sha256Hex(archive.manifest);
@@ -46,16 +42,12 @@ export async function openOwnBundle(
   if (sha256Hex(archive.content) !== manifest.content.sha256) throw malformedError('digest of the content');
   const { expires_at, origin } = manifest;
   if (expires_at !== null && options.machine.clock.now() > Date.parse(expires_at))
-    throw untrustedError(`the bundle expired at ${expires_at}`, 'Ask the sender for a new one.');
-  const detail =
-    signer === null || origin === null
-      ? {}
-      : checkSequence(store, origin, { digest, allowOlder: options.allowOlder });
-  const content =
-    archive.contentName === 'handovers.jsonl'
-      ? archive.content
-      : await decryptWithAge(archive.content, options.opener);
-  const handovers = acceptHandovers(parseContent(content, manifest.handovers), signer, options);
+    throw untrustedError(`the bundle expired at ${expires_at}`, { hint: 'Ask the sender for a new one.' });
+  const isSigned = signer !== null && origin !== null;
+  const detail = isSigned ? checkSequence(store, origin, digest, options) : {};
+  const isPlain = archive.contentName === 'handovers.jsonl';
+  const content = isPlain ? archive.content : await decryptWithAge(archive.content, options.opener);
+  const handovers = acceptHandovers(parseContent(content, manifest.handovers), signer, options.makeRedactor);
   return { digest, signer, missing: signer === null ? ['a signature'] : [], detail, handovers };
 }
 
@@ -76,11 +68,7 @@ function readClaim(archive: Archive, { origin }: Manifest): SignerClaim | null {
 }
 
 /** Replayed and older bundles are refused: they could undo newer knowledge. */
-function checkSequence(
-  store: Store,
-  origin: SignedOrigin,
-  { digest, allowOlder }: { digest: string; allowOlder: boolean },
-): BundleContents['detail'] {
+function checkSequence(store: Store, origin: SignedOrigin, digest: string, { allowOlder }: OpenOptions) {
   const { series, sequence, previous } = origin;
   const key = fingerprint(origin.key);
   const last = findReceived(store, key, series);
@@ -88,7 +76,7 @@ function checkSequence(
   if (isNext && previous !== last.digest && !allowOlder) {
     throw untrustedError(
       `the bundle, number ${sequence} of its series, does not follow the one that was imported before it`,
-      'Two senders may use one key. Ask the sender; to import it anyway: --allow-older',
+      { hint: 'Two senders may use one key. Ask the sender; to import it anyway: --allow-older' },
     );
   }
   if (last !== null && sequence <= last.sequence && !allowOlder) {
@@ -97,19 +85,17 @@ function checkSequence(
       isSame
         ? `this bundle was imported before (number ${sequence})`
         : `the bundle is number ${sequence} of its series, and number ${last.sequence} was imported before`,
-      isSame ? 'There is nothing to do. See: handover list' : 'To import it anyway: --allow-older',
-      { sequence, last: last.sequence },
+      {
+        hint: isSame ? 'There is nothing to do. See: handover list' : 'To import it anyway: --allow-older',
+        data: { sequence, last: last.sequence },
+      },
     );
   }
   return { key, series, sequence };
 }
 
 /** Nothing of the bundle is stored in a handover, so that it is the same in every bundle of its signer. */
-function acceptHandovers(
-  handovers: readonly Handover[],
-  signer: Signer | null,
-  { makeRedactor }: OpenOptions,
-): Handover[] {
+function acceptHandovers(handovers: Handover[], signer: Signer | null, makeRedactor: () => Redactor) {
   const inBundle = new Set(handovers.map(({ id }) => id));
   return handovers.map((handover) => {
     const { id, imported: earlier } = handover;

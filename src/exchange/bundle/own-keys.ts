@@ -48,20 +48,19 @@ export async function generateKeys(machine: Machine, name: string): Promise<OwnK
   return withLock({ folder: locks, name: 'keys', waitMs: 2000, clock: machine.clock }, () => {
     const known = readOwnKeys(machine);
     if (known !== null) {
-      trustIfNew(machine, known);
-      throw keyExistsError(folder);
+      const list = readTrustList(machine);
+      const isListed = list.some(({ key }) => isSameKey(key, known.secret));
+      if (!isListed && findTrusted(list, known.name) === undefined)
+        trustKey(machine, known.secret, known.name);
+      throw new HandoverError('HANDOVER_USAGE', `there is a key already: ${join(folder, SECRET)}`, {
+        hint: 'To start over, move the whole folder away first, and tell those who trust the old key.',
+      });
     }
     assertNameIsFree(machine, name);
     const keys = writeKeys(folder, name, fresh);
     trustKey(machine, keys.secret, name);
     return keys;
   });
-}
-
-function trustIfNew(machine: Machine, { secret, name }: OwnKeys): void {
-  const list = readTrustList(machine);
-  const isListed = list.some(({ key }) => isSameKey(key, secret));
-  if (!isListed && findTrusted(list, name) === undefined) trustKey(machine, secret, name);
 }
 
 /** Keeps an age key that is there already: bundles may be encrypted to it. */
@@ -74,12 +73,6 @@ function writeKeys(folder: string, name: string, { identity: fresh, recipient }:
   // Last: keys exist once this file does.
   writeFileDurably(join(folder, SECRET), formatSecretKeyFile(secret));
   return { name, secret, identity: left ?? fresh };
-}
-
-function keyExistsError(folder: string): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', `there is a key already: ${join(folder, SECRET)}`, {
-    hint: 'To start over, move the whole folder away first, and tell those who trust the old key.',
-  });
 }
 
 export function readOwnKeys(machine: Machine): OwnKeys | null {
@@ -110,10 +103,9 @@ export function requireSigner(machine: Machine): OwnKeys {
   const keys = requireOwnKeys(machine);
   const listed = readTrustList(machine).find(({ key }) => isSameKey(key, keys.secret));
   if (listed?.state !== 'revoked') return keys;
-  throw untrustedError(
-    `your key was revoked: ${fingerprint(keys.secret)}`,
-    `To make new ones, move ${findKeysFolder(machine)} away, then: handover keys generate`,
-  );
+  throw untrustedError(`your key was revoked: ${fingerprint(keys.secret)}`, {
+    hint: `To make new ones, move ${findKeysFolder(machine)} away, then: handover keys generate`,
+  });
 }
 
 function readKeyFile(path: string): string | null {

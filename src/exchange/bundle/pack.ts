@@ -1,7 +1,7 @@
 import { HandoverError } from '../../errors.ts';
 import type { Handover } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
-import { type SeriesPlace, takePlace } from '../../store/bundle-series.ts';
+import { takePlace } from '../../store/bundle-series.ts';
 import type { Store } from '../../store/store.ts';
 import { encryptWithAge, type Lock } from './age.ts';
 import { formatArchive, formatManifest, MAX_BUNDLE_BYTES, MAX_HANDOVERS, type Manifest } from './archive.ts';
@@ -22,41 +22,34 @@ export interface PackOptions {
 export async function packBundle(
   store: Store,
   handovers: readonly Handover[],
-  options: PackOptions,
+  { createdAt, expiresAt, signer, lock }: PackOptions,
 ): Promise<Buffer> {
   if (handovers.length > MAX_HANDOVERS) throw tooLargeError(`${MAX_HANDOVERS} handovers`);
   const plain = formatContent(handovers);
-  const content = options.lock === null ? plain : await encryptWithAge(plain, options.lock);
+  const content = lock === null ? plain : await encryptWithAge(plain, lock);
   if (content.length > MAX_BUNDLE_BYTES - 16 * 1024) throw tooLargeError(`${MAX_BUNDLE_BYTES} bytes`);
-  const name = options.lock === null ? 'handovers.jsonl' : 'handovers.jsonl.age';
+  const contentName = lock === null ? 'handovers.jsonl' : 'handovers.jsonl.age';
   const manifest: Manifest = {
-    created_at: options.createdAt,
-    expires_at: options.expiresAt,
+    created_at: createdAt,
+    expires_at: expiresAt,
     origin: null,
     handovers: handovers.length,
-    content: { name, sha256: sha256Hex(content) },
+    content: { name: contentName, sha256: sha256Hex(content) },
   };
-  const archive = { content, contentName: name } as const;
-  const { signer } = options;
-  if (signer === null)
-    return formatArchive({ ...archive, manifest: Buffer.from(formatManifest(manifest)), signature: null });
+  const pack = (text: string, signature: Buffer | null): Buffer =>
+    formatArchive({ manifest: Buffer.from(text), signature, content, contentName });
+  if (signer === null) return pack(formatManifest(manifest), null);
   return takePlace(store, findScope(handovers), (place) => {
-    const { text, signature } = signManifest(manifest, signer, place);
-    const bundle = formatArchive({
-      ...archive,
-      manifest: Buffer.from(text),
-      signature: Buffer.from(signature),
+    const { name, secret } = signer;
+    const { id, key } = secret;
+    const text = formatManifest({ ...manifest, origin: { signer: name, key: { id, key }, ...place } });
+    const trusted = `agent-handover bundle of ${name}, number ${place.sequence}, made ${createdAt}`;
+    const signature = signFile(Buffer.from(text), secret, {
+      untrusted: 'signature of the manifest',
+      trusted,
     });
-    return { digest: sha256Hex(text), bundle };
+    return { digest: sha256Hex(text), bundle: pack(text, Buffer.from(signature)) };
   });
-}
-
-function signManifest(manifest: Manifest, { name, secret }: OwnKeys, place: SeriesPlace) {
-  const { id, key } = secret;
-  const text = formatManifest({ ...manifest, origin: { signer: name, key: { id, key }, ...place } });
-  const trusted = `agent-handover bundle of ${name}, number ${place.sequence}, made ${manifest.created_at}`;
-  const signature = signFile(Buffer.from(text), secret, { untrusted: 'signature of the manifest', trusted });
-  return { text, signature };
 }
 
 /** Each project has its own series. */

@@ -12,12 +12,8 @@ export function mapTexts(value: unknown, change: (text: string) => string): unkn
   if (typeof value === 'string') return change(value);
   if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value)
-      .map(([key, item]) => [change(key), item] as const)
-      .filter(([key]) => key !== '__proto__')
-      .map(([key, item]) => [key, mapTexts(item, change)]),
-  );
+  const entries = Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]);
+  return Object.fromEntries(entries.filter(([key]) => key !== '__proto__'));
 }
 
 export interface ExportOptions {
@@ -34,23 +30,17 @@ const ROOT = '.';
  * The handover as others may see it: paths relative to the project, no home folder, terminal or transcript, redacted
  * again and resealed.
  */
-export function prepareExport(handover: Handover, options: ExportOptions): Handover {
-  const { only, machine, redactor } = options;
+export function prepareExport(handover: Handover, { only, machine, redactor }: ExportOptions): Handover {
   const { checksum: _, chain, quality, ...rest } = handover;
   const facts = only === null ? rest.facts : rest.facts.filter(({ kind }) => only.has(kind));
-  const { transcript: _transcript, terminal: _terminal, ...session } = rest.session;
+  const { git } = rest.workspace;
   const draft: HandoverDraft = {
     ...rest,
     summary: only === null ? rest.summary : '',
     facts: facts.map(dropOutsideProbe),
     project: { ...rest.project, remote: hideLocalRemote(rest.project.remote) },
-    session: { ...session, transcript: null, terminal: null },
-    workspace: {
-      ...rest.workspace,
-      root: ROOT,
-      worktree: null,
-      git: only === null ? rest.workspace.git : null,
-    },
+    session: { ...rest.session, transcript: null, terminal: null },
+    workspace: { ...rest.workspace, root: ROOT, worktree: null, git: only === null ? git : null },
     ...(chain === undefined || only !== null ? {} : { chain }),
     quality: only === null ? quality : null,
   };
@@ -78,18 +68,11 @@ function hideLocalRemote(remote: string | null): string | null {
 
 /** Replaces the root and the home folder wherever they occur in a text. */
 function makePathHider({ workspace }: Handover, machine: Machine): (text: string) => string {
-  const roots = [...new Set([workspace.root, expandHome(workspace.root, machine)])].filter(
-    (root) => root.length > 2,
-  );
-  const { home } = machine;
-  const places: PathToHide[] = roots.map((path) => ({
-    path,
-    drops: true,
-    itself: ROOT,
-    goesOn: /^(?:[\w-]|\.\w)/,
-  }));
-  if (home !== undefined && home.length > 2)
-    places.push({ path: home, drops: false, itself: '~', goesOn: /^\w/ });
+  const roots = new Set([workspace.root, expandHome(workspace.root, machine)]);
+  const places: PathToHide[] = [
+    ...[...roots].map((path) => ({ path, drops: true, itself: ROOT, goesOn: /^(?:[\w-]|\.\w)/ })),
+    { path: machine.home ?? '', drops: false, itself: '~', goesOn: /^\w/ },
+  ].filter(({ path }) => path.length > 2);
   return (text) => places.reduce(hidePath, text);
 }
 

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { HandoverError, hasErrno } from '../../errors.ts';
+import { HandoverError } from '../../errors.ts';
 import type { Signer } from '../../model/handover.ts';
-import { readRegularFile, writeFileDurably } from '../../platform/durable-file.ts';
+import { writeFileDurably } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
+import { readProjectFile } from '../../platform/project-file.ts';
 import { malformedError, unsignedError, untrustedError } from '../errors.ts';
 import { fingerprint, formatPublicKey, isSameKey, type PublicKey, parsePublicKey } from './minisign.ts';
 
@@ -22,11 +23,7 @@ function assertSignerName(text: string): void {
   throw new HandoverError('HANDOVER_USAGE', message, { hint: 'Give one with --name, such as --name alice' });
 }
 
-export interface TrustedKey {
-  state: 'trusted' | 'revoked';
-  key: PublicKey;
-  name: string;
-}
+export type TrustedKey = { state: 'trusted' | 'revoked'; key: PublicKey; name: string };
 
 const NAME = 'trusted-keys';
 const MAX_BYTES = 1024 * 1024;
@@ -55,12 +52,7 @@ export function readTrustList(machine: Machine): TrustedKey[] {
 }
 
 function readLines(path: string): string[] {
-  try {
-    return readRegularFile(path, MAX_BYTES).toString('utf8').split('\n');
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return [];
-    throw error;
-  }
+  return readProjectFile(path, MAX_BYTES)?.toString('utf8').split('\n') ?? [];
 }
 
 /** Pins a key to a name. A name has one trusted key, a key one name, and a revoked key stays revoked. */
@@ -70,8 +62,12 @@ export function trustKey(machine: Machine, key: PublicKey, name: string): void {
     const known = readTrustList(machine);
     const same = known.find((entry) => isSameKey(entry.key, key));
     if (same?.state === 'revoked') throw revokedError(same);
-    if (same !== undefined && same.name !== name) throw alreadyTrustedError(same);
-    if (same !== undefined) return lines;
+    if (same?.name === name) return lines;
+    if (same !== undefined) {
+      throw new HandoverError('HANDOVER_USAGE', `that key is trusted already, as the key of ${same.name}`, {
+        hint: 'See: handover keys list',
+      });
+    }
     const other = findTrusted(known, name);
     if (other !== undefined) throw changedKeyError(other, key);
     return [...lines, `trusted ${formatPublicKey(key)} ${name}`];
@@ -90,12 +86,6 @@ export function assertNameIsFree(machine: Machine, name: string): void {
 
 export function findTrusted(list: readonly TrustedKey[], name: string): TrustedKey | undefined {
   return list.find((entry) => entry.name === name && entry.state === 'trusted');
-}
-
-function alreadyTrustedError({ name }: TrustedKey): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', `that key is trusted already, as the key of ${name}`, {
-    hint: 'See: handover keys list',
-  });
 }
 
 /** Marks keys as revoked, by name, public key or fingerprint. Their lines stay in the file. */
@@ -131,36 +121,29 @@ function changeTrustList(machine: Machine, change: (lines: string[]) => string[]
   withLock({ folder, name: NAME, waitMs: 2000, clock: machine.clock }, () => {
     const before = readLines(path).filter((line, index, all) => line !== '' || index < all.length - 1);
     const after = change(before);
-    const text = `${before.length === 0 ? HEAD : ''}${after.map((line) => `${line}\n`).join('')}`;
-    writeFileDurably(path, text);
+    writeFileDurably(path, `${before.length === 0 ? HEAD : ''}${after.map((line) => `${line}\n`).join('')}`);
   });
 }
 
 function revokedError({ name, key }: TrustedKey): HandoverError {
-  return untrustedError(
-    `the key of ${name} was revoked: ${fingerprint(key)}`,
-    'Ask the sender for a bundle signed with a new key, and how the old one was lost.',
-  );
+  return untrustedError(`the key of ${name} was revoked: ${fingerprint(key)}`, {
+    hint: 'Ask the sender for a bundle signed with a new key, and how the old one was lost.',
+  });
 }
 
 /** A known name with another key is always refused. */
 function changedKeyError({ name, key }: TrustedKey, other: PublicKey): HandoverError {
-  return untrustedError(
-    `the key of ${name} has changed\n  known key:   ${fingerprint(key)}\n  other key:   ${fingerprint(other)}`,
-    `Somebody may pose as ${name}. Ask in person. If the key really is new: handover keys revoke "${name}", then handover keys trust ${formatPublicKey(other)} --name "${name}"`,
-    { known: fingerprint(key), other: fingerprint(other) },
-  );
+  const [was, is] = [fingerprint(key), fingerprint(other)];
+  return untrustedError(`the key of ${name} has changed\n  known key:   ${was}\n  other key:   ${is}`, {
+    hint: `Somebody may pose as ${name}. Ask in person. If the key really is new: handover keys revoke "${name}", then handover keys trust ${formatPublicKey(other)} --name "${name}"`,
+    data: { known: was, other: is },
+  });
 }
 
-export interface SignerIdentity {
-  name: string;
-  key: PublicKey;
-}
+export type SignerIdentity = Pick<TrustedKey, 'name' | 'key'>;
 
 /** What a bundle claims about its signer; untrusted. */
-export interface SignerClaim extends SignerIdentity {
-  isSignedBy(key: PublicKey): boolean;
-}
+export type SignerClaim = SignerIdentity & { isSignedBy(key: PublicKey): boolean };
 
 export interface SignerOptions {
   machine: Machine;
@@ -173,29 +156,26 @@ export interface SignerOptions {
  * Who signed a bundle; null for an unsigned one, if that is allowed. The key in the bundle only selects an entry of the
  * trust list; that entry's key verifies. An unknown signer is confirmed only if the signature is valid.
  */
-export async function checkSigner(
-  claim: SignerClaim | null,
-  { machine, allowUnsigned, confirmSigner }: SignerOptions,
-): Promise<Signer | null> {
-  if (claim === null) {
-    if (!allowUnsigned) throw unsignedError();
-    return null;
-  }
-  const list = readTrustList(machine);
+export async function checkSigner(claim: SignerClaim | null, options: SignerOptions): Promise<Signer | null> {
+  if (claim === null && options.allowUnsigned) return null;
+  if (claim === null) throw unsignedError();
+  const list = readTrustList(options.machine);
   const known = list.find((entry) => isSameKey(entry.key, claim.key));
   if (known?.state === 'revoked') throw revokedError(known);
-  const namesake = known === undefined ? findTrusted(list, claim.name) : undefined;
-  if (namesake !== undefined) throw changedKeyError(namesake, claim.key);
+  const namesake = findTrusted(list, claim.name);
+  if (known === undefined && namesake !== undefined) throw changedKeyError(namesake, claim.key);
   const { name, key } = known ?? claim;
   if (!claim.isSignedBy(key)) throw malformedError('signature');
-  if (known === undefined) await confirmSigner({ name, key });
+  if (known === undefined) await options.confirmSigner({ name, key });
   return { name, key: fingerprint(key) };
 }
 
 export function unknownSignerError({ name, key }: SignerIdentity): HandoverError {
   return untrustedError(
     `the bundle is signed by ${name}, whose key is not known here\n  fingerprint: ${fingerprint(key)}`,
-    `Compare the fingerprint with the sender, then: handover keys trust ${formatPublicKey(key)} --name "${name}"`,
-    { signer: name, fingerprint: fingerprint(key), key: formatPublicKey(key) },
+    {
+      hint: `Compare the fingerprint with the sender, then: handover keys trust ${formatPublicKey(key)} --name "${name}"`,
+      data: { signer: name, fingerprint: fingerprint(key), key: formatPublicKey(key) },
+    },
   );
 }

@@ -3,11 +3,8 @@ import { compileBrief } from '../../handover/brief/compile.ts';
 import type { Reader } from '../../handover/brief/reader.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
 import type { Machine } from '../../platform/machine.ts';
-import {
-  encryptSessionHandoff,
-  formatSessionHandoffBundle,
-  makeEncryptionSeed,
-} from '../legacy/session-handoff-bundle.ts';
+import { untrustedError } from '../errors.ts';
+import { encryptSessionHandoff, formatSessionHandoffBundle } from '../legacy/session-handoff-bundle.ts';
 import { writeSessionHandoffRecord } from '../legacy/session-handoff-record.ts';
 import { writeV2Envelope } from '../legacy/v2-view.ts';
 import type { Lock } from './age.ts';
@@ -15,11 +12,7 @@ import type { OwnKeys } from './own-keys.ts';
 
 export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
 
-export interface ViewOptions {
-  machine: Machine;
-  signer: OwnKeys | null;
-  lock: Lock | null;
-}
+type ViewOptions = { machine: Machine; signer: OwnKeys | null; lock: Lock | null };
 
 /** Handovers in a format that people or other tools read. */
 export function writeView(
@@ -52,17 +45,14 @@ function writeSessionHandoff(handover: Handover, { signer, lock }: ViewOptions):
   const record = { ...writeSessionHandoffRecord(handover), project: handover.project.name };
   const bundle = formatSessionHandoffBundle(record, signer);
   if (lock === null || !('passphrase' in lock)) return `${bundle}\n`;
-  return `${encryptSessionHandoff(Buffer.from(bundle), lock.passphrase, makeEncryptionSeed())}\n`;
+  return `${encryptSessionHandoff(Buffer.from(bundle), lock.passphrase)}\n`;
 }
 
 /** Handoff V2 trusts any envelope with a checksum, which anybody can compute, so imported handovers are refused. */
 function writeV2(handover: Handover, machine: Machine): string {
-  if (isForeign(handover)) {
-    throw new HandoverError(
-      'HANDOVER_BUNDLE_REFUSED',
-      'what others sent is not given to handoff V2, which would obey it',
-      { hint: 'Read it with: handover render' },
-    );
-  }
+  if (isForeign(handover))
+    throw untrustedError('what others sent is not given to handoff V2, which would obey it', {
+      hint: 'Read it with: handover render',
+    });
   return `${JSON.stringify(writeV2Envelope(handover, { machine, history: [] }), null, 2)}\n`;
 }

@@ -11,7 +11,7 @@ import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import { readHandover, saveMigratedHandover } from '../../store/handovers.ts';
 import type { Store } from '../../store/store.ts';
-import { describeLostProject } from './session-handoff-record.ts';
+import { nameLostProject } from './session-handoff-record.ts';
 
 export interface LocatedProject {
   project: Project;
@@ -34,7 +34,7 @@ export function makeProjectLocator(machine: Machine): (path: string) => LocatedP
 function locateProject(path: string, machine: Machine): LocatedProject {
   if (!isFolder(path)) {
     const shownRoot = abbreviateHome(path.toWellFormed(), machine);
-    return { project: describeLostProject(path), root: null, shownRoot };
+    return { project: nameLostProject(path), root: null, shownRoot };
   }
   const { id, name, remote, root } = identifyProject(path, machine);
   const shownRemote = remote === null ? null : abbreviateHome(remote, machine);
@@ -54,17 +54,14 @@ export interface ImportResult {
   note: string | null;
 }
 
-export interface ImportRecordOptions {
-  dryRun: boolean;
-  /** Whether the stored handover with the same id was made from this record. */
-  isSame(known: HandoverDraft, draft: HandoverDraft): boolean;
-}
+/** Whether the stored handover with the same id was made from this record. */
+type IsSame = (known: HandoverDraft, draft: HandoverDraft) => boolean;
 
 /** Stores a redacted record under the first free id of `drafts`, unless it is here already. */
 export function importRecord(
   store: Store,
   drafts: readonly HandoverDraft[],
-  { dryRun, isSame }: ImportRecordOptions,
+  { dryRun, isSame }: { dryRun: boolean; isSame: IsSame },
 ): ImportResult {
   const redactor = openRedactor(store.machine, { folder: null, makesKey: !dryRun });
   for (const found of drafts) {
@@ -80,16 +77,15 @@ export function importRecord(
   return refused('its id is taken by another handover');
 }
 
-function refused(note: string): ImportResult {
+export function refused(note: string): ImportResult {
   return { id: null, outcome: 'refused', note };
 }
 
 /** Null when it was stored, else the reason why not. */
 function storeDraft(store: Store, draft: HandoverDraft): string | null {
   try {
-    return saveMigratedHandover(store, sealHandover(draft)) === null
-      ? 'its id was taken meanwhile; run it again'
-      : null;
+    const saved = saveMigratedHandover(store, sealHandover(draft));
+    return saved === null ? 'its id was taken meanwhile; run it again' : null;
   } catch (error) {
     if (error instanceof v.ValiError) return error.message;
     if (error instanceof HandoverError && error.code === 'HANDOVER_TEXT_TOO_LARGE') return error.message;
@@ -97,11 +93,7 @@ function storeDraft(store: Store, draft: HandoverDraft): string | null {
   }
 }
 
-function findOccupant(
-  store: Store,
-  draft: HandoverDraft,
-  isSame: ImportRecordOptions['isSame'],
-): 'free' | 'same' | 'other' {
+function findOccupant(store: Store, draft: HandoverDraft, isSame: IsSame): 'free' | 'same' | 'other' {
   try {
     const handover = readHandover(store, draft.id);
     if (handover === null) return 'free';

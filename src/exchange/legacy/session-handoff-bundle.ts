@@ -1,27 +1,15 @@
 import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:crypto';
 import * as v from 'valibot';
-import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
-import { parseJson } from '../../model/json.ts';
 import { acceptHandover } from '../bundle/accept-import.ts';
-import type { Opener } from '../bundle/age.ts';
-import { holdsMoreValues, nameField } from '../bundle/content.ts';
-import {
-  decodeBase64,
-  idOfKey,
-  type PublicKey,
-  type SecretKey,
-  signBytes,
-  verifyBytes,
-} from '../bundle/minisign.ts';
+import { type Opener, wrongPassphraseError } from '../bundle/age.ts';
+import { holdsMoreValues, nameField, parseOrRefuse } from '../bundle/content.ts';
+import { decodeBase64, idOfKey, type PublicKey, signBytes, verifyBytes } from '../bundle/minisign.ts';
 import type { BundleContents, OpenOptions } from '../bundle/open-bundle.ts';
+import type { OwnKeys } from '../bundle/own-keys.ts';
 import { checkSigner, isSignerName, type SignerClaim } from '../bundle/trust-list.ts';
 import { malformedError } from '../errors.ts';
-import {
-  describeLostProject,
-  readSessionHandoffRecord,
-  SessionHandoffRecord,
-} from './session-handoff-record.ts';
+import { nameLostProject, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
 /** Like Go's encoding/json: escapes markup and line separators. */
 function formatGoText(text: string): string {
@@ -84,14 +72,8 @@ const BundleFile = v.object({
   record: v.object({ ...SessionHandoffRecord.entries, next: v.nullish(v.array(v.string()), null) }),
 });
 
-/** A bundle of session-handoff, verified except for who signed it. */
-export interface SessionHandoffBundle {
-  record: BundleRecord;
-  /** Null when it is unsigned, or of a version that has no signatures. */
-  claim: SignerClaim | null;
-  /** What could not be checked. */
-  missing: readonly string[];
-}
+/** Verified except for who signed it. No claim: it is unsigned, or of a version that has no signatures. */
+type SessionHandoffBundle = { record: BundleRecord; claim: SignerClaim | null; missing: readonly string[] };
 
 /** Strict, because it is parsed before the signature is checked. */
 const LIMITS = { maxBytes: 8 * 1024 * 1024, maxDepth: 16 };
@@ -100,12 +82,7 @@ const MAX_VALUES = 20_000;
 function parseBundleJson(bytes: Buffer): unknown {
   if (bytes.length > LIMITS.maxBytes) throw malformedError('size');
   if (holdsMoreValues(bytes, MAX_VALUES)) throw malformedError('number of values');
-  try {
-    return parseJson(bytes.toString('utf8'), 'the bundle', LIMITS);
-  } catch (error) {
-    if (error instanceof HandoverError) throw malformedError('JSON');
-    throw error;
-  }
+  return parseOrRefuse(bytes.toString('utf8'), 'JSON', LIMITS);
 }
 
 /** Unknown versions are always refused. */
@@ -115,29 +92,21 @@ export function readSessionHandoffBundle(value: unknown): SessionHandoffBundle {
     throw malformedError(`field ${result.success ? 'root' : nameField(result.issues[0])}`);
   const { version, checksum, signer, signature, record } = result.output;
   if (![1, 2, 3].includes(version)) throw malformedError('version');
-  const sum = sha256Hex(formatGoRecord({ ...record, changed: record.changed ?? [] }));
+  const sum = sha256Hex(formatGoRecord(record));
   const hasSum = typeof checksum === 'string' && checksum !== '';
   if ((version > 1 || hasSum) && checksum !== sum) throw malformedError('checksum');
-  const raw: BundleRecord = { ...record, next: record.next ?? null, changed: record.changed ?? [] };
   const isSigned = (signature ?? '') !== '' || (signer ?? null) !== null;
   if (version === 3) {
-    const claim = readClaim(signer?.name ?? '', signer?.public_key ?? '', {
-      signature: signature ?? '',
-      sum,
-    });
+    const claim = readClaim(signer?.name ?? '', signer?.public_key ?? '', signature ?? '', sum);
     if (claim === null) throw malformedError('signature');
-    return { record: raw, claim, missing: [] };
+    return { record, claim, missing: [] };
   }
   const missing = ['a signature', ...(hasSum ? [] : ['a checksum'])];
   if (isSigned) missing.unshift(`the version that its signature needs (it says ${version})`);
-  return { record: raw, claim: null, missing };
+  return { record, claim: null, missing };
 }
 
-function readClaim(
-  name: string,
-  publicKey: string,
-  { signature, sum }: { signature: string; sum: string },
-): SignerClaim | null {
+function readClaim(name: string, publicKey: string, signature: string, sum: string): SignerClaim | null {
   const key = decodeBase64(publicKey, 32);
   const bytes = decodeBase64(signature, 64);
   if (key === null || bytes === null) return null;
@@ -149,17 +118,15 @@ function readClaim(
 /** Version 3 with a signer, else version 2. Without a final newline, as it is encrypted. */
 export function formatSessionHandoffBundle(
   record: BundleRecord,
-  signer: { name: string; secret: SecretKey } | null,
+  signer: Pick<OwnKeys, 'name' | 'secret'> | null,
 ): string {
   const canonical = formatGoRecord(record);
   const sum = sha256Hex(canonical);
   if (signer === null) return indentJson(`{"version":2,"checksum":"${sum}","record":${canonical}}`);
   const { name, secret } = signer;
   const who = `{"name":${formatGoText(name)},"key_id":"${idOfKey(secret.key).toString('hex')}","public_key":"${secret.key.toString('base64')}"}`;
-  const signature = signBytes(Buffer.from(sum), secret).toString('base64');
-  return indentJson(
-    `{"version":3,"checksum":"${sum}","signer":${who},"signature":"${signature}","record":${canonical}}`,
-  );
+  const signature = `"signer":${who},"signature":"${signBytes(Buffer.from(sum), secret).toString('base64')}"`;
+  return indentJson(`{"version":3,"checksum":"${sum}",${signature},"record":${canonical}}`);
 }
 
 const ALGORITHM = 'aes-256-gcm';
@@ -179,15 +146,6 @@ const EncryptedFile = v.object({
   ciphertext: v.string(),
 });
 
-interface EncryptionSeed {
-  salt: Buffer;
-  nonce: Buffer;
-}
-
-export function makeEncryptionSeed(): EncryptionSeed {
-  return { salt: randomBytes(SALT_BYTES), nonce: randomBytes(NONCE_BYTES) };
-}
-
 export function deriveSessionHandoffKey(passphrase: Buffer, salt: Buffer): Buffer {
   return scryptSync(passphrase, salt, 32, COST);
 }
@@ -195,19 +153,14 @@ export function deriveSessionHandoffKey(passphrase: Buffer, salt: Buffer): Buffe
 export function encryptSessionHandoff(
   plain: Buffer,
   passphrase: Buffer,
-  { salt, nonce }: EncryptionSeed,
+  { salt, nonce } = { salt: randomBytes(SALT_BYTES), nonce: randomBytes(NONCE_BYTES) },
 ): string {
   const cipher = createCipheriv(ALGORITHM, deriveSessionHandoffKey(passphrase, salt), nonce);
   const ciphertext = Buffer.concat([cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
   const encode = (bytes: Buffer): string => bytes.toString('base64');
-  const fields = {
-    version: 1,
-    algorithm: ALGORITHM,
-    kdf: DERIVATION,
-    salt: encode(salt),
-    nonce: encode(nonce),
-  };
-  return indentJson(JSON.stringify({ ...fields, ciphertext: encode(ciphertext) }));
+  const header = { version: 1, algorithm: ALGORITHM, kdf: DERIVATION };
+  const body = { salt: encode(salt), nonce: encode(nonce), ciphertext: encode(ciphertext) };
+  return indentJson(JSON.stringify({ ...header, ...body }));
 }
 
 /** Checks the whole header before it asks for the passphrase. */
@@ -228,11 +181,7 @@ async function decryptSessionHandoff(value: unknown, opener: Pick<Opener, 'askPa
   try {
     return Buffer.concat([decipher.update(sealed.subarray(0, -TAG_BYTES)), decipher.final()]);
   } catch (cause) {
-    throw new HandoverError(
-      'HANDOVER_BUNDLE_LOCKED',
-      'the bundle cannot be opened: the passphrase is wrong, or the bundle is damaged',
-      { hint: 'Try again with the passphrase from the sender.', cause },
-    );
+    throw wrongPassphraseError(cause);
   }
 }
 
@@ -247,12 +196,9 @@ export async function openSessionHandoffBundle(bytes: Buffer, options: OpenOptio
   const bundle = readSessionHandoffBundle(inner);
   const signer = await checkSigner(bundle.claim, options);
   const record = { ...bundle.record, next: bundle.record.next ?? [] };
-  const draft = readSessionHandoffRecord(record, describeLostProject(record.project), '.');
+  const draft = readSessionHandoffRecord(record, nameLostProject(record.project), '.');
   const { format, id } = draft.imported ?? { format: '', id: '' };
-  const handover = acceptHandover(draft, {
-    imported: { format, id, signer },
-    inBundle: new Set(),
-    redactor: options.makeRedactor(),
-  });
+  const imported = { format, id, signer };
+  const handover = acceptHandover(draft, { imported, inBundle: new Set(), redactor: options.makeRedactor() });
   return { digest: sha256Hex(bytes), signer, missing: bundle.missing, detail: {}, handovers: [handover] };
 }

@@ -3,7 +3,6 @@ import * as v from 'valibot';
 import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
 import {
   HANDOVER_SCHEMA,
-  type Handover,
   type HandoverDraft,
   MAX_AGENT_BYTES,
   MAX_TITLE_BYTES,
@@ -16,7 +15,7 @@ import type { Project } from '../../model/workspace.ts';
 
 const SESSION_HANDOFF_FORMAT = 'session-handoff/1';
 
-const NonEmpty = v.pipe(
+export const NonEmpty = v.pipe(
   v.string(),
   v.check((text) => text.trim() !== '', 'is empty'),
 );
@@ -48,20 +47,16 @@ export function readSessionHandoffRecord(
   root: string,
 ): HandoverDraft {
   const createdMs = Date.parse(record.created_at);
+  const isOurs = isHandoverId(record.id) && record.id.startsWith(formatIdTime(createdMs));
+  const agent = cutToBytes(cleanLine(record.tool), MAX_AGENT_BYTES) || 'unknown';
+  const imported = { format: SESSION_HANDOFF_FORMAT, id: record.id.toWellFormed() };
   const draft: HandoverDraft = {
     schema: HANDOVER_SCHEMA,
-    id: chooseId(record, createdMs),
+    id: isOurs ? record.id : deriveId(record),
     created_at: formatTimestamp(createdMs),
     expires_at: null,
     project,
-    session: {
-      agent: cutToBytes(cleanLine(record.tool), MAX_AGENT_BYTES) || 'unknown',
-      id: null,
-      terminal: null,
-      model: null,
-      transcript: null,
-      started_at: null,
-    },
+    session: { agent, id: null, terminal: null, model: null, transcript: null, started_at: null },
     workspace: { root, folder: '', worktree: null, git: null },
     title: cutToBytes(cleanLine(record.title), MAX_TITLE_BYTES) || 'untitled',
     summary: cleanText(record.summary),
@@ -69,13 +64,17 @@ export function readSessionHandoffRecord(
     previous: null,
     quality: null,
     redactions: [],
-    imported: { format: SESSION_HANDOFF_FORMAT, id: record.id.toWellFormed() },
+    imported,
   };
-  return isFaithful(draft, record) ? draft : { ...draft, imported: keepRecord({ ...record, project: root }) };
+  const view = writeSessionHandoffRecord(draft);
+  const isFaithful = JSON.stringify(view) === JSON.stringify({ ...record, project: view.project });
+  if (isFaithful && draft.id === record.id) return draft;
+  const detail = { record: makeWellFormed({ ...record, project: root }) };
+  return { ...draft, imported: { ...imported, detail } };
 }
 
 /** A handover as session-handoff has it: whole seconds, and only next steps and files. */
-export function writeSessionHandoffRecord(handover: Handover): SessionHandoffRecord {
+export function writeSessionHandoffRecord(handover: HandoverDraft): SessionHandoffRecord {
   const texts = (kind: FactKind): string[] =>
     handover.facts.filter((fact) => fact.kind === kind).map((fact) => fact.text);
   return {
@@ -90,12 +89,6 @@ export function writeSessionHandoffRecord(handover: Handover): SessionHandoffRec
   };
 }
 
-function chooseId(record: SessionHandoffRecord, createdMs: number): string {
-  const time = formatIdTime(createdMs);
-  if (isHandoverId(record.id) && record.id.startsWith(time)) return record.id;
-  return deriveId(record);
-}
-
 /** Deterministic, so that importing a record twice stores it once. */
 export function deriveId(record: SessionHandoffRecord): string {
   const digest = shortHash(canonicalize(makeWellFormed(record)), 4);
@@ -103,53 +96,28 @@ export function deriveId(record: SessionHandoffRecord): string {
 }
 
 function readTexts(kind: 'next' | 'file', texts: readonly string[]): Fact[] {
-  const facts = texts
-    .map((text) => (kind === 'file' ? text.toWellFormed() : cleanText(text).trim()))
-    .filter((text) => text !== '')
-    .map(
-      (text): Fact => ({
-        id: computeFactId(kind, text),
-        kind,
-        text,
-        trust: 'imported',
-        origin: 'import',
-        sources: [],
-      }),
-    );
-  return [...new Map(facts.map((fact) => [fact.id, fact])).values()];
+  const facts = new Map<string, Fact>();
+  for (const words of texts) {
+    const text = kind === 'file' ? words.toWellFormed() : cleanText(words).trim();
+    const id = computeFactId(kind, text);
+    if (text !== '') facts.set(id, { id, kind, text, trust: 'imported', origin: 'import', sources: [] });
+  }
+  return [...facts.values()];
 }
 
-function isFaithful(draft: HandoverDraft, record: SessionHandoffRecord): boolean {
-  const view = writeSessionHandoffRecord({ ...draft, checksum: '' });
-  const expected = { ...record, project: view.project };
-  return JSON.stringify(view) === JSON.stringify(expected) && draft.id === record.id;
-}
-
-function keepRecord(record: SessionHandoffRecord): HandoverDraft['imported'] & object {
-  return {
-    format: SESSION_HANDOFF_FORMAT,
-    id: record.id.toWellFormed(),
-    detail: { record: makeWellFormed(record) },
-  };
-}
-
-/** Without lone surrogates, which have no canonical form. */
-function makeWellFormed(record: SessionHandoffRecord): SessionHandoffRecord {
-  const fix = (texts: readonly string[]): string[] => texts.map((text) => text.toWellFormed());
-  return {
-    id: record.id.toWellFormed(),
-    created_at: record.created_at,
-    tool: record.tool.toWellFormed(),
-    project: record.project.toWellFormed(),
-    title: record.title.toWellFormed(),
-    summary: record.summary.toWellFormed(),
-    next: fix(record.next),
-    changed: fix(record.changed),
-  };
+/** Without lone surrogates and infinite numbers, which have no canonical form. */
+export function makeWellFormed(value: unknown): unknown {
+  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(makeWellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [key.toWellFormed(), makeWellFormed(member)]),
+  );
 }
 
 /** A project known only by the path it had, perhaps on another machine. */
-export function describeLostProject(path: string): Project {
+export function nameLostProject(path: string): Project {
   const name = cutToBytes(cleanLine(basename(path.replaceAll('\\', '/'))), 100) || 'project';
   return { id: `p-${shortHash(`path:${path.toWellFormed()}`, 16)}`, name, remote: null };
 }

@@ -14,9 +14,14 @@ import {
   type LocatedProject,
   type MigratedRecord,
   makeProjectLocator,
+  refused,
 } from './import-record.ts';
 import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
+const StoreFile = v.object({
+  version: v.optional(v.number(), 0),
+  items: v.nullish(v.array(v.unknown()), []),
+});
 const LIMITS = { maxBytes: 256 * 1024 * 1024, maxDepth: 64 };
 
 export function findSessionHandoffStore(machine: Machine): string {
@@ -27,20 +32,17 @@ export function findSessionHandoffStore(machine: Machine): string {
 export function migrateSessionHandoff(
   store: Store,
   file: string,
-  options: { dryRun: boolean },
+  { dryRun }: { dryRun: boolean },
 ): MigratedRecord[] {
   const locate = makeProjectLocator(store.machine);
-  return readItems(file).map((item, index) =>
-    migrateItem(store, item, { position: index + 1, file, locate, ...options }),
-  );
+  return readItems(file).map((item, index) => {
+    return { position: index + 1, ...migrateItem(store, item, dryRun, locate), file };
+  });
 }
 
 function readItems(file: string): readonly unknown[] {
   const value = parseJson(readStoreFile(file), file, LIMITS);
-  const result = v.safeParse(
-    v.object({ version: v.optional(v.number(), 0), items: v.nullish(v.array(v.unknown()), []) }),
-    value,
-  );
+  const result = v.safeParse(StoreFile, value);
   if (!result.success || Array.isArray(value)) {
     throw new HandoverError('HANDOVER_INPUT_INVALID', `${file} is not a store of session-handoff`, {
       hint: 'Give its handoffs.json: handover migrate --from FILE',
@@ -53,7 +55,7 @@ function readItems(file: string): readonly unknown[] {
       hint: 'Install the newest agent-handover. The file was not touched.',
     });
   }
-  return items ?? [];
+  return items;
 }
 
 function readStoreFile(file: string): string {
@@ -68,31 +70,22 @@ function readStoreFile(file: string): string {
   }
 }
 
-interface MigrationOptions {
-  position: number;
-  file: string;
-  dryRun: boolean;
-  locate(path: string): LocatedProject;
-}
-
-function migrateItem(store: Store, item: unknown, options: MigrationOptions): MigratedRecord {
-  const { position, file, dryRun } = options;
+function migrateItem(store: Store, item: unknown, dryRun: boolean, locate: (path: string) => LocatedProject) {
   const parsed = v.safeParse(SessionHandoffRecord, item);
   if (!parsed.success) {
     const [issue] = parsed.issues;
     // The message quotes the value.
     const redactor = openRedactor(store.machine, { folder: null, makesKey: false });
-    const note = redactor.redactText(`${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`);
-    return { position, id: null, outcome: 'refused', note, file };
+    return refused(redactor.redactText(`${v.getDotPath(issue) ?? 'the record'}: ${issue.message}`));
   }
   const record = parsed.output;
-  const { project, shownRoot } = options.locate(record.project);
+  const { project, shownRoot } = locate(record.project);
   const draft = readSessionHandoffRecord(record, project, shownRoot);
   const drafts = [...new Set([draft.id, deriveId(record)])].map((id) => ({ ...draft, id }));
   const isSame = (a: HandoverDraft, b: HandoverDraft) => describeContent(a) === describeContent(b);
   const result = importRecord(store, drafts, { dryRun, isSame });
   const note = result.id === null || result.id === record.id ? result.note : `was ${record.id}`;
-  return { position, ...result, note, file };
+  return { ...result, note };
 }
 
 /** Without the project, which may have moved since the import. */

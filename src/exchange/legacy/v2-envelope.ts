@@ -2,10 +2,11 @@ import * as v from 'valibot';
 import { HandoverError } from '../../errors.ts';
 import { canonicalize, sha256Hex } from '../../model/hash.ts';
 import { parseJson, RECORD_LIMITS } from '../../model/json.ts';
+import { NonEmpty } from './session-handoff-record.ts';
 
 /** SHA-256 of the ASCII JSON with sorted keys. Covers neither the intent nor what a change of status adds. */
 export function computeV2Checksum(envelope: { resume_snapshot: object }): string {
-  return hashCovered(printCovered(envelope));
+  return `sha256:${sha256Hex(printCovered(envelope))}`;
 }
 
 function printCovered(envelope: { resume_snapshot: object }): string {
@@ -23,15 +24,8 @@ function printCovered(envelope: { resume_snapshot: object }): string {
       message_intent: undefined,
     },
   };
-  return escapeToAscii(canonicalize(covered));
-}
-
-function hashCovered(text: string): string {
-  return `sha256:${sha256Hex(text)}`;
-}
-
-function escapeToAscii(json: string): string {
-  return json.replace(/[^ -~]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  const encode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return canonicalize(covered).replace(/[^ -~]/g, encode);
 }
 
 const NUMBER_MARK = '\ue000number:';
@@ -47,7 +41,7 @@ function computeV2ChecksumOfText(text: string): string | null {
   const { resume_snapshot } = value;
   if (typeof resume_snapshot !== 'object' || resume_snapshot === null) return null;
   try {
-    return hashCovered(printCovered({ ...value, resume_snapshot }).replace(MARKED_NUMBER, '$1'));
+    return `sha256:${sha256Hex(printCovered({ ...value, resume_snapshot }).replace(MARKED_NUMBER, '$1'))}`;
   } catch (error) {
     if (error instanceof TypeError) return null;
     throw error;
@@ -82,16 +76,19 @@ function markNumbers(json: string): string {
 
 /* Envelopes as handoff V2 wrote them: 0.3.x with one transcript path, 0.5.x with two. Other fields are dropped. */
 
-const NonEmpty = v.pipe(
-  v.string(),
-  v.check((text) => text.trim() !== '', 'is empty'),
-);
 const Time = v.pipe(
   v.string(),
   v.check((text) => !Number.isNaN(Date.parse(text)), 'is not a time'),
 );
 const Texts = v.array(v.string());
 const MaybeText = v.nullish(v.string());
+
+const Task = v.object({
+  id: v.nullish(v.union([v.string(), v.number()])),
+  title: MaybeText,
+  subject: MaybeText,
+  status: MaybeText,
+});
 
 const Snapshot = v.object({
   schema_version: v.literal(2, 'is not 2'),
@@ -117,16 +114,7 @@ const Snapshot = v.object({
   message_intent: MaybeText,
   goal_origin: MaybeText,
   quality_score: v.nullish(v.pipe(v.number(), v.minValue(0), v.maxValue(1))),
-  tasks_snapshot: v.nullish(
-    v.array(
-      v.object({
-        id: v.nullish(v.union([v.string(), v.number()])),
-        title: MaybeText,
-        subject: MaybeText,
-        status: MaybeText,
-      }),
-    ),
-  ),
+  tasks_snapshot: v.nullish(v.array(Task)),
   open_questions: v.nullish(Texts),
   session_chain: v.nullish(v.array(v.unknown())),
   last_user_message: MaybeText,

@@ -11,7 +11,7 @@ import { isFolder } from '../../platform/folders.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { quarantineCopy } from '../../store/copies.ts';
-import { type FinalStatus, moveStatus, readStatus } from '../../store/status.ts';
+import { moveStatus, readStatus } from '../../store/status.ts';
 import { listIds, monthOf, type Store } from '../../store/store.ts';
 import {
   type ImportResult,
@@ -19,6 +19,7 @@ import {
   type LocatedProject,
   type MigratedRecord,
   makeProjectLocator,
+  refused,
 } from './import-record.ts';
 import { parseV2Record, type V2Record } from './v2-envelope.ts';
 import { readV2Record } from './v2-import.ts';
@@ -48,46 +49,32 @@ export function isV2File(path: string): boolean {
   return path.endsWith(NAME_END) || /"resume_snapshot"\s*:/.test(head.bytes.toString('utf8'));
 }
 
-export interface V2MigrationOptions {
-  dryRun: boolean;
-  /** The project's folder, for envelopes that do not name it. */
-  project: string;
-}
+/** `project` is the project's folder, for envelopes that do not name it. */
+type V2Options = { dryRun: boolean; project: string };
 
 /**
  * Imports envelopes with their status. An invalid one is reported and copied to the quarantine; the others go on. The
  * files are only read, and a repetition changes nothing.
  */
-export function migrateV2(
-  store: Store,
-  files: readonly string[],
-  options: V2MigrationOptions,
-): MigratedRecord[] {
+export function migrateV2(store: Store, files: readonly string[], options: V2Options): MigratedRecord[] {
   const locate = makeProjectLocator(store.machine);
-  return files.map((file, index) => ({
-    position: index + 1,
-    ...migrateFile(store, file, { ...options, locate }),
-    file,
-  }));
+  return files.map((file, index) => {
+    return { position: index + 1, ...migrateFile(store, file, { ...options, locate }), file };
+  });
 }
 
-interface FileMigration extends V2MigrationOptions {
-  locate(path: string): LocatedProject;
-}
+type FileMigration = V2Options & { locate(path: string): LocatedProject };
 
 function migrateFile(store: Store, file: string, options: FileMigration): ImportResult {
   const bytes = readOrExplain(file);
-  if (typeof bytes === 'string') return { id: null, outcome: 'refused', note: bytes };
+  if (typeof bytes === 'string') return refused(bytes);
   try {
     const record = parseV2Record(bytes.toString('utf8'));
-    return findOriginal(store, record) ?? migrateRecord(store, record, { file, ...options });
+    return findOriginal(store, record) ?? migrateRecord(store, record, file, options);
   } catch (error) {
     if (!(error instanceof HandoverError) || !REFUSALS.has(error.code)) throw error;
-    return {
-      id: null,
-      outcome: 'refused',
-      note: `${error.message}${setAside(store, file, { bytes, error, ...options })}`,
-    };
+    const aside = options.dryRun ? '' : setAside(store, file, bytes, error.message);
+    return refused(`${error.message}${aside}`);
   }
 }
 
@@ -103,17 +90,12 @@ function readOrExplain(file: string): Buffer | string {
   }
 }
 
-function setAside(
-  store: Store,
-  file: string,
-  { bytes, error, dryRun }: { bytes: Buffer; error: HandoverError; dryRun: boolean },
-): string {
-  if (dryRun) return '';
+function setAside(store: Store, file: string, bytes: Buffer, reason: string): string {
   // The store is to hold no secret; the file itself stays where it is.
   if (findRedactor(store).holdsSecret(bytes.toString('utf8')))
     return '; a secret shows in it, so no copy was made';
   const name = `v2-${sha256Hex(bytes).slice(0, 16)}.json`;
-  quarantineCopy(store, { name, bytes, from: basename(file), reason: error.message });
+  quarantineCopy(store, { name, bytes, from: basename(file), reason });
   return `; a copy is in the quarantine as ${name}`;
 }
 
@@ -126,11 +108,8 @@ function findOriginal(store: Store, { resume_snapshot }: V2Record): ImportResult
   return id === undefined ? null : { id, outcome: 'present', note: 'was printed from here' };
 }
 
-function migrateRecord(
-  store: Store,
-  record: V2Record,
-  { file, dryRun, project, locate }: FileMigration & { file: string },
-): ImportResult {
+function migrateRecord(store: Store, record: V2Record, file: string, options: FileMigration): ImportResult {
+  const { dryRun, project, locate } = options;
   const origin = { ...locate(findProjectFolder(record, file) ?? project), machine: store.machine };
   const draft = readV2Record(record, origin);
   const taken = importRecord(store, [draft], { dryRun, isSame: isSameSnapshot });
@@ -151,19 +130,14 @@ function findProjectFolder({ resume_snapshot, evidence_index }: V2Record, file: 
     ...evidence_index.filter(({ type }) => type === 'file').map(({ path }) => path),
     ...resume_snapshot.active_files,
   ];
-  return (
-    files
-      .filter((path) => isAbsolute(path))
-      .map(dirname)
-      .find(isFolder) ?? null
-  );
+  const folders = files.filter((path) => isAbsolute(path)).map(dirname);
+  return folders.find(isFolder) ?? null;
 }
 
 /** Written after the handover; if a run stops in between, the next one completes it. */
 function keepStatus(store: Store, id: string, { resume_snapshot: snapshot }: V2Record): void {
-  const { status, consumed_at, rejected_at } = snapshot;
-  if (status === 'pending' || readStatus(store, id).status !== 'pending') return;
-  const to: FinalStatus = status;
+  const { status: to, consumed_at, rejected_at } = snapshot;
+  if (to === 'pending' || readStatus(store, id).status !== 'pending') return;
   const at = consumed_at ?? rejected_at ?? null;
   const session = snapshot.consumed_by_session_id ?? snapshot.rejected_by_session_id ?? null;
   const reason = snapshot.rejection_reason ?? null;

@@ -10,6 +10,7 @@ import type { Machine } from '../../platform/machine.ts';
 import { abbreviateHome } from '../../platform/paths.ts';
 import { toRelativePath } from '../../platform/project.ts';
 import type { LocatedProject } from './import-record.ts';
+import { makeWellFormed } from './session-handoff-record.ts';
 import type { V2Record } from './v2-envelope.ts';
 import { V2_FORMAT } from './v2-view.ts';
 
@@ -20,7 +21,7 @@ export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft 
   const { resume_snapshot: snapshot } = record;
   const createdMs = Date.parse(snapshot.created_at);
   const transcript = (snapshot.n_1_transcript_path ?? snapshot.transcript_path) || null;
-  const title = cutToBytes(cleanLine(snapshot.current_task), MAX_TITLE_BYTES);
+  const score = snapshot.quality_score ?? null;
   return {
     schema: HANDOVER_SCHEMA,
     id: `${formatIdTime(createdMs)}-${deriveSuffix(record)}`,
@@ -29,18 +30,18 @@ export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft 
     project: origin.project,
     session: {
       agent: 'claude-code',
-      id: keepText(snapshot.source_session_id),
-      terminal: keepText(snapshot.terminal_id),
+      id: cleanLine(snapshot.source_session_id) || null,
+      terminal: cleanLine(snapshot.terminal_id) || null,
       model: null,
       transcript: transcript === null ? null : shortenPath(transcript, origin),
       started_at: null,
     },
     workspace: { root: origin.shownRoot, folder: '', worktree: null, git: null },
-    title: title === '' ? 'untitled' : title,
+    title: cutToBytes(cleanLine(snapshot.current_task), MAX_TITLE_BYTES) || 'untitled',
     summary: '',
     facts: listFacts(record, origin),
     previous: null,
-    quality: describeQuality(snapshot.quality_score ?? null),
+    quality: score === null ? null : { score, rating: rateScore(score), axes: {} },
     redactions: [],
     imported: {
       format: V2_FORMAT,
@@ -55,15 +56,6 @@ function deriveSuffix({ resume_snapshot }: V2Record): string {
   const { snapshot_id, terminal_id, source_session_id, created_at } = resume_snapshot;
   const marks = [snapshot_id, terminal_id, source_session_id, created_at].map((text) => text.toWellFormed());
   return shortHash(canonicalize(marks), 4);
-}
-
-function keepText(text: string): string | null {
-  const kept = cleanLine(text);
-  return kept === '' ? null : kept;
-}
-
-function describeQuality(score: number | null): HandoverDraft['quality'] {
-  return score === null ? null : { score, rating: rateScore(score), axes: {} };
 }
 
 /** The fields that a handover has no place for. */
@@ -118,17 +110,11 @@ const KINDS = {
 } as const satisfies Record<V2Record['decision_register'][number]['kind'], FactKind>;
 
 function listDecisions({ decision_register }: V2Record): (Fact | null)[] {
-  return decision_register.map(({ id, kind, summary, details, source_refs, ...rest }) => {
-    const fact = makeFact(KINDS[kind], summary, {
-      detail: {
-        id,
-        kind,
-        details: details === summary ? null : details,
-        priority: rest.priority,
-        applies_when: rest.applies_when,
-        bridge_token: rest.bridge_token,
-      },
-    });
+  return decision_register.map((decision) => {
+    const { id, kind, summary, priority, applies_when, bridge_token, source_refs } = decision;
+    const details = decision.details === summary ? null : decision.details;
+    const detail = { id, kind, details, priority, applies_when, bridge_token };
+    const fact = makeFact(KINDS[kind], summary, { detail });
     return fact === null ? null : { ...fact, sources: source_refs?.map((ref) => ({ ref })) ?? [] };
   });
 }
@@ -159,11 +145,7 @@ function shortenPath(path: string, { root, machine }: V2Origin): string {
   return isInside ? inside : abbreviateHome(kept, machine);
 }
 
-interface Marks {
-  status?: string | null | undefined;
-  detail?: Record<string, unknown>;
-}
-
+type Marks = { status?: string | null | undefined; detail?: Record<string, unknown> };
 const EXACT: ReadonlySet<FactKind> = new Set(['file', 'reference']);
 
 /** Null where there is no text. */
@@ -171,9 +153,9 @@ function makeFact(kind: FactKind, text: string, { status, detail = {} }: Marks =
   const cleaned = EXACT.has(kind) ? text.toWellFormed() : cleanText(text).trim();
   if (cleaned === '') return null;
   const short = cutToBytes(cleaned, MAX_FACT_TEXT_BYTES);
-  const entries = Object.entries({ ...detail, whole: short === cleaned ? null : cleaned }).filter(
-    ([, value]) => value !== undefined && value !== null,
-  );
+  const entries = Object.entries({ ...detail, whole: short === cleaned ? null : cleaned })
+    .filter(([, value]) => value !== undefined && value !== null)
+    .map(([key, value]) => [key, makeWellFormed(value)]);
   return {
     id: computeFactId(kind, cleaned),
     kind,
@@ -182,19 +164,6 @@ function makeFact(kind: FactKind, text: string, { status, detail = {} }: Marks =
     trust: 'imported',
     origin: 'import',
     sources: [],
-    ...(entries.length === 0
-      ? {}
-      : { detail: Object.fromEntries(entries.map(([key, value]) => [key, makeWellFormed(value)])) }),
+    ...(entries.length === 0 ? {} : { detail: Object.fromEntries(entries) }),
   };
-}
-
-/** Without lone surrogates and infinite numbers, which have no canonical form. */
-function makeWellFormed(value: unknown): unknown {
-  if (typeof value === 'number' && !Number.isFinite(value)) return String(value);
-  if (typeof value === 'string') return value.toWellFormed();
-  if (Array.isArray(value)) return value.map(makeWellFormed);
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key.toWellFormed(), makeWellFormed(member)]),
-  );
 }

@@ -18,9 +18,8 @@ function listLatest(handover: Handover, ...kinds: readonly FactKind[]): Fact[] {
 }
 
 /** How many tool calls ago; 0 for declared facts. */
-function ageOf(fact: Fact): number {
-  const age = fact.detail?.age;
-  return typeof age === 'number' ? age : 0;
+function ageOf({ detail }: Fact): number {
+  return typeof detail?.age === 'number' ? detail.age : 0;
 }
 
 function isCurrent(fact: Fact): boolean {
@@ -64,7 +63,6 @@ function rateProgress(handover: Handover): Pick<V2Snapshot, 'progress_percent' |
 }
 
 const MAX_STEP_BYTES = 200;
-const SHORTEST_LINE = 12;
 
 /** The tool marks every step that the user did not confirm. */
 function findNextStep(handover: Handover): string {
@@ -72,8 +70,7 @@ function findNextStep(handover: Handover): string {
   const [next] = listLatest(handover, 'next').filter(isCurrent);
   const [running] = listLatest(handover, 'running');
   const stopped = handover.facts.find((fact) => textIn(fact, 'role') === 'stopped');
-  const line = stopped?.text.split('\n').find((text) => text.trim().length >= SHORTEST_LINE);
-  const goal = findGoal(handover);
+  const line = stopped?.text.split('\n').find((text) => text.trim().length >= 12);
   const [label, step] =
     [
       ['Task in progress', task?.text],
@@ -81,9 +78,9 @@ function findNextStep(handover: Handover): string {
       ['Next task', findOpenTask(handover, 'pending')?.text],
       ['Previous session had pending', running?.text],
       ['Previous session context', line],
-      ['Previous session goal', goal ?? undefined],
-    ].find(([, text]) => text !== undefined) ?? [];
-  if (step === undefined) return 'Ask the user what to work on next.';
+      ['Previous session goal', findGoal(handover)],
+    ].find(([, text]) => typeof text === 'string') ?? [];
+  if (typeof step !== 'string') return 'Ask the user what to work on next.';
   return `(advisory) ${label}: ${cutAtWord(step.replace(/\s+/g, ' ').trim(), MAX_STEP_BYTES)}`;
 }
 
@@ -108,12 +105,6 @@ function readGoalOrigin(goal: string): string {
 
 export const V2_FORMAT = 'handoff-v2';
 
-export interface V2ViewOptions {
-  machine: Machine;
-  /** Earlier handovers of the same chain, oldest first. */
-  history: readonly Handover[];
-}
-
 /** The format has no limits; these keep an envelope readable for a session. */
 const MAX_GOAL_BYTES = 4000;
 const MAX_MESSAGE_BYTES = 8000;
@@ -125,8 +116,11 @@ const MAX_TASKS = 50;
 const MAX_OPERATIONS = 5;
 const MAX_QUESTIONS = 5;
 
-/** A handover as an envelope that handoff V2 accepts. */
-export function writeV2Envelope(handover: Handover, { machine, history }: V2ViewOptions): V2Envelope {
+/** A handover as an envelope that handoff V2 accepts. `history` has the earlier ones of its chain, oldest first. */
+export function writeV2Envelope(
+  handover: Handover,
+  { machine, history }: { machine: Machine; history: readonly Handover[] },
+): V2Envelope {
   const transcriptOf = (source: Handover | undefined): string | null =>
     source?.session.transcript ? expandHome(source.session.transcript, machine) : null;
   const message = findLastMessage(handover);
@@ -186,30 +180,24 @@ function describeWork(handover: Handover) {
       .map((fact) => fact.text),
     pending_operations: listLatest(handover, 'running')
       .slice(0, MAX_OPERATIONS)
-      .map((fact) => ({
-        type: textIn(fact, 'type') ?? 'command',
-        target: shorten(fact.text),
-        state: 'in_progress',
-      })),
+      .map((fact) => {
+        const type = textIn(fact, 'type') ?? 'command';
+        return { type, target: shorten(fact.text), state: 'in_progress' };
+      }),
     next_step: findNextStep(handover),
   };
 }
 
-function describeMore(
-  handover: Handover,
-): Pick<V2Snapshot, 'quality_score' | 'tasks_snapshot' | 'open_questions'> {
+function describeMore(handover: Handover) {
   const tasks = handover.facts.filter((fact) => fact.kind === 'task').slice(0, MAX_TASKS);
   const questions = listLatest(handover, 'question').filter(isCurrent).slice(0, MAX_QUESTIONS);
-  const more: ReturnType<typeof describeMore> = {};
+  const more: Pick<V2Snapshot, 'quality_score' | 'tasks_snapshot' | 'open_questions'> = {};
   // Three digits are printed the same by every language that may check the sum.
   if (handover.quality !== null) more.quality_score = Math.round(handover.quality.score * 1000) / 1000;
-  if (tasks.length > 0) {
-    more.tasks_snapshot = tasks.map((fact) => ({
-      id: fact.id,
-      title: shorten(fact.text),
-      status: fact.status ?? 'pending',
-    }));
-  }
+  if (tasks.length > 0)
+    more.tasks_snapshot = tasks.map(({ id, text, status = 'pending' }) => {
+      return { id, title: shorten(text), status };
+    });
   if (questions.length > 0) more.open_questions = questions.map((fact) => shorten(fact.text));
   return more;
 }
@@ -227,23 +215,15 @@ function listFiles(handover: Handover): Fact[] {
 function listEvidence(handover: Handover, transcript: string | null): V2Evidence[] {
   const evidence: V2Evidence[] = [];
   if (transcript !== null) {
-    evidence.push({
-      id: deriveId('ev', handover, 'transcript'),
-      type: 'transcript',
-      label: 'Session transcript',
-      path: transcript,
-      content_hash: null,
-    });
+    const id = deriveId('ev', handover, 'transcript');
+    const label = 'Session transcript';
+    evidence.push({ id, type: 'transcript', label, path: transcript, content_hash: null });
   }
-  for (const fact of listFiles(handover).slice(0, MAX_FILES_AS_EVIDENCE)) {
-    const hash = isInside(fact.text) ? (fact.probe?.sha256 ?? null) : null;
-    evidence.push({
-      id: deriveId('ev', handover, fact.id),
-      type: 'file',
-      label: baseName(fact.text),
-      path: fact.text,
-      ...(hash === null ? {} : { content_hash: `sha256:${hash}` }),
-    });
+  for (const { id: factId, text: path, probe } of listFiles(handover).slice(0, MAX_FILES_AS_EVIDENCE)) {
+    const hash = isInside(path) ? (probe?.sha256 ?? null) : null;
+    const id = deriveId('ev', handover, factId);
+    const proof = hash === null ? {} : { content_hash: `sha256:${hash}` };
+    evidence.push({ id, type: 'file', label: baseName(path), path, ...proof });
   }
   return evidence;
 }
@@ -252,12 +232,12 @@ function isInside(path: string): boolean {
   return !/^(?:[/~\\]|\.\.(?:[/\\]|$)|[A-Za-z]:)/.test(path);
 }
 
-const DECISION_KINDS = new Map([
+const DECISION_KINDS = new Map<FactKind, V2Envelope['decision_register'][number]['kind']>([
   ['constraint', 'constraint'],
   ['decision', 'settled_decision'],
   ['blocker', 'blocker_rule'],
   ['rejected', 'anti_goal'],
-] as const);
+]);
 
 /** Decisions of humans first, then the latest. */
 function listDecisions(handover: Handover, evidence: readonly V2Evidence[]): V2Envelope['decision_register'] {
@@ -266,7 +246,7 @@ function listDecisions(handover: Handover, evidence: readonly V2Evidence[]): V2E
   const byHumans = facts.filter((fact) => fact.origin === 'human');
   const byOthers = facts.filter((fact) => fact.origin !== 'human');
   return [...byHumans, ...byOthers].slice(0, MAX_DECISIONS).flatMap((fact) => {
-    const kind = [...DECISION_KINDS].find(([ours]) => ours === fact.kind)?.[1];
+    const kind = DECISION_KINDS.get(fact.kind);
     if (kind === undefined) return [];
     return {
       id: deriveId('dec', handover, fact.id),

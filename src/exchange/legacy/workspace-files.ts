@@ -12,7 +12,7 @@ import { pathOfCheckpoint } from '../../platform/project-file.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A file or folder of the older tools in a project, and what becomes of it. */
-export interface WorkspaceFile {
+interface WorkspaceFile {
   path: string;
   /** `in use`: read and written where it is. `kept`: also copied to the store. */
   outcome: 'in use' | 'kept' | 'would keep' | 'refused';
@@ -59,46 +59,30 @@ function adoptMemory({ machine }: Store, folder: string): WorkspaceFile[] {
   const notes = months.flatMap((month) => listNotesOfMonth(memory, month));
   const known = new Set(notes.map(({ path }) => path));
   const strange = months
-    .flatMap((month) =>
-      listFolder(join(root, 'layer1', month)).map((name) => join(root, 'layer1', month, name)),
-    )
+    .map((month) => join(root, 'layer1', month))
+    .flatMap((month) => listFolder(month).map((name) => join(month, name)))
     .filter((path) => path.endsWith('.md') && !known.has(path))
-    .sort(compareCodeUnits);
+    .sort(compareCodeUnits)
+    .map((path) => ({ path, outcome: 'refused', note: 'its name does not tell a tag and a date' }) as const);
   const state = readState(memory) === null ? 'no current state' : 'a current state';
-  return [
-    {
-      path: root,
-      outcome: 'in use',
-      note: `${notes.length} files of notes, ${state}, ${listArchives(memory).length} archives`,
-    },
-    ...strange.map(
-      (path): WorkspaceFile => ({
-        path,
-        outcome: 'refused',
-        note: 'its name does not tell a tag and a date',
-      }),
-    ),
-  ];
+  const note = `${notes.length} files of notes, ${state}, ${listArchives(memory).length} archives`;
+  return [{ path: root, outcome: 'in use', note }, ...strange];
 }
 
 function adoptCheckpoint({ machine }: Store, folder: string): WorkspaceFile[] {
   const path = pathOfCheckpoint(folder);
   if (!pathExists(path)) return [];
-  return [
-    attempt(path, () => ({ path, outcome: 'in use', note: new Checkpoint(path, machine).load().status })),
-  ];
+  const use = () => ({ path, outcome: 'in use', note: new Checkpoint(path, machine).load().status }) as const;
+  return [attempt(path, use)];
 }
 
 function adoptDocuments(store: Store, folder: string, { dryRun }: { dryRun: boolean }): WorkspaceFile[] {
   const project = identifyProject(folder, store.machine).id;
-  return DOCUMENT_NAMES.flatMap((name) => {
+  return DOCUMENT_NAMES.filter((name) => pathExists(join(folder, name))).map((name) => {
     const path = join(folder, name);
-    if (!pathExists(path)) return [];
-    return [
-      attempt(path, (): WorkspaceFile => {
-        if (dryRun) return { path, outcome: 'would keep', note: null };
-        return { path, outcome: 'kept', note: backUpDocument(store, { folder, project }, name) };
-      }),
-    ];
+    return attempt(path, () => {
+      if (dryRun) return { path, outcome: 'would keep', note: null };
+      return { path, outcome: 'kept', note: backUpDocument(store, { folder, project }, name) };
+    });
   });
 }

@@ -39,12 +39,11 @@ export function openFolderStore(folder: string, name: string): ObjectStore {
       return sha256Hex(bytes);
     },
     inspect: async (paths) =>
-      paths.flatMap((path) =>
-        findConflictCopies(path, listNames(dirname(join(top, path)))).map(
-          (copy) =>
-            `${join(top, copy)} is a conflict copy: check whether it has something that ${path} lacks`,
-        ),
-      ),
+      paths.flatMap((path) => {
+        const copies = findConflictCopies(path, listNames(dirname(join(top, path))));
+        const advice = `is a conflict copy: check whether it has something that ${path} lacks`;
+        return copies.map((copy) => `${join(top, copy)} ${advice}`);
+      }),
   };
 }
 
@@ -69,10 +68,8 @@ export function findConflictCopies(path: string, names: readonly string[]): stri
   const { dir, name, ext } = posix.parse(path);
   return names
     .filter((other) => {
-      if (other.length <= name.length + ext.length || !other.startsWith(name) || !other.endsWith(ext))
-        return false;
       const between = other.slice(name.length, other.length - ext.length);
-      return CONFLICT_MARKS.some((mark) => mark.test(between));
+      return `${name}${between}${ext}` === other && CONFLICT_MARKS.some((mark) => mark.test(between));
     })
     .sort(compareCodeUnits)
     .map((other) => (dir === '' ? other : `${dir}/${other}`));

@@ -5,23 +5,17 @@ import { expandHome } from '../../platform/paths.ts';
 import type { MemoryVaultSettings } from '../../platform/publish-settings.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
 import { notConfiguredError, responseError, urlError } from '../errors.ts';
-import type { Change, OutgoingFile, ProjectFiles, Publication, Publisher } from './publisher.ts';
+import type { Change, OutgoingFile, ProjectFiles, Publisher } from './publisher.ts';
 import { readSyncState, type SyncRoute, withDestinationLock, writeSyncState } from './sync-state.ts';
 
 /** The only file that is sent. */
 export const VAULT_FILE = 'HANDOFF.md';
 export const API_KEY_VARIABLE = 'MEMORYVAULT_API_KEY';
 const URL_VARIABLE = 'MEMORYVAULT_URL';
+const STRANGE_KEY = 'the key for the MemoryVault has characters that no key has';
 
 export function keyOf(name: string): string {
   return `handoff/${name}/latest`;
-}
-
-interface Vault {
-  url: URL;
-  name: string;
-  settings: MemoryVaultSettings;
-  route: SyncRoute;
 }
 
 /** Stores HANDOFF.md privately in a MemoryVault under one key: the last writer wins. */
@@ -32,10 +26,9 @@ export function openMemoryVault(
 ): Publisher {
   const base = settings.url ?? place.machine.env[URL_VARIABLE];
   if (base === undefined || base === '') {
-    throw notConfiguredError(
-      'the address of the MemoryVault is not known',
-      `Set url below [publish.memoryvault] in your config.toml, or ${URL_VARIABLE}. agent-handoff sent to https://memoryvault.link`,
-    );
+    throw notConfiguredError('the address of the MemoryVault is not known', {
+      hint: `Set url below [publish.memoryvault] in your config.toml, or ${URL_VARIABLE}. agent-handoff sent to https://memoryvault.link`,
+    });
   }
   const safe = parseSafeUrl(base);
   if (safe === null) throw urlError('publish.memoryvault.url');
@@ -47,21 +40,31 @@ export function openMemoryVault(
     destination,
     plan: async (content) => ({ changes: listChanges(findFile(content), route), waiting: [], notes: [] }),
     publish: async (content) =>
-      await withDestinationLock(route, () => send({ url, name, settings, route }, findFile(content))),
+      await withDestinationLock(route, async () => {
+        const file = findFile(content);
+        const changes = listChanges(file, route);
+        const notes = file === undefined ? [`there is no ${VAULT_FILE} to send`] : [];
+        if (file === undefined || changes.length === 0)
+          return { outcome: 'nothing new', changes, commit: null, notes };
+        const token = findToken(settings, place.machine);
+        const value = Buffer.from(file.bytes).toString('utf8');
+        const { status } = await sendRequest(url, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          body: JSON.stringify({
+            key: keyOf(name),
+            value,
+            tags: ['handoff', 'session', name],
+            public: false,
+          }),
+          timeoutMs: settings.timeout * 1000,
+        });
+        if (status < 200 || status > 299) throw responseError(url.href, status);
+        const entry = { sha256: sha256Hex(file.bytes), version: keyOf(name) };
+        writeSyncState(route, new Map([[VAULT_FILE, entry]]));
+        return { outcome: 'published', changes, commit: null, notes };
+      }),
   };
-}
-
-async function send(vault: Vault, file: OutgoingFile | undefined): Promise<Publication> {
-  const { route, name } = vault;
-  if (file === undefined) {
-    const notes = [`there is no ${VAULT_FILE} to send`];
-    return { outcome: 'nothing new', changes: [], commit: null, notes };
-  }
-  const changes = listChanges(file, route);
-  if (changes.length === 0) return { outcome: 'nothing new', changes, commit: null, notes: [] };
-  await storeFile(vault, file);
-  writeSyncState(route, new Map([[VAULT_FILE, { sha256: sha256Hex(file.bytes), version: keyOf(name) }]]));
-  return { outcome: 'published', changes, commit: null, notes: [] };
 }
 
 function findFile({ files }: ProjectFiles): OutgoingFile | undefined {
@@ -74,34 +77,13 @@ function listChanges(file: OutgoingFile | undefined, route: SyncRoute): Change[]
   return [{ path: VAULT_FILE, change: known === undefined ? 'new' : 'changed', bytes: file.bytes.length }];
 }
 
-async function storeFile({ url, name, settings, route }: Vault, { bytes }: OutgoingFile): Promise<void> {
-  const token = findToken(settings, route.machine);
-  const { status } = await sendRequest(url, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({
-      key: keyOf(name),
-      value: Buffer.from(bytes).toString('utf8'),
-      tags: ['handoff', 'session', name],
-      public: false,
-    }),
-    timeoutMs: settings.timeout * 1000,
-  });
-  if (status < 200 || status > 299) throw responseError(url.href, status);
-}
-
 /** Never from the command line, where other users could see it. */
 function findToken({ token_file }: MemoryVaultSettings, machine: Machine): string {
-  const text =
-    token_file === undefined
-      ? machine.env[API_KEY_VARIABLE]
-      : readSecretFile(expandHome(token_file, machine));
-  const token = text?.trim() ?? '';
+  const kept = token_file === undefined ? undefined : readSecretFile(expandHome(token_file, machine));
+  const token = (kept ?? machine.env[API_KEY_VARIABLE])?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(token)) return token;
-  throw notConfiguredError(
-    token === ''
-      ? 'there is no key for the MemoryVault'
-      : 'the key for the MemoryVault has characters that no key has',
-    `Set ${API_KEY_VARIABLE}, or name a file as publish.memoryvault.token_file in your config.toml.`,
-  );
+  const what = token === '' ? 'there is no key for the MemoryVault' : STRANGE_KEY;
+  throw notConfiguredError(what, {
+    hint: `Set ${API_KEY_VARIABLE}, or name a file as publish.memoryvault.token_file in your config.toml.`,
+  });
 }

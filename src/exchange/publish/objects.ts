@@ -1,14 +1,8 @@
 import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import type { Backend } from '../../platform/publish-settings.ts';
-import type { Change, OutgoingFile, ProjectFiles, Publication, Publisher } from './publisher.ts';
-import {
-  readSyncState,
-  type SyncEntry,
-  type SyncRoute,
-  withDestinationLock,
-  writeSyncState,
-} from './sync-state.ts';
+import type { Change, OutgoingFile, Publication, Publisher } from './publisher.ts';
+import { readSyncState, type SyncRoute, withDestinationLock, writeSyncState } from './sync-state.ts';
 
 /** Bytes under paths, with versions that change whenever the bytes do. */
 export interface ObjectStore {
@@ -39,7 +33,7 @@ export function publishObjects(store: ObjectStore, route: SyncRoute): Publisher 
         .map((file) => describeChange(file, !state.has(file.path)));
       return { changes, waiting: [], notes: [] };
     },
-    publish: async (content) => await withDestinationLock(route, () => sendObjects(store, content, route)),
+    publish: async ({ files }) => await withDestinationLock(route, () => sendObjects(store, files, route)),
   };
 }
 
@@ -47,63 +41,47 @@ function describeChange({ path, bytes }: OutgoingFile, isNew: boolean): Change {
   return { path, change: isNew ? 'new' : 'changed', bytes: bytes.length };
 }
 
-async function sendObjects(
-  store: ObjectStore,
-  { files }: ProjectFiles,
-  route: SyncRoute,
-): Promise<Publication> {
+async function sendObjects(store: ObjectStore, files: readonly OutgoingFile[], route: SyncRoute) {
   const known = readSyncState(route);
   const versions = await store.list();
   const state = new Map(known);
   const changes: Change[] = [];
   const conflicts: string[] = [];
-  try {
-    for (const file of files) {
-      const { path } = file;
-      const result = await sendObject(store, file, { known: known.get(path), version: versions.get(path) });
-      if (result === 'conflict') conflicts.push(path);
-      else {
-        state.set(path, result.entry);
-        if (result.change !== null) changes.push(result.change);
+  const send = async (file: OutgoingFile): Promise<void> => {
+    const { path, bytes } = file;
+    const [entry, version] = [known.get(path), versions.get(path)];
+    const sha256 = sha256Hex(bytes);
+    const isOurs = entry !== undefined && entry.version === version;
+    if (isOurs && entry.sha256 === sha256) return;
+    if (version === undefined || isOurs) {
+      const written = await store.write(path, bytes, version ?? null);
+      if (written !== null) {
+        state.set(path, { sha256, version: written });
+        changes.push(describeChange(file, version === undefined));
+        return;
       }
     }
+    const present = await store.read(path);
+    if (present === null || sha256Hex(present.bytes) !== sha256) conflicts.push(path);
+    else state.set(path, { sha256, version: present.version });
+  };
+  try {
+    for (const file of files) await send(file);
   } finally {
     writeSyncState(route, state);
   }
   if (conflicts.length > 0) throw conflictError(conflicts, store.destination);
   const notes = await store.inspect(files.map(({ path }) => path));
-  return { outcome: changes.length === 0 ? 'nothing new' : 'published', changes, commit: null, notes };
-}
-
-async function sendObject(
-  store: ObjectStore,
-  file: OutgoingFile,
-  { known, version }: { known: SyncEntry | undefined; version: string | undefined },
-): Promise<'conflict' | { entry: SyncEntry; change: Change | null }> {
-  const sha256 = sha256Hex(file.bytes);
-  const isOurs = known !== undefined && known.version === version;
-  if (isOurs && known.sha256 === sha256) return { entry: known, change: null };
-  if (version === undefined || isOurs) {
-    const written = await store.write(file.path, file.bytes, version ?? null);
-    if (written !== null) {
-      const change = describeChange(file, version === undefined);
-      return { entry: { sha256, version: written }, change };
-    }
-  }
-  const present = await store.read(file.path);
-  if (present === null || sha256Hex(present.bytes) !== sha256) return 'conflict';
-  return { entry: { sha256, version: present.version }, change: null };
+  const outcome: Publication['outcome'] = changes.length === 0 ? 'nothing new' : 'published';
+  return { outcome, changes, commit: null, notes };
 }
 
 function conflictError(paths: readonly string[], destination: string): HandoverError {
   const [first = ''] = paths;
   const which = paths.length === 1 ? `${first} was` : `${first} and ${paths.length - 1} more were`;
-  return new HandoverError(
-    'HANDOVER_PUBLISH_CONFLICT',
-    `${which} changed by somebody else in ${destination}; nothing was overwritten`,
-    {
-      hint: 'Copy what you need into your own file, move the other one away, and publish again. All other files were published.',
-      data: { paths },
-    },
-  );
+  const message = `${which} changed by somebody else in ${destination}; nothing was overwritten`;
+  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
+    hint: 'Copy what you need into your own file, move the other one away, and publish again. All other files were published.',
+    data: { paths },
+  });
 }

@@ -37,9 +37,7 @@ export interface GitBackendOptions extends Partial<GitSettings> {
 /** Publishes memory by git, with the interface of the original tool. */
 export class GitBackend {
   readonly #folder: string;
-  readonly #paths: readonly string[];
-  readonly #settings: GitSettings;
-  readonly #machine: Machine;
+  readonly #options: { machine: Machine; paths: readonly string[]; settings: GitSettings };
 
   constructor(
     folder: string,
@@ -47,16 +45,14 @@ export class GitBackend {
     machine: Machine = describeMachine(),
   ) {
     this.#folder = folder;
-    this.#paths = acceptPaths(paths);
-    this.#settings = parseGitSettings(settings);
-    this.#machine = machine;
+    this.#options = { machine, paths: acceptPaths(paths), settings: parseGitSettings(settings) };
   }
 
   /** `message` is for the commit. Returns when everything is pushed; throws otherwise. */
   async publish(message?: string): Promise<Publication> {
-    const [paths, machine] = [this.#paths, this.#machine];
+    const { machine, paths, settings: usual } = this.#options;
     const root = requireFolder(resolve(machine.cwd, this.#folder));
-    const settings = parseGitSettings({ ...this.#settings, ...(message === undefined ? {} : { message }) });
+    const settings = message === undefined ? usual : parseGitSettings({ ...usual, message });
     const { openGitPublisher } = await import('./git/publisher.ts');
     const publisher = openGitPublisher({ machine, root, paths, settings });
     const redactor = openRedactor(machine, { folder: root, makesKey: true });
@@ -98,7 +94,7 @@ export async function publishProject(request: PublishRequest, machine: Machine):
   const place = findProject(request, machine);
   const configured = readPublishSettings(place.root, machine);
   const settings = { ...configured, paths: acceptPaths(request.paths ?? configured.paths) };
-  if (request.memory !== undefined) assertMemoryIsPublished(request.memory, settings, place);
+  if (request.memory !== undefined) assertMemoryIsPublished(request.memory, settings, place.root);
   const publisher = await openPublisher(settings, { ...place, push: request.push ?? true }, machine);
   const redactor = openRedactor(machine, { folder: place.root, makesKey: !request.dryRun });
   const { backend, destination } = publisher;
@@ -115,39 +111,24 @@ export async function publishProject(request: PublishRequest, machine: Machine):
 }
 
 /** Without this, memory outside the default paths would silently not be published. */
-function assertMemoryIsPublished(
-  memory: string,
-  { backend, paths }: PublishSettings,
-  { root }: ProjectPlace,
-): void {
-  const real = resolveRealPath(memory);
-  const path = toRelativePath(root, real ?? root);
+function assertMemoryIsPublished(memory: string, { backend, paths }: PublishSettings, root: string): void {
+  const path = toRelativePath(root, resolveRealPath(memory) ?? root);
   const isUsual = DEFAULT_PATHS.some((each) => path === each || path.startsWith(`${each}/`));
   const isChosen = paths.join() !== DEFAULT_PATHS.join();
   const sendsFiles = backend !== undefined && backend !== 'none' && backend !== 'memoryvault';
   if (!isProjectPath(path) || isUsual || isChosen || !sendsFiles) return;
-  throw notConfiguredError(
-    `memory is in ${path}, which is not published`,
-    `Name it below [publish] in your config.toml: paths = ${JSON.stringify([path, ...DEFAULT_PATHS])}`,
-  );
-}
-
-interface ProjectPlace {
-  root: string;
-  name: string;
+  throw notConfiguredError(`memory is in ${path}, which is not published`, {
+    hint: `Name it below [publish] in your config.toml: paths = ${JSON.stringify([path, ...DEFAULT_PATHS])}`,
+  });
 }
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._-]{0,99}$/u;
 
-function findProject({ folder, name }: PublishRequest, machine: Machine): ProjectPlace {
+function findProject({ folder, name }: PublishRequest, machine: Machine) {
   const project = identifyProject(folder ?? machine.cwd, machine);
   const root = folder === undefined ? project.root : requireFolder(resolve(machine.cwd, folder));
-  if (name === undefined)
-    return {
-      root,
-      name: project.name.replace(/[^\p{L}\p{N}\p{M}._-]+/gu, '-').replace(/^[._-]+/, '') || 'project',
-    };
-  if (NAME.test(name)) return { root, name };
+  const usual = project.name.replace(/[^\p{L}\p{N}\p{M}._-]+/gu, '-').replace(/^[._-]+/, '') || 'project';
+  if (name === undefined || NAME.test(name)) return { root, name: name ?? usual };
   throw new HandoverError('HANDOVER_USAGE', `"${name}" is not a name to publish under`, {
     hint: 'A name starts with a letter or digit, has only those and . _ -, and at most 100 characters.',
   });
@@ -166,15 +147,14 @@ function chooseUserBackend({ backend, enabled }: PublishSettings, { env }: Machi
 
 async function openPublisher(
   settings: PublishSettings,
-  { root, name, push }: ProjectPlace & { push: boolean },
+  { root, name, push }: { root: string; name: string; push: boolean },
   machine: Machine,
 ): Promise<Publisher> {
   const backend = chooseUserBackend(settings, machine);
   if (backend === null) {
-    throw notConfiguredError(
-      'no destination is configured',
-      `Set backend below [publish] in your config.toml (git, s3, memoryvault or folder), or ${API_KEY_VARIABLE}. See docs/publishing.md`,
-    );
+    throw notConfiguredError('no destination is configured', {
+      hint: `Set backend below [publish] in your config.toml (git, s3, memoryvault or folder), or ${API_KEY_VARIABLE}. See docs/publishing.md`,
+    });
   }
   if (backend === 'git') {
     const { openGitPublisher } = await import('./git/publisher.ts');
@@ -195,8 +175,7 @@ async function openPublisher(
 
 function requireSection<T>(section: T | undefined, name: string, what: string): T {
   if (section !== undefined) return section;
-  throw notConfiguredError(
-    `the backend ${name} has no settings`,
-    `Set ${what} below [publish.${name}] in your config.toml.`,
-  );
+  throw notConfiguredError(`the backend ${name} has no settings`, {
+    hint: `Set ${what} below [publish.${name}] in your config.toml.`,
+  });
 }

@@ -8,10 +8,7 @@ import type { Backend } from '../../platform/publish-settings.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 
 /** A redacted file. The path is relative to the project, with forward slashes. */
-export interface OutgoingFile {
-  path: string;
-  bytes: Uint8Array;
-}
+export type OutgoingFile = { path: string; bytes: Uint8Array };
 
 /** Everything of a project that is to be published. */
 export interface ProjectFiles {

@@ -29,14 +29,11 @@ export function openS3Store(settings: S3Settings, name: string, machine: Machine
     destination,
     list: async () => {
       const objects = await requestOrNull(destination, () => open().listObjects('/', prefix));
-      if (objects !== null)
-        return new Map(
-          objects.map(({ Key, ETag }) => [decodeReferences(Key).slice(prefix.length), bareEtag(ETag)]),
-        );
-      throw notConfiguredError(
-        `there is no bucket "${settings.bucket}"`,
-        'Create it, or correct publish.s3.bucket in your config.toml.',
-      );
+      const pathOf = (key: string): string => decodeReferences(key).slice(prefix.length);
+      if (objects !== null) return new Map(objects.map(({ Key, ETag }) => [pathOf(Key), bareEtag(ETag)]));
+      throw notConfiguredError(`there is no bucket "${settings.bucket}"`, {
+        hint: 'Create it, or correct publish.s3.bucket in your config.toml.',
+      });
     },
     read: async (path) =>
       await requestOrNull(destination, async () => {
@@ -45,12 +42,11 @@ export function openS3Store(settings: S3Settings, name: string, machine: Machine
         return { bytes: new Uint8Array(data), version: bareEtag(etag) };
       }),
     write: async (path, bytes, expected) => {
-      const headers: Record<string, string> =
+      const condition: Record<string, string> =
         expected === null ? { 'if-none-match': '*' } : { 'if-match': `"${expected}"` };
-      const type = 'application/octet-stream';
       return await requestOrNull(destination, async () => {
-        const body = Buffer.from(bytes);
-        const response = await open().putObject(`${prefix}${path}`, body, type, undefined, headers);
+        const object = [`${prefix}${path}`, Buffer.from(bytes), 'application/octet-stream'] as const;
+        const response = await open().putObject(...object, undefined, condition);
         return bareEtag(response.headers.get('etag') ?? '');
       });
     },
@@ -87,10 +83,7 @@ function statusOf(error: unknown): number | null {
   return 'status' in error && typeof error.status === 'number' ? error.status : null;
 }
 
-interface KeyPair {
-  accessKeyId: string;
-  secretAccessKey: string;
-}
+type KeyPair = Record<'accessKeyId' | 'secretAccessKey', string>;
 
 /** Never from the command line, where other users could see it. */
 function findKeyPair(settings: S3Settings, machine: Machine): KeyPair {
@@ -99,22 +92,19 @@ function findKeyPair(settings: S3Settings, machine: Machine): KeyPair {
     const path = expandHome(settings.credentials_file, machine);
     const pair = parseCredentials(readSecretFile(path), settings.profile);
     if (pair !== null) return pair;
-    throw notConfiguredError(
-      `${path} has no keys for the profile "${settings.profile}"`,
-      'Add aws_access_key_id and aws_secret_access_key below its heading.',
-    );
+    throw notConfiguredError(`${path} has no keys for the profile "${settings.profile}"`, {
+      hint: 'Add aws_access_key_id and aws_secret_access_key below its heading.',
+    });
   }
   if (machine.env.AWS_SESSION_TOKEN) {
-    throw notConfiguredError(
-      'temporary keys (AWS_SESSION_TOKEN) are not supported',
-      'Use the keys of a user that may only list, read and write this bucket.',
-    );
+    throw notConfiguredError('temporary keys (AWS_SESSION_TOKEN) are not supported', {
+      hint: 'Use the keys of a user that may only list, read and write this bucket.',
+    });
   }
   if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey };
-  throw notConfiguredError(
-    'there are no keys for the object store',
-    'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a file as publish.s3.credentials_file in your config.toml.',
-  );
+  throw notConfiguredError('there are no keys for the object store', {
+    hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a file as publish.s3.credentials_file in your config.toml.',
+  });
 }
 
 /** A profile of a file like `~/.aws/credentials`; null when it is missing or incomplete. */

@@ -12,12 +12,7 @@ import { findDataFolder } from '../../platform/paths.ts';
 import { LOCKS, PUBLISHED } from '../../store/store.ts';
 
 /** What was last published of each file: its digest, and the destination's name for that version. */
-export type SyncState = ReadonlyMap<string, SyncEntry>;
-
-export interface SyncEntry {
-  sha256: string;
-  version: string;
-}
+export type SyncState = ReadonlyMap<string, { sha256: string; version: string }>;
 
 export interface SyncRoute {
   machine: Machine;
@@ -29,11 +24,15 @@ export interface SyncRoute {
 const SCHEMA = 'published/1';
 const MAX_BYTES = 64 * 1024 * 1024;
 
-const SyncStateFile = v.strictObject({
-  schema: v.literal(SCHEMA),
-  destination: v.string(),
-  files: v.array(v.tuple([v.string(), v.string(), v.string()])),
-});
+const SyncStateText = v.pipe(
+  v.string(),
+  v.parseJson(),
+  v.strictObject({
+    schema: v.literal(SCHEMA),
+    destination: v.string(),
+    files: v.array(v.tuple([v.string(), v.string(), v.string()])),
+  }),
+);
 
 export function formatSyncState(destination: string, state: SyncState): string {
   const files = [...state]
@@ -44,18 +43,9 @@ export function formatSyncState(destination: string, state: SyncState): string {
 
 /** Null for any other text, and for the state of another destination. */
 export function parseSyncState(text: string, destination: string): SyncState | null {
-  const result = v.safeParse(SyncStateFile, parseOrNull(text));
+  const result = v.safeParse(SyncStateText, text);
   if (!result.success || result.output.destination !== destination) return null;
   return new Map(result.output.files.map(([path, sha256, version]) => [path, { sha256, version }]));
-}
-
-function parseOrNull(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
 }
 
 /** Empty when it is missing or unreadable: everything is compared with the destination then. */
@@ -75,10 +65,8 @@ function pathOfSyncState({ machine, root, destination }: SyncRoute): string {
 }
 
 /** One publication at a time from this machine to a destination. */
-export async function withDestinationLock<T>(
-  { machine, destination }: SyncRoute,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function withDestinationLock<T>(route: SyncRoute, work: () => Promise<T>): Promise<T> {
+  const { machine, destination } = route;
   const folder = ensurePrivateFolder(findDataFolder(machine), LOCKS);
   const name = `publish-${shortHash(destination, 16)}`;
   return await withPublishLock({ folder, name, clock: machine.clock }, work);

@@ -3,14 +3,15 @@ import { HandoverError } from '../../errors.ts';
 import { parseJson } from '../../model/json.ts';
 import { clampTime } from '../../model/time.ts';
 
+const TextOrNull = v.fallback(v.nullable(v.string()), null);
 const StepRecord = v.object({
   attempts: v.fallback(v.number(), 0),
-  started_at: v.fallback(v.nullable(v.string()), null),
-  finished_at: v.fallback(v.nullable(v.string()), null),
+  started_at: TextOrNull,
+  finished_at: TextOrNull,
   /** Of the last attempt, if it failed. */
-  error: v.fallback(v.nullable(v.string()), null),
+  error: TextOrNull,
   /** What the step produced: a path, an id. */
-  effect: v.fallback(v.nullable(v.string()), null),
+  effect: TextOrNull,
 });
 export type StepRecord = v.InferOutput<typeof StepRecord>;
 
@@ -42,21 +43,13 @@ export interface RunState {
   run: RunDetails | null;
 }
 
-interface RunDetails {
-  id: string;
-  attempts: number;
+interface RunDetails extends Omit<v.InferOutput<typeof RunRecord>, 'steps' | 'inputs'> {
   steps: Map<string, StepRecord>;
-  changes: string[];
   inputs: Map<string, string>;
 }
 
-export const NO_RUN: RunState = {
-  status: 'none',
-  steps: new Map(),
-  startedAt: null,
-  finishedAt: null,
-  run: null,
-};
+const NO_TIMES = { startedAt: null, finishedAt: null };
+export const NO_RUN: RunState = { status: 'none', steps: new Map(), ...NO_TIMES, run: null };
 
 /** `path` is for error messages. */
 export function parseCheckpoint(text: string, path: string): RunState {

@@ -30,22 +30,18 @@ const LOCK_WAIT_MS = 60_000;
 /** A step may take hours, perhaps on another machine. */
 const STALE_LOCK_MS = 24 * 60 * 60 * 1000;
 
-const NEW_RECORD: StepRecord = {
-  attempts: 0,
-  started_at: null,
-  finished_at: null,
-  error: null,
-  effect: null,
-};
+const NEW_RECORD = { attempts: 0, started_at: null, finished_at: null, error: null, effect: null };
 
-export interface StartOptions {
+const RESUME_CODES = { none: 0, in_progress: 1, completed: 2 } as const;
+
+interface StartOptions {
   /** Start over, even if a run was interrupted. */
   restart?: boolean;
   /** Kept with the run, so that resuming does not need them again. */
   inputs?: ReadonlyMap<string, string>;
 }
 
-export interface StepNews {
+interface StepNews {
   done?: { name: string; effect?: string | null };
   failed?: { name: string; error: string };
   started?: string;
@@ -75,11 +71,9 @@ export class Checkpoint {
     } catch (cause) {
       if (!isErrno(cause) && !(cause instanceof HandoverError)) throw cause;
       if (cause.code === 'HANDOVER_CHECKPOINT_DAMAGED') throw cause;
-      throw new HandoverError(
-        'HANDOVER_CHECKPOINT_UNREADABLE',
-        `the checkpoint ${this.path} cannot be read (${isErrno(cause) ? cause.code : cause.message})`,
-        { hint: 'Check that it is a file and that you may read it.', cause },
-      );
+      const message = `the checkpoint ${this.path} cannot be read (${isErrno(cause) ? cause.code : cause.message})`;
+      const hint = 'Check that it is a file and that you may read it.';
+      throw new HandoverError('HANDOVER_CHECKPOINT_UNREADABLE', message, { hint, cause });
     }
   }
 
@@ -115,9 +109,7 @@ export class Checkpoint {
   }
 
   resumeCode(): ResumeCode {
-    const { status } = this.load();
-    if (status === 'none') return 0;
-    return status === 'completed' ? 2 : 1;
+    return RESUME_CODES[this.load().status];
   }
 
   /** Records several events in one write. */
@@ -182,13 +174,9 @@ export class Checkpoint {
 
   #acquire(waitMs: number): Lock {
     const folder = dirname(this.path);
-    return acquireLock({
-      folder: ensureLockFolder(ensureProjectFolder(dirname(folder), basename(folder))),
-      name: 'checkpoint',
-      waitMs,
-      clock: this.machine.clock,
-      staleMs: STALE_LOCK_MS,
-    });
+    const locks = ensureLockFolder(ensureProjectFolder(dirname(folder), basename(folder)));
+    const { clock } = this.machine;
+    return acquireLock({ folder: locks, name: 'checkpoint', waitMs, clock, staleMs: STALE_LOCK_MS });
   }
 }
 

@@ -61,11 +61,9 @@ export async function runSteps(options: RunOptions): Promise<RunOutcome | null> 
   const hold = checkpoint.hold();
   try {
     if (options.resumeOnly && checkpoint.resumeCode() !== 1) return null;
-    const state = checkpoint.start(
-      steps.map(({ name }) => name),
-      { restart: options.restart ?? false, inputs: options.inputs ?? new Map() },
-    );
-    return await runPending(options, state);
+    const { restart = false, inputs = new Map() } = options;
+    const names = steps.map(({ name }) => name);
+    return await runPending(options, checkpoint.start(names, { restart, inputs }));
   } finally {
     hold.release();
   }
@@ -87,12 +85,8 @@ async function runPending(options: RunOptions, started: RunState): Promise<RunOu
     }
     checkpoint.record({ ...withFinished(), started: step.name });
     onEvent({ kind: 'started', step: step.name, position: index + 1, total: pending.length });
-    const context = {
-      runId: id,
-      at: parseRunTime(started.startedAt) ?? checkpoint.machine.clock.now(),
-      effect: `${id} ${step.name}`,
-      inputs: started.run?.inputs ?? new Map(),
-    };
+    const at = parseRunTime(started.startedAt) ?? checkpoint.machine.clock.now();
+    const context = { runId: id, at, effect: `${id} ${step.name}`, inputs: started.run?.inputs ?? new Map() };
     finished = { name: step.name, effect: await attempt(options, step, context) };
     onEvent({ kind: 'done', step: step.name, effect: finished.effect });
   }
@@ -122,12 +116,12 @@ async function attempt(options: RunOptions, step: Step, context: StepContext): P
 /** Keeps the code of a coded error, and so its exit status. */
 function describeFailure(name: string, cause: unknown): HandoverError {
   const why = cause instanceof Error ? cause.message : String(cause);
-  const code = cause instanceof HandoverError ? cause.code : isErrno(cause) ? 'HANDOVER_IO' : null;
-  const first = cause instanceof HandoverError && cause.hint !== undefined ? cause.hint : '';
-  const next = first === '' ? 'Go' : `${first.replace(/\.$/, '')}. Then go`;
+  const code = isErrno(cause) ? 'HANDOVER_IO' : 'HANDOVER_STEP_FAILED';
+  const first = cause instanceof HandoverError ? cause.hint : undefined;
+  const next = first ? `${first.replace(/\.$/, '')}. Then go` : 'Go';
   const hint = `${next} on from there with: handover run --resume (and --config, if it was given)`;
   const message = `step "${name}" failed: ${cleanLine(why) || 'no reason was given'}`;
-  return new HandoverError(code ?? 'HANDOVER_STEP_FAILED', message, { hint, cause });
+  return new HandoverError(cause instanceof HandoverError ? cause.code : code, message, { hint, cause });
 }
 
 function assertNotPaused({ findPause: find }: RunOptions): void {
@@ -154,12 +148,9 @@ export class HandoverEngine {
   /** Resumes an interrupted run, or with `resume: false` starts over. Returns the names of the steps it ran. */
   async run(options: { resume?: boolean } = {}): Promise<string[]> {
     const { steps, checkpoint, pauseFile, machine = describeMachine() } = this.#options;
-    const outcome = await runSteps({
-      steps,
-      checkpoint,
-      findPause: () => findPause(machine, machine.cwd, pauseFile === undefined ? [] : [pauseFile]),
-      restart: options.resume === false,
-    });
-    return outcome?.executed ?? [];
+    const files = pauseFile === undefined ? [] : [pauseFile];
+    const find = (): Pause | null => findPause(machine, machine.cwd, files);
+    const restart = options.resume === false;
+    return (await runSteps({ steps, checkpoint, findPause: find, restart }))?.executed ?? [];
   }
 }

@@ -5,7 +5,7 @@ import { isFolder, pathExists, resolveRealPath } from '../../platform/folders.ts
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
 import { expandTilde } from '../../platform/pause.ts';
-import { type Backend, type PublishSettings, readPublishSettings } from '../../platform/publish-settings.ts';
+import { type Backend, readPublishSettings } from '../../platform/publish-settings.ts';
 import {
   type ConfigFile,
   configError,
@@ -48,9 +48,9 @@ const BackendSection = v.object({
   type: v.optional(v.picklist(['none', 'null', 'git'])),
   push: v.optional(v.boolean(), true),
 });
-type BackendSection = v.InferOutput<typeof BackendSection>;
 
 const name = v.optional(Text);
+const sign = v.optional(v.boolean(), false);
 const exporting = { kind: v.literal('export'), name, output: Text };
 export const StepDeclaration = v.variant('kind', [
   v.strictObject({ kind: v.literal('collect'), name, agent: v.optional(Text) }),
@@ -62,15 +62,11 @@ export const StepDeclaration = v.variant('kind', [
     v.strictObject({
       ...exporting,
       format: v.literal('bundle'),
-      sign: v.optional(v.boolean(), false),
+      sign,
       recipients: v.optional(v.pipe(v.array(Text), v.minLength(1))),
     }),
     v.strictObject({ ...exporting, format: v.literal('markdown'), target: v.optional(Text) }),
-    v.strictObject({
-      ...exporting,
-      format: v.literal('session-handoff'),
-      sign: v.optional(v.boolean(), false),
-    }),
+    v.strictObject({ ...exporting, format: v.literal('session-handoff'), sign }),
     v.strictObject({ ...exporting, format: v.picklist(['json', 'v2']) }),
   ]),
   v.strictObject({ kind: v.literal('publish'), name }),
@@ -119,10 +115,13 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
   const section = parseSection(file, 'handover', HandoverSection);
   const { session, current_state } = parseSection(file, 'note', NoteSection);
   const declared = parseSection(file, 'backend', BackendSection);
-  const backend = chooseBackend(declared, readPublishSettings(root, machine));
+  const published = readPublishSettings(root, machine);
+  const { type } = declared;
+  const isOff = !published.enabled || type === 'none' || type === 'null';
+  const backend = isOff ? 'none' : (published.backend ?? type ?? null);
   const steps = readSteps(file);
-  assertStepsAreAllowed(file, steps, machine);
-  const place = (text: string): string => resolvePath(text, { file, root, machine });
+  assertStepsAreAllowed(file, steps ?? [], machine);
+  const place = (text: string): string => resolvePath(text, file, root, machine);
   const publishes = backend !== null && backend !== 'none';
   const userPause = file === user ? undefined : parseSection(user, 'handover', HandoverSection).pause_file;
   return {
@@ -137,11 +136,6 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
     push: declared.push,
     steps: steps ?? [...DEFAULT_STEPS, ...(publishes ? [{ kind: 'publish', name: 'publish' } as const] : [])],
   };
-}
-
-function chooseBackend({ type }: BackendSection, { enabled, backend }: PublishSettings): Backend | null {
-  if (!enabled || type === 'none' || type === 'null') return 'none';
-  return backend ?? type ?? null;
 }
 
 /** The default folder when the settings cannot be used. */
@@ -187,14 +181,10 @@ function requireFile(path: string): string {
 }
 
 /** Steps that run programs or write the user's work to a file. */
-const USER_ONLY_KINDS: readonly StepDeclaration['kind'][] = ['command', 'export'];
+const USER_ONLY_KINDS: readonly string[] = ['command', 'export'];
 
-function assertStepsAreAllowed(
-  file: ConfigFile,
-  steps: readonly StepDeclaration[] | null,
-  machine: Machine,
-): void {
-  const kind = steps?.find((step) => USER_ONLY_KINDS.includes(step.kind))?.kind;
+function assertStepsAreAllowed(file: ConfigFile, steps: readonly StepDeclaration[], machine: Machine): void {
+  const kind = steps.find((step) => USER_ONLY_KINDS.includes(step.kind))?.kind;
   if (kind === undefined || isUserFile(file, machine)) return;
   const message = `${file.path} declares a step of kind "${kind}", which is not carried out from there`;
   throw new HandoverError('HANDOVER_PERMISSION', message, {
@@ -207,20 +197,14 @@ function isUserFile({ path }: ConfigFile, machine: Machine): boolean {
 }
 
 /** Relative to the project. A path from the project's own file must stay inside it, with links resolved. */
-function resolvePath(
-  text: string,
-  { file, root, machine }: { file: ConfigFile; root: string; machine: Machine },
-): string {
+function resolvePath(text: string, file: ConfigFile, root: string, machine: Machine): string {
   const path = resolve(root, expandTilde(text, machine));
   if (isUserFile(file, machine) || !isInside(file.path, root)) return path;
   if (isLexicallyInside(path, root) && (!pathExists(path) || isInside(path, root))) return path;
-  throw new HandoverError(
-    'HANDOVER_PATH_UNSAFE',
-    `${file.path} names ${text}, which is outside the project`,
-    {
-      hint: 'The settings of a project may name only paths in it. Name the folder in your own settings instead.',
-    },
-  );
+  const message = `${file.path} names ${text}, which is outside the project`;
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', message, {
+    hint: 'The settings of a project may name only paths in it. Name the folder in your own settings instead.',
+  });
 }
 
 function isInside(path: string, folder: string): boolean {

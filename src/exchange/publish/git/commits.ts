@@ -4,12 +4,7 @@ import { MEMORY_TRAILER, NOT_OF_MEMORY } from '../../../platform/git-facts.ts';
 import type { Env } from '../../../platform/machine.ts';
 import { askGit, git, listGit, type Repo } from './repository.ts';
 
-const IDENTITY = [
-  'GIT_AUTHOR_NAME',
-  'GIT_AUTHOR_EMAIL',
-  'GIT_COMMITTER_NAME',
-  'GIT_COMMITTER_EMAIL',
-] as const;
+const IDENTITY = ['GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL'];
 
 /** No identity that git would derive from the names of user and host. */
 const DECLARED_IDENTITY = 'user.useConfigOnly=true';
@@ -20,18 +15,12 @@ function identityOf({ machine }: Repo): Env {
 
 export function assertIdentity(repo: Repo): void {
   for (const who of ['GIT_AUTHOR_IDENT', 'GIT_COMMITTER_IDENT']) {
-    const { status } = git(repo, ['var', who], {
-      variables: identityOf(repo),
-      settings: [DECLARED_IDENTITY],
+    const extra = { variables: identityOf(repo), settings: [DECLARED_IDENTITY] };
+    if (git(repo, ['var', who], extra).status === 0) continue;
+    const message = `git has no user name and email for commits in ${repo.top}`;
+    throw new HandoverError('HANDOVER_GIT_IDENTITY_MISSING', message, {
+      hint: 'Set them: git config --global user.name "Your Name" && git config --global user.email you@example.com',
     });
-    if (status === 0) continue;
-    throw new HandoverError(
-      'HANDOVER_GIT_IDENTITY_MISSING',
-      `git has no user name and email for commits in ${repo.top}`,
-      {
-        hint: 'Set them: git config --global user.name "Your Name" && git config --global user.email you@example.com',
-      },
-    );
   }
 }
 

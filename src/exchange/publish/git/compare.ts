@@ -12,34 +12,23 @@ export interface Difference {
   notes: string[];
 }
 
-export interface CompareOptions {
-  /** Null for a branch without a commit. */
-  tip: string | null;
-  nameBlob: NameBlob;
-}
+/** `tip` is null for a branch without a commit. */
+type CompareOptions = { tip: string | null; nameBlob: NameBlob };
 
 /** For the branch that is checked out: deleted files are deleted there, ignored files are not published. */
-export function compareWithCurrent(
-  repo: Repo,
-  content: ProjectFiles,
-  { tip, nameBlob }: CompareOptions,
-): Difference {
+export function compareWithCurrent(repo: Repo, content: ProjectFiles, options: CompareOptions): Difference {
+  const { tip, nameBlob } = options;
   const before = readTip(repo, tip, content.roots);
   const changed = content.files.filter((file) => !isThere(repo, file, before, nameBlob));
   const fresh = changed.map(({ path }) => repo.prefix + path).filter((path) => !before.has(path));
   const ignored = new Set(listIgnored(repo, fresh));
   const leaving = changed.filter(({ path }) => !ignored.has(repo.prefix + path));
-  const gone = listGone(repo, content, before);
-  const difference = describe(repo, leaving, { before, nameBlob });
-  return {
-    ...difference,
-    changes: [
-      ...difference.changes,
-      ...gone.map((path): Change => ({ path: path.slice(repo.prefix.length), change: 'deleted', bytes: 0 })),
-    ],
-    tree: [...difference.tree, ...gone.map((path): TreeChange => [path, null])],
-    notes: [...ignored].map((path) => `${path} is not published: git ignores it`),
-  };
+  const difference = describe(repo, leaving, before, nameBlob);
+  for (const path of listGone(repo, content, before)) {
+    difference.changes.push({ path: path.slice(repo.prefix.length), change: 'deleted', bytes: 0 });
+    difference.tree.push([path, null]);
+  }
+  return { ...difference, notes: [...ignored].map((path) => `${path} is not published: git ignores it`) };
 }
 
 /**
@@ -56,7 +45,7 @@ export function compareWithDedicated(
     if (isThere(repo, file, before, nameBlob)) return false;
     return !before.has(repo.prefix + file.path) || state.get(file.path)?.sha256 !== sha256Hex(file.bytes);
   });
-  return describe(repo, leaving, { before, nameBlob });
+  return describe(repo, leaving, before, nameBlob);
 }
 
 type Before = ReadonlyMap<string, TreeEntry>;
@@ -66,53 +55,34 @@ function readTip(repo: Repo, tip: string | null, roots: readonly string[]): Befo
   return tip === null ? new Map() : readTree(repo, tip, paths);
 }
 
-function isThere(
-  { prefix }: Repo,
-  { path, bytes }: OutgoingFile,
-  before: Before,
-  nameBlob: NameBlob,
-): boolean {
-  return before.get(prefix + path)?.oid === nameBlob(bytes);
+function isThere(repo: Repo, { path, bytes }: OutgoingFile, before: Before, nameBlob: NameBlob): boolean {
+  return before.get(repo.prefix + path)?.oid === nameBlob(bytes);
 }
 
-function describe(
-  { prefix }: Repo,
-  files: readonly OutgoingFile[],
-  { before, nameBlob }: { before: Before; nameBlob: NameBlob },
-): Difference {
-  return {
-    changes: files.map(({ path, bytes }) => ({
-      path,
-      change: before.has(prefix + path) ? 'changed' : 'new',
-      bytes: bytes.length,
-    })),
-    tree: files.map(({ path, bytes }) => {
-      const mode = before.get(prefix + path)?.mode === '100755' ? '100755' : PLAIN_FILE;
-      return [prefix + path, { mode, oid: nameBlob(bytes) }];
-    }),
-    blobs: files.map(({ bytes }) => bytes),
-    notes: [],
-  };
+function describe({ prefix }: Repo, files: OutgoingFile[], before: Before, nameBlob: NameBlob): Difference {
+  const difference: Difference = { changes: [], tree: [], blobs: [], notes: [] };
+  for (const { path, bytes } of files) {
+    const known = before.get(prefix + path);
+    const mode = known?.mode === '100755' ? '100755' : PLAIN_FILE;
+    difference.changes.push({ path, change: known === undefined ? 'new' : 'changed', bytes: bytes.length });
+    difference.tree.push([prefix + path, { mode, oid: nameBlob(bytes) }]);
+    difference.blobs.push(bytes);
+  }
+  return difference;
 }
 
 /** Keeps hidden files, files left out, and files that a sparse checkout does not have on disk. */
 function listGone(repo: Repo, { files, leftOut, roots }: ProjectFiles, before: Before): string[] {
   const present = new Set([...files.map(({ path }) => path), ...leftOut].map((path) => repo.prefix + path));
+  const tops = roots.map((name) => repo.prefix + name);
   const gone = [...before.keys()].filter((path) => {
-    const root = roots
-      .map((name) => repo.prefix + name)
-      .find((name) => path === name || path.startsWith(`${name}/`));
+    const root = tops.find((name) => path === name || path.startsWith(`${name}/`));
     return !present.has(path) && root !== undefined && !isHidden(path.slice(root.length));
   });
   if (gone.length === 0) return [];
-  const skipped = new Set(
-    listGit(repo, ['ls-files', '-t', '-z', '--cached', '--', ...gone], {
-      variables: { GIT_LITERAL_PATHSPECS: '1' },
-    })
-      .filter((record) => record.startsWith('S '))
-      .map((record) => record.slice(2)),
-  );
-  return gone.filter((path) => !skipped.has(path));
+  const variables = { GIT_LITERAL_PATHSPECS: '1' };
+  const records = new Set(listGit(repo, ['ls-files', '-t', '-z', '--cached', '--', ...gone], { variables }));
+  return gone.filter((path) => !records.has(`S ${path}`));
 }
 
 function listIgnored(repo: Repo, paths: readonly string[]): string[] {
@@ -120,8 +90,6 @@ function listIgnored(repo: Repo, paths: readonly string[]): string[] {
   const args = ['check-ignore', '-z', '--stdin'];
   const result = git(repo, args, { input: paths.map((path) => `${path}\0`).join('') });
   if (result.status !== 0 && result.status !== 1) throw gitError(repo, args, result);
-  return result.stdout
-    .toString('utf8')
-    .split('\0')
-    .filter((path) => path !== '');
+  const listed = result.stdout.toString('utf8').split('\0');
+  return listed.filter((path) => path !== '');
 }

@@ -16,16 +16,9 @@ import { findCommit, isAncestor, moveRef, recordMovingRefs, releaseRefs } from '
 import { FETCHED, fetchCommit, pushCommit } from './remote.ts';
 import { ensureWorkFolder, openRepo, type Repo } from './repository.ts';
 import { describeUpstream, findTarget, type Target, type Upstream } from './target.ts';
-import {
-  makeBlobNamer,
-  type NameBlob,
-  releaseUserIndex,
-  updateUserIndex,
-  writeBlobs,
-  writeTree,
-} from './trees.ts';
+import { makeBlobNamer, releaseUserIndex, updateUserIndex, writeBlobs, writeTree } from './trees.ts';
 
-export interface GitProject {
+interface GitProject {
   machine: Machine;
   root: string;
   /** Where memory may be; the paths need not exist. */
@@ -47,13 +40,13 @@ export function openGitPublisher(project: GitProject): Publisher {
   return {
     backend: 'git',
     destination: target.upstream === null ? target.ref : describeUpstream(repo, target.upstream),
-    plan: async (content) => new GitPublication(repo, target, { ...project, content }).plan(),
+    plan: async (content) => planPublication(describeJob(repo, target, project, content)),
     publish: async (content) => {
       const lock = { folder: join(ensureWorkFolder(repo), LOCKS), name: 'publish', clock: machine.clock };
       return await withPublishLock(lock, async () => {
         removeStaleFiles(repo, content.roots);
         try {
-          return new GitPublication(repo, findTarget(repo, settings), { ...project, content }).publish();
+          return publish(describeJob(repo, findTarget(repo, settings), project, content));
         } finally {
           releaseRefs(repo);
         }
@@ -73,156 +66,134 @@ function removeStaleFiles(repo: Repo, roots: readonly string[]): void {
   }
 }
 
-class GitPublication {
-  readonly #repo: Repo;
-  readonly #target: Target;
-  readonly #settings: GitSettings;
-  readonly #content: ProjectFiles;
+function describeJob(repo: Repo, target: Target, project: GitProject, content: ProjectFiles) {
+  const { machine, root, settings } = project;
+  const route: SyncRoute = { machine, root, destination: `git ${repo.commonDir} ${target.ref}` };
   /** Relative to the repository. */
-  readonly #paths: readonly string[];
-  readonly #nameBlob: NameBlob;
-  readonly #route: SyncRoute;
-  readonly #message: string;
+  const paths = project.paths.map((path) => repo.prefix + path);
+  const message = settings.message ?? `handover: memory of ${content.name}`;
+  return { repo, target, settings, content, route, paths, message, nameBlob: makeBlobNamer(repo) };
+}
+type Job = ReturnType<typeof describeJob>;
 
-  constructor(repo: Repo, target: Target, project: GitProject & { content: ProjectFiles }) {
-    const { machine, root, paths, settings, content } = project;
-    this.#repo = repo;
-    this.#target = target;
-    this.#settings = settings;
-    this.#content = content;
-    this.#paths = paths.map((path) => repo.prefix + path);
-    this.#nameBlob = makeBlobNamer(repo);
-    this.#route = { machine, root, destination: `git ${repo.commonDir} ${target.ref}` };
-    this.#message = settings.message ?? `handover: memory of ${content.name}`;
-  }
+function planPublication(job: Job): Plan {
+  const { repo, target } = job;
+  const tip = findTip(job);
+  const { changes, notes } = compare(job, tip);
+  if (tip === null || target.upstream === null) return { changes, waiting: [], notes };
+  const own = listUnasked(job, tip, target.upstream);
+  const warning = own.length === 0 ? [] : [`it will be refused: ${describeUserCommits(own)}`];
+  const waiting = redact(job, listCommits(repo, limitToUnpushed(repo, tip, target.upstream)));
+  return { changes, waiting, notes: [...notes, ...warning] };
+}
 
-  plan(): Plan {
-    const { upstream } = this.#target;
-    const tip = this.#findTip();
-    const { changes, notes } = this.#compare(tip);
-    if (tip === null || upstream === null) return { changes, waiting: [], notes };
-    const own = this.#listUserCommits(tip, upstream);
-    const warning = own.length === 0 ? [] : [`it will be refused: ${describeUserCommits(own)}`];
-    const waiting = this.#redact(listCommits(this.#repo, this.#limitToUnpushed(tip, upstream)));
-    return { changes, waiting, notes: [...notes, ...warning] };
-  }
-
-  publish(): Publication {
-    const { ref, upstream } = this.#target;
-    recordMovingRefs(this.#repo, [ref, FETCHED, ...(upstream === null ? [] : [upstream.tracking])]);
-    const committed = this.#commit();
-    let pushed = false;
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const tip = this.#findTip();
-      if (tip === null || upstream === null || this.#isPushed(tip, upstream)) {
-        this.#saveSyncState();
-        const isNew = pushed || committed.changes.length > 0;
-        return { ...committed, outcome: isNew ? 'published' : 'nothing new', commit: tip };
-      }
-      pushed = this.#push(tip, upstream) || pushed;
+function publish(job: Job): Publication {
+  const { ref, upstream } = job.target;
+  recordMovingRefs(job.repo, [ref, FETCHED, ...(upstream === null ? [] : [upstream.tracking])]);
+  const committed = commit(job);
+  let pushed = false;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const tip = findTip(job);
+    if (tip === null || upstream === null || isPushed(job.repo, tip, upstream)) {
+      saveSyncState(job);
+      const isNew = pushed || committed.changes.length > 0;
+      return { ...committed, outcome: isNew ? 'published' : 'nothing new', commit: tip };
     }
-    throw this.#raceError();
+    pushed = push(job, tip, upstream) || pushed;
   }
+  throw raceError(job);
+}
 
-  /** A dedicated branch that is not here yet continues from the remote-tracking ref. */
-  #findTip(): string | null {
-    const { ref, isCurrent, upstream } = this.#target;
-    const tip = findCommit(this.#repo, ref);
-    if (tip !== null || isCurrent || upstream === null) return tip;
-    return findCommit(this.#repo, upstream.tracking);
+/** A dedicated branch that is not here yet continues from the remote-tracking ref. */
+function findTip({ repo, target: { ref, isCurrent, upstream } }: Job): string | null {
+  const tip = findCommit(repo, ref);
+  return tip !== null || isCurrent || upstream === null ? tip : findCommit(repo, upstream.tracking);
+}
+
+function compare({ repo, target, content, nameBlob, route }: Job, tip: string | null): Difference {
+  if (target.isCurrent) return compareWithCurrent(repo, content, { tip, nameBlob });
+  return compareWithDedicated(repo, content, { tip, nameBlob, state: readSyncState(route) });
+}
+
+/** Unpushed commits of the user that would be pushed along without being asked for. */
+function listUnasked(job: Job, tip: string, upstream: Upstream): string[] {
+  const { repo, target, settings, paths } = job;
+  if (!target.isCurrent || settings.own_commits === 'push') return [];
+  return redact(job, listUserCommits(repo, limitToUnpushed(repo, tip, upstream), paths));
+}
+
+function limitToUnpushed(repo: Repo, tip: string, { tracking, remote }: Upstream): string[] {
+  return [tip, '--not', findCommit(repo, tracking) ?? `--remotes=${remote}`];
+}
+
+function redact({ route: { machine, root } }: Job, commits: readonly string[]): string[] {
+  if (commits.length === 0) return [];
+  const redactor = openRedactor(machine, { folder: root, makesKey: false });
+  return commits.map((text) => redactor.redactText(text));
+}
+
+function saveSyncState({ target, content, route }: Job): void {
+  if (target.isCurrent) return;
+  const entries = content.files.map(
+    ({ path, bytes }) => [path, { sha256: sha256Hex(bytes), version: '' }] as const,
+  );
+  writeSyncState(route, new Map(entries));
+}
+
+/** Commits the files on the branch, again whenever others moved it meanwhile. */
+function commit(job: Job): Pick<Publication, 'changes' | 'notes'> {
+  const { repo, target, message } = job;
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const before = findTip(job);
+    const { changes, tree: entries, blobs, notes } = compare(job, before);
+    if (entries.length === 0) return { changes, notes };
+    assertIdentity(repo);
+    writeBlobs(repo, blobs);
+    const to = writeCommit(repo, { tree: writeTree(repo, before, entries), parent: before, message });
+    if (target.isCurrent) updateUserIndex(repo, entries);
+    const from = findCommit(repo, target.ref) === null ? null : before;
+    if (moveRef(repo, target.ref, { from, to })) return { changes, notes };
   }
+  throw raceError(job);
+}
 
-  #compare(tip: string | null): Difference {
-    const options = { tip, nameBlob: this.#nameBlob };
-    if (this.#target.isCurrent) return compareWithCurrent(this.#repo, this.#content, options);
-    const state = readSyncState(this.#route);
-    return compareWithDedicated(this.#repo, this.#content, { ...options, state });
-  }
+function raceError({ target }: Job): HandoverError {
+  return new HandoverError('HANDOVER_REMOTE_BUSY', `others keep moving ${target.ref}`, {
+    hint: 'Nothing is lost: try again in a while.',
+  });
+}
 
-  /** Unpushed commits of the user that would be pushed along without being asked for. */
-  #listUserCommits(tip: string, upstream: Upstream): string[] {
-    if (!this.#target.isCurrent || this.#settings.own_commits === 'push') return [];
-    return this.#redact(listUserCommits(this.#repo, this.#limitToUnpushed(tip, upstream), this.#paths));
-  }
+function isPushed(repo: Repo, tip: string, { tracking }: Upstream): boolean {
+  const known = findCommit(repo, tracking);
+  return known !== null && isAncestor(repo, tip, known);
+}
 
-  #limitToUnpushed(tip: string, { tracking, remote }: Upstream): string[] {
-    return [tip, '--not', findCommit(this.#repo, tracking) ?? `--remotes=${remote}`];
-  }
-
-  #redact(commits: readonly string[]): string[] {
-    if (commits.length === 0) return [];
-    const { machine, root } = this.#route;
-    const redactor = openRedactor(machine, { folder: root, makesKey: false });
-    return commits.map((commit) => redactor.redactText(commit));
-  }
-
-  #saveSyncState(): void {
-    if (this.#target.isCurrent) return;
-    const entries = this.#content.files.map(
-      ({ path, bytes }) => [path, { sha256: sha256Hex(bytes), version: '' }] as const,
-    );
-    writeSyncState(this.#route, new Map(entries));
-  }
-
-  /** Commits the files on the branch, again whenever others moved it meanwhile. */
-  #commit(): Pick<Publication, 'changes' | 'notes'> {
-    const [repo, { ref, isCurrent }] = [this.#repo, this.#target];
-    for (let round = 0; round < MAX_ROUNDS; round++) {
-      const before = this.#findTip();
-      const { changes, tree: entries, blobs, notes } = this.#compare(before);
-      if (entries.length === 0) return { changes, notes };
-      assertIdentity(repo);
-      writeBlobs(repo, blobs);
-      const tree = writeTree(repo, before, entries);
-      const to = writeCommit(repo, { tree, parent: before, message: this.#message });
-      if (isCurrent) updateUserIndex(repo, entries);
-      const from = findCommit(repo, ref) === null ? null : before;
-      if (moveRef(repo, ref, { from, to })) return { changes, notes };
-    }
-    throw this.#raceError();
-  }
-
-  #raceError(): HandoverError {
-    return new HandoverError('HANDOVER_REMOTE_BUSY', `others keep moving ${this.#target.ref}`, {
-      hint: 'Nothing is lost: try again in a while.',
+/** False when the remote had moved; the branch is reconciled with it then, and must be pushed again. */
+function push(job: Job, tip: string, upstream: Upstream): boolean {
+  const { repo, target, settings, paths, message, nameBlob } = job;
+  const own = listUnasked(job, tip, upstream);
+  if (own.length > 0) {
+    throw new HandoverError('HANDOVER_PUBLISH_UNASKED', describeUserCommits(own), {
+      hint: 'Push them yourself (git push) and memory goes along; or give memory a dedicated branch (ref), or set own_commits = "push", below [publish.git] in your config.toml.',
+      data: { commits: own },
     });
   }
-
-  #isPushed(tip: string, { tracking }: Upstream): boolean {
-    const known = findCommit(this.#repo, tracking);
-    return known !== null && isAncestor(this.#repo, tip, known);
+  if (pushCommit(repo, { commit: tip, upstream }, settings) === 'pushed') {
+    recordPushed(repo, tip, upstream);
+    return true;
   }
+  const theirs = fetchCommit(repo, upstream, settings);
+  if (theirs === null) return false;
+  if (!isAncestor(repo, theirs, tip))
+    reconcile(repo, { target, ours: tip, theirs, paths, message }, nameBlob);
+  recordPushed(repo, theirs, upstream);
+  return false;
+}
 
-  /** False when the remote had moved; the branch is reconciled with it then, and must be pushed again. */
-  #push(tip: string, upstream: Upstream): boolean {
-    const [repo, settings, nameBlob] = [this.#repo, this.#settings, this.#nameBlob];
-    const own = this.#listUserCommits(tip, upstream);
-    if (own.length > 0) {
-      throw new HandoverError('HANDOVER_PUBLISH_UNASKED', describeUserCommits(own), {
-        hint: 'Push them yourself (git push) and memory goes along; or give memory a dedicated branch (ref), or set own_commits = "push", below [publish.git] in your config.toml.',
-        data: { commits: own },
-      });
-    }
-    if (pushCommit(repo, { commit: tip, upstream }, settings) === 'pushed') {
-      this.#recordPushed(tip, upstream);
-      return true;
-    }
-    const theirs = fetchCommit(repo, upstream, settings);
-    if (theirs === null) return false;
-    if (!isAncestor(repo, theirs, tip)) {
-      const [target, paths, message] = [this.#target, this.#paths, this.#message];
-      reconcile(repo, { target, ours: tip, theirs, paths, message }, nameBlob);
-    }
-    this.#recordPushed(theirs, upstream);
-    return false;
-  }
-
-  /** Git does this by itself only where the remote's refspec covers the branch. */
-  #recordPushed(commit: string, { tracking }: Upstream): void {
-    const known = findCommit(this.#repo, tracking);
-    if (known === null || !isAncestor(this.#repo, commit, known))
-      moveRef(this.#repo, tracking, { from: known, to: commit });
-  }
+/** Git does this by itself only where the remote's refspec covers the branch. */
+function recordPushed(repo: Repo, to: string, { tracking }: Upstream): void {
+  const from = findCommit(repo, tracking);
+  if (from === null || !isAncestor(repo, to, from)) moveRef(repo, tracking, { from, to });
 }
 
 function describeUserCommits(commits: readonly string[]): string {

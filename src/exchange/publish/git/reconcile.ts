@@ -20,6 +20,11 @@ import {
   writeTree,
 } from './trees.ts';
 
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+const UP_TO_DATE = 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.';
+
+type Tree = ReadonlyMap<string, TreeEntry>;
+
 interface Sides {
   /** The common ancestor. */
   base: string | null;
@@ -31,47 +36,47 @@ interface Sides {
 
 /** The changes to the tree of `theirs` that add what `ours` changed below `paths`. */
 function mergeMemory(repo: Repo, sides: Sides, nameBlob: NameBlob): TreeChange[] {
-  const read = (commit: string): Map<string, TreeEntry> => readTree(repo, commit, sides.paths);
-  const base = sides.base === null ? new Map<string, TreeEntry>() : read(sides.base);
+  const read = (commit: string): Tree => readTree(repo, commit, sides.paths);
+  const base: Tree = sides.base === null ? new Map() : read(sides.base);
   const [ours, theirs] = [read(sides.ours), read(sides.theirs)];
   const conflicts: string[] = [];
   const changes: TreeChange[] = [];
   for (const path of [...new Set([...ours.keys(), ...theirs.keys()])].sort(compareCodeUnits)) {
     const [from, our, their] = [base.get(path), ours.get(path), theirs.get(path)];
     if (isSame(our, their) || isSame(our, from)) continue;
-    if (isSame(their, from)) changes.push([path, our ?? null]);
+    if (isSame(their, from)) {
+      changes.push([path, our ?? null]);
+      continue;
+    }
+    const isInBoth = our !== undefined && their !== undefined;
+    const merged = isInBoth ? mergeFile(repo, path, [our, from, their]) : null;
+    if (merged === null) conflicts.push(path);
     else {
-      const merged =
-        our === undefined || their === undefined ? null : mergeFile(repo, { path, from, our, their });
-      if (merged === null) conflicts.push(path);
-      else {
-        writeBlobs(repo, [merged]);
-        changes.push([path, { mode: PLAIN_FILE, oid: nameBlob(merged) }]);
-      }
+      writeBlobs(repo, [merged]);
+      changes.push([path, { mode: PLAIN_FILE, oid: nameBlob(merged) }]);
     }
   }
-  if (conflicts.length > 0) throw mergeConflictError(conflicts);
-  return changes;
+  const [first, ...others] = conflicts;
+  if (first === undefined) return changes;
+  const what = `${first}${others.length === 0 ? '' : ` and ${others.length} more`}`;
+  const message = `${what} was changed here and on the remote in the same lines`;
+  throw new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
+    hint: 'Your commit is kept and not pushed. Merge by hand (git pull --rebase), and publish again.',
+    data: { paths: conflicts },
+  });
 }
 
 function isSame(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
   return a?.oid === b?.oid && a?.mode === b?.mode;
 }
 
-/** Null when both changed the same lines. Notes are append-only: of two additions at one place both are kept. */
-function mergeFile(
-  repo: Repo,
-  { path, from, our, their }: { path: string; from: TreeEntry | undefined; our: TreeEntry; their: TreeEntry },
-): Uint8Array | null {
+/** `entries` are ours, base and theirs. Null when both changed the same lines. Notes are append-only: of two additions at one place both are kept. */
+function mergeFile(repo: Repo, path: string, entries: (TreeEntry | undefined)[]): Uint8Array | null {
+  const blobs = entries.map((entry) => (entry === undefined ? Buffer.of() : readBlob(repo, entry.oid)));
   const folder = ensureWorkFolder(repo);
-  const sides = [
-    { file: join(folder, 'merge-ours'), bytes: readBlob(repo, our.oid) },
-    { file: join(folder, 'merge-base'), bytes: from === undefined ? Buffer.of() : readBlob(repo, from.oid) },
-    { file: join(folder, 'merge-theirs'), bytes: readBlob(repo, their.oid) },
-  ];
-  const files = sides.map(({ file }) => file);
+  const files = ['ours', 'base', 'theirs'].map((side) => join(folder, `merge-${side}`));
   try {
-    for (const { file, bytes } of sides) writeFileDurably(file, bytes);
+    for (const [at, file] of files.entries()) writeFileDurably(file, blobs[at] ?? Buffer.of());
     const union = /(?:^|\/)layer1\//.test(path) ? ['--union'] : [];
     const args = ['merge-file', '-p', '--quiet', ...union, '--', ...files];
     const result = git(repo, args);
@@ -83,20 +88,7 @@ function mergeFile(
   }
 }
 
-function mergeConflictError(paths: readonly string[]): HandoverError {
-  const [first = ''] = paths;
-  const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
-  const message = `${first}${more} was changed here and on the remote in the same lines`;
-  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
-    hint: 'Your commit is kept and not pushed. Merge by hand (git pull --rebase), and publish again.',
-    data: { paths },
-  });
-}
-
-export interface Divergence extends Omit<Sides, 'base'> {
-  target: Target;
-  message: string;
-}
+type Divergence = Omit<Sides, 'base'> & { target: Target; message: string };
 
 /**
  * Rebases what was published here onto the remote's commit. On the branch that is checked out this is refused unless
@@ -110,7 +102,8 @@ export function reconcile(repo: Repo, divergence: Divergence, nameBlob: NameBlob
   const tree = writeTree(repo, theirs, changes);
   const isTheirs = tree === askGit(repo, ['rev-parse', '--verify', `${theirs}^{tree}`]);
   const to = isTheirs ? theirs : writeCommit(repo, { tree, parent: theirs, message });
-  if (target.isCurrent) updateWorktree(repo, { from: ours, to, paths }, nameBlob);
+  if (target.isCurrent)
+    updateWorktree(repo, readTree(repo, ours, paths), readTree(repo, to, paths), nameBlob);
   moveRef(repo, target.ref, { from: ours, to });
 }
 
@@ -130,26 +123,21 @@ function assertOnlyMemoryMoves(repo: Repo, { base, ours, theirs, paths }: Sides)
 }
 
 function divergedError(message: string): HandoverError {
-  return new HandoverError('HANDOVER_PUBLISH_DIVERGED', message, {
-    hint: 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.',
-  });
+  return new HandoverError('HANDOVER_PUBLISH_DIVERGED', message, { hint: UP_TO_DATE });
 }
 
-/** Updates worktree and index. Fails, with nothing changed, when a file was edited since `from`. */
-function updateWorktree(
-  repo: Repo,
-  { from, to, paths }: { from: string; to: string; paths: readonly string[] },
-  nameBlob: NameBlob,
-): void {
-  const before = readTree(repo, from, paths);
-  const after = readTree(repo, to, paths);
+/** Updates worktree and index. Fails, with nothing changed, when a file was edited since `before`. */
+function updateWorktree(repo: Repo, before: Tree, after: Tree, nameBlob: NameBlob): void {
   const changes = [...new Set([...before.keys(), ...after.keys()])]
     .filter((path) => before.get(path)?.oid !== after.get(path)?.oid)
     .map((path): TreeChange => [path, after.get(path) ?? null]);
   for (const [path, entry] of changes) {
     const there = readProjectFile(join(repo.top, path), MAX_FILE_BYTES);
     const oid = there === null ? undefined : nameBlob(there);
-    if (oid !== before.get(path)?.oid && oid !== entry?.oid) throw editedError(path);
+    if (oid === before.get(path)?.oid || oid === entry?.oid) continue;
+    const message = `${path} was changed on the remote, and was edited here since it was published`;
+    const data = { paths: [path] };
+    throw new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, { hint: UP_TO_DATE, data });
   }
   for (const [path, entry] of changes) {
     const file = join(repo.top, path);
@@ -161,14 +149,4 @@ function updateWorktree(
     }
   }
   if (changes.length > 0) updateUserIndex(repo, changes);
-}
-
-const MAX_FILE_BYTES = 64 * 1024 * 1024;
-
-function editedError(path: string): HandoverError {
-  const message = `${path} was changed on the remote, and was edited here since it was published`;
-  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
-    hint: 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.',
-    data: { paths: [path] },
-  });
 }

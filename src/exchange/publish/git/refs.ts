@@ -30,15 +30,13 @@ export function moveRef(repo: Repo, ref: string, { from, to }: { from: string | 
     if (findCommit(repo, ref) !== from) return false;
     if (result.status === null || !/\.lock'?: File exists/.test(result.stderr))
       throw gitError(repo, args, result);
-    if (tries === MAX_TRIES) throw refLockedError(repo, ref);
+    if (tries === MAX_TRIES) {
+      throw new HandoverError('HANDOVER_GIT_BUSY', `another git process is moving ${ref} in ${repo.top}`, {
+        hint: `Try again when it is done. If none is running, remove ${join(repo.commonDir, `${ref}.lock`)}`,
+      });
+    }
     sleep(PAUSE_MS);
   }
-}
-
-function refLockedError({ top, commonDir }: Repo, ref: string): HandoverError {
-  return new HandoverError('HANDOVER_GIT_BUSY', `another git process is moving ${ref} in ${top}`, {
-    hint: `Try again when it is done. If none is running, remove ${join(commonDir, `${ref}.lock`)}`,
-  });
 }
 
 /*

@@ -13,13 +13,7 @@ export const FETCHED = 'refs/agent-handover/fetched';
 const TIMEOUT_SETTINGS = ['http.lowSpeedLimit=1', 'http.lowSpeedTime=20', 'credential.interactive=false'];
 const SSH_OPTIONS =
   '-o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax=2';
-const PASSED_ON = [
-  'GIT_SSH',
-  'GIT_SSH_VARIANT',
-  'GIT_SSL_CAINFO',
-  'GIT_SSL_CAPATH',
-  'GIT_PROXY_COMMAND',
-] as const;
+const PASSED_ON = ['GIT_SSH', 'GIT_SSH_VARIANT', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'GIT_PROXY_COMMAND'];
 
 /** Neither git nor ssh nor a credential window may prompt. */
 function makeRemoteEnv(repo: Repo): Env {
@@ -27,21 +21,14 @@ function makeRemoteEnv(repo: Repo): Env {
   const passed = Object.fromEntries(PASSED_ON.flatMap((key) => (env[key] ? [[key, env[key]]] : [])));
   const configured = git(repo, ['config', '--get', 'core.sshCommand']).stdout.toString('utf8').trim();
   const ssh = env.GIT_SSH_COMMAND || configured || (env.GIT_SSH ? '' : 'ssh');
-  return {
-    ...passed,
-    ...(ssh === '' ? {} : { GIT_SSH_COMMAND: `${ssh} ${SSH_OPTIONS}` }),
-    GIT_ASKPASS: '',
-    GCM_INTERACTIVE: 'never',
-  };
+  const command: Env = ssh === '' ? {} : { GIT_SSH_COMMAND: `${ssh} ${SSH_OPTIONS}` };
+  return { ...passed, ...command, GIT_ASKPASS: '', GCM_INTERACTIVE: 'never' };
 }
 
 function makeRemoteOptions(repo: Repo, { hooks, timeout }: GitSettings): Extra {
-  return {
-    remote: hooks ? 'run-hooks' : 'contact',
-    timeoutMs: timeout * 1000,
-    settings: TIMEOUT_SETTINGS,
-    variables: makeRemoteEnv(repo),
-  };
+  const variables = makeRemoteEnv(repo);
+  const remote = hooks ? 'run-hooks' : 'contact';
+  return { remote, timeoutMs: timeout * 1000, settings: TIMEOUT_SETTINGS, variables };
 }
 
 /** `moved` when the remote branch has commits that are not here. */
@@ -50,37 +37,38 @@ export function pushCommit(
   { commit, upstream }: { commit: string; upstream: Upstream },
   settings: GitSettings,
 ): 'pushed' | 'moved' {
-  const args = ['push', '--porcelain', '--no-signed', '--no-follow-tags', '--recurse-submodules=no'];
-  const result = contact(
-    () =>
-      git(
-        repo,
-        [...args, '--', upstream.remote, `${commit}:${upstream.ref}`],
-        makeRemoteOptions(repo, settings),
-      ),
-    describeUpstream(repo, upstream),
-  );
-  const answers = parsePushAnswers(result.stdout.toString('utf8'));
+  const where = describeUpstream(repo, upstream);
+  const options = ['--porcelain', '--no-signed', '--no-follow-tags', '--recurse-submodules=no'];
+  const args = ['push', ...options, '--', upstream.remote, `${commit}:${upstream.ref}`];
+  const result = contact(repo, args, makeRemoteOptions(repo, settings), where);
   if (result.status === 0) return 'pushed';
+  const answers = parsePushAnswers(result.stdout.toString('utf8'));
   const refusal = answers.find(({ flag }) => flag === '!');
   if (refusal !== undefined && MOVED.test(refusal.summary)) return 'moved';
-  const where = describeUpstream(repo, upstream);
-  if (refusal !== undefined) throw remoteRejectedError(where, refusal.summary, result);
-  if (result.status === 1) throw hookRejectedError(where, result);
-  throw contactError(where, result);
+  const data = { stderr: result.stderr };
+  if (refusal !== undefined)
+    throw new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} refused the push: ${refusal.summary}`, {
+      hint: 'The commit is kept, and the next try pushes it. --json shows what the remote said.',
+      data,
+    });
+  if (result.status !== 1) throw contactError(where, result);
+  const said = result.stderr.trim().split('\n', 1)[0]?.trim() ?? '';
+  throw new HandoverError(
+    'HANDOVER_GIT_HOOK_FAILED',
+    `the pre-push hook stopped the push to ${where}: ${said}`,
+    {
+      hint: 'Fix what the hook complains about and publish again, or set hooks = false below [publish.git] in your config.toml.',
+      data,
+    },
+  );
 }
 
 /** The branch has moved, or is being moved right now. */
 const MOVED =
   /^\[rejected\] \((?:fetch first|non-fast-forward)\)|^\[remote rejected\] \((?:cannot lock ref|failed to (?:update|lock)|incorrect old value|reference already exists)/;
 
-export interface PushAnswer {
-  flag: string;
-  summary: string;
-}
-
 /** Parses the lines of `git push --porcelain`: flag, refs, summary. */
-export function parsePushAnswers(text: string): PushAnswer[] {
+export function parsePushAnswers(text: string): { flag: string; summary: string }[] {
   return text.split('\n').flatMap((line) => {
     const [, flag, summary] = /^([ +*=!-])\t[^\t]+\t(.+)$/.exec(line) ?? [];
     return flag === undefined || summary === undefined ? [] : [{ flag, summary }];
@@ -90,63 +78,27 @@ export function parsePushAnswers(text: string): PushAnswer[] {
 /** The remote branch's present commit; null when there is no such branch. */
 export function fetchCommit(repo: Repo, upstream: Upstream, settings: GitSettings): string | null {
   const where = describeUpstream(repo, upstream);
-  const args = [
-    'fetch',
-    '--quiet',
-    '--no-tags',
-    '--no-recurse-submodules',
-    '--no-auto-maintenance',
-    '--no-write-fetch-head',
-  ];
-  const result = contact(
-    () =>
-      git(repo, [...args, '--', upstream.remote, `+${upstream.ref}:${FETCHED}`], {
-        ...makeRemoteOptions(repo, settings),
-        remote: 'contact',
-      }),
-    where,
-  );
+  const quiet = ['--quiet', '--no-tags', '--no-recurse-submodules'];
+  const options = [...quiet, '--no-auto-maintenance', '--no-write-fetch-head'];
+  const args = ['fetch', ...options, '--', upstream.remote, `+${upstream.ref}:${FETCHED}`];
+  const result = contact(repo, args, { ...makeRemoteOptions(repo, settings), remote: 'contact' }, where);
   if (result.status === 0) return findCommit(repo, FETCHED);
   if (/couldn't find remote ref/.test(result.stderr)) return null;
   throw contactError(where, result);
 }
 
-function contact(work: () => ProgramResult, where: string): ProgramResult {
+function contact(repo: Repo, args: readonly string[], extra: Extra, where: string): ProgramResult {
   try {
-    return work();
+    return git(repo, args, extra);
   } catch (cause) {
     if (!(cause instanceof HandoverError) || cause.code !== 'HANDOVER_PROGRAM_TIMEOUT') throw cause;
-    throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${where} did not answer in time`, {
-      hint: NOT_LOST,
-      cause,
-    });
+    const message = `${where} did not answer in time`;
+    throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', message, { hint: NOT_LOST, cause });
   }
 }
 
 const NOT_LOST =
   'Nothing is lost: the next try pushes what was committed. Try again when the network is there.';
-
-function remoteRejectedError(where: string, summary: string, { stderr }: ProgramResult): HandoverError {
-  return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} refused the push: ${summary}`, {
-    hint: 'The commit is kept, and the next try pushes it. --json shows what the remote said.',
-    data: { stderr },
-  });
-}
-
-function hookRejectedError(where: string, { stderr }: ProgramResult): HandoverError {
-  return new HandoverError(
-    'HANDOVER_GIT_HOOK_FAILED',
-    `the pre-push hook stopped the push to ${where}: ${firstLine(stderr)}`,
-    {
-      hint: 'Fix what the hook complains about and publish again, or set hooks = false below [publish.git] in your config.toml.',
-      data: { stderr },
-    },
-  );
-}
-
-function firstLine(text: string): string {
-  return text.trim().split('\n', 1)[0]?.trim() ?? '';
-}
 
 /** Git has no exit statuses for these; it is run with English messages. */
 const ACCESS_DENIED =
@@ -154,15 +106,12 @@ const ACCESS_DENIED =
 
 function contactError(where: string, { status, stderr }: ProgramResult): HandoverError {
   const data = { status, stderr };
-  if (ACCESS_DENIED.test(stderr)) {
-    return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} denied access: ${errorLineOf(stderr)}`, {
+  const said = errorLineOf(stderr);
+  if (ACCESS_DENIED.test(stderr))
+    return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} denied access: ${said}`, {
       hint: 'Log in once by hand so that git need not ask (a credential helper, or a key in the ssh agent), and publish again. The commit is kept.',
       data,
     });
-  }
-  return new HandoverError(
-    'HANDOVER_REMOTE_UNREACHABLE',
-    `${where} cannot be reached: ${errorLineOf(stderr)}`,
-    { hint: NOT_LOST, data },
-  );
+  const message = `${where} cannot be reached: ${said}`;
+  return new HandoverError('HANDOVER_REMOTE_UNREACHABLE', message, { hint: NOT_LOST, data });
 }

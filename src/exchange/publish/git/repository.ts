@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import { ensurePrivateFolder } from '../../../platform/folders.ts';
-import { type GitOptions, locateRepository, type Repository, runGit } from '../../../platform/git.ts';
+import { type GitOptions, locateRepository, runGit } from '../../../platform/git.ts';
 import type { Machine } from '../../../platform/machine.ts';
 import type { ProgramResult } from '../../../platform/processes.ts';
 import { toRelativePath } from '../../../platform/project.ts';
+import { notConfiguredError } from '../../errors.ts';
 
 /** A repository, seen from one of its worktrees. */
 export interface Repo {
@@ -22,32 +23,26 @@ export interface Repo {
 /** `root` is a real path. */
 export function openRepo(root: string, machine: Machine): Repo {
   const found = locateRepository(root, machine.env);
-  if (found.state !== 'present' || found.top === null) throw repositoryError(found, root);
-  const inside = toRelativePath(found.top, root);
-  return {
-    machine,
-    top: found.top,
-    gitDir: found.gitDir,
-    commonDir: found.commonDir,
-    prefix: inside === '' ? '' : `${inside}/`,
-    workFolder: join(found.commonDir, 'agent-handover'),
-  };
+  if (found.state === 'missing') {
+    throw new HandoverError('HANDOVER_PROGRAM_MISSING', 'git was not found, or cannot be run', {
+      hint: 'Install git, or add the folder it is in to PATH. Nothing was published.',
+    });
+  }
+  if (found.state !== 'present' || found.top === null) {
+    const isBare = found.state === 'present';
+    const what = isBare ? 'has no worktree' : 'is not in a git repository that can be read';
+    throw notConfiguredError(`${root} ${what}`, {
+      hint: 'Publish from a worktree, create one with git init, or choose another backend in your config.toml.',
+    });
+  }
+  const { top, gitDir, commonDir } = found;
+  const inside = toRelativePath(top, root);
+  const prefix = inside === '' ? '' : `${inside}/`;
+  return { machine, top, gitDir, commonDir, prefix, workFolder: join(commonDir, 'agent-handover') };
 }
 
 export function ensureWorkFolder({ workFolder }: Repo): string {
   return ensurePrivateFolder(workFolder);
-}
-
-function repositoryError(found: Repository | { state: string }, root: string): HandoverError {
-  if (found.state === 'missing') {
-    return new HandoverError('HANDOVER_PROGRAM_MISSING', 'git was not found, or cannot be run', {
-      hint: 'Install git, or add the folder it is in to PATH. Nothing was published.',
-    });
-  }
-  const what = found.state === 'present' ? 'has no worktree' : 'is not in a git repository that can be read';
-  return new HandoverError('HANDOVER_PUBLISH_UNCONFIGURED', `${root} ${what}`, {
-    hint: 'Publish from a worktree, create one with git init, or choose another backend in your config.toml.',
-  });
 }
 
 /** Git flushes everything to disk before it exits. */
@@ -78,21 +73,14 @@ export function listGit(repo: Repo, args: readonly string[], extra: Extra = {}):
   return records.filter((record) => record !== '');
 }
 
-export function gitError(
-  repo: Repo,
-  args: readonly string[],
-  { status, stderr }: ProgramResult,
-): HandoverError {
-  const [command = ''] = args;
+export function gitError({ top }: Repo, args: readonly string[], result: ProgramResult): HandoverError {
+  const { status, stderr } = result;
   const how = status === null ? 'was ended by a signal' : `ended with ${status}`;
-  return new HandoverError(
-    'HANDOVER_GIT_FAILED',
-    `git ${command} ${how} in ${repo.top}: ${errorLineOf(stderr)}`,
-    {
-      hint: 'Nothing of yours was changed. Look at the repository with git status, and publish again.',
-      data: { status, stderr },
-    },
-  );
+  const message = `git ${args[0] ?? ''} ${how} in ${top}: ${errorLineOf(stderr)}`;
+  return new HandoverError('HANDOVER_GIT_FAILED', message, {
+    hint: 'Nothing of yours was changed. Look at the repository with git status, and publish again.',
+    data: { status, stderr },
+  });
 }
 
 /** Git's error, without the advice around it. */

@@ -3,7 +3,7 @@ import { findOperation } from '../../../platform/git-facts.ts';
 import { hideCredentials } from '../../../platform/project.ts';
 import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { notConfiguredError } from '../../errors.ts';
-import { askGit, git, listGit, type Repo } from './repository.ts';
+import { askGit, git, type Repo } from './repository.ts';
 
 export interface Upstream {
   remote: string;
@@ -47,59 +47,41 @@ function readCurrentBranch(repo: Repo): string {
 /** A dedicated branch is written without a worktree; one that has it checked out would fall behind. */
 function assertNotCheckedOut(repo: Repo, ref: string): void {
   if (git(repo, ['check-ref-format', ref]).status !== 0)
-    throw notConfiguredError(
-      `"${ref}" is not a valid name of a branch`,
-      'Correct publish.git.ref in your config.toml.',
-    );
-  if (
-    !listGit(repo, ['worktree', 'list', '--porcelain']).some((text) =>
-      text.split('\n').includes(`branch ${ref}`),
-    )
-  )
-    return;
-  throw notConfiguredError(
-    `${ref} is checked out, so it cannot be the dedicated branch of memory`,
-    'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
-  );
+    throw notConfiguredError(`"${ref}" is not a valid name of a branch`, {
+      hint: 'Correct publish.git.ref in your config.toml.',
+    });
+  const worktrees = askGit(repo, ['worktree', 'list', '--porcelain']).split('\n');
+  if (!worktrees.includes(`branch ${ref}`)) return;
+  throw notConfiguredError(`${ref} is checked out, so it cannot be the dedicated branch of memory`, {
+    hint: 'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
+  });
 }
 
 function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream {
   const branch = ref.slice('refs/heads/'.length);
-  const remotes = askGit(repo, ['remote'])
-    .split('\n')
-    .filter((name) => name !== '');
+  const remotes: string[] = askGit(repo, ['remote']).match(/[^\n]+/g) ?? [];
   const configured = readSetting(repo, `branch.${branch}.remote`);
   const merge = readSetting(repo, `branch.${branch}.merge`);
   if (configured !== null && merge !== null && remotes.includes(configured))
     return { remote: configured, ref: merge, tracking: nameTracking(configured, merge) };
-  const remote = settings.remote ?? (settings.ref === undefined ? null : chooseRemote(remotes));
-  if (remote === null || !remotes.includes(remote)) throw upstreamError(branch, remote, remotes);
-  return { remote, ref, tracking: nameTracking(remote, ref) };
-}
-
-/** The only remote there is. */
-function chooseRemote(remotes: readonly string[]): string | null {
-  const [only = null] = remotes;
-  return remotes.length === 1 ? only : null;
-}
-
-function upstreamError(branch: string, remote: string | null, remotes: readonly string[]): HandoverError {
+  const [first = null] = remotes;
+  const only = remotes.length === 1 ? first : null;
+  const remote = settings.remote ?? (settings.ref === undefined ? null : only);
+  if (remote !== null && remotes.includes(remote))
+    return { remote, ref, tracking: nameTracking(remote, ref) };
   if (remote !== null) {
-    return notConfiguredError(
-      `this repository has no remote "${remote}"`,
-      'Correct publish.git.remote in your config.toml, or add it with git remote add.',
-    );
+    throw notConfiguredError(`this repository has no remote "${remote}"`, {
+      hint: 'Correct publish.git.remote in your config.toml, or add it with git remote add.',
+    });
   }
   if (remotes.length === 0) {
-    return notConfiguredError(
-      'this repository has no remote to push to',
-      'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
-    );
+    throw notConfiguredError('this repository has no remote to push to', {
+      hint: 'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
+    });
   }
-  return notConfiguredError(
-    `the branch ${branch} has no upstream`,
-    `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
-  );
+  throw notConfiguredError(`the branch ${branch} has no upstream`, {
+    hint: `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
+  });
 }
 
 function nameTracking(remote: string, ref: string): string {
@@ -114,6 +96,5 @@ function readSetting(repo: Repo, key: string): string | null {
 
 /** The URL is shown without credentials. */
 export function describeUpstream(repo: Repo, { remote, ref }: Upstream): string {
-  const url = readSetting(repo, `remote.${remote}.url`) ?? remote;
-  return `${hideCredentials(url)} ${ref}`;
+  return `${hideCredentials(readSetting(repo, `remote.${remote}.url`) ?? remote)} ${ref}`;
 }

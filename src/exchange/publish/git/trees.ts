@@ -11,10 +11,7 @@ import {
 import { sleep } from '../../../platform/machine.ts';
 import { askGit, ensureWorkFolder, git, gitError, listGit, type Repo } from './repository.ts';
 
-export interface TreeEntry {
-  mode: string;
-  oid: string;
-}
+export type TreeEntry = { mode: string; oid: string };
 
 /** A path and its new entry; null removes it. */
 export type TreeChange = readonly [path: string, entry: TreeEntry | null];
@@ -45,11 +42,8 @@ export function makeBlobNamer(repo: Repo): NameBlob {
 /** One process for all blobs. */
 export function writeBlobs(repo: Repo, blobs: readonly Uint8Array[]): void {
   if (blobs.length === 0) return;
-  const parts = blobs.flatMap((bytes) => [
-    Buffer.from(`blob\ndata ${bytes.length}\n`),
-    bytes,
-    Buffer.from('\n'),
-  ]);
+  const end = Buffer.from('\n');
+  const parts = blobs.flatMap((bytes) => [Buffer.from(`blob\ndata ${bytes.length}\n`), bytes, end]);
   const input = Buffer.concat([...parts, Buffer.from('done\n')]);
   askGit(repo, ['fast-import', '--quiet', '--done'], { input });
 }
@@ -78,16 +72,14 @@ export function writeTree(repo: Repo, from: string | null, changes: readonly Tre
 /** `index` is a private copy. */
 function changeIndex(repo: Repo, changes: readonly TreeChange[], index: string): void {
   const variables = { GIT_INDEX_FILE: index };
-  const gone = changes.flatMap(([path, entry]) => (entry === null ? [`${path}\0`] : []));
-  const set = changes.flatMap(([path, entry]) =>
-    entry === null ? [] : [`${entry.mode} ${entry.oid}\t${path}\0`],
-  );
-  if (gone.length > 0)
-    askGit(repo, ['update-index', '-z', '--force-remove', '--stdin'], { input: gone.join(''), variables });
-  askGit(repo, ['update-index', '-z', '--replace', '--add', '--index-info'], {
-    input: set.join(''),
-    variables,
-  });
+  const [gone, set]: [string[], string[]] = [[], []];
+  for (const [path, entry] of changes)
+    if (entry === null) gone.push(`${path}\0`);
+    else set.push(`${entry.mode} ${entry.oid}\t${path}\0`);
+  const update = (options: readonly string[], records: readonly string[]): string =>
+    askGit(repo, ['update-index', '-z', ...options], { input: records.join(''), variables });
+  if (gone.length > 0) update(['--force-remove', '--stdin'], gone);
+  update(['--replace', '--add', '--index-info'], set);
 }
 
 function pathsOf(repo: Repo): { index: string; draft: string } {
