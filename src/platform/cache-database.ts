@@ -21,14 +21,16 @@ export interface CacheDatabase {
 /** Caches that features keep in the store for themselves, by their names. */
 export const CACHES_OF_FEATURES = ['search', 'sessions', 'vectors'] as const;
 
-export function pathOfCache(folder: CacheFolder, { name }: Pick<CacheDatabase, 'name'>): string {
+export type CacheName = Pick<CacheDatabase, 'name'>;
+
+export function pathOfCache(folder: CacheFolder, { name }: CacheName): string {
   return join(folder.root, `${name}.sqlite`);
 }
 
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOT_A_DATABASE = 26;
 const SQLITE_ERROR = 1;
 const SQLITE_READONLY = 8;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOT_A_DATABASE = 26;
 
 /** Raised when a row is not what was put in, or missing. */
 export class RowDamage extends Error {}
@@ -38,11 +40,6 @@ export function isCacheDamage(error: unknown): boolean {
   if (error instanceof RowDamage) return true;
   const code = readSqlErrorCode(error);
   return code === SQLITE_CORRUPT || code === SQLITE_NOT_A_DATABASE || code === SQLITE_ERROR;
-}
-
-/** Whether an error may say that the file was replaced by a new one while it was open: opening it again then helps. */
-export function isCacheReplaced(error: unknown): boolean {
-  return readSqlErrorCode(error) === SQLITE_READONLY;
 }
 
 /** Whether an error is SQLite's, of any kind: the cache cannot be used now, the files still can. */
@@ -88,7 +85,7 @@ function valueIn(row: unknown, column: string): unknown {
 }
 
 /** How a cache is kept: both are loaded only when they are needed. */
-export interface CacheKeeping {
+interface CacheKeeping {
   cache: CacheDatabase;
   /** Brings an open cache in line with the files, or throws what `isCacheDamage` knows. */
   update(database: SqlDatabase): void | Promise<void>;
@@ -142,7 +139,8 @@ async function openOrRebuild(
       if (database !== null) return await updateOrClose(database, keeping);
       break;
     } catch (error) {
-      if (isCacheReplaced(error) && attempt < MAX_REPLACEMENTS) continue;
+      // The file may have been replaced by a new one while it was open: opening it again then helps.
+      if (readSqlErrorCode(error) === SQLITE_READONLY && attempt < MAX_REPLACEMENTS) continue;
       if (!isCacheDamage(error)) throw error;
       break;
     }
@@ -170,8 +168,6 @@ async function rebuild(folder: CacheFolder, driver: SqlDriver, keeping: CacheKee
   });
 }
 
-export type CacheName = Pick<CacheDatabase, 'name'>;
-
 /** Hashing a larger file would cost more than the update that it follows. */
 const MAX_HASHED_BYTES = 8 * 1024 * 1024;
 
@@ -188,10 +184,8 @@ export function computeSeal(path: string): string {
   return `${sha256Hex(readRegularFile(path, MAX_HASHED_BYTES))}\n`;
 }
 
-export type SealState = 'intact' | 'broken' | 'none';
-
 /** Under the lock it is certain; without it, a writer may be between its commit and its seal. */
-export function checkCacheSeal(folder: CacheFolder, cache: CacheName): SealState {
+export function checkCacheSeal(folder: CacheFolder, cache: CacheName): 'intact' | 'broken' | 'none' {
   const seal = pathOfSeal(folder, cache);
   const path = pathOfCache(folder, cache);
   if (measureRegularFile(seal) === null || measureRegularFile(path) === null) return 'none';

@@ -6,7 +6,7 @@ import type { Project, Workspace } from '../model/workspace.ts';
 import { listNames } from './external-file.ts';
 import { isFolder, pathExists, requireFolder, resolveRealPath } from './folders.ts';
 import { findMainRoot, type GitState, locateRepository, type Repository, runGitOrNull } from './git.ts';
-import { readGitFacts } from './git-facts.ts';
+import { cutCharacters, readGitFacts } from './git-facts.ts';
 import type { Env, Machine } from './machine.ts';
 import { abbreviateHome, expandHome, toSlashes } from './paths.ts';
 
@@ -55,8 +55,7 @@ function makeProjectId(identity: string): string {
 
 function nameProject(path: string): string {
   const name = cleanLine(basename(path).replace(/(?<=.)\.git$/, ''));
-  const cut = [...name.slice(0, 2 * MAX_NAME_CHARACTERS)].slice(0, MAX_NAME_CHARACTERS).join('');
-  return cut.trimEnd() || 'project';
+  return cutCharacters(name, MAX_NAME_CHARACTERS) || 'project';
 }
 
 /** The first URL of each remote, by name; null when git could not read its configuration. */

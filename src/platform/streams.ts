@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readSync,
-  type Stats,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { catchErrno, HandoverError, hasErrno } from '../errors.ts';
 import { sleep } from './machine.ts';
 
 /** For output before anything else is loaded. */
@@ -20,8 +11,8 @@ export function printAtOnce(text: string): void {
 const CHUNK_BYTES = 256 * 1024;
 
 /** Standard input, as it arrives. Chunks stay valid. */
-export function* readInputChunks(): Generator<Buffer> {
-  yield* readChunks(0);
+export function readInputChunks(): Generator<Buffer> {
+  return readChunks(0);
 }
 
 /** A regular file or a pipe. */
@@ -137,19 +128,10 @@ export function isInputTerminal(): boolean {
 
 /** `node:tty` loads all of streams and sockets, so it is asked only about character devices. */
 function isTerminal(fd: number): boolean {
-  const stat = statOrNull(() => fstatSync(fd));
+  // Services and schedulers may start a program without standard streams.
+  const stat = catchErrno(['EBADF', 'ENOENT'], null, () => fstatSync(fd));
   if (stat === null || !stat.isCharacterDevice()) return false;
-  if (stat.rdev === statOrNull(() => statSync('/dev/null'))?.rdev) return false;
+  if (stat.rdev === catchErrno(['EBADF', 'ENOENT'], null, () => statSync('/dev/null'))?.rdev) return false;
   const tty: typeof import('node:tty') = createRequire(import.meta.url)('node:tty');
   return tty.isatty(fd);
-}
-
-/** Services and schedulers may start a program without standard streams. */
-function statOrNull(stat: () => Stats): Stats | null {
-  try {
-    return stat();
-  } catch (error) {
-    if (hasErrno(error, 'EBADF', 'ENOENT')) return null;
-    throw error;
-  }
 }
