@@ -27,12 +27,7 @@ const MAX_BYTES = 64 * 1024 * 1024;
 /** GIT_* variables that say where the user's own settings are. Every other GIT_* redirects git, or makes it run something. */
 const KEPT = new Set(['CONFIG_GLOBAL', 'CONFIG_SYSTEM', 'CONFIG_NOSYSTEM', 'CEILING_DIRECTORIES']);
 
-const FIXED_ENV: Env = {
-  LC_ALL: 'C',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_PAGER: 'cat',
-};
+const FIXED_ENV: Env = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', GIT_PAGER: 'cat' };
 
 /** A partial clone fetches what it lacks by whatever command its configuration names. Reading never needs a remote. */
 const OFFLINE_ENV: Env = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };

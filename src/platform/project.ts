@@ -40,7 +40,7 @@ export function identifyProject(folder: string, machine: Machine): IdentifiedPro
 }
 
 /** The project of a folder that does not exist here: it was removed, or is on another machine. */
-export function nameLostProject(folder: string): Pick<IdentifiedProject, 'id' | 'name' | 'remote'> {
+export function nameLostProject(folder: string): Project {
   return { id: makeProjectId(`path:${folder}`), name: nameProject(baseName(folder)), remote: null };
 }
 
@@ -103,13 +103,9 @@ export function normaliseRemote(url: string, root: string): string | null {
   if (helper !== undefined) return helper.toLowerCase() === 'ext' ? null : normaliseHosted(address);
   const [, filePath] = /^file:\/\/[^/]*(\/.*)$/is.exec(text) ?? [];
   if (filePath !== undefined) return normalisePath(decodePercent(filePath), root);
-  return isHosted(text) ? normaliseHosted(text) : normalisePath(text, root);
-}
-
-/** A scheme, or a colon before the first slash as in `git@host:owner/name`; git tells them from paths the same way. */
-function isHosted(text: string): boolean {
-  if (ON_WINDOWS && /^[a-z]:[\\/]/i.test(text)) return false;
-  return /^[^/]*:/.test(text);
+  // A scheme, or a colon before the first slash as in `git@host:owner/name`; git tells them from paths the same way.
+  const isHosted = /^[^/]*:/.test(text) && !(ON_WINDOWS && /^[a-z]:[\\/]/i.test(text));
+  return isHosted ? normaliseHosted(text) : normalisePath(text, root);
 }
 
 function normalisePath(path: string, root: string): string | null {
@@ -164,17 +160,15 @@ function splitScp(text: string): RemoteAddress | null {
 
 function listSegments(path: string): string[] {
   const segments: string[] = [];
-  for (const segment of dropCredentials(cleanLine(path)).split('/')) {
+  // `user:password@` is never part of a repository's path.
+  for (const segment of cleanLine(path)
+    .replace(/^.*:.*@/s, '')
+    .split('/')) {
     if (segment === '..') segments.pop();
     else if (segment !== '' && segment !== '.') segments.push(segment);
   }
   const last = segments.pop()?.replace(/\.git$/i, '') ?? '';
   return last === '' ? segments : [...segments, last];
-}
-
-/** `user:password@` is never part of a repository's path. */
-function dropCredentials(path: string): string {
-  return path.replace(/^.*:.*@/s, '');
 }
 
 function decodePercent(text: string): string {

@@ -43,13 +43,11 @@ export function recordOpenSession(store: string, session: OpenSession): void {
 }
 
 export function isOpenSession(store: string, session: SessionInWorktree): boolean {
-  const [folders, name] = locateOpenSession(session);
-  return pathExists(join(store, ...folders, name));
+  return pathExists(join(store, ...locateOpenSession(session).flat()));
 }
 
 export function removeOpenSession(store: string, session: SessionInWorktree): void {
-  const [folders, name] = locateOpenSession(session);
-  removeFile(join(store, ...folders, name));
+  removeFile(join(store, ...locateOpenSession(session).flat()));
 }
 
 /** The sessions of a worktree that are not known to have ended. */
