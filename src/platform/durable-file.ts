@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { attempt, HandoverError, hasErrno, isErrno } from '../errors.ts';
+import { attempt, catchErrno, HandoverError, hasErrno, isErrno } from '../errors.ts';
 import { sleep } from './machine.ts';
 import { describeSelf, formatIdentity, isAlive, parseIdentity } from './process-identity.ts';
 
@@ -78,8 +78,10 @@ export function createFileDurably(
  * disk or a power cut, is closed first, so that it cannot swallow this one.
  */
 export function appendLineDurably(path: string, line: string): void {
-  const { fd, created } = openForAppend(path);
-  useFile(fd, () => {
+  const flags = constants.O_RDWR | constants.O_APPEND;
+  const existing = catchErrno(['ENOENT'], null, () => openNoFollow(path, flags));
+  useFile(existing ?? openNoFollow(path, flags | constants.O_CREAT), (fd) => {
+    if (existing === null) fchmodSync(fd, PRIVATE_FILE);
     const size = regularSize(fd, path);
     const isClosed = size === 0 || readAt(fd, size - 1, 1)[0] === 0x0a;
     const bytes = Buffer.from(`${isClosed ? '' : '\n'}${line}\n`);
@@ -87,7 +89,7 @@ export function appendLineDurably(path: string, line: string): void {
     if (written !== bytes.length) throw shortWrite(path, written, bytes.length);
     fsyncSync(fd);
   });
-  if (created) syncFolder(dirname(path));
+  if (existing === null) syncFolder(dirname(path));
 }
 
 /** Reads a whole regular file: a link, a pipe or a device is refused, and never waited for. */
@@ -308,18 +310,6 @@ function renameWithRetry(from: string, to: string): void {
       sleep(attempt * 10);
     }
   }
-}
-
-function openForAppend(path: string): { fd: number; created: boolean } {
-  const flags = constants.O_RDWR | constants.O_APPEND;
-  try {
-    return { fd: openNoFollow(path, flags), created: false };
-  } catch (error) {
-    if (!hasErrno(error, 'ENOENT')) throw error;
-  }
-  const fd = openNoFollow(path, flags | constants.O_CREAT);
-  fchmodSync(fd, PRIVATE_FILE);
-  return { fd, created: true };
 }
 
 function openNoFollow(path: string, flags: number): number {

@@ -37,8 +37,12 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /** The lines of a regular file, one after the other, in memory that does not grow with the file. */
 export function* readLines(path: string, options: LineOptions = {}): Generator<Line> {
-  const fd = openForReading(path);
+  const fd = openOrExplain(path);
   try {
+    if (!fstatSync(fd).isFile()) {
+      const hint = 'Give the path of a transcript.';
+      throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, { hint });
+    }
     yield* splitLines(fd, options);
   } finally {
     closeSync(fd);
@@ -92,24 +96,13 @@ function* splitLines(
   }
 }
 
-function openForReading(path: string): number {
-  const fd = openOrExplain(path);
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, {
-    hint: 'Give the path of a transcript.',
-  });
-}
-
 /** Links are followed: agents' homes are often linked. Pipes are not waited for. */
 function openOrExplain(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw error;
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, {
-      hint: 'See what there is: handover sessions',
-      cause: error,
-    });
+  } catch (cause) {
+    if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
+    const hint = 'See what there is: handover sessions';
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, { hint, cause });
   }
 }

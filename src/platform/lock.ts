@@ -63,11 +63,7 @@ export interface Lock {
   release(): void;
 }
 
-interface Site {
-  folder: string;
-  name: string;
-  clock: Clock;
-  staleMs: number;
+interface Site extends Required<Omit<LockOptions, 'waitMs'>> {
   self: string;
 }
 
@@ -292,7 +288,8 @@ function writeNew(file: string, line: string): void {
   const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | SAFE_OPEN;
   const fd = openSync(file, flags, 0o600);
   try {
-    makePrivate(fd);
+    // Against a umask that takes the owner's own rights. File systems without modes refuse, which is harmless.
+    attempt(() => fchmodSync(fd, 0o600), 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS');
     writeSync(fd, line);
   } catch (error) {
     removeFile(file);
@@ -300,11 +297,6 @@ function writeNew(file: string, line: string): void {
   } finally {
     closeSync(fd);
   }
-}
-
-/** Against a umask that takes the owner's own rights. File systems without modes refuse, which is harmless. */
-function makePrivate(fd: number): void {
-  attempt(() => fchmodSync(fd, 0o600), 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS');
 }
 
 function removeDeadTemps(site: Site): void {

@@ -19,6 +19,10 @@ export function readInputChunks(): Generator<Buffer> {
 export function* readFileChunks(path: string): Generator<Buffer> {
   const fd = openOrExplain(path);
   try {
+    if (fstatSync(fd).isDirectory()) {
+      const hint = 'Give the path of a file.';
+      throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is a folder`, { hint });
+    }
     yield* readChunks(fd);
   } finally {
     closeSync(fd);
@@ -27,19 +31,12 @@ export function* readFileChunks(path: string): Generator<Buffer> {
 
 function openOrExplain(path: string): number {
   try {
-    const fd = openSync(path, constants.O_RDONLY);
-    if (!fstatSync(fd).isDirectory()) return fd;
-    closeSync(fd);
-  } catch (error) {
-    if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw error;
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, {
-      hint: 'Give the path of a file, or - for standard input.',
-      cause: error,
-    });
+    return openSync(path, constants.O_RDONLY);
+  } catch (cause) {
+    if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
+    const hint = 'Give the path of a file, or - for standard input.';
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, { hint, cause });
   }
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is a folder`, {
-    hint: 'Give the path of a file.',
-  });
 }
 
 function* readChunks(fd: number): Generator<Buffer> {

@@ -48,6 +48,7 @@ export async function openHookCall(
   const store = findDataFolder(machine);
   const settings = await findSettings(store, root, machine);
   if (!settings.isEnabled || isPaused(root, machine, settings.pauseFile)) return null;
+  const isBuildServer = ![undefined, '', 'false', '0'].includes(machine.env.CI);
   const ancestors = listAncestors(isAgentProcess);
   const agent = findAgentProcess(ancestors);
   return {
@@ -59,14 +60,10 @@ export async function openHookCall(
     key: keyOfSession({ agent: kind.agent, session: input.session }),
     terminal: identifyTerminal({ named: input.terminal, env: machine.env, ancestors }),
     process: agent === null ? null : nameProcess(agent),
-    isScheduled: () => input.isScheduled || isBuildServer(machine) || isStartedByTimer(listAncestors()),
+    isScheduled: () => input.isScheduled || isBuildServer || isStartedByTimer(listAncestors()),
     settings,
     nowMs: machine.clock.now(),
   };
-}
-
-function isBuildServer({ env }: Machine): boolean {
-  return env.CI !== undefined && env.CI !== '' && env.CI !== 'false' && env.CI !== '0';
 }
 
 const DEFAULT_SETTINGS: AutomationSettings = { isEnabled: true, startup: 'hint', pauseFile: '' };
