@@ -215,13 +215,16 @@ export function makeQuickTempPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}-${process.hrtime.bigint()}.0.tmp`);
 }
 
-function writeTemp(path: string, data: string | Uint8Array, access: FileAccess): string {
+function writeTemp(path: string, data: string | Uint8Array, { mode, owner }: FileAccess): string {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   const temp = makeTempPath(path);
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
-  const fd = openSync(temp, flags, access.mode === 'usual' ? USUAL_FILE : PRIVATE_FILE);
+  const fd = openSync(temp, flags, mode === 'usual' ? USUAL_FILE : PRIVATE_FILE);
   const fill = (): void => {
-    setAccess(fd, access);
+    const { uid, gid } = fstatSync(fd);
+    // Changing the owner can take bits off the mode, so the mode comes last.
+    if (owner !== undefined && (uid !== owner.uid || gid !== owner.gid)) fchownSync(fd, owner.uid, owner.gid);
+    if (mode !== 'usual') fchmodSync(fd, mode);
     writeAll(fd, bytes);
     const { size } = fstatSync(fd);
     if (size !== bytes.length) throw shortWrite(path, size, bytes.length);
@@ -229,15 +232,6 @@ function writeTemp(path: string, data: string | Uint8Array, access: FileAccess):
   };
   discardOnFailure(temp, () => useFile(fd, fill));
   return temp;
-}
-
-/** Changing the owner can take bits off the mode, so the mode comes last. */
-function setAccess(fd: number, { mode, owner }: FileAccess): void {
-  const made = fstatSync(fd);
-  if (owner !== undefined && (made.uid !== owner.uid || made.gid !== owner.gid)) {
-    fchownSync(fd, owner.uid, owner.gid);
-  }
-  if (mode !== 'usual') fchmodSync(fd, mode);
 }
 
 /** `writeSync` may stop short without an error, as on a disk that fills up; the next call then says why. */

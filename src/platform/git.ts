@@ -66,7 +66,10 @@ const FILTER_FREE: ReadonlySet<string> = new Set([
 export function runGit(args: readonly string[], options: GitOptions): ProgramResult {
   const [command = ''] = args;
   const filters = FILTER_FREE.has(command) ? [] : findRepositoryFilters(options);
-  return spawnGit([...filters.flatMap((name) => disarmFilter(name)), ...args], options);
+  const disarmed = filters.flatMap((name) =>
+    ['clean=', 'process=', 'smudge=', 'required=false'].flatMap((end) => ['-c', `filter.${name}.${end}`]),
+  );
+  return spawnGit([...disarmed, ...args], options);
 }
 
 /** Null when git timed out, or could not be run safely. */
@@ -101,7 +104,6 @@ function hardenEnv(env: Env): Env {
   return { ...Object.fromEntries(kept), ...FIXED_ENV };
 }
 
-const FILTER_PREFIX = 'filter.';
 /** More than any project has, and far from the longest command line. */
 const MAX_FILTERS = 100;
 
@@ -126,7 +128,7 @@ function findRepositoryFilters(options: GitOptions): string[] {
   const fields = result.stdout.toString('utf8').split('\0');
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [scope = '', key = ''] = fields.slice(i, i + 2);
-    const name = key.slice(FILTER_PREFIX.length, key.lastIndexOf('.'));
+    const name = key.slice('filter.'.length, key.lastIndexOf('.'));
     if ((scope === 'local' || scope === 'worktree') && name !== '') names.add(name);
   }
   // `-c` takes the first `=` as the end of the key, and an argument is UTF-8: other names would stay armed.
@@ -135,11 +137,6 @@ function findRepositoryFilters(options: GitOptions): string[] {
   throw new HandoverError('HANDOVER_GIT_FAILED', message, {
     hint: 'Look at the [filter] sections of its .git/config before you run git there.',
   });
-}
-
-function disarmFilter(name: string): string[] {
-  const settings = ['clean=', 'process=', 'smudge=', 'required=false'];
-  return settings.flatMap((setting) => ['-c', `${FILTER_PREFIX}${name}.${setting}`]);
 }
 
 export type GitState = 'present' | 'absent' | 'missing' | 'refused';

@@ -130,7 +130,8 @@ function bufferInput({ isWhole, maxBytes }: TimedInput): InputBuffer {
   return {
     add: (chunk) => {
       bytes += chunk.length;
-      chunks = bytes > maxBytes ? [] : [...chunks, chunk];
+      if (bytes > maxBytes) chunks = [];
+      else chunks.push(chunk);
     },
     isWhole: () => {
       if (bytes > maxBytes || bytes === checked) return false;

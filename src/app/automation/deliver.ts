@@ -86,7 +86,7 @@ function describeAge(ms: number): string {
   return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
 }
 
-interface BriefOffer extends Offer, OpenBrief {}
+type BriefOffer = Offer & OpenBrief;
 
 /** All that is known when it is decided what a session gets. */
 interface Delivery {

@@ -85,8 +85,10 @@ export async function findSettings(
   root: string,
   machine: Machine,
 ): Promise<AutomationSettings> {
-  const files = describeFiles(root, machine);
-  if (files === null) return DEFAULT_SETTINGS;
+  const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
+  const stats = paths.map((path) => statFile(path));
+  if (stats.every((stat) => stat === null)) return DEFAULT_SETTINGS;
+  const files = JSON.stringify(stats.map((stat, index) => (stat === null ? null : [paths[index], stat])));
   const name = 'last.json';
   const cached = readRecord(join(store, ...FOLDERS.settings, name), CACHED_SETTINGS);
   if (cached?.files === files) return cached;
@@ -94,14 +96,6 @@ export async function findSettings(
   const settings = readSettings(root, machine, DEFAULT_SETTINGS);
   writeRecord(store, [FOLDERS.settings, name], { ...settings, files });
   return settings;
-}
-
-/** Null when there are none, which is usual. */
-function describeFiles(root: string, machine: Machine): string | null {
-  const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
-  const stats = paths.map((path) => statFile(path));
-  if (stats.every((stat) => stat === null)) return null;
-  return JSON.stringify(stats.map((stat, index) => (stat === null ? null : [paths[index], stat])));
 }
 
 /** Whether a PAUSE file stops all automation. */

@@ -123,12 +123,8 @@ function nameDelivery(key: string, number: number): string {
   return `${key}.${number}.json`;
 }
 
-const DEFERRED = {
-  agent: isText,
-  session: isText,
-  source: isOneOf('new', 'resume', 'clear', 'compaction'),
-  atMs: isNumber,
-};
+const SOURCE = isOneOf('new', 'resume', 'clear', 'compaction');
+const DEFERRED = { agent: isText, session: isText, source: SOURCE, atMs: isNumber };
 
 /** A delivery put off: the brief was not ready in time, or the agent would not have read it. */
 type DeferredDelivery = RecordOf<typeof DEFERRED>;
