@@ -102,6 +102,24 @@ export function hasErrno(error: unknown, ...codes: readonly string[]): error is 
   );
 }
 
+/** What `work` returns, or `instead` where it fails with one of these codes. */
+export function catchErrno<T, U>(codes: readonly string[], instead: U, work: () => T): T | U {
+  try {
+    return work();
+  } catch (error) {
+    if (hasErrno(error, ...codes)) return instead;
+    throw error;
+  }
+}
+
+/** False where the work fails with one of these codes. */
+export function attempt(work: () => void, ...codes: readonly string[]): boolean {
+  return catchErrno(codes, false, () => {
+    work();
+    return true;
+  });
+}
+
 export function isErrno(error: unknown): error is NodeJS.ErrnoException & { code: string } {
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }

@@ -12,13 +12,12 @@ export const Parted = v.strictObject({
 });
 export type Parted = v.InferOutput<typeof Parted>;
 
-export const Superseded = v.strictObject({
+const Superseded = v.strictObject({
   id: FactId,
   /** What says it now; the same id where the same fact has another status. */
   by: FactId,
   reason: Reason,
 });
-export type Superseded = v.InferOutput<typeof Superseded>;
 
 /** What became of the facts of the previous handover, and of the one that joined. Each is counted or named exactly once. */
 export const Chain = v.strictObject({
@@ -35,8 +34,7 @@ export type Chain = v.InferOutput<typeof Chain>;
 const Share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 
 /** From best to worst. */
-const RATINGS = ['Excellent', 'Good', 'Acceptable', 'Needs Improvement'] as const;
-export const Rating = v.picklist(RATINGS);
+export const Rating = v.picklist(['Excellent', 'Good', 'Acceptable', 'Needs Improvement']);
 export type Rating = v.InferOutput<typeof Rating>;
 
 /** How far a reader can count on a handover, one question each. 1 is best; an axis that does not apply is left out. */
@@ -80,7 +78,7 @@ export const Session = v.strictObject({
 export type Session = v.InferOutput<typeof Session>;
 
 /** What was taken out before the first write: kind of secret and how many. */
-export const Redaction = v.strictObject({
+const Redaction = v.strictObject({
   kind: v.string(),
   count: v.pipe(v.number(), v.integer(), v.minValue(1)),
 });

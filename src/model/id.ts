@@ -8,11 +8,9 @@ export function isHandoverId(text: string): boolean {
   return HANDOVER_ID.test(text);
 }
 
-const ID_PREFIX = /^[0-9][0-9a-z-]{0,19}$/;
-
 /** Whether an id could begin like this. */
 export function isIdPrefix(text: string): boolean {
-  return ID_PREFIX.test(text);
+  return /^[0-9][0-9a-z-]{0,19}$/.test(text);
 }
 
 /** Four base32 characters from three random bytes: 20 bits, so a store must still create exclusively. */

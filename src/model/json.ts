@@ -16,20 +16,14 @@ export function parseJson(text: string, what: string, limits: JsonLimits = RECOR
   if (text.length > limits.maxBytes) {
     throw new HandoverError('HANDOVER_JSON_INVALID', `${what} is larger than ${limits.maxBytes} bytes`);
   }
-  if (measureDepth(text, limits.maxDepth) > limits.maxDepth) {
-    throw new HandoverError(
-      'HANDOVER_JSON_INVALID',
-      `${what} is nested more than ${limits.maxDepth} levels deep`,
-    );
+  if (isDeeper(text, limits.maxDepth)) {
+    const message = `${what} is nested more than ${limits.maxDepth} levels deep`;
+    throw new HandoverError('HANDOVER_JSON_INVALID', message);
   }
-  const value = parseOrThrow(text, what);
-  if (/__proto__|\\u005f/i.test(text)) dropPrototypeKeys(value);
-  return value;
-}
-
-function parseOrThrow(text: string, what: string): unknown {
   try {
-    return JSON.parse(text);
+    const value: unknown = JSON.parse(text);
+    if (/__proto__|\\u005f/i.test(text)) dropPrototypeKeys(value);
+    return value;
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
     throw new HandoverError('HANDOVER_JSON_INVALID', `${what} is not valid JSON`, { cause });
@@ -43,10 +37,9 @@ const CLOSE_ARRAY = 0x5d;
 const OPEN_OBJECT = 0x7b;
 const CLOSE_OBJECT = 0x7d;
 
-/** Depth of the deepest bracket outside strings; stops counting one past `enough`. */
-function measureDepth(text: string, enough: number): number {
+/** Whether brackets outside strings are nested deeper than this. */
+function isDeeper(text: string, maxDepth: number): boolean {
   let depth = 0;
-  let deepest = 0;
   let inString = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -56,11 +49,10 @@ function measureDepth(text: string, enough: number): number {
     } else if (code === QUOTE) inString = true;
     else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       depth++;
-      if (depth > deepest) deepest = depth;
-      if (depth > enough) return depth;
+      if (depth > maxDepth) return true;
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--;
   }
-  return deepest;
+  return false;
 }
 
 function dropPrototypeKeys(root: unknown): void {

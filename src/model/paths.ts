@@ -22,18 +22,16 @@ export function locateInProject(
   home?: string,
 ): string {
   const path = toSlashes(text);
-  if (ABSOLUTE.test(path)) return relate(shortenHome(path, home), shortenHome(toSlashes(root), home));
-  return joinParts(trust === 'declared' ? '' : folder, path);
+  if (!ABSOLUTE.test(path)) return joinParts(trust === 'declared' ? '' : folder, path);
+  const whole = shortenHome(path, home);
+  const top = `${shortenHome(toSlashes(root), home)}/`;
+  return whole.startsWith(top) ? whole.slice(top.length) : whole;
 }
 
 /** With `~` for a home folder, whoever's it is: what was kept on another machine has its own. */
 function shortenHome(path: string, home: string | undefined): string {
   if (home !== undefined && path.startsWith(`${toSlashes(home)}/`)) return `~${path.slice(home.length)}`;
   return path.replace(HOMES, '~');
-}
-
-function relate(path: string, root: string): string {
-  return path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
 }
 
 /** Resolves `.` and `..`; a path that leads out of the folder keeps its `..`. */
@@ -49,5 +47,5 @@ export function joinParts(folder: string, path: string): string {
 
 /** Only what is Windows' own: elsewhere a backslash is a letter like any other. */
 export function toSlashes(path: string): string {
-  return /^(?:[A-Za-z]:\\|\\\\)|^[^/]*\\[^/]*$/.test(path) ? path.replaceAll('\\', '/') : path;
+  return WINDOWS_PATH.test(path) ? path.replaceAll('\\', '/') : path;
 }

@@ -21,14 +21,16 @@ export interface CacheDatabase {
 /** Caches that features keep in the store for themselves, by their names. */
 export const CACHES_OF_FEATURES = ['search', 'sessions', 'vectors'] as const;
 
-export function pathOfCache(folder: CacheFolder, { name }: Pick<CacheDatabase, 'name'>): string {
+export type CacheName = Pick<CacheDatabase, 'name'>;
+
+export function pathOfCache(folder: CacheFolder, { name }: CacheName): string {
   return join(folder.root, `${name}.sqlite`);
 }
 
-const SQLITE_CORRUPT = 11;
-const SQLITE_NOT_A_DATABASE = 26;
 const SQLITE_ERROR = 1;
 const SQLITE_READONLY = 8;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOT_A_DATABASE = 26;
 
 /** Raised when a row is not what was put in, or missing. */
 export class RowDamage extends Error {}
@@ -37,12 +39,7 @@ export class RowDamage extends Error {}
 export function isCacheDamage(error: unknown): boolean {
   if (error instanceof RowDamage) return true;
   const code = readSqlErrorCode(error);
-  return code === SQLITE_CORRUPT || code === SQLITE_NOT_A_DATABASE || code === SQLITE_ERROR;
-}
-
-/** Whether an error may say that the file was replaced by a new one while it was open: opening it again then helps. */
-export function isCacheReplaced(error: unknown): boolean {
-  return readSqlErrorCode(error) === SQLITE_READONLY;
+  return code === SQLITE_ERROR || code === SQLITE_CORRUPT || code === SQLITE_NOT_A_DATABASE;
 }
 
 /** Whether an error is SQLite's, of any kind: the cache cannot be used now, the files still can. */
@@ -61,16 +58,15 @@ export function openCacheFile(
   // SQLite opens these by itself where they stand, and would wait for the other end of a pipe.
   for (const companion of ['-journal', '-wal', '-shm']) measureRegularFile(`${path}${companion}`);
   const database = driver.open(path);
+  let isOfVersion = false;
   try {
     database.exec('PRAGMA busy_timeout = 2000; PRAGMA secure_delete = ON');
-    if (numberIn(database.prepare('PRAGMA user_version').get(), 'user_version') === cache.version)
-      return database;
-  } catch (error) {
-    database.close();
-    throw error;
+    const row = database.prepare('PRAGMA user_version').get();
+    isOfVersion = numberIn(row, 'user_version') === cache.version;
+    return isOfVersion ? database : null;
+  } finally {
+    if (!isOfVersion) database.close();
   }
-  database.close();
-  return null;
 }
 
 export function textIn(row: unknown, column: string): string {
@@ -88,7 +84,7 @@ function valueIn(row: unknown, column: string): unknown {
 }
 
 /** How a cache is kept: both are loaded only when they are needed. */
-export interface CacheKeeping {
+interface CacheKeeping {
   cache: CacheDatabase;
   /** Brings an open cache in line with the files, or throws what `isCacheDamage` knows. */
   update(database: SqlDatabase): void | Promise<void>;
@@ -107,7 +103,27 @@ export async function openCache(
   driver: SqlDriver,
   keeping: CacheKeeping,
 ): Promise<OpenCache> {
-  let database = await openOrRebuild(folder, driver, keeping);
+  const openUpdated = async (): Promise<SqlDatabase | null> => {
+    const opened = openCacheFile(folder, driver, keeping.cache);
+    try {
+      if (opened !== null) await keeping.update(opened);
+      return opened;
+    } catch (error) {
+      opened?.close();
+      throw error;
+    }
+  };
+  const rebuild = async (): Promise<SqlDatabase> => {
+    await keeping.rebuild();
+    // It may be the work of somebody else who came first, from before the last save of this process.
+    const built = await openUpdated();
+    if (built !== null) return built;
+    const message = `${pathOfCache(folder, keeping.cache)} cannot be built`;
+    throw new HandoverError('HANDOVER_STORE_DAMAGED', message, {
+      hint: 'Set HANDOVER_SQLITE=none to work without an index, and run: handover doctor',
+    });
+  };
+  let database = (await openUnlessDamaged(openUpdated)) ?? (await rebuild());
   let isOpen = true;
   const close = (): void => {
     if (isOpen) database.close();
@@ -121,7 +137,7 @@ export async function openCache(
       } catch (error) {
         if (!isCacheDamage(error)) throw error;
         close();
-        database = await rebuild(folder, driver, keeping);
+        database = await rebuild();
         isOpen = true;
         return question(database);
       }
@@ -131,46 +147,18 @@ export async function openCache(
 
 const MAX_REPLACEMENTS = 3;
 
-async function openOrRebuild(
-  folder: CacheFolder,
-  driver: SqlDriver,
-  keeping: CacheKeeping,
-): Promise<SqlDatabase> {
+async function openUnlessDamaged(open: () => Promise<SqlDatabase | null>): Promise<SqlDatabase | null> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const database = openCacheFile(folder, driver, keeping.cache);
-      if (database !== null) return await updateOrClose(database, keeping);
-      break;
+      return await open();
     } catch (error) {
-      if (isCacheReplaced(error) && attempt < MAX_REPLACEMENTS) continue;
+      // The file may have been replaced by a new one while it was open: opening it again then helps.
+      if (readSqlErrorCode(error) === SQLITE_READONLY && attempt < MAX_REPLACEMENTS) continue;
       if (!isCacheDamage(error)) throw error;
-      break;
+      return null;
     }
   }
-  return await rebuild(folder, driver, keeping);
 }
-
-async function updateOrClose(database: SqlDatabase, keeping: CacheKeeping): Promise<SqlDatabase> {
-  try {
-    await keeping.update(database);
-    return database;
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-}
-
-async function rebuild(folder: CacheFolder, driver: SqlDriver, keeping: CacheKeeping): Promise<SqlDatabase> {
-  await keeping.rebuild();
-  const database = openCacheFile(folder, driver, keeping.cache);
-  // It may be the work of somebody else who came first, from before the last save of this process.
-  if (database !== null) return await updateOrClose(database, keeping);
-  throw new HandoverError('HANDOVER_STORE_DAMAGED', `${pathOfCache(folder, keeping.cache)} cannot be built`, {
-    hint: 'Set HANDOVER_SQLITE=none to work without an index, and run: handover doctor',
-  });
-}
-
-export type CacheName = Pick<CacheDatabase, 'name'>;
 
 /** Hashing a larger file would cost more than the update that it follows. */
 const MAX_HASHED_BYTES = 8 * 1024 * 1024;
@@ -188,10 +176,8 @@ export function computeSeal(path: string): string {
   return `${sha256Hex(readRegularFile(path, MAX_HASHED_BYTES))}\n`;
 }
 
-export type SealState = 'intact' | 'broken' | 'none';
-
 /** Under the lock it is certain; without it, a writer may be between its commit and its seal. */
-export function checkCacheSeal(folder: CacheFolder, cache: CacheName): SealState {
+export function checkCacheSeal(folder: CacheFolder, cache: CacheName): 'intact' | 'broken' | 'none' {
   const seal = pathOfSeal(folder, cache);
   const path = pathOfCache(folder, cache);
   if (measureRegularFile(seal) === null || measureRegularFile(path) === null) return 'none';

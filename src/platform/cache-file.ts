@@ -1,17 +1,24 @@
 import {
-  closeSync,
   constants,
   fchmodSync,
   lstatSync,
   openSync,
   renameSync,
   rmSync,
+  type Stats,
   writeSync,
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
-import { hasErrno } from '../errors.ts';
-import { isAbandonedTemp, isTempName, makeQuickTempPath, makeTempPath, removeFile } from './durable-file.ts';
+import { attempt } from '../errors.ts';
+import {
+  isAbandonedTemp,
+  isTempName,
+  makeQuickTempPath,
+  makeTempPath,
+  removeFile,
+  useFile,
+} from './durable-file.ts';
 import { listFolder } from './folders.ts';
 
 /** Encoded data can be read by this version of Node only. */
@@ -51,21 +58,12 @@ function replace(path: string, parts: readonly Uint8Array[], temp: string): void
 
 function writeParts(path: string, parts: readonly Uint8Array[]): void {
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0);
-  const fd = openSync(path, flags, PRIVATE_FILE);
-  try {
+  useFile(openSync(path, flags, PRIVATE_FILE), (fd) => {
     fchmodSync(fd, PRIVATE_FILE);
     for (const part of parts) {
       for (let done = 0; done < part.length; ) done += writeSync(fd, part, done);
     }
-  } finally {
-    closeSync(fd);
-  }
-}
-
-interface CacheFile {
-  path: string;
-  bytes: number;
-  changedMs: number;
+  });
 }
 
 /** Removes the files that were not written for the longest time until the limits hold. `isKept` exempts a name. */
@@ -74,63 +72,45 @@ export function trimCacheFolder(
   limits: { files: number; bytes: number },
   isKept: (name: string) => boolean = () => false,
 ): void {
-  const files = listFolder(folder)
-    .filter((name) => !isKept(name))
-    .map((name) => join(folder, name))
-    .flatMap(describeCacheFile)
-    .sort(compareAge);
+  // Another process may be writing a temp file.
+  const isCounted = (path: string, stat: Stats): boolean =>
+    stat.isFile() && !isKept(basename(path)) && (!isTempName(basename(path)) || isAbandonedTemp(path));
   let bytes = 0;
-  for (const [index, file] of files.entries()) {
-    bytes += file.bytes;
-    if (index >= limits.files || bytes > limits.bytes) removeFile(file.path);
+  for (const [index, { path, stat }] of listByAge(folder, isCounted).entries()) {
+    bytes += stat.size;
+    if (index >= limits.files || bytes > limits.bytes) removeFile(path);
   }
 }
 
 /** Removes the folders in which nothing was written for the longest time until no more than `most` are left. */
 export function trimSubfolders(folder: string, most: number): void {
-  const dated = listFolder(folder)
-    .map((name) => join(folder, name))
-    .flatMap((path) => {
+  const folders = listByAge(folder, (_, stat) => stat.isDirectory());
+  for (const { path } of folders.slice(most)) rmSync(path, { recursive: true, force: true });
+}
+
+/** The newest first, without what another process has removed meanwhile. */
+function listByAge(
+  folder: string,
+  isCounted: (path: string, stat: Stats) => boolean,
+): { path: string; stat: Stats }[] {
+  return listFolder(folder)
+    .flatMap((name) => {
+      const path = join(folder, name);
       const stat = lstatSync(path, { throwIfNoEntry: false });
-      return stat?.isDirectory() === true ? [{ path, changedMs: stat.mtimeMs }] : [];
+      return stat !== undefined && isCounted(path, stat) ? [{ path, stat }] : [];
     })
-    .sort(compareAge);
-  for (const { path } of dated.slice(most)) rmSync(path, { recursive: true, force: true });
-}
-
-/** The newest first. */
-function compareAge(a: { path: string; changedMs: number }, b: { path: string; changedMs: number }): number {
-  return b.changedMs - a.changedMs || (a.path < b.path ? -1 : 1);
-}
-
-/** Another process may be writing a temp file, or have removed what was listed. */
-function describeCacheFile(path: string): CacheFile[] {
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined || !stat.isFile()) return [];
-  if (isTempName(basename(path)) && !isAbandonedTemp(path)) return [];
-  return [{ path, bytes: stat.size, changedMs: stat.mtimeMs }];
+    .sort((a, b) => b.stat.mtimeMs - a.stat.mtimeMs || (a.path < b.path ? -1 : 1));
 }
 
 /** Creates a small file; false when it exists. Nothing is flushed. */
 export function createCacheFile(path: string, text: string): boolean {
-  try {
-    writeParts(path, [Buffer.from(text)]);
-    return true;
-  } catch (error) {
-    if (hasErrno(error, 'EEXIST')) return false;
-    throw error;
-  }
+  return attempt(() => writeParts(path, [Buffer.from(text)]), 'EEXIST');
 }
 
 /** Appends one line in one write. Nothing is flushed. */
 export function appendPrivateLine(path: string, line: string): void {
   const flags = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | (constants.O_NOFOLLOW ?? 0);
-  const fd = openSync(path, flags, PRIVATE_FILE);
-  try {
-    writeSync(fd, `${line}\n`);
-  } finally {
-    closeSync(fd);
-  }
+  useFile(openSync(path, flags, PRIVATE_FILE), (fd) => writeSync(fd, `${line}\n`));
 }
 
 /** Moves a file over another one. Nothing is flushed. */

@@ -17,12 +17,6 @@ export interface CachedProgram {
   pack(warmth: number): Uint8Array[];
 }
 
-interface CodeCache {
-  path: string | null;
-  /** Differs whenever a source does: V8 itself checks only its own version and the length of a source. */
-  build: string;
-}
-
 type Exports = Readonly<Record<string, unknown>>;
 
 interface CacheContent {
@@ -36,9 +30,13 @@ const MAX_BYTES = 16 * 1024 * 1024;
 
 /**
  * Loads the entry and the files beside it that it requires; Node's own loader would compile them each time. Each file is a
- * function of `exports`, `require` and `__filename`, in ASCII.
+ * function of `exports`, `require` and `__filename`, in ASCII. `build` differs whenever a source does: V8 itself checks
+ * only its own version and the length of a source.
  */
-export function openCachedProgram(entry: string, { path, build }: CodeCache): CachedProgram {
+export function openCachedProgram(
+  entry: string,
+  { path, build }: { path: string | null; build: string },
+): CachedProgram {
   const cached = path === null ? null : readCacheContent(path, build);
   const folder = dirname(entry);
   const requireOther = createRequire(entry);
@@ -47,7 +45,7 @@ export function openCachedProgram(entry: string, { path, build }: CodeCache): Ca
   const state = { warmth: cached?.warmth ?? -1, isIncomplete: false };
 
   const requireAny = (id: string): unknown => {
-    if (isLocalFile(id)) return load(basename(id));
+    if (id.startsWith('./') && id.endsWith('.cjs')) return load(basename(id));
     return SLOW.has(id) ? requireLazily(() => requireOther(id)) : requireOther(id);
   };
 
@@ -102,10 +100,6 @@ function requireLazily(load: () => object): object {
       },
     },
   );
-}
-
-function isLocalFile(id: string): boolean {
-  return id.startsWith('./') && id.endsWith('.cjs');
 }
 
 /**

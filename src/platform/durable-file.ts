@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { HandoverError, hasErrno, isErrno } from '../errors.ts';
+import { attempt, catchErrno, HandoverError, hasErrno, isErrno } from '../errors.ts';
 import { sleep } from './machine.ts';
 import { describeSelf, formatIdentity, isAlive, parseIdentity } from './process-identity.ts';
 
@@ -31,6 +31,7 @@ interface FileAccess {
   mode: number | 'usual';
   owner?: { uid: number; gid: number };
 }
+const PRIVATE: FileAccess = { mode: PRIVATE_FILE };
 
 /**
  * Replaces a file: the path holds the old content or the new one at every instant, also after power loss, and the
@@ -39,7 +40,7 @@ interface FileAccess {
 export function writeFileDurably(
   path: string,
   data: string | Uint8Array,
-  access: FileAccess = { mode: PRIVATE_FILE },
+  access: FileAccess = PRIVATE,
 ): void {
   const temp = writeTemp(path, data, access);
   discardOnFailure(temp, () => renameWithRetry(temp, path));
@@ -59,7 +60,7 @@ export function createFileDurably(
   data: string | Uint8Array,
   takeTurns: TakeTurns = (work) => work(),
 ): boolean {
-  const temp = writeTemp(path, data);
+  const temp = writeTemp(path, data, PRIVATE);
   const created = discardOnFailure(temp, () => linkExclusively(temp, path, takeTurns));
   discard(temp);
   if (!created) return false;
@@ -77,17 +78,18 @@ export function createFileDurably(
  * disk or a power cut, is closed first, so that it cannot swallow this one.
  */
 export function appendLineDurably(path: string, line: string): void {
-  const { fd, created } = openForAppend(path);
-  try {
+  const flags = constants.O_RDWR | constants.O_APPEND;
+  const existing = catchErrno(['ENOENT'], null, () => openNoFollow(path, flags));
+  useFile(existing ?? openNoFollow(path, flags | constants.O_CREAT), (fd) => {
+    if (existing === null) fchmodSync(fd, PRIVATE_FILE);
     const size = regularSize(fd, path);
-    const bytes = Buffer.from(`${endsInNewline(fd, size) ? '' : '\n'}${line}\n`);
+    const isClosed = size === 0 || readAt(fd, size - 1, 1)[0] === 0x0a;
+    const bytes = Buffer.from(`${isClosed ? '' : '\n'}${line}\n`);
     const written = writeSync(fd, bytes);
     if (written !== bytes.length) throw shortWrite(path, written, bytes.length);
     fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
-  if (created) syncFolder(dirname(path));
+  });
+  if (existing === null) syncFolder(dirname(path));
 }
 
 /** Reads a whole regular file: a link, a pipe or a device is refused, and never waited for. */
@@ -116,8 +118,13 @@ export function readFileTail(path: string, maxBytes: number): Buffer {
 
 function withRegularFile<T>(path: string, flags: number, work: (fd: number, size: number) => T): T {
   const fd = openNoFollow(path, flags);
+  return useFile(fd, () => work(fd, regularSize(fd, path)));
+}
+
+/** Closes an open file after the work. */
+export function useFile<T>(fd: number, work: (fd: number) => T): T {
   try {
-    return work(fd, regularSize(fd, path));
+    return work(fd);
   } finally {
     closeSync(fd);
   }
@@ -125,13 +132,7 @@ function withRegularFile<T>(path: string, flags: number, work: (fd: number, size
 
 /** False when there was no such file. */
 export function removeFile(path: string): boolean {
-  try {
-    unlinkSync(path);
-    return true;
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return false;
-    throw error;
-  }
+  return attempt(() => unlinkSync(path), 'ENOENT');
 }
 
 /** Moves a file within one file system and makes both folders durable. The rename is the commit point. */
@@ -173,12 +174,7 @@ export function identifyFile(path: string): string | null {
 export function syncFolder(path: string): void {
   // Windows has no way to flush a folder; its file systems journal names on their own.
   if (process.platform === 'win32') return;
-  const fd = openSync(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0));
-  try {
-    fsyncSync(fd);
-  } finally {
-    closeSync(fd);
-  }
+  useFile(openSync(path, constants.O_RDONLY | (constants.O_DIRECTORY ?? 0)), fsyncSync);
 }
 
 /** Creates an empty private file if there is none, whatever the umask. */
@@ -219,39 +215,23 @@ export function makeQuickTempPath(path: string): string {
   return join(dirname(path), `.${basename(path)}.${process.pid}-${process.hrtime.bigint()}.0.tmp`);
 }
 
-function writeTemp(
-  path: string,
-  data: string | Uint8Array,
-  access: FileAccess = { mode: PRIVATE_FILE },
-): string {
+function writeTemp(path: string, data: string | Uint8Array, { mode, owner }: FileAccess): string {
   const bytes = typeof data === 'string' ? Buffer.from(data) : data;
   const temp = makeTempPath(path);
-  const fd = openSync(
-    temp,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW,
-    access.mode === 'usual' ? USUAL_FILE : PRIVATE_FILE,
-  );
-  return discardOnFailure(temp, () => {
-    try {
-      setAccess(fd, access);
-      writeAll(fd, bytes);
-      const { size } = fstatSync(fd);
-      if (size !== bytes.length) throw shortWrite(path, size, bytes.length);
-      fsyncSync(fd);
-    } finally {
-      closeSync(fd);
-    }
-    return temp;
-  });
-}
-
-/** Changing the owner can take bits off the mode, so the mode comes last. */
-function setAccess(fd: number, { mode, owner }: FileAccess): void {
-  const made = fstatSync(fd);
-  if (owner !== undefined && (made.uid !== owner.uid || made.gid !== owner.gid)) {
-    fchownSync(fd, owner.uid, owner.gid);
-  }
-  if (mode !== 'usual') fchmodSync(fd, mode);
+  const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW;
+  const fd = openSync(temp, flags, mode === 'usual' ? USUAL_FILE : PRIVATE_FILE);
+  const fill = (): void => {
+    const { uid, gid } = fstatSync(fd);
+    // Changing the owner can take bits off the mode, so the mode comes last.
+    if (owner !== undefined && (uid !== owner.uid || gid !== owner.gid)) fchownSync(fd, owner.uid, owner.gid);
+    if (mode !== 'usual') fchmodSync(fd, mode);
+    writeAll(fd, bytes);
+    const { size } = fstatSync(fd);
+    if (size !== bytes.length) throw shortWrite(path, size, bytes.length);
+    fsyncSync(fd);
+  };
+  discardOnFailure(temp, () => useFile(fd, fill));
+  return temp;
 }
 
 /** `writeSync` may stop short without an error, as on a disk that fills up; the next call then says why. */
@@ -302,16 +282,14 @@ function linkExclusively(temp: string, path: string, takeTurns: TakeTurns): bool
     return true;
   } catch (error) {
     if (hasErrno(error, 'EEXIST')) return false;
-    if (hasErrno(error, ...NO_HARD_LINKS)) return takeTurns(() => renameToFree(temp, path));
-    throw error;
+    if (!hasErrno(error, ...NO_HARD_LINKS)) throw error;
   }
-}
-
-/** Reserving the name with an empty file would show readers a damaged one, and leave it to them after a crash. */
-function renameToFree(temp: string, path: string): boolean {
-  if (lstatSync(path, { throwIfNoEntry: false }) !== undefined) return false;
-  renameWithRetry(temp, path);
-  return true;
+  // Reserving the name with an empty file would show readers a damaged one, and leave it to them after a crash.
+  return takeTurns(() => {
+    const isFree = lstatSync(path, { throwIfNoEntry: false }) === undefined;
+    if (isFree) renameWithRetry(temp, path);
+    return isFree;
+  });
 }
 
 /** On Windows a rename fails while a scanner or indexer briefly holds the file open. */
@@ -326,18 +304,6 @@ function renameWithRetry(from: string, to: string): void {
       sleep(attempt * 10);
     }
   }
-}
-
-function openForAppend(path: string): { fd: number; created: boolean } {
-  const flags = constants.O_RDWR | constants.O_APPEND;
-  try {
-    return { fd: openNoFollow(path, flags), created: false };
-  } catch (error) {
-    if (!hasErrno(error, 'ENOENT')) throw error;
-  }
-  const fd = openNoFollow(path, flags | constants.O_CREAT);
-  fchmodSync(fd, PRIVATE_FILE);
-  return { fd, created: true };
 }
 
 function openNoFollow(path: string, flags: number): number {
@@ -355,13 +321,6 @@ function regularSize(fd: number, path: string): number {
   return stat.size;
 }
 
-function endsInNewline(fd: number, size: number): boolean {
-  if (size === 0) return true;
-  const last = Buffer.alloc(1);
-  readSync(fd, last, 0, 1, size - 1);
-  return last[0] === 0x0a;
-}
-
 function notRegular(path: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, {
     hint: 'A link, pipe or device stands where the store keeps a file. Move it away, then run: handover doctor',
@@ -370,11 +329,8 @@ function notRegular(path: string, cause?: unknown): HandoverError {
 }
 
 function shortWrite(path: string, written: number, wanted: number): HandoverError {
-  return new HandoverError(
-    'HANDOVER_DISK_FULL',
-    `only ${written} of ${wanted} bytes of ${path} were written`,
-    {
-      hint: 'Free some space on that disk and try again; what was there before is unchanged.',
-    },
-  );
+  const message = `only ${written} of ${wanted} bytes of ${path} were written`;
+  return new HandoverError('HANDOVER_DISK_FULL', message, {
+    hint: 'Free some space on that disk and try again; what was there before is unchanged.',
+  });
 }

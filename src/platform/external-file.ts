@@ -8,8 +8,7 @@ import {
   readSync,
   statSync,
 } from 'node:fs';
-import * as zlib from 'node:zlib';
-import { hasErrno } from '../errors.ts';
+import { catchErrno } from '../errors.ts';
 import { OUT_OF_REACH } from './folders.ts';
 
 /* Files of other programs. What cannot be read counts as missing. */
@@ -49,12 +48,7 @@ export function statFile(path: string): FileStat | null {
 
 /** Without throwing for missing files: most files that a hook looks for are missing. */
 function statOrNull(path: string): BigIntStats | null {
-  try {
-    return statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null;
-  } catch (error) {
-    if (hasErrno(error, ...UNREADABLE)) return null;
-    throw error;
-  }
+  return catchErrno(UNREADABLE, null, () => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null);
 }
 
 const END_BYTES = 64 * 1024;
@@ -77,13 +71,9 @@ export function readTail(path: string, maxBytes: number): string | null {
 }
 
 function withFile<T>(path: string, work: (fd: number, stat: BigIntStats) => T): T | null {
-  let fd: number;
-  try {
-    fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    if (hasErrno(error, ...UNREADABLE)) return null;
-    throw error;
-  }
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+  const fd = catchErrno(UNREADABLE, null, () => openSync(path, flags));
+  if (fd === null) return null;
   try {
     const stat = fstatSync(fd, { bigint: true });
     return stat.isFile() ? work(fd, stat) : null;
@@ -104,16 +94,13 @@ function fill(fd: number, buffer: Buffer, from: number): Buffer {
 
 /** The names in a folder, in no order. */
 export function listNames(folder: string): string[] {
-  try {
-    return readdirSync(folder);
-  } catch (error) {
-    if (hasErrno(error, ...UNREADABLE)) return [];
-    throw error;
-  }
+  return catchErrno(UNREADABLE, [], () => readdirSync(folder));
 }
 
 /** The content of a zstd file; null when this Node cannot decompress it or the bytes are damaged. */
 export function decompressZstd(bytes: Buffer, maxBytes: number): Buffer | null {
+  // Loaded here: most commands and every hook load this file, and nothing else of theirs needs zlib.
+  const zlib = process.getBuiltinModule?.('node:zlib') ?? {};
   const decompress: unknown = Reflect.get(zlib, 'zstdDecompressSync');
   if (typeof decompress !== 'function') return null;
   try {

@@ -12,17 +12,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { attempt, catchErrno, HandoverError } from '../errors.ts';
 import { syncFolder } from './durable-file.ts';
+
+const MISSING = ['ENOENT', 'ENOTDIR'];
 
 /** The names in a folder, in no order; none when it does not exist. */
 export function listFolder(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return [];
-    throw error;
-  }
+  return catchErrno(MISSING, [], () => readdirSync(path));
 }
 
 /** Some file systems store times in steps of two seconds: a second change within a step leaves the time as it was. */
@@ -33,14 +30,9 @@ const COARSEST_STEP_MS = 2000;
  * might not show, and for a missing folder.
  */
 export function readFolderState(path: string): string | null {
-  try {
-    const { mtimeMs, ino } = statSync(path);
-    const settled = Date.now() - mtimeMs > COARSEST_STEP_MS;
-    return settled ? `${ino}:${mtimeMs}` : null;
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return null;
-    throw error;
-  }
+  const stat = catchErrno(MISSING, null, () => statSync(path));
+  const isSettled = stat !== null && Date.now() - stat.mtimeMs > COARSEST_STEP_MS;
+  return isSettled ? `${stat.ino}:${stat.mtimeMs}` : null;
 }
 
 const PRIVATE_FOLDER = 0o700;
@@ -55,43 +47,33 @@ const NEW = 0o1000;
  * last one. Below the root no link is followed: whoever can plant one there must not choose where we write.
  */
 export function ensurePrivateFolder(root: string, ...parts: readonly string[]): string {
-  let path = root;
-  ensureFolder(path);
-  for (const part of parts) {
-    path = join(path, part);
+  ensureFolder(root);
+  return parts.reduce((parent, part) => {
+    const path = join(parent, part);
     ensureFolder(path);
-  }
-  return path;
+    return path;
+  }, root);
 }
 
 function ensureFolder(path: string): void {
-  const stat = lstatOrNull(path);
-  if (stat === null) {
-    createFolder(path);
-    return;
-  }
-  assertOwnFolder(path, stat);
-  if (process.platform === 'win32') return;
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) createFolder(path);
+  else assertOwnFolder(path, stat);
+  if (stat === undefined || process.platform === 'win32') return;
   if ((stat.mode & NEW) !== 0) finishFolder(path);
   else if ((stat.mode & 0o077) !== 0) chmodSync(path, PRIVATE_FOLDER);
 }
 
 function createFolder(path: string): void {
   ensureParent(dirname(path));
-  try {
-    mkdirSync(path, PRIVATE_FOLDER | NEW);
-  } catch (error) {
-    if (!hasErrno(error, 'EEXIST')) throw error;
-    ensureFolder(path);
-    return;
-  }
-  finishFolder(path);
+  if (attempt(() => mkdirSync(path, PRIVATE_FOLDER | NEW), 'EEXIST')) finishFolder(path);
+  else ensureFolder(path);
 }
 
 /** Folders above the root are not checked, except one that was just made for it. */
 function ensureParent(path: string): void {
-  const stat = lstatOrNull(path);
-  if (stat === null) createFolder(path);
+  const stat = lstatSync(path, { throwIfNoEntry: false });
+  if (stat === undefined) createFolder(path);
   else if ((stat.mode & 0o1777) === (PRIVATE_FOLDER | NEW) && stat.uid === process.getuid?.())
     finishFolder(path);
 }
@@ -107,24 +89,22 @@ function assertOwnFolder(path: string, stat: Stats): void {
       hint: 'A link or a file stands where the store keeps a folder. Move it away, or set HANDOVER_HOME to the real folder.',
     });
   }
-  const user = process.getuid?.();
-  if (user !== undefined && stat.uid !== user) {
+  if (!isOwn(stat)) {
     throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} belongs to another user`, {
       hint: 'Set HANDOVER_HOME to a folder of your own, or give this one back with chown.',
     });
   }
 }
 
-function lstatOrNull(path: string): Stats | null {
-  return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+function isOwn(stat: Stats): boolean {
+  const user = process.getuid?.();
+  return user === undefined || stat.uid === user;
 }
-
-type EntryKind = 'file' | 'folder' | 'link' | 'other';
 
 export interface Entry {
   path: string;
   name: string;
-  kind: EntryKind;
+  kind: 'file' | 'folder' | 'link' | 'other';
   mode: number;
   /** False for what another user owns; true on systems without owners. */
   own: boolean;
@@ -137,33 +117,14 @@ export function* surveyFolder(root: string): Iterable<Entry> {
     const { path } = next;
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat === undefined) continue;
-    const entry = describeEntry(next, stat);
-    yield entry;
-    if (entry.kind === 'folder')
-      open.push(...listEntries(path).map((name) => ({ path: join(path, name), name })));
+    yield { ...next, kind: kindOf(stat), mode: stat.mode & 0o777, own: isOwn(stat) };
+    if (!stat.isDirectory()) continue;
+    const names = catchErrno(['ENOENT', 'EACCES', 'EPERM'], [], () => readdirSync(path));
+    open.push(...names.map((name) => ({ path: join(path, name), name })));
   }
 }
 
-function listEntries(path: string): string[] {
-  try {
-    return readdirSync(path);
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'EACCES', 'EPERM')) return [];
-    throw error;
-  }
-}
-
-function describeEntry(place: { path: string; name: string }, stat: Stats): Entry {
-  const user = process.getuid?.();
-  return {
-    ...place,
-    kind: kindOf(stat),
-    mode: stat.mode & 0o777,
-    own: user === undefined || stat.uid === user,
-  };
-}
-
-function kindOf(stat: Stats): EntryKind {
+function kindOf(stat: Stats): Entry['kind'] {
   if (stat.isFile()) return 'file';
   if (stat.isDirectory()) return 'folder';
   return stat.isSymbolicLink() ? 'link' : 'other';
@@ -171,8 +132,8 @@ function kindOf(stat: Stats): EntryKind {
 
 /** Whether others can access it. On Windows modes do not show that. */
 export function isTooOpen(entry: Entry): boolean {
-  if (process.platform === 'win32') return false;
-  return entry.kind === 'folder' || entry.kind === 'file' ? (entry.mode & 0o077) !== 0 : false;
+  const hasMode = process.platform !== 'win32' && (entry.kind === 'folder' || entry.kind === 'file');
+  return hasMode && (entry.mode & 0o077) !== 0;
 }
 
 export function makePrivate(entry: Entry): void {
@@ -208,12 +169,7 @@ export const OUT_OF_REACH: readonly string[] = [
 
 /** The canonical path, without links and in the case that the file system stores; null if out of reach. */
 export function resolveRealPath(path: string): string | null {
-  try {
-    return realpathSync.native(path);
-  } catch (error) {
-    if (hasErrno(error, ...OUT_OF_REACH)) return null;
-    throw error;
-  }
+  return catchErrno(OUT_OF_REACH, null, () => realpathSync.native(path));
 }
 
 /** Follows links, as the two below do. */
@@ -236,10 +192,5 @@ export function requireFolder(path: string): string {
 }
 
 function statOrNull(path: string): Stats | null {
-  try {
-    return statSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch (error) {
-    if (hasErrno(error, ...OUT_OF_REACH)) return null;
-    throw error;
-  }
+  return catchErrno(OUT_OF_REACH, null, () => statSync(path, { throwIfNoEntry: false }) ?? null);
 }

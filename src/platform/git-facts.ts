@@ -12,6 +12,7 @@ type StatusFacts = Omit<GitFacts, 'operation' | 'commits'>;
 const MAX_CHANGED = 500;
 const MAX_COMMITS = 10;
 const MAX_SUBJECT_CHARACTERS = 200;
+const MAX_LOG_BYTES = 4 * 1024 * 1024;
 
 /**
  * The state of a worktree; null outside git, in a bare repository and without git. Where git cannot list the changes,
@@ -28,7 +29,12 @@ export function readGitFacts(
   const status = readStatus(git);
   const commits = status?.head === null ? [] : readCommits(git);
   return {
-    ...(status ?? describeWithoutStatus(readBranch(git), commits[0]?.hash ?? null)),
+    ...(status ?? {
+      ...parseStatus(new Uint8Array(), 0),
+      ...UNKNOWN_CHANGES,
+      branch: readBranch(git),
+      head: commits[0]?.hash ?? null,
+    }),
     operation: findOperation(repository.gitDir),
     commits,
   };
@@ -39,32 +45,26 @@ export function readGitFacts(
  * at another commit still shows as modified.
  */
 const STATUS = [
-  'status',
-  '--porcelain=v2',
-  '--branch',
-  '--ahead-behind',
-  '-z',
-  '--untracked-files=normal',
-  '--ignored=no',
-  '--renames',
-  '--ignore-submodules=dirty',
+  ...['status', '--porcelain=v2', '--branch', '--ahead-behind', '-z'],
+  ...['--untracked-files=normal', '--ignored=no', '--renames', '--ignore-submodules=dirty'],
 ];
 
 function readStatus(git: GitOptions): StatusFacts | null {
   const result = runGitOrNull(STATUS, git);
   if (result === null || (result.status !== 0 && !result.truncated)) return null;
   const facts = parseStatus(result.stdout, MAX_CHANGED);
-  return result.truncated ? { ...facts, changed_total: null, changed_cut: true } : facts;
+  return result.truncated ? { ...facts, ...UNKNOWN_CHANGES } : facts;
 }
 
-function describeWithoutStatus(branch: string | null, head: string | null): StatusFacts {
-  return { ...parseStatus(new Uint8Array(), 0), branch, head, changed_total: null, changed_cut: true };
-}
+const UNKNOWN_CHANGES = { changed_total: null, changed_cut: true };
 
 /** The trailer of our commits that contain only memory. */
 export const MEMORY_TRAILER = 'Handover: memory';
 
-/** Makes `git log` skip those commits, whatever pattern type the user has configured. */
+/**
+ * Makes `git log` skip those commits, whatever pattern type the user has configured: listed in memory, they would
+ * change it, and so lead to another one.
+ */
 export const NOT_OF_MEMORY: readonly string[] = [
   '--basic-regexp',
   '--invert-grep',
@@ -73,44 +73,26 @@ export const NOT_OF_MEMORY: readonly string[] = [
 
 /** The form in which `splitRecords` and `parseCommit` read the output of `git log`, whatever is configured. */
 const COMMIT_RECORDS: readonly string[] = [
-  '-z',
-  '--format=tformat:%H %ct %s',
-  '--encoding=UTF-8',
-  '--no-ext-diff',
-  '--no-textconv',
-  '--no-notes',
-  '--no-color',
-  '--no-show-signature',
-];
-
-/** Without commits of memory: listed in memory, they would change it, and so lead to another one. */
-const LOG = [
-  'log',
-  ...NOT_OF_MEMORY,
-  `--max-count=${MAX_COMMITS}`,
-  ...COMMIT_RECORDS,
-  '--no-patch',
-  'HEAD',
-  '--',
+  ...['-z', '--format=tformat:%H %ct %s', '--encoding=UTF-8', '--no-ext-diff', '--no-textconv'],
+  ...['--no-notes', '--no-color', '--no-show-signature'],
 ];
 
 function readCommits(git: GitOptions): Commit[] {
-  const result = runGitOrNull(LOG, { ...git, maxBytes: 4 * 1024 * 1024 });
-  if (result === null) return [];
-  return [...splitRecords(result.stdout)].flatMap((record) => parseCommit(record));
+  const count = `--max-count=${MAX_COMMITS}`;
+  const log = ['log', ...NOT_OF_MEMORY, count, ...COMMIT_RECORDS, '--no-patch', 'HEAD', '--'];
+  const result = runGitOrNull(log, { ...git, maxBytes: MAX_LOG_BYTES });
+  return result === null ? [] : [...splitRecords(result.stdout)].flatMap(parseCommit);
 }
 
 function parseCommit(record: Buffer): Commit[] {
   const [, hash, seconds, subject] = /^([0-9a-f]{40,64}) (-?\d+) (.*)$/s.exec(record.toString('utf8')) ?? [];
   if (hash === undefined || subject === undefined) return [];
-  return [{ hash, at: formatTimestamp(Number(seconds) * 1000), subject: cutSubject(cleanLine(subject)) }];
+  const shown = cutCharacters(cleanLine(subject), MAX_SUBJECT_CHARACTERS);
+  return [{ hash, at: formatTimestamp(Number(seconds) * 1000), subject: shown }];
 }
 
-function cutSubject(subject: string): string {
-  return [...subject.slice(0, 2 * MAX_SUBJECT_CHARACTERS)]
-    .slice(0, MAX_SUBJECT_CHARACTERS)
-    .join('')
-    .trimEnd();
+export function cutCharacters(text: string, most: number): string {
+  return [...text.slice(0, 2 * most)].slice(0, most).join('').trimEnd();
 }
 
 function readBranch(git: GitOptions): string | null {
@@ -146,7 +128,7 @@ interface TrackedChange {
 export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
   const headers = new Map<string, string>();
   const conflicted: string[] = [];
-  const tracked: TrackedChange[] = [];
+  const changes: TrackedChange[] = [];
   const untracked: string[] = [];
   let total = 0;
   const records = splitRecords(bytes);
@@ -166,9 +148,19 @@ export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
     if (kind === '?') addWithin(untracked, limit, () => path.toString('utf8'));
     else if (kind === 'u') addWithin(conflicted, limit, () => path.toString('utf8'));
     else
-      addWithin(tracked, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
+      addWithin(changes, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
   }
-  return { ...describeBranch(headers), ...cutChanges({ conflicted, tracked, untracked }, total, limit) };
+  const tracked = changes.slice(0, limit - conflicted.length);
+  const listed = conflicted.length + tracked.length;
+  return {
+    ...describeBranch(headers),
+    staged: tracked.flatMap(({ staged }) => staged ?? []),
+    unstaged: tracked.flatMap(({ unstaged }) => unstaged ?? []),
+    untracked: untracked.slice(0, limit - listed),
+    conflicted,
+    changed_total: total,
+    changed_cut: Math.min(listed + untracked.length, limit) < total,
+  };
 }
 
 /** How many space-separated fields stand before the path, by the kind of record. */
@@ -237,30 +229,6 @@ function describeBranch(
   };
 }
 
-interface Changes {
-  conflicted: string[];
-  tracked: TrackedChange[];
-  untracked: string[];
-}
-
-function cutChanges(
-  changes: Changes,
-  total: number,
-  limit: number,
-): Pick<StatusFacts, 'staged' | 'unstaged' | 'untracked' | 'conflicted' | 'changed_total' | 'changed_cut'> {
-  const conflicted = changes.conflicted.slice(0, limit);
-  const tracked = changes.tracked.slice(0, limit - conflicted.length);
-  const untracked = changes.untracked.slice(0, limit - conflicted.length - tracked.length);
-  return {
-    staged: tracked.flatMap(({ staged }) => staged ?? []),
-    unstaged: tracked.flatMap(({ unstaged }) => unstaged ?? []),
-    untracked,
-    conflicted,
-    changed_total: total,
-    changed_cut: conflicted.length + tracked.length + untracked.length < total,
-  };
-}
-
 /** The history of a file, or of the files below a folder or matching a pattern. */
 export interface FileHistory {
   /** The commits that changed it, the newest first. */
@@ -279,7 +247,6 @@ interface HistoryQuestion {
 }
 
 const HISTORY_TIMEOUT_MS = 3000;
-const HISTORY_BYTES = 4 * 1024 * 1024;
 
 /** Empty where git does not know the file, is missing, or takes too long. */
 export function readFileHistory(root: string, asked: HistoryQuestion, machine: Machine): FileHistory {
@@ -302,7 +269,7 @@ export function readFileHistory(root: string, asked: HistoryQuestion, machine: M
     env: machine.env,
     variables: { [magic]: '1' },
     timeoutMs: HISTORY_TIMEOUT_MS,
-    maxBytes: HISTORY_BYTES,
+    maxBytes: MAX_LOG_BYTES,
   });
   if (result === null || result.status !== 0) return { commits: [], earlierNames: [] };
   const history = parseHistory(result.stdout);

@@ -24,20 +24,10 @@ export interface GitOptions {
 const TIMEOUT_MS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
 
-/** Variables that say where the user's own settings are. Every other GIT_* redirects git, or makes it run something. */
-const KEPT = new Set([
-  'GIT_CONFIG_GLOBAL',
-  'GIT_CONFIG_SYSTEM',
-  'GIT_CONFIG_NOSYSTEM',
-  'GIT_CEILING_DIRECTORIES',
-]);
+/** GIT_* variables that say where the user's own settings are. Every other GIT_* redirects git, or makes it run something. */
+const KEPT = new Set(['CONFIG_GLOBAL', 'CONFIG_SYSTEM', 'CONFIG_NOSYSTEM', 'CEILING_DIRECTORIES']);
 
-const FIXED_ENV: Env = {
-  LC_ALL: 'C',
-  GIT_TERMINAL_PROMPT: '0',
-  GIT_OPTIONAL_LOCKS: '0',
-  GIT_PAGER: 'cat',
-};
+const FIXED_ENV: Env = { LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', GIT_OPTIONAL_LOCKS: '0', GIT_PAGER: 'cat' };
 
 /** A partial clone fetches what it lacks by whatever command its configuration names. Reading never needs a remote. */
 const OFFLINE_ENV: Env = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };
@@ -61,30 +51,10 @@ const FIXED_CONFIG = [
 const NO_HOOKS = 'core.hooksPath=/dev/null';
 
 /** Commands that read no file of the worktree, so that no content filter can be asked for. */
-const FILTER_FREE = new Set([
-  'rev-parse',
-  'config',
-  'log',
-  'symbolic-ref',
-  'cat-file',
-  'check-ignore',
-  'check-ref-format',
-  'commit-tree',
-  'diff-tree',
-  'fast-import',
-  'fetch',
-  'ls-files',
-  'ls-tree',
-  'merge-base',
-  'merge-file',
-  'push',
-  'read-tree',
-  'remote',
-  'rev-list',
-  'update-ref',
-  'var',
-  'worktree',
-  'write-tree',
+const FILTER_FREE: ReadonlySet<string> = new Set([
+  ...['rev-parse', 'config', 'log', 'symbolic-ref', 'cat-file', 'check-ignore', 'check-ref-format'],
+  ...['commit-tree', 'diff-tree', 'fast-import', 'fetch', 'ls-files', 'ls-tree', 'merge-base', 'merge-file'],
+  ...['push', 'read-tree', 'remote', 'rev-list', 'update-ref', 'var', 'worktree', 'write-tree'],
 ]);
 
 /**
@@ -96,7 +66,10 @@ const FILTER_FREE = new Set([
 export function runGit(args: readonly string[], options: GitOptions): ProgramResult {
   const [command = ''] = args;
   const filters = FILTER_FREE.has(command) ? [] : findRepositoryFilters(options);
-  return spawnGit([...filters.flatMap((name) => disarmFilter(name)), ...args], options);
+  const disarmed = filters.flatMap((name) =>
+    ['clean=', 'process=', 'smudge=', 'required=false'].flatMap((end) => ['-c', `filter.${name}.${end}`]),
+  );
+  return spawnGit([...disarmed, ...args], options);
 }
 
 /** Null when git timed out, or could not be run safely. */
@@ -126,12 +99,11 @@ function spawnGit(args: readonly string[], options: GitOptions): ProgramResult {
 function hardenEnv(env: Env): Env {
   const kept = Object.entries(env).filter(([key]) => {
     const name = key.toUpperCase();
-    return name !== 'SSH_ASKPASS' && (!name.startsWith('GIT_') || KEPT.has(name));
+    return name !== 'SSH_ASKPASS' && (!name.startsWith('GIT_') || KEPT.has(name.slice('GIT_'.length)));
   });
   return { ...Object.fromEntries(kept), ...FIXED_ENV };
 }
 
-const FILTER_PREFIX = 'filter.';
 /** More than any project has, and far from the longest command line. */
 const MAX_FILTERS = 100;
 
@@ -141,54 +113,30 @@ const MAX_FILTERS = 100;
  */
 function findRepositoryFilters(options: GitOptions): string[] {
   // The pattern is open at the end, so that no byte in a name can keep it from matching.
-  const query = [
-    'config',
-    '--includes',
-    '--null',
-    '--show-scope',
-    '--name-only',
-    '--get-regexp',
-    '^filter\\.',
-  ];
-  const result = spawnGit(query, options);
+  const form = ['--includes', '--null', '--show-scope', '--name-only'];
+  const result = spawnGit(['config', ...form, '--get-regexp', '^filter\\.'], options);
+  const { cwd } = options;
   const noneDefined = result.status === 1;
   if (noneDefined) return [];
   if (result.status !== 0 || result.truncated) {
-    throw new HandoverError(
-      'HANDOVER_GIT_FAILED',
-      `git could not list the content filters of ${options.cwd}`,
-      {
-        hint: `Run there: git config --show-scope --get-regexp '^filter\\.' (needs git 2.26 or newer)`,
-        data: { status: result.status, stderr: result.stderr },
-      },
-    );
+    throw new HandoverError('HANDOVER_GIT_FAILED', `git could not list the content filters of ${cwd}`, {
+      hint: `Run there: git config --show-scope --get-regexp '^filter\\.' (needs git 2.26 or newer)`,
+      data: { status: result.status, stderr: result.stderr },
+    });
   }
   const names = new Set<string>();
   const fields = result.stdout.toString('utf8').split('\0');
   for (let i = 0; i + 1 < fields.length; i += 2) {
     const [scope = '', key = ''] = fields.slice(i, i + 2);
-    const name = key.slice(FILTER_PREFIX.length, key.lastIndexOf('.'));
+    const name = key.slice('filter.'.length, key.lastIndexOf('.'));
     if ((scope === 'local' || scope === 'worktree') && name !== '') names.add(name);
   }
-  assertDisarmable([...names], options.cwd);
-  return [...names];
-}
-
-/** `-c` takes the first `=` as the end of the key, and an argument is UTF-8: other names would stay armed. */
-function assertDisarmable(names: readonly string[], cwd: string): void {
-  if (names.length <= MAX_FILTERS && names.every((name) => !/[=\ufffd]/.test(name))) return;
-  throw new HandoverError(
-    'HANDOVER_GIT_FAILED',
-    `the configuration of ${cwd} defines content filters that cannot be turned off`,
-    {
-      hint: 'Look at the [filter] sections of its .git/config before you run git there.',
-    },
-  );
-}
-
-function disarmFilter(name: string): string[] {
-  const settings = ['clean=', 'process=', 'smudge=', 'required=false'];
-  return settings.flatMap((setting) => ['-c', `${FILTER_PREFIX}${name}.${setting}`]);
+  // `-c` takes the first `=` as the end of the key, and an argument is UTF-8: other names would stay armed.
+  if (names.size <= MAX_FILTERS && ![...names].some((name) => /[=\ufffd]/.test(name))) return [...names];
+  const message = `the configuration of ${cwd} defines content filters that cannot be turned off`;
+  throw new HandoverError('HANDOVER_GIT_FAILED', message, {
+    hint: 'Look at the [filter] sections of its .git/config before you run git there.',
+  });
 }
 
 export type GitState = 'present' | 'absent' | 'missing' | 'refused';
@@ -203,17 +151,15 @@ export interface Repository {
   top: string | null;
 }
 
-/** No repository, no git, or a git that will not or cannot read what looks like one. */
-interface NoRepository {
-  state: Exclude<GitState, 'present'>;
-}
-
 /** An argument that rev-parse does not know is printed as it is, and so keeps apart paths with line feeds. */
 const PATH_END = '--path-ends-here';
 
-/** `folder` is a real path. */
-export function locateRepository(folder: string, env: Env): Repository | NoRepository {
-  if (findRepositoryAbove(folder) === null) return { state: 'absent' };
+/** `folder` is a real path. The other states: no repository, no git, or a git that will not or cannot read it. */
+export function locateRepository(
+  folder: string,
+  env: Env,
+): Repository | { state: Exclude<GitState, 'present'> } {
+  if (!isInRepository(folder)) return { state: 'absent' };
   const result = askWhere(folder, env);
   if (typeof result === 'string') return { state: result };
   const parts = result.stdout.toString('utf8').split(`\n${PATH_END}\n`);
@@ -227,16 +173,9 @@ export function locateRepository(folder: string, env: Env): Repository | NoRepos
 }
 
 function askWhere(folder: string, env: Env): ProgramResult | 'missing' | 'refused' {
-  const query = [
-    'rev-parse',
-    '--absolute-git-dir',
-    PATH_END,
-    '--git-common-dir',
-    PATH_END,
-    '--show-toplevel',
-  ];
+  const query = ['--absolute-git-dir', PATH_END, '--git-common-dir', PATH_END, '--show-toplevel'];
   try {
-    return runGit(query, { cwd: folder, env });
+    return runGit(['rev-parse', ...query], { cwd: folder, env });
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
     if (error.code === 'HANDOVER_PROGRAM_MISSING') return 'missing';
@@ -250,8 +189,8 @@ function askWhere(folder: string, env: Env): ProgramResult | 'missing' | 'refuse
  * cloned, and would then speak for the folder, with a remote of their choice. A `.git` cannot.
  */
 function isBareContent(folder: string, gitDir: string): boolean {
-  if (!isInside(folder, gitDir) || gitDir.split(sep).includes('.git')) return false;
-  return findRepositoryAbove(dirname(gitDir)) !== null;
+  const isGitDir = gitDir.split(sep).includes('.git');
+  return isInside(folder, gitDir) && !isGitDir && isInRepository(dirname(gitDir));
 }
 
 /** `core.worktree` can name any folder: one that does not hold `.git`, or not the folder asked about, is not believed. */
@@ -260,15 +199,13 @@ function acceptTop(text: string, folder: string): string | null {
   return top !== null && isInside(folder, top) && pathExists(join(top, '.git')) ? top : null;
 }
 
-function findRepositoryAbove(folder: string): string | null {
+function isInRepository(folder: string): boolean {
   for (let current = folder; ; current = dirname(current)) {
-    if (pathExists(join(current, '.git')) || looksBare(current)) return current;
-    if (dirname(current) === current) return null;
+    const looksBare = (): boolean =>
+      ['HEAD', 'objects', 'refs'].every((name) => pathExists(join(current, name)));
+    if (pathExists(join(current, '.git')) || looksBare()) return true;
+    if (dirname(current) === current) return false;
   }
-}
-
-function looksBare(folder: string): boolean {
-  return ['HEAD', 'objects', 'refs'].every((name) => pathExists(join(folder, name)));
 }
 
 function isInside(path: string, folder: string): boolean {
@@ -277,7 +214,6 @@ function isInside(path: string, folder: string): boolean {
 }
 
 /** One path for all worktrees of a repository: the main worktree's root, or the git dir itself where that stands alone. */
-export function findMainRoot(repository: Repository): string {
-  const { commonDir } = repository;
+export function findMainRoot({ commonDir }: Repository): string {
   return basename(commonDir) === '.git' ? dirname(commonDir) : commonDir;
 }

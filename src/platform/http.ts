@@ -25,24 +25,17 @@ export async function sendRequest(
   { timeoutMs, maxBytes = MAX_BYTES, ...request }: HttpRequest,
 ): Promise<HttpAnswer> {
   return await explainFailures(url, timeoutMs, async (limits) => {
-    const answer = await fetch(url, { ...request, ...limits });
-    return { status: answer.status, ...(await readBeginning(answer, maxBytes)) };
+    const { status, body } = await fetch(url, { ...request, ...limits });
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of body ?? []) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size > maxBytes) break;
+    }
+    const text = Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8');
+    return { status, text, whole: size <= maxBytes };
   });
-}
-
-async function readBeginning(
-  answer: Response,
-  maxBytes: number,
-): Promise<Pick<HttpAnswer, 'text' | 'whole'>> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of answer.body ?? []) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxBytes) break;
-  }
-  const text = Buffer.concat(chunks).subarray(0, maxBytes).toString('utf8');
-  return { text, whole: size <= maxBytes };
 }
 
 /** `fetch` with a time limit over all of the answer, without redirections, and with a coded error for a failing network. */
@@ -56,35 +49,25 @@ export function limitFetch(timeoutMs: number): typeof fetch {
   };
 }
 
-type FetchLimits = Pick<RequestInit, 'redirect' | 'signal'>;
-
 async function explainFailures<T>(
   input: string | URL | Request,
   timeoutMs: number,
-  work: (limits: FetchLimits) => Promise<T>,
+  work: (limits: Pick<RequestInit, 'redirect' | 'signal'>) => Promise<T>,
 ): Promise<T> {
   try {
     return await work({ redirect: 'manual', signal: AbortSignal.timeout(timeoutMs) });
   } catch (cause) {
-    throw explainFailure(cause, describeUrl(input), timeoutMs);
+    if (!(cause instanceof Error)) throw cause;
+    const isTimeout = cause.name === 'TimeoutError' || cause.name === 'AbortError';
+    if (!isTimeout && !(cause instanceof TypeError)) throw cause;
+    const why = isTimeout ? `did not answer within ${timeoutMs} ms` : 'cannot be reached';
+    // Without the query, which may hold a signature.
+    const { origin, pathname } = new URL(input instanceof Request ? input.url : input);
+    throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${origin}${pathname} ${why}`, {
+      hint: 'Nothing is lost: try again when the network is there.',
+      cause,
+    });
   }
-}
-
-function explainFailure(cause: unknown, url: string, timeoutMs: number): unknown {
-  if (!(cause instanceof Error)) return cause;
-  const isTimeout = cause.name === 'TimeoutError' || cause.name === 'AbortError';
-  if (!isTimeout && !(cause instanceof TypeError)) return cause;
-  const why = isTimeout ? `did not answer within ${timeoutMs} ms` : 'cannot be reached';
-  return new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${url} ${why}`, {
-    hint: 'Nothing is lost: try again when the network is there.',
-    cause,
-  });
-}
-
-/** Without the query, which may hold a signature. */
-function describeUrl(input: string | URL | Request): string {
-  const { origin, pathname } = new URL(input instanceof Request ? input.url : input);
-  return `${origin}${pathname}`;
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

@@ -28,27 +28,31 @@ interface LineOptions {
   position?: Position;
   /** What is written behind this offset is not looked at. */
   until?: number;
-  /** Called for a line that is longer than `maxLineBytes`; such a line is passed over. */
+  /** Called for a line of more than 64 MiB; such a line is passed over. */
   onLongLine?: (number: number) => void;
-  maxLineBytes?: number;
 }
 
 const CHUNK_BYTES = 1024 * 1024;
-const DEFAULT_MAX_LINE_BYTES = 64 * 1024 * 1024;
+const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /** The lines of a regular file, one after the other, in memory that does not grow with the file. */
 export function* readLines(path: string, options: LineOptions = {}): Generator<Line> {
-  const fd = openForReading(path);
+  const fd = openOrExplain(path);
   try {
+    if (!fstatSync(fd).isFile()) {
+      const hint = 'Give the path of a transcript.';
+      throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, { hint });
+    }
     yield* splitLines(fd, options);
   } finally {
     closeSync(fd);
   }
 }
 
-function* splitLines(fd: number, options: LineOptions): Generator<Line> {
-  const { maxLineBytes = DEFAULT_MAX_LINE_BYTES, onLongLine, position = startOfFile() } = options;
-  const until = options.until ?? Number.POSITIVE_INFINITY;
+function* splitLines(
+  fd: number,
+  { onLongLine, position = startOfFile(), until = Number.POSITIVE_INFINITY }: LineOptions,
+): Generator<Line> {
   let { offset } = position;
   let buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(1, until - offset)));
   let filled = 0;
@@ -64,7 +68,7 @@ function* splitLines(fd: number, options: LineOptions): Generator<Line> {
       end !== -1 && end < filled;
       end = buffer.indexOf(0x0a, start)
     ) {
-      const isLong = skipping || end - start > maxLineBytes;
+      const isLong = skipping || end - start > MAX_LINE_BYTES;
       const { number } = position;
       const bytes = buffer.subarray(start, end);
       const line = { bytes, number, offset: offset + start, closed: true };
@@ -84,7 +88,7 @@ function* splitLines(fd: number, options: LineOptions): Generator<Line> {
     buffer.copyWithin(0, start, filled);
     filled -= start;
     offset += start;
-    if (filled > maxLineBytes) {
+    if (filled > MAX_LINE_BYTES) {
       skipping = true;
       offset += filled;
       filled = 0;
@@ -92,24 +96,13 @@ function* splitLines(fd: number, options: LineOptions): Generator<Line> {
   }
 }
 
-function openForReading(path: string): number {
-  const fd = openOrExplain(path);
-  if (fstatSync(fd).isFile()) return fd;
-  closeSync(fd);
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, {
-    hint: 'Give the path of a transcript.',
-  });
-}
-
 /** Links are followed: agents' homes are often linked. Pipes are not waited for. */
 function openOrExplain(path: string): number {
   try {
     return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch (error) {
-    if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw error;
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, {
-      hint: 'See what there is: handover sessions',
-      cause: error,
-    });
+  } catch (cause) {
+    if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
+    const hint = 'See what there is: handover sessions';
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, { hint, cause });
   }
 }

@@ -1,17 +1,14 @@
-import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
+import { constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
 import { hasErrno } from '../errors.ts';
+import { useFile } from './durable-file.ts';
 import { type ProcessIdentity, parseIdentity } from './process-identity.ts';
 
 /** What a claim says: whose it is, whether it is held, and since when. */
-interface ClaimContent {
-  holder: string;
+interface Claim<Holder> {
+  holder: Holder;
   state: 'held' | 'released';
   at: number;
-}
-
-interface ParsedClaim extends Omit<ClaimContent, 'holder'> {
-  holder: ProcessIdentity;
 }
 
 /** A claim that makes no sense is given this long, for its writer may be between creating and filling it. */
@@ -22,13 +19,13 @@ const CLAIM_NAME = /^[a-z][a-z0-9-]{0,31}\.[1-9]\d{0,14}$/;
 export const SAFE_OPEN: number = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
 
 /** One line, closed by a sum over the rest of it, so that a changed byte never passes for another holder or state. */
-export function formatClaim({ holder, state, at }: ClaimContent): string {
+export function formatClaim({ holder, state, at }: Claim<string>): string {
   const content = { holder, state, at };
   return `${JSON.stringify({ ...content, sum: computeSum(JSON.stringify(content)) })}\n`;
 }
 
 /** Null for every text that `formatClaim` does not give. */
-export function parseClaim(text: string): ParsedClaim | null {
+export function parseClaim(text: string): Claim<ProcessIdentity> | null {
   const value = parseJson(text);
   if (typeof value !== 'object' || value === null) return null;
   if (!('holder' in value) || !('state' in value) || !('at' in value)) return null;
@@ -40,36 +37,23 @@ export function parseClaim(text: string): ParsedClaim | null {
 }
 
 export function readClaimFile(file: string): { text: string; changedAt: number } {
-  const fd = openSync(file, constants.O_RDONLY | SAFE_OPEN);
-  try {
+  return useFile(openSync(file, constants.O_RDONLY | SAFE_OPEN), (fd) => {
     const stats = fstatSync(fd);
     const bytes = Buffer.alloc(LONGEST_CLAIM);
     const length = stats.isFile() ? readSync(fd, bytes, 0, LONGEST_CLAIM, 0) : 0;
     return { text: bytes.toString('utf8', 0, length), changedAt: stats.mtimeMs };
-  } finally {
-    closeSync(fd);
-  }
-}
-
-export interface ClaimProblem {
-  path: string;
-  problem: string;
+  });
 }
 
 /** The claims in a folder of locks that are not what was written. Nothing is changed, and no lock is taken. */
-export function inspectClaims(folder: string): ClaimProblem[] {
-  return listClaims(folder).flatMap((name) => {
+export function inspectClaims(folder: string): { path: string; problem: string }[] {
+  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
+  const names = readdirSync(folder).filter((name) => CLAIM_NAME.test(name));
+  return names.sort().flatMap((name) => {
     const path = join(folder, name);
     const problem = findProblem(path);
     return problem === null ? [] : [{ path, problem }];
   });
-}
-
-function listClaims(folder: string): string[] {
-  if (lstatSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) return [];
-  return readdirSync(folder)
-    .filter((name) => CLAIM_NAME.test(name))
-    .sort();
 }
 
 function findProblem(path: string): string | null {

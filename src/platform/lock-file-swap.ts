@@ -1,6 +1,6 @@
 import { constants, copyFileSync, linkSync, lstatSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { hasErrno } from '../errors.ts';
+import { attempt, hasErrno } from '../errors.ts';
 import { removeFile, syncFile, syncFolder } from './durable-file.ts';
 
 /*
@@ -11,13 +11,7 @@ import { removeFile, syncFile, syncFolder } from './durable-file.ts';
 /** A copy that shares nothing with what stood at `to` before. False when there is nothing to copy. */
 export function copyAfresh(from: string, to: string): boolean {
   removeFile(to);
-  try {
-    copyFileSync(from, to, constants.COPYFILE_EXCL);
-    return true;
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return false;
-    throw error;
-  }
+  return attempt(() => copyFileSync(from, to, constants.COPYFILE_EXCL), 'ENOENT');
 }
 
 /** The same as long as nobody has replaced or changed the file; null when there is none. */
@@ -26,10 +20,12 @@ export function describeVersion(path: string): string | null {
   return stat === undefined ? null : `${stat.dev}:${stat.ino}:${stat.size}:${stat.mtimeNs}`;
 }
 
-type SwapOutcome = 'done' | 'locked' | 'changed';
-
 /** Puts `draft` in the place of `path`, if that still is of the version `expected` and nobody else holds its lock file. */
-export function swapUnderLockFile(path: string, draft: string, expected: string | null): SwapOutcome {
+export function swapUnderLockFile(
+  path: string,
+  draft: string,
+  expected: string | null,
+): 'done' | 'locked' | 'changed' {
   const lock = `${path}.lock`;
   syncFile(draft);
   if (!createLockFile(draft, lock)) return 'locked';
@@ -56,17 +52,9 @@ const NO_HARD_LINKS = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EM
 
 function createLockFile(draft: string, lock: string): boolean {
   try {
-    linkSync(draft, lock);
-    return true;
+    return attempt(() => linkSync(draft, lock), 'EEXIST');
   } catch (error) {
-    if (hasErrno(error, 'EEXIST')) return false;
     if (!hasErrno(error, ...NO_HARD_LINKS)) throw error;
-  }
-  try {
-    copyFileSync(draft, lock, constants.COPYFILE_EXCL);
-    return true;
-  } catch (error) {
-    if (hasErrno(error, 'EEXIST')) return false;
-    throw error;
+    return attempt(() => copyFileSync(draft, lock, constants.COPYFILE_EXCL), 'EEXIST');
   }
 }

@@ -13,7 +13,8 @@ import {
   writeSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { attempt, catchErrno, HandoverError, hasErrno } from '../errors.ts';
+import { removeFile } from './durable-file.ts';
 import { formatClaim, parseClaim, readClaimFile, SAFE_OPEN, UNFINISHED_MS } from './lock-claim.ts';
 import { type Clock, readTimer, sleep } from './machine.ts';
 import {
@@ -62,11 +63,7 @@ export interface Lock {
   release(): void;
 }
 
-interface Site {
-  folder: string;
-  name: string;
-  clock: Clock;
-  staleMs: number;
+interface Site extends Required<Omit<LockOptions, 'waitMs'>> {
   self: string;
 }
 
@@ -82,9 +79,6 @@ interface OwnClaim {
   file: string;
   line: string;
 }
-
-/** Sleeps for a while before the next try; false when the time is up. */
-type Pause = () => boolean;
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const GENERATION = /^[1-9]\d{0,14}$/;
@@ -153,29 +147,23 @@ function raiseClaim(site: Site, generation: number): OwnClaim | null {
     if (!hasErrno(error, ...NO_HARD_LINKS)) throw error;
     if (!createInPlace(file, line)) return null;
   } finally {
-    removeIfThere(temp);
+    removeFile(temp);
   }
   return { generation, file, line };
 }
 
 /** Without hard links a claim is empty for a moment; `judgeClaim` allows for that. */
 function createInPlace(file: string, line: string): boolean {
-  try {
-    writeNew(file, line);
-    return true;
-  } catch (error) {
-    if (hasErrno(error, 'EEXIST')) return false;
-    throw error;
-  }
+  return attempt(() => writeNew(file, line), 'EEXIST');
 }
 
 /** The claims that the holder may now remove; null when this process has to try again. */
-function confirmClaim(site: Site, own: OwnClaim, pause: Pause): Claim[] | null {
+function confirmClaim(site: Site, own: OwnClaim, pause: () => boolean): Claim[] | null {
   try {
     for (;;) {
       const generations = listGenerations(site);
       if (generations.at(-1) !== own.generation) {
-        if (isStillOwn(own)) insist(() => removeIfThere(own.file));
+        if (isStillOwn(own)) insist(() => removeFile(own.file));
         return null;
       }
       const others = generations.slice(0, -1).map((generation) => judgeClaim(site, generation));
@@ -219,7 +207,7 @@ function release(site: Site, own: OwnClaim): void {
   } catch (error) {
     // Removing needs neither disk space nor a descriptor.
     if (!hasErrno(error, 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE')) throw error;
-    removeIfThere(own.file);
+    removeFile(own.file);
   }
 }
 
@@ -227,7 +215,7 @@ function replaceClaim(file: string, temp: string): void {
   try {
     insist(() => renameSync(temp, file));
   } catch (error) {
-    removeIfThere(temp);
+    removeFile(temp);
     throw error;
   }
 }
@@ -237,12 +225,7 @@ function replaceClaim(file: string, temp: string): void {
  * no hard links, or when the folder was cleaned by hand.
  */
 function isStillOwn(own: OwnClaim): boolean {
-  try {
-    return readClaimFile(own.file).text === own.line;
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return false;
-    throw error;
-  }
+  return catchErrno(['ENOENT'], false, () => readClaimFile(own.file).text === own.line);
 }
 
 function judgeClaim(site: Site, generation: number): Claim {
@@ -305,22 +288,14 @@ function writeNew(file: string, line: string): void {
   const flags = constants.O_CREAT | constants.O_EXCL | constants.O_WRONLY | SAFE_OPEN;
   const fd = openSync(file, flags, 0o600);
   try {
-    makePrivate(fd);
+    // Against a umask that takes the owner's own rights. File systems without modes refuse, which is harmless.
+    attempt(() => fchmodSync(fd, 0o600), 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS');
     writeSync(fd, line);
   } catch (error) {
-    removeIfThere(file);
+    removeFile(file);
     throw error;
   } finally {
     closeSync(fd);
-  }
-}
-
-/** Against a umask that takes the owner's own rights. File systems without modes refuse, which is harmless. */
-function makePrivate(fd: number): void {
-  try {
-    fchmodSync(fd, 0o600);
-  } catch (error) {
-    if (!hasErrno(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS')) throw error;
   }
 }
 
@@ -339,19 +314,7 @@ function removeDeadTemps(site: Site): void {
 
 /** What cannot be removed now blocks nobody, and the next holder tries again. */
 function removeLeftover(file: string): void {
-  try {
-    removeIfThere(file);
-  } catch (error) {
-    if (!hasErrno(error, ...OPEN_ELSEWHERE, 'EISDIR')) throw error;
-  }
-}
-
-function removeIfThere(file: string): void {
-  try {
-    unlinkSync(file);
-  } catch (error) {
-    if (!hasErrno(error, 'ENOENT')) throw error;
-  }
+  attempt(() => unlinkSync(file), 'ENOENT', ...OPEN_ELSEWHERE, 'EISDIR');
 }
 
 /** Windows refuses to replace or remove a file while another process has it open, as readers briefly do. */
@@ -367,8 +330,11 @@ function insist(act: () => void): void {
   }
 }
 
-/** The wait is real, so it is measured on the monotonic clock. */
-function startPauses(waitMs: number): Pause {
+/**
+ * A function that sleeps for a while before the next try; false when the time is up. The wait is real, so it is measured
+ * on the monotonic clock.
+ */
+function startPauses(waitMs: number): () => boolean {
   const deadline = readTimer() + waitMs;
   let step = 5;
   return () => {

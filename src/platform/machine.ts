@@ -47,12 +47,14 @@ const systemRandom: Random = {
 };
 
 export function describeMachine(env: Env = process.env, cwd: string = findCurrentFolder()): Machine {
+  const { platform } = process;
+  const home = env.HOME ?? env.USERPROFILE ?? homedir();
   return {
     clock: systemClock,
     random: systemRandom,
     env,
-    platform: process.platform,
-    home: findHome(env),
+    platform,
+    home: home === '' ? undefined : home,
     cwd,
   };
 }
@@ -67,9 +69,4 @@ function findCurrentFolder(): string {
       cause,
     });
   }
-}
-
-function findHome(env: Env): string | undefined {
-  const home = env.HOME ?? env.USERPROFILE ?? homedir();
-  return home === '' ? undefined : home;
 }

@@ -13,20 +13,15 @@ export const LOCKS = 'locks';
 /** The compiled code of our programs, below the data folder. */
 export const CODE_FOLDER = ['ready', 'code'] as const;
 
-type Surroundings = Pick<Machine, 'env' | 'platform' | 'home' | 'cwd'>;
-
 /** The data folder that the environment names, links not resolved. Null where there is no home. */
-export function nameDataFolder({ env, platform, home, cwd }: Surroundings): string | null {
+export function nameDataFolder(machine: Omit<Machine, 'clock' | 'random'>): string | null {
+  const { env, platform, home, cwd } = machine;
   if (env.HANDOVER_HOME) return resolve(cwd, env.HANDOVER_HOME);
-  const parent = nameParent({ env, platform, home });
-  return parent === null ? null : join(parent, FOLDER_NAME);
-}
-
-function nameParent({ env, platform, home }: Omit<Surroundings, 'cwd'>): string | null {
   const below = (...parts: string[]): string | null => (home === undefined ? null : join(home, ...parts));
-  if (platform === 'darwin') return below('Library', 'Application Support');
-  if (platform === 'win32') return env.LOCALAPPDATA ?? below('AppData', 'Local');
-  return isAbsolutePath(env.XDG_DATA_HOME) ? env.XDG_DATA_HOME : below('.local', 'share');
+  let parent = isAbsolutePath(env.XDG_DATA_HOME) ? env.XDG_DATA_HOME : below('.local', 'share');
+  if (platform === 'darwin') parent = below('Library', 'Application Support');
+  if (platform === 'win32') parent = env.LOCALAPPDATA ?? below('AppData', 'Local');
+  return parent === null ? null : join(parent, FOLDER_NAME);
 }
 
 /** The XDG rules: a relative path in a variable is to be ignored. */

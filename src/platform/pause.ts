@@ -14,12 +14,12 @@ export interface Pause {
 
 const MAX_WHY = 500;
 
-function pathOfProjectPause(root: string): string {
-  return join(root, PROJECT_SETTINGS, 'PAUSE');
-}
+/** One project, given by its folder, or everything that this user runs. */
+export type PauseScope = { root: string } | 'everywhere';
 
 /** Null without a home folder. */
-function pathOfGlobalPause({ home }: Pick<Machine, 'home'>): string | null {
+function pathOfPause({ home }: Pick<Machine, 'home'>, scope: PauseScope): string | null {
+  if (scope !== 'everywhere') return join(scope.root, PROJECT_SETTINGS, 'PAUSE');
   return home === undefined ? null : join(home, '.agent_handover', 'PAUSE');
 }
 
@@ -33,14 +33,12 @@ export function findPause(
   configured: readonly string[] = [],
 ): Pause | null {
   const paths = [
-    pathOfProjectPause(root),
-    pathOfGlobalPause(machine),
+    pathOfPause(machine, { root }),
+    pathOfPause(machine, 'everywhere'),
     ...configured.map((path) => resolve(machine.cwd, expandTilde(path, machine))),
   ];
-  for (const path of paths) {
-    if (path !== null && isPresent(path)) return { path, why: readWhy(path) };
-  }
-  return null;
+  const path = paths.find((one) => one !== null && isPresent(one)) ?? null;
+  return path === null ? null : { path, why: readWhy(path) };
 }
 
 /** Replaces a leading `~` by the home folder. */
@@ -75,11 +73,8 @@ export function pauseError({ path, why }: Pause): HandoverError {
   });
 }
 
-/** One project, given by its folder, or everything that this user runs. */
-export type PauseScope = { root: string } | 'everywhere';
-
 export function setPause(machine: Machine, scope: PauseScope, why: string): string {
-  const path = pathOfPause(machine, scope);
+  const path = requirePath(machine, scope);
   const folder = dirname(path);
   ensureProjectFolder(dirname(folder), basename(folder));
   writeProjectFile(path, `${cleanLine(why)}\n`);
@@ -88,14 +83,14 @@ export function setPause(machine: Machine, scope: PauseScope, why: string): stri
 
 /** False when it was not set. */
 export function clearPause(machine: Machine, scope: PauseScope): boolean {
-  const path = pathOfPause(machine, scope);
+  const path = requirePath(machine, scope);
   const wasSet = removeFile(path);
   if (wasSet) syncFolder(dirname(path));
   return wasSet;
 }
 
-function pathOfPause(machine: Machine, scope: PauseScope): string {
-  const path = scope === 'everywhere' ? pathOfGlobalPause(machine) : pathOfProjectPause(scope.root);
+function requirePath(machine: Machine, scope: PauseScope): string {
+  const path = pathOfPause(machine, scope);
   if (path !== null) return path;
   throw new HandoverError('HANDOVER_HOME_UNKNOWN', 'there is no home folder to put a PAUSE file in', {
     hint: 'Set HOME, or pause one project: handover pause',

@@ -1,6 +1,6 @@
 import { closeSync, openSync, readFileSync, readlinkSync, readSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { hasErrno } from '../errors.ts';
+import { catchErrno, hasErrno } from '../errors.ts';
 
 /** One run of one process: unlike a pid alone, it is not shared with a later process that got the same pid. */
 export interface ProcessIdentity {
@@ -10,8 +10,6 @@ export interface ProcessIdentity {
   /** The kernel's start time of the process, or '0' where the system does not reveal it. */
   start: string;
 }
-
-type Liveness = 'alive' | 'dead' | 'unknown';
 
 const IDENTITY = /^([0-9a-v]{8})-([1-9]\d{0,9})-(0|[1-9]\d{0,19})$/;
 const UNKNOWN_START = '0';
@@ -35,7 +33,7 @@ export function parseIdentity(text: string): ProcessIdentity | null {
 }
 
 /** 'unknown' when this process cannot see that one: another machine, boot or container, or a hidden pid. */
-export function isAlive(identity: ProcessIdentity): Liveness {
+export function isAlive(identity: ProcessIdentity): 'alive' | 'dead' | 'unknown' {
   if (identity.host !== describeSelf().host) return 'unknown';
   if (identity.start === UNKNOWN_START) return probePid(identity.pid);
   try {
@@ -48,7 +46,7 @@ export function isAlive(identity: ProcessIdentity): Liveness {
   }
 }
 
-function probePid(pid: number): Liveness {
+function probePid(pid: number): 'alive' | 'dead' {
   try {
     process.kill(pid, 0);
     return 'alive';
@@ -73,13 +71,7 @@ function describeHost(): string {
 
 /** Undefined for a process that ended, and where a sandbox leaves out or closes parts of /proc. */
 function readUnlessHidden<T>(read: () => T): T | undefined {
-  try {
-    return read();
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL', 'ENOSYS'))
-      return undefined;
-    throw error;
-  }
+  return catchErrno(['ENOENT', 'ENOTDIR', 'ESRCH', 'EACCES', 'EPERM', 'EINVAL', 'ENOSYS'], undefined, read);
 }
 
 /** FNV-1a folded to 40 bits. It only has to tell hosts apart, and node:crypto is slow to load. */
@@ -133,8 +125,8 @@ function readProcess(pid: number): { ancestor: Ancestor; parent: number } | null
   const fields = splitStat(line);
   const [parent, leader, tty] = [fields[1], fields[3], fields[4]].map(Number);
   const [state = 'X', start] = [fields[0], fields[19]];
-  if (isEnded(state)) return null;
-  if (parent === undefined || leader === undefined || tty === undefined || start === undefined) return null;
+  if (isEnded(state) || parent === undefined || leader === undefined) return null;
+  if (tty === undefined || start === undefined) return null;
   const name = line.slice(line.indexOf('(') + 1, line.lastIndexOf(')'));
   return { ancestor: { pid, name, start, leader, tty }, parent };
 }

@@ -3,7 +3,7 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { constants as osConstants } from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { catchErrno, HandoverError, hasErrno } from '../errors.ts';
 import { readHead } from './external-file.ts';
 import { isFolder, OUT_OF_REACH, resolveRealPath } from './folders.ts';
 import type { Env, Machine } from './machine.ts';
@@ -58,14 +58,11 @@ export function runProgram(file: string, args: readonly string[], options: Progr
   const leftInputUnread = hasErrno(error, 'EPIPE') && result.status !== null;
   if (error !== undefined && !overflowed && !leftInputUnread) {
     if (!hasErrno(error, 'ETIMEDOUT')) throw programStartError(error, file, cwd);
-    throw new HandoverError(
-      'HANDOVER_PROGRAM_TIMEOUT',
-      `${file} did not finish within ${timeoutMs} ms in ${cwd}`,
-      {
-        hint: 'Try again; if it happens again, run the same program there by hand and see what it waits for.',
-        cause: error,
-      },
-    );
+    const message = `${file} did not finish within ${timeoutMs} ms in ${cwd}`;
+    throw new HandoverError('HANDOVER_PROGRAM_TIMEOUT', message, {
+      hint: 'Try again; if it happens again, run the same program there by hand and see what it waits for.',
+      cause: error,
+    });
   }
   return {
     status: result.status,
@@ -130,13 +127,10 @@ export function findOnPath(name: string, { env, platform }: Machine): string | n
 }
 
 function isExecutable(path: string): boolean {
-  try {
+  return catchErrno(OUT_OF_REACH, false, () => {
     accessSync(path, constants.X_OK);
     return statSync(path).isFile();
-  } catch (error) {
-    if (hasErrno(error, ...OUT_OF_REACH)) return false;
-    throw error;
-  }
+  });
 }
 
 /** Signals for this process that are meant for the program in the foreground. */
@@ -153,9 +147,7 @@ export async function runInForeground(
 ): Promise<number> {
   const child = spawn(findProgram(file, env), args, { cwd, env: { ...env }, stdio: 'inherit', shell: false });
   const ignore = (): undefined => undefined;
-  const forward = (signal: NodeJS.Signals): void => {
-    child.kill(signal);
-  };
+  const forward = (signal: NodeJS.Signals): boolean => child.kill(signal);
   process.on('SIGINT', ignore);
   for (const signal of FORWARDED) process.on(signal, forward);
   try {

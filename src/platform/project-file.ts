@@ -1,6 +1,6 @@
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmdirSync, type Stats, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { attempt, catchErrno, HandoverError } from '../errors.ts';
 import {
   isAbandonedTemp,
   isTempName,
@@ -31,15 +31,11 @@ export function findProjectFolder(folder: string): string {
 
 /** Files of other users in a folder above, such as /tmp, are ignored. */
 function isOwn(path: string): boolean {
-  const stat = statOrUndefined(path);
-  return stat !== undefined && (process.getuid === undefined || stat.uid === process.getuid());
-}
-
-function statOrUndefined(path: string): ReturnType<typeof lstatSync> | undefined {
   try {
-    return lstatSync(path, { throwIfNoEntry: false });
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    return stat !== undefined && (process.getuid === undefined || stat.uid === process.getuid());
   } catch (error) {
-    if (error instanceof Error && 'code' in error) return undefined;
+    if (error instanceof Error && 'code' in error) return false;
     throw error;
   }
 }
@@ -63,12 +59,7 @@ export function glanceAtFile(path: string): string | null | undefined {
 
 /** Null when there is none. */
 export function readProjectFile(path: string, maxBytes: number): Buffer | null {
-  try {
-    return readRegularFile(path, maxBytes);
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return null;
-    throw error;
-  }
+  return catchErrno(['ENOENT', 'ENOTDIR'], null, () => readRegularFile(path, maxBytes));
 }
 
 /** Replaces or creates a file durably. Its folder must exist; temp files of killed writers in it are removed. */
@@ -87,27 +78,23 @@ export function sweepAbandoned(folder: string): void {
 
 /** Makes sure that each of `parts` below `root` is a folder and no link, and returns the last one. Its name is durable. */
 export function ensureProjectFolder(root: string, ...parts: readonly string[]): string {
-  let path = root;
-  const top = statSync(path, { throwIfNoEntry: false });
-  if (top === undefined) makeFolder(path);
-  else if (!top.isDirectory()) throw unsafePathError(path, 'is not a folder');
-  for (const part of parts) {
-    path = join(path, part);
-    const stat = lstatSync(path, { throwIfNoEntry: false });
-    if (stat === undefined) makeFolder(path);
-    else if (!stat.isDirectory()) throw unsafePathError(path, 'is not a folder');
-  }
-  return path;
+  ensureFolder(root, statSync(root, { throwIfNoEntry: false }));
+  return parts.reduce((parent, part) => {
+    const path = join(parent, part);
+    ensureFolder(path, lstatSync(path, { throwIfNoEntry: false }));
+    return path;
+  }, root);
+}
+
+function ensureFolder(path: string, stat: Stats | undefined): void {
+  if (stat === undefined) makeFolder(path);
+  else if (!stat.isDirectory()) throw unsafePathError(path, 'is not a folder');
 }
 
 function makeFolder(path: string): void {
   const parent = dirname(path);
   if (lstatSync(parent, { throwIfNoEntry: false }) === undefined) makeFolder(parent);
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    if (!hasErrno(error, 'EEXIST')) throw error;
-  }
+  attempt(() => mkdirSync(path), 'EEXIST');
   syncFolder(parent);
 }
 
@@ -118,11 +105,9 @@ export function removeEmptyFolder(path: string): void {
   syncFolder(dirname(path));
 }
 
-const LOCKS = '.locks';
-
 /** The folder for locks on files in `folder`, ignored by git. */
 export function ensureLockFolder(folder: string): string {
-  const locks = ensureProjectFolder(folder, LOCKS);
+  const locks = ensureProjectFolder(folder, '.locks');
   const ignore = join(locks, '.gitignore');
   if (lstatSync(ignore, { throwIfNoEntry: false }) === undefined) writeProjectFile(ignore, '*\n');
   return locks;

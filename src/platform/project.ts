@@ -6,7 +6,7 @@ import type { Project, Workspace } from '../model/workspace.ts';
 import { listNames } from './external-file.ts';
 import { isFolder, pathExists, requireFolder, resolveRealPath } from './folders.ts';
 import { findMainRoot, type GitState, locateRepository, type Repository, runGitOrNull } from './git.ts';
-import { readGitFacts } from './git-facts.ts';
+import { cutCharacters, readGitFacts } from './git-facts.ts';
 import type { Env, Machine } from './machine.ts';
 import { abbreviateHome, expandHome, toSlashes } from './paths.ts';
 
@@ -40,7 +40,7 @@ export function identifyProject(folder: string, machine: Machine): IdentifiedPro
 }
 
 /** The project of a folder that does not exist here: it was removed, or is on another machine. */
-export function nameLostProject(folder: string): Pick<IdentifiedProject, 'id' | 'name' | 'remote'> {
+export function nameLostProject(folder: string): Project {
   return { id: makeProjectId(`path:${folder}`), name: nameProject(baseName(folder)), remote: null };
 }
 
@@ -55,8 +55,7 @@ function makeProjectId(identity: string): string {
 
 function nameProject(path: string): string {
   const name = cleanLine(basename(path).replace(/(?<=.)\.git$/, ''));
-  const cut = [...name.slice(0, 2 * MAX_NAME_CHARACTERS)].slice(0, MAX_NAME_CHARACTERS).join('');
-  return cut.trimEnd() || 'project';
+  return cutCharacters(name, MAX_NAME_CHARACTERS) || 'project';
 }
 
 /** The first URL of each remote, by name; null when git could not read its configuration. */
@@ -104,13 +103,9 @@ export function normaliseRemote(url: string, root: string): string | null {
   if (helper !== undefined) return helper.toLowerCase() === 'ext' ? null : normaliseHosted(address);
   const [, filePath] = /^file:\/\/[^/]*(\/.*)$/is.exec(text) ?? [];
   if (filePath !== undefined) return normalisePath(decodePercent(filePath), root);
-  return isHosted(text) ? normaliseHosted(text) : normalisePath(text, root);
-}
-
-/** A scheme, or a colon before the first slash as in `git@host:owner/name`; git tells them from paths the same way. */
-function isHosted(text: string): boolean {
-  if (ON_WINDOWS && /^[a-z]:[\\/]/i.test(text)) return false;
-  return /^[^/]*:/.test(text);
+  // A scheme, or a colon before the first slash as in `git@host:owner/name`; git tells them from paths the same way.
+  const isHosted = /^[^/]*:/.test(text) && !(ON_WINDOWS && /^[a-z]:[\\/]/i.test(text));
+  return isHosted ? normaliseHosted(text) : normalisePath(text, root);
 }
 
 function normalisePath(path: string, root: string): string | null {
@@ -165,17 +160,15 @@ function splitScp(text: string): RemoteAddress | null {
 
 function listSegments(path: string): string[] {
   const segments: string[] = [];
-  for (const segment of dropCredentials(cleanLine(path)).split('/')) {
+  // `user:password@` is never part of a repository's path.
+  for (const segment of cleanLine(path)
+    .replace(/^.*:.*@/s, '')
+    .split('/')) {
     if (segment === '..') segments.pop();
     else if (segment !== '' && segment !== '.') segments.push(segment);
   }
   const last = segments.pop()?.replace(/\.git$/i, '') ?? '';
   return last === '' ? segments : [...segments, last];
-}
-
-/** `user:password@` is never part of a repository's path. */
-function dropCredentials(path: string): string {
-  return path.replace(/^.*:.*@/s, '');
 }
 
 function decodePercent(text: string): string {

@@ -3,21 +3,19 @@ import { HandoverError } from '../errors.ts';
 import type { Machine } from './machine.ts';
 import { parseSection, readProjectConfig, readUserConfig } from './settings-file.ts';
 
-const BACKENDS = ['none', 'git', 's3', 'memoryvault', 'folder'] as const;
-export type Backend = (typeof BACKENDS)[number];
+const Backend = v.picklist(['none', 'git', 's3', 'memoryvault', 'folder']);
+export type Backend = v.InferOutput<typeof Backend>;
 
 /** The folder of memory, and the three documents. */
 export const DEFAULT_PATHS: string[] = ['memory', 'SOUL.md', 'MEMORY.md', 'HANDOFF.md'];
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
+const matching = (pattern: RegExp, wrong: string) => v.pipe(v.string(), v.regex(pattern, wrong));
 
 /** Relative to the project, with forward slashes. Hidden folders, which hold settings, are excluded. */
-const ProjectPath = v.pipe(
-  v.string(),
-  v.regex(
-    /^(?![-:])[^/.\\\p{Cc}][^/\\\p{Cc}]*(?:\/[^/.\\\p{Cc}][^/\\\p{Cc}]*)*$/u,
-    'is no path inside a project',
-  ),
+const ProjectPath = matching(
+  /^(?![-:])[^/.\\\p{Cc}][^/\\\p{Cc}]*(?:\/[^/.\\\p{Cc}][^/\\\p{Cc}]*)*$/u,
+  'is no path inside a project',
 );
 
 export function isProjectPath(path: string): boolean {
@@ -38,13 +36,9 @@ const Seconds = v.pipe(v.number(), v.minValue(1), v.maxValue(600));
 
 const GitSettings = v.strictObject({
   /** A dedicated branch, such as `refs/heads/memory`; the current branch if left out. */
-  ref: v.exactOptional(
-    v.pipe(v.string(), v.regex(/^refs\/heads\/[A-Za-z0-9][\w./-]{0,200}$/, 'is no full name of a branch')),
-  ),
+  ref: v.exactOptional(matching(/^refs\/heads\/[A-Za-z0-9][\w./-]{0,200}$/, 'is no full name of a branch')),
   /** For a branch without an upstream. */
-  remote: v.exactOptional(
-    v.pipe(v.string(), v.regex(/^[A-Za-z0-9][\w./-]{0,100}$/, 'is no name of a remote')),
-  ),
+  remote: v.exactOptional(matching(/^[A-Za-z0-9][\w./-]{0,100}$/, 'is no name of a remote')),
   push: v.optional(v.boolean(), true),
   /** Whether pushing runs the repository's pre-push hook. */
   hooks: v.optional(v.boolean(), true),
@@ -60,19 +54,18 @@ export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): Gi
   const result = v.safeParse(GitSettings, settings);
   if (result.success) return result.output;
   const [issue] = result.issues;
-  throw new HandoverError(
-    'HANDOVER_INPUT_INVALID',
-    `${v.getDotPath(issue) ?? 'a setting'}: ${issue.message}`,
-    { hint: 'See docs/publishing.md for what it may be.' },
-  );
+  const message = `${v.getDotPath(issue) ?? 'a setting'}: ${issue.message}`;
+  throw new HandoverError('HANDOVER_INPUT_INVALID', message, {
+    hint: 'See docs/publishing.md for what it may be.',
+  });
 }
 
 const S3Settings = v.strictObject({
   endpoint: Text,
-  bucket: v.pipe(v.string(), v.regex(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is no name of a bucket')),
+  bucket: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is no name of a bucket'),
   region: v.optional(Text, 'auto'),
   prefix: v.optional(
-    v.pipe(v.string(), v.regex(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/, 'is no prefix of plain letters')),
+    matching(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/, 'is no prefix of plain letters'),
     'agent-handover',
   ),
   /** In the format of `~/.aws/credentials`; the environment is used if left out. */
@@ -91,7 +84,7 @@ export type MemoryVaultSettings = v.InferOutput<typeof MemoryVaultSettings>;
 
 const UserSection = v.strictObject({
   enabled: v.optional(v.boolean(), true),
-  backend: v.exactOptional(v.picklist(BACKENDS)),
+  backend: v.exactOptional(Backend),
   paths: v.optional(v.array(ProjectPath), DEFAULT_PATHS),
   git: v.optional(GitSettings, {}),
   s3: v.exactOptional(S3Settings),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { catchErrno, HandoverError } from '../errors.ts';
 import { createFileDurably, readRegularFile } from './durable-file.ts';
 import { readHead } from './external-file.ts';
 import { ensurePrivateFolder } from './folders.ts';
@@ -13,13 +13,8 @@ export const REDACTION_KEY = 'redaction.key';
 
 /** Null when there is none. */
 export function findSecretKey(path: string): Uint8Array | null {
-  try {
-    const key = readRegularFile(path, KEY_BYTES);
-    if (key.length === KEY_BYTES) return key;
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return null;
-    throw error;
-  }
+  const key = catchErrno(['ENOENT', 'ENOTDIR'], null, () => readRegularFile(path, KEY_BYTES));
+  if (key === null || key.length === KEY_BYTES) return key;
   throw new HandoverError('HANDOVER_STORE_DAMAGED', `${path} is not a key`, {
     hint: 'Move it away: the next command makes a new one, and equal secrets look different before and after.',
   });
@@ -44,20 +39,11 @@ export function readSecretFile(path: string): string {
       hint: 'It should contain a secret: check that the file exists, and correct its path in your config.toml.',
     });
   }
-  if (isOpenToOthers(path)) {
+  const mode = catchErrno(['ENOENT'], 0, () => statSync(path).mode);
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
     throw new HandoverError('HANDOVER_PERMISSION', `${path} holds a secret that others can read`, {
       hint: `Close it: chmod 600 ${path}`,
     });
   }
   return head.bytes.toString('utf8');
-}
-
-function isOpenToOthers(path: string): boolean {
-  if (process.platform === 'win32') return false;
-  try {
-    return (statSync(path).mode & 0o077) !== 0;
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return false;
-    throw error;
-  }
 }

@@ -41,16 +41,12 @@ export function readConfigFile(path: string): ConfigFile {
   const version = JSON.stringify(statFile(path));
   const known = PARSED.get(path);
   if (known?.version === version) return known.file;
-  const file = parseConfigFile(path);
+  const head = readHead(path, MAX_BYTES);
+  if (head !== null && head.size > MAX_BYTES) throw configError(path, `is larger than ${MAX_BYTES} bytes`);
+  const content = head === null ? {} : parseToml(path, head.bytes.toString('utf8'));
+  const file = { path, sections: new Map(Object.entries(content)) };
   PARSED.set(path, { version, file });
   return file;
-}
-
-function parseConfigFile(path: string): ConfigFile {
-  const head = readHead(path, MAX_BYTES);
-  if (head === null) return { path, sections: new Map() };
-  if (head.size > MAX_BYTES) throw configError(path, `is larger than ${MAX_BYTES} bytes`);
-  return { path, sections: new Map(Object.entries(parseToml(path, head.bytes.toString('utf8')))) };
 }
 
 /** A section, checked by its schema; a missing one counts as empty. */

@@ -1,6 +1,6 @@
 import { lstatSync, mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { attempt, HandoverError } from '../errors.ts';
 import { isAbandonedTemp, isTempName, removeFile, syncFolder, writeFileDurably } from './durable-file.ts';
 import { listNames } from './external-file.ts';
 import { resolveRealPath } from './folders.ts';
@@ -81,17 +81,8 @@ export function removeSharedFile(read: SharedFile, folders: readonly string[]): 
   assertUnchanged(read);
   removeFile(read.path);
   syncFolder(dirname(read.path));
-  for (const folder of folders) if (!removeEmptyFolder(folder)) return;
-}
-
-function removeEmptyFolder(folder: string): boolean {
-  try {
-    rmdirSync(folder);
-    return true;
-  } catch (error) {
-    if (hasErrno(error, 'ENOTEMPTY', 'EEXIST', 'ENOENT', 'EACCES', 'EPERM', 'ENOTDIR')) return false;
-    throw error;
-  }
+  const refusals = ['ENOTEMPTY', 'EEXIST', 'ENOENT', 'EACCES', 'EPERM', 'ENOTDIR'];
+  for (const folder of folders) if (!attempt(() => rmdirSync(folder), ...refusals)) return;
 }
 
 function assertUnchanged(read: SharedFile): void {

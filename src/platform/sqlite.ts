@@ -21,16 +21,13 @@ export interface SqlStatement {
 
 export type SqlValue = string | number | null | Uint8Array;
 
-const SQL_DRIVERS = ['node', 'photostructure', 'none'] as const;
-type SqlDriverName = (typeof SQL_DRIVERS)[number];
-
 export interface OpenOptions {
   /** Whether extensions may be loaded into it. */
   allowExtension?: boolean;
 }
 
 export interface SqlDriver {
-  name: SqlDriverName;
+  name: 'node' | 'photostructure';
   open(path: string, options?: OpenOptions): SqlDatabase;
   /** A database that must exist, to be read only. Takes a `file:` URI as well, where the driver knows them. */
   openReadOnly(path: string): SqlDatabase;
@@ -38,23 +35,19 @@ export interface SqlDriver {
 
 /**
  * The first driver this Node can load, or null: then the store works without an index.
- * `HANDOVER_SQLITE` names one of `SQL_DRIVERS` to use only that.
+ * `HANDOVER_SQLITE` names one of them, or `none`, to use only that.
  */
 export function loadSqlDriver(wanted: string | undefined): SqlDriver | null {
   if (wanted === 'none') return null;
   if (wanted !== 'photostructure') {
-    const builtin = loadBuiltin();
+    const module = withoutExperimentalWarning(() => process.getBuiltinModule?.('node:sqlite'));
+    const builtin = toDriver('node', module);
     if (builtin !== null || wanted === 'node') return builtin;
   }
   return loadPhotostructure();
 }
 
 type DatabaseConstructor = new (path: string, options?: OpenOptions & { readOnly?: boolean }) => SqlDatabase;
-
-function loadBuiltin(): SqlDriver | null {
-  const module: unknown = withoutExperimentalWarning(() => process.getBuiltinModule?.('node:sqlite'));
-  return toDriver('node', module);
-}
 
 /** Required rather than imported: the loader of ES modules alone would cost more than opening the database. */
 function loadPhotostructure(): SqlDriver | null {
@@ -67,8 +60,8 @@ function loadPhotostructure(): SqlDriver | null {
   }
 }
 
-function toDriver(name: SqlDriverName, module: unknown): SqlDriver | null {
-  if (!hasDatabase(module)) return null;
+function toDriver(name: SqlDriver['name'], module: unknown): SqlDriver | null {
+  if (!isModule<{ DatabaseSync: DatabaseConstructor }>(module, 'DatabaseSync')) return null;
   const { DatabaseSync } = module;
   return {
     name,
@@ -77,13 +70,9 @@ function toDriver(name: SqlDriverName, module: unknown): SqlDriver | null {
   };
 }
 
-function hasDatabase(module: unknown): module is { DatabaseSync: DatabaseConstructor } {
-  return (
-    typeof module === 'object' &&
-    module !== null &&
-    'DatabaseSync' in module &&
-    typeof module.DatabaseSync === 'function'
-  );
+/** Whether what was loaded has a function of this name; how that is called, the caller knows. */
+function isModule<T extends object>(module: unknown, name: keyof T): module is T {
+  return typeof module === 'object' && module !== null && typeof Reflect.get(module, name) === 'function';
 }
 
 /** Node 22 warns that its SQLite is experimental. That one warning is kept from the user; all others pass. */
@@ -171,7 +160,7 @@ export function loadVectorExtension(database: SqlDatabase): boolean {
   if (database.loadExtension === undefined) return false;
   try {
     const module: unknown = createRequire(import.meta.url)('sqlite-vec');
-    if (!hasLoadablePath(module)) return false;
+    if (!isModule<{ getLoadablePath(): string }>(module, 'getLoadablePath')) return false;
     database.enableLoadExtension?.(true);
     database.loadExtension(module.getLoadablePath());
     database.enableLoadExtension?.(false);
@@ -182,13 +171,4 @@ export function loadVectorExtension(database: SqlDatabase): boolean {
     if (error instanceof Error) return false;
     throw error;
   }
-}
-
-function hasLoadablePath(module: unknown): module is { getLoadablePath(): string } {
-  return (
-    typeof module === 'object' &&
-    module !== null &&
-    'getLoadablePath' in module &&
-    typeof module.getLoadablePath === 'function'
-  );
 }

@@ -1,15 +1,6 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readSync,
-  type Stats,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { catchErrno, HandoverError, hasErrno } from '../errors.ts';
 import { sleep } from './machine.ts';
 
 /** For output before anything else is loaded. */
@@ -20,14 +11,18 @@ export function printAtOnce(text: string): void {
 const CHUNK_BYTES = 256 * 1024;
 
 /** Standard input, as it arrives. Chunks stay valid. */
-export function* readInputChunks(): Generator<Buffer> {
-  yield* readChunks(0);
+export function readInputChunks(): Generator<Buffer> {
+  return readChunks(0);
 }
 
 /** A regular file or a pipe. */
 export function* readFileChunks(path: string): Generator<Buffer> {
   const fd = openOrExplain(path);
   try {
+    if (fstatSync(fd).isDirectory()) {
+      const hint = 'Give the path of a file.';
+      throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is a folder`, { hint });
+    }
     yield* readChunks(fd);
   } finally {
     closeSync(fd);
@@ -36,19 +31,12 @@ export function* readFileChunks(path: string): Generator<Buffer> {
 
 function openOrExplain(path: string): number {
   try {
-    const fd = openSync(path, constants.O_RDONLY);
-    if (!fstatSync(fd).isDirectory()) return fd;
-    closeSync(fd);
-  } catch (error) {
-    if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw error;
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, {
-      hint: 'Give the path of a file, or - for standard input.',
-      cause: error,
-    });
+    return openSync(path, constants.O_RDONLY);
+  } catch (cause) {
+    if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
+    const hint = 'Give the path of a file, or - for standard input.';
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, { hint, cause });
   }
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is a folder`, {
-    hint: 'Give the path of a file.',
-  });
 }
 
 function* readChunks(fd: number): Generator<Buffer> {
@@ -137,19 +125,10 @@ export function isInputTerminal(): boolean {
 
 /** `node:tty` loads all of streams and sockets, so it is asked only about character devices. */
 function isTerminal(fd: number): boolean {
-  const stat = statOrNull(() => fstatSync(fd));
+  // Services and schedulers may start a program without standard streams.
+  const stat = catchErrno(['EBADF', 'ENOENT'], null, () => fstatSync(fd));
   if (stat === null || !stat.isCharacterDevice()) return false;
-  if (stat.rdev === statOrNull(() => statSync('/dev/null'))?.rdev) return false;
+  if (stat.rdev === catchErrno(['EBADF', 'ENOENT'], null, () => statSync('/dev/null'))?.rdev) return false;
   const tty: typeof import('node:tty') = createRequire(import.meta.url)('node:tty');
   return tty.isatty(fd);
-}
-
-/** Services and schedulers may start a program without standard streams. */
-function statOrNull(stat: () => Stats): Stats | null {
-  try {
-    return stat();
-  } catch (error) {
-    if (hasErrno(error, 'EBADF', 'ENOENT')) return null;
-    throw error;
-  }
 }

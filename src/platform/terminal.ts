@@ -14,7 +14,7 @@ const OF_PROGRAMS = [
   'ALACRITTY_WINDOW_ID',
 ] as const;
 
-export interface Surroundings {
+interface Surroundings {
   /** The terminal that the agent itself names; null for none. */
   named: string | null;
   env: Env;
@@ -45,18 +45,9 @@ export function cleanTerminalId(id: string): string | null {
 }
 
 /** Programs between an agent and its hook. */
-const STARTERS: ReadonlySet<string> = new Set([
-  'sh',
-  'bash',
-  'dash',
-  'zsh',
-  'fish',
-  'ksh',
-  'busybox',
-  'env',
-  'timeout',
-  'nice',
-]);
+const STARTERS: ReadonlySet<string> = new Set(
+  'sh bash dash zsh fish ksh busybox env timeout nice'.split(' '),
+);
 
 /** The process of the agent that runs the hook; null where unknown. */
 export function findAgentProcess(ancestors: readonly Ancestor[]): Ancestor | null {

@@ -66,7 +66,7 @@ function openWithoutBlocking(): number | null {
 }
 
 function poll(fd: number, ask: TimedInput): InputRead {
-  const input = new InputBuffer(ask);
+  const input = bufferInput(ask);
   const buffer = Buffer.allocUnsafe(CHUNK);
   const until = readTimer() + ask.waitMs;
   for (let step = 1; ; ) {
@@ -95,7 +95,7 @@ function readNow(fd: number, buffer: Buffer): number | null {
 }
 
 async function readEvents(ask: TimedInput): Promise<InputRead> {
-  const input = new InputBuffer(ask);
+  const input = bufferInput(ask);
   const { stdin } = process;
   return await new Promise((resolve) => {
     const finish = (result: InputRead): void => {
@@ -113,39 +113,32 @@ async function readEvents(ask: TimedInput): Promise<InputRead> {
   });
 }
 
+interface InputBuffer {
+  add(chunk: Buffer): void;
+  isWhole(): boolean;
+  close(): InputRead;
+  giveUp(): InputRead;
+}
+
 /** The input so far. Too long an input is read to its end, so that its writer does not block, and discarded. */
-class InputBuffer {
-  readonly #ask: TimedInput;
-  #chunks: Buffer[] = [];
-  #bytes = 0;
+function bufferInput({ isWhole, maxBytes }: TimedInput): InputBuffer {
+  let chunks: Buffer[] = [];
+  let bytes = 0;
   /** The size at which it was last found incomplete. */
-  #checked = 0;
-
-  constructor(ask: TimedInput) {
-    this.#ask = ask;
-  }
-
-  add(chunk: Buffer): void {
-    this.#bytes += chunk.length;
-    if (this.#bytes > this.#ask.maxBytes) this.#chunks = [];
-    else this.#chunks.push(chunk);
-  }
-
-  isWhole(): boolean {
-    if (this.#bytes > this.#ask.maxBytes || this.#bytes === this.#checked) return false;
-    this.#checked = this.#bytes;
-    return this.#ask.isWhole(this.#text());
-  }
-
-  close(): InputRead {
-    return this.#bytes > this.#ask.maxBytes ? { problem: 'large' } : { text: this.#text() };
-  }
-
-  giveUp(): InputRead {
-    return { problem: this.#bytes > this.#ask.maxBytes ? 'large' : 'late' };
-  }
-
-  #text(): string {
-    return Buffer.concat(this.#chunks).toString('utf8');
-  }
+  let checked = 0;
+  const readText = (): string => Buffer.concat(chunks).toString('utf8');
+  return {
+    add: (chunk) => {
+      bytes += chunk.length;
+      if (bytes > maxBytes) chunks = [];
+      else chunks.push(chunk);
+    },
+    isWhole: () => {
+      if (bytes > maxBytes || bytes === checked) return false;
+      checked = bytes;
+      return isWhole(readText());
+    },
+    close: () => (bytes > maxBytes ? { problem: 'large' } : { text: readText() }),
+    giveUp: () => ({ problem: bytes > maxBytes ? 'large' : 'late' }),
+  };
 }

@@ -13,9 +13,7 @@ import { type ReadResult, readSession } from '../../src/app/capture/capture.ts';
 import { countEvents } from '../../src/app/capture/drift.ts';
 import { distillEvents } from '../../src/distill/distill.ts';
 import type { Event } from '../../src/model/event.ts';
-import { isShapedLike } from '../../src/model/shape.ts';
 import { decodePlainData, encodePlainData } from '../../src/platform/cache-file.ts';
-import { startOfFile } from '../../src/platform/lines.ts';
 import type { Machine } from '../../src/platform/machine.ts';
 import { makeRedactor } from './redactor.ts';
 
@@ -90,7 +88,11 @@ export function expectToTell({ agent, path, content }: Growth, cuts: readonly nu
 /** As it comes back from where it was kept. */
 function copy(bookmark: Bookmark | null): Bookmark | null {
   const copied: unknown = decodePlainData(encodePlainData(bookmark));
-  return isShapedLike(copied, { position: startOfFile(), state: null }) ? copied : null;
+  return isBookmark(copied) ? copied : null;
+}
+
+function isBookmark(value: unknown): value is Bookmark {
+  return typeof value === 'object' && value !== null && 'position' in value && 'state' in value;
 }
 
 /** The sizes that a file has as its content is added to it piece by piece. */

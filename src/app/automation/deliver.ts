@@ -57,8 +57,6 @@ function writeChanges(prepared: PreparedBrief, changes: WatchedChanges): string 
   return `# Handover ${prepared.handover}: since this session was last here, ${countChanges(changes)}${named}. Look before you rely on what was said of it.`;
 }
 
-const FILES_NAMED = 5;
-
 function describeChanges(changes: WatchedChanges): string[] {
   const { files, head } = changes;
   if (files.length === 0 && head === null) return [];
@@ -73,25 +71,25 @@ function countChanges({ files, head }: WatchedChanges): string {
   return said.join(', ');
 }
 
+const FILES_NAMED = 5;
+
 function nameFiles(files: readonly string[]): string {
   const more = files.length > FILES_NAMED ? ` and ${files.length - FILES_NAMED} more` : '';
   return `${files.slice(0, FILES_NAMED).join(', ')}${more}`;
 }
 
-const MINUTE = 60_000;
-
 function describeAge(ms: number): string {
-  const minutes = Math.max(0, Math.floor(ms / MINUTE));
+  const minutes = Math.max(0, Math.floor(ms / 60_000));
   if (minutes < 1) return 'less than a minute';
   if (minutes < 120) return minutes === 1 ? 'a minute' : `${minutes} minutes`;
   const hours = Math.floor(minutes / 60);
   return hours < 48 ? `${hours} hours` : `${Math.floor(hours / 24)} days`;
 }
 
-interface BriefOffer extends Offer, OpenBrief {}
+type BriefOffer = Offer & OpenBrief;
 
 /** All that is known when it is decided what a session gets. */
-export interface Delivery {
+interface Delivery {
   occasion: Occasion<BriefOffer>;
   /** Earlier deliveries to the session. */
   before: DeliveryRecord[];
@@ -184,31 +182,28 @@ export function deliver(
     queueEvent(call, 'rejected_invalid', { handover: `ready/${key}`, reason: 'it is not what was written' });
   if (decision.give === 'nothing' || isUnreadable || !isHandoverStored(store, decision.offer.prepared))
     return null;
-  const { give, why, offer } = decision;
-  const { prepared, ageMs } = offer;
+  const { give, why } = decision;
+  const { prepared, ageMs } = decision.offer;
   const { handover } = prepared;
-  const { session } = input;
-  const delivery = { agent, session, handover, form: give, compactions, process, atMs: nowMs };
+  const to = { agent, session: input.session };
+  const delivery = { ...to, handover, form: give, compactions, process, atMs: nowMs };
   if (!claimDelivery(store, key, { delivery, before })) return null;
   if (decision.give === 'hint' && decision.isStale)
     queueEvent(call, 'rejected_stale', { handover, reason: why });
   queueEvent(call, 'delivered', { handover, reason: `${give}, ${why}` });
-  if (give === 'changes')
-    return dialect.write(kind.event, writeChanges(prepared, findWatchedChanges(prepared)));
-  if (brief === null) return dialect.write(kind.event, writeHint(prepared, ageMs));
-  const isAgain = before.some((one) => one.handover === handover && one.form === 'brief');
+  if (give === 'hint') return dialect.write(kind.event, writeHint(prepared, ageMs));
   const changes = findWatchedChanges(prepared);
+  if (brief === null) return dialect.write(kind.event, writeChanges(prepared, changes));
+  const isAgain = before.some((one) => one.handover === handover && one.form === 'brief');
   return dialect.write(kind.event, writeBrief(brief, { why, ageMs, changes, isAgain }));
 }
 
 function queueEvent(
-  { store, input, machine, nowMs }: HookCall,
+  { store, input: { session }, machine, nowMs: atMs }: HookCall,
   event: JournalJob['event'],
-  about: { handover: string; reason: string },
+  { handover, reason }: { handover: string; reason: string },
 ): void {
-  const { handover, reason } = about;
-  const { session } = input;
-  const job: JournalJob = { kind: 'journal', event, handover, session, reason, atMs: nowMs };
+  const job: JournalJob = { kind: 'journal', event, handover, session, reason, atMs };
   writeJob(store, JOURNAL_QUEUE, { job, machine });
 }
 

@@ -28,16 +28,10 @@ import {
   removeOpenSession,
 } from './session-state.ts';
 
-/** What a hook is to do: print a text for its agent, and start workers. */
+/** What a hook is to do: print a text for its agent, and start workers, each for the session of its key. */
 export interface HookResult {
   output: string | null;
-  workers: WorkerStart[];
-}
-
-/** A worker for the session of that key. */
-interface WorkerStart {
-  key: string;
-  handed: HandedReply | null;
+  workers: { key: string; handed: HandedReply | null }[];
 }
 
 const NO_RESULT: HookResult = { output: null, workers: [] };
@@ -70,12 +64,7 @@ export async function handleHook(
 function handleCapture(call: HookCall): HookResult {
   const { kind, input, store, key, nowMs } = call;
   if (kind.moment === 'compaction' && input.isManual && !kind.dialect.startsAfterCompaction)
-    deferDelivery(store, key, {
-      agent: kind.agent,
-      session: input.session,
-      source: 'compaction',
-      atMs: nowMs,
-    });
+    defer(call, 'compaction');
   const session = describeSession(call);
   if (kind.moment !== 'end') recordOpenSession(store, session);
   const job = describeCaptureJob(session, { moment: kind.moment, atMs: nowMs, lastMs: null });
@@ -92,7 +81,7 @@ const LONGEST_REPLY = 48_000;
 function queueCapture(
   { store, machine, nowMs }: HookCall,
   { key, job, reply }: { key: string; job: CaptureJob; reply: string | null },
-): WorkerStart[] {
+): HookResult['workers'] {
   const isHanded = reply !== null && reply.trim() !== '' && reply.length <= LONGEST_REPLY;
   const own = writeJob(store, key, { job: { ...job, isHanded }, machine });
   if (isHanded) return [{ key, handed: { job: own, reply } }];
@@ -103,17 +92,16 @@ function queueCapture(
 }
 
 function handleStart(call: HookCall): HookResult {
-  const { store, kind, input, key, nowMs, settings } = call;
+  const { store, kind, settings } = call;
   const source = findSource(call);
   recordOpenSession(store, describeSession(call));
   if (source === null) return NO_RESULT;
   const crashed = source === 'new' ? findCrashedSessions(call) : [];
   const workers = crashed.flatMap((one) => queueCapture(call, { ...one, reply: null }));
-  const defer = (): HookResult => {
-    deferDelivery(store, key, { agent: kind.agent, session: input.session, source, atMs: nowMs });
+  if (!kind.dialect.reaches('start', source)) {
+    defer(call, source);
     return { output: null, workers };
-  };
-  if (!kind.dialect.reaches('start', source)) return defer();
+  }
   if (crashed.length === 0) waitForCapture(call, source);
   const delivery = gatherDelivery(call, { source, deferredMs: null });
   const decision = decide(delivery.occasion);
@@ -122,8 +110,13 @@ function handleStart(call: HookCall): HookResult {
     crashed.length > 0 &&
     (settings.startup === 'brief' || (settings.startup === 'hint' && decision.give === 'nothing'));
   const isMissing = source === 'compaction' && delivery.occasion.own === null && !delivery.hasDamage;
-  if (isLate || isMissing) return defer();
-  return { output: deliver(call, delivery, decision), workers };
+  if (!isLate && !isMissing) return { output: deliver(call, delivery, decision), workers };
+  defer(call, source);
+  return { output: null, workers };
+}
+
+function defer({ store, key, kind, input, nowMs }: HookCall, source: StartSource): void {
+  deferDelivery(store, key, { agent: kind.agent, session: input.session, source, atMs: nowMs });
 }
 
 /** Where the agent does not say, a session seen for the first time is new. Null for one that goes on. */
@@ -168,18 +161,18 @@ const QUIET_MS = 15 * 60 * 1000;
  * capture: these are captured now. Records of other ended sessions are removed.
  */
 function findCrashedSessions(call: HookCall): { key: string; job: CaptureJob }[] {
-  const { store, root, input, nowMs } = call;
+  const { store, root, input, nowMs: atMs } = call;
   const found: { key: string; job: CaptureJob }[] = [];
   for (const session of listOpenSessions(store, root)) {
     if (session.session === input.session || !hasEnded(session, call)) continue;
     const lastMs = findUncapturedTime(store, session);
     if (lastMs === null) removeOpenSession(store, session);
-    else if (found.length < MOST_CRASHED) {
-      const job = describeCaptureJob(session, { moment: 'end', atMs: nowMs, lastMs });
+    else {
+      const job = describeCaptureJob(session, { moment: 'end', atMs, lastMs });
       found.push({ key: keyOfSession(session), job });
     }
   }
-  return found;
+  return found.slice(0, MOST_CRASHED);
 }
 
 function hasEnded(session: OpenSession, { process, nowMs }: HookCall): boolean {

@@ -48,6 +48,7 @@ export async function openHookCall(
   const store = findDataFolder(machine);
   const settings = await findSettings(store, root, machine);
   if (!settings.isEnabled || isPaused(root, machine, settings.pauseFile)) return null;
+  const isBuildServer = ![undefined, '', 'false', '0'].includes(machine.env.CI);
   const ancestors = listAncestors(isAgentProcess);
   const agent = findAgentProcess(ancestors);
   return {
@@ -59,14 +60,10 @@ export async function openHookCall(
     key: keyOfSession({ agent: kind.agent, session: input.session }),
     terminal: identifyTerminal({ named: input.terminal, env: machine.env, ancestors }),
     process: agent === null ? null : nameProcess(agent),
-    isScheduled: () => input.isScheduled || isBuildServer(machine) || isStartedByTimer(listAncestors()),
+    isScheduled: () => input.isScheduled || isBuildServer || isStartedByTimer(listAncestors()),
     settings,
     nowMs: machine.clock.now(),
   };
-}
-
-function isBuildServer({ env }: Machine): boolean {
-  return env.CI !== undefined && env.CI !== '' && env.CI !== 'false' && env.CI !== '0';
 }
 
 const DEFAULT_SETTINGS: AutomationSettings = { isEnabled: true, startup: 'hint', pauseFile: '' };
@@ -88,8 +85,10 @@ export async function findSettings(
   root: string,
   machine: Machine,
 ): Promise<AutomationSettings> {
-  const files = describeFiles(root, machine);
-  if (files === null) return DEFAULT_SETTINGS;
+  const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
+  const stats = paths.map((path) => statFile(path));
+  if (stats.every((stat) => stat === null)) return DEFAULT_SETTINGS;
+  const files = JSON.stringify(stats.map((stat, index) => (stat === null ? null : [paths[index], stat])));
   const name = 'last.json';
   const cached = readRecord(join(store, ...FOLDERS.settings, name), CACHED_SETTINGS);
   if (cached?.files === files) return cached;
@@ -97,14 +96,6 @@ export async function findSettings(
   const settings = readSettings(root, machine, DEFAULT_SETTINGS);
   writeRecord(store, [FOLDERS.settings, name], { ...settings, files });
   return settings;
-}
-
-/** Null when there are none, which is usual. */
-function describeFiles(root: string, machine: Machine): string | null {
-  const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
-  const stats = paths.map((path) => statFile(path));
-  if (stats.every((stat) => stat === null)) return null;
-  return JSON.stringify(stats.map((stat, index) => (stat === null ? null : [paths[index], stat])));
 }
 
 /** Whether a PAUSE file stops all automation. */

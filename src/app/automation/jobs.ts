@@ -58,21 +58,10 @@ export type HandedReply = RecordOf<typeof HANDED_REPLY>;
 
 export function describeCaptureJob(
   { agent, session, cwd, transcript, terminal, process }: OpenSession,
-  { moment, atMs, lastMs }: Pick<CaptureJob, 'moment' | 'atMs' | 'lastMs'>,
+  { moment, ...times }: Pick<CaptureJob, 'moment' | 'atMs' | 'lastMs'>,
 ): CaptureJob {
-  return {
-    kind: 'capture',
-    moment,
-    agent,
-    session,
-    cwd,
-    transcript,
-    terminal,
-    process,
-    isHanded: false,
-    atMs,
-    lastMs,
-  };
+  const place = { cwd, transcript, terminal, process };
+  return { kind: 'capture', moment, agent, session, ...place, isHanded: false, ...times };
 }
 
 /** A worker that was started within this time may not have reached its first job yet. */

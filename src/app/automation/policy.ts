@@ -96,46 +96,35 @@ export function decide<T extends Offer>(occasion: Occasion<T>): Decision<T> {
 }
 
 function deliverOwn<T extends Offer>(occasion: Occasion<T>, why: string): Decision<T> {
-  const { own } = occasion;
-  if (own === null || own.root !== occasion.root)
-    return nothing('there is no prepared brief of this session');
+  const { own, root } = occasion;
+  if (own?.root !== root) return nothing('there is no prepared brief of this session');
   return deliverIfFresh(occasion, own, why);
 }
 
 function deliverResumed<T extends Offer>(occasion: Occasion<T>): Decision<T> {
-  const { own, root, resumed } = occasion;
+  const { own, root, resumed, keepsContext, compactionsAtDelivery: atDelivery } = occasion;
   if (resumed?.hasTranscript === false) return deliverOwn(occasion, 'resumed, its transcript is gone');
-  if (!hasWholeContext(occasion) && !hasDelivery(occasion)) return deliverOwn(occasion, 'resumed');
+  // Never compacted, as far as known: the last capture may be older than a compaction that a hook reported.
+  const isWhole = (own?.compactions ?? 0) === 0 && (atDelivery ?? 0) === 0;
+  const hasDelivery = keepsContext && own !== null && atDelivery !== null && own.compactions <= atDelivery;
+  if (!isWhole && !hasDelivery) return deliverOwn(occasion, 'resumed');
   return own !== null && own.root === root && resumed?.isOvertaken === true
     ? { give: 'changes', offer: own, why: 'resumed' }
     : nothing('it still has all of it');
 }
 
-/** Never compacted, as far as known: the last capture may be older than a compaction that a hook reported. */
-function hasWholeContext<T extends Offer>({ own, compactionsAtDelivery }: Occasion<T>): boolean {
-  return (own?.compactions ?? 0) === 0 && (compactionsAtDelivery ?? 0) === 0;
-}
-
-function hasDelivery<T extends Offer>({ own, compactionsAtDelivery, keepsContext }: Occasion<T>): boolean {
-  if (compactionsAtDelivery === null || own === null) return false;
-  return keepsContext && own.compactions <= compactionsAtDelivery;
-}
-
 /** Null when there was none. */
 function deliverBefore<T extends Offer>(occasion: Occasion<T>): Decision<T> | null {
-  const { before } = occasion;
-  if (before === null || before.root !== occasion.root || before.agent !== occasion.agent) return null;
-  if (before.session === occasion.session) return null;
+  const { before, root, agent, session } = occasion;
+  if (before?.root !== root || before.agent !== agent || before.session === session) return null;
   return deliverIfFresh(occasion, before, 'after /clear');
 }
 
 function deliverLast<T extends Offer>(occasion: Occasion<T>): Decision<T> {
-  const { last, startup } = occasion;
+  const { last, startup, root, agent, session } = occasion;
   if (startup === 'off') return nothing('restore.startup is off');
-  if (last === null || last.root !== occasion.root)
-    return nothing('there is no prepared brief in this worktree');
-  if (last.agent === occasion.agent && last.session === occasion.session)
-    return nothing('the last session here is this one');
+  if (last?.root !== root) return nothing('there is no prepared brief in this worktree');
+  if (last.agent === agent && last.session === session) return nothing('the last session here is this one');
   if (last.state === 'running') return nothing('the last session here is still running');
   if (startup === 'brief' && last.state === 'ended') return deliverIfFresh(occasion, last, 'a new session');
   return hint(last, 'a new session', false);

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import type { FoundSession } from '../../agents/agent.ts';
 import { compileBrief } from '../../handover/brief/compile.ts';
-import { findReader, type Reader } from '../../handover/brief/reader.ts';
+import { findReader } from '../../handover/brief/reader.ts';
 import { markHandover } from '../../handover/link.ts';
+import type { Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { isHandoverId } from '../../model/id.ts';
 import { cleanLine, cutToBytes, revealControls } from '../../model/text.ts';
@@ -69,6 +70,11 @@ function describePrepared(
   machine: Machine,
 ): Omit<PreparedBrief, 'marks'> {
   const { agent, terminal, process, atMs, lastMs, moment } = job;
+  const watch = ({ text }: Fact): WatchedFile =>
+    watchFile(
+      resolve(root, handover.workspace.folder, expandHome(text, machine)),
+      cutToBytes(revealControls(text), MAX_TITLE_BYTES),
+    );
   return {
     schema: 'ready/3',
     agent,
@@ -85,40 +91,26 @@ function describePrepared(
     compactions,
     title: cutToBytes(cleanLine(handover.title), MAX_TITLE_BYTES),
     head: readHeadCommit(root),
-    files: listWatchedFiles(handover, { root, machine }),
+    files: handover.facts.filter(isChangedFile).slice(0, FILES_WATCHED).map(watch),
   };
 }
 
 function compileBriefs(agent: string, handover: Handover): Briefs {
-  return {
-    own: compileFor(handover, findReader(agent)),
-    any: compileFor(handover, findReader('generic')),
+  const compileFor = (name: string): string => {
+    const reader = findReader(name);
+    if (reader === null) return '';
+    const maxCharacters = Math.min(reader.maxCharacters ?? MOST_CHARACTERS, MOST_CHARACTERS);
+    return compileBrief(handover, { ...reader, maxCharacters }).text;
   };
+  return { own: compileFor(agent), any: compileFor('generic') };
 }
 
-function compileFor(handover: Handover, reader: Reader | null): string {
-  if (reader === null) return '';
-  const maxCharacters = Math.min(reader.maxCharacters ?? MOST_CHARACTERS, MOST_CHARACTERS);
-  return compileBrief(handover, { ...reader, maxCharacters }).text;
-}
-
+/** Of the files that the session changed, the most important ones: facts are in that order. */
 const FILES_WATCHED = 20;
 const CHANGED: ReadonlySet<string> = new Set(['created', 'edited', 'deleted']);
 
-/** The most important of the files that the session changed; facts are in that order. */
-function listWatchedFiles(
-  { facts, workspace }: Handover,
-  { root, machine }: { root: string; machine: Machine },
-): WatchedFile[] {
-  return facts
-    .filter((fact) => fact.kind === 'file' && CHANGED.has(fact.status ?? ''))
-    .slice(0, FILES_WATCHED)
-    .map(({ text }) =>
-      watchFile(
-        resolve(root, workspace.folder, expandHome(text, machine)),
-        cutToBytes(revealControls(text), MAX_TITLE_BYTES),
-      ),
-    );
+function isChangedFile({ kind, status }: Fact): boolean {
+  return kind === 'file' && CHANGED.has(status ?? '');
 }
 
 /** Made once, by whoever comes first. */

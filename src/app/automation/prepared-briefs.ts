@@ -75,7 +75,7 @@ export interface OpenBrief {
 }
 
 /** `isDamaged` tells a file that was changed from one that does not exist, or is of another session or version. */
-export type BriefSearch = OpenBrief | { prepared: null; isDamaged: boolean };
+type BriefSearch = OpenBrief | { prepared: null; isDamaged: boolean };
 
 const MISSING: BriefSearch = { prepared: null, isDamaged: false };
 const DAMAGED: BriefSearch = { prepared: null, isDamaged: true };
@@ -178,10 +178,7 @@ export function checkResumed(prepared: PreparedBrief, named: string | null): Res
   const isShort = transcript !== null && (stat?.size ?? 0) < transcriptBytes;
   const isElsewhere = named !== null && named !== transcript && statFile(named) !== null;
   // A session that continued after it was captured may have made the changes itself.
-  const isAsCaptured = stat?.size === transcriptBytes;
-  const hasChanged = (): boolean => {
-    const { files, head } = findWatchedChanges(prepared);
-    return files.length > 0 || head !== null;
-  };
-  return { hasTranscript: !isShort || isElsewhere, isOvertaken: isAsCaptured && hasChanged() };
+  const changes = stat?.size === transcriptBytes ? findWatchedChanges(prepared) : null;
+  const isOvertaken = changes !== null && (changes.files.length > 0 || changes.head !== null);
+  return { hasTranscript: !isShort || isElsewhere, isOvertaken };
 }

@@ -46,11 +46,9 @@ const MOST_WORKTREES = 500;
  * session with a prepared brief stay: without them it would be given that brief a second time.
  */
 export function trimFolders(store: string): void {
-  const { sessions, handovers, terminals, worktrees, deferred, jobs, deliveries, openSessions, code } =
-    FOLDERS;
-  for (const folder of [sessions, handovers, terminals, worktrees, deferred, jobs, code])
-    trimCacheFolder(join(store, ...folder), LIMITS);
-  const prepared = new Set(listFolder(join(store, ...sessions)).map(keyOfFile));
+  const { deliveries, openSessions, settings: _, ...others } = FOLDERS;
+  for (const folder of Object.values(others)) trimCacheFolder(join(store, ...folder), LIMITS);
+  const prepared = new Set(listFolder(join(store, ...FOLDERS.sessions)).map(keyOfFile));
   trimCacheFolder(join(store, ...deliveries), LIMITS, (name) => prepared.has(keyOfFile(name)));
   trimSubfolders(join(store, ...openSessions), MOST_WORKTREES);
 }
@@ -77,25 +75,11 @@ export type RecordOf<F> = {
   -readonly [K in keyof F]: F[K] extends (value: unknown) => value is infer T ? T : never;
 };
 
-export function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-export function isTextOrNull(value: unknown): value is string | null {
-  return value === null || typeof value === 'string';
-}
-
-export function isNumber(value: unknown): value is number {
-  return typeof value === 'number';
-}
-
-export function isNumberOrNull(value: unknown): value is number | null {
-  return value === null || typeof value === 'number';
-}
-
-export function isFlag(value: unknown): value is boolean {
-  return typeof value === 'boolean';
-}
+export const isText = (value: unknown): value is string => typeof value === 'string';
+export const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
+export const isNumber = (value: unknown): value is number => typeof value === 'number';
+export const isNumberOrNull = (value: unknown): value is number | null => value === null || isNumber(value);
+export const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
 
 export function isOneOf<const T extends string>(...known: readonly T[]): (value: unknown) => value is T {
   return (value): value is T => known.some((one) => one === value);
@@ -143,16 +127,10 @@ export function writeRecord(
   writeSmallCacheFile(join(ensurePrivateFolder(store, ...folders), name), JSON.stringify(record));
 }
 
-/** A failure of a hook or a worker: nobody was there to see it. */
+/** A failure of a hook or a worker: nobody was there to see it. `where` is the agent and its event, or the worker. */
+const FAILURE = { atMs: isNumber, where: isText, code: isText, message: isText };
 type LoggedFailure = RecordOf<typeof FAILURE>;
 
-const FAILURE = {
-  atMs: isNumber,
-  /** The agent and its event, or the worker. */
-  where: isText,
-  code: isText,
-  message: isText,
-};
 const LOG_NAME = 'hooks.ndjson';
 const OLDER_LOG_NAME = 'hooks.1.ndjson';
 const MAX_LOG_BYTES = 256 * 1024;

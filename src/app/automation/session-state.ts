@@ -43,13 +43,11 @@ export function recordOpenSession(store: string, session: OpenSession): void {
 }
 
 export function isOpenSession(store: string, session: SessionInWorktree): boolean {
-  const [folders, name] = locateOpenSession(session);
-  return pathExists(join(store, ...folders, name));
+  return pathExists(join(store, ...locateOpenSession(session).flat()));
 }
 
 export function removeOpenSession(store: string, session: SessionInWorktree): void {
-  const [folders, name] = locateOpenSession(session);
-  removeFile(join(store, ...folders, name));
+  removeFile(join(store, ...locateOpenSession(session).flat()));
 }
 
 /** The sessions of a worktree that are not known to have ended. */
@@ -125,12 +123,8 @@ function nameDelivery(key: string, number: number): string {
   return `${key}.${number}.json`;
 }
 
-const DEFERRED = {
-  agent: isText,
-  session: isText,
-  source: isOneOf('new', 'resume', 'clear', 'compaction'),
-  atMs: isNumber,
-};
+const SOURCE = isOneOf('new', 'resume', 'clear', 'compaction');
+const DEFERRED = { agent: isText, session: isText, source: SOURCE, atMs: isNumber };
 
 /** A delivery put off: the brief was not ready in time, or the agent would not have read it. */
 type DeferredDelivery = RecordOf<typeof DEFERRED>;

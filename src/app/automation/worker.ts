@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { AGENT_NAMES } from '../../agents/agent.ts';
+import { AGENT_NAMES, type FoundSession } from '../../agents/agent.ts';
 import { findDialect } from '../../agents/hook-dialects.ts';
 import { parseRow } from '../../agents/shared/json.ts';
 import { loadAgent } from '../../agents/table.ts';
@@ -80,17 +80,14 @@ function describeLock(store: Store, suffix: string, waitMs: number): LockOptions
   return { folder, name: `${RELAY_LOCK}${suffix}`, waitMs, clock: store.machine.clock };
 }
 
-interface TakenJob {
-  name: string;
-  /** Null for a file that is no job known to this version. */
-  job: CaptureJob | null;
-}
+/** `job` is null for a file that is no job known to this version. */
+type TakenJobs = { name: string; job: CaptureJob | null }[];
 
 /** A hook that is installed twice is called twice at once. */
 const TWIN_HOOK_MS = 1000;
 
 /** All jobs of a session, except those that another worker is about to take with a reply. */
-function takeJobs(store: Store, key: string, handed: HandedReply | null): TakenJob[] {
+function takeJobs(store: Store, key: string, handed: HandedReply | null): TakenJobs {
   const nowMs = store.machine.clock.now();
   const ownMs = handed === null ? 0 : timeOfJob(handed.job) + TWIN_HOOK_MS;
   return listJobs(store.root, key)
@@ -102,11 +99,7 @@ function takeJobs(store: Store, key: string, handed: HandedReply | null): TakenJ
 }
 
 /** Jobs are removed even if the capture fails: the next event of the session makes a new one. */
-async function captureJobs(
-  store: Store,
-  taken: readonly TakenJob[],
-  handed: HandedReply | null,
-): Promise<void> {
+async function captureJobs(store: Store, taken: TakenJobs, handed: HandedReply | null): Promise<void> {
   try {
     const jobs = taken.flatMap(({ job }) => job ?? []);
     const last = jobs.at(-1);
@@ -154,19 +147,14 @@ async function runCapture(store: Store, job: CaptureJob, handed: HandedReply | n
     waitForTranscript(before.path, job, handed?.reply ?? null);
     const now = agent.inspectFile(before.path);
     const session = now?.id === before.id ? { ...now, cwd: before.cwd } : before;
-    const kept = await saveSession(
-      store,
-      { agent, session },
-      {
-        ...(job.terminal === null ? {} : { terminal: job.terminal }),
-        ...(handed === null ? {} : { lastReply: handed.reply }),
-      },
-    );
+    const known = {
+      ...(job.terminal === null ? {} : { terminal: job.terminal }),
+      ...(handed === null ? {} : { lastReply: handed.reply }),
+    };
+    const kept = await saveSession(store, { agent, session }, known);
     if (kept.outcome === 'refused') {
-      throw new HandoverError(
-        'HANDOVER_TRANSCRIPT_DRIFTED',
-        `nothing in the transcript of a session of ${job.agent} was understood`,
-      );
+      const message = `nothing in the transcript of a session of ${job.agent} was understood`;
+      throw new HandoverError('HANDOVER_TRANSCRIPT_DRIFTED', message);
     }
     prepareBriefs(store, { job, root, session, ...kept });
     enterConsumed(store, job);
@@ -180,12 +168,14 @@ async function findJobSession(store: Store, job: CaptureJob): Promise<SessionOfA
   if (name === undefined) return null;
   const agent = await loadAgent(name);
   const inspected = job.transcript === null ? null : agent.inspectFile(job.transcript);
+  const complete = (session: FoundSession): SessionOfAgent => ({
+    agent,
+    session: { ...session, cwd: session.cwd ?? job.cwd },
+  });
   // Only the transcript of opencode holds several sessions.
-  if (inspected !== null && (inspected.id === job.session || name !== 'opencode'))
-    return { agent, session: { ...inspected, cwd: inspected.cwd ?? job.cwd } };
-  for (const session of agent.findSessions(store.machine)) {
-    if (session.id === job.session) return { agent, session: { ...session, cwd: session.cwd ?? job.cwd } };
-  }
+  if (inspected !== null && (inspected.id === job.session || name !== 'opencode')) return complete(inspected);
+  for (const session of agent.findSessions(store.machine))
+    if (session.id === job.session) return complete(session);
   return null;
 }
 
@@ -234,16 +224,12 @@ function enterJournalJobs(store: Store): void {
 }
 
 function enterJob(store: Store, { event, handover, session, reason }: JournalJob): void {
-  if (event !== 'delivered' && isHandoverId(handover))
+  if (event !== 'delivered' && isHandoverId(handover)) {
     moveStatusOnce(store, handover, { to: event, session, reason });
-  else
-    appendEntry(store, {
-      at: formatTimestamp(nextTimestamp(store)),
-      event,
-      subject: handover,
-      session,
-      reason,
-    });
+    return;
+  }
+  const at = formatTimestamp(nextTimestamp(store));
+  appendEntry(store, { at, event, subject: handover, session, reason });
 }
 
 /** How many deliveries to a session have been entered as consumed. */
