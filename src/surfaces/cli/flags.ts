@@ -1,6 +1,25 @@
+import {
+  type BaseArgs,
+  buildCommand,
+  type Command,
+  type CommandFunction,
+  type TypedCommandParameters,
+} from '@stricli/core';
 import { redactInput } from '../../app/context.ts';
 import { HandoverError } from '../../errors.ts';
+import { BRIEFS, type CommandName } from './briefs.ts';
 import type { CliContext } from './context.ts';
+
+export function command<
+  const F extends Readonly<Partial<Record<keyof F, unknown>>>,
+  const A extends BaseArgs,
+>(
+  name: CommandName,
+  func: CommandFunction<F, A, CliContext>,
+  parameters: NoInfer<TypedCommandParameters<F, A, CliContext>>,
+): Command<CliContext> {
+  return buildCommand<F, A, CliContext>({ func, parameters, docs: { brief: BRIEFS[name] } });
+}
 
 const keep = (input: string): string => input;
 

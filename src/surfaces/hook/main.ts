@@ -8,7 +8,6 @@ import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { printAtOnce } from '../../platform/streams.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
-import type { Answer } from '../mcp/call.ts';
 import { storeProgram } from '../start/store-program.ts';
 
 const INPUT = {

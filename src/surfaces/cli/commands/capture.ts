@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import type { FoundSession } from '../../../agents/agent.ts';
 import { findSessions, inspectTranscript } from '../../../agents/find-session.ts';
 import { loadAgent } from '../../../agents/table.ts';
@@ -18,9 +17,8 @@ import { readHistory } from '../../../store/handovers.ts';
 import { readMarked } from '../../../store/marks.ts';
 import type { Store } from '../../../store/store.ts';
 import { budgetFlag, readBudget } from '../brief-flags.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { choice, conflictError, type FlagValues, text, toggle } from '../flags.ts';
+import { choice, command, conflictError, type FlagValues, text, toggle } from '../flags.ts';
 
 const flags = {
   agent: text('Only a session of this agent', 'name'),
@@ -36,11 +34,7 @@ const flags = {
 };
 type CaptureFlags = FlagValues<typeof flags>;
 
-export const capture = buildCommand({
-  func: runCapture,
-  parameters: { flags },
-  docs: { brief: BRIEFS.capture },
-});
+export const capture = command('capture', runCapture, { flags });
 
 async function runCapture(this: CliContext, values: CaptureFlags): Promise<void> {
   const reader = requireReader(values.target ?? 'generic');

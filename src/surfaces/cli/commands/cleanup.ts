@@ -1,20 +1,14 @@
-import { buildCommand } from '@stricli/core';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { type CleanUp, cleanUp } from '../../../app/forget.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { CatalogRow } from '../../../store/catalog.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, terminalFlag, toggle } from '../flags.ts';
+import { command, type FlagValues, json, terminalFlag, toggle } from '../flags.ts';
 
 const flags = { terminal: terminalFlag, dryRun: toggle('Only say what would be deleted'), json };
 
-export const cleanup = buildCommand({
-  func: runCleanup,
-  parameters: { flags },
-  docs: { brief: BRIEFS.cleanup },
-});
+export const cleanup = command('cleanup', runCleanup, { flags });
 
 async function runCleanup(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
   const { dryRun, terminal } = values;

@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { findSessions } from '../../../agents/find-session.ts';
 import { findStore, withCatalog } from '../../../app/context.ts';
 import { dim, red } from '../../../app/describe/styled-text.ts';
@@ -8,14 +7,13 @@ import { readFreshness, readRetention } from '../../../handover/expiry.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { describePlace } from '../../../platform/project.ts';
 import { VERSION } from '../../../version.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, terminalFlag } from '../flags.ts';
+import { command, type FlagValues, json, terminalFlag } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = { terminal: terminalFlag, json };
 
-export const debug = buildCommand({ func: runDebug, parameters: { flags }, docs: { brief: BRIEFS.debug } });
+export const debug = command('debug', runDebug, { flags });
 
 type Report = Awaited<ReturnType<typeof makeReport>>;
 

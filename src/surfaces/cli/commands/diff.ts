@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { bold, dim, type Part } from '../../../app/describe/styled-text.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
@@ -15,23 +14,18 @@ import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord, revealControls } from '../../../model/text.ts';
 import { requireHandover } from '../../../store/find-handover.ts';
 import { hasHandover } from '../../../store/handovers.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, optionalArgument, toggle, tuple } from '../flags.ts';
+import { command, type FlagValues, json, optionalArgument, toggle, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = { all: toggle('All lines, also of unchanged facts'), json };
 
-export const diff = buildCommand({
-  func: runDiff,
-  parameters: {
-    positional: tuple(
-      optionalArgument('An id, the beginning of one, or latest; alone, compared with its predecessor', 'id'),
-      optionalArgument('The handover to compare it with', 'other'),
-    ),
-    flags,
-  },
-  docs: { brief: BRIEFS.diff },
+export const diff = command('diff', runDiff, {
+  positional: tuple(
+    optionalArgument('An id, the beginning of one, or latest; alone, compared with its predecessor', 'id'),
+    optionalArgument('The handover to compare it with', 'other'),
+  ),
+  flags,
 });
 
 async function runDiff(

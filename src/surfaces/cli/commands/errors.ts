@@ -1,14 +1,12 @@
-import { buildCommand } from '@stricli/core';
 import { askErrors, type ErrorsAnswer, type PastError } from '../../../app/ask/errors.ts';
 import { findStore, redactInput } from '../../../app/context.ts';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { withFactSource } from '../../../app/search.ts';
 import { describeAge } from '../../../model/time.ts';
 import { readIntact } from '../../../store/handovers.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
-import { argument, readInputText, tuple } from '../flags.ts';
+import { argument, command, readInputText, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 import {
   openFact,
@@ -20,13 +18,9 @@ import {
   toScope,
 } from '../questions.ts';
 
-export const errors = buildCommand({
-  func: runErrors,
-  parameters: {
-    positional: tuple(argument('The text of an error, or a whole trace; - reads standard input', 'text')),
-    flags: questionFlags,
-  },
-  docs: { brief: BRIEFS.errors },
+export const errors = command('errors', runErrors, {
+  positional: tuple(argument('The text of an error, or a whole trace; - reads standard input', 'text')),
+  flags: questionFlags,
 });
 
 const SHOWN = 5;

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import {
   assertExportFile,
@@ -15,9 +14,8 @@ import type { Lock } from '../../../exchange/bundle/age.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { writeFileDurably } from '../../../platform/durable-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { choice, conflictError, type FlagValues, text, textOr, texts, toggle } from '../flags.ts';
+import { choice, command, conflictError, type FlagValues, text, textOr, texts, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { choosePassphrase, isPassphraseGiven, passphraseFlags } from '../passphrase.ts';
 
@@ -47,11 +45,7 @@ const flags = {
 };
 type ExportFlags = FlagValues<typeof flags>;
 
-export const exportCommand = buildCommand({
-  func: runExport,
-  parameters: { flags },
-  docs: { brief: BRIEFS.export },
-});
+export const exportCommand = command('export', runExport, { flags });
 
 async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
   assertFitting(values);

@@ -1,19 +1,14 @@
-import { buildCommand } from '@stricli/core';
 import { countFiles, type FileActivity } from '../../../app/ask/files.ts';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { withFactSource } from '../../../app/search.ts';
 import { describeAge } from '../../../model/time.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
+import { command } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { type QuestionFlags, questionFlags, suggestWider, toScope } from '../questions.ts';
 
-export const files = buildCommand({
-  func: runFiles,
-  parameters: { flags: questionFlags },
-  docs: { brief: BRIEFS.files },
-});
+export const files = command('files', runFiles, { flags: questionFlags });
 
 const ROWS_FOR_A_PERSON = 20;
 

@@ -1,20 +1,17 @@
-import { buildCommand } from '@stricli/core';
 import { bold } from '../../../app/describe/styled-text.ts';
 import { forgetHandovers, forgetSessionText } from '../../../app/forget.ts';
 import { HandoverError } from '../../../errors.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, repeated, text } from '../flags.ts';
+import { command, type FlagValues, json, repeated, text } from '../flags.ts';
 
 const flags = {
   session: text('Delete the stored text of this session, and do not read it again', 'id'),
   json,
 };
 
-export const forget = buildCommand({
-  func: runForget,
-  parameters: { positional: repeated('An id, or the beginning of one', 'id'), flags },
-  docs: { brief: BRIEFS.forget },
+export const forget = command('forget', runForget, {
+  positional: repeated('An id, or the beginning of one', 'id'),
+  flags,
 });
 
 async function runForget(

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { bold, dim, green, type StyledText, yellow } from '../../../app/describe/styled-text.ts';
 import { HandoverError } from '../../../errors.ts';
@@ -12,9 +11,8 @@ import { type SignerIdentity, trustKey, unknownSignerError } from '../../../exch
 import { readHead } from '../../../platform/external-file.ts';
 import { readDescriptor } from '../../../platform/streams.ts';
 import { prepareRedactors } from '../../../redact/open-redactor.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { choice, dryRun, type FlagValues, json, text, toggle } from '../flags.ts';
+import { choice, command, dryRun, type FlagValues, json, text, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { passphraseFlags, readPassphrase } from '../passphrase.ts';
 
@@ -35,11 +33,7 @@ const flags = {
 } as const;
 type ImportFlags = FlagValues<typeof flags>;
 
-export const importCommand = buildCommand({
-  func: runImport,
-  parameters: { flags },
-  docs: { brief: BRIEFS.import },
-});
+export const importCommand = command('import', runImport, { flags });
 
 async function runImport(this: CliContext, values: ImportFlags): Promise<void> {
   const bytes = readBundle(this, values.input);

@@ -1,15 +1,14 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { bold, dim, green } from '../../../app/describe/styled-text.ts';
 import { type InitPart, proposeFiles, proposeHooks } from '../../../app/init.ts';
 import { EXIT, HandoverError } from '../../../errors.ts';
 import { removeBlocks } from '../../../memory/agent-files.ts';
 import { pathExists, requireFolder } from '../../../platform/folders.ts';
 import { ensureProjectFolder, removeEmptyFolder } from '../../../platform/project-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import {
   agentsFlag,
+  command,
   dryRun,
   enabled,
   type FlagValues,
@@ -35,11 +34,7 @@ const flags = {
 };
 type InitFlags = FlagValues<typeof flags>;
 
-export const init = buildCommand({
-  func: runInit,
-  parameters: { positional: folderPositional, flags, aliases: { y: 'yes' } },
-  docs: { brief: BRIEFS.init },
-});
+export const init = command('init', runInit, { positional: folderPositional, flags, aliases: { y: 'yes' } });
 
 async function runInit(this: CliContext, values: InitFlags, folder = '.'): Promise<void> {
   const path = resolve(this.machine.cwd, folder);

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { bold, dim, green, red, type StyledText } from '../../../app/describe/styled-text.ts';
 import { EXIT, HandoverError } from '../../../errors.ts';
@@ -12,9 +11,8 @@ import { findV2Files, isV2File, migrateV2 } from '../../../exchange/legacy/v2-fi
 import { adoptWorkspace } from '../../../exchange/legacy/workspace-files.ts';
 import { isFolder, pathExists, requireFolder } from '../../../platform/folders.ts';
 import { identifyProject } from '../../../platform/project.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { conflictError, dryRun, type FlagValues, json, text } from '../flags.ts';
+import { command, conflictError, dryRun, type FlagValues, json, text } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = {
@@ -26,11 +24,7 @@ const flags = {
 };
 type MigrateFlags = FlagValues<typeof flags>;
 
-export const migrate = buildCommand({
-  func: runMigrate,
-  parameters: { flags },
-  docs: { brief: BRIEFS.migrate },
-});
+export const migrate = command('migrate', runMigrate, { flags });
 
 function runMigrate(this: CliContext, values: MigrateFlags): void {
   if (values.workspace !== undefined) {

@@ -1,20 +1,14 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
 import { compileBrief } from '../../../handover/brief/compile.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { briefFlags, readBriefFlags } from '../brief-flags.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, idFlag, idPositional, json } from '../flags.ts';
+import { command, type FlagValues, idFlag, idPositional, json } from '../flags.ts';
 
 const flags = { id: idFlag, ...briefFlags, json };
 
-export const render = buildCommand({
-  func: runRender,
-  parameters: { positional: idPositional, flags },
-  docs: { brief: BRIEFS.render },
-});
+export const render = command('render', runRender, { positional: idPositional, flags });
 
 async function runRender(this: CliContext, values: FlagValues<typeof flags>, id?: string): Promise<void> {
   const { reader, options } = readBriefFlags(values);

@@ -1,19 +1,13 @@
-import { buildCommand } from '@stricli/core';
 import { listRunningSessions } from '../../../app/context.ts';
 import { nothingHereError, resumeHere } from '../../../app/resume.ts';
 import { countTokens } from '../../../handover/brief/compile.ts';
 import { briefFlags, readBriefFlags } from '../brief-flags.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, folderPositional, json } from '../flags.ts';
+import { command, type FlagValues, folderPositional, json } from '../flags.ts';
 
 const flags = { ...briefFlags, json };
 
-export const resume = buildCommand({
-  func: runResume,
-  parameters: { positional: folderPositional, flags },
-  docs: { brief: BRIEFS.resume },
-});
+export const resume = command('resume', runResume, { positional: folderPositional, flags });
 
 async function runResume(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
   const { reader, options } = readBriefFlags(values);

@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
 import { findCheckpoint } from '../../../app/runs/check.ts';
@@ -16,10 +15,10 @@ import { type RunOutcome, runSteps, type StepEvent } from '../../../memory/runs/
 import { nameOfStep, readRunConfig } from '../../../memory/runs/run-config.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import {
   checkpointFlag,
+  command,
   conflictError,
   dryRun,
   type FlagValues,
@@ -46,7 +45,7 @@ const flags = {
 };
 type RunFlags = FlagValues<typeof flags>;
 
-export const run = buildCommand({ func: runRun, parameters: { flags }, docs: { brief: BRIEFS.run } });
+export const run = command('run', runRun, { flags });
 
 async function runRun(this: CliContext, values: RunFlags): Promise<void> {
   const { resume, restart } = values;

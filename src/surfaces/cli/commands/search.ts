@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { findStore, redactInput } from '../../../app/context.ts';
 import { describeHit } from '../../../app/describe/hit.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
@@ -10,10 +9,9 @@ import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchContext } from '../../../search/finder.ts';
 import type { SearchQuery } from '../../../search/query.ts';
 import { search } from '../../../search/search.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { filterFlags } from '../filters.ts';
-import { type FlagValues, json, repeated, text, toggle } from '../flags.ts';
+import { command, type FlagValues, json, repeated, text, toggle } from '../flags.ts';
 
 const flags = {
   kind: {
@@ -31,10 +29,9 @@ const flags = {
 } as const;
 type SearchFlags = FlagValues<typeof flags>;
 
-export const searchCommand = buildCommand({
-  func: runSearch,
-  parameters: { positional: repeated('What to search for, in any words', 'query'), flags },
-  docs: { brief: BRIEFS.search },
+export const searchCommand = command('search', runSearch, {
+  positional: repeated('What to search for, in any words', 'query'),
+  flags,
 });
 
 const HITS = 10;

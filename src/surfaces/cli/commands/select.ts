@@ -1,19 +1,13 @@
-import { buildCommand } from '@stricli/core';
 import { findStore, withCatalog } from '../../../app/context.ts';
 import { HandoverError } from '../../../errors.ts';
 import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { filterFlags, toFilter, toLimit } from '../filters.ts';
-import { type FlagValues, json, toggle } from '../flags.ts';
+import { command, type FlagValues, json, toggle } from '../flags.ts';
 
 const flags = { ...filterFlags, printId: toggle('Do not ask: print the newest match'), json };
 
-export const select = buildCommand({
-  func: runSelect,
-  parameters: { flags },
-  docs: { brief: BRIEFS.select },
-});
+export const select = command('select', runSelect, { flags });
 
 /** More than anybody scrolls through; typing narrows what was loaded. */
 const ROWS_TO_PICK_FROM = 5000;

@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import type { FoundSession } from '../../../agents/agent.ts';
 import { findSessions, type SessionFilter } from '../../../agents/find-session.ts';
 import { findStore } from '../../../app/context.ts';
@@ -6,10 +5,9 @@ import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { parseCount, parseMoment, requireAgent } from '../../../app/parse.ts';
 import { describeAge, formatTimestamp } from '../../../model/time.ts';
 import { identifyProject } from '../../../platform/project.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { filterFlags, toLimit } from '../filters.ts';
-import { type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
+import { command, type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = {
@@ -22,13 +20,9 @@ const flags = {
 };
 type SessionsFlags = FlagValues<typeof flags>;
 
-export const sessions = buildCommand({
-  func: runSessions,
-  parameters: {
-    positional: tuple(optionalArgument('Show what was said in this session, without secrets', 'id')),
-    flags,
-  },
-  docs: { brief: BRIEFS.sessions },
+export const sessions = command('sessions', runSessions, {
+  positional: tuple(optionalArgument('Show what was said in this session, without secrets', 'id')),
+  flags,
 });
 
 const ROWS_FOR_A_PERSON = 20;

@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { bold, dim, yellow } from '../../../app/describe/styled-text.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
@@ -7,9 +6,8 @@ import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
 import type { Chain, Handover, Imported, Parted, Quality } from '../../../model/handover.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
 import { readHistory } from '../../../store/handovers.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, idFlag, idPositional, text, toggle } from '../flags.ts';
+import { command, type FlagValues, idFlag, idPositional, text, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = {
@@ -22,11 +20,7 @@ const flags = {
 } as const;
 type ShowFlags = FlagValues<typeof flags>;
 
-export const show = buildCommand({
-  func: runShow,
-  parameters: { positional: idPositional, flags },
-  docs: { brief: BRIEFS.show },
-});
+export const show = command('show', runShow, { positional: idPositional, flags });
 
 async function runShow(this: CliContext, values: ShowFlags, id?: string): Promise<void> {
   if (values.events !== undefined) {

@@ -1,12 +1,10 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
 import { takeSnapshot } from '../../../memory/snapshot.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { listDocumentCopies } from '../../../store/copies.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, folderPositional, json, modeFlag, toggle } from '../flags.ts';
+import { command, type FlagValues, folderPositional, json, modeFlag, toggle } from '../flags.ts';
 
 const flags = {
   mode: modeFlag('manual'),
@@ -15,11 +13,7 @@ const flags = {
   json,
 };
 
-export const snapshot = buildCommand({
-  func: runSnapshot,
-  parameters: { positional: folderPositional, flags },
-  docs: { brief: BRIEFS.snapshot },
-});
+export const snapshot = command('snapshot', runSnapshot, { positional: folderPositional, flags });
 
 async function runSnapshot(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
   if (values.earlier) {

@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { dim, yellow } from '../../../app/describe/styled-text.ts';
 import { findHookFailures } from '../../../app/doctor.ts';
@@ -10,17 +9,12 @@ import { describeAge } from '../../../model/time.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { describePlace } from '../../../platform/project.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { checkpointFlag, type FlagValues, json } from '../flags.ts';
+import { checkpointFlag, command, type FlagValues, json } from '../flags.ts';
 
 const flags = { checkpoint: checkpointFlag, json };
 
-export const status = buildCommand({
-  func: runStatus,
-  parameters: { flags },
-  docs: { brief: BRIEFS.status },
-});
+export const status = command('status', runStatus, { flags });
 
 /** The first lines are those of the original tool; what it did not know follows. */
 async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {

@@ -1,21 +1,16 @@
-import { buildCommand } from '@stricli/core';
 import { gatherSessions } from '../../../app/ask/session-summary.ts';
 import { buildTimeline, type Day, type SessionOfDay } from '../../../app/ask/timeline.ts';
 import { findStore, withCatalog } from '../../../app/context.ts';
 import { bold, dim, green, type Part, red } from '../../../app/describe/styled-text.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { readEntriesOf } from '../../../store/journal.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
+import { command } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { type QuestionFlags, questionFlags, shorten, suggestWider, toScope } from '../questions.ts';
 
-export const timeline = buildCommand({
-  func: runTimeline,
-  parameters: { flags: questionFlags },
-  docs: { brief: BRIEFS.timeline },
-});
+export const timeline = command('timeline', runTimeline, { flags: questionFlags });
 
 const SESSIONS_SHOWN = 20;
 const SHOWN_ENTRIES = ['delivered', 'consumed', 'pinned', 'resolved', 'refuted'] as const;

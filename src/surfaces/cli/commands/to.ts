@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import type { Launch } from '../../../agents/agent.ts';
 import { findLaunch } from '../../../agents/table.ts';
 import { findStore } from '../../../app/context.ts';
@@ -16,9 +15,8 @@ import { describePlace, findWorkFolder } from '../../../platform/project.ts';
 import { requireHandover } from '../../../store/find-handover.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { budgetFlag, readBudget } from '../brief-flags.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { argument, type FlagValues, redactedText, text, toggle, tuple } from '../flags.ts';
+import { argument, command, type FlagValues, redactedText, text, toggle, tuple } from '../flags.ts';
 
 const flags = {
   goal: redactedText('What it will do; steers the choice of facts'),
@@ -28,11 +26,7 @@ const flags = {
   json: toggle('The same as --print, as JSON'),
 };
 
-export const to = buildCommand({
-  func: runTo,
-  parameters: { positional: tuple(argument('The agent to start', 'agent')), flags },
-  docs: { brief: BRIEFS.to },
-});
+export const to = command('to', runTo, { positional: tuple(argument('The agent to start', 'agent')), flags });
 
 async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: string): Promise<void> {
   const { machine } = this;

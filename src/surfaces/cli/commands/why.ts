@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { type PathQuery, parsePathQuery } from '../../../app/ask/path-query.ts';
 import { askWhy, type Reason, type Why, type WhySession } from '../../../app/ask/why.ts';
 import { findStore } from '../../../app/context.ts';
@@ -11,10 +10,9 @@ import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { Redactor } from '../../../redact/redactor.ts';
 import { readIntact } from '../../../store/handovers.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
-import { argument, tuple } from '../flags.ts';
+import { argument, command, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 import {
   openFact,
@@ -26,13 +24,9 @@ import {
   toScope,
 } from '../questions.ts';
 
-export const why = buildCommand({
-  func: runWhy,
-  parameters: {
-    positional: tuple(argument('A file, a folder, a pattern such as "src/**/*.ts", or FILE:SYMBOL', 'file')),
-    flags: questionFlags,
-  },
-  docs: { brief: BRIEFS.why },
+export const why = command('why', runWhy, {
+  positional: tuple(argument('A file, a folder, a pattern such as "src/**/*.ts", or FILE:SYMBOL', 'file')),
+  flags: questionFlags,
 });
 
 const SESSIONS_SHOWN = 10;
