@@ -55,21 +55,25 @@ function serve({ machine, agent, input, output }: ServerOptions): StdioServerHan
         { name: 'handover', title: 'agent-handover', version: VERSION },
         { instructions: INSTRUCTIONS },
       );
-      register(server, { server, machine, agent, startedMs, canAsk: era === 'legacy' });
+      register({ server, machine, agent, startedMs, canAsk: era === 'legacy' });
       return server;
     },
     { transport: new LineTransport({ input, output }), onerror: log },
   );
 }
 
-function register(server: McpServer, connection: Connection): void {
-  registerResume(server, connection);
-  registerSearch(server, connection);
-  registerGet(server, connection);
-  registerSave(server, connection);
-  registerResolve(server, connection);
-  registerSessions(server, connection);
-  registerStatus(server, connection);
-  registerResources(server, connection);
-  registerPrompts(server, connection);
+const TOOLS = [
+  registerResume,
+  registerSearch,
+  registerGet,
+  registerSave,
+  registerResolve,
+  registerSessions,
+  registerStatus,
+];
+
+function register(connection: Connection): void {
+  for (const registerTool of TOOLS) registerTool(connection);
+  registerResources(connection);
+  registerPrompts(connection);
 }

@@ -1,4 +1,4 @@
-import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
+import type { GetPromptResult } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { redactInput } from '../../app/context.ts';
@@ -12,7 +12,8 @@ const Goal = v.strictObject({
 });
 
 /** The entries in the agent's menu of prompts. */
-export function registerPrompts(server: McpServer, connection: Connection): void {
+export function registerPrompts(connection: Connection): void {
+  const { server } = connection;
   server.registerPrompt(
     'hand_over',
     {

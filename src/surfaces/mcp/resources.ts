@@ -1,9 +1,4 @@
-import {
-  type McpServer,
-  type ReadResourceResult,
-  ResourceTemplate,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import { type ReadResourceResult, ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server';
 import { findStore, withCatalog } from '../../app/context.ts';
 import { takeRows } from '../../store/catalog.ts';
 import { type Call, serveCall } from './call.ts';
@@ -37,7 +32,8 @@ const CURRENT_BRIEF = 'handover://brief';
 const MARKDOWN = 'text/markdown';
 
 /** The brief of this project, and each handover as a brief. */
-export function registerResources(server: McpServer, connection: Connection): void {
+export function registerResources(connection: Connection): void {
+  const { server } = connection;
   server.registerResource(
     'brief',
     CURRENT_BRIEF,

@@ -1,4 +1,3 @@
-import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
 import type { Trace } from '../../../app/capture/trace.ts';
 import { findStore } from '../../../app/context.ts';
@@ -9,8 +8,8 @@ import { BYTES_PER_TOKEN } from '../../../handover/brief/weight.ts';
 import type { Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord } from '../../../model/text.ts';
-import { type Answer, answer, type Call } from '../call.ts';
-import { type Connection, findAgent } from '../connection.ts';
+import { type Answer, type Call, defineTool } from '../call.ts';
+import { findAgent } from '../connection.ts';
 import { budget, describeInput, project, READS, text } from '../input.ts';
 import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 
@@ -38,22 +37,17 @@ const Arguments = v.strictObject({
   budget,
   project,
 });
-type GetWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type GetWish = v.InferOutput<typeof Arguments>;
 
-export function registerGet(server: McpServer, connection: Connection): void {
-  server.registerTool(
-    'get',
-    {
-      title: 'Read a fact, a handover or a session',
-      description:
-        'One fact in full, with where it comes from, how far it can be trusted, what became of it, and the lines of the transcript behind it; or one handover as a brief; or what was said in one session. Call it when a brief or a search names an id that you need more of, or before you rely on a fact that matters.',
-      inputSchema: describeInput(Arguments),
-      annotations: READS,
-    },
-    ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, (call) => get(call, wish)),
-  );
-}
+export const registerGet = defineTool({
+  name: 'get',
+  title: 'Read a fact, a handover or a session',
+  description:
+    'One fact in full, with where it comes from, how far it can be trusted, what became of it, and the lines of the transcript behind it; or one handover as a brief; or what was said in one session. Call it when a brief or a search names an id that you need more of, or before you rely on a fact that matters.',
+  inputSchema: describeInput(Arguments),
+  annotations: READS,
+  work: get,
+});
 
 async function get(call: Call, wish: GetWish): Promise<Answer> {
   const id = wish.id.trim();

@@ -1,4 +1,3 @@
-import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
 import { findStore, redactInput } from '../../../app/context.ts';
 import { toPlainLines } from '../../../app/describe/styled-text.ts';
@@ -6,8 +5,7 @@ import { FACT_KINDS } from '../../../model/fact-kinds.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchHit } from '../../../search/query.ts';
 import type { SearchAnswer } from '../../../search/search.ts';
-import { type Answer, answer, type Call } from '../call.ts';
-import type { Connection } from '../connection.ts';
+import { type Answer, type Call, defineTool } from '../call.ts';
 import { budget, describeInput, limit, project, READS, text, toggle } from '../input.ts';
 import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 
@@ -38,22 +36,17 @@ const Arguments = v.strictObject({
   budget,
   project,
 });
-type SearchWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type SearchWish = v.InferOutput<typeof Arguments>;
 
-export function registerSearch(server: McpServer, connection: Connection): void {
-  server.registerTool(
-    'search',
-    {
-      title: 'Find a fact',
-      description:
-        'Finds facts, handovers and notes of earlier sessions by words: decisions and their reasons, errors met before, rejected approaches, files, commands. Call it before you decide something that may have been decided, and when an error looks as if it was met before. Each hit has its trust, where it is from, and the call of get that opens it.',
-      inputSchema: describeInput(Arguments),
-      annotations: READS,
-    },
-    ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, (call) => searchFacts(call, wish)),
-  );
-}
+export const registerSearch = defineTool({
+  name: 'search',
+  title: 'Find a fact',
+  description:
+    'Finds facts, handovers and notes of earlier sessions by words: decisions and their reasons, errors met before, rejected approaches, files, commands. Call it before you decide something that may have been decided, and when an error looks as if it was met before. Each hit has its trust, where it is from, and the call of get that opens it.',
+  inputSchema: describeInput(Arguments),
+  annotations: READS,
+  work: searchFacts,
+});
 
 /** How long a call may read new sessions: the agent waits for the answer. */
 const SESSIONS_BUDGET_MS = 3000;
