@@ -7,9 +7,7 @@ import type { Connection } from './connection.ts';
 import { DEFAULT_TOKENS, text } from './input.ts';
 import { briefHere } from './tools/resume.ts';
 
-const Goal = v.strictObject({
-  goal: v.optional(text('What the next session will do.')),
-});
+const Goal = v.strictObject({ goal: v.optional(text('What the next session will do.')) });
 
 /** The entries in the agent's menu of prompts. */
 export function registerPrompts(connection: Connection): void {
@@ -44,8 +42,7 @@ export function registerPrompts(connection: Connection): void {
 }
 
 async function describeGoal(call: Call, lead: string, goal: string | undefined): Promise<string> {
-  if (goal === undefined) return '';
-  return `${lead} ${await redactInput(call, goal)}`;
+  return goal === undefined ? '' : `${lead} ${await redactInput(call, goal)}`;
 }
 
 function say(...texts: readonly string[]): GetPromptResult {

@@ -154,10 +154,7 @@ async function showPreview(
   const { out, err } = context;
   const { format, sign } = values;
   const encrypted = values.encryptTo !== undefined || isPassphraseGiven(values) || values.askPassphrase;
-  if (values.json) {
-    out.json({ dry_run: true, format, signed: sign, encrypted, handovers });
-    return;
-  }
+  if (values.json) return out.json({ dry_run: true, format, signed: sign, encrypted, handovers });
   out.block(await previewExport(context, handovers, options));
   printSummary(err, handovers);
   const how = `${sign ? 'signed' : 'not signed'}, ${encrypted ? 'encrypted' : 'readable by anybody'}`;

@@ -19,10 +19,7 @@ async function runFiles(this: CliContext, flags: QuestionFlags): Promise<void> {
   );
   const limit = toLimit(flags, flags.json ? null : ROWS_FOR_A_PERSON);
   const shown = limit === null ? found : found.slice(0, limit);
-  if (flags.json) {
-    await out.jsonArray(shown);
-    return;
-  }
+  if (flags.json) return await out.jsonArray(shown);
   for (const file of shown) printFile(out, file, { now: machine.clock.now(), all: flags.all });
   if (found.length === 0) {
     out.line('no handover mentions files');

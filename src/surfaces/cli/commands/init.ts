@@ -38,10 +38,7 @@ export const init = command('init', runInit, { positional: folderPositional, fla
 
 async function runInit(this: CliContext, values: InitFlags, folder = '.'): Promise<void> {
   const path = resolve(this.machine.cwd, folder);
-  if (values.remove) {
-    printRemoved(this, requireFolder(path), values.json);
-    return;
-  }
+  if (values.remove) return printRemoved(this, requireFolder(path), values.json);
   const isNew = values.files && !values.dryRun && !pathExists(path);
   if (isNew) ensureProjectFolder(path);
   try {

@@ -14,10 +14,7 @@ async function runRender(this: CliContext, values: FlagValues<typeof flags>, id?
   const { reader, options } = readBriefFlags(values);
   const handover = await pickHandover(this, id ?? values.id);
   const { text, tokens, leftOut } = compileBrief(readMarked(findStore(this), handover), reader, options);
-  if (!values.json) {
-    this.out.block(text);
-    return;
-  }
+  if (!values.json) return this.out.block(text);
   this.out.json({
     id: handover.id,
     target: reader.agent,

@@ -14,17 +14,11 @@ async function runResume(this: CliContext, values: FlagValues<typeof flags>, fol
   const running = listRunningSessions(this.machine.env);
   const { place, found, caughtUp, text } = await resumeHere(this, { folder, reader, options, running });
   if (text === '') throw nothingHereError(place);
-  if (!values.json) {
-    this.out.block(text);
-    return;
-  }
+  if (!values.json) return this.out.block(text);
   const asked = { target: reader.agent, budget: options.budget };
   // The brief under our name for it, and under those of agent-handoff.
   const printed = { text, briefing: text, chars: text.length };
-  if (found === null) {
-    this.out.json({ id: null, ...asked, ...printed });
-    return;
-  }
+  if (found === null) return this.out.json({ id: null, ...asked, ...printed });
   const { ageMs, branch, head, files } = found.changes;
   this.out.json({
     id: found.handover.id,

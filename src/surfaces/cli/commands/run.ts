@@ -55,15 +55,9 @@ async function runRun(this: CliContext, values: RunFlags): Promise<void> {
   const config = readRunConfig(machine, root, values.config);
   const place: RunPlace = { store: findStore(this), root, config, push: !values.noPush };
   const checkpoint = new Checkpoint(chooseCheckpoint(this, values, config.checkpoint), machine);
-  if (values.dryRun) {
-    printPlan(this, values, { place, checkpoint });
-    return;
-  }
+  if (values.dryRun) return printPlan(this, values, { place, checkpoint });
   const isInterrupted = !restart && checkpoint.resumeCode() === 1;
-  if (resume && !isInterrupted) {
-    printNothing(this, values);
-    return;
-  }
+  if (resume && !isInterrupted) return printNothing(this, values);
   const inputs = await readInputs(this, values, place);
   if (!isInterrupted) await assertHasNote(place, inputs);
   const outcome = await runSteps({

@@ -37,10 +37,7 @@ async function runSessions(this: CliContext, values: SessionsFlags, id?: string)
   const limit = toLimit(values, values.json ? null : ROWS_FOR_A_PERSON);
   const found = await findSessions(machine, filter);
   const shown = limit === null ? found : found.slice(0, limit);
-  if (values.json) {
-    await this.out.jsonArray(shown.map(toJson));
-    return;
-  }
+  if (values.json) return await this.out.jsonArray(shown.map(toJson));
   for (const session of shown) printSession(this.out, session, machine.clock.now());
   if (found.length === 0) this.out.line('no sessions found');
   if (shown.length < found.length) {

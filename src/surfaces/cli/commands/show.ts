@@ -23,10 +23,7 @@ type ShowFlags = FlagValues<typeof flags>;
 export const show = command('show', runShow, { positional: idPositional, flags });
 
 async function runShow(this: CliContext, values: ShowFlags, id?: string): Promise<void> {
-  if (values.events !== undefined) {
-    await showEvents(this, values, id ?? values.id);
-    return;
-  }
+  if (values.events !== undefined) return await showEvents(this, values, id ?? values.id);
   const handover = await pickHandover(this, id ?? values.id);
   if (values.json) this.out.json(handover);
   else printHandover(this.out, handover);

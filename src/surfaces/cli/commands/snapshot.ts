@@ -16,15 +16,9 @@ const flags = {
 export const snapshot = command('snapshot', runSnapshot, { positional: folderPositional, flags });
 
 async function runSnapshot(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
-  if (values.earlier) {
-    listEarlier(this, folder, values.json);
-    return;
-  }
+  if (values.earlier) return listEarlier(this, folder, values.json);
   const { path, text, isNew, kept } = await takeSnapshot(findStore(this), folder, { mode: values.mode });
-  if (values.json) {
-    this.out.json({ path, new: isNew, kept, ...(values.stdout ? { text } : {}) });
-    return;
-  }
+  if (values.json) return this.out.json({ path, new: isNew, kept, ...(values.stdout ? { text } : {}) });
   if (values.stdout) this.out.block(text);
   this.err.line(dim(isNew ? `wrote ${path}` : `nothing new: ${path} is unchanged`));
   if (kept !== null) this.err.line(dim(`the previous version is at ${kept}`));

@@ -31,10 +31,7 @@ async function runTimeline(this: CliContext, flags: QuestionFlags): Promise<void
     sessions.length === 0
       ? []
       : buildTimeline(sessions, { entries: readEntriesOf(store, SHOWN_ENTRIES), read });
-  if (flags.json) {
-    out.json({ days, has_more: hasMore });
-    return;
-  }
+  if (flags.json) return out.json({ days, has_more: hasMore });
   for (const day of days) printDay(out, day, flags.all);
   if (days.length === 0) {
     out.line('no handovers found');

@@ -53,10 +53,7 @@ async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Pr
       home: machine.home,
     }),
   );
-  if (flags.json) {
-    this.out.json(toJson(asked, answer, history));
-    return;
-  }
+  if (flags.json) return this.out.json(toJson(asked, answer, history));
   const typed = redactor.redactText(words);
   printAnswer(this, { asked, answer, words: typed });
   printCommits(this.out, history.commits);

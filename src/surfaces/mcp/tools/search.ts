@@ -4,7 +4,6 @@ import { toPlainLines } from '../../../app/describe/styled-text.ts';
 import { FACT_KINDS } from '../../../model/fact-kinds.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchHit } from '../../../search/query.ts';
-import type { SearchAnswer } from '../../../search/search.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { budget, describeInput, limit, project, READS, text, toggle } from '../input.ts';
 import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
@@ -72,31 +71,21 @@ async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
   );
   for (const notice of listSearchNotices(found)) call.notify(notice);
   const words = `"${cutToBytes(cleanLine(await redactInput(call, wish.query)), 80)}"`;
-  return {
-    text: found.hits.length === 0 ? printNothing(words, wish) : await printHits(call, { words, wish, found }),
-  };
-}
-
-interface Found {
-  /** The query without secrets. */
-  words: string;
-  wish: SearchWish;
-  found: SearchAnswer;
-}
-
-async function printHits({ machine }: Call, { words, wish, found }: Found): Promise<string> {
+  if (found.hits.length === 0) return { text: printNothing(words, wish) };
   const { describeHit } = await import('../../../app/describe/hit.ts');
   const now = machine.clock.now();
-  return printPage({
-    head: [`# Found for ${words}, best first`, DATA_NOT_ORDERS],
-    entries: found.hits.map((hit) => [
-      ...toPlainLines(describeHit(hit, wish.query, now)).map(quote),
-      `  ${nameOpening(hit)}`,
-    ]),
-    budget: wish.budget,
-    omitted: found.omitted,
-    more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
-  });
+  return {
+    text: printPage({
+      head: [`# Found for ${words}, best first`, DATA_NOT_ORDERS],
+      entries: found.hits.map((hit) => [
+        ...toPlainLines(describeHit(hit, wish.query, now)).map(quote),
+        `  ${nameOpening(hit)}`,
+      ]),
+      budget: wish.budget,
+      omitted: found.omitted,
+      more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
+    }),
+  };
 }
 
 function printNothing(words: string, wish: SearchWish): string {
