@@ -70,11 +70,10 @@ export async function findNewestHere(
 
 /** A folder stands for its project wherever that is checked out; a folder that is gone still names itself. */
 export function matchProject(words: string, machine: Machine): ProjectMatch {
-  if (words.trim() === '') {
+  if (words.trim() === '')
     throw new HandoverError('HANDOVER_USAGE', 'the project is empty', {
       hint: 'Give a folder, a name or an id.',
     });
-  }
   if (PROJECT_ID.test(words)) return { id: words };
   const folder = resolve(machine.cwd, words);
   if (isFolder(folder)) return { id: identifyProject(folder, machine).id };

@@ -113,13 +113,12 @@ export function planHooks(
   const found = readHookStatus(store, { ...site, agents: wanted });
   const absent = found.filter(({ detected }) => !detected);
   const [missing] = absent;
-  if (wanted.length > 0 && missing !== undefined) {
+  if (wanted.length > 0 && missing !== undefined)
     throw new HandoverError(
       'HANDOVER_NOT_FOUND',
       `${missing.title} is not on this machine: it has neither a folder nor a program here`,
       { hint: `Install it and start it once, then: handover hooks install --agent ${missing.agent}` },
     );
-  }
   const agents = found.filter(({ detected }) => detected).map(({ agent }) => agent);
   const request = { ...site, agents };
   return {

@@ -105,11 +105,10 @@ const MAX_SHOWN_BYTES = 60;
 export function requireFact(handover: Handover, words: string): Fact {
   const matching = matchFacts(handover, words);
   const [only, ...others] = matching;
-  if (only === undefined) {
+  if (only === undefined)
     throw new HandoverError('HANDOVER_NOT_FOUND', `no fact of ${handover.id} matches ${quoteShort(words)}`, {
       hint: `See them all: handover show ${handover.id}`,
     });
-  }
   if (others.length === 0) return only;
   const shown = matching.slice(0, MAX_CANDIDATES);
   const lines = shown.map(

@@ -18,9 +18,8 @@ const UNITS: Readonly<Record<string, number>> = {
 export function parseDuration(text: string): number | null {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(text)) return null;
   let total = 0;
-  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g)) {
+  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g))
     total += Number(amount) * (UNITS[unit] ?? Number.NaN);
-  }
   return total > 0 && Number.isFinite(total) ? total : null;
 }
 

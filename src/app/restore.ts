@@ -57,11 +57,10 @@ export async function restoreHere(
   const store = findStore(context);
   const place = describePlace('.', context.machine);
   const candidate = await findRestoreCandidate(context, place, terminal);
-  if (candidate === null) {
+  if (candidate === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `${place.project.name} has no handover to restore`, {
       hint: 'See what there is: handover list --status',
     });
-  }
   const { handover, restorability } = candidate;
   const [session] = listRunningSessions(context.machine.env);
   if (!restorability.ok) {

@@ -17,11 +17,10 @@ import { listJournalNotices } from './notices.ts';
 export function saveDeclaration(context: Context, folder: string, declaration: Declaration): SaveResult {
   const { title, summary, facts, files, pins } = declaration;
   const texts = [title ?? '', summary, ...facts.map((fact) => fact.text), ...files, ...pins];
-  if (texts.every((text) => text.trim() === '')) {
+  if (texts.every((text) => text.trim() === ''))
     throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
       hint: 'handover save --summary "where things stand" --next "what to do next"',
     });
-  }
   const { machine } = context;
   const place = describePlace(folder, machine);
   const redactor = openRedactor(machine, { folder: place.root, makesKey: true });

@@ -95,9 +95,8 @@ function addEntry(file: EntriesFile, text: string, added: { event: string; handl
   const { event, handler } = added;
   const root = requireRoot(text, file.path);
   const entry = findEntries(file, root).find(({ place }) => place.event === event);
-  if (entry !== undefined) {
+  if (entry !== undefined)
     return isEqual(entry.handler, handler) ? text : replaceValue(text, entry.handler, handler);
-  }
   const value = wrap(file, handler);
   const list = findNode(root, ['hooks', event]);
   if (list === null) return addProperty(file, text, { section: 'hooks', key: event, value: [value] });

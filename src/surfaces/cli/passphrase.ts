@@ -24,13 +24,12 @@ export function isPassphraseGiven({ passphraseFile, passphraseFd }: PassphraseFl
 export async function readPassphrase(context: CliContext, flags: PassphraseFlags): Promise<Buffer> {
   const given = readGiven(context, flags);
   if (given !== null) return given;
-  if (!context.interactive) {
+  if (!context.interactive)
     throw new HandoverError(
       'HANDOVER_BUNDLE_LOCKED',
       'the bundle needs a passphrase, and there is no terminal to ask for it',
       { hint: 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER' },
     );
-  }
   const { askSecret } = await import('./prompts.ts');
   return await askSecret('Passphrase of the bundle');
 }
@@ -45,11 +44,10 @@ export async function choosePassphrase(context: CliContext, flags: PassphraseFla
 }
 
 async function askTwice(context: CliContext): Promise<Buffer> {
-  if (!context.interactive) {
+  if (!context.interactive)
     throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to ask for the passphrase', {
       hint: 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER',
     });
-  }
   const { askSecret } = await import('./prompts.ts');
   const first = await askSecret('Passphrase to lock the bundle with');
   const second = await askSecret('The same again');

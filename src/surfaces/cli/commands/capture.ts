@@ -89,11 +89,10 @@ async function chooseSession({ machine }: CliContext, values: CaptureFlags): Pro
     ...(id === undefined ? { project: identifyProject('.', machine).id } : {}),
   });
   const session = id === undefined ? sessions[0] : pickById(sessions, id);
-  if (session === undefined) {
+  if (session === undefined)
     throw new HandoverError('HANDOVER_NOT_FOUND', 'no session was found', {
       hint: 'See what there is: handover sessions',
     });
-  }
   return { agent: await loadAgent(session.agent), session };
 }
 

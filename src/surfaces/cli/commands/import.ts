@@ -71,11 +71,10 @@ function readBundle({ machine }: CliContext, input: string): Buffer {
   }
   const path = resolve(machine.cwd, input);
   const head = readHead(path, MAX_BUNDLE_BYTES);
-  if (head === null) {
+  if (head === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
       hint: 'Give the bundle with --input FILE, or - for standard input.',
     });
-  }
   if (head.size > MAX_BUNDLE_BYTES) throw tooLarge();
   return head.bytes;
 }
@@ -94,11 +93,10 @@ function findIdentities({ machine }: CliContext, file: string | undefined): stri
     return own === null ? [] : [own.identity];
   }
   const head = readHead(resolve(machine.cwd, file), MAX_IDENTITY_BYTES);
-  if (head === null) {
+  if (head === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${resolve(machine.cwd, file)}`, {
       hint: 'Give the file that age-keygen wrote, with --identity FILE',
     });
-  }
   const identities = readIdentities(head.bytes.toString('utf8'));
   if (identities.length > 0) return identities;
   throw new HandoverError('HANDOVER_KEY_MISSING', 'there is no age identity in that file', {

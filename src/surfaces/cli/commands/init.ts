@@ -70,11 +70,10 @@ async function setUp(context: CliContext, values: InitFlags, folder: string): Pr
 }
 
 async function ask(context: CliContext): Promise<boolean> {
-  if (!context.interactive) {
+  if (!context.interactive)
     throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to ask in; nothing was done', {
       hint: 'To do all of it: handover init --yes. To do a part: add --agent NAME, --no-hooks or --no-files.',
     });
-  }
   const { askYesNo } = await import('../prompts.ts');
   if (await askYesNo('Do this?', true)) return true;
   throw new HandoverError('HANDOVER_CANCELLED', 'nothing was done');

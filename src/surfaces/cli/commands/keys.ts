@@ -93,11 +93,10 @@ function trust({ machine, out }: CliContext, values: KeysFlags, word?: string): 
   const key = readPublicKey(readKeyText(requireWord(word, 'a public key, or its file'), machine.cwd));
   const known = readTrustList(machine).find((entry) => isSameKey(entry.key, key));
   const name = values.name ?? known?.name;
-  if (name === undefined) {
+  if (name === undefined)
     throw new HandoverError('HANDOVER_USAGE', 'whose key is it?', {
       hint: 'Add --name, such as --name alice',
     });
-  }
   trustKey(machine, key, name);
   if (values.json) out.json({ name, fingerprint: fingerprint(key), public_key: formatPublicKey(key) });
   else out.line('bundles of ', bold(name), ` are trusted from now on: ${fingerprint(key)}`);

@@ -17,22 +17,20 @@ async function runSelect(this: CliContext, values: FlagValues<typeof flags>): Pr
   const limit = values.printId ? 1 : (toLimit(values, ROWS_TO_PICK_FROM) ?? ROWS_TO_PICK_FROM);
   const rows = await withCatalog(this, findStore(this), (catalog) => takeRows(catalog.rows(filter), limit));
   const [newest] = rows;
-  if (newest === undefined) {
+  if (newest === undefined)
     throw new HandoverError('HANDOVER_NOT_FOUND', 'no handover matches', {
       hint: 'See what there is: handover list',
     });
-  }
   const row = values.printId ? newest : await pickRow(this, rows);
   if (values.json) this.out.json(row);
   else this.out.line(row.id);
 }
 
 async function pickRow(context: CliContext, rows: readonly CatalogRow[]): Promise<CatalogRow> {
-  if (!context.interactive) {
+  if (!context.interactive)
     throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to pick in', {
       hint: 'In a script, take the newest match: handover select --print-id',
     });
-  }
   const { pickFromRows } = await import('../prompts.ts');
   const row = await pickFromRows(rows, context.machine.clock.now());
   if (row !== null) return row;

@@ -40,9 +40,8 @@ async function runSessions(this: CliContext, values: SessionsFlags, id?: string)
   if (values.json) return await this.out.jsonArray(shown.map(toJson));
   for (const session of shown) printSession(this.out, session, machine.clock.now());
   if (found.length === 0) this.out.line('no sessions found');
-  if (shown.length < found.length) {
+  if (shown.length < found.length)
     this.err.line(dim(`${found.length - shown.length} more; show all: handover sessions --limit 0`));
-  }
 }
 
 async function showSession(context: CliContext, values: SessionsFlags, id: string): Promise<void> {

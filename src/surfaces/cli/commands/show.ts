@@ -65,13 +65,12 @@ function printHandover(out: Output, handover: Handover): void {
     out.line();
     out.block(`${handover.summary}\n`);
   }
-  for (const kind of FACT_KINDS) {
+  for (const kind of FACT_KINDS)
     printFacts(
       out,
       kind,
       handover.facts.filter((fact) => fact.kind === kind),
     );
-  }
   if (handover.workspace.git !== null) printGit(out, handover.workspace.git);
 }
 
