@@ -76,15 +76,14 @@ export interface QuestionOptions {
   home?: string | undefined;
 }
 
-export interface GatherOptions extends Pick<QuestionOptions, 'read' | 'limit'> {
-  /** Whether a handover is about what is asked. */
-  accepts(handover: Handover): boolean;
-}
-
-/** Reads handovers, the newest first, until there are enough sessions. */
+/** Reads handovers, the newest first, until there are enough sessions of what is asked. */
 export async function gatherSessions(
   refs: AsyncIterable<HandoverRef>,
-  { read, accepts, limit }: GatherOptions,
+  {
+    read,
+    accepts,
+    limit,
+  }: Pick<QuestionOptions, 'read' | 'limit'> & { accepts(handover: Handover): boolean },
 ): Promise<{ sessions: SessionSummary[]; hasMore: boolean }> {
   const sessions = new Map<string, SessionSummary>();
   for await (const { id, agent, session } of refs) {

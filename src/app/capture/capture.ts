@@ -35,7 +35,7 @@ export interface Capture {
   compactions: number;
 }
 
-export interface CaptureOptions {
+interface CaptureOptions {
   /** Whether to write a checkpoint, so that the next capture of the session reads only what is new. */
   keepsReading?: boolean;
   /** The agent's last reply, which may not be in the transcript yet. */
@@ -105,7 +105,7 @@ export interface ReadResult {
   count: EventCount;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   machine: Machine;
   /** Whether to write a checkpoint. */
   keeps: boolean;
@@ -202,18 +202,13 @@ function readWhole(agent: Agent, session: FoundSession, redactor: Redactor): Rea
   return state;
 }
 
-interface ReadStart {
-  known?: Checkpoint<ReadState>;
-  keep: ((data: Buffer) => void) | null;
-  lookAhead?: boolean;
-}
-
 /** Null when it cannot be done from there. */
 function readFrom(
   file: TranscriptFile,
   redactor: Redactor,
-  { known, keep, lookAhead = false }: ReadStart,
+  start: { known?: Checkpoint<ReadState>; keep: ((data: Buffer) => void) | null; lookAhead?: boolean },
 ): ReadState | null {
+  const { known, keep, lookAhead = false } = start;
   const { agent, session, sight } = file;
   const state = known?.state ?? startState();
   redactor.resume(state.found);
@@ -245,12 +240,9 @@ function enterLastReply(log: SessionLog, text: string | undefined, redactor: Red
     { type: 'reply', at: log.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) },
     redactor,
   );
+  const squeeze = (words: string): string => words.replace(/\s+/g, ' ').trim();
   const said = reply.type === 'reply' ? squeeze(reply.text) : '';
   const last = squeeze(log.replies.at(-1)?.text ?? '');
   if (said === '' || (last !== '' && (said.includes(last) || last.includes(said)))) return;
   logEvent(log, reply);
-}
-
-function squeeze(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }

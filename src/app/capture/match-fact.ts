@@ -41,10 +41,8 @@ const PIECES = /:\s+|\n|…/;
 
 /** What is left of a text when only letters and digits count. */
 export function keepLetters(text: string): string {
-  return text
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '');
+  const folded = text.normalize('NFC').toLowerCase();
+  return folded.replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 function listWords(text: string): string[] {
