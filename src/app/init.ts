@@ -9,7 +9,7 @@ import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { identifyProject } from '../platform/project.ts';
 import { type Context, findStore } from './context.ts';
-import { type HookChange, installHooks } from './setup/change.ts';
+import { installHooks } from './setup/change.ts';
 import { type HookStatus, readHookStatus } from './setup/status.ts';
 import { type HookSite, requireLastingLauncher } from './setup/targets.ts';
 
@@ -89,16 +89,9 @@ export function proposeHooks(
     after: 'check: handover hooks status; undo: handover hooks uninstall',
     apply: () => {
       install(false);
-      return listReviews().map(({ sentence }) => sentence);
+      return listReviews();
     },
   };
-}
-
-interface HookPlan {
-  absent: HookStatus[];
-  install(dryRun: boolean): HookChange[];
-  /** What users still have to do, once installed. */
-  listReviews(): HookReview[];
 }
 
 /** Finds the agents that hooks are installed for: those on this machine, or the named ones, which must be there. */
@@ -106,7 +99,7 @@ export function planHooks(
   context: Context,
   named: readonly string[] | undefined,
   where: Omit<HookSite, 'launcher'>,
-): HookPlan {
+) {
   const store = findStore(context);
   const site = { ...where, launcher: requireLastingLauncher(context.machine) };
   const wanted = requireHookedAgents(named);
@@ -123,7 +116,8 @@ export function planHooks(
   const request = { ...site, agents };
   return {
     absent,
-    install: (dryRun) => (agents.length === 0 ? [] : installHooks(store, { ...request, dryRun })),
+    install: (dryRun: boolean) => (agents.length === 0 ? [] : installHooks(store, { ...request, dryRun })),
+    /** What users still have to do, once installed. */
     listReviews: () => listHookReviews(readHookStatus(store, request)),
   };
 }
@@ -140,15 +134,9 @@ export function requireHookedAgents(names: readonly string[] = []): HookedAgent[
   });
 }
 
-interface HookReview {
-  agent: HookedAgent;
-  sentence: string;
-}
-
-/** What users still have to do before an agent runs our hooks. */
-export function listHookReviews(found: readonly HookStatus[]): HookReview[] {
-  return found.flatMap(({ agent, title, files, trustStep }) => {
-    if (trustStep === null || files.every(({ trusted }) => trusted !== false)) return [];
-    return [{ agent, sentence: `${title} runs no hook before you have reviewed it: ${trustStep}` }];
-  });
+/** What users still have to do before an agent runs our hooks, a sentence each. */
+export function listHookReviews(found: readonly HookStatus[]): string[] {
+  return found
+    .filter(({ files, trustStep }) => trustStep !== null && files.some(({ trusted }) => trusted === false))
+    .map(({ title, trustStep }) => `${title} runs no hook before you have reviewed it: ${trustStep}`);
 }

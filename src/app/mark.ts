@@ -17,7 +17,7 @@ interface FactInHandover {
   fact: Fact;
 }
 
-export interface MarkRequest {
+interface MarkRequest {
   mark: Mark['mark'];
   /** The fact: its id, the beginning of it, or its words. */
   words: string;

@@ -5,27 +5,20 @@ import type { FactKind } from '../model/fact.ts';
 import { FACT_KINDS } from '../model/fact-kinds.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
 
-const UNITS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
+const DAY_MS = 86_400_000;
+const UNITS = new Map(Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS }));
 
 /** A duration such as `90m`, `2h`, `7d`, `2w` or `1h30m`; null for other text. Never zero. */
 export function parseDuration(text: string): number | null {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(text)) return null;
   let total = 0;
   for (const [, amount = '', unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g))
-    total += Number(amount) * (UNITS[unit] ?? Number.NaN);
+    total += Number(amount) * (UNITS.get(unit) ?? Number.NaN);
   return total > 0 && Number.isFinite(total) ? total : null;
 }
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/;
-const DAY_MS = 86_400_000;
 
 /**
  * A point in time: so long ago (`2h`), a day in UTC (`2026-01-31`: its first or last millisecond, by `edge`), or a date

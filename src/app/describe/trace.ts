@@ -102,9 +102,8 @@ function judge(trace: Trace, source: TracedSource): StyledText | null {
 function explainMissing(trace: Trace, { line = 0 }: TracedSource): string {
   const { lastLine } = trace;
   if (lastLine === 0) return 'the transcript has no events at all';
-  return line > lastLine
-    ? `the last event is at ${unitOf(trace)} ${lastLine}`
-    : 'it was taken back or rewritten';
+  if (line > lastLine) return `the last event is at ${unitOf(trace)} ${lastLine}`;
+  return 'it was taken back or rewritten';
 }
 
 function describePlacedEvent(trace: Trace, event: Event): Line {
@@ -173,13 +172,9 @@ export function traceToJson(handover: Handover, { transcript, path, facts }: Tra
   return {
     id: handover.id,
     transcript: { state: transcript.state, agent, session, path },
-    facts: facts.map(({ fact: { id, kind, text, trust, origin }, sources }) => ({
-      id,
-      kind,
-      text,
-      trust,
-      origin,
-      sources,
-    })),
+    facts: facts.map(({ fact, sources }) => {
+      const { id, kind, text, trust, origin } = fact;
+      return { id, kind, text, trust, origin, sources };
+    }),
   };
 }

@@ -19,16 +19,8 @@ import { inspectTable } from './server-table.ts';
 import { type HookSite, listHookFiles, listHosts } from './targets.ts';
 import { isTrusted } from './trust.ts';
 
-/** Traces of an agent on this machine. No program is started to find them. */
-export interface Detection {
-  /** The folder with its settings, if there is one. */
-  folder: string | null;
-  /** Its program in PATH. */
-  program: string | null;
-  version: string | null;
-}
-
-function detectAgent(host: HookHost, machine: Machine): Detection {
+/** Traces of an agent on this machine: the folder with its settings, its program in PATH. No program is started. */
+function detectAgent(host: HookHost, machine: Machine) {
   const home = host.findHome(machine);
   const program = findOnPath(host.program, machine);
   return {
@@ -39,11 +31,10 @@ function detectAgent(host: HookHost, machine: Machine): Detection {
 }
 
 /** `partly`: some events have no hook. `outdated`: a hook is not as it would be written today. */
-export type InstallState = 'installed' | 'outdated' | 'partly' | 'none' | 'unreadable';
+type InstallState = 'installed' | 'outdated' | 'partly' | 'none' | 'unreadable';
+type ServerState = 'installed' | 'outdated' | 'none';
 
-export type ServerState = 'installed' | 'outdated' | 'none';
-
-export interface HookFileStatus {
+interface HookFileStatus {
   path: string;
   /** Of the hooks; null for a file without hooks. */
   state: InstallState | null;
@@ -63,7 +54,7 @@ export interface HookStatus {
   agent: HookedAgent;
   title: string;
   detected: boolean;
-  detection: Detection;
+  detection: ReturnType<typeof detectAgent>;
   state: InstallState;
   server: ServerState;
   files: HookFileStatus[];

@@ -47,10 +47,8 @@ async function runCapture(this: CliContext, values: CaptureFlags): Promise<void>
     : await saveSession(findStore(this), chosen, goal);
   if (captured.outcome === 'refused') throw driftError(chosen.session, captured.judgement);
   const { handover, outcome } = captured;
-  for (const notice of [
-    ...(outcome === 'kept' ? listJournalNotices(captured) : []),
-    ...listDriftNotices(chosen.agent.name, captured.judgement),
-  ])
+  const unwritten = outcome === 'kept' ? listJournalNotices(captured) : [];
+  for (const notice of [...unwritten, ...listDriftNotices(chosen.agent.name, captured.judgement)])
     this.notify(notice);
   const print = values.json ? 'json' : values.print;
   if (print === 'json') this.out.json(handover);
@@ -100,14 +98,11 @@ function pickById(sessions: readonly FoundSession[], words: string): FoundSessio
   const matching = sessions.filter((session) => session.id.startsWith(words));
   const exact = matching.find((session) => session.id === words);
   if (exact !== undefined || matching.length < 2) return exact ?? matching[0];
-  throw new HandoverError(
-    'HANDOVER_ID_AMBIGUOUS',
-    `"${cleanLine(words)}" is the beginning of ${matching.length} session ids`,
-    {
-      hint: 'Type more of it; see them: handover sessions',
-      data: { candidates: matching.slice(0, 10).map((session) => session.id) },
-    },
-  );
+  const message = `"${cleanLine(words)}" is the beginning of ${matching.length} session ids`;
+  throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
+    hint: 'Type more of it; see them: handover sessions',
+    data: { candidates: matching.slice(0, 10).map((session) => session.id) },
+  });
 }
 
 function redactGoal(goal: string, { session }: SessionOfAgent, { machine }: CliContext): string {

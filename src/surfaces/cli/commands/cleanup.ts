@@ -1,5 +1,5 @@
 import { bold, dim } from '../../../app/describe/styled-text.ts';
-import { type CleanUp, cleanUp } from '../../../app/forget.ts';
+import { cleanUp } from '../../../app/forget.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { CatalogRow } from '../../../store/catalog.ts';
@@ -13,25 +13,18 @@ export const cleanup = command('cleanup', runCleanup, { flags });
 async function runCleanup(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
   const { dryRun, terminal } = values;
   const now = this.machine.clock.now();
-  const done = await cleanUp(this, {
-    terminal,
-    dryRun,
-    onRemoved: (row) => {
-      if (!values.json) this.out.line(dryRun ? 'would delete ' : 'deleted ', ...describeRow(row, now));
-    },
-  });
-  const { days, removed, removedSessions, kept } = done;
+  const onRemoved = (row: CatalogRow): void => {
+    if (!values.json) this.out.line(dryRun ? 'would delete ' : 'deleted ', ...describeRow(row, now));
+  };
+  const { days, removed, removedSessions, kept } = await cleanUp(this, { terminal, dryRun, onRemoved });
   if (values.json) {
-    this.out.json({
-      dry_run: dryRun,
-      retention_days: days,
-      removed,
-      removed_sessions: removedSessions,
-      kept,
-    });
-    return;
+    const about = { dry_run: dryRun, retention_days: days };
+    return this.out.json({ ...about, removed, removed_sessions: removedSessions, kept });
   }
-  this.out.line(summarize(done, dryRun));
+  const count = removed.length === 1 ? '1 handover' : `${removed.length} handovers`;
+  this.out.line(
+    `${dryRun ? 'would delete' : 'deleted'} ${count} older than ${days} days; kept ${kept.latest} that are the latest of a worktree and ${kept.pinned} with pinned facts`,
+  );
   if (removedSessions.length > 0)
     this.out.line(`texts of sessions whose transcripts are gone: ${removedSessions.length}`);
 }
@@ -39,10 +32,4 @@ async function runCleanup(this: CliContext, values: FlagValues<typeof flags>): P
 function describeRow({ id, title, created_at, project }: CatalogRow, now: number) {
   const age = describeAge(now - Date.parse(created_at));
   return [bold(id), `  ${cutToBytes(cleanLine(title), 80)}`, dim(`  ${project.name}, ${age}`)];
-}
-
-function summarize({ days, removed, kept }: CleanUp, dryRun: boolean): string {
-  const count = removed.length === 1 ? '1 handover' : `${removed.length} handovers`;
-  const verb = dryRun ? 'would delete' : 'deleted';
-  return `${verb} ${count} older than ${days} days; kept ${kept.latest} that are the latest of a worktree and ${kept.pinned} with pinned facts`;
 }

@@ -15,8 +15,6 @@ const flags = { terminal: terminalFlag, json };
 
 export const debug = command('debug', runDebug, { flags });
 
-type Report = Awaited<ReturnType<typeof makeReport>>;
-
 /** Exit status 65 when damaged files are in the way; `doctor` says more about them. */
 async function runDebug(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
   const report = await makeReport(this, values.terminal);
@@ -69,7 +67,7 @@ function describeCandidate({ handover, status, restorability }: RestoreCandidate
   };
 }
 
-function print(out: Output, report: Report): void {
+function print(out: Output, report: Awaited<ReturnType<typeof makeReport>>): void {
   const { newest, sessions } = report;
   out.line(dim('version  '), report.version);
   out.line(dim('store    '), report.store);

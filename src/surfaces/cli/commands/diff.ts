@@ -60,10 +60,7 @@ function requirePrevious(context: CliContext, { id, previous }: Handover): Hando
   });
 }
 
-interface Compared {
-  diff: HandoverDiff;
-  all: boolean;
-}
+type Compared = { diff: HandoverDiff; all: boolean };
 
 function toJson(first: Handover, second: Handover, { diff, all }: Compared): unknown {
   const { relation, added, carried, changed, resolved, superseded, dropped, git } = diff;
@@ -86,14 +83,8 @@ function toJson(first: Handover, second: Handover, { diff, all }: Compared): unk
   };
 }
 
-function describe({ id, created_at, session, project, title }: Handover): unknown {
-  return {
-    id,
-    created_at,
-    agent: session.agent,
-    project: { id: project.id, name: project.name },
-    title,
-  };
+function describe({ id, created_at, session: { agent }, project, title }: Handover): unknown {
+  return { id, created_at, agent, project: { id: project.id, name: project.name }, title };
 }
 
 function outline({ id, kind, status, text }: Fact): object {
@@ -117,21 +108,18 @@ function printDiff(out: Output, first: Handover, second: Handover, { diff, all }
     out.line(dim('branch   '), showChange(diff.git.branch, 'none'));
     out.line(dim('head     '), showChange(diff.git.head, 'no commit'));
   }
-  out.line(dim('facts    '), countFacts(diff));
-  const most = all ? Number.POSITIVE_INFINITY : MOST_LINES;
-  for (const [heading, lines] of listSections(diff, all)) printSection(out, heading, { lines, most });
-}
-
-function countFacts(diff: HandoverDiff): string {
   const { added, carried, changed, resolved, superseded, dropped } = diff;
-  return [
-    `${added.length} new`,
-    `${carried.length} carried`,
-    `${changed.length} changed`,
-    `${resolved.length} resolved`,
-    `${superseded.length} superseded`,
-    `${dropped.length} dropped`,
-  ].join(', ');
+  const counted = { new: added, carried, changed, resolved, superseded, dropped };
+  const counts = Object.entries(counted).map(([name, { length }]) => `${length} ${name}`);
+  out.line(dim('facts    '), counts.join(', '));
+  const most = all ? Number.POSITIVE_INFINITY : MOST_LINES;
+  for (const [heading, lines] of listSections(diff, all)) {
+    if (lines.length === 0) continue;
+    out.line();
+    out.line(bold(heading));
+    for (const line of lines.slice(0, most)) out.line(...line);
+    if (lines.length > most) out.line(dim(`  and ${lines.length - most} more; show all: --all`));
+  }
 }
 
 function showChange({ before, after }: Change<string | null>, none: string): string {
@@ -145,20 +133,18 @@ function listSections(diff: HandoverDiff, all: boolean): [heading: string, lines
   const byKind = <T>(items: readonly T[], factOf: (item: T) => Fact): T[] =>
     [...items].sort((a, b) => FACT_KINDS.indexOf(factOf(a).kind) - FACT_KINDS.indexOf(factOf(b).kind));
   const itself = (fact: Fact): Fact => fact;
-  const parted = ({ fact }: Parting): Fact => fact;
+  const listParted = (partings: readonly (Parting & { by?: Fact | null })[]): Part[][] =>
+    byKind(partings, ({ fact }) => fact).map(({ fact, reason, by = null }) => [
+      '- ',
+      ...showFact(fact, reason),
+      ...(by === null ? [] : [`\n${INDENT}-> ${shorten(by)}`]),
+    ]);
   return [
     ['new', byKind(diff.added, itself).map((fact) => ['+ ', ...showFact(fact)])],
     ['changed', byKind(diff.changed, ({ before }) => before).map((change) => ['~ ', ...showChanged(change)])],
-    ['resolved', byKind(diff.resolved, parted).map(({ fact, reason }) => ['- ', ...showFact(fact, reason)])],
-    [
-      'superseded',
-      byKind(diff.superseded, parted).map(({ fact, reason, by }) => [
-        '- ',
-        ...showFact(fact, reason),
-        ...(by === null ? [] : [`\n${INDENT}-> ${shorten(by)}`]),
-      ]),
-    ],
-    ['dropped', byKind(diff.dropped, parted).map(({ fact, reason }) => ['- ', ...showFact(fact, reason)])],
+    ['resolved', listParted(diff.resolved)],
+    ['superseded', listParted(diff.superseded)],
+    ['dropped', listParted(diff.dropped)],
     ['carried', all ? byKind(diff.carried, itself).map((fact) => ['  ', ...showFact(fact)]) : []],
     [
       'changed files (git)',
@@ -168,18 +154,6 @@ function listSections(diff: HandoverDiff, all: boolean): [heading: string, lines
       ],
     ],
   ];
-}
-
-function printSection(
-  out: Output,
-  heading: string,
-  { lines, most }: { lines: readonly Part[][]; most: number },
-): void {
-  if (lines.length === 0) return;
-  out.line();
-  out.line(bold(heading));
-  for (const line of lines.slice(0, most)) out.line(...line);
-  if (lines.length > most) out.line(dim(`  and ${lines.length - most} more; show all: --all`));
 }
 
 const KIND_WIDTH = 11;

@@ -1,7 +1,6 @@
-import { bold, dim, green, red, type StyledText, yellow } from '../../../app/describe/styled-text.ts';
+import { bold, dim, green, red, yellow } from '../../../app/describe/styled-text.ts';
 import { type Diagnosis, diagnose } from '../../../app/doctor.ts';
 import { EXIT } from '../../../errors.ts';
-import type { Level } from '../../../store/doctor/check-files.ts';
 import type { CliContext } from '../context.ts';
 import { command, type FlagValues, json, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
@@ -26,7 +25,7 @@ function toJson({ examined, findings }: Diagnosis): unknown {
   };
 }
 
-const LOOKS: Record<Level, (text: string) => StyledText> = { damage: red, warning: yellow, notice: dim };
+const LOOKS = { damage: red, warning: yellow, notice: dim } as const;
 
 function print(out: Output, { examined, findings }: Diagnosis): void {
   const { root, handovers, intact, journalEntries, sqlite, transcripts } = examined;

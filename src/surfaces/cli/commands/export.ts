@@ -16,16 +16,9 @@ import { formatTimestamp } from '../../../model/time.ts';
 import { writeFileDurably } from '../../../platform/durable-file.ts';
 import type { CliContext } from '../context.ts';
 import { choice, command, conflictError, type FlagValues, text, textOr, texts, toggle } from '../flags.ts';
-import type { Output } from '../output.ts';
 import { choosePassphrase, isPassphraseGiven, passphraseFlags } from '../passphrase.ts';
 
-const FORMATS = [
-  'bundle',
-  'markdown',
-  'json',
-  'session-handoff',
-  'v2',
-] as const satisfies readonly ExportFormat[];
+const FORMATS: readonly ExportFormat[] = ['bundle', 'markdown', 'json', 'session-handoff', 'v2'];
 
 const flags = {
   id: texts('An id, the beginning of one, or latest; default: the newest of this project', 'id'),
@@ -57,14 +50,10 @@ async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
   const sinceMs = since === undefined ? undefined : parseMoment(since, now, 'first');
   const handovers = await selectForExport(this, { ids, all, sinceMs, only, dryRun });
   const options = { format, reader: requireReader(values.target ?? 'generic'), sign, expiresAt };
-  if (dryRun) await showPreview(this, values, { handovers, options });
-  else await send(this, values, { handovers, options });
+  await (dryRun ? showPreview : send)(this, values, { handovers, options });
 }
 
-interface Export {
-  handovers: readonly Handover[];
-  options: Omit<ExportOptions, 'lock'>;
-}
+type Export = { handovers: readonly Handover[]; options: Omit<ExportOptions, 'lock'> };
 
 async function send(context: CliContext, values: ExportFlags, { handovers, options }: Export): Promise<void> {
   const lock = await chooseLock(context, values);
@@ -80,8 +69,10 @@ async function send(context: CliContext, values: ExportFlags, { handovers, optio
     const ids = handovers.map(({ id }) => id);
     if (values.json) {
       const about = { format, bytes: bytes.length, signed: sign, encrypted: lock !== null };
-      context.out.json({ output, ...about, handovers: ids, redactions: sumRedactions(handovers) });
-      return;
+      const redactions = handovers
+        .flatMap((each) => each.redactions)
+        .reduce((sum, { count }) => sum + count, 0);
+      return context.out.json({ output, ...about, handovers: ids, redactions });
     }
     const count = ids.length === 1 ? '1 handover' : `${ids.length} handovers`;
     context.out.line('exported ', bold(output), dim(`  (${count}, ${bytes.length} bytes)`));
@@ -141,10 +132,6 @@ function parseExpiry(words: string, now: number): string {
   });
 }
 
-function sumRedactions(handovers: readonly Handover[]): number {
-  return handovers.flatMap(({ redactions }) => redactions).reduce((sum, { count }) => sum + count, 0);
-}
-
 /** Standard output gets exactly what would leave, and nothing else. */
 async function showPreview(
   context: CliContext,
@@ -156,15 +143,11 @@ async function showPreview(
   const encrypted = values.encryptTo !== undefined || isPassphraseGiven(values) || values.askPassphrase;
   if (values.json) return out.json({ dry_run: true, format, signed: sign, encrypted, handovers });
   out.block(await previewExport(context, handovers, options));
-  printSummary(err, handovers);
-  const how = `${sign ? 'signed' : 'not signed'}, ${encrypted ? 'encrypted' : 'readable by anybody'}`;
-  err.line(dim(`this would leave, ${how}; nothing was written`));
-}
-
-function printSummary(err: Output, handovers: readonly Handover[]): void {
   for (const { id, title, facts, redactions } of handovers) {
     const count = facts.length === 1 ? '1 fact' : `${facts.length} facts`;
     const secrets = redactions.map((redaction) => `${redaction.count} ${redaction.kind}`).join(', ');
     err.line(bold(id), `  ${title}`, dim(`  (${count}${secrets === '' ? '' : `; redacted: ${secrets}`})`));
   }
+  const how = `${sign ? 'signed' : 'not signed'}, ${encrypted ? 'encrypted' : 'readable by anybody'}`;
+  err.line(dim(`this would leave, ${how}; nothing was written`));
 }

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { findStore } from '../../../app/context.ts';
-import { bold, dim, green, type StyledText, yellow } from '../../../app/describe/styled-text.ts';
+import { bold, dim, green, yellow } from '../../../app/describe/styled-text.ts';
 import { HandoverError } from '../../../errors.ts';
 import { readIdentities } from '../../../exchange/bundle/age.ts';
 import { MAX_BUNDLE_BYTES } from '../../../exchange/bundle/archive.ts';
-import { type Import, type ImportedHandover, importBundle } from '../../../exchange/bundle/import-bundle.ts';
+import { type Import, importBundle } from '../../../exchange/bundle/import-bundle.ts';
 import { fingerprint, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
 import { readOwnKeys } from '../../../exchange/bundle/own-keys.ts';
 import { type SignerIdentity, trustKey, unknownSignerError } from '../../../exchange/bundle/trust-list.ts';
@@ -121,8 +121,7 @@ async function confirmSigner(
     err.line(dim('fingerprint '), fingerprint(signer.key));
     const { askYesNo } = await import('../prompts.ts');
     const question = 'Did the sender tell you this fingerprint? Trust this key from now on?';
-    const agreed = await askYesNo(question, false);
-    if (!agreed) throw unknownSignerError(signer);
+    if (!(await askYesNo(question, false))) throw unknownSignerError(signer);
   }
   if (!values.dryRun) trustKey(machine, signer.key, signer.name);
 }
@@ -136,29 +135,18 @@ function warnUnsigned({ err }: CliContext, { missing }: Import): void {
   err.line('  Anybody can have written or changed every word on the way. It is marked as unsigned.');
 }
 
-interface Wording {
-  done: string;
-  planned: string;
-  style: (text: string) => StyledText;
-}
-
-const WORDINGS: Record<ImportedHandover['outcome'], Wording> = {
+const WORDINGS = {
   imported: { done: 'imported', planned: 'would be imported', style: green },
   replaced: { done: 'replaced', planned: 'would replace yours', style: yellow },
   skipped: { done: 'skipped', planned: 'would be skipped', style: dim },
   present: { done: 'already here', planned: 'is already here', style: dim },
-};
+} as const;
 
 function print(out: Output, { signer, handovers }: Import, isDryRun: boolean): void {
   for (const { id, title, facts, outcome } of handovers) {
     const { done, planned, style } = WORDINGS[outcome];
-    out.line(
-      style(isDryRun ? planned : done),
-      '  ',
-      bold(id),
-      `  ${title}`,
-      dim(`  (${facts === 1 ? '1 fact' : `${facts} facts`})`),
-    );
+    const count = facts === 1 ? '1 fact' : `${facts} facts`;
+    out.line(style(isDryRun ? planned : done), '  ', bold(id), `  ${title}`, dim(`  (${count})`));
   }
   out.line(dim(signer === null ? 'not signed' : `signed by ${signer.name}, key ${signer.key}`));
   const [first] = handovers;

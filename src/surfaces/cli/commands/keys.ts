@@ -42,19 +42,9 @@ export const keys = buildCommand<KeysFlags, [KeyAction, string?], CliContext>({
 });
 
 async function runKeys(this: CliContext, values: KeysFlags, action: KeyAction, word?: string): Promise<void> {
-  await ACTIONS[action](this, values, word);
+  const actions = { generate, list, trust, revoke, export: exportKeys };
+  await actions[action](this, values, word);
 }
-
-const ACTIONS: Record<
-  KeyAction,
-  (context: CliContext, values: KeysFlags, word?: string) => void | Promise<void>
-> = {
-  generate,
-  list,
-  trust,
-  revoke,
-  export: exportKeys,
-};
 
 async function generate(context: CliContext, values: KeysFlags): Promise<void> {
   const { machine, out } = context;
@@ -70,19 +60,12 @@ async function generate(context: CliContext, values: KeysFlags): Promise<void> {
 async function list({ machine, out }: CliContext, values: KeysFlags): Promise<void> {
   const own = readOwnKeys(machine);
   const trusted = readTrustList(machine);
-  if (values.json) {
-    out.json({
+  if (values.json)
+    return out.json({
       own: own === null ? null : await describeOwn(own),
       trust_list: findTrustList(machine),
-      keys: trusted.map(({ name, state, key }) => ({
-        name,
-        state,
-        fingerprint: fingerprint(key),
-        public_key: formatPublicKey(key),
-      })),
+      keys: trusted.map(({ name, state, key }) => ({ name, state, ...describeKey(key) })),
     });
-    return;
-  }
   out.line(own === null ? 'you have no key; make one: handover keys generate' : `you sign as ${own.name}`);
   if (trusted.length === 0) out.line('no key is trusted yet');
   for (const { name, state, key } of trusted)
@@ -98,7 +81,7 @@ function trust({ machine, out }: CliContext, values: KeysFlags, word?: string): 
       hint: 'Add --name, such as --name alice',
     });
   trustKey(machine, key, name);
-  if (values.json) out.json({ name, fingerprint: fingerprint(key), public_key: formatPublicKey(key) });
+  if (values.json) out.json({ name, ...describeKey(key) });
   else out.line('bundles of ', bold(name), ` are trusted from now on: ${fingerprint(key)}`);
 }
 
@@ -116,7 +99,11 @@ async function exportKeys(context: CliContext, values: KeysFlags): Promise<void>
   else await printOwn(context, own);
 }
 
-async function describeOwn({ name, secret, identity }: OwnKeys): Promise<Record<string, string>> {
+function describeKey(key: Parameters<typeof fingerprint>[0]) {
+  return { fingerprint: fingerprint(key), public_key: formatPublicKey(key) };
+}
+
+async function describeOwn({ name, secret, identity }: OwnKeys) {
   return {
     name,
     public_key: formatPublicKey(secret),
@@ -126,7 +113,7 @@ async function describeOwn({ name, secret, identity }: OwnKeys): Promise<Record<
 }
 
 async function printOwn({ out }: CliContext, own: OwnKeys): Promise<void> {
-  const { public_key = '', recipient = '' } = await describeOwn(own);
+  const { public_key, recipient } = await describeOwn(own);
   out.line(dim('fingerprint: '), fingerprint(own.secret));
   out.line(dim('others trust it with: '), `handover keys trust ${public_key} --name "${own.name}"`);
   out.line(dim('others encrypt to you with: '), `handover export --encrypt-to ${recipient}`);

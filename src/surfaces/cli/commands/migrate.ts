@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { findStore } from '../../../app/context.ts';
-import { bold, dim, green, red, type StyledText } from '../../../app/describe/styled-text.ts';
+import { bold, dim, green, red } from '../../../app/describe/styled-text.ts';
 import { EXIT, HandoverError } from '../../../errors.ts';
 import type { MigratedRecord } from '../../../exchange/legacy/import-record.ts';
 import {
@@ -84,12 +84,7 @@ function adopt(context: CliContext, words: string, values: MigrateFlags): void {
   if (files.some(({ outcome }) => outcome === 'refused')) context.process.exitCode = EXIT.data;
 }
 
-const LOOKS: Record<MigratedRecord['outcome'], (text: string) => StyledText> = {
-  imported: green,
-  'would import': green,
-  present: dim,
-  refused: red,
-};
+const LOOKS = { imported: green, 'would import': green, present: dim, refused: red } as const;
 
 function print(out: Output, from: string, records: readonly MigratedRecord[]): void {
   for (const record of records) {

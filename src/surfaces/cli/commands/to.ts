@@ -41,11 +41,8 @@ async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: 
     ...(known === null ? {} : { changes: findChangesHere(handover, describePlace(known, machine), machine) }),
   });
   const prompt = writePrompt(brief.text, launch, goal);
-  if (known === null)
-    this.notify({
-      level: 'note',
-      text: `${handover.workspace.root} is not on this machine; starting the agent in this folder`,
-    });
+  const elsewhere = `${handover.workspace.root} is not on this machine; starting the agent in this folder`;
+  if (known === null) this.notify({ level: 'note', text: elsewhere });
   const folder = known ?? machine.cwd;
   const { program, takes } = launch;
   const args = launch.writeArgs(takes === 'file' ? 'FILE' : 'PROMPT');
@@ -62,11 +59,8 @@ const MOST_TOKENS = Math.floor(MOST_BYTES / BYTES_PER_TOKEN);
 
 function chooseBudget(context: CliContext, words: string | undefined): number {
   const budget = readBudget(words);
-  if (budget > MOST_TOKENS)
-    context.notify({
-      level: 'note',
-      text: `a first prompt holds at most ${MOST_TOKENS} tokens, so the brief is limited to that`,
-    });
+  const text = `a first prompt holds at most ${MOST_TOKENS} tokens, so the brief is limited to that`;
+  if (budget > MOST_TOKENS) context.notify({ level: 'note', text });
   return Math.min(budget, MOST_TOKENS);
 }
 

@@ -88,14 +88,11 @@ function toJson(asked: PathQuery, answer: Why, { commits, earlierNames }: FileHi
   };
 }
 
-interface Printed {
-  asked: PathQuery;
-  answer: Why;
-  /** As they were typed, but for secrets. */
-  words: string;
-}
-
-function printAnswer({ out, err, machine }: CliContext, { asked, answer, words }: Printed): void {
+/** `words` are as they were typed, but for secrets. */
+function printAnswer(
+  { out, err, machine }: CliContext,
+  { asked, answer, words }: { asked: PathQuery; answer: Why; words: string },
+): void {
   const { nearness, sessions, hasMore } = answer;
   const name = asked.path === '' ? 'this project' : asked.path;
   if (sessions.length === 0) {
