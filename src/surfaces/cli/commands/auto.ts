@@ -47,9 +47,7 @@ async function runAuto(this: CliContext, values: FlagValues<typeof flags>, folde
 
 async function publish(root: string, named: { name?: string }, machine: Machine) {
   assertNotPaused(machine, root);
-  const { outcome, destination, commit } = await publishProject(
-    { folder: root, memory: findMemoryDir(machine, root), ...named },
-    machine,
-  );
+  const request = { folder: root, memory: findMemoryDir(machine, root), ...named };
+  const { outcome, destination, commit } = await publishProject(request, machine);
   return { outcome, destination, commit };
 }

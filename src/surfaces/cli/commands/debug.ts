@@ -74,10 +74,8 @@ function print(out: Output, report: Awaited<ReturnType<typeof makeReport>>): voi
   out.line(dim('project  '), `${report.project.name} (${report.project.id})`);
   out.line(dim('folder   '), report.root);
   out.line(dim('terminal '), report.terminal ?? 'any');
-  out.line(
-    dim('periods  '),
-    `restorable for ${report.freshness_minutes} minutes, kept for at least ${report.retention_days} days`,
-  );
+  const { freshness_minutes: minutes, retention_days: days } = report;
+  out.line(dim('periods  '), `restorable for ${minutes} minutes, kept for at least ${days} days`);
   out.line(
     dim('sessions '),
     sessions.newest === null
@@ -87,10 +85,8 @@ function print(out: Output, report: Awaited<ReturnType<typeof makeReport>>): voi
   if (newest === null) out.line(dim('newest   '), 'no handover of this worktree');
   else {
     out.line(dim('newest   '), `${newest.id}, ${newest.created_at}, ${newest.status}`);
-    out.line(
-      dim('restore  '),
-      newest.restores ? 'would restore it' : `would not restore it: ${newest.reason}`,
-    );
+    const { restores, reason } = newest;
+    out.line(dim('restore  '), restores ? 'would restore it' : `would not restore it: ${reason}`);
   }
   for (const path of report.damaged) out.line(red('damaged  '), path);
 }

@@ -8,17 +8,14 @@ const flags = {
   session: text('Delete the stored text of this session, and do not read it again', 'id'),
   json,
 };
+type ForgetFlags = FlagValues<typeof flags>;
 
 export const forget = command('forget', runForget, {
   positional: repeated('An id, or the beginning of one', 'id'),
   flags,
 });
 
-async function runForget(
-  this: CliContext,
-  values: FlagValues<typeof flags>,
-  ...words: string[]
-): Promise<void> {
+async function runForget(this: CliContext, values: ForgetFlags, ...words: string[]): Promise<void> {
   const { out } = this;
   if (values.session !== undefined) {
     const session = await forgetSessionText(this, values.session);

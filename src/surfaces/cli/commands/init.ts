@@ -18,7 +18,6 @@ import {
   text,
   toggle,
 } from '../flags.ts';
-import type { Output } from '../output.ts';
 
 const flags = {
   agent: agentsFlag,
@@ -56,7 +55,7 @@ async function setUp(context: CliContext, values: InitFlags, folder: string): Pr
     ...(values.hooks ? [proposeHooks(context, values.agent, values.mcp)] : []),
   ];
   const open = parts.filter(({ proposals }) => proposals.length > 0);
-  if (!values.json) printProposals(out, parts);
+  if (!values.json) printProposals(context, parts);
   const isInside = !open.some(({ isOutside }) => isOutside);
   const goesOn = open.length > 0 && !values.dryRun && (values.yes || isInside || (await ask(context)));
   const next = goesOn ? open.flatMap((part) => part.apply()) : [];
@@ -79,7 +78,7 @@ async function ask(context: CliContext): Promise<boolean> {
   throw new HandoverError('HANDOVER_CANCELLED', 'nothing was done');
 }
 
-function printProposals(out: Output, parts: readonly InitPart[]): void {
+function printProposals({ out }: CliContext, parts: readonly InitPart[]): void {
   for (const { proposals, notes } of parts) {
     for (const proposal of proposals) out.line(green('to do: '), proposal);
     for (const note of notes) out.line(dim('note: '), note);

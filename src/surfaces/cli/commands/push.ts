@@ -37,15 +37,8 @@ async function runPush(this: CliContext, values: FlagValues<typeof flags>, folde
   assertNoApiKey(values.apiKey);
   const root = findProjectFolder(resolve(machine.cwd, folder ?? '.'));
   if (!dryRun) assertNotPaused(machine, root);
-  const report = await publishProject(
-    {
-      dryRun,
-      memory: findMemoryDir(machine, root),
-      ...(folder === undefined ? {} : { folder }),
-      ...(name === undefined ? {} : { name }),
-    },
-    machine,
-  );
+  const named = { ...(folder === undefined ? {} : { folder }), ...(name === undefined ? {} : { name }) };
+  const report = await publishProject({ dryRun, memory: findMemoryDir(machine, root), ...named }, machine);
   if (values.json) {
     const { leftOut, ...rest } = report;
     this.out.json({ ...rest, left_out: leftOut });
@@ -54,13 +47,10 @@ async function runPush(this: CliContext, values: FlagValues<typeof flags>, folde
 
 export function assertNoApiKey(key: string | undefined): void {
   if (key === undefined) return;
-  throw new HandoverError(
-    'HANDOVER_USAGE',
-    'a key is not accepted on the command line, where other users can see it',
-    {
-      hint: `Put it into ${API_KEY_VARIABLE}, or into a file that only you can read: token_file under [publish.memoryvault] in your config.toml.`,
-    },
-  );
+  const message = 'a key is not accepted on the command line, where other users can see it';
+  throw new HandoverError('HANDOVER_USAGE', message, {
+    hint: `Put it into ${API_KEY_VARIABLE}, or into a file that only you can read: token_file under [publish.memoryvault] in your config.toml.`,
+  });
 }
 
 const HEADLINES: Record<PublishReport['outcome'], string> = {

@@ -15,12 +15,6 @@ async function runRender(this: CliContext, values: FlagValues<typeof flags>, id?
   const handover = await pickHandover(this, id ?? values.id);
   const { text, tokens, leftOut } = compileBrief(readMarked(findStore(this), handover), reader, options);
   if (!values.json) return this.out.block(text);
-  this.out.json({
-    id: handover.id,
-    target: reader.agent,
-    budget: options.budget,
-    tokens,
-    left_out: leftOut.map((fact) => fact.id),
-    text,
-  });
+  const asked = { id: handover.id, target: reader.agent, budget: options.budget };
+  this.out.json({ ...asked, tokens, left_out: leftOut.map((fact) => fact.id), text });
 }

@@ -52,7 +52,7 @@ async function runSearch(this: CliContext, values: SearchFlags, ...words: string
   if (values.json) {
     const { by, indexFailure, omitted, hits, sessions, meaning } = answer;
     const { trouble, ...covered } = meaning ?? {};
-    this.out.json({
+    return this.out.json({
       query: await redactInput(this, query.text),
       by,
       ...(indexFailure === null ? {} : { index_failure: indexFailure.message }),
@@ -61,7 +61,6 @@ async function runSearch(this: CliContext, values: SearchFlags, ...words: string
       ...(meaning === undefined ? {} : { meaning: { ...covered, trouble: trouble?.message ?? null } }),
       hits,
     });
-    return;
   }
   if (answer.hits.length === 0) throw nothingFoundError(query);
   const now = this.machine.clock.now();
@@ -103,10 +102,8 @@ async function toQuery({ machine }: CliContext, values: SearchFlags, words: stri
     throw new HandoverError('HANDOVER_USAGE', 'there is nothing to search for', {
       hint: 'Give some words: handover search "retry of uploads"',
     });
-  const query: SearchQuery = {
-    text: words,
-    limit: values.limit === undefined ? HITS : parseCount(values.limit, 1),
-  };
+  const limit = values.limit === undefined ? HITS : parseCount(values.limit, 1);
+  const query: SearchQuery = { text: words, limit };
   if (values.kind !== undefined) query.kinds = values.kind.map(requireKind);
   if (values.agent !== undefined) query.agent = values.agent;
   if (values.project !== undefined) query.project = matchProject(values.project, machine);
@@ -117,9 +114,8 @@ async function toQuery({ machine }: CliContext, values: SearchFlags, words: stri
 }
 
 function nothingFoundError(query: SearchQuery): HandoverError {
-  const limited = [query.kinds, query.agent, query.project, query.sinceMs, query.file].some(
-    (limit) => limit !== undefined,
-  );
+  const { kinds, agent, project, sinceMs, file } = query;
+  const limited = [kinds, agent, project, sinceMs, file].some((limit) => limit !== undefined);
   const named = `"${cutToBytes(cleanLine(query.text), 80)}"`;
   const wider = limited ? 'Search without the filters' : 'Try fewer or other words';
   const further = query.sessions === true ? '' : ', or search the text of sessions too: --sessions';

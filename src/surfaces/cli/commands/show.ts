@@ -2,7 +2,7 @@ import { findStore } from '../../../app/context.ts';
 import { bold, dim, yellow } from '../../../app/describe/styled-text.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
 import { requireFact } from '../../../app/mark.ts';
-import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
+import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
 import type { Chain, Handover, Imported, Parted, Quality } from '../../../model/handover.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
 import { readHistory } from '../../../store/handovers.ts';
@@ -49,10 +49,8 @@ function printHandover(out: Output, handover: Handover): void {
   out.line(dim('created  '), handover.created_at);
   out.line(dim('agent    '), handover.session.agent);
   out.line(dim('project  '), `${handover.project.name} (${handover.project.id})`);
-  out.line(
-    dim('folder   '),
-    [handover.workspace.root, handover.workspace.folder].filter((part) => part !== '').join('/'),
-  );
+  const { root, folder } = handover.workspace;
+  out.line(dim('folder   '), [root, folder].filter((part) => part !== '').join('/'));
   if (handover.project.remote !== null) out.line(dim('remote   '), handover.project.remote);
   if (handover.imported !== undefined) {
     out.line(dim('imported '), `from ${handover.imported.format}, where its id was ${handover.imported.id}`);
@@ -65,12 +63,7 @@ function printHandover(out: Output, handover: Handover): void {
     out.line();
     out.block(`${handover.summary}\n`);
   }
-  for (const kind of FACT_KINDS)
-    printFacts(
-      out,
-      kind,
-      handover.facts.filter((fact) => fact.kind === kind),
-    );
+  for (const kind of FACT_KINDS) printFacts(out, handover, kind);
   if (handover.workspace.git !== null) printGit(out, handover.workspace.git);
 }
 
@@ -82,13 +75,9 @@ function printSigner(out: Output, signer: Imported['signer']): void {
 function describeChain(chain: Chain | undefined): string {
   if (chain === undefined) return '';
   const count = (parted: readonly Parted[]): number => parted.reduce((sum, { ids }) => sum + ids.length, 0);
-  const parts = [
-    `${chain.carried} carried`,
-    `${count(chain.resolved)} resolved`,
-    `${chain.superseded.length} superseded`,
-    `${count(chain.dropped)} dropped`,
-  ];
-  return `, of its facts ${parts.join(', ')}`;
+  const { carried, resolved, superseded, dropped } = chain;
+  const parted = `${count(resolved)} resolved, ${superseded.length} superseded, ${count(dropped)} dropped`;
+  return `, of its facts ${carried} carried, ${parted}`;
 }
 
 function printQuality(out: Output, { score, rating, axes }: Quality): void {
@@ -97,7 +86,8 @@ function printQuality(out: Output, { score, rating, axes }: Quality): void {
   if (parts.length > 0) out.line('         ', dim(parts.join(', ')));
 }
 
-function printFacts(out: Output, kind: string, facts: readonly Fact[]): void {
+function printFacts(out: Output, handover: Handover, kind: FactKind): void {
+  const facts = handover.facts.filter((fact) => fact.kind === kind);
   if (facts.length === 0) return;
   out.line();
   out.line(bold(kind));
@@ -114,11 +104,8 @@ const FILES_SHOWN = 50;
 function printGit(out: Output, git: GitFacts): void {
   out.line();
   out.line(bold('git'));
-  out.line(
-    '- ',
-    git.branch === null ? 'detached' : `branch ${git.branch}`,
-    git.head === null ? ', no commit' : `, head ${git.head}`,
-  );
+  const branch = git.branch === null ? 'detached' : `branch ${git.branch}`;
+  out.line('- ', branch, git.head === null ? ', no commit' : `, head ${git.head}`);
   if (git.upstream !== null)
     out.line('- ', `${git.ahead ?? 0} ahead, ${git.behind ?? 0} behind ${git.upstream}`);
   if (git.operation !== null) out.line('- ', `${git.operation} in progress`);

@@ -25,17 +25,14 @@ async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Pr
   const newest = await findRestoreCandidate(this, describePlace('.', machine), undefined);
   const failures = findHookFailures(findStore(this));
   if (values.json) {
-    this.out.json({
+    const { id, created_at } = newest?.handover ?? {};
+    return this.out.json({
       ...toJson(state),
       path: checkpoint.path,
       paused: pause,
-      newest:
-        newest === null
-          ? null
-          : { id: newest.handover.id, created_at: newest.handover.created_at, status: newest.status.status },
+      newest: newest === null ? null : { id, created_at, status: newest.status.status },
       hook_failures: failures.map(({ message }) => message),
     });
-    return;
   }
   this.out.line(`status: ${state.status}`);
   for (const [name, step] of state.steps) this.out.line(`  [${step === 'done' ? 'x' : ' '}] ${name}`);
@@ -49,12 +46,10 @@ async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Pr
         this.out.line(yellow('error: '), error.includes(name) ? error : `${error} (${name})`);
     for (const change of changes) this.out.line(dim(`change: ${change}`));
   }
-  if (pause !== null)
-    this.out.line(
-      yellow('paused: '),
-      pause.why === null ? pause.path : `${pause.why} `,
-      pause.why === null ? '' : dim(`(${pause.path})`),
-    );
+  if (pause !== null) {
+    const { why, path } = pause;
+    this.out.line(yellow('paused: '), ...(why === null ? [path] : [`${why} `, dim(`(${path})`)]));
+  }
   if (newest !== null) {
     const { handover, status: entry } = newest;
     const age = describeAge(this.machine.clock.now() - Date.parse(handover.created_at));

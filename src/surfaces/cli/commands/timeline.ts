@@ -20,17 +20,12 @@ async function runTimeline(this: CliContext, flags: QuestionFlags): Promise<void
   const scope = await toScope(flags, this);
   const store = findStore(this);
   const read = (id: string) => readIntact(store, id);
+  const options = { read, accepts: () => true, limit: toLimit(flags, SESSIONS_SHOWN) };
   const { sessions, hasMore } = await withCatalog(this, store, (catalog) =>
-    gatherSessions(catalog.rows(scope), {
-      read,
-      accepts: () => true,
-      limit: toLimit(flags, SESSIONS_SHOWN),
-    }),
+    gatherSessions(catalog.rows(scope), options),
   );
-  const days =
-    sessions.length === 0
-      ? []
-      : buildTimeline(sessions, { entries: readEntriesOf(store, SHOWN_ENTRIES), read });
+  const entries = sessions.length === 0 ? [] : readEntriesOf(store, SHOWN_ENTRIES);
+  const days = buildTimeline(sessions, { entries, read });
   if (flags.json) return out.json({ days, has_more: hasMore });
   for (const day of days) printDay(out, day, flags.all);
   if (days.length === 0) {
@@ -45,11 +40,10 @@ const COMMITS_OF_A_DAY = 10;
 function printDay(out: Output, { date, sessions, marks, commits }: Day, all: boolean): void {
   out.line(bold(date));
   for (const session of sessions) printSession(out, session, all);
-  for (const { at, mark, text, because } of marks)
-    out.line(
-      dim(`  ${timeOf(at)}  `),
-      `${mark}: ${shorten(text)}${because === null ? '' : `; because: ${shorten(because)}`}`,
-    );
+  for (const { at, mark, text, because } of marks) {
+    const why = because === null ? '' : `; because: ${shorten(because)}`;
+    out.line(dim(`  ${timeOf(at)}  `), `${mark}: ${shorten(text)}${why}`);
+  }
   for (const { hash, at, subject } of commits.slice(0, COMMITS_OF_A_DAY))
     out.line(dim(`  ${timeOf(at)}  commit ${hash.slice(0, 10)}  `), subject);
   if (commits.length > COMMITS_OF_A_DAY)
@@ -65,10 +59,8 @@ const DECISIONS_SHOWN = 3;
 function printSession(out: Output, session: SessionOfDay, all: boolean): void {
   const { decisions, checks } = session;
   const project = all ? `${session.project.name}: ` : '';
-  out.line(
-    dim(`  ${timeOf(session.at)}  `),
-    `${session.agent.padEnd(12)}  ${project}${shorten(session.goal)}`,
-  );
+  const { at, agent, goal } = session;
+  out.line(dim(`  ${timeOf(at)}  `), `${agent.padEnd(12)}  ${project}${shorten(goal)}`);
   for (const { kind, text } of decisions.slice(0, DECISIONS_SHOWN))
     out.line(dim(`         ${kind === 'decision' ? 'decided' : 'rejected'}: `), shorten(text));
   if (decisions.length > DECISIONS_SHOWN)
