@@ -17,6 +17,7 @@ import { prepareRedactors } from '../redact/open-redactor.ts';
 import type { Filter } from '../store/catalog.ts';
 import { requireHandover } from '../store/find-handover.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
+import { notFoundError } from './failure.ts';
 import { pickHandover } from './find-handover.ts';
 
 export type ExportFormat = 'bundle' | ViewFormat;
@@ -71,9 +72,7 @@ async function findOwn(context: Context, filter: Filter): Promise<Handover[]> {
   const text = `${imported} imported left out; to send one on, name it with --id`;
   if (imported > 0) context.notify({ level: 'note', text });
   if (own.length > 0) return own;
-  throw new HandoverError('HANDOVER_NOT_FOUND', 'no handover matches', {
-    hint: 'See what there is: handover list',
-  });
+  throw notFoundError('no handover matches', 'See what there is: handover list');
 }
 
 export interface ExportOptions {

@@ -1,4 +1,3 @@
-import { HandoverError } from '../errors.ts';
 import { readRetention } from '../handover/expiry.ts';
 import { forgetInCaches, forgetVectorsOf } from '../search/forget.ts';
 import type { CatalogRow } from '../store/catalog.ts';
@@ -6,6 +5,7 @@ import { forgetHandover } from '../store/handovers.ts';
 import { findExpired } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
+import { notFoundError } from './failure.ts';
 import { findId } from './find-handover.ts';
 import { isOfTerminal } from './restore.ts';
 import { findNotes } from './search.ts';
@@ -23,9 +23,7 @@ export async function forgetHandovers(
   forgetVectorsOf(store, ids);
   for (const id of ids) {
     if (!forgetHandover(store, id))
-      throw new HandoverError('HANDOVER_NOT_FOUND', `${id} is already gone`, {
-        hint: 'See what there is: handover list',
-      });
+      throw notFoundError(`${id} is already gone`, 'See what there is: handover list');
     onDeleted(id);
   }
   await forgetDerived(context, store);

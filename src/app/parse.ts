@@ -4,6 +4,7 @@ import { findReader, READER_NAMES, type Reader } from '../handover/brief/reader.
 import type { FactKind } from '../model/fact.ts';
 import { FACT_KINDS } from '../model/fact-kinds.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
+import { usageError } from './failure.ts';
 
 const DAY_MS = 86_400_000;
 const UNITS = new Map(Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS }));
@@ -53,18 +54,14 @@ export function parseCount(text: string, smallest: number): number {
 export function requireAgent(text: string): AgentName {
   const name = AGENT_NAMES.find((known) => known === text.trim().toLowerCase());
   if (name !== undefined) return name;
-  throw new HandoverError('HANDOVER_USAGE', `unknown agent "${cleanLine(text)}"`, {
-    hint: `Give one of: ${AGENT_NAMES.join(', ')}.`,
-  });
+  throw usageError(`unknown agent "${cleanLine(text)}"`, `Give one of: ${AGENT_NAMES.join(', ')}.`);
 }
 
 /** The agent that will read a brief, or `generic`. */
 export function requireReader(text: string): Reader {
   const reader = findReader(text);
   if (reader !== null) return reader;
-  throw new HandoverError('HANDOVER_USAGE', `unknown agent "${cleanLine(text)}"`, {
-    hint: `Give one of: ${READER_NAMES.join(', ')}.`,
-  });
+  throw usageError(`unknown agent "${cleanLine(text)}"`, `Give one of: ${READER_NAMES.join(', ')}.`);
 }
 
 export function requireKind(text: string): FactKind {

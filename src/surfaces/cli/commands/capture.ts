@@ -5,6 +5,7 @@ import { loadAgent } from '../../../agents/table.ts';
 import { previewSession, type SessionOfAgent, saveSession } from '../../../app/capture/save-session.ts';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
+import { notFoundError } from '../../../app/failure.ts';
 import { driftError, listDriftNotices, listJournalNotices } from '../../../app/notices.ts';
 import { requireAgent, requireReader } from '../../../app/parse.ts';
 import { HandoverError } from '../../../errors.ts';
@@ -88,9 +89,7 @@ async function chooseSession({ machine }: CliContext, values: CaptureFlags): Pro
   });
   const session = id === undefined ? sessions[0] : pickById(sessions, id);
   if (session === undefined)
-    throw new HandoverError('HANDOVER_NOT_FOUND', 'no session was found', {
-      hint: 'See what there is: handover sessions',
-    });
+    throw notFoundError('no session was found', 'See what there is: handover sessions');
   return { agent: await loadAgent(session.agent), session };
 }
 

@@ -1,7 +1,7 @@
 import { findStore } from '../../../app/context.ts';
 import { bold, dim, type Part } from '../../../app/describe/styled-text.ts';
+import { notFoundError } from '../../../app/failure.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
-import { HandoverError } from '../../../errors.ts';
 import {
   type Change,
   diffHandovers,
@@ -55,9 +55,7 @@ function requirePrevious(context: CliContext, { id, previous }: Handover): Hando
   if (previous !== null && hasHandover(store, previous)) return requireHandover(store, previous);
   const what =
     previous === null ? `${id} has no predecessor` : `${previous}, the predecessor of ${id}, was deleted`;
-  throw new HandoverError('HANDOVER_NOT_FOUND', what, {
-    hint: 'Name two: handover diff ID OTHER; see what there is: handover list',
-  });
+  throw notFoundError(what, 'Name two: handover diff ID OTHER; see what there is: handover list');
 }
 
 type Compared = { diff: HandoverDiff; all: boolean };

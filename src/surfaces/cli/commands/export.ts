@@ -8,6 +8,7 @@ import {
   selectForExport,
   writeExport,
 } from '../../../app/export.ts';
+import { usageError } from '../../../app/failure.ts';
 import { parseDuration, parseMoment, requireKind, requireReader } from '../../../app/parse.ts';
 import { HandoverError } from '../../../errors.ts';
 import type { Lock } from '../../../exchange/bundle/age.ts';
@@ -127,9 +128,7 @@ function parseExpiry(words: string, now: number): string {
   const length = parseDuration(words);
   const time = length === null ? parseMoment(words, now, 'last') : now + length;
   if (time > now) return formatTimestamp(time);
-  throw new HandoverError('HANDOVER_USAGE', 'that time is over', {
-    hint: 'Give a time in the future, such as 7d.',
-  });
+  throw usageError('that time is over', 'Give a time in the future, such as 7d.');
 }
 
 /** Standard output gets exactly what would leave, and nothing else. */

@@ -1,6 +1,6 @@
 import { bold } from '../../../app/describe/styled-text.ts';
+import { usageError } from '../../../app/failure.ts';
 import { forgetHandovers, forgetSessionText } from '../../../app/forget.ts';
-import { HandoverError } from '../../../errors.ts';
 import type { CliContext } from '../context.ts';
 import { command, type FlagValues, json, repeated, text } from '../flags.ts';
 
@@ -22,9 +22,7 @@ async function runForget(this: CliContext, values: ForgetFlags, ...words: string
     if (values.json) out.json({ forgotten_session: session });
     else out.line('forgot the text of session ', bold(session));
   } else if (words.length === 0)
-    throw new HandoverError('HANDOVER_USAGE', 'nothing was named', {
-      hint: 'Give the ids of handovers, or a session with --session.',
-    });
+    throw usageError('nothing was named', 'Give the ids of handovers, or a session with --session.');
   if (words.length === 0) return;
   const forgotten = await forgetHandovers(this, words, (id) => {
     if (!values.json) out.line('forgot handover ', bold(id));

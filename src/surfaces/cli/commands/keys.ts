@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { buildCommand } from '@stricli/core';
 import { bold, dim, green, red, yellow } from '../../../app/describe/styled-text.ts';
+import { usageError } from '../../../app/failure.ts';
 import { HandoverError } from '../../../errors.ts';
 import { toRecipient } from '../../../exchange/bundle/age.ts';
 import { fingerprint, formatPublicKey, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
@@ -76,10 +77,7 @@ function trust({ machine, out }: CliContext, values: KeysFlags, word?: string): 
   const key = readPublicKey(readKeyText(requireWord(word, 'a public key, or its file'), machine.cwd));
   const known = readTrustList(machine).find((entry) => isSameKey(entry.key, key));
   const name = values.name ?? known?.name;
-  if (name === undefined)
-    throw new HandoverError('HANDOVER_USAGE', 'whose key is it?', {
-      hint: 'Add --name, such as --name alice',
-    });
+  if (name === undefined) throw usageError('whose key is it?', 'Add --name, such as --name alice');
   trustKey(machine, key, name);
   if (values.json) out.json({ name, ...describeKey(key) });
   else out.line('bundles of ', bold(name), ` are trusted from now on: ${fingerprint(key)}`);

@@ -1,10 +1,11 @@
 import { findStore, redactInput } from '../../../app/context.ts';
 import { describeHit } from '../../../app/describe/hit.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
+import { notFoundError, usageError } from '../../../app/failure.ts';
 import { matchProject } from '../../../app/find-handover.ts';
 import { parseCount, parseMoment, requireKind } from '../../../app/parse.ts';
 import { findNotes, listSearchNotices } from '../../../app/search.ts';
-import { HandoverError } from '../../../errors.ts';
+import type { HandoverError } from '../../../errors.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchContext } from '../../../search/finder.ts';
 import type { SearchQuery } from '../../../search/query.ts';
@@ -99,9 +100,7 @@ async function readSessions(context: CliContext, place: SearchContext, values: S
 
 async function toQuery({ machine }: CliContext, values: SearchFlags, words: string): Promise<SearchQuery> {
   if (words.trim() === '')
-    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to search for', {
-      hint: 'Give some words: handover search "retry of uploads"',
-    });
+    throw usageError('there is nothing to search for', 'Give some words: handover search "retry of uploads"');
   const limit = values.limit === undefined ? HITS : parseCount(values.limit, 1);
   const query: SearchQuery = { text: words, limit };
   if (values.kind !== undefined) query.kinds = values.kind.map(requireKind);
@@ -119,7 +118,5 @@ function nothingFoundError(query: SearchQuery): HandoverError {
   const named = `"${cutToBytes(cleanLine(query.text), 80)}"`;
   const wider = limited ? 'Search without the filters' : 'Try fewer or other words';
   const further = query.sessions === true ? '' : ', or search the text of sessions too: --sessions';
-  return new HandoverError('HANDOVER_NOT_FOUND', `nothing was found for ${named}`, {
-    hint: `${wider}${further}`,
-  });
+  return notFoundError(`nothing was found for ${named}`, `${wider}${further}`);
 }

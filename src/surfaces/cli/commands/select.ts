@@ -1,4 +1,5 @@
 import { findStore, withCatalog } from '../../../app/context.ts';
+import { notFoundError } from '../../../app/failure.ts';
 import { HandoverError } from '../../../errors.ts';
 import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
 import type { CliContext } from '../context.ts';
@@ -17,10 +18,7 @@ async function runSelect(this: CliContext, values: FlagValues<typeof flags>): Pr
   const limit = values.printId ? 1 : (toLimit(values, ROWS_TO_PICK_FROM) ?? ROWS_TO_PICK_FROM);
   const rows = await withCatalog(this, findStore(this), (catalog) => takeRows(catalog.rows(filter), limit));
   const [newest] = rows;
-  if (newest === undefined)
-    throw new HandoverError('HANDOVER_NOT_FOUND', 'no handover matches', {
-      hint: 'See what there is: handover list',
-    });
+  if (newest === undefined) throw notFoundError('no handover matches', 'See what there is: handover list');
   const row = values.printId ? newest : await pickRow(this, rows);
   if (values.json) this.out.json(row);
   else this.out.line(row.id);

@@ -1,6 +1,6 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { HandoverError } from '../../../errors.ts';
+import { usageError } from '../../../app/failure.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, project, storedText, text, WRITES } from '../input.ts';
@@ -46,9 +46,7 @@ const MAX_SHOWN_BYTES = 160;
 
 async function resolve(call: Call, { fact: words, as: mark, because, in: named }: Marking): Promise<Answer> {
   if (mark === 'refuted' && because === undefined)
-    throw new HandoverError('HANDOVER_USAGE', 'refuting a fact needs a reason', {
-      hint: 'give "because": what was tried, and what happened',
-    });
+    throw usageError('refuting a fact needs a reason', 'give "because": what was tried, and what happened');
   const { identifyProject } = await import('../../../platform/project.ts');
   const { findProjectFolder } = await import('../../../platform/project-file.ts');
   const { assertNotPaused } = await import('../../../memory/runs/pause-guard.ts');
