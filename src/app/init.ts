@@ -9,6 +9,7 @@ import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { identifyProject } from '../platform/project.ts';
 import { type Context, findStore } from './context.ts';
+import { notFoundError } from './failure.ts';
 import { installHooks } from './setup/change.ts';
 import { type HookStatus, readHookStatus } from './setup/status.ts';
 import { type HookSite, requireLastingLauncher } from './setup/targets.ts';
@@ -36,15 +37,17 @@ export function proposeFiles(
   const { machine } = context;
   const store = findStore(context);
   const project = identifyProject(folder, machine);
-  const create = (dryRun: boolean) =>
-    createDocuments(
-      store,
-      { folder, project: project.id },
-      { name: quote(name ?? project.name), force, at: formatTimestamp(machine.clock.now()), dryRun },
-    );
+  const create = (dryRun: boolean) => {
+    const options = {
+      name: quote(name ?? project.name),
+      force,
+      at: formatTimestamp(machine.clock.now()),
+      dryRun,
+    };
+    return createDocuments(store, { folder, project: project.id }, options);
+  };
   const blocks = installBlocks(folder, { dryRun: true });
-  const isOpen = ({ outcome }: { outcome: string }): boolean =>
-    outcome !== 'present' && outcome !== 'unchanged';
+  const isOpen = ({ outcome }: { outcome: string }) => outcome !== 'present' && outcome !== 'unchanged';
   return {
     name: 'files',
     isOutside: false,
@@ -74,11 +77,8 @@ export function proposeHooks(
   named: readonly string[] | undefined,
   withServer: boolean,
 ): InitPart {
-  const { absent, install, listReviews } = planHooks(context, named, {
-    scope: 'user',
-    project: context.machine.cwd,
-    withServer,
-  });
+  const site = { scope: 'user', project: context.machine.cwd, withServer } as const;
+  const { absent, install, listReviews } = planHooks(context, named, site);
   return {
     name: 'hooks',
     proposals: install(true)
@@ -107,10 +107,9 @@ export function planHooks(
   const absent = found.filter(({ detected }) => !detected);
   const [missing] = absent;
   if (wanted.length > 0 && missing !== undefined)
-    throw new HandoverError(
-      'HANDOVER_NOT_FOUND',
+    throw notFoundError(
       `${missing.title} is not on this machine: it has neither a folder nor a program here`,
-      { hint: `Install it and start it once, then: handover hooks install --agent ${missing.agent}` },
+      `Install it and start it once, then: handover hooks install --agent ${missing.agent}`,
     );
   const agents = found.filter(({ detected }) => detected).map(({ agent }) => agent);
   const request = { ...site, agents };

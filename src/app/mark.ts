@@ -12,10 +12,7 @@ import { keepLetters } from './capture/match-fact.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
 import { findId } from './find-handover.ts';
 
-interface FactInHandover {
-  handover: Handover;
-  fact: Fact;
-}
+type FactInHandover = { handover: Handover; fact: Fact };
 
 interface MarkRequest {
   mark: Mark['mark'];
@@ -115,11 +112,11 @@ export function requireFact(handover: Handover, words: string): Fact {
     ({ id, kind, text }) => `\n  ${id}  ${kind} ${cutAtWord(cleanLine(text), MAX_SHOWN_BYTES)}`,
   );
   const more = matching.length > shown.length ? '\n  …' : '';
-  throw new HandoverError(
-    'HANDOVER_ID_AMBIGUOUS',
-    `${quoteShort(words)} matches ${matching.length} facts:${lines.join('')}${more}`,
-    { hint: 'Give one of these ids.', data: { candidates: shown.map((fact) => fact.id) } },
-  );
+  const message = `${quoteShort(words)} matches ${matching.length} facts:${lines.join('')}${more}`;
+  throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
+    hint: 'Give one of these ids.',
+    data: { candidates: shown.map((fact) => fact.id) },
+  });
 }
 
 function quoteShort(words: string): string {

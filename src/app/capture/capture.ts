@@ -135,9 +135,8 @@ type ReadState = v.InferOutput<typeof ReadState>;
 
 /** Checks the fields only. Their content is what this build wrote: the checkpoint's checksum covers both. */
 function isSessionLog(value: unknown): value is SessionLog {
-  return (
-    typeof value === 'object' && value !== null && Object.keys(new SessionLog()).every((key) => key in value)
-  );
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.keys(new SessionLog()).every((key) => key in value);
 }
 
 /**

@@ -165,7 +165,7 @@ export async function saveDeclared(
     if (saved.outcome === 'known') return { ...saved, facts, journalFailure: null };
     if (saved.outcome === 'kept') return { ...saved, facts };
   }
-  return { outcome: 'kept', facts, ...saveByHand(store, declaration, { place, newest }) };
+  return { outcome: 'kept', facts, ...saveByHand(store, declaration, place, newest) };
 }
 
 function isDeclaredIn({ facts }: Handover, { id, pinned = false }: Fact): boolean {
@@ -199,7 +199,8 @@ const MAX_TITLE_BYTES = 100;
 function saveByHand(
   store: Store,
   { agent, facts, pinned }: AgentDeclaration,
-  { place, newest }: { place: Place; newest: Handover | null },
+  place: Place,
+  newest: Handover | null,
 ): Pick<DeclarationResult, 'handover' | 'journalFailure'> {
   const declared = declareHandover(
     {

@@ -268,9 +268,8 @@ function removeServer(file: EntriesFile, text: string, before: string | null): s
 }
 
 export function foreignServerError(path: string): HandoverError {
-  return new HandoverError(
-    'HANDOVER_PATH_UNSAFE',
-    `${path} has a server with the name "${SERVER_NAME}" that is not ours`,
-    { hint: 'Nothing was changed. Rename that server, or leave ours out with --no-mcp.' },
-  );
+  const message = `${path} has a server with the name "${SERVER_NAME}" that is not ours`;
+  return new HandoverError('HANDOVER_PATH_UNSAFE', message, {
+    hint: 'Nothing was changed. Rename that server, or leave ours out with --no-mcp.',
+  });
 }

@@ -116,7 +116,8 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
     const { state, server, launchers, off, trusted } = inspectFile(store, host, file);
     const started = server.launcher === null ? launchers : [...launchers, server.launcher];
     const problem = server.state === 'foreign' ? foreignServerError(path).message : null;
-    return { path, ...only(state, nameServer(server)), problem, missing: listMissing(started), off, trusted };
+    const states = only(state, SERVER_STATES[server.state]);
+    return { path, ...states, problem, missing: listMissing(started), off, trusted };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
     const { message } = error;
@@ -124,10 +125,7 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
   }
 }
 
-function nameServer({ state }: ServerInspection): ServerState {
-  if (state === 'same') return 'installed';
-  return state === 'differing' ? 'outdated' : 'none';
-}
+const SERVER_STATES = { same: 'installed', differing: 'outdated', missing: 'none', foreign: 'none' } as const;
 
 function inspectFile(store: Store, host: HookHost, file: HookFile): FileInspection {
   const bytes = readSharedFile(file.path)?.bytes ?? null;

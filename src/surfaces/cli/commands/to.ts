@@ -81,8 +81,8 @@ async function chooseHandover(context: CliContext, named: string | undefined): P
   const place = describePlace('.', context.machine);
   await catchUpHere(context, place);
   const newest = await findNewestHere(context, place);
-  if (newest === null) throw nothingHereError(place);
-  return newest;
+  if (newest !== null) return newest;
+  throw nothingHereError(place);
 }
 
 async function start(
