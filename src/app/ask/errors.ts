@@ -310,15 +310,12 @@ async function findSuccess(
   for await (const run of source.tellings(ids, by.project.id)) {
     const { fact, handover } = run;
     if (fact.status !== 'ok' || fact.line === null) continue;
-    if (isSameSession(handover, by)) {
+    const { agent, session } = handover;
+    if (session !== null && session === by.session.id && agent === by.session.agent) {
       if (fact.line > from && fact.line < (own?.fact.line ?? Number.POSITIVE_INFINITY)) own = run;
     } else if (handover.at > by.created_at) later = run;
   }
   return { own, later };
-}
-
-function isSameSession({ agent, session }: HandoverRef, { session: own }: Handover): boolean {
-  return session !== null && session === own.id && agent === own.agent;
 }
 
 function describeRun(

@@ -46,8 +46,12 @@ export function keepLetters(text: string): string {
 }
 
 function listWords(text: string): string[] {
-  const folded = text.normalize('NFC').toLowerCase();
-  return folded.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
+  return (
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]{2,}/gu) ?? []
+  );
 }
 
 function listTexts(event: Event): string[] {

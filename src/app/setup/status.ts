@@ -117,7 +117,9 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
     const started = server.launcher === null ? launchers : [...launchers, server.launcher];
     const problem = server.state === 'foreign' ? foreignServerError(path).message : null;
     const states = only(state, SERVER_STATES[server.state]);
-    return { path, ...states, problem, missing: listMissing(started), off, trusted };
+    const paths = new Set(started.flatMap(({ node, script }) => [node, script]));
+    const missing = [...paths].filter((each) => !pathExists(each));
+    return { path, ...states, problem, missing, off, trusted };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
     const { message } = error;
@@ -147,9 +149,4 @@ function inspectFile(store: Store, host: HookHost, file: HookFile): FileInspecti
     off,
     trusted: isTrusted(host, { file, bytes, machine: store.machine }, outdated),
   };
-}
-
-function listMissing(launchers: readonly HookLauncher[]): string[] {
-  const paths = launchers.flatMap(({ node, script }) => [node, script]);
-  return [...new Set(paths)].filter((path) => !pathExists(path));
 }

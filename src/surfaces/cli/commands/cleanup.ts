@@ -13,8 +13,11 @@ export const cleanup = command('cleanup', runCleanup, { flags });
 async function runCleanup(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
   const { dryRun, terminal } = values;
   const now = this.machine.clock.now();
-  const onRemoved = (row: CatalogRow): void => {
-    if (!values.json) this.out.line(dryRun ? 'would delete ' : 'deleted ', ...describeRow(row, now));
+  const verb = dryRun ? 'would delete' : 'deleted';
+  const onRemoved = ({ id, title, created_at, project }: CatalogRow): void => {
+    if (values.json) return;
+    const about = dim(`  ${project.name}, ${describeAge(now - Date.parse(created_at))}`);
+    this.out.line(`${verb} `, bold(id), `  ${cutToBytes(cleanLine(title), 80)}`, about);
   };
   const { days, removed, removedSessions, kept } = await cleanUp(this, { terminal, dryRun, onRemoved });
   if (values.json) {
@@ -23,13 +26,8 @@ async function runCleanup(this: CliContext, values: FlagValues<typeof flags>): P
   }
   const count = removed.length === 1 ? '1 handover' : `${removed.length} handovers`;
   this.out.line(
-    `${dryRun ? 'would delete' : 'deleted'} ${count} older than ${days} days; kept ${kept.latest} that are the latest of a worktree and ${kept.pinned} with pinned facts`,
+    `${verb} ${count} older than ${days} days; kept ${kept.latest} that are the latest of a worktree and ${kept.pinned} with pinned facts`,
   );
   if (removedSessions.length > 0)
     this.out.line(`texts of sessions whose transcripts are gone: ${removedSessions.length}`);
-}
-
-function describeRow({ id, title, created_at, project }: CatalogRow, now: number) {
-  const age = describeAge(now - Date.parse(created_at));
-  return [bold(id), `  ${cutToBytes(cleanLine(title), 80)}`, dim(`  ${project.name}, ${age}`)];
 }

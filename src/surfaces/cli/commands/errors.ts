@@ -27,10 +27,8 @@ const SHOWN = 5;
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
 async function runErrors(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
-  const given =
-    words === '-'
-      ? readInputText(this, 'Give only the lines that say what went wrong.', MAX_INPUT_BYTES)
-      : words;
+  const hint = 'Give only the lines that say what went wrong.';
+  const given = words === '-' ? readInputText(this, hint, MAX_INPUT_BYTES) : words;
   const text = await redactInput(this, requireWords(given, 'the text of the error'));
   const store = findStore(this);
   const answer = await withFactSource(this, await toScope(flags, this), (source) =>
@@ -48,17 +46,13 @@ async function runErrors(this: CliContext, flags: QuestionFlags, words: string):
 function toJson({ lines, seen, hasMore }: ErrorsAnswer): unknown {
   return {
     lines,
-    seen: seen.map(({ remedy, ...one }) => ({
-      ...one,
-      remedy: remedy === null ? null : remedyToJson(remedy),
-      open: openFact(one.handover, one.fact),
-    })),
+    seen: seen.map(({ remedy, ...one }) => {
+      const { isLater, ...rest } = remedy ?? {};
+      const described = remedy === null ? null : { ...rest, in_later_session: isLater };
+      return { ...one, remedy: described, open: openFact(one.handover, one.fact) };
+    }),
     has_more: hasMore,
   };
-}
-
-function remedyToJson({ isLater, ...remedy }: NonNullable<PastError['remedy']>): unknown {
-  return { ...remedy, in_later_session: isLater };
 }
 
 function printAnswer({ out, err, machine }: CliContext, answer: ErrorsAnswer, flags: QuestionFlags): void {

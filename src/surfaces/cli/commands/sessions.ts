@@ -8,7 +8,6 @@ import { identifyProject } from '../../../platform/project.ts';
 import type { CliContext } from '../context.ts';
 import { filterFlags, toLimit } from '../filters.ts';
 import { command, type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
-import type { Output } from '../output.ts';
 
 const flags = {
   agent: filterFlags.agent,
@@ -38,7 +37,10 @@ async function runSessions(this: CliContext, values: SessionsFlags, id?: string)
   const found = await findSessions(machine, filter);
   const shown = limit === null ? found : found.slice(0, limit);
   if (values.json) return await this.out.jsonArray(shown.map(toJson));
-  for (const session of shown) printSession(this.out, session, machine.clock.now());
+  for (const { id: shownId, agent, title, cwd, changedMs } of shown) {
+    this.out.line(bold(shownId), `  ${agent.padEnd(12)}  ${title ?? ''}`);
+    this.out.line(dim(`  ${cwd ?? 'folder unknown'}, ${describeAge(machine.clock.now() - changedMs)}`));
+  }
   if (found.length === 0) this.out.line('no sessions found');
   if (shown.length < found.length)
     this.err.line(dim(`${found.length - shown.length} more; show all: handover sessions --limit 0`));
@@ -57,9 +59,4 @@ function toJson(session: FoundSession): unknown {
   const { agent, id, path, cwd, title, startedMs, changedMs, bytes } = session;
   const started_at = startedMs === null ? null : formatTimestamp(startedMs);
   return { agent, id, cwd, title, started_at, changed_at: formatTimestamp(changedMs), bytes, path };
-}
-
-function printSession(out: Output, session: FoundSession, now: number): void {
-  out.line(bold(session.id), `  ${session.agent.padEnd(12)}  ${session.title ?? ''}`);
-  out.line(dim(`  ${session.cwd ?? 'folder unknown'}, ${describeAge(now - session.changedMs)}`));
 }

@@ -18,7 +18,7 @@ function texts(description: string): v.OptionalSchema<v.GenericSchema<string[]>,
   );
 }
 
-const KINDS = {
+const Arguments = v.strictObject({
   decision: texts(
     'What was decided, with its reason: "sessions in Redis, because two instances share them".',
   ),
@@ -28,14 +28,9 @@ const KINDS = {
   question: texts('What has to be asked or found out.'),
   blocker: texts('What the work waits for.'),
   note: texts('Anything else that the next session must know.'),
-};
-
-const Arguments = v.strictObject({
-  ...KINDS,
   pin: toggle('Keep these in every brief of this project until they are resolved.'),
   project,
 });
-type Declared = v.InferOutput<typeof Arguments>;
 
 const Saved = v.object({
   handover: v.string(),
@@ -58,7 +53,7 @@ export const registerSave = defineTool({
 
 const KIND_NAMES = ['decision', 'constraint', 'rejected', 'next', 'question', 'blocker', 'note'] as const;
 
-async function save(call: Call, { pin, ...declared }: Declared): Promise<Answer> {
+async function save(call: Call, { pin, ...declared }: v.InferOutput<typeof Arguments>): Promise<Answer> {
   const facts = KIND_NAMES.flatMap((kind) => (declared[kind] ?? []).map((words) => ({ kind, text: words })));
   if (facts.length === 0)
     throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { AGENT_NAMES, type FoundSession } from '../../../agents/agent.ts';
+import { AGENT_NAMES } from '../../../agents/agent.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
@@ -13,7 +13,6 @@ const Arguments = v.strictObject({
   limit: limit(10),
   project,
 });
-type SessionsWish = v.InferOutput<typeof Arguments>;
 
 export const registerSessions = defineTool({
   name: 'sessions',
@@ -28,7 +27,7 @@ export const registerSessions = defineTool({
 const MAX_TITLE_BYTES = 120;
 const BUDGET = 2000;
 
-async function listSessions(call: Call, wish: SessionsWish): Promise<Answer> {
+async function listSessions(call: Call, wish: v.InferOutput<typeof Arguments>): Promise<Answer> {
   const { findSessions } = await import('../../../agents/find-session.ts');
   const { parseMoment } = await import('../../../app/parse.ts');
   const { identifyProject } = await import('../../../platform/project.ts');
@@ -46,15 +45,13 @@ async function listSessions(call: Call, wish: SessionsWish): Promise<Answer> {
   return {
     text: printPage({
       head: [`# Sessions: ${found.length}, newest first`, DATA_NOT_ORDERS],
-      entries: found.map((session) => [describeSession(session, now)]),
+      entries: found.map(({ id, agent, cwd, title, changedMs }) => {
+        const name = title === null ? '' : `: ${cutAtWord(cleanLine(title), MAX_TITLE_BYTES)}`;
+        return [quote(`${agent} ${id}, ${describeAge(now - changedMs)}, ${cwd ?? 'folder unknown'}${name}`)];
+      }),
       budget: BUDGET,
       most: wish.limit,
       more: (count) => `${count} sessions; ask with since, agent or a larger limit`,
     }),
   };
-}
-
-function describeSession({ id, agent, cwd, title, changedMs }: FoundSession, now: number): string {
-  const name = title === null ? '' : `: ${cutAtWord(cleanLine(title), MAX_TITLE_BYTES)}`;
-  return quote(`${agent} ${id}, ${describeAge(now - changedMs)}, ${cwd ?? 'folder unknown'}${name}`);
 }
