@@ -248,10 +248,7 @@ function compareFact(fact: Fact, shapes: readonly ErrorShape[]): Likeness | null
   return RANKS.find((rank) => found.has(rank)) ?? null;
 }
 
-interface Match extends SessionFact {
-  likeness: Likeness;
-  session: SessionSummary;
-}
+type Match = SessionFact & { likeness: Likeness; session: SessionSummary };
 
 /** The best match per failed command: one failure has many lines. */
 function listMatches(session: SessionSummary, likenessOf: (fact: Fact) => Likeness | null): Match[] {

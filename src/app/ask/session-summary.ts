@@ -62,10 +62,7 @@ export async function* filterFacts(
 }
 
 /** A session by its handovers, newest first; or a handover that was written by hand. */
-export interface SessionSummary {
-  newest: Handover;
-  handovers: Handover[];
-}
+export type SessionSummary = { newest: Handover; handovers: Handover[] };
 
 /** What every question needs. */
 export interface QuestionOptions {
@@ -120,10 +117,7 @@ export function describeOrigin({ newest }: SessionSummary, by: Handover = newest
 }
 
 /** A fact and the handover that it is in. */
-export interface SessionFact {
-  fact: Fact;
-  by: Handover;
-}
+export type SessionFact = { fact: Fact; by: Handover };
 
 /** Every fact of the session once, as in its newest handover, without those taken over from another session. */
 export function listOwnFacts({ handovers }: SessionSummary): SessionFact[] {

@@ -99,11 +99,7 @@ function locate(cwd: string | null, machine: Machine): Pick<Place, 'project' | '
   return { project, workspace };
 }
 
-export interface ReadResult {
-  distilled: Distillation;
-  reading: Reading;
-  count: EventCount;
-}
+export type ReadResult = { distilled: Distillation; reading: Reading; count: EventCount };
 
 interface ReadOptions {
   machine: Machine;

@@ -7,10 +7,7 @@ import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
 import type { CaptureResult } from './save-session.ts';
 
-export interface CatchUpResult {
-  session: FoundSession;
-  kept: CaptureResult;
-}
+export type CatchUpResult = { session: FoundSession; kept: CaptureResult };
 
 /** Older sessions are not captured by themselves, except the last one. */
 const LONGEST_AGO_MS = 7 * 24 * 60 * 60 * 1000;

@@ -21,10 +21,7 @@ import { captureSession } from './capture.ts';
 import type { Judgement } from './drift.ts';
 
 /** A session with the agent whose it is. */
-export interface SessionOfAgent {
-  agent: Agent;
-  session: FoundSession;
-}
+export type SessionOfAgent = { agent: Agent; session: FoundSession };
 
 interface SaveOptions {
   /** What the human wants of the next session. */

@@ -27,10 +27,7 @@ export interface TracedSource extends Source {
   transcript?: string | null;
 }
 
-export interface TracedFact {
-  fact: Fact;
-  sources: TracedSource[];
-}
+export type TracedFact = { fact: Fact; sources: TracedSource[] };
 
 interface TracedEvents {
   facts: TracedFact[];

@@ -3,10 +3,7 @@ import { isPlain, revealControls } from '../../model/text.ts';
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green';
 
 /** A piece of text and how a terminal shows it. */
-export interface StyledText {
-  text: string;
-  style: Style;
-}
+export type StyledText = { text: string; style: Style };
 
 export type Part = string | StyledText;
 export type Line = readonly Part[];

@@ -22,10 +22,7 @@ export interface Call extends Context {
 }
 
 /** What a tool answers: text for a model, and the same as data where a program can use it. */
-export interface Answer {
-  text: string;
-  data?: Record<string, unknown>;
-}
+export type Answer = { text: string; data?: Record<string, unknown> };
 
 interface Request {
   connection: Connection;

@@ -45,11 +45,7 @@ function runMigrate(this: CliContext, values: MigrateFlags): void {
 }
 
 /** What to import: a store of session-handoff, and envelopes of handoff V2. */
-interface Source {
-  from: string;
-  records: string | null;
-  envelopes: string[];
-}
+type Source = { from: string; records: string | null; envelopes: string[] };
 
 function findSource({ machine }: CliContext, { from, project = '.' }: MigrateFlags): Source {
   if (from !== undefined) return inspectSource(resolve(machine.cwd, from));
