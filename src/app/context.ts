@@ -31,11 +31,8 @@ export async function withCatalog<T>(
   try {
     const result = await work(catalog);
     const { length } = await catalog.damaged();
-    if (length > 0)
-      context.notify({
-        level: 'note',
-        text: `skipped ${length === 1 ? '1 damaged file' : `${length} damaged files`}; see: handover doctor`,
-      });
+    const text = `skipped ${length === 1 ? '1 damaged file' : `${length} damaged files`}; see: handover doctor`;
+    if (length > 0) context.notify({ level: 'note', text });
     return result;
   } finally {
     catalog.close();

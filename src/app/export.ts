@@ -17,22 +17,26 @@ import { prepareRedactors } from '../redact/open-redactor.ts';
 import type { Filter } from '../store/catalog.ts';
 import { requireHandover } from '../store/find-handover.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
+import { notFoundError } from './failure.ts';
 import { pickHandover } from './find-handover.ts';
 
 export type ExportFormat = 'bundle' | ViewFormat;
 
-/** Which handovers to export: by name (the newest of the project without one), or all, or all since a time. */
-interface ExportSelection {
-  ids: readonly string[] | undefined;
-  all: boolean;
-  sinceMs: number | undefined;
-  /** Only facts of these kinds; null for all. */
-  only: ReadonlySet<FactKind> | null;
-  dryRun: boolean;
-}
-
-/** The handovers as they would leave, oldest first. Imported ones are only included when they are named. */
-export async function selectForExport(context: Context, selection: ExportSelection): Promise<Handover[]> {
+/**
+ * The handovers as they would leave, oldest first: by name (the newest of the project without one), or all, or all since
+ * a time. Imported ones are only included when they are named.
+ */
+export async function selectForExport(
+  context: Context,
+  selection: {
+    ids: readonly string[] | undefined;
+    all: boolean;
+    sinceMs: number | undefined;
+    /** Only facts of these kinds; null for all. */
+    only: ReadonlySet<FactKind> | null;
+    dryRun: boolean;
+  },
+): Promise<Handover[]> {
   const { ids, all, sinceMs, only, dryRun } = selection;
   const { machine } = context;
   const selected =
@@ -65,15 +69,10 @@ async function findOwn(context: Context, filter: Filter): Promise<Handover[]> {
   });
   const own = found.filter((handover) => !isForeign(handover));
   const imported = found.length - own.length;
-  if (imported > 0)
-    context.notify({
-      level: 'note',
-      text: `${imported} imported left out; to send one on, name it with --id`,
-    });
+  const text = `${imported} imported left out; to send one on, name it with --id`;
+  if (imported > 0) context.notify({ level: 'note', text });
   if (own.length > 0) return own;
-  throw new HandoverError('HANDOVER_NOT_FOUND', 'no handover matches', {
-    hint: 'See what there is: handover list',
-  });
+  throw notFoundError('no handover matches', 'See what there is: handover list');
 }
 
 export interface ExportOptions {

@@ -11,6 +11,7 @@ import { findLatest, listOfWorktree, requireHandover, resolveId } from '../store
 import { withCatalogOpener } from '../store/open-catalog.ts';
 import type { Store } from '../store/store.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
+import { usageError } from './failure.ts';
 
 /** The handover with this id, id prefix or `latest`; without one, the newest of this project, or else of all. */
 export async function pickHandover(context: Context, words: string | undefined): Promise<Handover> {
@@ -70,11 +71,7 @@ export async function findNewestHere(
 
 /** A folder stands for its project wherever that is checked out; a folder that is gone still names itself. */
 export function matchProject(words: string, machine: Machine): ProjectMatch {
-  if (words.trim() === '') {
-    throw new HandoverError('HANDOVER_USAGE', 'the project is empty', {
-      hint: 'Give a folder, a name or an id.',
-    });
-  }
+  if (words.trim() === '') throw usageError('the project is empty', 'Give a folder, a name or an id.');
   if (PROJECT_ID.test(words)) return { id: words };
   const folder = resolve(machine.cwd, words);
   if (isFolder(folder)) return { id: identifyProject(folder, machine).id };

@@ -1,11 +1,11 @@
-import { HandoverError } from '../errors.ts';
 import { readRetention } from '../handover/expiry.ts';
 import { forgetInCaches, forgetVectorsOf } from '../search/forget.ts';
 import type { CatalogRow } from '../store/catalog.ts';
 import { forgetHandover } from '../store/handovers.ts';
-import { type Expiry, findExpired } from '../store/retention.ts';
+import { findExpired } from '../store/retention.ts';
 import type { Store } from '../store/store.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
+import { notFoundError } from './failure.ts';
 import { findId } from './find-handover.ts';
 import { isOfTerminal } from './restore.ts';
 import { findNotes } from './search.ts';
@@ -22,11 +22,8 @@ export async function forgetHandovers(
   const ids = [...found];
   forgetVectorsOf(store, ids);
   for (const id of ids) {
-    if (!forgetHandover(store, id)) {
-      throw new HandoverError('HANDOVER_NOT_FOUND', `${id} is already gone`, {
-        hint: 'See what there is: handover list',
-      });
-    }
+    if (!forgetHandover(store, id))
+      throw notFoundError(`${id} is already gone`, 'See what there is: handover list');
     onDeleted(id);
   }
   await forgetDerived(context, store);
@@ -51,21 +48,11 @@ export async function forgetSessionText(context: Context, words: string): Promis
 
 const DAY_MS = 86_400_000;
 
-interface CleanUpRequest {
-  terminal: string | undefined;
-  dryRun: boolean;
-  onRemoved(row: CatalogRow): void;
-}
-
-export interface CleanUp {
-  days: number;
-  removed: string[];
-  removedSessions: string[];
-  kept: Expiry['kept'];
-}
-
 /** Deletes what is older than the retention period; a dry run only says what would go. */
-export async function cleanUp(context: Context, request: CleanUpRequest): Promise<CleanUp> {
+export async function cleanUp(
+  context: Context,
+  request: { terminal: string | undefined; dryRun: boolean; onRemoved(row: CatalogRow): void },
+) {
   const { terminal, dryRun, onRemoved } = request;
   const store = findStore(context);
   const retentionMs = readRetention(context.machine.env);
@@ -74,9 +61,12 @@ export async function cleanUp(context: Context, request: CleanUpRequest): Promis
     findExpired(store, catalog, retentionMs),
   );
   const rows = terminal === undefined ? expired : expired.filter((row) => isOfTerminal(row, terminal));
-  const ids = rows.map(({ id }) => id);
   const removed: string[] = [];
-  if (!dryRun) forgetVectorsOf(store, ids);
+  if (!dryRun)
+    forgetVectorsOf(
+      store,
+      rows.map(({ id }) => id),
+    );
   for (const row of rows) {
     if (!dryRun && !forgetHandover(store, row.id, `older than ${days} days`)) continue;
     removed.push(row.id);

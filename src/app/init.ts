@@ -9,7 +9,8 @@ import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { identifyProject } from '../platform/project.ts';
 import { type Context, findStore } from './context.ts';
-import { type HookChange, installHooks } from './setup/change.ts';
+import { notFoundError } from './failure.ts';
+import { installHooks } from './setup/change.ts';
 import { type HookStatus, readHookStatus } from './setup/status.ts';
 import { type HookSite, requireLastingLauncher } from './setup/targets.ts';
 
@@ -36,15 +37,17 @@ export function proposeFiles(
   const { machine } = context;
   const store = findStore(context);
   const project = identifyProject(folder, machine);
-  const create = (dryRun: boolean) =>
-    createDocuments(
-      store,
-      { folder, project: project.id },
-      { name: quote(name ?? project.name), force, at: formatTimestamp(machine.clock.now()), dryRun },
-    );
+  const create = (dryRun: boolean) => {
+    const options = {
+      name: quote(name ?? project.name),
+      force,
+      at: formatTimestamp(machine.clock.now()),
+      dryRun,
+    };
+    return createDocuments(store, { folder, project: project.id }, options);
+  };
   const blocks = installBlocks(folder, { dryRun: true });
-  const isOpen = ({ outcome }: { outcome: string }): boolean =>
-    outcome !== 'present' && outcome !== 'unchanged';
+  const isOpen = ({ outcome }: { outcome: string }) => outcome !== 'present' && outcome !== 'unchanged';
   return {
     name: 'files',
     isOutside: false,
@@ -74,11 +77,8 @@ export function proposeHooks(
   named: readonly string[] | undefined,
   withServer: boolean,
 ): InitPart {
-  const { absent, install, listReviews } = planHooks(context, named, {
-    scope: 'user',
-    project: context.machine.cwd,
-    withServer,
-  });
+  const site = { scope: 'user', project: context.machine.cwd, withServer } as const;
+  const { absent, install, listReviews } = planHooks(context, named, site);
   return {
     name: 'hooks',
     proposals: install(true)
@@ -89,16 +89,9 @@ export function proposeHooks(
     after: 'check: handover hooks status; undo: handover hooks uninstall',
     apply: () => {
       install(false);
-      return listReviews().map(({ sentence }) => sentence);
+      return listReviews();
     },
   };
-}
-
-interface HookPlan {
-  absent: HookStatus[];
-  install(dryRun: boolean): HookChange[];
-  /** What users still have to do, once installed. */
-  listReviews(): HookReview[];
 }
 
 /** Finds the agents that hooks are installed for: those on this machine, or the named ones, which must be there. */
@@ -106,25 +99,24 @@ export function planHooks(
   context: Context,
   named: readonly string[] | undefined,
   where: Omit<HookSite, 'launcher'>,
-): HookPlan {
+) {
   const store = findStore(context);
   const site = { ...where, launcher: requireLastingLauncher(context.machine) };
   const wanted = requireHookedAgents(named);
   const found = readHookStatus(store, { ...site, agents: wanted });
   const absent = found.filter(({ detected }) => !detected);
   const [missing] = absent;
-  if (wanted.length > 0 && missing !== undefined) {
-    throw new HandoverError(
-      'HANDOVER_NOT_FOUND',
+  if (wanted.length > 0 && missing !== undefined)
+    throw notFoundError(
       `${missing.title} is not on this machine: it has neither a folder nor a program here`,
-      { hint: `Install it and start it once, then: handover hooks install --agent ${missing.agent}` },
+      `Install it and start it once, then: handover hooks install --agent ${missing.agent}`,
     );
-  }
   const agents = found.filter(({ detected }) => detected).map(({ agent }) => agent);
   const request = { ...site, agents };
   return {
     absent,
-    install: (dryRun) => (agents.length === 0 ? [] : installHooks(store, { ...request, dryRun })),
+    install: (dryRun: boolean) => (agents.length === 0 ? [] : installHooks(store, { ...request, dryRun })),
+    /** What users still have to do, once installed. */
     listReviews: () => listHookReviews(readHookStatus(store, request)),
   };
 }
@@ -141,15 +133,9 @@ export function requireHookedAgents(names: readonly string[] = []): HookedAgent[
   });
 }
 
-interface HookReview {
-  agent: HookedAgent;
-  sentence: string;
-}
-
-/** What users still have to do before an agent runs our hooks. */
-export function listHookReviews(found: readonly HookStatus[]): HookReview[] {
-  return found.flatMap(({ agent, title, files, trustStep }) => {
-    if (trustStep === null || files.every(({ trusted }) => trusted !== false)) return [];
-    return [{ agent, sentence: `${title} runs no hook before you have reviewed it: ${trustStep}` }];
-  });
+/** What users still have to do before an agent runs our hooks, a sentence each. */
+export function listHookReviews(found: readonly HookStatus[]): string[] {
+  return found
+    .filter(({ files, trustStep }) => trustStep !== null && files.some(({ trusted }) => trusted === false))
+    .map(({ title, trustStep }) => `${title} runs no hook before you have reviewed it: ${trustStep}`);
 }

@@ -12,12 +12,9 @@ import { keepLetters } from './capture/match-fact.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
 import { findId } from './find-handover.ts';
 
-interface FactInHandover {
-  handover: Handover;
-  fact: Fact;
-}
+type FactInHandover = { handover: Handover; fact: Fact };
 
-export interface MarkRequest {
+interface MarkRequest {
   mark: Mark['mark'];
   /** The fact: its id, the beginning of it, or its words. */
   words: string;
@@ -105,22 +102,21 @@ const MAX_SHOWN_BYTES = 60;
 export function requireFact(handover: Handover, words: string): Fact {
   const matching = matchFacts(handover, words);
   const [only, ...others] = matching;
-  if (only === undefined) {
+  if (only === undefined)
     throw new HandoverError('HANDOVER_NOT_FOUND', `no fact of ${handover.id} matches ${quoteShort(words)}`, {
       hint: `See them all: handover show ${handover.id}`,
     });
-  }
   if (others.length === 0) return only;
   const shown = matching.slice(0, MAX_CANDIDATES);
   const lines = shown.map(
     ({ id, kind, text }) => `\n  ${id}  ${kind} ${cutAtWord(cleanLine(text), MAX_SHOWN_BYTES)}`,
   );
   const more = matching.length > shown.length ? '\n  …' : '';
-  throw new HandoverError(
-    'HANDOVER_ID_AMBIGUOUS',
-    `${quoteShort(words)} matches ${matching.length} facts:${lines.join('')}${more}`,
-    { hint: 'Give one of these ids.', data: { candidates: shown.map((fact) => fact.id) } },
-  );
+  const message = `${quoteShort(words)} matches ${matching.length} facts:${lines.join('')}${more}`;
+  throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
+    hint: 'Give one of these ids.',
+    data: { candidates: shown.map((fact) => fact.id) },
+  });
 }
 
 function quoteShort(words: string): string {

@@ -15,13 +15,8 @@ export interface Notice {
 
 export function listJournalNotices({ journalFailure }: Pick<SaveResult, 'journalFailure'>): Notice[] {
   if (journalFailure === null) return [];
-  return [
-    {
-      level: 'note',
-      text: `it is saved, but the journal could not be written (${journalFailure.message})`,
-      next: 'once the disk is fine again: handover doctor --fix',
-    },
-  ];
+  const text = `it is saved, but the journal could not be written (${journalFailure.message})`;
+  return [{ level: 'note', text, next: 'once the disk is fine again: handover doctor --fix' }];
 }
 
 const KINDS_SHOWN = 8;
@@ -33,30 +28,22 @@ const REPORT =
 export function listDriftNotices(agent: AgentName, judgement: Judgement): Notice[] {
   const { understanding } = judgement;
   if (understanding === 'fine') return [];
-  const text = describeDrift(agent, judgement);
-  if (understanding === 'odd') return [{ level: 'note', text }];
-  return [
-    {
-      level: 'warning',
-      text: `this transcript was understood only in part, and the handover lacks the rest: ${text}`,
-      next: REPORT,
-    },
-  ];
+  const drift = describeDrift(agent, judgement);
+  if (understanding === 'odd') return [{ level: 'note', text: drift }];
+  const text = `this transcript was understood only in part, and the handover lacks the rest: ${drift}`;
+  return [{ level: 'warning', text, next: REPORT }];
 }
 
 export function driftError(session: FoundSession, judgement: Judgement): HandoverError {
   const { agent, path } = session;
   const { rows, unreadable, unknown, agentVersion } = judgement;
-  return new HandoverError(
-    'HANDOVER_TRANSCRIPT_DRIFTED',
-    `nothing in ${path} was understood, so nothing was saved: ${describeDrift(agent, judgement)}`,
-    {
-      hint: path.endsWith('.zst')
-        ? 'It is compressed with zstd, which Node can read from 22.15 on.'
-        : `${REPORT.charAt(0).toUpperCase()}${REPORT.slice(1)}.`,
-      data: { agent, agent_version: agentVersion, rows, unreadable, unknown },
-    },
-  );
+  const message = `nothing in ${path} was understood, so nothing was saved: ${describeDrift(agent, judgement)}`;
+  return new HandoverError('HANDOVER_TRANSCRIPT_DRIFTED', message, {
+    hint: path.endsWith('.zst')
+      ? 'It is compressed with zstd, which Node can read from 22.15 on.'
+      : `${REPORT.charAt(0).toUpperCase()}${REPORT.slice(1)}.`,
+    data: { agent, agent_version: agentVersion, rows, unreadable, unknown },
+  });
 }
 
 export function toDriftFinding({ agent, path, judgement }: DriftedTranscript): Finding {

@@ -4,29 +4,22 @@ import { findReader, READER_NAMES, type Reader } from '../handover/brief/reader.
 import type { FactKind } from '../model/fact.ts';
 import { FACT_KINDS } from '../model/fact-kinds.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
+import { usageError } from './failure.ts';
 
-const UNITS: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-};
+const DAY_MS = 86_400_000;
+const UNITS = new Map(Object.entries({ ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS }));
 
 /** A duration such as `90m`, `2h`, `7d`, `2w` or `1h30m`; null for other text. Never zero. */
 export function parseDuration(text: string): number | null {
   if (!/^(?:\d+(?:\.\d+)?(?:ms|[smhdw]))+$/.test(text)) return null;
   let total = 0;
-  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g)) {
-    total += Number(amount) * (UNITS[unit] ?? Number.NaN);
-  }
+  for (const [, amount = '', unit = ''] of text.matchAll(/(\d+(?:\.\d+)?)(ms|[smhdw])/g))
+    total += Number(amount) * (UNITS.get(unit) ?? Number.NaN);
   return total > 0 && Number.isFinite(total) ? total : null;
 }
 
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/;
-const DAY_MS = 86_400_000;
 
 /**
  * A point in time: so long ago (`2h`), a day in UTC (`2026-01-31`: its first or last millisecond, by `edge`), or a date
@@ -61,18 +54,14 @@ export function parseCount(text: string, smallest: number): number {
 export function requireAgent(text: string): AgentName {
   const name = AGENT_NAMES.find((known) => known === text.trim().toLowerCase());
   if (name !== undefined) return name;
-  throw new HandoverError('HANDOVER_USAGE', `unknown agent "${cleanLine(text)}"`, {
-    hint: `Give one of: ${AGENT_NAMES.join(', ')}.`,
-  });
+  throw usageError(`unknown agent "${cleanLine(text)}"`, `Give one of: ${AGENT_NAMES.join(', ')}.`);
 }
 
 /** The agent that will read a brief, or `generic`. */
 export function requireReader(text: string): Reader {
   const reader = findReader(text);
   if (reader !== null) return reader;
-  throw new HandoverError('HANDOVER_USAGE', `unknown agent "${cleanLine(text)}"`, {
-    hint: `Give one of: ${READER_NAMES.join(', ')}.`,
-  });
+  throw usageError(`unknown agent "${cleanLine(text)}"`, `Give one of: ${READER_NAMES.join(', ')}.`);
 }
 
 export function requireKind(text: string): FactKind {

@@ -4,6 +4,7 @@ import type { Reader } from '../handover/brief/reader.ts';
 import { judgeRestorable, type Restorability, readFreshness } from '../handover/expiry.ts';
 import type { Handover } from '../model/handover.ts';
 import { describePlace, type Place } from '../platform/project.ts';
+import type { CatalogRow } from '../store/catalog.ts';
 import { readMarked } from '../store/marks.ts';
 import { moveStatus, readStatus, type StatusEntry } from '../store/status.ts';
 import { type Context, findStore, listRunningSessions } from './context.ts';
@@ -23,11 +24,8 @@ export async function findRestoreCandidate(
   place: Place,
   terminal: string | undefined,
 ): Promise<RestoreCandidate | null> {
-  const handover = await findNewestHere(
-    context,
-    place,
-    (row) => terminal === undefined || isOfTerminal(row, terminal),
-  );
+  const accepts = (row: CatalogRow): boolean => terminal === undefined || isOfTerminal(row, terminal);
+  const handover = await findNewestHere(context, place, accepts);
   if (handover === null) return null;
   const status = readStatus(findStore(context), handover.id);
   const restorability = judgeRestorable(handover, {
@@ -43,25 +41,18 @@ export function isOfTerminal({ terminal }: { terminal: string | null }, id: stri
   return terminal === id || terminal === `env_${id}`;
 }
 
-interface RestoreRequest {
-  terminal: string | undefined;
-  reader: Reader;
-  options: BriefOptions;
-}
-
 /** Takes the newest handover of this worktree, once: its status moves before the brief is handed out. */
 export async function restoreHere(
   context: Context,
-  { terminal, reader, options }: RestoreRequest,
+  { terminal, reader, options }: { terminal: string | undefined; reader: Reader; options: BriefOptions },
 ): Promise<{ handover: Handover; brief: Brief }> {
   const store = findStore(context);
   const place = describePlace('.', context.machine);
   const candidate = await findRestoreCandidate(context, place, terminal);
-  if (candidate === null) {
+  if (candidate === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `${place.project.name} has no handover to restore`, {
       hint: 'See what there is: handover list --status',
     });
-  }
   const { handover, restorability } = candidate;
   const [session] = listRunningSessions(context.machine.env);
   if (!restorability.ok) {

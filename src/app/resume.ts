@@ -13,6 +13,7 @@ import type { Machine } from '../platform/machine.ts';
 import { describePlace, type Place } from '../platform/project.ts';
 import { findProjectFolder } from '../platform/project-file.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
+import type { CatalogRow } from '../store/catalog.ts';
 import { readMarked } from '../store/marks.ts';
 import { type CatchUpResult, catchUp } from './capture/catch-up.ts';
 import { type Context, findStore } from './context.ts';
@@ -42,16 +43,10 @@ export async function resumeHere(context: Context, request: ResumeRequest): Prom
   const { machine } = context;
   const place = describePlace(request.folder, machine);
   const caughtUp = await catchUpHere(context, place, running);
-  const handover = await findNewestHere(
-    context,
-    place,
-    ({ session }) => session === null || !running.has(session),
-  );
-  const memory = printProjectMemory(machine, place, {
-    reader,
-    budget: options.budget,
-    isAlone: handover === null,
-  });
+  const isOver = ({ session }: CatalogRow): boolean => session === null || !running.has(session);
+  const handover = await findNewestHere(context, place, isOver);
+  const { budget } = options;
+  const memory = printProjectMemory(machine, place, { reader, budget, isAlone: handover === null });
   if (handover === null) return { place, found: null, caughtUp, text: memory.text };
   const changes = findChangesHere(handover, place, machine);
   const marked = readMarked(findStore(context), handover);

@@ -17,11 +17,10 @@ import { listJournalNotices } from './notices.ts';
 export function saveDeclaration(context: Context, folder: string, declaration: Declaration): SaveResult {
   const { title, summary, facts, files, pins } = declaration;
   const texts = [title ?? '', summary, ...facts.map((fact) => fact.text), ...files, ...pins];
-  if (texts.every((text) => text.trim() === '')) {
+  if (texts.every((text) => text.trim() === ''))
     throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
       hint: 'handover save --summary "where things stand" --next "what to do next"',
     });
-  }
   const { machine } = context;
   const place = describePlace(folder, machine);
   const redactor = openRedactor(machine, { folder: place.root, makesKey: true });
@@ -31,24 +30,15 @@ export function saveDeclaration(context: Context, folder: string, declaration: D
   return kept;
 }
 
-interface AgentSave extends Omit<AgentDeclaration, 'session'> {
-  place: Place;
-  /** The session that the agent saves from; null when it is unknown. */
-  session: FoundSession | null;
-}
-
-/** Saves what an agent declares while it works. */
-export async function saveFromAgent(context: Context, save: AgentSave): Promise<DeclarationResult> {
-  const { place, session, ...declaration } = save;
+/** Saves what an agent declares while it works; its session is null when it is unknown. */
+export async function saveFromAgent(
+  context: Context,
+  save: Omit<AgentDeclaration, 'session'> & { place: Place; session: FoundSession | null },
+): Promise<DeclarationResult> {
+  const { place, session: found, ...declaration } = save;
   assertNotPaused(context.machine, findProjectFolder(place.root));
-  const kept = await saveDeclared(
-    findStore(context),
-    {
-      ...declaration,
-      session: session === null ? null : { agent: await loadAgent(session.agent), session },
-    },
-    place,
-  );
+  const session = found === null ? null : { agent: await loadAgent(found.agent), session: found };
+  const kept = await saveDeclared(findStore(context), { ...declaration, session }, place);
   for (const notice of listJournalNotices(kept)) context.notify(notice);
   return kept;
 }

@@ -29,11 +29,8 @@ export function listSearchNotices(
   const note = (text: string): number => notices.push({ level: 'note', text });
   if (meaning?.trouble) {
     const { message, hint } = meaning.trouble;
-    notices.push({
-      level: 'note',
-      text: `searched mostly by words: ${message}`,
-      ...(hint === undefined ? {} : { next: hint }),
-    });
+    const text = `searched mostly by words: ${message}`;
+    notices.push({ level: 'note', text, ...(hint === undefined ? {} : { next: hint }) });
   } else if (meaning !== undefined && meaning.missing > 0) {
     const known = meaning.texts - meaning.missing;
     note(`${known} of ${meaning.texts} facts are embedded; to embed all: handover search --embed`);

@@ -22,7 +22,7 @@ import {
 } from './session-summary.ts';
 
 /** What an error is recognised by when it comes up again. */
-export interface ErrorShape {
+interface ErrorShape {
   /** Its words, with a placeholder for every path, number, hash and time. */
   text: string;
   /** The base names of the paths in it. */
@@ -70,7 +70,7 @@ export function shapeError(line: string): ErrorShape {
 }
 
 /** `same`: the same words and files. `alike`: the same words, other files. `near`: most of the words. */
-export type Likeness = 'same' | 'alike' | 'near';
+type Likeness = 'same' | 'alike' | 'near';
 
 const NEAR = 0.6;
 const SHORTEST_PART = 16;
@@ -92,15 +92,13 @@ function isPart(part: string, whole: string): boolean {
   return part.length >= SHORTEST_PART && whole.includes(part);
 }
 
-function wordsOf(text: string): Set<string> {
-  return new Set((text.match(/[\p{L}_][\p{L}\p{N}_.]*/gu) ?? []).filter((word) => !MARKS.has(word)));
-}
-
 const MARKS: ReadonlySet<string> = new Set(['n', 'path', 'hash', 'url', 'error', 'failed']);
 const FEWEST_WORDS = 3;
 
 /** The Jaccard similarity of the words. */
 function shareWords(a: string, b: string): number {
+  const wordsOf = (text: string): Set<string> =>
+    new Set((text.match(/[\p{L}_][\p{L}\p{N}_.]*/gu) ?? []).filter((word) => !MARKS.has(word)));
   const [left, right] = [wordsOf(a), wordsOf(b)];
   if (Math.min(left.size, right.size) < FEWEST_WORDS) return 0;
   const both = [...left].filter((word) => right.has(word)).length;
@@ -129,9 +127,10 @@ const CURE =
 /** Describes the facts of a handover between two lines of its transcript, both excluded. */
 function describeRemedy(
   by: Handover,
-  { from, to }: { from: number; to: number },
-  { isLater, success, home }: { isLater: boolean; success: Fact | null; home?: string | undefined },
+  success: Fact | null,
+  { from, isLater, home }: { from: number; isLater: boolean; home?: string | undefined },
 ): Remedy {
+  const to = success === null ? Number.POSITIVE_INFINITY : lineOf(success);
   const between = by.facts
     .filter((fact) => isBetween(fact, from, to) && fact.id !== success?.id)
     .sort((a, b) => lineOf(a) - lineOf(b));
@@ -223,11 +222,8 @@ function findTellingLines(text: string): string[] {
     .join('\n');
   const telling = findFailureLines(clean, MOST_LINES);
   if (telling.length > 0) return telling;
-  return clean
-    .split('\n')
-    .map(cleanLine)
-    .filter((line) => line !== '')
-    .slice(-MOST_LINES);
+  const lines = clean.split('\n').map(cleanLine);
+  return lines.filter((line) => line !== '').slice(-MOST_LINES);
 }
 
 const ERRORS: readonly FactKind[] = ['error', 'blocker'];
@@ -252,10 +248,7 @@ function compareFact(fact: Fact, shapes: readonly ErrorShape[]): Likeness | null
   return RANKS.find((rank) => found.has(rank)) ?? null;
 }
 
-interface Match extends SessionFact {
-  likeness: Likeness;
-  session: SessionSummary;
-}
+type Match = SessionFact & { likeness: Likeness; session: SessionSummary };
 
 /** The best match per failed command: one failure has many lines. */
 function listMatches(session: SessionSummary, likenessOf: (fact: Fact) => Likeness | null): Match[] {
@@ -299,12 +292,7 @@ async function findRemedy({ fact, by }: Match, options: QuestionOptions): Promis
   const { own, later } = await findSuccess(commandOf(fact), { by, from, source: options.source });
   if (own !== null) return describeRun(own, { from, isLater: false }, options);
   // Closed without a run of this command, perhaps by a wider check: everything after the failure counts.
-  if (fact.status === 'closed')
-    return describeRemedy(
-      by,
-      { from, to: Number.POSITIVE_INFINITY },
-      { isLater: false, success: null, home },
-    );
+  if (fact.status === 'closed') return describeRemedy(by, null, { from, isLater: false, home });
   return later === null ? null : describeRun(later, { from: -1, isLater: true }, options);
 }
 
@@ -319,15 +307,12 @@ async function findSuccess(
   for await (const run of source.tellings(ids, by.project.id)) {
     const { fact, handover } = run;
     if (fact.status !== 'ok' || fact.line === null) continue;
-    if (isSameSession(handover, by)) {
+    const { agent, session } = handover;
+    if (session !== null && session === by.session.id && agent === by.session.agent) {
       if (fact.line > from && fact.line < (own?.fact.line ?? Number.POSITIVE_INFINITY)) own = run;
     } else if (handover.at > by.created_at) later = run;
   }
   return { own, later };
-}
-
-function isSameSession({ agent, session }: HandoverRef, { session: own }: Handover): boolean {
-  return session !== null && session === own.id && agent === own.agent;
 }
 
 function describeRun(
@@ -337,6 +322,5 @@ function describeRun(
 ): Remedy | null {
   const by = read(handover.id);
   const success = by?.facts.find(({ id }) => id === fact.id) ?? null;
-  if (by === null || success === null) return null;
-  return describeRemedy(by, { from, to: lineOf(success) }, { isLater, success, home });
+  return by === null || success === null ? null : describeRemedy(by, success, { from, isLater, home });
 }

@@ -25,9 +25,7 @@ export interface FileActivity {
 
 const TOUCHES = ['created', 'edited', 'deleted', 'read'] as const;
 
-interface FileCount extends FileActivity {
-  seen: Set<string>;
-}
+type FileCount = FileActivity & { seen: Set<string> };
 
 /** The files in these facts, which must come newest first; those that most sessions changed first. */
 export async function countFiles(
@@ -80,11 +78,8 @@ function countSession(file: FileCount, { fact, handover }: FactDocument): void {
   if (!file.agents.includes(handover.agent)) file.agents.push(handover.agent);
 }
 
-function changesOf({ created, edited, deleted }: FileActivity): number {
-  return created + edited + deleted;
-}
-
 function compareFiles(a: FileActivity, b: FileActivity): number {
+  const changesOf = ({ created, edited, deleted }: FileActivity): number => created + edited + deleted;
   return (
     changesOf(b) - changesOf(a) ||
     b.sessions - a.sessions ||

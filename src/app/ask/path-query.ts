@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { baseName, joinParts, toSlashes } from '../../model/paths.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-
 import { toRelativePath } from '../../platform/project.ts';
 
 /**
@@ -83,7 +82,7 @@ function kindOf(file: string, absolute: string): PathQuery['kind'] {
   return /[\\/]$/.test(file) ? 'folder' : 'file';
 }
 
-export type PathTest = (path: string) => boolean;
+type PathTest = (path: string) => boolean;
 
 /** Tests paths, relative to the root of their project, for a match of this nearness or a better one. */
 export function testPaths({ kind, path, typed }: PathQuery, nearness: Nearness): PathTest {

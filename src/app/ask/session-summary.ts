@@ -62,10 +62,7 @@ export async function* filterFacts(
 }
 
 /** A session by its handovers, newest first; or a handover that was written by hand. */
-export interface SessionSummary {
-  newest: Handover;
-  handovers: Handover[];
-}
+export type SessionSummary = { newest: Handover; handovers: Handover[] };
 
 /** What every question needs. */
 export interface QuestionOptions {
@@ -76,15 +73,14 @@ export interface QuestionOptions {
   home?: string | undefined;
 }
 
-export interface GatherOptions extends Pick<QuestionOptions, 'read' | 'limit'> {
-  /** Whether a handover is about what is asked. */
-  accepts(handover: Handover): boolean;
-}
-
-/** Reads handovers, the newest first, until there are enough sessions. */
+/** Reads handovers, the newest first, until there are enough sessions of what is asked. */
 export async function gatherSessions(
   refs: AsyncIterable<HandoverRef>,
-  { read, accepts, limit }: GatherOptions,
+  {
+    read,
+    accepts,
+    limit,
+  }: Pick<QuestionOptions, 'read' | 'limit'> & { accepts(handover: Handover): boolean },
 ): Promise<{ sessions: SessionSummary[]; hasMore: boolean }> {
   const sessions = new Map<string, SessionSummary>();
   for await (const { id, agent, session } of refs) {
@@ -121,10 +117,7 @@ export function describeOrigin({ newest }: SessionSummary, by: Handover = newest
 }
 
 /** A fact and the handover that it is in. */
-export interface SessionFact {
-  fact: Fact;
-  by: Handover;
-}
+export type SessionFact = { fact: Fact; by: Handover };
 
 /** Every fact of the session once, as in its newest handover, without those taken over from another session. */
 export function listOwnFacts({ handovers }: SessionSummary): SessionFact[] {

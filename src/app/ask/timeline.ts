@@ -9,50 +9,17 @@ import { findGoal, lastActivityOf, listOwnFacts, type SessionSummary } from './s
 export interface Day {
   date: string;
   sessions: SessionOfDay[];
-  marks: MarkOfDay[];
+  marks: { at: string; mark: string; fact: string; text: string; because: string | null }[];
   commits: CommitOfDay[];
 }
 
-export interface SessionOfDay {
-  /** Its newest handover, and how many it has. */
-  handover: string;
-  handovers: number;
-  agent: string;
-  session: string | null;
-  project: { id: string; name: string };
-  started_at: string | null;
-  at: string;
-  goal: string;
-  decisions: { id: string; kind: string; text: string }[];
-  checks: { passed: string[]; failed: string[] };
-  open_errors: number;
-  files_changed: number;
-  /** When its handovers were delivered to another session. */
-  given_at: string[];
-}
+export type SessionOfDay = ReturnType<typeof describeSession>;
+type CommitOfDay = Commit & { project: string };
 
-export interface MarkOfDay {
-  at: string;
-  mark: string;
-  fact: string;
-  text: string;
-  because: string | null;
-}
-
-export interface CommitOfDay extends Commit {
-  project: string;
-}
-
-export interface TimelineOptions {
-  /** Journal entries of marks and deliveries, in order. */
-  entries: readonly JournalEntry[];
-  read(id: string): Handover | null;
-}
-
-/** What happened since the first of these sessions, the newest day first. */
+/** What happened since the first of these sessions, the newest day first. `entries` are marks and deliveries, in order. */
 export function buildTimeline(
   sessions: readonly SessionSummary[],
-  { entries, read }: TimelineOptions,
+  { entries, read }: { entries: readonly JournalEntry[]; read(id: string): Handover | null },
 ): Day[] {
   const days = new Map<string, Day>();
   const dayOf = (at: string): Day => {
@@ -66,39 +33,34 @@ export function buildTimeline(
     const described = describeSession(session, delivered);
     dayOf(described.at).sessions.push(described);
   }
-  const times = sessions.map(({ newest }) => lastActivityOf(newest)).sort(compareCodeUnits);
-  const [first = ''] = times;
+  const [first = ''] = sessions.map(({ newest }) => lastActivityOf(newest)).sort(compareCodeUnits);
   const begin = first.slice(0, DATE_LENGTH);
   for (const commit of listCommits(sessions)) if (commit.at >= begin) dayOf(commit.at).commits.push(commit);
   const projects = new Set(sessions.map(({ newest }) => newest.project.id));
   for (const entry of entries) {
     const isOurs = typeof entry.detail?.project === 'string' && projects.has(entry.detail.project);
     if (DELIVERED.has(entry.event) || !isOurs || entry.at < begin) continue;
-    const mark = describeMark(entry, read);
-    if (mark !== null) dayOf(entry.at).marks.push(mark);
+    const { at, event: mark, reason: because = null } = entry;
+    const fact = read(entry.subject)?.facts.find(({ id }) => id === entry.fact);
+    if (fact !== undefined) dayOf(at).marks.push({ at, mark, fact: fact.id, text: fact.text, because });
   }
-  for (const day of days.values()) {
-    day.sessions.sort(newestFirst);
-    day.marks.sort(newestFirst);
-    day.commits.sort(newestFirst);
-  }
+  for (const day of days.values())
+    for (const list of [day.sessions, day.marks, day.commits])
+      list.sort((a, b) => compareCodeUnits(b.at, a.at));
   return [...days.values()].sort((a, b) => compareCodeUnits(b.date, a.date));
 }
 
 const DATE_LENGTH = '2026-01-31'.length;
 const DELIVERED: ReadonlySet<string> = new Set(['delivered', 'consumed']);
 
-function newestFirst(a: { at: string }, b: { at: string }): number {
-  return compareCodeUnits(b.at, a.at);
-}
-
-function describeSession(session: SessionSummary, delivered: readonly JournalEntry[]): SessionOfDay {
+function describeSession(session: SessionSummary, delivered: readonly JournalEntry[]) {
   const { newest, handovers } = session;
   const own = listOwnFacts(session).map(({ fact }) => fact);
   const checks = (status: string): string[] =>
     own.filter((fact) => fact.kind === 'check' && fact.status === status).map(({ text }) => text);
   const ids = new Set(handovers.map(({ id }) => id));
   return {
+    /** Its newest handover, and how many it has. */
     handover: newest.id,
     handovers: handovers.length,
     agent: newest.session.agent,
@@ -113,6 +75,7 @@ function describeSession(session: SessionSummary, delivered: readonly JournalEnt
     checks: { passed: checks('ok'), failed: checks('failed') },
     open_errors: own.filter(({ kind, status }) => kind === 'error' && status === 'open').length,
     files_changed: own.filter(isChangedFile).length,
+    /** When its handovers were delivered to another session. */
     given_at: delivered.filter(({ subject }) => ids.has(subject)).map(({ at }) => at),
   };
 }
@@ -124,10 +87,4 @@ function listCommits(sessions: readonly SessionSummary[]): CommitOfDay[] {
       for (const commit of workspace.git?.commits ?? [])
         commits.set(commit.hash, { ...commit, project: project.name });
   return [...commits.values()];
-}
-
-function describeMark(entry: JournalEntry, read: TimelineOptions['read']): MarkOfDay | null {
-  const fact = read(entry.subject)?.facts.find(({ id }) => id === entry.fact);
-  if (fact === undefined) return null;
-  return { at: entry.at, mark: entry.event, fact: fact.id, text: fact.text, because: entry.reason ?? null };
 }

@@ -22,12 +22,7 @@ import {
 } from './session-summary.ts';
 
 /** Something that was settled, and its state now. */
-export interface Reason {
-  id: string;
-  kind: Fact['kind'];
-  text: string;
-  trust: Fact['trust'];
-  origin: Fact['origin'];
+export interface Reason extends Pick<Fact, 'id' | 'kind' | 'text' | 'trust' | 'origin'> {
   standing: Standing;
   /** Why it was marked. */
   because: string | null;
@@ -37,18 +32,11 @@ export interface Reason {
   handover: string;
 }
 
-export interface Touch {
-  path: string;
-  /** created, edited, deleted, read, mentioned, or named by hand. */
-  change: string;
-  edits: number;
-  reads: number;
-}
-
 /** A session that touched the file, or settled something about it. */
 export interface WhySession extends SessionOrigin {
   goal: string;
-  touched: Touch[];
+  /** `change`: created, edited, deleted, read, mentioned, or named by hand. */
+  touched: { path: string; change: string; edits: number; reads: number }[];
   reasons: Reason[];
 }
 
@@ -59,7 +47,7 @@ export interface Why {
   hasMore: boolean;
 }
 
-export interface WhyOptions extends QuestionOptions {
+interface WhyOptions extends QuestionOptions {
   /** Earlier names of the file. */
   earlierNames: readonly string[];
 }
@@ -81,20 +69,10 @@ export async function askWhy(asked: PathQuery, options: WhyOptions): Promise<Why
   return { nearness: 'exact', sessions: [], hasMore: false };
 }
 
-type Place = Pick<Workspace, 'root' | 'folder'>;
+type PathTests = ReturnType<typeof makePathTests>;
 
 /** What is asked, as tests of facts. */
-interface PathTests {
-  locate(fact: Pick<Fact, 'text' | 'trust'>, place: Place): string;
-  isAt(path: string): boolean;
-  mentions(text: string): boolean;
-  /** Whether a session did something to the file. */
-  touches(fact: Fact, by: Handover): boolean;
-  /** Whether a fact settles something about the file. */
-  settles(fact: Fact): boolean;
-}
-
-function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, home }: WhyOptions): PathTests {
+function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, home }: WhyOptions) {
   const names = new Set(earlierNames);
   const isNear = testPaths(asked, nearness);
   const isAt = (path: string): boolean => isNear(path) || names.has(path);
@@ -102,16 +80,17 @@ function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, hom
   const { symbol } = asked;
   const mentions = (text: string): boolean =>
     symbol === null ? isMentioned(text) : namesSymbol(text, symbol);
-  const locate: PathTests['locate'] = (fact, place) => locateInProject(fact, place, home);
+  const locate = (fact: Pick<Fact, 'text' | 'trust'>, place: Pick<Workspace, 'root' | 'folder'>): string =>
+    locateInProject(fact, place, home);
   return {
     locate,
     isAt,
     mentions,
-    touches: (fact, by) =>
-      fact.kind === 'file' &&
-      isAt(locate(fact, by.workspace)) &&
-      (symbol === null || hasSymbol(fact, symbol)),
-    settles: (fact) => isReason(fact) !== null && !isTakenOver(fact) && mentions(fact.text),
+    /** Whether a session did something to the file. */
+    touches: (fact: Fact, { workspace }: Handover): boolean =>
+      fact.kind === 'file' && isAt(locate(fact, workspace)) && (symbol === null || hasSymbol(fact, symbol)),
+    /** Whether a fact settles something about the file. */
+    settles: (fact: Fact): boolean => isReason(fact) !== null && !isTakenOver(fact) && mentions(fact.text),
   };
 }
 
@@ -124,8 +103,9 @@ async function findLeads(
   { source, earlierNames }: WhyOptions,
 ): Promise<AsyncIterable<HandoverRef>> {
   const names = asked.kind === 'file' ? [asked.path, ...earlierNames].map(baseName) : [];
+  const files: FactKind[] = ['file'];
   const filters =
-    names.length === 0 ? [{ kinds: FILES }] : [...new Set(names)].map((fileName) => ({ fileName }));
+    names.length === 0 ? [{ kinds: files }] : [...new Set(names)].map((fileName) => ({ fileName }));
   const touching = filters.map((filter) =>
     filterFacts(source.facts(filter), ({ fact, handover }) => tests.isAt(tests.locate(fact, handover))),
   );
@@ -133,8 +113,6 @@ async function findLeads(
   const speaking = await source.mentions(words, REASONS);
   return mergeLeads([...touching, filterFacts(speaking, ({ fact }) => tests.mentions(fact.text))]);
 }
-
-const FILES: readonly FactKind[] = ['file'];
 
 /** A file fact lists the symbols that the session worked on. */
 function hasSymbol({ detail }: Fact, symbol: string): boolean {
@@ -177,7 +155,7 @@ async function describeSessions(
   return await Promise.all(described);
 }
 
-function describeTouch({ status, detail }: Fact, path: string): Touch {
+function describeTouch({ status, detail }: Fact, path: string): WhySession['touched'][number] {
   const count = (value: unknown): number => (typeof value === 'number' ? value : 0);
   return { path, change: status ?? 'named', edits: count(detail?.edits), reads: count(detail?.reads) };
 }
@@ -192,18 +170,11 @@ function listReasons(
   { tests, marks }: { tests: PathTests; marks: Marks },
 ): Reason[] {
   const describe = ({ fact, by }: SessionFact, about: Reason['about']): Reason => {
+    const { id, kind, text, trust, origin } = fact;
     const mark = findMark(fact, by, marks);
-    return {
-      id: fact.id,
-      kind: fact.kind,
-      text: fact.text,
-      trust: fact.trust,
-      origin: fact.origin,
-      standing: standingOf(fact, mark?.mark),
-      because: mark?.because ?? null,
-      about,
-      handover: by.id,
-    };
+    const standing = standingOf(fact, mark?.mark);
+    const because = mark?.because ?? null;
+    return { id, kind, text, trust, origin, standing, because, about, handover: by.id };
   };
   const said = own.filter(({ fact }) => tests.settles(fact));
   const change = touching.find(({ fact }) => isChangedFile(fact));

@@ -35,7 +35,7 @@ export interface Capture {
   compactions: number;
 }
 
-export interface CaptureOptions {
+interface CaptureOptions {
   /** Whether to write a checkpoint, so that the next capture of the session reads only what is new. */
   keepsReading?: boolean;
   /** The agent's last reply, which may not be in the transcript yet. */
@@ -99,13 +99,9 @@ function locate(cwd: string | null, machine: Machine): Pick<Place, 'project' | '
   return { project, workspace };
 }
 
-export interface ReadResult {
-  distilled: Distillation;
-  reading: Reading;
-  count: EventCount;
-}
+export type ReadResult = { distilled: Distillation; reading: Reading; count: EventCount };
 
-export interface ReadOptions {
+interface ReadOptions {
   machine: Machine;
   /** Whether to write a checkpoint. */
   keeps: boolean;
@@ -135,9 +131,8 @@ type ReadState = v.InferOutput<typeof ReadState>;
 
 /** Checks the fields only. Their content is what this build wrote: the checkpoint's checksum covers both. */
 function isSessionLog(value: unknown): value is SessionLog {
-  return (
-    typeof value === 'object' && value !== null && Object.keys(new SessionLog()).every((key) => key in value)
-  );
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.keys(new SessionLog()).every((key) => key in value);
 }
 
 /**
@@ -202,18 +197,13 @@ function readWhole(agent: Agent, session: FoundSession, redactor: Redactor): Rea
   return state;
 }
 
-interface ReadStart {
-  known?: Checkpoint<ReadState>;
-  keep: ((data: Buffer) => void) | null;
-  lookAhead?: boolean;
-}
-
 /** Null when it cannot be done from there. */
 function readFrom(
   file: TranscriptFile,
   redactor: Redactor,
-  { known, keep, lookAhead = false }: ReadStart,
+  start: { known?: Checkpoint<ReadState>; keep: ((data: Buffer) => void) | null; lookAhead?: boolean },
 ): ReadState | null {
+  const { known, keep, lookAhead = false } = start;
   const { agent, session, sight } = file;
   const state = known?.state ?? startState();
   redactor.resume(state.found);
@@ -245,12 +235,9 @@ function enterLastReply(log: SessionLog, text: string | undefined, redactor: Red
     { type: 'reply', at: log.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) },
     redactor,
   );
+  const squeeze = (words: string): string => words.replace(/\s+/g, ' ').trim();
   const said = reply.type === 'reply' ? squeeze(reply.text) : '';
   const last = squeeze(log.replies.at(-1)?.text ?? '');
   if (said === '' || (last !== '' && (said.includes(last) || last.includes(said)))) return;
   logEvent(log, reply);
-}
-
-function squeeze(text: string): string {
-  return text.replace(/\s+/g, ' ').trim();
 }

@@ -7,17 +7,7 @@ import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
 import type { CaptureResult } from './save-session.ts';
 
-export interface Worktree {
-  /** The project's id. */
-  project: string;
-  /** The real path of the worktree's top folder. */
-  root: string;
-}
-
-export interface CatchUpResult {
-  session: FoundSession;
-  kept: CaptureResult;
-}
+export type CatchUpResult = { session: FoundSession; kept: CaptureResult };
 
 /** Older sessions are not captured by themselves, except the last one. */
 const LONGEST_AGO_MS = 7 * 24 * 60 * 60 * 1000;
@@ -26,12 +16,12 @@ const ROWS_LOOKED_AT = 500;
 
 /**
  * Captures the sessions of a worktree, of any agent, that went on after they were last captured: killed, crashed, or
- * never seen by a hook. The oldest comes first, so that each can follow the one before it. `except` names sessions that
- * are not over, such as the one that asks.
+ * never seen by a hook. The oldest comes first, so that each can follow the one before it. `project` is an id, `root` the
+ * real path of the worktree's top folder. `except` names sessions that are not over, such as the one that asks.
  */
 export async function catchUp(
   store: Store,
-  { project, root }: Worktree,
+  { project, root }: { project: string; root: string },
   except: ReadonlySet<string> = new Set(),
 ): Promise<CatchUpResult[]> {
   const found = await findSessions(store.machine, { project, root });

@@ -35,7 +35,7 @@ export function countEvent(count: EventCount, event: Event): void {
  * How well a transcript was understood: `fine`, all of it; `odd`, all but a little; `drift`, so much is missing that the
  * agent's format must have changed; `nothing`, a session of real size without any event that says something.
  */
-export type Understanding = 'fine' | 'odd' | 'drift' | 'nothing';
+type Understanding = 'fine' | 'odd' | 'drift' | 'nothing';
 
 export interface Judgement {
   understanding: Understanding;
@@ -49,7 +49,7 @@ export interface Judgement {
 
 /** Before anything is said, agents write fewer rows and smaller files than this. */
 const REAL_ROWS = 50;
-export const REAL_BYTES: number = 64 * 1024;
+const REAL_BYTES = 64 * 1024;
 /** Odd rows are no accident when there are this many, and one row in ten is odd. */
 const MANY_ODD = 5;
 const ONE_IN = 10;
@@ -78,12 +78,6 @@ export interface DriftedTranscript {
   judgement: Judgement | null;
 }
 
-export interface DriftReport {
-  /** Transcripts that were read. */
-  looked: number;
-  drifted: DriftedTranscript[];
-}
-
 const NEWEST_OF_EACH = 3;
 const MAX_TRANSCRIPT_BYTES = 16 * 1024 * 1024;
 const MAX_BYTES = 96 * 1024 * 1024;
@@ -91,11 +85,12 @@ const MAX_MS = 4000;
 
 /**
  * Reads the newest transcripts of each agent, to see whether they are still understood. Bounded in bytes and in time: one
- * that is too long is skipped, and reported by `capture`.
+ * that is too long is skipped, and reported by `capture`. `looked` counts those that were read.
  */
-export async function findDrift(machine: Machine): Promise<DriftReport> {
+export async function findDrift(machine: Machine): Promise<{ looked: number; drifted: DriftedTranscript[] }> {
   const deadline = machine.clock.now() + MAX_MS;
-  const report: DriftReport = { looked: 0, drifted: [] };
+  const drifted: DriftedTranscript[] = [];
+  let looked = 0;
   let bytes = MAX_BYTES;
   for (const name of AGENT_NAMES) {
     const agent = await loadAgent(name);
@@ -107,12 +102,12 @@ export async function findDrift(machine: Machine): Promise<DriftReport> {
       if (judgement === 'skipped') continue;
       left--;
       bytes -= candidate.cost;
-      report.looked++;
+      looked++;
       if (judgement === null || DRIFTED.has(judgement.understanding))
-        report.drifted.push({ agent: name, path: candidate.path, judgement });
+        drifted.push({ agent: name, path: candidate.path, judgement });
     }
   }
-  return report;
+  return { looked, drifted };
 }
 
 interface Candidate {

@@ -41,15 +41,17 @@ const PIECES = /:\s+|\n|…/;
 
 /** What is left of a text when only letters and digits count. */
 export function keepLetters(text: string): string {
-  return text
-    .normalize('NFC')
-    .toLowerCase()
-    .replace(/[^\p{L}\p{N}]+/gu, '');
+  const folded = text.normalize('NFC').toLowerCase();
+  return folded.replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 function listWords(text: string): string[] {
-  const folded = text.normalize('NFC').toLowerCase();
-  return folded.match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
+  return (
+    text
+      .normalize('NFC')
+      .toLowerCase()
+      .match(/[\p{L}\p{N}_]{2,}/gu) ?? []
+  );
 }
 
 function listTexts(event: Event): string[] {

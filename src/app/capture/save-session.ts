@@ -21,12 +21,9 @@ import { captureSession } from './capture.ts';
 import type { Judgement } from './drift.ts';
 
 /** A session with the agent whose it is. */
-export interface SessionOfAgent {
-  agent: Agent;
-  session: FoundSession;
-}
+export type SessionOfAgent = { agent: Agent; session: FoundSession };
 
-export interface SaveOptions {
+interface SaveOptions {
   /** What the human wants of the next session. */
   goal?: string;
   /** The terminal that the session ran in, where that is known. */
@@ -41,16 +38,11 @@ export interface SaveOptions {
  * What became of a session. `kept`: a new handover of it was saved. `known`: the newest handover of it says all of it
  * already. `refused`: nothing in it was understood, and nothing was saved.
  */
-export type CaptureResult =
-  | {
-      outcome: 'kept';
-      handover: Handover;
-      judgement: Judgement;
-      compactions: number;
-      journalFailure: Error | null;
-    }
-  | { outcome: 'known'; handover: Handover; judgement: Judgement; compactions: number }
-  | { outcome: 'refused'; judgement: Judgement };
+export type CaptureResult = { judgement: Judgement } & (
+  | { outcome: 'kept'; handover: Handover; compactions: number; journalFailure: Error | null }
+  | { outcome: 'known'; handover: Handover; compactions: number }
+  | { outcome: 'refused' }
+);
 
 /** Captures a session and saves it, linked to the handover that it follows. The same session read twice is saved once. */
 export async function saveSession(
@@ -58,12 +50,8 @@ export async function saveSession(
   session: SessionOfAgent,
   options: SaveOptions = {},
 ): Promise<CaptureResult> {
-  const draft = await draftSession(session, {
-    ...options,
-    store,
-    machine: store.machine,
-    keepsReading: true,
-  });
+  const { machine } = store;
+  const draft = await draftSession(session, { ...options, store, machine, keepsReading: true });
   if (draft.outcome !== 'new') return draft;
   const { linked, judgement, compactions } = draft;
   const { handover, journalFailure } = saveHandover(store, (stamp) => sealRated({ ...linked, ...stamp }));
@@ -86,19 +74,14 @@ export async function previewSession(
   return { outcome: 'new', handover, judgement: draft.judgement };
 }
 
-interface DraftOptions extends SaveOptions {
-  store: Store | null;
-  machine: Machine;
-  keepsReading: boolean;
-}
-
 async function draftSession(
   { agent, session }: SessionOfAgent,
-  { store, machine, keepsReading, goal, terminal, lastReply, declared = [] }: DraftOptions,
+  options: SaveOptions & { store: Store | null; machine: Machine; keepsReading: boolean },
 ): Promise<
   | Exclude<CaptureResult, { outcome: 'kept' }>
   | { outcome: 'new'; linked: UnstampedDraft; judgement: Judgement; compactions: number }
 > {
+  const { store, machine, keepsReading, goal, terminal, lastReply, declared = [] } = options;
   const redactor = openRedactor(machine, { folder: session.cwd, makesKey: keepsReading });
   const { draft, judgement, compactions } = captureSession(agent, session, machine, {
     keepsReading,
@@ -179,7 +162,7 @@ export async function saveDeclared(
     if (saved.outcome === 'known') return { ...saved, facts, journalFailure: null };
     if (saved.outcome === 'kept') return { ...saved, facts };
   }
-  return { outcome: 'kept', facts, ...saveByHand(store, declaration, { place, newest }) };
+  return { outcome: 'kept', facts, ...saveByHand(store, declaration, place, newest) };
 }
 
 function isDeclaredIn({ facts }: Handover, { id, pinned = false }: Fact): boolean {
@@ -213,7 +196,8 @@ const MAX_TITLE_BYTES = 100;
 function saveByHand(
   store: Store,
   { agent, facts, pinned }: AgentDeclaration,
-  { place, newest }: { place: Place; newest: Handover | null },
+  place: Place,
+  newest: Handover | null,
 ): Pick<DeclarationResult, 'handover' | 'journalFailure'> {
   const declared = declareHandover(
     {

@@ -17,7 +17,7 @@ import { saysFact } from './match-fact.ts';
  * `unplaced`, the source names no place; `elsewhere`, it is in another session or handover; `unread`, the transcript
  * cannot be read.
  */
-export type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhere' | 'unread';
+type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhere' | 'unread';
 
 export interface TracedSource extends Source {
   state: SourceState;
@@ -27,32 +27,23 @@ export interface TracedSource extends Source {
   transcript?: string | null;
 }
 
-export interface TracedFact {
-  fact: Fact;
-  sources: TracedSource[];
-}
+export type TracedFact = { fact: Fact; sources: TracedSource[] };
 
-export interface TracedEvents {
+interface TracedEvents {
   facts: TracedFact[];
   /** The last line that was read; 0 when none was. */
   lastLine: number;
 }
 
-export interface TraceOptions {
-  session: string | null;
-  redactor: Redactor;
-  /** Whether to look through all events for secrets, because some were found when the session was captured. */
-  wasRedacted: boolean;
-}
-
 /**
  * Finds the events that facts came from. `events` are those of `session`, or null where they cannot be read; they are read
- * only as far as needed, and only matching ones are held in memory.
+ * only as far as needed, and only matching ones are held in memory. `wasRedacted`: secrets were found when the session was
+ * captured, so that all events are looked through for them.
  */
 export function traceEvents(
   events: Iterable<Event> | null,
   facts: readonly Fact[],
-  { session, redactor, wasRedacted }: TraceOptions,
+  { session, redactor, wasRedacted }: { session: string | null; redactor: Redactor; wasRedacted: boolean },
 ): TracedEvents {
   const searches = facts.map((fact) => ({
     fact,
@@ -79,7 +70,11 @@ function* learnFrom(events: Iterable<Event>, redactor: Redactor): Generator<Even
 }
 
 function search(events: Iterable<Event>, searches: readonly Search[], toTheEnd: boolean): number {
-  const wanted = groupByPlace(searches);
+  const wanted = new Map<number | string, Search[]>();
+  for (const source of searches) {
+    const place = source.line > 0 ? source.line : source.ref;
+    if (place !== null) wanted.set(place, [...(wanted.get(place) ?? []), source]);
+  }
   const open = new Set(searches);
   const last = searches.reduce((latest, source) => Math.max(latest, source.line), 0);
   const waiting = new Map<string, Set<Search>>();
@@ -101,15 +96,6 @@ function search(events: Iterable<Event>, searches: readonly Search[], toTheEnd: 
     if (open.size === 0 && event.ref.line > last && !toTheEnd) break;
   }
   return lastLine;
-}
-
-function groupByPlace(searches: readonly Search[]): Map<number | string, Search[]> {
-  const places = new Map<number | string, Search[]>();
-  for (const source of searches) {
-    const place = source.line > 0 ? source.line : source.ref;
-    if (place !== null) places.set(place, [...(places.get(place) ?? []), source]);
-  }
-  return places;
 }
 
 /** The search for the events behind one source of one fact. */
@@ -185,7 +171,7 @@ function tellsOutcome({ kind, status }: Fact): boolean {
 }
 
 /** What has become of the transcript that a handover was made of. */
-export type TranscriptState =
+type TranscriptState =
   | { state: 'open'; agent: Agent; session: FoundSession }
   /** It was never made of one: it was declared, or imported without one. */
   | { state: 'none' }
@@ -193,14 +179,15 @@ export type TranscriptState =
   /** There is a file, but not one that the agent's reader knows. */
   | { state: 'unknown'; path: string };
 
-export async function reopenTranscript(told: Session, machine: Machine): Promise<TranscriptState> {
+async function reopenTranscript(told: Session, machine: Machine): Promise<TranscriptState> {
   const name = AGENT_NAMES.find((known) => known === told.agent);
   if (told.transcript === null) return { state: 'none' };
   const path = expandHome(told.transcript, machine);
-  if (name === undefined) return { state: pathExists(path) ? 'unknown' : 'gone', path };
+  const unread = { state: pathExists(path) ? 'unknown' : 'gone', path } as const;
+  if (name === undefined) return unread;
   const agent = await loadAgent(name);
   const session = pathExists(path) ? agent.inspectFile(path) : findMoved(agent, told.id, machine);
-  if (session === null) return { state: pathExists(path) ? 'unknown' : 'gone', path };
+  if (session === null) return unread;
   // One file may hold many sessions: a database, or a history that is appended to.
   return { state: 'open', agent, session: { ...session, id: told.id ?? session.id } };
 }
@@ -218,17 +205,14 @@ export interface Trace extends TracedEvents {
   path: string | null;
 }
 
-export interface TraceSurroundings {
-  machine: Machine;
-  /** The handovers that this one goes back to, the oldest first: facts that were taken over came from their sessions. */
-  earlier: readonly Handover[];
-}
-
-/** Walks back from facts of a handover to the events that they came from, by reading the transcripts again. */
+/**
+ * Walks back from facts of a handover to the events that they came from, by reading the transcripts again. `earlier` are
+ * the handovers that it goes back to, the oldest first: facts that were taken over came from their sessions.
+ */
 export async function traceFacts(
   handover: Handover,
   facts: readonly Fact[],
-  { machine, earlier }: TraceSurroundings,
+  { machine, earlier }: { machine: Machine; earlier: readonly Handover[] },
 ): Promise<Trace> {
   const trace = await traceSession(handover, facts, machine);
   const others = new Map(earlier.map((one) => [one.session.id, one]));
@@ -247,10 +231,8 @@ async function traceSession(handover: Handover, facts: readonly Fact[], machine:
     redactor: openRedactor(machine, { folder, makesKey: false }),
     wasRedacted: handover.redactions.length > 0,
   };
-  if (transcript.state !== 'open') {
-    const path = handover.session.transcript;
-    return { ...traceEvents(null, facts, options), transcript, path };
-  }
+  if (transcript.state !== 'open')
+    return { ...traceEvents(null, facts, options), transcript, path: handover.session.transcript };
   const { agent, session } = transcript;
   return {
     ...traceEvents(agent.readEvents(session, startReading()), facts, options),
@@ -259,14 +241,11 @@ async function traceSession(handover: Handover, facts: readonly Fact[], machine:
   };
 }
 
-interface Elsewhere {
-  handover: Handover;
-  session: string;
-  machine: Machine;
-}
-
 /** Completes what was seen in one other session. */
-async function traceElsewhere(trace: Trace, { handover, session, machine }: Elsewhere): Promise<void> {
+async function traceElsewhere(
+  trace: Trace,
+  { handover, session, machine }: { handover: Handover; session: string; machine: Machine },
+): Promise<void> {
   const isOf = (source: TracedSource): boolean => source.state === 'elsewhere' && source.session === session;
   const taken = trace.facts.filter(({ sources }) => sources.some(isOf));
   if (taken.length === 0) return;

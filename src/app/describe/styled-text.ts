@@ -3,33 +3,20 @@ import { isPlain, revealControls } from '../../model/text.ts';
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green';
 
 /** A piece of text and how a terminal shows it. */
-export interface StyledText {
-  text: string;
-  style: Style;
-}
+export type StyledText = { text: string; style: Style };
 
 export type Part = string | StyledText;
 export type Line = readonly Part[];
 
-export function bold(text: string): StyledText {
-  return { text, style: 'bold' };
-}
+const inStyle =
+  (style: Style) =>
+  (text: string): StyledText => ({ text, style });
 
-export function dim(text: string): StyledText {
-  return { text, style: 'dim' };
-}
-
-export function red(text: string): StyledText {
-  return { text, style: 'red' };
-}
-
-export function yellow(text: string): StyledText {
-  return { text, style: 'yellow' };
-}
-
-export function green(text: string): StyledText {
-  return { text, style: 'green' };
-}
+export const bold = inStyle('bold');
+export const dim = inStyle('dim');
+export const red = inStyle('red');
+export const yellow = inStyle('yellow');
+export const green = inStyle('green');
 
 /** Text that is safe to show: control characters are made visible, except tabs and line ends. */
 export function cleanText(text: string): string {

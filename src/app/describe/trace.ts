@@ -30,16 +30,12 @@ export function describeSources(handover: Handover, trace: Trace): Line[] {
 }
 
 function describeTranscript({ session: { agent, id } }: Handover, { transcript, path }: Trace): string {
-  switch (transcript.state) {
-    case 'none':
-      return 'none: these facts were not read from one';
-    case 'gone':
-      return `gone: ${path} no longer exists, and ${agent} has no other with the session ${id}`;
-    case 'unknown':
-      return `not readable: ${path} is not what ${agent} writes`;
-    case 'open':
-      return `${path} of ${agent}, session ${transcript.session.id}`;
-  }
+  if (transcript.state === 'open') return `${path} of ${agent}, session ${transcript.session.id}`;
+  return {
+    none: 'none: these facts were not read from one',
+    gone: `gone: ${path} no longer exists, and ${agent} has no other with the session ${id}`,
+    unknown: `not readable: ${path} is not what ${agent} writes`,
+  }[transcript.state];
 }
 
 function describeFact(fact: Fact): Line {
@@ -63,12 +59,12 @@ function explainOrigin({ imported }: Handover, fact: Fact): string {
 
 function describeSource(trace: Trace, source: TracedSource): Line[] {
   const verdict = judge(trace, source);
+  const { session, transcript, events } = source;
+  const where = dim(`  in the session ${session}, ${transcript ?? 'without a transcript'}:`);
   return [
-    ...(source.transcript === undefined
-      ? []
-      : [[dim(`  in the session ${source.session}, ${source.transcript ?? 'without a transcript'}:`)]]),
+    ...(transcript === undefined ? [] : [[where]]),
     ...(verdict === null ? [] : [['  ', verdict]]),
-    ...source.events.map((event) => describePlacedEvent(trace, event)),
+    ...events.map((event) => describePlacedEvent(trace, event)),
   ];
 }
 
@@ -79,32 +75,25 @@ function unitOf({ path }: Trace): 'line' | 'entry' {
 
 function judge(trace: Trace, source: TracedSource): StyledText | null {
   const place = source.line ? `${unitOf(trace)} ${source.line}` : (source.ref ?? '');
-  switch (source.state) {
-    case 'told':
-      return null;
-    case 'changed':
-      return yellow(`${place} was rewritten and no longer says this`);
-    case 'missing':
-      return yellow(`${place} is empty now: ${explainMissing(trace, source)}`);
-    case 'unplaced':
-      return dim('no place recorded: it was seen in outputs or in several places');
-    case 'elsewhere':
-      return dim(
-        source.session === undefined
-          ? `from the handover ${source.ref}`
-          : `${place} of the session ${source.session}, which this transcript does not contain`,
-      );
-    case 'unread':
-      return dim(place);
-  }
+  const elsewhere =
+    source.session === undefined
+      ? `from the handover ${source.ref}`
+      : `${place} of the session ${source.session}, which this transcript does not contain`;
+  return {
+    told: null,
+    changed: yellow(`${place} was rewritten and no longer says this`),
+    missing: yellow(`${place} is empty now: ${explainMissing(trace, source)}`),
+    unplaced: dim('no place recorded: it was seen in outputs or in several places'),
+    elsewhere: dim(elsewhere),
+    unread: dim(place),
+  }[source.state];
 }
 
 function explainMissing(trace: Trace, { line = 0 }: TracedSource): string {
   const { lastLine } = trace;
   if (lastLine === 0) return 'the transcript has no events at all';
-  return line > lastLine
-    ? `the last event is at ${unitOf(trace)} ${lastLine}`
-    : 'it was taken back or rewritten';
+  if (line > lastLine) return `the last event is at ${unitOf(trace)} ${lastLine}`;
+  return 'it was taken back or rewritten';
 }
 
 function describePlacedEvent(trace: Trace, event: Event): Line {
@@ -173,13 +162,9 @@ export function traceToJson(handover: Handover, { transcript, path, facts }: Tra
   return {
     id: handover.id,
     transcript: { state: transcript.state, agent, session, path },
-    facts: facts.map(({ fact: { id, kind, text, trust, origin }, sources }) => ({
-      id,
-      kind,
-      text,
-      trust,
-      origin,
-      sources,
-    })),
+    facts: facts.map(({ fact, sources }) => {
+      const { id, kind, text, trust, origin } = fact;
+      return { id, kind, text, trust, origin, sources };
+    }),
   };
 }

@@ -50,21 +50,12 @@ function requireAgentName(text: string): AgentName {
 
 type ExportDeclaration = Extract<StepDeclaration, { kind: 'export' }>;
 
-interface ExportPlace {
-  store: Store;
-  /** The project's folder, and its id. */
-  root: string;
-  project: string;
-  /** The file to write. */
-  path: string;
-}
-
 /**
- * Writes the project's newest handover, prepared for others, to the declared file. Replaces only what an earlier export
- * wrote there. Writes once for each effect.
+ * Writes the project's newest handover, prepared for others, to the file at `path`. Replaces only what an earlier export
+ * wrote there. Writes once for each effect. `root` is the project's folder, `project` its id.
  */
 export async function exportNewest(
-  { store, root, project, path }: ExportPlace,
+  { store, root, project, path }: { store: Store; root: string; project: string; path: string },
   declared: ExportDeclaration,
   { at, effect }: StepContext,
 ): Promise<void> {
@@ -122,12 +113,8 @@ async function pack(
   if (declared.format === 'bundle') {
     const { recipients } = declared;
     const lock = recipients === undefined ? null : { recipients };
-    return await packBundle(store, handovers, {
-      createdAt: formatTimestamp(at),
-      expiresAt: null,
-      signer,
-      lock,
-    });
+    const createdAt = formatTimestamp(at);
+    return await packBundle(store, handovers, { createdAt, expiresAt: null, signer, lock });
   }
   const reader = requireReader(declared.format === 'markdown' ? declared.target : undefined);
   const view = { format: declared.format, reader };

@@ -10,6 +10,7 @@ import { pathOfUserConfig } from '../../platform/paths.ts';
 import { expandTilde } from '../../platform/pause.ts';
 import { readPublishSettings } from '../../platform/publish-settings.ts';
 import type { Store } from '../../store/store.ts';
+import { usageError } from '../failure.ts';
 
 /** Names of a run's inputs. */
 export const NOTE_INPUT = 'note';
@@ -124,9 +125,7 @@ export async function assertHasNote(place: RunPlace, inputs: ReadonlyMap<string,
 }
 
 function nothingToNoteError(): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', 'there is nothing to note', {
-    hint: 'Say what happened: handover run --note "what happened"',
-  });
+  return usageError('there is nothing to note', 'Say what happened: handover run --note "what happened"');
 }
 
 /** Done only when everything has been published. */

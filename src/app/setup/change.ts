@@ -38,15 +38,11 @@ export interface HookChange {
 
 type Direction = 'install' | 'uninstall';
 
-export function installHooks(store: Store, request: HookRequest): HookChange[] {
-  return changeHooks(store, request, 'install');
-}
-
-export function uninstallHooks(store: Store, request: HookRequest): HookChange[] {
-  return changeHooks(store, request, 'uninstall');
-}
-
 const LOCK_WAIT_MS = 10_000;
+
+export const installHooks = (store: Store, request: HookRequest) => changeHooks(store, request, 'install');
+export const uninstallHooks = (store: Store, request: HookRequest) =>
+  changeHooks(store, request, 'uninstall');
 
 /** Everything is planned before anything is written: an error in one file leaves all of them as they are. */
 function changeHooks(store: Store, request: HookRequest, direction: Direction): HookChange[] {
@@ -142,7 +138,7 @@ function apply(store: Store, step: Step, direction: Direction): void {
   if (direction === 'uninstall') removeReceipt(store, file.agent, file.path);
 }
 
-function makeReceipt(store: Store, step: Step): Receipt {
+function makeReceipt({ machine }: Store, step: Step): Receipt {
   const { host, file, read, folders, without, next } = step;
   const hasOurs = read !== null && (without === null || !without.equals(read.bytes));
   return {
@@ -150,9 +146,7 @@ function makeReceipt(store: Store, step: Step): Receipt {
     before: without,
     after: sha256Hex(next ?? ''),
     folders,
-    outdatedTrust: hasOurs
-      ? listTrustedHashes(host, { file, bytes: read.bytes, machine: store.machine })
-      : [],
+    outdatedTrust: hasOurs ? listTrustedHashes(host, { file, bytes: read.bytes, machine }) : [],
   };
 }
 

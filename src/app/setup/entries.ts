@@ -33,7 +33,7 @@ interface Entry {
 }
 
 /** What a file has of our hooks and our server. */
-export interface EntriesState {
+interface EntriesState {
   /** Events whose hook is exactly as it would be written today, is different, or is missing. */
   same: string[];
   differing: string[];
@@ -76,7 +76,7 @@ export function inspectEntries(file: EntriesFile, text: string | null): EntriesS
 export function addEntries(file: EntriesFile, text: string | null): string {
   if (text === null || parseJsonText(text, file.path) === null) return printNew(file, text ?? '');
   let result = removeSurplus(file, text);
-  for (const [event, handler] of file.handlers) result = addEntry(file, result, { event, handler });
+  for (const entry of file.handlers) result = addEntry(file, result, entry);
   return addServer(file, result);
 }
 
@@ -91,13 +91,11 @@ function wrap(file: EntriesFile, handler: HookHandler): unknown {
   return file.form === 'grouped' ? { hooks: [handler] } : handler;
 }
 
-function addEntry(file: EntriesFile, text: string, added: { event: string; handler: HookHandler }): string {
-  const { event, handler } = added;
+function addEntry(file: EntriesFile, text: string, [event, handler]: [string, HookHandler]): string {
   const root = requireRoot(text, file.path);
   const entry = findEntries(file, root).find(({ place }) => place.event === event);
-  if (entry !== undefined) {
+  if (entry !== undefined)
     return isEqual(entry.handler, handler) ? text : replaceValue(text, entry.handler, handler);
-  }
   const value = wrap(file, handler);
   const list = findNode(root, ['hooks', event]);
   if (list === null) return addProperty(file, text, { section: 'hooks', key: event, value: [value] });
@@ -145,17 +143,11 @@ export function removeEntries(file: EntriesFile, text: string, before: string | 
   }
 }
 
-interface Removal {
-  text: string;
-  before: string | null;
-}
+type Removal = { text: string; before: string | null };
 
 function removeEntry(file: EntriesFile, removal: Removal, { list, group, handler, place }: Entry): string {
-  const isLast = list.children?.length === 1;
-  return removeValue(file, removal, {
-    node: group !== null && isLast ? group : handler,
-    parents: ['hooks', place.event],
-  });
+  const node = group !== null && list.children?.length === 1 ? group : handler;
+  return removeValue(file, removal, { node, parents: ['hooks', place.event] });
 }
 
 /** Removes a value, then from the inside out those of the objects and lists at `parents` that are empty now. */
@@ -276,9 +268,8 @@ function removeServer(file: EntriesFile, text: string, before: string | null): s
 }
 
 export function foreignServerError(path: string): HandoverError {
-  return new HandoverError(
-    'HANDOVER_PATH_UNSAFE',
-    `${path} has a server with the name "${SERVER_NAME}" that is not ours`,
-    { hint: 'Nothing was changed. Rename that server, or leave ours out with --no-mcp.' },
-  );
+  const message = `${path} has a server with the name "${SERVER_NAME}" that is not ours`;
+  return new HandoverError('HANDOVER_PATH_UNSAFE', message, {
+    hint: 'Nothing was changed. Rename that server, or leave ours out with --no-mcp.',
+  });
 }

@@ -64,14 +64,11 @@ export function jsonTextError(
   const before = text.slice(0, offset);
   const line = before.split('\n').length;
   const column = offset - before.lastIndexOf('\n');
-  return new HandoverError(
-    'HANDOVER_JSON_INVALID',
-    `${path} cannot be read at line ${line}, column ${column}: ${wrong}`,
-    {
-      hint: 'Nothing was changed. Fix that line and try again, or leave the agent out by naming others with --agent.',
-      data: { path, line, column },
-    },
-  );
+  const message = `${path} cannot be read at line ${line}, column ${column}: ${wrong}`;
+  return new HandoverError('HANDOVER_JSON_INVALID', message, {
+    hint: 'Nothing was changed. Fix that line and try again, or leave the agent out by naming others with --agent.',
+    data: { path, line, column },
+  });
 }
 
 /** The value at a path of keys and indices; null when there is none. Of two equal keys the last one counts. */
@@ -96,17 +93,12 @@ export function append(text: string, container: Node, child: { key?: string; val
   const name = child.key === undefined ? '' : `${JSON.stringify(child.key)}:${spread ? ' ' : ''}`;
   const added = `${spread ? `${style.eol}${indent}` : ''}${name}${print(child.value, style, spread ? indent : null)}`;
   const last = container.children?.at(-1);
-  return last === undefined
-    ? fillEmpty(text, container, added)
-    : appendAfter(text, last, { added, container });
-}
-
-function appendAfter(text: string, last: Node, place: { added: string; container: Node }): string {
+  if (last === undefined) return fillEmpty(text, container, added);
   const end = endOf(last);
-  const comma = findComma(text, end, endOf(place.container) - 1);
+  const comma = findComma(text, end, endOf(container) - 1);
   const at = skipComments(text, comma === null ? end : comma + 1);
-  if (comma === null) return splice(splice(text, at, at, place.added), end, end, ',');
-  return splice(text, at, at, `${place.added},`);
+  if (comma === null) return splice(splice(text, at, at, added), end, end, ',');
+  return splice(text, at, at, `${added},`);
 }
 
 function fillEmpty(text: string, container: Node, added: string): string {
@@ -180,14 +172,12 @@ function isSpread(text: string, container: Node): boolean {
 }
 
 function childIndent(text: string, container: Node, { unit }: Style): string {
-  const first = container.children?.find((child) => startsLine(text, child.offset));
+  const first = container.children?.find(
+    ({ offset }) => text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset).trim() === '',
+  );
   return first === undefined
     ? `${lineIndent(text, container.offset)}${unit}`
     : lineIndent(text, first.offset);
-}
-
-function startsLine(text: string, offset: number): boolean {
-  return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset).trim() === '';
 }
 
 function lineIndent(text: string, offset: number): string {

@@ -40,13 +40,8 @@ export function findReceipt(store: Store, agent: HookedAgent, path: string): Rec
   if (read === null || read.path !== path) return null;
   const before = read.before === null ? null : Buffer.from(read.before, 'base64');
   if ((before === null ? null : sha256Hex(before)) !== read.before_sha256) return null;
-  return {
-    path,
-    before,
-    after: read.after_sha256,
-    folders: read.folders,
-    outdatedTrust: read.outdated_trust,
-  };
+  const { after_sha256: after, folders, outdated_trust: outdatedTrust } = read;
+  return { path, before, after, folders, outdatedTrust };
 }
 
 /** To be called before the file itself is written: without it not every byte can be restored. */
@@ -77,18 +72,12 @@ function pathOfReceipt(store: Store, agent: HookedAgent, path: string): string {
 
 function readReceipt(path: string): v.InferOutput<typeof receiptSchema> | null {
   try {
-    const json = parseJson(readRegularFile(path, MAX_BYTES).toString('utf8'), path, {
-      maxBytes: MAX_BYTES,
-      maxDepth: 4,
-    });
-    const result = v.safeParse(receiptSchema, json);
-    return result.success ? result.output : null;
+    const text = readRegularFile(path, MAX_BYTES).toString('utf8');
+    const json = parseJson(text, path, { maxBytes: MAX_BYTES, maxDepth: 4 });
+    return v.is(receiptSchema, json) ? json : null;
   } catch (error) {
-    if (
-      hasErrno(error, 'ENOENT') ||
-      (error instanceof HandoverError && error.code === 'HANDOVER_JSON_INVALID')
-    )
-      return null;
+    if (hasErrno(error, 'ENOENT')) return null;
+    if (error instanceof HandoverError && error.code === 'HANDOVER_JSON_INVALID') return null;
     throw error;
   }
 }

@@ -56,13 +56,8 @@ function updateTable(file: TableFile, text: string): string {
   return `${text.slice(0, table.from)}${lines}${text.slice(table.to)}`;
 }
 
-interface Range {
-  from: number;
-  to: number;
-}
-
 /** Our table and the tables below it, each with our comment and the line end before it. */
-function listRanges({ section }: TableFile, text: string): Range[] {
+function listRanges({ section }: TableFile, text: string): { from: number; to: number }[] {
   const name = (word: string): string => `(?:${word}|"${word}"|'${word}')`;
   const header = new RegExp(
     `^[ \\t]*\\[[ \\t]*${name(section)}[ \\t]*\\.[ \\t]*${name(SERVER_NAME)}[ \\t]*(?:\\.[^\\r\\n]*)?\\][^\\r\\n]*$`,
@@ -112,24 +107,18 @@ function readToml({ path }: TableFile, text: string): Record<string, unknown> {
   } catch (cause) {
     if (!(cause instanceof TomlError)) throw cause;
     const { line, column } = cause;
-    throw new HandoverError(
-      'HANDOVER_CONFIG_INVALID',
-      `${path} cannot be read at line ${line}, column ${column}`,
-      {
-        hint: 'Nothing was changed. Fix that line and try again, or leave the server out with --no-mcp.',
-        cause,
-        data: { path, line, column },
-      },
-    );
+    const message = `${path} cannot be read at line ${line}, column ${column}`;
+    throw new HandoverError('HANDOVER_CONFIG_INVALID', message, {
+      hint: 'Nothing was changed. Fix that line and try again, or leave the server out with --no-mcp.',
+      cause,
+      data: { path, line, column },
+    });
   }
 }
 
 function tableShapeError({ path, section }: TableFile): HandoverError {
-  return new HandoverError(
-    'HANDOVER_CONFIG_INVALID',
-    `${path} has its ${section} in a form that cannot be changed safely`,
-    {
-      hint: 'Nothing was changed. Write them as tables of their own, or leave the server out with --no-mcp.',
-    },
-  );
+  const message = `${path} has its ${section} in a form that cannot be changed safely`;
+  return new HandoverError('HANDOVER_CONFIG_INVALID', message, {
+    hint: 'Nothing was changed. Write them as tables of their own, or leave the server out with --no-mcp.',
+  });
 }

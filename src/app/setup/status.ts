@@ -19,16 +19,8 @@ import { inspectTable } from './server-table.ts';
 import { type HookSite, listHookFiles, listHosts } from './targets.ts';
 import { isTrusted } from './trust.ts';
 
-/** Traces of an agent on this machine. No program is started to find them. */
-export interface Detection {
-  /** The folder with its settings, if there is one. */
-  folder: string | null;
-  /** Its program in PATH. */
-  program: string | null;
-  version: string | null;
-}
-
-function detectAgent(host: HookHost, machine: Machine): Detection {
+/** Traces of an agent on this machine: the folder with its settings, its program in PATH. No program is started. */
+function detectAgent(host: HookHost, machine: Machine) {
   const home = host.findHome(machine);
   const program = findOnPath(host.program, machine);
   return {
@@ -39,11 +31,10 @@ function detectAgent(host: HookHost, machine: Machine): Detection {
 }
 
 /** `partly`: some events have no hook. `outdated`: a hook is not as it would be written today. */
-export type InstallState = 'installed' | 'outdated' | 'partly' | 'none' | 'unreadable';
+type InstallState = 'installed' | 'outdated' | 'partly' | 'none' | 'unreadable';
+type ServerState = 'installed' | 'outdated' | 'none';
 
-export type ServerState = 'installed' | 'outdated' | 'none';
-
-export interface HookFileStatus {
+interface HookFileStatus {
   path: string;
   /** Of the hooks; null for a file without hooks. */
   state: InstallState | null;
@@ -63,7 +54,7 @@ export interface HookStatus {
   agent: HookedAgent;
   title: string;
   detected: boolean;
-  detection: Detection;
+  detection: ReturnType<typeof detectAgent>;
   state: InstallState;
   server: ServerState;
   files: HookFileStatus[];
@@ -125,7 +116,10 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
     const { state, server, launchers, off, trusted } = inspectFile(store, host, file);
     const started = server.launcher === null ? launchers : [...launchers, server.launcher];
     const problem = server.state === 'foreign' ? foreignServerError(path).message : null;
-    return { path, ...only(state, nameServer(server)), problem, missing: listMissing(started), off, trusted };
+    const states = only(state, SERVER_STATES[server.state]);
+    const paths = new Set(started.flatMap(({ node, script }) => [node, script]));
+    const missing = [...paths].filter((each) => !pathExists(each));
+    return { path, ...states, problem, missing, off, trusted };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
     const { message } = error;
@@ -133,10 +127,7 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
   }
 }
 
-function nameServer({ state }: ServerInspection): ServerState {
-  if (state === 'same') return 'installed';
-  return state === 'differing' ? 'outdated' : 'none';
-}
+const SERVER_STATES = { same: 'installed', differing: 'outdated', missing: 'none', foreign: 'none' } as const;
 
 function inspectFile(store: Store, host: HookHost, file: HookFile): FileInspection {
   const bytes = readSharedFile(file.path)?.bytes ?? null;
@@ -158,9 +149,4 @@ function inspectFile(store: Store, host: HookHost, file: HookFile): FileInspecti
     off,
     trusted: isTrusted(host, { file, bytes, machine: store.machine }, outdated),
   };
-}
-
-function listMissing(launchers: readonly HookLauncher[]): string[] {
-  const paths = launchers.flatMap(({ node, script }) => [node, script]);
-  return [...new Set(paths)].filter((path) => !pathExists(path));
 }

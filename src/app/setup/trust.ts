@@ -4,12 +4,8 @@ import type { Machine } from '../../platform/machine.ts';
 import { inspectEntries } from './entries.ts';
 import { decode } from './json-text.ts';
 
-export interface HookContent {
-  file: HookFile;
-  /** What the file holds. */
-  bytes: Buffer;
-  machine: Machine;
-}
+/** A file and what it holds. */
+type HookContent = { file: HookFile; bytes: Buffer; machine: Machine };
 
 /** The hashes that an agent recorded when the user trusted our hooks. */
 export function listTrustedHashes(host: HookHost, content: HookContent): string[] {

@@ -1,6 +1,26 @@
+import {
+  type BaseArgs,
+  buildCommand,
+  type Command,
+  type CommandFunction,
+  type TypedCommandParameters,
+} from '@stricli/core';
 import { redactInput } from '../../app/context.ts';
+import { usageError } from '../../app/failure.ts';
 import { HandoverError } from '../../errors.ts';
+import { BRIEFS, type CommandName } from './briefs.ts';
 import type { CliContext } from './context.ts';
+
+export function command<
+  const F extends Readonly<Partial<Record<keyof F, unknown>>>,
+  const A extends BaseArgs,
+>(
+  name: CommandName,
+  func: CommandFunction<F, A, CliContext>,
+  parameters: NoInfer<TypedCommandParameters<F, A, CliContext>>,
+): Command<CliContext> {
+  return buildCommand<F, A, CliContext>({ func, parameters, docs: { brief: BRIEFS[name] } });
+}
 
 const keep = (input: string): string => input;
 
@@ -78,9 +98,7 @@ export const modeFlag = (otherwise: string) =>
 export const apiKeyFlag = { ...text('Refused: other users could see it'), hidden: true } as const;
 
 export function conflictError(a: string, b: string): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', `${a} and ${b} cannot be given together`, {
-    hint: 'Leave one of them out.',
-  });
+  return usageError(`${a} and ${b} cannot be given together`, 'Leave one of them out.');
 }
 
 const MAX_INPUT_BYTES = 2 * 1024 * 1024;

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { usageError } from '../../app/failure.ts';
 import { parseCount } from '../../app/parse.ts';
 import { HandoverError, hasErrno } from '../../errors.ts';
 import { readDescriptor, readPath } from '../../platform/streams.ts';
@@ -24,13 +25,12 @@ export function isPassphraseGiven({ passphraseFile, passphraseFd }: PassphraseFl
 export async function readPassphrase(context: CliContext, flags: PassphraseFlags): Promise<Buffer> {
   const given = readGiven(context, flags);
   if (given !== null) return given;
-  if (!context.interactive) {
+  if (!context.interactive)
     throw new HandoverError(
       'HANDOVER_BUNDLE_LOCKED',
       'the bundle needs a passphrase, and there is no terminal to ask for it',
       { hint: 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER' },
     );
-  }
   const { askSecret } = await import('./prompts.ts');
   return await askSecret('Passphrase of the bundle');
 }
@@ -39,24 +39,19 @@ export async function readPassphrase(context: CliContext, flags: PassphraseFlags
 export async function choosePassphrase(context: CliContext, flags: PassphraseFlags): Promise<Buffer> {
   const passphrase = readGiven(context, flags) ?? (await askTwice(context));
   if (passphrase.toString('utf8').length >= SHORTEST) return passphrase;
-  throw new HandoverError('HANDOVER_USAGE', `the passphrase is shorter than ${SHORTEST} characters`, {
-    hint: 'Use a few random words.',
-  });
+  throw usageError(`the passphrase is shorter than ${SHORTEST} characters`, 'Use a few random words.');
 }
 
 async function askTwice(context: CliContext): Promise<Buffer> {
-  if (!context.interactive) {
+  if (!context.interactive)
     throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to ask for the passphrase', {
       hint: 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER',
     });
-  }
   const { askSecret } = await import('./prompts.ts');
   const first = await askSecret('Passphrase to lock the bundle with');
   const second = await askSecret('The same again');
   if (first.equals(second)) return first;
-  throw new HandoverError('HANDOVER_USAGE', 'the two passphrases differ', {
-    hint: 'Nothing was written. Try again, and type the same twice.',
-  });
+  throw usageError('the two passphrases differ', 'Nothing was written. Try again, and type the same twice.');
 }
 
 function readGiven(context: CliContext, { passphraseFile, passphraseFd }: PassphraseFlags): Buffer | null {
@@ -87,7 +82,5 @@ function firstLine(bytes: Buffer | null): Buffer {
   const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   const line = end === -1 ? bytes : bytes.subarray(0, end);
   if (line.length > 0) return line;
-  throw new HandoverError('HANDOVER_USAGE', 'the passphrase is empty', {
-    hint: 'It is the first line of what is read.',
-  });
+  throw usageError('the passphrase is empty', 'It is the first line of what is read.');
 }

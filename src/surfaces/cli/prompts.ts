@@ -30,24 +30,16 @@ export async function pickFromRows(rows: readonly CatalogRow[], now: number): Pr
     maxItems: ROWS_SHOWN,
     filter: () => true,
     options() {
-      return rankFuzzy(this.userInput, rows, searchTextOf).map((row) => describeOption(row, now));
+      return rankFuzzy(this.userInput, rows).map((row) => describeOption(row, now));
     },
   });
   return typeof picked === 'string' ? (byId.get(picked) ?? null) : null;
 }
 
-function searchTextOf(row: CatalogRow): string {
-  return [row.title, row.project.name, row.agent, row.id, ...row.next].join(' ');
-}
-
 function describeOption(row: CatalogRow, now: number): { value: string; label: string; hint: string } {
-  const title = cutToBytes(row.title, MAX_TITLE_BYTES);
+  const label = revealControls(cutToBytes(row.title, MAX_TITLE_BYTES));
   const age = describeAge(now - Date.parse(row.created_at));
-  return {
-    value: row.id,
-    label: revealControls(title),
-    hint: revealControls(`${row.project.name}, ${row.agent}, ${age}`),
-  };
+  return { value: row.id, label, hint: revealControls(`${row.project.name}, ${row.agent}, ${age}`) };
 }
 
 /**
@@ -57,10 +49,8 @@ function describeOption(row: CatalogRow, now: number): { value: string; label: s
 function scoreFuzzy(typed: string, text: string): number | null {
   const folded = text.toLowerCase();
   let total = 0;
-  for (const word of typed
-    .toLowerCase()
-    .split(/\s+/)
-    .filter((part) => part !== '')) {
+  const words = typed.toLowerCase().split(/\s+/);
+  for (const word of words.filter((part) => part !== '')) {
     const score = scoreWord(word, folded);
     if (score === null) return null;
     total += score;
@@ -92,12 +82,17 @@ function isWordStart(text: string, at: number): boolean {
   return at === 0 || !/[\p{L}\p{N}]/u.test(text.charAt(at - 1));
 }
 
-/** The matching items, best first; equal ones in their own order. */
-function rankFuzzy<T>(typed: string, items: readonly T[], textOf: (item: T) => string): T[] {
-  if (typed.trim() === '') return [...items];
-  return items
-    .map((item, order) => ({ item, order, score: scoreFuzzy(typed, textOf(item)) }))
-    .filter((entry): entry is typeof entry & { score: number } => entry.score !== null)
+/** The matching rows, best first; equal ones in their own order. */
+function rankFuzzy(typed: string, rows: readonly CatalogRow[]): CatalogRow[] {
+  if (typed.trim() === '') return [...rows];
+  return rows
+    .flatMap((row, order) => {
+      const score = scoreFuzzy(
+        typed,
+        [row.title, row.project.name, row.agent, row.id, ...row.next].join(' '),
+      );
+      return score === null ? [] : [{ row, order, score }];
+    })
     .sort((a, b) => b.score - a.score || a.order - b.order)
-    .map((entry) => entry.item);
+    .map(({ row }) => row);
 }

@@ -27,9 +27,9 @@ export async function main(program: CachedProgram, bin: string): Promise<void> {
   const [agent = '', event = ''] = process.argv.slice(2);
   try {
     const machine = describeMachine(process.env, '/');
-    const result = await readAndHandle({ agent, event, machine });
+    const result = await readAndHandle(agent, event, machine);
     if (result !== null) {
-      await carryOut(result, { bin, machine });
+      await carryOut(result, bin, machine);
       // The more a hook did, the more code was compiled.
       const warmth = result.output !== null ? 2 : Math.min(result.workers.length, 1);
       storeProgram(program, { warmth, machine });
@@ -41,15 +41,7 @@ export async function main(program: CachedProgram, bin: string): Promise<void> {
   process.exit(0);
 }
 
-async function readAndHandle({
-  agent,
-  event,
-  machine,
-}: {
-  agent: string;
-  event: string;
-  machine: Machine;
-}): Promise<HookResult | null> {
+async function readAndHandle(agent: string, event: string, machine: Machine): Promise<HookResult | null> {
   const kind = findHook(agent, event);
   if (kind === null) return null;
   const read = await readTimedInput(INPUT);
@@ -66,10 +58,7 @@ async function readAndHandle({
   return null;
 }
 
-async function carryOut(
-  { output, workers }: HookResult,
-  { bin, machine }: { bin: string; machine: Machine },
-): Promise<void> {
+async function carryOut({ output, workers }: HookResult, bin: string, machine: Machine): Promise<void> {
   if (output !== null) printAtOnce(`${output}\n`);
   if (workers.length === 0) return;
   const { startDetached } = await import('../../platform/detached.ts');

@@ -1,4 +1,9 @@
-import type { CallToolResult, ServerContext } from '@modelcontextprotocol/server';
+import type {
+  CallToolResult,
+  ServerContext,
+  StandardSchemaWithJSON,
+  ToolAnnotations,
+} from '@modelcontextprotocol/server';
 import { describeFailure, logFailure } from '../../app/automation/records.ts';
 import type { Context } from '../../app/context.ts';
 import { cleanText } from '../../app/describe/styled-text.ts';
@@ -17,20 +22,36 @@ export interface Call extends Context {
 }
 
 /** What a tool answers: text for a model, and the same as data where a program can use it. */
-export interface Answer {
-  text: string;
-  data?: Record<string, unknown>;
-}
+export type Answer = { text: string; data?: Record<string, unknown> };
 
-export interface Request {
+interface Request {
   connection: Connection;
   context: Pick<ServerContext, 'mcpReq'>;
   /** The folder that the request names; without one, where the client works. */
   project: string | undefined;
 }
 
+interface Tool<W> {
+  name: string;
+  title: string;
+  description: string;
+  inputSchema: StandardSchemaWithJSON<unknown, W>;
+  outputSchema?: StandardSchemaWithJSON;
+  annotations: ToolAnnotations;
+  work(call: Call, wish: W): Promise<Answer>;
+}
+
+/** What registers a tool with the server of a connection. */
+export function defineTool<W extends { project?: string | undefined }>({ name, work, ...config }: Tool<W>) {
+  return (connection: Connection): void => {
+    connection.server.registerTool(name, config, (wish, context) =>
+      answer({ connection, context, project: wish.project }, (call) => work(call, wish)),
+    );
+  };
+}
+
 /** Does the work of a tool. A failure becomes an answer that says what went wrong and what to do next. */
-export async function answer(
+async function answer(
   request: Request,
   work: (call: Call) => Promise<Answer> | Answer,
 ): Promise<CallToolResult> {

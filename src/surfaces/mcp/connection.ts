@@ -20,9 +20,8 @@ export interface Connection {
 export function findAgent({ agent, server }: Connection): AgentName | null {
   if (agent !== null) return agent;
   const name = server.server.getClientVersion()?.name.toLowerCase() ?? '';
-  return (
-    AGENT_NAMES.find((known) => name.includes(known)) ?? (name.startsWith('claude') ? 'claude-code' : null)
-  );
+  const known = AGENT_NAMES.find((each) => name.includes(each));
+  return known ?? (name.startsWith('claude') ? 'claude-code' : null);
 }
 
 const ASK_MS = 2000;

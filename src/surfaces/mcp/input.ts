@@ -2,13 +2,12 @@ import { type StandardJsonSchema, toStandardJsonSchema } from '@valibot/to-json-
 import * as v from 'valibot';
 import { cleanLine, cutToBytes } from '../../model/text.ts';
 
-type Entries = v.ObjectEntries;
-type Arguments<E extends Entries> = v.StrictObjectSchema<E, undefined>;
+type Arguments<E extends v.ObjectEntries> = v.StrictObjectSchema<E, undefined>;
 
 const MOST_BYTES = 60;
 
 /** The JSON Schema that clients see, and a check that reports only the first mistake, in a few words. */
-export function describeInput<E extends Entries>(
+export function describeInput<E extends v.ObjectEntries>(
   schema: Arguments<E>,
 ): StandardJsonSchema<v.InferInput<Arguments<E>>, v.InferOutput<Arguments<E>>> {
   const { '~standard': standard } = toStandardJsonSchema(schema);
@@ -29,8 +28,8 @@ function explain(issue: v.BaseIssue<unknown>, known: readonly string[]): string 
   const named = `"${shorten(path)}"`;
   if (issue.expected === 'never') return `there is no argument ${named}; there are ${known.join(', ')}`;
   if (issue.received === 'undefined') return `${named} is missing`;
-  const wanted =
-    WANTED.get(issue.type) ?? `${issue.expected ?? 'something else'}${UNITS.get(issue.type) ?? ''}`;
+  const unit = issue.type === 'min_length' || issue.type === 'max_length' ? ' long' : '';
+  const wanted = WANTED.get(issue.type) ?? `${issue.expected ?? 'something else'}${unit}`;
   return `${named} must be ${wanted}, not ${shorten(issue.received)}`;
 }
 
@@ -39,11 +38,6 @@ const WANTED: ReadonlyMap<string, string> = new Map([
   ['string', 'a text'],
   ['number', 'a number'],
   ['boolean', 'true or false'],
-]);
-
-const UNITS: ReadonlyMap<string, string> = new Map([
-  ['min_length', ' long'],
-  ['max_length', ' long'],
 ]);
 
 function shorten(text: string): string {

@@ -1,6 +1,5 @@
 import type { FoundSession } from '../../agents/agent.ts';
 import { findSessions } from '../../agents/find-session.ts';
-
 import { listOpenSessions } from '../../app/automation/session-state.ts';
 import { findStore, listRunningSessions } from '../../app/context.ts';
 import { listAncestors } from '../../platform/process-identity.ts';

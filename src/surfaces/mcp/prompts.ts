@@ -1,4 +1,4 @@
-import type { GetPromptResult, McpServer } from '@modelcontextprotocol/server';
+import type { GetPromptResult } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { redactInput } from '../../app/context.ts';
@@ -7,12 +7,11 @@ import type { Connection } from './connection.ts';
 import { DEFAULT_TOKENS, text } from './input.ts';
 import { briefHere } from './tools/resume.ts';
 
-const Goal = v.strictObject({
-  goal: v.optional(text('What the next session will do.')),
-});
+const Goal = v.strictObject({ goal: v.optional(text('What the next session will do.')) });
 
 /** The entries in the agent's menu of prompts. */
-export function registerPrompts(server: McpServer, connection: Connection): void {
+export function registerPrompts(connection: Connection): void {
+  const { server } = connection;
   server.registerPrompt(
     'hand_over',
     {
@@ -43,8 +42,7 @@ export function registerPrompts(server: McpServer, connection: Connection): void
 }
 
 async function describeGoal(call: Call, lead: string, goal: string | undefined): Promise<string> {
-  if (goal === undefined) return '';
-  return `${lead} ${await redactInput(call, goal)}`;
+  return goal === undefined ? '' : `${lead} ${await redactInput(call, goal)}`;
 }
 
 function say(...texts: readonly string[]): GetPromptResult {

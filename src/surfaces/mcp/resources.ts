@@ -1,9 +1,4 @@
-import {
-  type McpServer,
-  type ReadResourceResult,
-  ResourceTemplate,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import { ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server';
 import { findStore, withCatalog } from '../../app/context.ts';
 import { takeRows } from '../../store/catalog.ts';
 import { type Call, serveCall } from './call.ts';
@@ -37,7 +32,8 @@ const CURRENT_BRIEF = 'handover://brief';
 const MARKDOWN = 'text/markdown';
 
 /** The brief of this project, and each handover as a brief. */
-export function registerResources(server: McpServer, connection: Connection): void {
+export function registerResources(connection: Connection): void {
+  const { server } = connection;
   server.registerResource(
     'brief',
     CURRENT_BRIEF,
@@ -46,15 +42,13 @@ export function registerResources(server: McpServer, connection: Connection): vo
       description: 'What the last session in this project handed over, and what changed since.',
       mimeType: MARKDOWN,
     },
-    (_uri, context) => read({ connection, context, uri: CURRENT_BRIEF }, (call) => readCurrent(call)),
+    (_uri, context) => read({ connection, context, uri: CURRENT_BRIEF }, readCurrent),
   );
   server.registerResource(
     'handover',
     new ResourceTemplate('handover://handover/{id}', {
       list: (context) =>
-        serveCall({ connection, context }, async (call) => ({
-          resources: await listHandovers(call),
-        })),
+        serveCall({ connection, context }, async (call) => ({ resources: await listHandovers(call) })),
     }),
     { title: 'A handover', description: 'One handover as a brief, by its id.', mimeType: MARKDOWN },
     (uri, { id }, context) =>
@@ -62,17 +56,11 @@ export function registerResources(server: McpServer, connection: Connection): vo
   );
 }
 
-interface Reading {
-  connection: Connection;
-  context: ServerContext;
-  uri: string;
-}
-
-async function read(
-  { connection, context, uri }: Reading,
+function read(
+  { uri, ...request }: { connection: Connection; context: ServerContext; uri: string },
   print: (call: Call) => Promise<string>,
-): Promise<ReadResourceResult> {
-  return await serveCall({ connection, context }, async (call) => ({
+) {
+  return serveCall(request, async (call) => ({
     contents: [{ uri, mimeType: MARKDOWN, text: await print(call) }],
   }));
 }

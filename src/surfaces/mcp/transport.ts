@@ -1,11 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import { deserializeMessage, type JSONRPCMessage, type Transport } from '@modelcontextprotocol/server';
 
-interface LineStreams {
-  input: Readable;
-  output: Writable;
-}
-
 /** Longer lines are not held in memory. The limits of the tools are far lower. */
 const MAX_LINE_BYTES = 32 * 1024 * 1024;
 /** How much is kept of the start and the end of a line that is too long, to find the id of the request. */
@@ -26,7 +21,8 @@ export class LineTransport implements Transport {
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
 
-  readonly #streams: LineStreams;
+  readonly #input: Readable;
+  readonly #output: Writable;
   #pending: Buffer[] = [];
   #bytes = 0;
   /** The end of a line that is too long to be held. */
@@ -35,17 +31,16 @@ export class LineTransport implements Transport {
   #hasEnded = false;
   readonly #unanswered = new Set<string | number>();
 
-  constructor(streams: LineStreams) {
-    this.#streams = streams;
+  constructor(input: Readable, output: Writable) {
+    this.#input = input;
+    this.#output = output;
   }
 
   async start(): Promise<void> {
-    const { input, output } = this.#streams;
-    input.on('data', (chunk: Buffer) => this.#take(chunk));
-    input.on('end', () => this.#end());
-    input.on('close', () => this.#end());
-    input.on('error', (error) => this.#fail(error));
-    output.on('error', (error) => this.#fail(error));
+    this.#input.on('data', (chunk: Buffer) => this.#take(chunk));
+    this.#input.on('end', () => this.#end());
+    this.#input.on('close', () => this.#end());
+    for (const stream of [this.#input, this.#output]) stream.on('error', (error) => this.#fail(error));
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
@@ -56,9 +51,9 @@ export class LineTransport implements Transport {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#streams.input.pause();
-    this.#streams.input.removeAllListeners('data');
-    this.#streams.input.destroy();
+    this.#input.pause();
+    this.#input.removeAllListeners('data');
+    this.#input.destroy();
     this.onclose?.();
   }
 
@@ -84,7 +79,7 @@ export class LineTransport implements Transport {
     if (this.#isClosed) return Promise.resolve();
     return new Promise((resolve) => {
       // When the reader is gone, the stream emits an error.
-      this.#streams.output.write(`${JSON.stringify(message)}\n`, () => resolve());
+      this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
     });
   }
 

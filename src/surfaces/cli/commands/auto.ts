@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
 import { isPublishingConfigured, publishProject } from '../../../exchange/publish/publish-project.ts';
@@ -10,9 +9,8 @@ import { requireFolder } from '../../../platform/folders.ts';
 import { acquireLock } from '../../../platform/lock.ts';
 import type { Machine } from '../../../platform/machine.ts';
 import { ensureLockFolder, ensureProjectFolder, PROJECT_SETTINGS } from '../../../platform/project-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { apiKeyFlag, type FlagValues, folderPositional, json, modeFlag, text } from '../flags.ts';
+import { apiKeyFlag, command, type FlagValues, folderPositional, json, modeFlag, text } from '../flags.ts';
 import { assertNoApiKey } from './push.ts';
 
 const flags = {
@@ -22,11 +20,7 @@ const flags = {
   json,
 };
 
-export const auto = buildCommand({
-  func: runAuto,
-  parameters: { positional: folderPositional, flags },
-  docs: { brief: BRIEFS.auto },
-});
+export const auto = command('auto', runAuto, { positional: folderPositional, flags });
 
 /** Silent unless something is wrong, since it is started by a clock. */
 async function runAuto(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
@@ -53,9 +47,7 @@ async function runAuto(this: CliContext, values: FlagValues<typeof flags>, folde
 
 async function publish(root: string, named: { name?: string }, machine: Machine) {
   assertNotPaused(machine, root);
-  const { outcome, destination, commit } = await publishProject(
-    { folder: root, memory: findMemoryDir(machine, root), ...named },
-    machine,
-  );
+  const request = { folder: root, memory: findMemoryDir(machine, root), ...named };
+  const { outcome, destination, commit } = await publishProject(request, machine);
   return { outcome, destination, commit };
 }

@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import type { FoundSession } from '../../../agents/agent.ts';
 import { findSessions, inspectTranscript } from '../../../agents/find-session.ts';
 import { loadAgent } from '../../../agents/table.ts';
 import { previewSession, type SessionOfAgent, saveSession } from '../../../app/capture/save-session.ts';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
+import { notFoundError } from '../../../app/failure.ts';
 import { driftError, listDriftNotices, listJournalNotices } from '../../../app/notices.ts';
 import { requireAgent, requireReader } from '../../../app/parse.ts';
 import { HandoverError } from '../../../errors.ts';
@@ -18,9 +18,8 @@ import { readHistory } from '../../../store/handovers.ts';
 import { readMarked } from '../../../store/marks.ts';
 import type { Store } from '../../../store/store.ts';
 import { budgetFlag, readBudget } from '../brief-flags.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { choice, conflictError, type FlagValues, text, toggle } from '../flags.ts';
+import { choice, command, conflictError, type FlagValues, text, toggle } from '../flags.ts';
 
 const flags = {
   agent: text('Only a session of this agent', 'name'),
@@ -36,11 +35,7 @@ const flags = {
 };
 type CaptureFlags = FlagValues<typeof flags>;
 
-export const capture = buildCommand({
-  func: runCapture,
-  parameters: { flags },
-  docs: { brief: BRIEFS.capture },
-});
+export const capture = command('capture', runCapture, { flags });
 
 async function runCapture(this: CliContext, values: CaptureFlags): Promise<void> {
   const reader = requireReader(values.target ?? 'generic');
@@ -53,10 +48,8 @@ async function runCapture(this: CliContext, values: CaptureFlags): Promise<void>
     : await saveSession(findStore(this), chosen, goal);
   if (captured.outcome === 'refused') throw driftError(chosen.session, captured.judgement);
   const { handover, outcome } = captured;
-  for (const notice of [
-    ...(outcome === 'kept' ? listJournalNotices(captured) : []),
-    ...listDriftNotices(chosen.agent.name, captured.judgement),
-  ])
+  const unwritten = outcome === 'kept' ? listJournalNotices(captured) : [];
+  for (const notice of [...unwritten, ...listDriftNotices(chosen.agent.name, captured.judgement)])
     this.notify(notice);
   const print = values.json ? 'json' : values.print;
   if (print === 'json') this.out.json(handover);
@@ -95,11 +88,8 @@ async function chooseSession({ machine }: CliContext, values: CaptureFlags): Pro
     ...(id === undefined ? { project: identifyProject('.', machine).id } : {}),
   });
   const session = id === undefined ? sessions[0] : pickById(sessions, id);
-  if (session === undefined) {
-    throw new HandoverError('HANDOVER_NOT_FOUND', 'no session was found', {
-      hint: 'See what there is: handover sessions',
-    });
-  }
+  if (session === undefined)
+    throw notFoundError('no session was found', 'See what there is: handover sessions');
   return { agent: await loadAgent(session.agent), session };
 }
 
@@ -107,14 +97,11 @@ function pickById(sessions: readonly FoundSession[], words: string): FoundSessio
   const matching = sessions.filter((session) => session.id.startsWith(words));
   const exact = matching.find((session) => session.id === words);
   if (exact !== undefined || matching.length < 2) return exact ?? matching[0];
-  throw new HandoverError(
-    'HANDOVER_ID_AMBIGUOUS',
-    `"${cleanLine(words)}" is the beginning of ${matching.length} session ids`,
-    {
-      hint: 'Type more of it; see them: handover sessions',
-      data: { candidates: matching.slice(0, 10).map((session) => session.id) },
-    },
-  );
+  const message = `"${cleanLine(words)}" is the beginning of ${matching.length} session ids`;
+  throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
+    hint: 'Type more of it; see them: handover sessions',
+    data: { candidates: matching.slice(0, 10).map((session) => session.id) },
+  });
 }
 
 function redactGoal(goal: string, { session }: SessionOfAgent, { machine }: CliContext): string {

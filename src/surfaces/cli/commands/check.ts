@@ -1,13 +1,11 @@
-import { buildCommand } from '@stricli/core';
 import { findCheckpoint } from '../../../app/runs/check.ts';
 import { Checkpoint, listPending } from '../../../memory/runs/checkpoint.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { checkpointFlag, type FlagValues, json } from '../flags.ts';
+import { checkpointFlag, command, type FlagValues, json } from '../flags.ts';
 
 const flags = { checkpoint: checkpointFlag, json };
 
-export const check = buildCommand({ func: runCheck, parameters: { flags }, docs: { brief: BRIEFS.check } });
+export const check = command('check', runCheck, { flags });
 
 /** The plain form was answered before the command line was loaded; this is for the others, and for failures. */
 function runCheck(this: CliContext, values: FlagValues<typeof flags>): void {

@@ -1,13 +1,11 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { type Compaction, compactMemory } from '../../../memory/compact.ts';
 import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { readRunConfig } from '../../../memory/runs/run-config.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { dryRun, type FlagValues, json, text } from '../flags.ts';
+import { command, dryRun, type FlagValues, json, text } from '../flags.ts';
 
 const flags = {
   month: text('Such as 2026-10; default: all past months', 'month'),
@@ -16,11 +14,7 @@ const flags = {
   json,
 };
 
-export const compact = buildCommand({
-  func: runCompact,
-  parameters: { flags },
-  docs: { brief: BRIEFS.compact },
-});
+export const compact = command('compact', runCompact, { flags });
 
 function runCompact(this: CliContext, values: FlagValues<typeof flags>): void {
   const { machine } = this;
@@ -29,10 +23,8 @@ function runCompact(this: CliContext, values: FlagValues<typeof flags>): void {
   if (!values.dryRun) assertNotPaused(machine, project);
   const root =
     memory === undefined ? readRunConfig(machine, project).memoryDir : resolve(machine.cwd, memory);
-  const done = compactMemory(
-    { root, machine },
-    { dryRun: values.dryRun, ...(month === undefined ? {} : { month }) },
-  );
+  const isDryRun = { dryRun: values.dryRun };
+  const done = compactMemory({ root, machine }, month === undefined ? isDryRun : { ...isDryRun, month });
   if (values.json) this.out.json({ memory: root, dry_run: values.dryRun, compacted: done });
   else print(this, done, values.dryRun);
 }

@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { findSessions } from '../../../agents/find-session.ts';
 import { findStore, withCatalog } from '../../../app/context.ts';
 import { dim, red } from '../../../app/describe/styled-text.ts';
@@ -8,16 +7,13 @@ import { readFreshness, readRetention } from '../../../handover/expiry.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { describePlace } from '../../../platform/project.ts';
 import { VERSION } from '../../../version.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, terminalFlag } from '../flags.ts';
+import { command, type FlagValues, json, terminalFlag } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = { terminal: terminalFlag, json };
 
-export const debug = buildCommand({ func: runDebug, parameters: { flags }, docs: { brief: BRIEFS.debug } });
-
-type Report = Awaited<ReturnType<typeof makeReport>>;
+export const debug = command('debug', runDebug, { flags });
 
 /** Exit status 65 when damaged files are in the way; `doctor` says more about them. */
 async function runDebug(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
@@ -71,17 +67,15 @@ function describeCandidate({ handover, status, restorability }: RestoreCandidate
   };
 }
 
-function print(out: Output, report: Report): void {
+function print(out: Output, report: Awaited<ReturnType<typeof makeReport>>): void {
   const { newest, sessions } = report;
   out.line(dim('version  '), report.version);
   out.line(dim('store    '), report.store);
   out.line(dim('project  '), `${report.project.name} (${report.project.id})`);
   out.line(dim('folder   '), report.root);
   out.line(dim('terminal '), report.terminal ?? 'any');
-  out.line(
-    dim('periods  '),
-    `restorable for ${report.freshness_minutes} minutes, kept for at least ${report.retention_days} days`,
-  );
+  const { freshness_minutes: minutes, retention_days: days } = report;
+  out.line(dim('periods  '), `restorable for ${minutes} minutes, kept for at least ${days} days`);
   out.line(
     dim('sessions '),
     sessions.newest === null
@@ -91,10 +85,8 @@ function print(out: Output, report: Report): void {
   if (newest === null) out.line(dim('newest   '), 'no handover of this worktree');
   else {
     out.line(dim('newest   '), `${newest.id}, ${newest.created_at}, ${newest.status}`);
-    out.line(
-      dim('restore  '),
-      newest.restores ? 'would restore it' : `would not restore it: ${newest.reason}`,
-    );
+    const { restores, reason } = newest;
+    out.line(dim('restore  '), restores ? 'would restore it' : `would not restore it: ${reason}`);
   }
   for (const path of report.damaged) out.line(red('damaged  '), path);
 }

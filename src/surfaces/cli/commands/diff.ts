@@ -1,8 +1,7 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { bold, dim, type Part } from '../../../app/describe/styled-text.ts';
+import { notFoundError } from '../../../app/failure.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
-import { HandoverError } from '../../../errors.ts';
 import {
   type Change,
   diffHandovers,
@@ -15,23 +14,18 @@ import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord, revealControls } from '../../../model/text.ts';
 import { requireHandover } from '../../../store/find-handover.ts';
 import { hasHandover } from '../../../store/handovers.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, optionalArgument, toggle, tuple } from '../flags.ts';
+import { command, type FlagValues, json, optionalArgument, toggle, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = { all: toggle('All lines, also of unchanged facts'), json };
 
-export const diff = buildCommand({
-  func: runDiff,
-  parameters: {
-    positional: tuple(
-      optionalArgument('An id, the beginning of one, or latest; alone, compared with its predecessor', 'id'),
-      optionalArgument('The handover to compare it with', 'other'),
-    ),
-    flags,
-  },
-  docs: { brief: BRIEFS.diff },
+export const diff = command('diff', runDiff, {
+  positional: tuple(
+    optionalArgument('An id, the beginning of one, or latest; alone, compared with its predecessor', 'id'),
+    optionalArgument('The handover to compare it with', 'other'),
+  ),
+  flags,
 });
 
 async function runDiff(
@@ -61,15 +55,10 @@ function requirePrevious(context: CliContext, { id, previous }: Handover): Hando
   if (previous !== null && hasHandover(store, previous)) return requireHandover(store, previous);
   const what =
     previous === null ? `${id} has no predecessor` : `${previous}, the predecessor of ${id}, was deleted`;
-  throw new HandoverError('HANDOVER_NOT_FOUND', what, {
-    hint: 'Name two: handover diff ID OTHER; see what there is: handover list',
-  });
+  throw notFoundError(what, 'Name two: handover diff ID OTHER; see what there is: handover list');
 }
 
-interface Compared {
-  diff: HandoverDiff;
-  all: boolean;
-}
+type Compared = { diff: HandoverDiff; all: boolean };
 
 function toJson(first: Handover, second: Handover, { diff, all }: Compared): unknown {
   const { relation, added, carried, changed, resolved, superseded, dropped, git } = diff;
@@ -92,14 +81,8 @@ function toJson(first: Handover, second: Handover, { diff, all }: Compared): unk
   };
 }
 
-function describe({ id, created_at, session, project, title }: Handover): unknown {
-  return {
-    id,
-    created_at,
-    agent: session.agent,
-    project: { id: project.id, name: project.name },
-    title,
-  };
+function describe({ id, created_at, session: { agent }, project, title }: Handover): unknown {
+  return { id, created_at, agent, project: { id: project.id, name: project.name }, title };
 }
 
 function outline({ id, kind, status, text }: Fact): object {
@@ -123,21 +106,18 @@ function printDiff(out: Output, first: Handover, second: Handover, { diff, all }
     out.line(dim('branch   '), showChange(diff.git.branch, 'none'));
     out.line(dim('head     '), showChange(diff.git.head, 'no commit'));
   }
-  out.line(dim('facts    '), countFacts(diff));
-  const most = all ? Number.POSITIVE_INFINITY : MOST_LINES;
-  for (const [heading, lines] of listSections(diff, all)) printSection(out, heading, { lines, most });
-}
-
-function countFacts(diff: HandoverDiff): string {
   const { added, carried, changed, resolved, superseded, dropped } = diff;
-  return [
-    `${added.length} new`,
-    `${carried.length} carried`,
-    `${changed.length} changed`,
-    `${resolved.length} resolved`,
-    `${superseded.length} superseded`,
-    `${dropped.length} dropped`,
-  ].join(', ');
+  const counted = { new: added, carried, changed, resolved, superseded, dropped };
+  const counts = Object.entries(counted).map(([name, { length }]) => `${length} ${name}`);
+  out.line(dim('facts    '), counts.join(', '));
+  const most = all ? Number.POSITIVE_INFINITY : MOST_LINES;
+  for (const [heading, lines] of listSections(diff, all)) {
+    if (lines.length === 0) continue;
+    out.line();
+    out.line(bold(heading));
+    for (const line of lines.slice(0, most)) out.line(...line);
+    if (lines.length > most) out.line(dim(`  and ${lines.length - most} more; show all: --all`));
+  }
 }
 
 function showChange({ before, after }: Change<string | null>, none: string): string {
@@ -151,20 +131,18 @@ function listSections(diff: HandoverDiff, all: boolean): [heading: string, lines
   const byKind = <T>(items: readonly T[], factOf: (item: T) => Fact): T[] =>
     [...items].sort((a, b) => FACT_KINDS.indexOf(factOf(a).kind) - FACT_KINDS.indexOf(factOf(b).kind));
   const itself = (fact: Fact): Fact => fact;
-  const parted = ({ fact }: Parting): Fact => fact;
+  const listParted = (partings: readonly (Parting & { by?: Fact | null })[]): Part[][] =>
+    byKind(partings, ({ fact }) => fact).map(({ fact, reason, by = null }) => [
+      '- ',
+      ...showFact(fact, reason),
+      ...(by === null ? [] : [`\n${INDENT}-> ${shorten(by)}`]),
+    ]);
   return [
     ['new', byKind(diff.added, itself).map((fact) => ['+ ', ...showFact(fact)])],
     ['changed', byKind(diff.changed, ({ before }) => before).map((change) => ['~ ', ...showChanged(change)])],
-    ['resolved', byKind(diff.resolved, parted).map(({ fact, reason }) => ['- ', ...showFact(fact, reason)])],
-    [
-      'superseded',
-      byKind(diff.superseded, parted).map(({ fact, reason, by }) => [
-        '- ',
-        ...showFact(fact, reason),
-        ...(by === null ? [] : [`\n${INDENT}-> ${shorten(by)}`]),
-      ]),
-    ],
-    ['dropped', byKind(diff.dropped, parted).map(({ fact, reason }) => ['- ', ...showFact(fact, reason)])],
+    ['resolved', listParted(diff.resolved)],
+    ['superseded', listParted(diff.superseded)],
+    ['dropped', listParted(diff.dropped)],
     ['carried', all ? byKind(diff.carried, itself).map((fact) => ['  ', ...showFact(fact)]) : []],
     [
       'changed files (git)',
@@ -174,18 +152,6 @@ function listSections(diff: HandoverDiff, all: boolean): [heading: string, lines
       ],
     ],
   ];
-}
-
-function printSection(
-  out: Output,
-  heading: string,
-  { lines, most }: { lines: readonly Part[][]; most: number },
-): void {
-  if (lines.length === 0) return;
-  out.line();
-  out.line(bold(heading));
-  for (const line of lines.slice(0, most)) out.line(...line);
-  if (lines.length > most) out.line(dim(`  and ${lines.length - most} more; show all: --all`));
 }
 
 const KIND_WIDTH = 11;

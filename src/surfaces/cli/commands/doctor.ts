@@ -1,20 +1,13 @@
-import { buildCommand } from '@stricli/core';
-import { bold, dim, green, red, type StyledText, yellow } from '../../../app/describe/styled-text.ts';
+import { bold, dim, green, red, yellow } from '../../../app/describe/styled-text.ts';
 import { type Diagnosis, diagnose } from '../../../app/doctor.ts';
 import { EXIT } from '../../../errors.ts';
-import type { Level } from '../../../store/doctor/check-files.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, toggle } from '../flags.ts';
+import { command, type FlagValues, json, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = { fix: toggle('Repair what can be repaired safely'), json };
 
-export const doctor = buildCommand({
-  func: runDoctor,
-  parameters: { flags },
-  docs: { brief: BRIEFS.doctor },
-});
+export const doctor = command('doctor', runDoctor, { flags });
 
 /** Exit status 65 while something is damaged and not repaired. */
 async function runDoctor(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
@@ -32,7 +25,7 @@ function toJson({ examined, findings }: Diagnosis): unknown {
   };
 }
 
-const LOOKS: Record<Level, (text: string) => StyledText> = { damage: red, warning: yellow, notice: dim };
+const LOOKS = { damage: red, warning: yellow, notice: dim } as const;
 
 function print(out: Output, { examined, findings }: Diagnosis): void {
   const { root, handovers, intact, journalEntries, sqlite, transcripts } = examined;

@@ -1,14 +1,12 @@
-import { buildCommand } from '@stricli/core';
 import { askErrors, type ErrorsAnswer, type PastError } from '../../../app/ask/errors.ts';
 import { findStore, redactInput } from '../../../app/context.ts';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { withFactSource } from '../../../app/search.ts';
 import { describeAge } from '../../../model/time.ts';
 import { readIntact } from '../../../store/handovers.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
-import { argument, readInputText, tuple } from '../flags.ts';
+import { argument, command, readInputText, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 import {
   openFact,
@@ -20,23 +18,17 @@ import {
   toScope,
 } from '../questions.ts';
 
-export const errors = buildCommand({
-  func: runErrors,
-  parameters: {
-    positional: tuple(argument('The text of an error, or a whole trace; - reads standard input', 'text')),
-    flags: questionFlags,
-  },
-  docs: { brief: BRIEFS.errors },
+export const errors = command('errors', runErrors, {
+  positional: tuple(argument('The text of an error, or a whole trace; - reads standard input', 'text')),
+  flags: questionFlags,
 });
 
 const SHOWN = 5;
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
 async function runErrors(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
-  const given =
-    words === '-'
-      ? readInputText(this, 'Give only the lines that say what went wrong.', MAX_INPUT_BYTES)
-      : words;
+  const hint = 'Give only the lines that say what went wrong.';
+  const given = words === '-' ? readInputText(this, hint, MAX_INPUT_BYTES) : words;
   const text = await redactInput(this, requireWords(given, 'the text of the error'));
   const store = findStore(this);
   const answer = await withFactSource(this, await toScope(flags, this), (source) =>
@@ -54,17 +46,13 @@ async function runErrors(this: CliContext, flags: QuestionFlags, words: string):
 function toJson({ lines, seen, hasMore }: ErrorsAnswer): unknown {
   return {
     lines,
-    seen: seen.map(({ remedy, ...one }) => ({
-      ...one,
-      remedy: remedy === null ? null : remedyToJson(remedy),
-      open: openFact(one.handover, one.fact),
-    })),
+    seen: seen.map(({ remedy, ...one }) => {
+      const { isLater, ...rest } = remedy ?? {};
+      const described = remedy === null ? null : { ...rest, in_later_session: isLater };
+      return { ...one, remedy: described, open: openFact(one.handover, one.fact) };
+    }),
     has_more: hasMore,
   };
-}
-
-function remedyToJson({ isLater, ...remedy }: NonNullable<PastError['remedy']>): unknown {
-  return { ...remedy, in_later_session: isLater };
 }
 
 function printAnswer({ out, err, machine }: CliContext, answer: ErrorsAnswer, flags: QuestionFlags): void {

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import {
   assertExportFile,
@@ -9,25 +8,18 @@ import {
   selectForExport,
   writeExport,
 } from '../../../app/export.ts';
+import { usageError } from '../../../app/failure.ts';
 import { parseDuration, parseMoment, requireKind, requireReader } from '../../../app/parse.ts';
 import { HandoverError } from '../../../errors.ts';
 import type { Lock } from '../../../exchange/bundle/age.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { writeFileDurably } from '../../../platform/durable-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { choice, conflictError, type FlagValues, text, textOr, texts, toggle } from '../flags.ts';
-import type { Output } from '../output.ts';
+import { choice, command, conflictError, type FlagValues, text, textOr, texts, toggle } from '../flags.ts';
 import { choosePassphrase, isPassphraseGiven, passphraseFlags } from '../passphrase.ts';
 
-const FORMATS = [
-  'bundle',
-  'markdown',
-  'json',
-  'session-handoff',
-  'v2',
-] as const satisfies readonly ExportFormat[];
+const FORMATS: readonly ExportFormat[] = ['bundle', 'markdown', 'json', 'session-handoff', 'v2'];
 
 const flags = {
   id: texts('An id, the beginning of one, or latest; default: the newest of this project', 'id'),
@@ -47,11 +39,7 @@ const flags = {
 };
 type ExportFlags = FlagValues<typeof flags>;
 
-export const exportCommand = buildCommand({
-  func: runExport,
-  parameters: { flags },
-  docs: { brief: BRIEFS.export },
-});
+export const exportCommand = command('export', runExport, { flags });
 
 async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
   assertFitting(values);
@@ -63,14 +51,10 @@ async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
   const sinceMs = since === undefined ? undefined : parseMoment(since, now, 'first');
   const handovers = await selectForExport(this, { ids, all, sinceMs, only, dryRun });
   const options = { format, reader: requireReader(values.target ?? 'generic'), sign, expiresAt };
-  if (dryRun) await showPreview(this, values, { handovers, options });
-  else await send(this, values, { handovers, options });
+  await (dryRun ? showPreview : send)(this, values, { handovers, options });
 }
 
-interface Export {
-  handovers: readonly Handover[];
-  options: Omit<ExportOptions, 'lock'>;
-}
+type Export = { handovers: readonly Handover[]; options: Omit<ExportOptions, 'lock'> };
 
 async function send(context: CliContext, values: ExportFlags, { handovers, options }: Export): Promise<void> {
   const lock = await chooseLock(context, values);
@@ -86,8 +70,10 @@ async function send(context: CliContext, values: ExportFlags, { handovers, optio
     const ids = handovers.map(({ id }) => id);
     if (values.json) {
       const about = { format, bytes: bytes.length, signed: sign, encrypted: lock !== null };
-      context.out.json({ output, ...about, handovers: ids, redactions: sumRedactions(handovers) });
-      return;
+      const redactions = handovers
+        .flatMap((each) => each.redactions)
+        .reduce((sum, { count }) => sum + count, 0);
+      return context.out.json({ output, ...about, handovers: ids, redactions });
     }
     const count = ids.length === 1 ? '1 handover' : `${ids.length} handovers`;
     context.out.line('exported ', bold(output), dim(`  (${count}, ${bytes.length} bytes)`));
@@ -142,13 +128,7 @@ function parseExpiry(words: string, now: number): string {
   const length = parseDuration(words);
   const time = length === null ? parseMoment(words, now, 'last') : now + length;
   if (time > now) return formatTimestamp(time);
-  throw new HandoverError('HANDOVER_USAGE', 'that time is over', {
-    hint: 'Give a time in the future, such as 7d.',
-  });
-}
-
-function sumRedactions(handovers: readonly Handover[]): number {
-  return handovers.flatMap(({ redactions }) => redactions).reduce((sum, { count }) => sum + count, 0);
+  throw usageError('that time is over', 'Give a time in the future, such as 7d.');
 }
 
 /** Standard output gets exactly what would leave, and nothing else. */
@@ -160,20 +140,13 @@ async function showPreview(
   const { out, err } = context;
   const { format, sign } = values;
   const encrypted = values.encryptTo !== undefined || isPassphraseGiven(values) || values.askPassphrase;
-  if (values.json) {
-    out.json({ dry_run: true, format, signed: sign, encrypted, handovers });
-    return;
-  }
+  if (values.json) return out.json({ dry_run: true, format, signed: sign, encrypted, handovers });
   out.block(await previewExport(context, handovers, options));
-  printSummary(err, handovers);
-  const how = `${sign ? 'signed' : 'not signed'}, ${encrypted ? 'encrypted' : 'readable by anybody'}`;
-  err.line(dim(`this would leave, ${how}; nothing was written`));
-}
-
-function printSummary(err: Output, handovers: readonly Handover[]): void {
   for (const { id, title, facts, redactions } of handovers) {
     const count = facts.length === 1 ? '1 fact' : `${facts.length} facts`;
     const secrets = redactions.map((redaction) => `${redaction.count} ${redaction.kind}`).join(', ');
     err.line(bold(id), `  ${title}`, dim(`  (${count}${secrets === '' ? '' : `; redacted: ${secrets}`})`));
   }
+  const how = `${sign ? 'signed' : 'not signed'}, ${encrypted ? 'encrypted' : 'readable by anybody'}`;
+  err.line(dim(`this would leave, ${how}; nothing was written`));
 }

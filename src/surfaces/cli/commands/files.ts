@@ -1,19 +1,14 @@
-import { buildCommand } from '@stricli/core';
 import { countFiles, type FileActivity } from '../../../app/ask/files.ts';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { withFactSource } from '../../../app/search.ts';
 import { describeAge } from '../../../model/time.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
+import { command } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { type QuestionFlags, questionFlags, suggestWider, toScope } from '../questions.ts';
 
-export const files = buildCommand({
-  func: runFiles,
-  parameters: { flags: questionFlags },
-  docs: { brief: BRIEFS.files },
-});
+export const files = command('files', runFiles, { flags: questionFlags });
 
 const ROWS_FOR_A_PERSON = 20;
 
@@ -24,10 +19,7 @@ async function runFiles(this: CliContext, flags: QuestionFlags): Promise<void> {
   );
   const limit = toLimit(flags, flags.json ? null : ROWS_FOR_A_PERSON);
   const shown = limit === null ? found : found.slice(0, limit);
-  if (flags.json) {
-    await out.jsonArray(shown);
-    return;
-  }
+  if (flags.json) return await out.jsonArray(shown);
   for (const file of shown) printFile(out, file, { now: machine.clock.now(), all: flags.all });
   if (found.length === 0) {
     out.line('no handover mentions files');

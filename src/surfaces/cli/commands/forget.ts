@@ -1,36 +1,28 @@
-import { buildCommand } from '@stricli/core';
 import { bold } from '../../../app/describe/styled-text.ts';
+import { usageError } from '../../../app/failure.ts';
 import { forgetHandovers, forgetSessionText } from '../../../app/forget.ts';
-import { HandoverError } from '../../../errors.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, repeated, text } from '../flags.ts';
+import { command, type FlagValues, json, repeated, text } from '../flags.ts';
 
 const flags = {
   session: text('Delete the stored text of this session, and do not read it again', 'id'),
   json,
 };
+type ForgetFlags = FlagValues<typeof flags>;
 
-export const forget = buildCommand({
-  func: runForget,
-  parameters: { positional: repeated('An id, or the beginning of one', 'id'), flags },
-  docs: { brief: BRIEFS.forget },
+export const forget = command('forget', runForget, {
+  positional: repeated('An id, or the beginning of one', 'id'),
+  flags,
 });
 
-async function runForget(
-  this: CliContext,
-  values: FlagValues<typeof flags>,
-  ...words: string[]
-): Promise<void> {
+async function runForget(this: CliContext, values: ForgetFlags, ...words: string[]): Promise<void> {
   const { out } = this;
   if (values.session !== undefined) {
     const session = await forgetSessionText(this, values.session);
     if (values.json) out.json({ forgotten_session: session });
     else out.line('forgot the text of session ', bold(session));
   } else if (words.length === 0)
-    throw new HandoverError('HANDOVER_USAGE', 'nothing was named', {
-      hint: 'Give the ids of handovers, or a session with --session.',
-    });
+    throw usageError('nothing was named', 'Give the ids of handovers, or a session with --session.');
   if (words.length === 0) return;
   const forgotten = await forgetHandovers(this, words, (id) => {
     if (!values.json) out.line('forgot handover ', bold(id));

@@ -19,38 +19,33 @@ const statusFlags = {
 const uninstallFlags = { ...statusFlags, dryRun };
 const installFlags = { ...uninstallFlags, mcp: mcpFlag };
 
-const install = buildCommand({
-  func: runInstall,
-  parameters: { flags: installFlags },
-  docs: { brief: 'Add hooks and the MCP server to the settings of the agents on this machine' },
-});
-
-const uninstall = buildCommand({
-  func: runUninstall,
-  parameters: { flags: uninstallFlags },
-  docs: { brief: 'Remove the hooks and the MCP server, and nothing else' },
-});
-
-const status = buildCommand({
-  func: runStatus,
-  parameters: { flags: statusFlags },
-  docs: { brief: 'Show which agents are here and the state of their hooks' },
-});
-
 export const hooks = buildRouteMap({
-  routes: { install, uninstall, status },
+  routes: {
+    install: buildCommand({
+      func: runInstall,
+      parameters: { flags: installFlags },
+      docs: { brief: 'Add hooks and the MCP server to the settings of the agents on this machine' },
+    }),
+    uninstall: buildCommand({
+      func: runUninstall,
+      parameters: { flags: uninstallFlags },
+      docs: { brief: 'Remove the hooks and the MCP server, and nothing else' },
+    }),
+    status: buildCommand({
+      func: runStatus,
+      parameters: { flags: statusFlags },
+      docs: { brief: 'Show which agents are here and the state of their hooks' },
+    }),
+  },
   docs: { brief: BRIEFS.hooks },
 });
 
 function runInstall(this: CliContext, values: FlagValues<typeof installFlags>): void {
   const { scope, dryRun: isDryRun } = values;
-  const plan = planHooks(this, values.agent, {
-    scope,
-    project: findProject(this, scope),
-    withServer: values.mcp,
-  });
+  const project = findProject(this, scope);
+  const plan = planHooks(this, values.agent, { scope, project, withServer: values.mcp });
   const changes = plan.install(isDryRun);
-  const next = plan.listReviews().map(({ sentence }) => sentence);
+  const next = plan.listReviews();
   const absent = plan.absent.map(({ agent }) => agent);
   if (values.json) {
     this.out.json({ scope, dry_run: isDryRun, changes, absent, next });
@@ -100,8 +95,8 @@ function printChanges(out: Output, changes: readonly HookChange[], isDryRun: boo
 
 function toJson(found: HookStatus): unknown {
   const { detection, trustStep: _, ...rest } = found;
-  const [review] = listHookReviews([found]);
-  return { ...rest, ...detection, next: review?.sentence ?? null };
+  const [next = null] = listHookReviews([found]);
+  return { ...rest, ...detection, next };
 }
 
 function printStatus(out: Output, found: HookStatus): void {
@@ -140,5 +135,5 @@ function nameNextStep(found: HookStatus): string | null {
   const isBroken = files.some(({ missing }) => missing.length > 0);
   if (isBroken || state === 'outdated' || state === 'partly' || server === 'outdated')
     return `handover hooks install --agent ${agent}`;
-  return listHookReviews([found])[0]?.sentence ?? null;
+  return listHookReviews([found])[0] ?? null;
 }

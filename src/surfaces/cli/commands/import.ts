@@ -1,20 +1,18 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
-import { bold, dim, green, type StyledText, yellow } from '../../../app/describe/styled-text.ts';
+import { bold, dim, green, yellow } from '../../../app/describe/styled-text.ts';
 import { HandoverError } from '../../../errors.ts';
 import { readIdentities } from '../../../exchange/bundle/age.ts';
 import { MAX_BUNDLE_BYTES } from '../../../exchange/bundle/archive.ts';
-import { type Import, type ImportedHandover, importBundle } from '../../../exchange/bundle/import-bundle.ts';
+import { type Import, importBundle } from '../../../exchange/bundle/import-bundle.ts';
 import { fingerprint, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
 import { readOwnKeys } from '../../../exchange/bundle/own-keys.ts';
 import { type SignerIdentity, trustKey, unknownSignerError } from '../../../exchange/bundle/trust-list.ts';
 import { readHead } from '../../../platform/external-file.ts';
 import { readDescriptor } from '../../../platform/streams.ts';
 import { prepareRedactors } from '../../../redact/open-redactor.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { choice, dryRun, type FlagValues, json, text, toggle } from '../flags.ts';
+import { choice, command, dryRun, type FlagValues, json, text, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { passphraseFlags, readPassphrase } from '../passphrase.ts';
 
@@ -35,11 +33,7 @@ const flags = {
 } as const;
 type ImportFlags = FlagValues<typeof flags>;
 
-export const importCommand = buildCommand({
-  func: runImport,
-  parameters: { flags },
-  docs: { brief: BRIEFS.import },
-});
+export const importCommand = command('import', runImport, { flags });
 
 async function runImport(this: CliContext, values: ImportFlags): Promise<void> {
   const bytes = readBundle(this, values.input);
@@ -77,11 +71,10 @@ function readBundle({ machine }: CliContext, input: string): Buffer {
   }
   const path = resolve(machine.cwd, input);
   const head = readHead(path, MAX_BUNDLE_BYTES);
-  if (head === null) {
+  if (head === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
       hint: 'Give the bundle with --input FILE, or - for standard input.',
     });
-  }
   if (head.size > MAX_BUNDLE_BYTES) throw tooLarge();
   return head.bytes;
 }
@@ -100,11 +93,10 @@ function findIdentities({ machine }: CliContext, file: string | undefined): stri
     return own === null ? [] : [own.identity];
   }
   const head = readHead(resolve(machine.cwd, file), MAX_IDENTITY_BYTES);
-  if (head === null) {
+  if (head === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${resolve(machine.cwd, file)}`, {
       hint: 'Give the file that age-keygen wrote, with --identity FILE',
     });
-  }
   const identities = readIdentities(head.bytes.toString('utf8'));
   if (identities.length > 0) return identities;
   throw new HandoverError('HANDOVER_KEY_MISSING', 'there is no age identity in that file', {
@@ -129,8 +121,7 @@ async function confirmSigner(
     err.line(dim('fingerprint '), fingerprint(signer.key));
     const { askYesNo } = await import('../prompts.ts');
     const question = 'Did the sender tell you this fingerprint? Trust this key from now on?';
-    const agreed = await askYesNo(question, false);
-    if (!agreed) throw unknownSignerError(signer);
+    if (!(await askYesNo(question, false))) throw unknownSignerError(signer);
   }
   if (!values.dryRun) trustKey(machine, signer.key, signer.name);
 }
@@ -144,29 +135,18 @@ function warnUnsigned({ err }: CliContext, { missing }: Import): void {
   err.line('  Anybody can have written or changed every word on the way. It is marked as unsigned.');
 }
 
-interface Wording {
-  done: string;
-  planned: string;
-  style: (text: string) => StyledText;
-}
-
-const WORDINGS: Record<ImportedHandover['outcome'], Wording> = {
+const WORDINGS = {
   imported: { done: 'imported', planned: 'would be imported', style: green },
   replaced: { done: 'replaced', planned: 'would replace yours', style: yellow },
   skipped: { done: 'skipped', planned: 'would be skipped', style: dim },
   present: { done: 'already here', planned: 'is already here', style: dim },
-};
+} as const;
 
 function print(out: Output, { signer, handovers }: Import, isDryRun: boolean): void {
   for (const { id, title, facts, outcome } of handovers) {
     const { done, planned, style } = WORDINGS[outcome];
-    out.line(
-      style(isDryRun ? planned : done),
-      '  ',
-      bold(id),
-      `  ${title}`,
-      dim(`  (${facts === 1 ? '1 fact' : `${facts} facts`})`),
-    );
+    const count = facts === 1 ? '1 fact' : `${facts} facts`;
+    out.line(style(isDryRun ? planned : done), '  ', bold(id), `  ${title}`, dim(`  (${count})`));
   }
   out.line(dim(signer === null ? 'not signed' : `signed by ${signer.name}, key ${signer.key}`));
   const [first] = handovers;

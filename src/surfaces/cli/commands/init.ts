@@ -1,15 +1,14 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { bold, dim, green } from '../../../app/describe/styled-text.ts';
 import { type InitPart, proposeFiles, proposeHooks } from '../../../app/init.ts';
 import { EXIT, HandoverError } from '../../../errors.ts';
 import { removeBlocks } from '../../../memory/agent-files.ts';
 import { pathExists, requireFolder } from '../../../platform/folders.ts';
 import { ensureProjectFolder, removeEmptyFolder } from '../../../platform/project-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import {
   agentsFlag,
+  command,
   dryRun,
   enabled,
   type FlagValues,
@@ -19,7 +18,6 @@ import {
   text,
   toggle,
 } from '../flags.ts';
-import type { Output } from '../output.ts';
 
 const flags = {
   agent: agentsFlag,
@@ -35,18 +33,11 @@ const flags = {
 };
 type InitFlags = FlagValues<typeof flags>;
 
-export const init = buildCommand({
-  func: runInit,
-  parameters: { positional: folderPositional, flags, aliases: { y: 'yes' } },
-  docs: { brief: BRIEFS.init },
-});
+export const init = command('init', runInit, { positional: folderPositional, flags, aliases: { y: 'yes' } });
 
 async function runInit(this: CliContext, values: InitFlags, folder = '.'): Promise<void> {
   const path = resolve(this.machine.cwd, folder);
-  if (values.remove) {
-    printRemoved(this, requireFolder(path), values.json);
-    return;
-  }
+  if (values.remove) return printRemoved(this, requireFolder(path), values.json);
   const isNew = values.files && !values.dryRun && !pathExists(path);
   if (isNew) ensureProjectFolder(path);
   try {
@@ -64,7 +55,7 @@ async function setUp(context: CliContext, values: InitFlags, folder: string): Pr
     ...(values.hooks ? [proposeHooks(context, values.agent, values.mcp)] : []),
   ];
   const open = parts.filter(({ proposals }) => proposals.length > 0);
-  if (!values.json) printProposals(out, parts);
+  if (!values.json) printProposals(context, parts);
   const isInside = !open.some(({ isOutside }) => isOutside);
   const goesOn = open.length > 0 && !values.dryRun && (values.yes || isInside || (await ask(context)));
   const next = goesOn ? open.flatMap((part) => part.apply()) : [];
@@ -78,17 +69,16 @@ async function setUp(context: CliContext, values: InitFlags, folder: string): Pr
 }
 
 async function ask(context: CliContext): Promise<boolean> {
-  if (!context.interactive) {
+  if (!context.interactive)
     throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to ask in; nothing was done', {
       hint: 'To do all of it: handover init --yes. To do a part: add --agent NAME, --no-hooks or --no-files.',
     });
-  }
   const { askYesNo } = await import('../prompts.ts');
   if (await askYesNo('Do this?', true)) return true;
   throw new HandoverError('HANDOVER_CANCELLED', 'nothing was done');
 }
 
-function printProposals(out: Output, parts: readonly InitPart[]): void {
+function printProposals({ out }: CliContext, parts: readonly InitPart[]): void {
   for (const { proposals, notes } of parts) {
     for (const proposal of proposals) out.line(green('to do: '), proposal);
     for (const note of notes) out.line(dim('note: '), note);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { buildCommand } from '@stricli/core';
 import { bold, dim, green, red, yellow } from '../../../app/describe/styled-text.ts';
+import { usageError } from '../../../app/failure.ts';
 import { HandoverError } from '../../../errors.ts';
 import { toRecipient } from '../../../exchange/bundle/age.ts';
 import { fingerprint, formatPublicKey, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
@@ -42,19 +43,9 @@ export const keys = buildCommand<KeysFlags, [KeyAction, string?], CliContext>({
 });
 
 async function runKeys(this: CliContext, values: KeysFlags, action: KeyAction, word?: string): Promise<void> {
-  await ACTIONS[action](this, values, word);
+  const actions = { generate, list, trust, revoke, export: exportKeys };
+  await actions[action](this, values, word);
 }
-
-const ACTIONS: Record<
-  KeyAction,
-  (context: CliContext, values: KeysFlags, word?: string) => void | Promise<void>
-> = {
-  generate,
-  list,
-  trust,
-  revoke,
-  export: exportKeys,
-};
 
 async function generate(context: CliContext, values: KeysFlags): Promise<void> {
   const { machine, out } = context;
@@ -70,19 +61,12 @@ async function generate(context: CliContext, values: KeysFlags): Promise<void> {
 async function list({ machine, out }: CliContext, values: KeysFlags): Promise<void> {
   const own = readOwnKeys(machine);
   const trusted = readTrustList(machine);
-  if (values.json) {
-    out.json({
+  if (values.json)
+    return out.json({
       own: own === null ? null : await describeOwn(own),
       trust_list: findTrustList(machine),
-      keys: trusted.map(({ name, state, key }) => ({
-        name,
-        state,
-        fingerprint: fingerprint(key),
-        public_key: formatPublicKey(key),
-      })),
+      keys: trusted.map(({ name, state, key }) => ({ name, state, ...describeKey(key) })),
     });
-    return;
-  }
   out.line(own === null ? 'you have no key; make one: handover keys generate' : `you sign as ${own.name}`);
   if (trusted.length === 0) out.line('no key is trusted yet');
   for (const { name, state, key } of trusted)
@@ -93,13 +77,9 @@ function trust({ machine, out }: CliContext, values: KeysFlags, word?: string): 
   const key = readPublicKey(readKeyText(requireWord(word, 'a public key, or its file'), machine.cwd));
   const known = readTrustList(machine).find((entry) => isSameKey(entry.key, key));
   const name = values.name ?? known?.name;
-  if (name === undefined) {
-    throw new HandoverError('HANDOVER_USAGE', 'whose key is it?', {
-      hint: 'Add --name, such as --name alice',
-    });
-  }
+  if (name === undefined) throw usageError('whose key is it?', 'Add --name, such as --name alice');
   trustKey(machine, key, name);
-  if (values.json) out.json({ name, fingerprint: fingerprint(key), public_key: formatPublicKey(key) });
+  if (values.json) out.json({ name, ...describeKey(key) });
   else out.line('bundles of ', bold(name), ` are trusted from now on: ${fingerprint(key)}`);
 }
 
@@ -117,7 +97,11 @@ async function exportKeys(context: CliContext, values: KeysFlags): Promise<void>
   else await printOwn(context, own);
 }
 
-async function describeOwn({ name, secret, identity }: OwnKeys): Promise<Record<string, string>> {
+function describeKey(key: Parameters<typeof fingerprint>[0]) {
+  return { fingerprint: fingerprint(key), public_key: formatPublicKey(key) };
+}
+
+async function describeOwn({ name, secret, identity }: OwnKeys) {
   return {
     name,
     public_key: formatPublicKey(secret),
@@ -127,7 +111,7 @@ async function describeOwn({ name, secret, identity }: OwnKeys): Promise<Record<
 }
 
 async function printOwn({ out }: CliContext, own: OwnKeys): Promise<void> {
-  const { public_key = '', recipient = '' } = await describeOwn(own);
+  const { public_key, recipient } = await describeOwn(own);
   out.line(dim('fingerprint: '), fingerprint(own.secret));
   out.line(dim('others trust it with: '), `handover keys trust ${public_key} --name "${own.name}"`);
   out.line(dim('others encrypt to you with: '), `handover export --encrypt-to ${recipient}`);

@@ -1,14 +1,12 @@
-import { buildCommand } from '@stricli/core';
 import { findStore, withCatalog } from '../../../app/context.ts';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { describeAge } from '../../../model/time.ts';
 import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
 import type { StatusEntry } from '../../../store/status.ts';
 import type { Store } from '../../../store/store.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { filterFlags, toFilter, toLimit } from '../filters.ts';
-import { conflictError, type FlagValues, json, terminalFlag, toggle } from '../flags.ts';
+import { command, conflictError, type FlagValues, json, terminalFlag, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = {
@@ -19,7 +17,7 @@ const flags = {
   json,
 };
 
-export const list = buildCommand({ func: runList, parameters: { flags }, docs: { brief: BRIEFS.list } });
+export const list = command('list', runList, { flags });
 
 const ROWS_FOR_A_PERSON = 20;
 

@@ -1,12 +1,10 @@
-import { buildCommand, type Command } from '@stricli/core';
 import { detectAgent } from '../../../app/context.ts';
 import { bold } from '../../../app/describe/styled-text.ts';
 import { markNamed } from '../../../app/mark.ts';
 import type { Mark } from '../../../handover/marks.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { argument, type FlagValues, json, text, tuple } from '../flags.ts';
+import { argument, command, type FlagValues, json, text, tuple } from '../flags.ts';
 
 const positional = tuple(argument('The id of a fact, the beginning of one, or its words', 'fact'));
 const flags = {
@@ -16,22 +14,14 @@ const flags = {
 };
 type MarkFlags = FlagValues<typeof flags>;
 
-export const pin = makeCommand('pinned', BRIEFS.pin);
-export const unpin = makeCommand('unpinned', BRIEFS.unpin);
-export const resolve = makeCommand('resolved', BRIEFS.resolve);
+export const pin = command('pin', makeRun('pinned'), { positional, flags });
+export const unpin = command('unpin', makeRun('unpinned'), { positional, flags });
+export const resolve = command('resolve', makeRun('resolved'), { positional, flags });
 
-export const refute = buildCommand<MarkFlags & { because: string }, [string], CliContext>({
-  func: makeRun('refuted'),
-  parameters: {
-    positional,
-    flags: { ...flags, because: { ...flags.because, optional: false, brief: 'Why it is wrong' } },
-  },
-  docs: { brief: BRIEFS.refute },
+export const refute = command<MarkFlags & { because: string }, [string]>('refute', makeRun('refuted'), {
+  positional,
+  flags: { ...flags, because: { ...flags.because, optional: false, brief: 'Why it is wrong' } },
 });
-
-function makeCommand(mark: Mark['mark'], brief: string): Command<CliContext> {
-  return buildCommand({ func: makeRun(mark), parameters: { positional, flags }, docs: { brief } });
-}
 
 function makeRun(mark: Mark['mark']) {
   return async function run(this: CliContext, values: MarkFlags, words: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
-import { bold, dim, green, red, type StyledText } from '../../../app/describe/styled-text.ts';
+import { bold, dim, green, red } from '../../../app/describe/styled-text.ts';
 import { EXIT, HandoverError } from '../../../errors.ts';
 import type { MigratedRecord } from '../../../exchange/legacy/import-record.ts';
 import {
@@ -12,9 +11,8 @@ import { findV2Files, isV2File, migrateV2 } from '../../../exchange/legacy/v2-fi
 import { adoptWorkspace } from '../../../exchange/legacy/workspace-files.ts';
 import { isFolder, pathExists, requireFolder } from '../../../platform/folders.ts';
 import { identifyProject } from '../../../platform/project.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { conflictError, dryRun, type FlagValues, json, text } from '../flags.ts';
+import { command, conflictError, dryRun, type FlagValues, json, text } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = {
@@ -26,11 +24,7 @@ const flags = {
 };
 type MigrateFlags = FlagValues<typeof flags>;
 
-export const migrate = buildCommand({
-  func: runMigrate,
-  parameters: { flags },
-  docs: { brief: BRIEFS.migrate },
-});
+export const migrate = command('migrate', runMigrate, { flags });
 
 function runMigrate(this: CliContext, values: MigrateFlags): void {
   if (values.workspace !== undefined) {
@@ -51,11 +45,7 @@ function runMigrate(this: CliContext, values: MigrateFlags): void {
 }
 
 /** What to import: a store of session-handoff, and envelopes of handoff V2. */
-interface Source {
-  from: string;
-  records: string | null;
-  envelopes: string[];
-}
+type Source = { from: string; records: string | null; envelopes: string[] };
 
 function findSource({ machine }: CliContext, { from, project = '.' }: MigrateFlags): Source {
   if (from !== undefined) return inspectSource(resolve(machine.cwd, from));
@@ -90,12 +80,7 @@ function adopt(context: CliContext, words: string, values: MigrateFlags): void {
   if (files.some(({ outcome }) => outcome === 'refused')) context.process.exitCode = EXIT.data;
 }
 
-const LOOKS: Record<MigratedRecord['outcome'], (text: string) => StyledText> = {
-  imported: green,
-  'would import': green,
-  present: dim,
-  refused: red,
-};
+const LOOKS = { imported: green, 'would import': green, present: dim, refused: red } as const;
 
 function print(out: Output, from: string, records: readonly MigratedRecord[]): void {
   for (const record of records) {

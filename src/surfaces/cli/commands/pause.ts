@@ -1,26 +1,16 @@
-import { buildCommand } from '@stricli/core';
 import type { Machine } from '../../../platform/machine.ts';
 import { clearPause, findPause, type PauseScope, setPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, text, toggle } from '../flags.ts';
+import { command, type FlagValues, json, text, toggle } from '../flags.ts';
 
 const flags = { everywhere: toggle('In all your projects, by ~/.agent_handover/PAUSE'), json };
 const pauseFlags = { why: text('The reason, shown to whoever is stopped'), ...flags };
 
-export const pause = buildCommand({
-  func: runPause,
-  parameters: { flags: pauseFlags },
-  docs: { brief: BRIEFS.pause },
-});
+export const pause = command('pause', runPause, { flags: pauseFlags });
 
-export const unpause = buildCommand({
-  func: runUnpause,
-  parameters: { flags },
-  docs: { brief: BRIEFS.unpause },
-});
+export const unpause = command('unpause', runUnpause, { flags });
 
 function runPause(this: CliContext, values: FlagValues<typeof pauseFlags>): void {
   const { machine } = this;

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { bold, dim, green, yellow } from '../../../app/describe/styled-text.ts';
 import { HandoverError } from '../../../errors.ts';
 import { API_KEY_VARIABLE } from '../../../exchange/publish/memory-vault.ts';
@@ -7,9 +6,17 @@ import { type PublishReport, publishProject } from '../../../exchange/publish/pu
 import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { findMemoryDir } from '../../../memory/runs/run-config.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { apiKeyFlag, type FlagValues, json, optionalArgument, text, toggle, tuple } from '../flags.ts';
+import {
+  apiKeyFlag,
+  command,
+  type FlagValues,
+  json,
+  optionalArgument,
+  text,
+  toggle,
+  tuple,
+} from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = {
@@ -19,13 +26,9 @@ const flags = {
   json,
 };
 
-export const push = buildCommand({
-  func: runPush,
-  parameters: {
-    positional: tuple(optionalArgument('The folder with HANDOFF.md; default: this project', 'dir')),
-    flags,
-  },
-  docs: { brief: BRIEFS.push },
+export const push = command('push', runPush, {
+  positional: tuple(optionalArgument('The folder with HANDOFF.md; default: this project', 'dir')),
+  flags,
 });
 
 async function runPush(this: CliContext, values: FlagValues<typeof flags>, folder?: string): Promise<void> {
@@ -34,15 +37,8 @@ async function runPush(this: CliContext, values: FlagValues<typeof flags>, folde
   assertNoApiKey(values.apiKey);
   const root = findProjectFolder(resolve(machine.cwd, folder ?? '.'));
   if (!dryRun) assertNotPaused(machine, root);
-  const report = await publishProject(
-    {
-      dryRun,
-      memory: findMemoryDir(machine, root),
-      ...(folder === undefined ? {} : { folder }),
-      ...(name === undefined ? {} : { name }),
-    },
-    machine,
-  );
+  const named = { ...(folder === undefined ? {} : { folder }), ...(name === undefined ? {} : { name }) };
+  const report = await publishProject({ dryRun, memory: findMemoryDir(machine, root), ...named }, machine);
   if (values.json) {
     const { leftOut, ...rest } = report;
     this.out.json({ ...rest, left_out: leftOut });
@@ -51,13 +47,10 @@ async function runPush(this: CliContext, values: FlagValues<typeof flags>, folde
 
 export function assertNoApiKey(key: string | undefined): void {
   if (key === undefined) return;
-  throw new HandoverError(
-    'HANDOVER_USAGE',
-    'a key is not accepted on the command line, where other users can see it',
-    {
-      hint: `Put it into ${API_KEY_VARIABLE}, or into a file that only you can read: token_file under [publish.memoryvault] in your config.toml.`,
-    },
-  );
+  const message = 'a key is not accepted on the command line, where other users can see it';
+  throw new HandoverError('HANDOVER_USAGE', message, {
+    hint: `Put it into ${API_KEY_VARIABLE}, or into a file that only you can read: token_file under [publish.memoryvault] in your config.toml.`,
+  });
 }
 
 const HEADLINES: Record<PublishReport['outcome'], string> = {

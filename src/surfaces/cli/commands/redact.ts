@@ -1,21 +1,15 @@
 import { resolve } from 'node:path';
-import { buildCommand } from '@stricli/core';
 import { readFileChunks, readInputChunks } from '../../../platform/streams.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import { redactBytes } from '../../../redact/redact-stream.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, optionalArgument, toggle, tuple } from '../flags.ts';
+import { command, type FlagValues, optionalArgument, toggle, tuple } from '../flags.ts';
 
 const flags = { json: toggle('Print JSON of what was found instead of the text') };
 
-export const redact = buildCommand({
-  func: runRedact,
-  parameters: {
-    positional: tuple(optionalArgument('The file; default, or -: standard input', 'file')),
-    flags,
-  },
-  docs: { brief: BRIEFS.redact },
+export const redact = command('redact', runRedact, {
+  positional: tuple(optionalArgument('The file; default, or -: standard input', 'file')),
+  flags,
 });
 
 async function runRedact(this: CliContext, { json }: FlagValues<typeof flags>, file?: string): Promise<void> {

@@ -1,17 +1,11 @@
-import { buildCommand } from '@stricli/core';
 import { restoreHere } from '../../../app/restore.ts';
 import { briefFlags, readBriefFlags } from '../brief-flags.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, terminalFlag } from '../flags.ts';
+import { command, type FlagValues, json, terminalFlag } from '../flags.ts';
 
 const flags = { terminal: terminalFlag, ...briefFlags, json };
 
-export const restore = buildCommand({
-  func: runRestore,
-  parameters: { flags },
-  docs: { brief: BRIEFS.restore },
-});
+export const restore = command('restore', runRestore, { flags });
 
 async function runRestore(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
   const { reader, options } = readBriefFlags(values);

@@ -1,36 +1,24 @@
-import { buildCommand } from '@stricli/core';
 import { listRunningSessions } from '../../../app/context.ts';
 import { nothingHereError, resumeHere } from '../../../app/resume.ts';
 import { countTokens } from '../../../handover/brief/compile.ts';
 import { briefFlags, readBriefFlags } from '../brief-flags.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, folderPositional, json } from '../flags.ts';
+import { command, type FlagValues, folderPositional, json } from '../flags.ts';
 
 const flags = { ...briefFlags, json };
 
-export const resume = buildCommand({
-  func: runResume,
-  parameters: { positional: folderPositional, flags },
-  docs: { brief: BRIEFS.resume },
-});
+export const resume = command('resume', runResume, { positional: folderPositional, flags });
 
 async function runResume(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
   const { reader, options } = readBriefFlags(values);
   const running = listRunningSessions(this.machine.env);
   const { place, found, caughtUp, text } = await resumeHere(this, { folder, reader, options, running });
   if (text === '') throw nothingHereError(place);
-  if (!values.json) {
-    this.out.block(text);
-    return;
-  }
+  if (!values.json) return this.out.block(text);
   const asked = { target: reader.agent, budget: options.budget };
   // The brief under our name for it, and under those of agent-handoff.
   const printed = { text, briefing: text, chars: text.length };
-  if (found === null) {
-    this.out.json({ id: null, ...asked, ...printed });
-    return;
-  }
+  if (found === null) return this.out.json({ id: null, ...asked, ...printed });
   const { ageMs, branch, head, files } = found.changes;
   this.out.json({
     id: found.handover.id,

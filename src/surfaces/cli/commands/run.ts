@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
 import { findCheckpoint } from '../../../app/runs/check.ts';
@@ -12,14 +11,14 @@ import {
 } from '../../../app/runs/steps.ts';
 import { HandoverError } from '../../../errors.ts';
 import { Checkpoint } from '../../../memory/runs/checkpoint.ts';
-import { type RunOutcome, runSteps, type StepEvent } from '../../../memory/runs/engine.ts';
+import { type RunOutcome, runSteps } from '../../../memory/runs/engine.ts';
 import { nameOfStep, readRunConfig } from '../../../memory/runs/run-config.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import {
   checkpointFlag,
+  command,
   conflictError,
   dryRun,
   type FlagValues,
@@ -28,7 +27,6 @@ import {
   text,
   toggle,
 } from '../flags.ts';
-import type { Output } from '../output.ts';
 
 const flags = {
   config: text(
@@ -46,7 +44,7 @@ const flags = {
 };
 type RunFlags = FlagValues<typeof flags>;
 
-export const run = buildCommand({ func: runRun, parameters: { flags }, docs: { brief: BRIEFS.run } });
+export const run = command('run', runRun, { flags });
 
 async function runRun(this: CliContext, values: RunFlags): Promise<void> {
   const { resume, restart } = values;
@@ -56,15 +54,9 @@ async function runRun(this: CliContext, values: RunFlags): Promise<void> {
   const config = readRunConfig(machine, root, values.config);
   const place: RunPlace = { store: findStore(this), root, config, push: !values.noPush };
   const checkpoint = new Checkpoint(chooseCheckpoint(this, values, config.checkpoint), machine);
-  if (values.dryRun) {
-    printPlan(this, values, { place, checkpoint });
-    return;
-  }
+  if (values.dryRun) return printPlan(this, values, { place, checkpoint });
   const isInterrupted = !restart && checkpoint.resumeCode() === 1;
-  if (resume && !isInterrupted) {
-    printNothing(this, values);
-    return;
-  }
+  if (resume && !isInterrupted) return printNothing(this, values);
   const inputs = await readInputs(this, values, place);
   if (!isInterrupted) await assertHasNote(place, inputs);
   const outcome = await runSteps({
@@ -75,7 +67,9 @@ async function runRun(this: CliContext, values: RunFlags): Promise<void> {
     inputs,
     findPause: () => findPause(machine, root, config.pauseFiles),
     onEvent: (event) => {
-      if (this.drawsProgress) drawStep(this.err, event);
+      if (!this.drawsProgress) return;
+      if (event.kind !== 'started') this.err.redraw(null);
+      else this.err.redraw(dim(`step ${event.position} of ${event.total}: ${event.step}`));
     },
   });
   if (outcome === null) printNothing(this, values);
@@ -106,16 +100,13 @@ async function readInputs(
     [STATE_INPUT, values.currentState],
   ] as const) {
     if (words === undefined) continue;
-    if (words.trim() === '') throw emptyInputError(input);
+    if (words.trim() === '')
+      throw new HandoverError('HANDOVER_USAGE', `the ${input.replace('_', ' ')} is empty`, {
+        hint: 'Give a text, or leave the flag out. Nothing was done.',
+      });
     inputs.set(input, await redactInput(place, words));
   }
   return inputs;
-}
-
-function emptyInputError(input: string): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', `the ${input.replace('_', ' ')} is empty`, {
-    hint: 'Give a text, or leave the flag out. Nothing was done.',
-  });
 }
 
 function printPlan(
@@ -138,18 +129,12 @@ function printPlan(
   out.line(`steps: ${steps.join(', ')}`);
 }
 
-function drawStep(err: Output, event: StepEvent): void {
-  if (event.kind === 'started') err.redraw(dim(`step ${event.position} of ${event.total}: ${event.step}`));
-  else err.redraw(null);
-}
-
 function print({ out, err }: CliContext, outcome: RunOutcome, values: RunFlags): void {
   const { id, executed, skipped, attempts, changes } = outcome;
-  if (values.json) {
-    out.json({ id, executed, skipped, attempts, changes });
-    return;
+  if (values.json) out.json({ id, executed, skipped, attempts, changes });
+  else {
+    for (const change of changes) err.line(dim(change));
+    if (skipped.length > 0) err.line(dim(`already done: ${skipped.join(', ')}`));
+    out.line(`handover steps executed: ${executed.length === 0 ? '(none)' : executed.join(', ')}`);
   }
-  for (const change of changes) err.line(dim(change));
-  if (skipped.length > 0) err.line(dim(`already done: ${skipped.join(', ')}`));
-  out.line(`handover steps executed: ${executed.length === 0 ? '(none)' : executed.join(', ')}`);
 }

@@ -1,11 +1,9 @@
-import { buildCommand } from '@stricli/core';
 import { detectAgent } from '../../../app/context.ts';
 import { bold } from '../../../app/describe/styled-text.ts';
 import { saveDeclaration } from '../../../app/save.ts';
 import { DECLARABLE_KINDS, type Declaration } from '../../../handover/declare.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { conflictError, type FlagValues, json, readInputText, text, texts } from '../flags.ts';
+import { command, conflictError, type FlagValues, json, readInputText, text, texts } from '../flags.ts';
 
 const flags = {
   title: text('A title; default: the first line of the summary'),
@@ -33,7 +31,7 @@ const flags = {
 } as const;
 type SaveFlags = FlagValues<typeof flags>;
 
-export const save = buildCommand({ func: runSave, parameters: { flags }, docs: { brief: BRIEFS.save } });
+export const save = command('save', runSave, { flags });
 
 function runSave(this: CliContext, values: SaveFlags): void {
   const { handover, path } = saveDeclaration(this, values.project ?? '.', readDeclaration(this, values));

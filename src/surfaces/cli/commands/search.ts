@@ -1,19 +1,18 @@
-import { buildCommand } from '@stricli/core';
 import { findStore, redactInput } from '../../../app/context.ts';
 import { describeHit } from '../../../app/describe/hit.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
+import { notFoundError, usageError } from '../../../app/failure.ts';
 import { matchProject } from '../../../app/find-handover.ts';
 import { parseCount, parseMoment, requireKind } from '../../../app/parse.ts';
 import { findNotes, listSearchNotices } from '../../../app/search.ts';
-import { HandoverError } from '../../../errors.ts';
+import type { HandoverError } from '../../../errors.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchContext } from '../../../search/finder.ts';
 import type { SearchQuery } from '../../../search/query.ts';
 import { search } from '../../../search/search.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { filterFlags } from '../filters.ts';
-import { type FlagValues, json, repeated, text, toggle } from '../flags.ts';
+import { command, type FlagValues, json, repeated, text, toggle } from '../flags.ts';
 
 const flags = {
   kind: {
@@ -31,10 +30,9 @@ const flags = {
 } as const;
 type SearchFlags = FlagValues<typeof flags>;
 
-export const searchCommand = buildCommand({
-  func: runSearch,
-  parameters: { positional: repeated('What to search for, in any words', 'query'), flags },
-  docs: { brief: BRIEFS.search },
+export const searchCommand = command('search', runSearch, {
+  positional: repeated('What to search for, in any words', 'query'),
+  flags,
 });
 
 const HITS = 10;
@@ -55,7 +53,7 @@ async function runSearch(this: CliContext, values: SearchFlags, ...words: string
   if (values.json) {
     const { by, indexFailure, omitted, hits, sessions, meaning } = answer;
     const { trouble, ...covered } = meaning ?? {};
-    this.out.json({
+    return this.out.json({
       query: await redactInput(this, query.text),
       by,
       ...(indexFailure === null ? {} : { index_failure: indexFailure.message }),
@@ -64,7 +62,6 @@ async function runSearch(this: CliContext, values: SearchFlags, ...words: string
       ...(meaning === undefined ? {} : { meaning: { ...covered, trouble: trouble?.message ?? null } }),
       hits,
     });
-    return;
   }
   if (answer.hits.length === 0) throw nothingFoundError(query);
   const now = this.machine.clock.now();
@@ -103,13 +100,9 @@ async function readSessions(context: CliContext, place: SearchContext, values: S
 
 async function toQuery({ machine }: CliContext, values: SearchFlags, words: string): Promise<SearchQuery> {
   if (words.trim() === '')
-    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to search for', {
-      hint: 'Give some words: handover search "retry of uploads"',
-    });
-  const query: SearchQuery = {
-    text: words,
-    limit: values.limit === undefined ? HITS : parseCount(values.limit, 1),
-  };
+    throw usageError('there is nothing to search for', 'Give some words: handover search "retry of uploads"');
+  const limit = values.limit === undefined ? HITS : parseCount(values.limit, 1);
+  const query: SearchQuery = { text: words, limit };
   if (values.kind !== undefined) query.kinds = values.kind.map(requireKind);
   if (values.agent !== undefined) query.agent = values.agent;
   if (values.project !== undefined) query.project = matchProject(values.project, machine);
@@ -120,13 +113,10 @@ async function toQuery({ machine }: CliContext, values: SearchFlags, words: stri
 }
 
 function nothingFoundError(query: SearchQuery): HandoverError {
-  const limited = [query.kinds, query.agent, query.project, query.sinceMs, query.file].some(
-    (limit) => limit !== undefined,
-  );
+  const { kinds, agent, project, sinceMs, file } = query;
+  const limited = [kinds, agent, project, sinceMs, file].some((limit) => limit !== undefined);
   const named = `"${cutToBytes(cleanLine(query.text), 80)}"`;
   const wider = limited ? 'Search without the filters' : 'Try fewer or other words';
   const further = query.sessions === true ? '' : ', or search the text of sessions too: --sessions';
-  return new HandoverError('HANDOVER_NOT_FOUND', `nothing was found for ${named}`, {
-    hint: `${wider}${further}`,
-  });
+  return notFoundError(`nothing was found for ${named}`, `${wider}${further}`);
 }

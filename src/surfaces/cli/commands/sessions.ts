@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import type { FoundSession } from '../../../agents/agent.ts';
 import { findSessions, type SessionFilter } from '../../../agents/find-session.ts';
 import { findStore } from '../../../app/context.ts';
@@ -6,11 +5,9 @@ import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { parseCount, parseMoment, requireAgent } from '../../../app/parse.ts';
 import { describeAge, formatTimestamp } from '../../../model/time.ts';
 import { identifyProject } from '../../../platform/project.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { filterFlags, toLimit } from '../filters.ts';
-import { type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
-import type { Output } from '../output.ts';
+import { command, type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
 
 const flags = {
   agent: filterFlags.agent,
@@ -22,13 +19,9 @@ const flags = {
 };
 type SessionsFlags = FlagValues<typeof flags>;
 
-export const sessions = buildCommand({
-  func: runSessions,
-  parameters: {
-    positional: tuple(optionalArgument('Show what was said in this session, without secrets', 'id')),
-    flags,
-  },
-  docs: { brief: BRIEFS.sessions },
+export const sessions = command('sessions', runSessions, {
+  positional: tuple(optionalArgument('Show what was said in this session, without secrets', 'id')),
+  flags,
 });
 
 const ROWS_FOR_A_PERSON = 20;
@@ -43,15 +36,14 @@ async function runSessions(this: CliContext, values: SessionsFlags, id?: string)
   const limit = toLimit(values, values.json ? null : ROWS_FOR_A_PERSON);
   const found = await findSessions(machine, filter);
   const shown = limit === null ? found : found.slice(0, limit);
-  if (values.json) {
-    await this.out.jsonArray(shown.map(toJson));
-    return;
+  if (values.json) return await this.out.jsonArray(shown.map(toJson));
+  for (const { id: shownId, agent, title, cwd, changedMs } of shown) {
+    this.out.line(bold(shownId), `  ${agent.padEnd(12)}  ${title ?? ''}`);
+    this.out.line(dim(`  ${cwd ?? 'folder unknown'}, ${describeAge(machine.clock.now() - changedMs)}`));
   }
-  for (const session of shown) printSession(this.out, session, machine.clock.now());
   if (found.length === 0) this.out.line('no sessions found');
-  if (shown.length < found.length) {
+  if (shown.length < found.length)
     this.err.line(dim(`${found.length - shown.length} more; show all: handover sessions --limit 0`));
-  }
 }
 
 async function showSession(context: CliContext, values: SessionsFlags, id: string): Promise<void> {
@@ -67,9 +59,4 @@ function toJson(session: FoundSession): unknown {
   const { agent, id, path, cwd, title, startedMs, changedMs, bytes } = session;
   const started_at = startedMs === null ? null : formatTimestamp(startedMs);
   return { agent, id, cwd, title, started_at, changed_at: formatTimestamp(changedMs), bytes, path };
-}
-
-function printSession(out: Output, session: FoundSession, now: number): void {
-  out.line(bold(session.id), `  ${session.agent.padEnd(12)}  ${session.title ?? ''}`);
-  out.line(dim(`  ${session.cwd ?? 'folder unknown'}, ${describeAge(now - session.changedMs)}`));
 }

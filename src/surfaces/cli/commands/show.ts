@@ -1,15 +1,13 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { bold, dim, yellow } from '../../../app/describe/styled-text.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
 import { requireFact } from '../../../app/mark.ts';
-import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
+import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
 import type { Chain, Handover, Imported, Parted, Quality } from '../../../model/handover.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
 import { readHistory } from '../../../store/handovers.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, idFlag, idPositional, text, toggle } from '../flags.ts';
+import { command, type FlagValues, idFlag, idPositional, text, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = {
@@ -22,17 +20,10 @@ const flags = {
 } as const;
 type ShowFlags = FlagValues<typeof flags>;
 
-export const show = buildCommand({
-  func: runShow,
-  parameters: { positional: idPositional, flags },
-  docs: { brief: BRIEFS.show },
-});
+export const show = command('show', runShow, { positional: idPositional, flags });
 
 async function runShow(this: CliContext, values: ShowFlags, id?: string): Promise<void> {
-  if (values.events !== undefined) {
-    await showEvents(this, values, id ?? values.id);
-    return;
-  }
+  if (values.events !== undefined) return await showEvents(this, values, id ?? values.id);
   const handover = await pickHandover(this, id ?? values.id);
   if (values.json) this.out.json(handover);
   else printHandover(this.out, handover);
@@ -58,10 +49,8 @@ function printHandover(out: Output, handover: Handover): void {
   out.line(dim('created  '), handover.created_at);
   out.line(dim('agent    '), handover.session.agent);
   out.line(dim('project  '), `${handover.project.name} (${handover.project.id})`);
-  out.line(
-    dim('folder   '),
-    [handover.workspace.root, handover.workspace.folder].filter((part) => part !== '').join('/'),
-  );
+  const { root, folder } = handover.workspace;
+  out.line(dim('folder   '), [root, folder].filter((part) => part !== '').join('/'));
   if (handover.project.remote !== null) out.line(dim('remote   '), handover.project.remote);
   if (handover.imported !== undefined) {
     out.line(dim('imported '), `from ${handover.imported.format}, where its id was ${handover.imported.id}`);
@@ -74,13 +63,7 @@ function printHandover(out: Output, handover: Handover): void {
     out.line();
     out.block(`${handover.summary}\n`);
   }
-  for (const kind of FACT_KINDS) {
-    printFacts(
-      out,
-      kind,
-      handover.facts.filter((fact) => fact.kind === kind),
-    );
-  }
+  for (const kind of FACT_KINDS) printFacts(out, handover, kind);
   if (handover.workspace.git !== null) printGit(out, handover.workspace.git);
 }
 
@@ -92,13 +75,9 @@ function printSigner(out: Output, signer: Imported['signer']): void {
 function describeChain(chain: Chain | undefined): string {
   if (chain === undefined) return '';
   const count = (parted: readonly Parted[]): number => parted.reduce((sum, { ids }) => sum + ids.length, 0);
-  const parts = [
-    `${chain.carried} carried`,
-    `${count(chain.resolved)} resolved`,
-    `${chain.superseded.length} superseded`,
-    `${count(chain.dropped)} dropped`,
-  ];
-  return `, of its facts ${parts.join(', ')}`;
+  const { carried, resolved, superseded, dropped } = chain;
+  const parted = `${count(resolved)} resolved, ${superseded.length} superseded, ${count(dropped)} dropped`;
+  return `, of its facts ${carried} carried, ${parted}`;
 }
 
 function printQuality(out: Output, { score, rating, axes }: Quality): void {
@@ -107,7 +86,8 @@ function printQuality(out: Output, { score, rating, axes }: Quality): void {
   if (parts.length > 0) out.line('         ', dim(parts.join(', ')));
 }
 
-function printFacts(out: Output, kind: string, facts: readonly Fact[]): void {
+function printFacts(out: Output, handover: Handover, kind: FactKind): void {
+  const facts = handover.facts.filter((fact) => fact.kind === kind);
   if (facts.length === 0) return;
   out.line();
   out.line(bold(kind));
@@ -124,11 +104,8 @@ const FILES_SHOWN = 50;
 function printGit(out: Output, git: GitFacts): void {
   out.line();
   out.line(bold('git'));
-  out.line(
-    '- ',
-    git.branch === null ? 'detached' : `branch ${git.branch}`,
-    git.head === null ? ', no commit' : `, head ${git.head}`,
-  );
+  const branch = git.branch === null ? 'detached' : `branch ${git.branch}`;
+  out.line('- ', branch, git.head === null ? ', no commit' : `, head ${git.head}`);
   if (git.upstream !== null)
     out.line('- ', `${git.ahead ?? 0} ahead, ${git.behind ?? 0} behind ${git.upstream}`);
   if (git.operation !== null) out.line('- ', `${git.operation} in progress`);

@@ -1,12 +1,10 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
 import { takeSnapshot } from '../../../memory/snapshot.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { listDocumentCopies } from '../../../store/copies.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, folderPositional, json, modeFlag, toggle } from '../flags.ts';
+import { command, type FlagValues, folderPositional, json, modeFlag, toggle } from '../flags.ts';
 
 const flags = {
   mode: modeFlag('manual'),
@@ -15,22 +13,12 @@ const flags = {
   json,
 };
 
-export const snapshot = buildCommand({
-  func: runSnapshot,
-  parameters: { positional: folderPositional, flags },
-  docs: { brief: BRIEFS.snapshot },
-});
+export const snapshot = command('snapshot', runSnapshot, { positional: folderPositional, flags });
 
 async function runSnapshot(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
-  if (values.earlier) {
-    listEarlier(this, folder, values.json);
-    return;
-  }
+  if (values.earlier) return listEarlier(this, folder, values.json);
   const { path, text, isNew, kept } = await takeSnapshot(findStore(this), folder, { mode: values.mode });
-  if (values.json) {
-    this.out.json({ path, new: isNew, kept, ...(values.stdout ? { text } : {}) });
-    return;
-  }
+  if (values.json) return this.out.json({ path, new: isNew, kept, ...(values.stdout ? { text } : {}) });
   if (values.stdout) this.out.block(text);
   this.err.line(dim(isNew ? `wrote ${path}` : `nothing new: ${path} is unchanged`));
   if (kept !== null) this.err.line(dim(`the previous version is at ${kept}`));

@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { findStore } from '../../../app/context.ts';
 import { dim, yellow } from '../../../app/describe/styled-text.ts';
 import { findHookFailures } from '../../../app/doctor.ts';
@@ -10,17 +9,12 @@ import { describeAge } from '../../../model/time.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { describePlace } from '../../../platform/project.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { checkpointFlag, type FlagValues, json } from '../flags.ts';
+import { checkpointFlag, command, type FlagValues, json } from '../flags.ts';
 
 const flags = { checkpoint: checkpointFlag, json };
 
-export const status = buildCommand({
-  func: runStatus,
-  parameters: { flags },
-  docs: { brief: BRIEFS.status },
-});
+export const status = command('status', runStatus, { flags });
 
 /** The first lines are those of the original tool; what it did not know follows. */
 async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
@@ -31,17 +25,14 @@ async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Pr
   const newest = await findRestoreCandidate(this, describePlace('.', machine), undefined);
   const failures = findHookFailures(findStore(this));
   if (values.json) {
-    this.out.json({
+    const { id, created_at } = newest?.handover ?? {};
+    return this.out.json({
       ...toJson(state),
       path: checkpoint.path,
       paused: pause,
-      newest:
-        newest === null
-          ? null
-          : { id: newest.handover.id, created_at: newest.handover.created_at, status: newest.status.status },
+      newest: newest === null ? null : { id, created_at, status: newest.status.status },
       hook_failures: failures.map(({ message }) => message),
     });
-    return;
   }
   this.out.line(`status: ${state.status}`);
   for (const [name, step] of state.steps) this.out.line(`  [${step === 'done' ? 'x' : ' '}] ${name}`);
@@ -55,12 +46,10 @@ async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Pr
         this.out.line(yellow('error: '), error.includes(name) ? error : `${error} (${name})`);
     for (const change of changes) this.out.line(dim(`change: ${change}`));
   }
-  if (pause !== null)
-    this.out.line(
-      yellow('paused: '),
-      pause.why === null ? pause.path : `${pause.why} `,
-      pause.why === null ? '' : dim(`(${pause.path})`),
-    );
+  if (pause !== null) {
+    const { why, path } = pause;
+    this.out.line(yellow('paused: '), ...(why === null ? [path] : [`${why} `, dim(`(${path})`)]));
+  }
   if (newest !== null) {
     const { handover, status: entry } = newest;
     const age = describeAge(this.machine.clock.now() - Date.parse(handover.created_at));

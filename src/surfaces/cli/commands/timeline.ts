@@ -1,21 +1,16 @@
-import { buildCommand } from '@stricli/core';
 import { gatherSessions } from '../../../app/ask/session-summary.ts';
 import { buildTimeline, type Day, type SessionOfDay } from '../../../app/ask/timeline.ts';
 import { findStore, withCatalog } from '../../../app/context.ts';
 import { bold, dim, green, type Part, red } from '../../../app/describe/styled-text.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { readEntriesOf } from '../../../store/journal.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
+import { command } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { type QuestionFlags, questionFlags, shorten, suggestWider, toScope } from '../questions.ts';
 
-export const timeline = buildCommand({
-  func: runTimeline,
-  parameters: { flags: questionFlags },
-  docs: { brief: BRIEFS.timeline },
-});
+export const timeline = command('timeline', runTimeline, { flags: questionFlags });
 
 const SESSIONS_SHOWN = 20;
 const SHOWN_ENTRIES = ['delivered', 'consumed', 'pinned', 'resolved', 'refuted'] as const;
@@ -25,21 +20,13 @@ async function runTimeline(this: CliContext, flags: QuestionFlags): Promise<void
   const scope = await toScope(flags, this);
   const store = findStore(this);
   const read = (id: string) => readIntact(store, id);
+  const options = { read, accepts: () => true, limit: toLimit(flags, SESSIONS_SHOWN) };
   const { sessions, hasMore } = await withCatalog(this, store, (catalog) =>
-    gatherSessions(catalog.rows(scope), {
-      read,
-      accepts: () => true,
-      limit: toLimit(flags, SESSIONS_SHOWN),
-    }),
+    gatherSessions(catalog.rows(scope), options),
   );
-  const days =
-    sessions.length === 0
-      ? []
-      : buildTimeline(sessions, { entries: readEntriesOf(store, SHOWN_ENTRIES), read });
-  if (flags.json) {
-    out.json({ days, has_more: hasMore });
-    return;
-  }
+  const entries = sessions.length === 0 ? [] : readEntriesOf(store, SHOWN_ENTRIES);
+  const days = buildTimeline(sessions, { entries, read });
+  if (flags.json) return out.json({ days, has_more: hasMore });
   for (const day of days) printDay(out, day, flags.all);
   if (days.length === 0) {
     out.line('no handovers found');
@@ -53,11 +40,10 @@ const COMMITS_OF_A_DAY = 10;
 function printDay(out: Output, { date, sessions, marks, commits }: Day, all: boolean): void {
   out.line(bold(date));
   for (const session of sessions) printSession(out, session, all);
-  for (const { at, mark, text, because } of marks)
-    out.line(
-      dim(`  ${timeOf(at)}  `),
-      `${mark}: ${shorten(text)}${because === null ? '' : `; because: ${shorten(because)}`}`,
-    );
+  for (const { at, mark, text, because } of marks) {
+    const why = because === null ? '' : `; because: ${shorten(because)}`;
+    out.line(dim(`  ${timeOf(at)}  `), `${mark}: ${shorten(text)}${why}`);
+  }
   for (const { hash, at, subject } of commits.slice(0, COMMITS_OF_A_DAY))
     out.line(dim(`  ${timeOf(at)}  commit ${hash.slice(0, 10)}  `), subject);
   if (commits.length > COMMITS_OF_A_DAY)
@@ -73,10 +59,8 @@ const DECISIONS_SHOWN = 3;
 function printSession(out: Output, session: SessionOfDay, all: boolean): void {
   const { decisions, checks } = session;
   const project = all ? `${session.project.name}: ` : '';
-  out.line(
-    dim(`  ${timeOf(session.at)}  `),
-    `${session.agent.padEnd(12)}  ${project}${shorten(session.goal)}`,
-  );
+  const { at, agent, goal } = session;
+  out.line(dim(`  ${timeOf(at)}  `), `${agent.padEnd(12)}  ${project}${shorten(goal)}`);
   for (const { kind, text } of decisions.slice(0, DECISIONS_SHOWN))
     out.line(dim(`         ${kind === 'decision' ? 'decided' : 'rejected'}: `), shorten(text));
   if (decisions.length > DECISIONS_SHOWN)

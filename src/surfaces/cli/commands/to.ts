@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import type { Launch } from '../../../agents/agent.ts';
 import { findLaunch } from '../../../agents/table.ts';
 import { findStore } from '../../../app/context.ts';
@@ -16,9 +15,8 @@ import { describePlace, findWorkFolder } from '../../../platform/project.ts';
 import { requireHandover } from '../../../store/find-handover.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { budgetFlag, readBudget } from '../brief-flags.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
-import { argument, type FlagValues, redactedText, text, toggle, tuple } from '../flags.ts';
+import { argument, command, type FlagValues, redactedText, text, toggle, tuple } from '../flags.ts';
 
 const flags = {
   goal: redactedText('What it will do; steers the choice of facts'),
@@ -28,11 +26,7 @@ const flags = {
   json: toggle('The same as --print, as JSON'),
 };
 
-export const to = buildCommand({
-  func: runTo,
-  parameters: { positional: tuple(argument('The agent to start', 'agent')), flags },
-  docs: { brief: BRIEFS.to },
-});
+export const to = command('to', runTo, { positional: tuple(argument('The agent to start', 'agent')), flags });
 
 async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: string): Promise<void> {
   const { machine } = this;
@@ -47,18 +41,13 @@ async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: 
     ...(known === null ? {} : { changes: findChangesHere(handover, describePlace(known, machine), machine) }),
   });
   const prompt = writePrompt(brief.text, launch, goal);
-  if (known === null)
-    this.notify({
-      level: 'note',
-      text: `${handover.workspace.root} is not on this machine; starting the agent in this folder`,
-    });
+  const elsewhere = `${handover.workspace.root} is not on this machine; starting the agent in this folder`;
+  if (known === null) this.notify({ level: 'note', text: elsewhere });
   const folder = known ?? machine.cwd;
   const { program, takes } = launch;
   const args = launch.writeArgs(takes === 'file' ? 'FILE' : 'PROMPT');
-  if (values.json) {
-    this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
-    return;
-  }
+  if (values.json)
+    return this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
   this.err.line(dim(`handover ${handover.id}, in ${folder}: ${program} ${args.join(' ')}`));
   if (values.print) this.out.block(prompt);
   else this.process.exitCode = await start(this, launch, { prompt, folder });
@@ -70,11 +59,8 @@ const MOST_TOKENS = Math.floor(MOST_BYTES / BYTES_PER_TOKEN);
 
 function chooseBudget(context: CliContext, words: string | undefined): number {
   const budget = readBudget(words);
-  if (budget > MOST_TOKENS)
-    context.notify({
-      level: 'note',
-      text: `a first prompt holds at most ${MOST_TOKENS} tokens, so the brief is limited to that`,
-    });
+  const text = `a first prompt holds at most ${MOST_TOKENS} tokens, so the brief is limited to that`;
+  if (budget > MOST_TOKENS) context.notify({ level: 'note', text });
   return Math.min(budget, MOST_TOKENS);
 }
 
@@ -95,8 +81,8 @@ async function chooseHandover(context: CliContext, named: string | undefined): P
   const place = describePlace('.', context.machine);
   await catchUpHere(context, place);
   const newest = await findNewestHere(context, place);
-  if (newest === null) throw nothingHereError(place);
-  return newest;
+  if (newest !== null) return newest;
+  throw nothingHereError(place);
 }
 
 async function start(

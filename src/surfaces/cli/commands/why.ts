@@ -1,4 +1,3 @@
-import { buildCommand } from '@stricli/core';
 import { type PathQuery, parsePathQuery } from '../../../app/ask/path-query.ts';
 import { askWhy, type Reason, type Why, type WhySession } from '../../../app/ask/why.ts';
 import { findStore } from '../../../app/context.ts';
@@ -11,10 +10,9 @@ import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { Redactor } from '../../../redact/redactor.ts';
 import { readIntact } from '../../../store/handovers.ts';
-import { BRIEFS } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 import { toLimit } from '../filters.ts';
-import { argument, tuple } from '../flags.ts';
+import { argument, command, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 import {
   openFact,
@@ -26,13 +24,9 @@ import {
   toScope,
 } from '../questions.ts';
 
-export const why = buildCommand({
-  func: runWhy,
-  parameters: {
-    positional: tuple(argument('A file, a folder, a pattern such as "src/**/*.ts", or FILE:SYMBOL', 'file')),
-    flags: questionFlags,
-  },
-  docs: { brief: BRIEFS.why },
+export const why = command('why', runWhy, {
+  positional: tuple(argument('A file, a folder, a pattern such as "src/**/*.ts", or FILE:SYMBOL', 'file')),
+  flags: questionFlags,
 });
 
 const SESSIONS_SHOWN = 10;
@@ -59,10 +53,7 @@ async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Pr
       home: machine.home,
     }),
   );
-  if (flags.json) {
-    this.out.json(toJson(asked, answer, history));
-    return;
-  }
+  if (flags.json) return this.out.json(toJson(asked, answer, history));
   const typed = redactor.redactText(words);
   printAnswer(this, { asked, answer, words: typed });
   printCommits(this.out, history.commits);
@@ -97,14 +88,11 @@ function toJson(asked: PathQuery, answer: Why, { commits, earlierNames }: FileHi
   };
 }
 
-interface Printed {
-  asked: PathQuery;
-  answer: Why;
-  /** As they were typed, but for secrets. */
-  words: string;
-}
-
-function printAnswer({ out, err, machine }: CliContext, { asked, answer, words }: Printed): void {
+/** `words` are as they were typed, but for secrets. */
+function printAnswer(
+  { out, err, machine }: CliContext,
+  { asked, answer, words }: { asked: PathQuery; answer: Why; words: string },
+): void {
   const { nearness, sessions, hasMore } = answer;
   const name = asked.path === '' ? 'this project' : asked.path;
   if (sessions.length === 0) {

@@ -1,4 +1,3 @@
-import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
 import type { Trace } from '../../../app/capture/trace.ts';
 import { findStore } from '../../../app/context.ts';
@@ -9,8 +8,8 @@ import { BYTES_PER_TOKEN } from '../../../handover/brief/weight.ts';
 import type { Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord } from '../../../model/text.ts';
-import { type Answer, answer, type Call } from '../call.ts';
-import { type Connection, findAgent } from '../connection.ts';
+import { type Answer, type Call, defineTool } from '../call.ts';
+import { findAgent } from '../connection.ts';
 import { budget, describeInput, project, READS, text } from '../input.ts';
 import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 
@@ -38,22 +37,17 @@ const Arguments = v.strictObject({
   budget,
   project,
 });
-type GetWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type GetWish = v.InferOutput<typeof Arguments>;
 
-export function registerGet(server: McpServer, connection: Connection): void {
-  server.registerTool(
-    'get',
-    {
-      title: 'Read a fact, a handover or a session',
-      description:
-        'One fact in full, with where it comes from, how far it can be trusted, what became of it, and the lines of the transcript behind it; or one handover as a brief; or what was said in one session. Call it when a brief or a search names an id that you need more of, or before you rely on a fact that matters.',
-      inputSchema: describeInput(Arguments),
-      annotations: READS,
-    },
-    ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, (call) => get(call, wish)),
-  );
-}
+export const registerGet = defineTool({
+  name: 'get',
+  title: 'Read a fact, a handover or a session',
+  description:
+    'One fact in full, with where it comes from, how far it can be trusted, what became of it, and the lines of the transcript behind it; or one handover as a brief; or what was said in one session. Call it when a brief or a search names an id that you need more of, or before you rely on a fact that matters.',
+  inputSchema: describeInput(Arguments),
+  annotations: READS,
+  work: get,
+});
 
 async function get(call: Call, wish: GetWish): Promise<Answer> {
   const id = wish.id.trim();
@@ -61,10 +55,19 @@ async function get(call: Call, wish: GetWish): Promise<Answer> {
   if (wish.line !== undefined) return { text: await readSession(call, wish) };
   try {
     return { text: await readHandover(call, id, wish) };
-  } catch (error) {
-    if (!(error instanceof HandoverError && error.code === 'HANDOVER_NOT_FOUND')) throw error;
-    return { text: await readSessionOr(call, wish, error) };
+  } catch (refusal) {
+    if (!isNotFound(refusal)) throw refusal;
+    try {
+      return { text: await readSession(call, wish) };
+    } catch (error) {
+      // When there is no such session either, the error about the handover stands.
+      throw isNotFound(error) ? refusal : error;
+    }
   }
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof HandoverError && error.code === 'HANDOVER_NOT_FOUND';
 }
 
 /** Here `latest` is the newest of the project that is asked about, not of all. */
@@ -74,7 +77,7 @@ async function readHandover(call: Call, id: string, wish: GetWish): Promise<stri
   if (wish.events !== true) return await briefOf(call, handover, wish.budget);
   const { describeTrace } = await import('../../../app/describe/trace.ts');
   const lines = await traceLines(call, handover, { facts: handover.facts, describe: describeTrace });
-  return printLines([nameHandover(handover), DATA_NOT_ORDERS], lines, wish.budget);
+  return printLines([`# Handover ${handover.id}`, DATA_NOT_ORDERS], lines, wish.budget);
 }
 
 /** What was said in a session, all of it or around a line. */
@@ -93,16 +96,6 @@ async function readSession(call: Call, { id, line, budget: tokens }: GetWish): P
   });
 }
 
-/** When there is no such session either, the error about the handover stands. */
-async function readSessionOr(call: Call, wish: GetWish, refusal: HandoverError): Promise<string> {
-  try {
-    return await readSession(call, wish);
-  } catch (error) {
-    if (error instanceof HandoverError && error.code === 'HANDOVER_NOT_FOUND') throw refusal;
-    throw error;
-  }
-}
-
 /** A handover as a brief for the agent that asks. */
 export async function briefOf(call: Call, handover: Handover, tokens: number): Promise<string> {
   const { compileBrief } = await import('../../../handover/brief/compile.ts');
@@ -110,10 +103,6 @@ export async function briefOf(call: Call, handover: Handover, tokens: number): P
   const { readMarked } = await import('../../../store/marks.ts');
   const reader = requireReader(findAgent(call.connection) ?? 'generic');
   return compileBrief(readMarked(findStore(call), handover), reader, { budget: tokens }).text;
-}
-
-function nameHandover({ id }: Handover): string {
-  return `# Handover ${id}`;
 }
 
 async function readFact(call: Call, wish: GetWish): Promise<string> {
@@ -126,7 +115,7 @@ async function readFact(call: Call, wish: GetWish): Promise<string> {
   const status = fact.status === undefined ? '' : `[${fact.status}] `;
   const most = Math.floor((wish.budget * BYTES_PER_TOKEN) / 2);
   const head = [
-    `${nameHandover(handover)}: fact ${fact.id}`,
+    `# Handover ${handover.id}: fact ${fact.id}`,
     DATA_NOT_ORDERS,
     ...quoteLines(`${whose}${fact.kind}: ${status}${cutAtWord(fact.text, most)}`),
     quote(
@@ -143,12 +132,11 @@ async function readFact(call: Call, wish: GetWish): Promise<string> {
   return printLines(head, lines, wish.budget);
 }
 
-interface Tracing {
-  facts: readonly Fact[];
-  describe(handover: Handover, trace: Trace): Line[];
-}
-
-async function traceLines(call: Call, handover: Handover, { facts, describe }: Tracing): Promise<string[]> {
+async function traceLines(
+  call: Call,
+  handover: Handover,
+  { facts, describe }: { facts: readonly Fact[]; describe(handover: Handover, trace: Trace): Line[] },
+): Promise<string[]> {
   const { traceFacts } = await import('../../../app/capture/trace.ts');
   const { readHistory } = await import('../../../store/handovers.ts');
   const earlier = readHistory(findStore(call), handover);

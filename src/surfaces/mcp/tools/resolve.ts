@@ -1,10 +1,8 @@
-import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { HandoverError } from '../../../errors.ts';
+import { usageError } from '../../../app/failure.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
-import { type Answer, answer, type Call } from '../call.ts';
-import type { Connection } from '../connection.ts';
+import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, project, storedText, text, WRITES } from '../input.ts';
 import { quote } from '../page.ts';
 
@@ -23,7 +21,7 @@ const Arguments = v.strictObject({
   in: v.optional(text('The handover that has the fact; the newest of the project if left out.')),
   project,
 });
-type Marking = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type Marking = v.InferOutput<typeof Arguments>;
 
 const Marked = v.object({
   fact: v.string(),
@@ -33,29 +31,22 @@ const Marked = v.object({
   changed: v.boolean(),
 });
 
-export function registerResolve(server: McpServer, connection: Connection): void {
-  server.registerTool(
-    'resolve',
-    {
-      title: 'Mark a fact',
-      description:
-        'Says what became of a fact of an earlier session: resolved (the default), refuted, pinned or unpinned. Call it when a next step is done, a question is answered, an error is gone, or something that was decided has turned out not to work.',
-      inputSchema: describeInput(Arguments),
-      outputSchema: toStandardJsonSchema(Marked),
-      annotations: WRITES,
-    },
-    ({ project: folder, ...marking }, context) =>
-      answer({ connection, context, project: folder }, (call) => resolve(call, marking)),
-  );
-}
+export const registerResolve = defineTool({
+  name: 'resolve',
+  title: 'Mark a fact',
+  description:
+    'Says what became of a fact of an earlier session: resolved (the default), refuted, pinned or unpinned. Call it when a next step is done, a question is answered, an error is gone, or something that was decided has turned out not to work.',
+  inputSchema: describeInput(Arguments),
+  outputSchema: toStandardJsonSchema(Marked),
+  annotations: WRITES,
+  work: resolve,
+});
 
 const MAX_SHOWN_BYTES = 160;
 
 async function resolve(call: Call, { fact: words, as: mark, because, in: named }: Marking): Promise<Answer> {
   if (mark === 'refuted' && because === undefined)
-    throw new HandoverError('HANDOVER_USAGE', 'refuting a fact needs a reason', {
-      hint: 'give "because": what was tried, and what happened',
-    });
+    throw usageError('refuting a fact needs a reason', 'give "because": what was tried, and what happened');
   const { identifyProject } = await import('../../../platform/project.ts');
   const { findProjectFolder } = await import('../../../platform/project-file.ts');
   const { assertNotPaused } = await import('../../../memory/runs/pause-guard.ts');

@@ -1,9 +1,8 @@
-import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
 import { redactInput } from '../../../app/context.ts';
 import type { Resumption } from '../../../app/resume.ts';
-import { type Answer, answer, type Call } from '../call.ts';
-import { type Connection, findAgent } from '../connection.ts';
+import { type Answer, type Call, defineTool } from '../call.ts';
+import { findAgent } from '../connection.ts';
 import { budget, describeInput, project, READS, text } from '../input.ts';
 
 const Arguments = v.strictObject({
@@ -11,22 +10,17 @@ const Arguments = v.strictObject({
   budget,
   project,
 });
-type BriefWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type BriefWish = v.InferOutput<typeof Arguments>;
 
-export function registerResume(server: McpServer, connection: Connection): void {
-  server.registerTool(
-    'resume',
-    {
-      title: 'Take up earlier work',
-      description:
-        'The brief of the last session in this project: its request, decisions, rules, rejected approaches, open errors, changed files, next steps, and what changed since. Call it when the user wants to go on with earlier work or refers to it, and after your context was compacted. Not needed when a brief ("# Handover …") is already before you.',
-      inputSchema: describeInput(Arguments),
-      annotations: READS,
-    },
-    ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, (call) => resume(call, wish)),
-  );
-}
+export const registerResume = defineTool({
+  name: 'resume',
+  title: 'Take up earlier work',
+  description:
+    'The brief of the last session in this project: its request, decisions, rules, rejected approaches, open errors, changed files, next steps, and what changed since. Call it when the user wants to go on with earlier work or refers to it, and after your context was compacted. Not needed when a brief ("# Handover …") is already before you.',
+  inputSchema: describeInput(Arguments),
+  annotations: READS,
+  work: resume,
+});
 
 async function resume(call: Call, wish: BriefWish): Promise<Answer> {
   const { text, found, place } = await briefHere(call, wish);

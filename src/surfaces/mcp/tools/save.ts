@@ -1,9 +1,8 @@
-import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { HandoverError } from '../../../errors.ts';
-import { type Answer, answer, type Call } from '../call.ts';
-import { type Connection, findAgent } from '../connection.ts';
+import { type Answer, type Call, defineTool } from '../call.ts';
+import { findAgent } from '../connection.ts';
 import { describeInput, project, storedText, toggle, WRITES } from '../input.ts';
 
 const MOST_OF_A_KIND = 20;
@@ -19,7 +18,7 @@ function texts(description: string): v.OptionalSchema<v.GenericSchema<string[]>,
   );
 }
 
-const KINDS = {
+const Arguments = v.strictObject({
   decision: texts(
     'What was decided, with its reason: "sessions in Redis, because two instances share them".',
   ),
@@ -29,14 +28,9 @@ const KINDS = {
   question: texts('What has to be asked or found out.'),
   blocker: texts('What the work waits for.'),
   note: texts('Anything else that the next session must know.'),
-};
-
-const Arguments = v.strictObject({
-  ...KINDS,
   pin: toggle('Keep these in every brief of this project until they are resolved.'),
   project,
 });
-type Declared = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
 const Saved = v.object({
   handover: v.string(),
@@ -46,25 +40,20 @@ const Saved = v.object({
   facts: v.array(v.object({ id: v.string(), kind: v.string(), text: v.string() })),
 });
 
-export function registerSave(server: McpServer, connection: Connection): void {
-  server.registerTool(
-    'save',
-    {
-      title: 'Keep something for the next session',
-      description:
-        'Keeps decisions, rules, rejected approaches, next steps and open questions of this session, for the next one, of any agent. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are captured automatically: do not save those. Saving the same again changes nothing. Secrets are taken out.',
-      inputSchema: describeInput(Arguments),
-      outputSchema: toStandardJsonSchema(Saved),
-      annotations: WRITES,
-    },
-    ({ project: folder, ...declared }, context) =>
-      answer({ connection, context, project: folder }, (call) => save(call, declared)),
-  );
-}
+export const registerSave = defineTool({
+  name: 'save',
+  title: 'Keep something for the next session',
+  description:
+    'Keeps decisions, rules, rejected approaches, next steps and open questions of this session, for the next one, of any agent. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are captured automatically: do not save those. Saving the same again changes nothing. Secrets are taken out.',
+  inputSchema: describeInput(Arguments),
+  outputSchema: toStandardJsonSchema(Saved),
+  annotations: WRITES,
+  work: save,
+});
 
 const KIND_NAMES = ['decision', 'constraint', 'rejected', 'next', 'question', 'blocker', 'note'] as const;
 
-async function save(call: Call, { pin, ...declared }: Declared): Promise<Answer> {
+async function save(call: Call, { pin, ...declared }: v.InferOutput<typeof Arguments>): Promise<Answer> {
   const facts = KIND_NAMES.flatMap((kind) => (declared[kind] ?? []).map((words) => ({ kind, text: words })));
   if (facts.length === 0)
     throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {

@@ -1,13 +1,10 @@
-import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
 import { findStore, redactInput } from '../../../app/context.ts';
 import { toPlainLines } from '../../../app/describe/styled-text.ts';
 import { FACT_KINDS } from '../../../model/fact-kinds.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchHit } from '../../../search/query.ts';
-import type { SearchAnswer } from '../../../search/search.ts';
-import { type Answer, answer, type Call } from '../call.ts';
-import type { Connection } from '../connection.ts';
+import { type Answer, type Call, defineTool } from '../call.ts';
 import { budget, describeInput, limit, project, READS, text, toggle } from '../input.ts';
 import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 
@@ -38,22 +35,17 @@ const Arguments = v.strictObject({
   budget,
   project,
 });
-type SearchWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
+type SearchWish = v.InferOutput<typeof Arguments>;
 
-export function registerSearch(server: McpServer, connection: Connection): void {
-  server.registerTool(
-    'search',
-    {
-      title: 'Find a fact',
-      description:
-        'Finds facts, handovers and notes of earlier sessions by words: decisions and their reasons, errors met before, rejected approaches, files, commands. Call it before you decide something that may have been decided, and when an error looks as if it was met before. Each hit has its trust, where it is from, and the call of get that opens it.',
-      inputSchema: describeInput(Arguments),
-      annotations: READS,
-    },
-    ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, (call) => searchFacts(call, wish)),
-  );
-}
+export const registerSearch = defineTool({
+  name: 'search',
+  title: 'Find a fact',
+  description:
+    'Finds facts, handovers and notes of earlier sessions by words: decisions and their reasons, errors met before, rejected approaches, files, commands. Call it before you decide something that may have been decided, and when an error looks as if it was met before. Each hit has its trust, where it is from, and the call of get that opens it.',
+  inputSchema: describeInput(Arguments),
+  annotations: READS,
+  work: searchFacts,
+});
 
 /** How long a call may read new sessions: the agent waits for the answer. */
 const SESSIONS_BUDGET_MS = 3000;
@@ -79,31 +71,21 @@ async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
   );
   for (const notice of listSearchNotices(found)) call.notify(notice);
   const words = `"${cutToBytes(cleanLine(await redactInput(call, wish.query)), 80)}"`;
-  return {
-    text: found.hits.length === 0 ? printNothing(words, wish) : await printHits(call, { words, wish, found }),
-  };
-}
-
-interface Found {
-  /** The query without secrets. */
-  words: string;
-  wish: SearchWish;
-  found: SearchAnswer;
-}
-
-async function printHits({ machine }: Call, { words, wish, found }: Found): Promise<string> {
+  if (found.hits.length === 0) return { text: printNothing(words, wish) };
   const { describeHit } = await import('../../../app/describe/hit.ts');
   const now = machine.clock.now();
-  return printPage({
-    head: [`# Found for ${words}, best first`, DATA_NOT_ORDERS],
-    entries: found.hits.map((hit) => [
-      ...toPlainLines(describeHit(hit, wish.query, now)).map(quote),
-      `  ${nameOpening(hit)}`,
-    ]),
-    budget: wish.budget,
-    omitted: found.omitted,
-    more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
-  });
+  return {
+    text: printPage({
+      head: [`# Found for ${words}, best first`, DATA_NOT_ORDERS],
+      entries: found.hits.map((hit) => [
+        ...toPlainLines(describeHit(hit, wish.query, now)).map(quote),
+        `  ${nameOpening(hit)}`,
+      ]),
+      budget: wish.budget,
+      omitted: found.omitted,
+      more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
+    }),
+  };
 }
 
 function printNothing(words: string, wish: SearchWish): string {

@@ -1,10 +1,8 @@
-import type { McpServer } from '@modelcontextprotocol/server';
 import * as v from 'valibot';
-import { AGENT_NAMES, type FoundSession } from '../../../agents/agent.ts';
+import { AGENT_NAMES } from '../../../agents/agent.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
-import { type Answer, answer, type Call } from '../call.ts';
-import type { Connection } from '../connection.ts';
+import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, limit, project, READS, text, toggle } from '../input.ts';
 import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 
@@ -15,27 +13,21 @@ const Arguments = v.strictObject({
   limit: limit(10),
   project,
 });
-type SessionsWish = Omit<v.InferOutput<typeof Arguments>, 'project'>;
 
-export function registerSessions(server: McpServer, connection: Connection): void {
-  server.registerTool(
-    'sessions',
-    {
-      title: 'List sessions of agents',
-      description:
-        'The sessions of every coding agent on this machine that worked in this project, newest first: agent, id, age, folder and title. Call it to find out who worked here before and when; for what was handed over use resume and search, for what was said use get with the id of a session.',
-      inputSchema: describeInput(Arguments),
-      annotations: READS,
-    },
-    ({ project: folder, ...wish }, context) =>
-      answer({ connection, context, project: folder }, (call) => listSessions(call, wish)),
-  );
-}
+export const registerSessions = defineTool({
+  name: 'sessions',
+  title: 'List sessions of agents',
+  description:
+    'The sessions of every coding agent on this machine that worked in this project, newest first: agent, id, age, folder and title. Call it to find out who worked here before and when; for what was handed over use resume and search, for what was said use get with the id of a session.',
+  inputSchema: describeInput(Arguments),
+  annotations: READS,
+  work: listSessions,
+});
 
 const MAX_TITLE_BYTES = 120;
 const BUDGET = 2000;
 
-async function listSessions(call: Call, wish: SessionsWish): Promise<Answer> {
+async function listSessions(call: Call, wish: v.InferOutput<typeof Arguments>): Promise<Answer> {
   const { findSessions } = await import('../../../agents/find-session.ts');
   const { parseMoment } = await import('../../../app/parse.ts');
   const { identifyProject } = await import('../../../platform/project.ts');
@@ -53,15 +45,13 @@ async function listSessions(call: Call, wish: SessionsWish): Promise<Answer> {
   return {
     text: printPage({
       head: [`# Sessions: ${found.length}, newest first`, DATA_NOT_ORDERS],
-      entries: found.map((session) => [describeSession(session, now)]),
+      entries: found.map(({ id, agent, cwd, title, changedMs }) => {
+        const name = title === null ? '' : `: ${cutAtWord(cleanLine(title), MAX_TITLE_BYTES)}`;
+        return [quote(`${agent} ${id}, ${describeAge(now - changedMs)}, ${cwd ?? 'folder unknown'}${name}`)];
+      }),
       budget: BUDGET,
       most: wish.limit,
       more: (count) => `${count} sessions; ask with since, agent or a larger limit`,
     }),
   };
-}
-
-function describeSession({ id, agent, cwd, title, changedMs }: FoundSession, now: number): string {
-  const name = title === null ? '' : `: ${cutAtWord(cleanLine(title), MAX_TITLE_BYTES)}`;
-  return quote(`${agent} ${id}, ${describeAge(now - changedMs)}, ${cwd ?? 'folder unknown'}${name}`);
 }

@@ -1,12 +1,10 @@
-import type { McpServer } from '@modelcontextprotocol/server';
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { findStore, withCatalog } from '../../../app/context.ts';
 import type { Place } from '../../../platform/project.ts';
 import { takeRows } from '../../../store/catalog.ts';
 import { VERSION } from '../../../version.ts';
-import { type Answer, answer, type Call } from '../call.ts';
-import type { Connection } from '../connection.ts';
+import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, project, READS } from '../input.ts';
 import { DATA_NOT_ORDERS, quote } from '../page.ts';
 
@@ -23,21 +21,16 @@ const Status = v.object({
 });
 type Status = v.InferOutput<typeof Status>;
 
-export function registerStatus(server: McpServer, connection: Connection): void {
-  server.registerTool(
-    'status',
-    {
-      title: 'What is stored here',
-      description:
-        'Where things stand: which project this is, the newest handovers of it, whether your session is known, whether a run of steps was interrupted, and whether writing is paused. Call it when another tool finds nothing or refuses.',
-      inputSchema: describeInput(Arguments),
-      outputSchema: toStandardJsonSchema(Status),
-      annotations: READS,
-    },
-    ({ project: folder }, context) =>
-      answer({ connection, context, project: folder }, (call) => describeStatus(call)),
-  );
-}
+export const registerStatus = defineTool({
+  name: 'status',
+  title: 'What is stored here',
+  description:
+    'Where things stand: which project this is, the newest handovers of it, whether your session is known, whether a run of steps was interrupted, and whether writing is paused. Call it when another tool finds nothing or refuses.',
+  inputSchema: describeInput(Arguments),
+  outputSchema: toStandardJsonSchema(Status),
+  annotations: READS,
+  work: describeStatus,
+});
 
 async function describeStatus(call: Call): Promise<Answer> {
   const { describePlace } = await import('../../../platform/project.ts');
