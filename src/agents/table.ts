@@ -1,8 +1,7 @@
 import { pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import type { Agent, AgentName, Launch } from './agent.ts';
-import { listTranscripts as listAider } from './aider/sessions.ts';
-import { aiderLaunch } from './aider/setup.ts';
+import { aiderLaunch, listTranscripts as listAider } from './aider/sessions.ts';
 import { listTranscripts as listClaudeCode } from './claude-code/sessions.ts';
 import { claudeCodeLaunch } from './claude-code/setup.ts';
 import { listTranscripts as listCline } from './cline/sessions.ts';
@@ -13,12 +12,10 @@ import { listTranscripts as listCopilot } from './copilot/sessions.ts';
 import { copilotLaunch } from './copilot/setup.ts';
 import { listTranscripts as listGemini } from './gemini/sessions.ts';
 import { geminiLaunch } from './gemini/setup.ts';
-import { listTranscripts as listGoose } from './goose/sessions.ts';
-import { gooseLaunch } from './goose/setup.ts';
+import { gooseLaunch, listTranscripts as listGoose } from './goose/sessions.ts';
 import { listTranscripts as listOpencode } from './opencode/sessions.ts';
 import { opencodeLaunch } from './opencode/setup.ts';
-import { listTranscripts as listPi } from './pi/sessions.ts';
-import { piLaunch } from './pi/setup.ts';
+import { listTranscripts as listPi, piLaunch } from './pi/sessions.ts';
 import { listTranscripts as listQwen } from './qwen/sessions.ts';
 import { qwenLaunch } from './qwen/setup.ts';
 

@@ -1,5 +1,6 @@
 import type { Event } from '../../model/event.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
   makeCall,
   makeLimit,
@@ -9,7 +10,6 @@ import {
   makeStamp,
   type Stamp,
 } from '../shared/make-events.ts';
-import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
 import { findSessions, inspectFile, listTranscripts, readHistory, type SessionLine } from './sessions.ts';
 
 export const aiderAgent: Agent = { name: 'aider', findSessions, listTranscripts, inspectFile, readEvents };

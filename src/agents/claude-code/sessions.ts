@@ -3,9 +3,8 @@ import { cleanLine, cutToBytes } from '../../model/text.ts';
 import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
+import { findAgentHome } from '../shared/files.ts';
 import { getAnyText, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
-
 import { toMs } from '../shared/make-events.ts';
 import { readHumanRow } from './prompts.ts';
 import { canSkipRow, isConversationRow } from './rows.ts';

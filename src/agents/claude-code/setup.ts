@@ -1,6 +1,5 @@
 import { dirname, join } from 'node:path';
 import type { Launch } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
   describeServerFile,
@@ -9,6 +8,7 @@ import {
   makeServerCommand,
   TIMEOUT_SECONDS,
 } from '../hook-setup.ts';
+import { findAgentHome } from '../shared/files.ts';
 import { getText } from '../shared/json.ts';
 
 export const claudeCodeLaunch: Launch = {

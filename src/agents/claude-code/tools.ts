@@ -1,4 +1,5 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
   getAnyText,
@@ -11,7 +12,6 @@ import {
 } from '../shared/json.ts';
 import type { CallOutcome } from '../shared/make-events.ts';
 import { toMessageText } from '../shared/message-text.ts';
-import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 import { isRejection } from './prompts.ts';
 
 interface Call {

@@ -1,7 +1,6 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import type { Agent, Reading } from '../agent.ts';
-import { toBlocks } from '../content.ts';
-import { takeCall } from '../open-calls.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   countUnknown,
@@ -10,6 +9,7 @@ import {
   getRow,
   getText,
   type Row,
+  toBlocks,
   toRows,
 } from '../shared/json.ts';
 import type { NumberedRow } from '../shared/json-lines.ts';
@@ -26,8 +26,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { PendingEvents, type PendingState, startPending } from '../shared/pending-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
+import { PendingEvents, type PendingState, startPending, takeCall } from '../shared/pending-events.ts';
 import {
   openRows,
   type ReaderOptions,

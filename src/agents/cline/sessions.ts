@@ -3,7 +3,7 @@ import { cutToBytes } from '../../model/text.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
+import { findAgentHome } from '../shared/files.ts';
 import { asRow, getAnyText, getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { readHumanText } from './prompts.ts';

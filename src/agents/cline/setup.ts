@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import type { Launch } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
 import { HOOK_EVENTS, type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
 import {
   describeServerFile,
@@ -11,6 +10,7 @@ import {
   parseHookCommand,
   type WholeFile,
 } from '../hook-setup.ts';
+import { findAgentHome } from '../shared/files.ts';
 import { getRow, getText } from '../shared/json.ts';
 
 export const clineLaunch: Launch = {

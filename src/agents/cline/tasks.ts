@@ -1,9 +1,8 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts';
 import type { FoundSession, Reading } from '../agent.ts';
-import { listTexts, toBlocks } from '../content.ts';
-import { takeCall } from '../open-calls.ts';
-import { countUnknown, getAnyText, getRow, getText, type Row } from '../shared/json.ts';
+import { makeOtherAction, makePatchAction, makeTextAction } from '../shared/actions.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
+import { countUnknown, getAnyText, getRow, getText, listTexts, type Row, toBlocks } from '../shared/json.ts';
 import {
   makeCall,
   makeInjected,
@@ -16,7 +15,7 @@ import {
   toTimestamp,
 } from '../shared/make-events.ts';
 import { readChecklist } from '../shared/message-text.ts';
-import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
+import { takeCall } from '../shared/pending-events.ts';
 import { readAddedTexts, readWrapped } from './prompts.ts';
 
 const RESULT = /^\[([\w-]{1,80})(?: for '[\s\S]{0,4000}?')?\] Result:\s*/;

@@ -1,7 +1,7 @@
 import type { Action } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts';
+import { makeOtherAction, makePatchAction, makeTextAction } from '../shared/actions.ts';
+import { resolveFilePath } from '../shared/files.ts';
 import { asRow, getAnyText, getNumber, getText, type Row } from '../shared/json.ts';
-import { resolveFilePath } from '../shared/touched-files.ts';
 
 /** What a tool call does. Some tools do several things in one call: each is an action of its own. */
 export function toActions(tool: string, input: unknown, cwd: string | null): Action[] {

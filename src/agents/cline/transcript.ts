@@ -1,17 +1,17 @@
 import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
-import { listBlockTexts, toBlocks } from '../content.ts';
-import { takeCall } from '../open-calls.ts';
 import {
   asRow,
   countUnknown,
   getNumber,
   getRow,
   getText,
+  listBlockTexts,
   parseAny,
   parseRow,
   type Row,
+  toBlocks,
   toRows,
 } from '../shared/json.ts';
 import {
@@ -26,6 +26,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
+import { takeCall } from '../shared/pending-events.ts';
 import { readAddedTexts, readHumanText } from './prompts.ts';
 import {
   findCompanion,

@@ -1,4 +1,4 @@
-import { getNumber, getRow, getText, parseRow, type Row } from '../shared/json.ts';
+import { getNumber, getRow, getText, type Row } from '../shared/json.ts';
 
 export interface RowKind {
   /** Of the row, as `response_item`. */

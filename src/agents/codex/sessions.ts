@@ -3,14 +3,14 @@ import { cutToBytes } from '../../model/text.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { listTexts } from '../content.ts';
-import { findAgentHome } from '../homes.ts';
+import { findAgentHome } from '../shared/files.ts';
 import {
   asRow,
   getAnyText,
   getNumber,
   getRow,
   getText,
+  listTexts,
   parseAny,
   parseRow,
   type Row,

@@ -3,7 +3,6 @@ import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { readHead } from '../../platform/external-file.ts';
 import type { Launch } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
 import {
   type HookHost,
   type HookTrust,
@@ -11,6 +10,7 @@ import {
   makeServerCommand,
   TIMEOUT_SECONDS,
 } from '../hook-setup.ts';
+import { findAgentHome } from '../shared/files.ts';
 
 export const codexLaunch: Launch = {
   program: 'codex',

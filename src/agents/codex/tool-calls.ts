@@ -1,20 +1,18 @@
 import type { Action, Event } from '../../model/event.ts';
-import { makeOtherAction, parseInput } from '../actions.ts';
-import { listTexts } from '../content.ts';
-
-import { takeCall } from '../open-calls.ts';
+import { makeOtherAction, parseInput } from '../shared/actions.ts';
 import {
   asRow,
   getAnyText,
   getNumber,
   getRow,
   getText,
-  parseAny,
+  listTexts,
   parseRow,
   type Row,
 } from '../shared/json.ts';
 import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../shared/make-events.ts';
 import { toMessageText } from '../shared/message-text.ts';
+import { takeCall } from '../shared/pending-events.ts';
 import { findInnerCalls } from './code-mode.ts';
 import {
   COMMAND_TOOLS,

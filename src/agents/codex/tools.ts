@@ -1,11 +1,20 @@
 import { posix } from 'node:path';
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction, resolveEdit } from '../actions.ts';
-import { listTexts } from '../content.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
+import { makeOtherAction, makePatchAction, makeTextAction, resolveEdit } from '../shared/actions.ts';
+import { resolveFilePath } from '../shared/files.ts';
+import {
+  asRow,
+  getAnyText,
+  getNumber,
+  getRow,
+  getText,
+  listTexts,
+  parseRow,
+  type Row,
+  toRows,
+} from '../shared/json.ts';
 import { toMessageText } from '../shared/message-text.ts';
 import { parseUnifiedDiff } from '../shared/patch.ts';
-import { resolveFilePath } from '../shared/touched-files.ts';
 
 export const COMMAND_TOOLS: ReadonlySet<string> = new Set(
   'exec_command shell_command shell local_shell container.exec unified_exec'.split(' '),

@@ -1,8 +1,7 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Agent, FoundSession, Opening, Reading, Transcript } from '../agent.ts';
-import { listTexts } from '../content.ts';
-import { asRow, countUnknown, getRow, getText, parseRow, type Row } from '../shared/json.ts';
+import { asRow, countUnknown, getRow, getText, listTexts, parseRow, type Row } from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
+import { findAgentHome } from '../shared/files.ts';
 import { getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 

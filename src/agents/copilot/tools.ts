@@ -1,8 +1,8 @@
 import type { Action, PlanItem } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts';
+import { makeOtherAction, makePatchAction, makeTextAction } from '../shared/actions.ts';
+import { resolveFilePath } from '../shared/files.ts';
 import { asRow, getAnyText, getText, type Row } from '../shared/json.ts';
 import { toMessageText } from '../shared/message-text.ts';
-import { resolveFilePath } from '../shared/touched-files.ts';
 
 /** What a tool call does. `input` is an object, or the text of a tool that takes free text. */
 export function toAction(tool: string, input: unknown, cwd: string | null): Action {

@@ -1,8 +1,6 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import { parseInput } from '../actions.ts';
 import type { Agent, Reading } from '../agent.ts';
-import { listBlockTexts } from '../content.ts';
-import { takeCall } from '../open-calls.ts';
+import { parseInput } from '../shared/actions.ts';
 import {
   asRow,
   countUnknown,
@@ -10,9 +8,8 @@ import {
   getNumber,
   getRow,
   getText,
-  parseAny,
+  listBlockTexts,
   type Row,
-  toRows,
 } from '../shared/json.ts';
 import {
   makeCall,
@@ -28,6 +25,7 @@ import {
   toTimestamp,
 } from '../shared/make-events.ts';
 import { readChecklist } from '../shared/message-text.ts';
+import { takeCall } from '../shared/pending-events.ts';
 import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { canSkipRow, findRewinds, isDiscarded, isIdle, REWIND, type Rewinds } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';

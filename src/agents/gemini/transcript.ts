@@ -2,6 +2,7 @@ import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
   isPlanTool,
   makeToolCall,
@@ -32,7 +33,6 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
 import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { ACKNOWLEDGEMENT, isSummary, readHuman, readTexts } from './messages.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';

@@ -1,6 +1,6 @@
 import type { Action } from '../../model/event.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import { collectTexts, getAnyText, getCleanText, getText, type Row } from '../shared/json.ts';
-import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 
 /** Goose puts the extension's name before that of its tool, unless the extension is built in. */
 export function dropExtension(name: string): string {

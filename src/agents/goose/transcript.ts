@@ -3,6 +3,7 @@ import { formatTimestamp } from '../../model/time.ts';
 import type { SqlDatabase } from '../../platform/sqlite.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { isDatabase, readDatabaseSession, selectFrom, type Table, tryQuery } from '../shared/database.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   collectTexts,
@@ -30,7 +31,6 @@ import {
   readExitStatus,
   type Stamp,
 } from '../shared/make-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
 import { dropExtension, readAction } from './actions.ts';
 import { findSessions, inspectFile, listTranscripts, SESSION_TABLE, toMilliseconds } from './sessions.ts';
 

@@ -1,4 +1,5 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
   getAnyText,
@@ -9,7 +10,6 @@ import {
   type Row,
 } from '../shared/json.ts';
 import { parsePatch } from '../shared/patch.ts';
-import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 
 interface ToolCall {
   tool: string;

@@ -2,6 +2,7 @@ import type { Event } from '../../model/event.ts';
 import type { SqlDatabase, SqlStatement } from '../../platform/sqlite.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { isDatabase, readDatabaseSession, selectFrom, tryQuery } from '../shared/database.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   countUnknown,
@@ -26,7 +27,6 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
 import { readAction, readAnswers, readOutput, readPlan } from './actions.ts';
 import { findSessions, inspectFile, listTranscripts, readExport, SESSION_TABLE } from './sessions.ts';
 

@@ -1,6 +1,7 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Agent, Reading } from '../agent.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
   countUnknown,
@@ -25,7 +26,6 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
 import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 

@@ -1,6 +1,7 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
   isPlanTool,
   makeToolCall,
@@ -34,7 +35,6 @@ import {
   toTimestamp,
 } from '../shared/make-events.ts';
 import { PendingEvents, type PendingState, startPending } from '../shared/pending-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
 import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import {
   findSessions,

@@ -1,4 +1,5 @@
 import type { Action, Event, PlanItem } from '../../model/event.ts';
+import { resolveFilePath, type TouchedFiles } from './files.ts';
 import {
   asRow,
   collectTexts,
@@ -20,7 +21,6 @@ import {
   type Stamp,
 } from './make-events.ts';
 import { toMessageText } from './message-text.ts';
-import { resolveFilePath, type TouchedFiles } from './touched-files.ts';
 
 /** A call of a tool of Gemini CLI. Qwen Code has the same tools, some of them under other names. */
 interface ToolCall {

@@ -1,8 +1,8 @@
-import type { Action, FileEdit } from '../model/event.ts';
-import { asRow, collectTexts, parseAny } from './shared/json.ts';
-import { toMessageText } from './shared/message-text.ts';
-import { parsePatch } from './shared/patch.ts';
-import { resolveFilePath } from './shared/touched-files.ts';
+import type { Action, FileEdit } from '../../model/event.ts';
+import { resolveFilePath } from './files.ts';
+import { asRow, collectTexts, parseAny } from './json.ts';
+import { toMessageText } from './message-text.ts';
+import { parsePatch } from './patch.ts';
 
 /** The input of a tool call: the object in a text of JSON, else what was given. */
 export function parseInput(input: unknown): unknown {
