@@ -19,78 +19,59 @@ import { listTranscripts as listPi, piLaunch } from './pi/sessions.ts';
 import { listTranscripts as listQwen } from './qwen/sessions.ts';
 import { qwenLaunch } from './qwen/setup.ts';
 
-interface AgentEntry {
-  /** Imports the reader, which takes long: only when the agent is needed. */
-  load(): Promise<Agent>;
-  listTranscripts(machine: Machine): Iterable<string>;
-  launch: Launch;
-}
+/* Every agent. A missing one is a compile error. */
 
-/** Every agent. A missing one is a compile error. */
-const AGENTS = {
-  'claude-code': {
-    load: async () => (await import('./claude-code/transcript.ts')).claudeCodeAgent,
-    listTranscripts: listClaudeCode,
-    launch: claudeCodeLaunch,
-  },
-  codex: {
-    load: async () => (await import('./codex/transcript.ts')).codexAgent,
-    listTranscripts: listCodex,
-    launch: codexLaunch,
-  },
-  gemini: {
-    load: async () => (await import('./gemini/transcript.ts')).geminiAgent,
-    listTranscripts: listGemini,
-    launch: geminiLaunch,
-  },
-  opencode: {
-    load: async () => (await import('./opencode/transcript.ts')).opencodeAgent,
-    listTranscripts: listOpencode,
-    launch: opencodeLaunch,
-  },
-  qwen: {
-    load: async () => (await import('./qwen/transcript.ts')).qwenAgent,
-    listTranscripts: listQwen,
-    launch: qwenLaunch,
-  },
-  copilot: {
-    load: async () => (await import('./copilot/transcript.ts')).copilotAgent,
-    listTranscripts: listCopilot,
-    launch: copilotLaunch,
-  },
-  cline: {
-    load: async () => (await import('./cline/transcript.ts')).clineAgent,
-    listTranscripts: listCline,
-    launch: clineLaunch,
-  },
-  goose: {
-    load: async () => (await import('./goose/transcript.ts')).gooseAgent,
-    listTranscripts: listGoose,
-    launch: gooseLaunch,
-  },
-  pi: {
-    load: async () => (await import('./pi/transcript.ts')).piAgent,
-    listTranscripts: listPi,
-    launch: piLaunch,
-  },
-  aider: {
-    load: async () => (await import('./aider/transcript.ts')).aiderAgent,
-    // Its history file is in the project, and listed even where there is none.
-    listTranscripts: (machine) => listAider(machine).filter(pathExists),
-    launch: aiderLaunch,
-  },
-} satisfies Record<AgentName, AgentEntry>;
+/** The readers take long to import: only when the agent is needed. */
+const LOADERS: Readonly<Record<AgentName, () => Promise<Agent>>> = {
+  'claude-code': async () => (await import('./claude-code/transcript.ts')).claudeCodeAgent,
+  codex: async () => (await import('./codex/transcript.ts')).codexAgent,
+  gemini: async () => (await import('./gemini/transcript.ts')).geminiAgent,
+  opencode: async () => (await import('./opencode/transcript.ts')).opencodeAgent,
+  qwen: async () => (await import('./qwen/transcript.ts')).qwenAgent,
+  copilot: async () => (await import('./copilot/transcript.ts')).copilotAgent,
+  cline: async () => (await import('./cline/transcript.ts')).clineAgent,
+  goose: async () => (await import('./goose/transcript.ts')).gooseAgent,
+  pi: async () => (await import('./pi/transcript.ts')).piAgent,
+  aider: async () => (await import('./aider/transcript.ts')).aiderAgent,
+};
+
+const LISTS: Readonly<Record<AgentName, Agent['listTranscripts']>> = {
+  'claude-code': listClaudeCode,
+  codex: listCodex,
+  gemini: listGemini,
+  opencode: listOpencode,
+  qwen: listQwen,
+  copilot: listCopilot,
+  cline: listCline,
+  goose: listGoose,
+  pi: listPi,
+  // Its history file is in the project, and listed even where there is none.
+  aider: (machine) => listAider(machine).filter(pathExists),
+};
+
+const LAUNCHES: Readonly<Record<AgentName, Launch>> = {
+  'claude-code': claudeCodeLaunch,
+  codex: codexLaunch,
+  gemini: geminiLaunch,
+  opencode: opencodeLaunch,
+  qwen: qwenLaunch,
+  copilot: copilotLaunch,
+  cline: clineLaunch,
+  goose: gooseLaunch,
+  pi: piLaunch,
+  aider: aiderLaunch,
+};
 
 export function loadAgent(name: AgentName): Promise<Agent> {
-  return AGENTS[name].load();
+  return LOADERS[name]();
 }
 
 /** Whether this agent left any transcripts here. Much cheaper than loading its reader. */
 export function hasTranscripts(name: AgentName, machine: Machine): boolean {
-  for (const _ of AGENTS[name].listTranscripts(machine)) return true;
+  for (const _ of LISTS[name](machine)) return true;
   return false;
 }
 
 export function findLaunch(name: AgentName): Launch {
-  return AGENTS[name].launch;
+  return LAUNCHES[name];
 }

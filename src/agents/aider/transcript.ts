@@ -106,7 +106,7 @@ class ChatReader {
       const path = resolveFilePath(block.path, this.#cwd);
       const id = this.#nextCall();
       const text = after === '' || before !== '' ? after : `${after}\n`;
-      const edit = before === '' ? this.#files.write(path, text) : this.#files.edit(path, before, text);
+      const edit = this.#files.replace(path, before, text);
       this.#edits.push({ id, path });
       yield makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
     }

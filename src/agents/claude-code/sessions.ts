@@ -3,7 +3,7 @@ import { cleanLine, cutToBytes } from '../../model/text.ts';
 import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome } from '../shared/files.ts';
+import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
 import { getAnyText, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { readHumanRow } from './prompts.ts';
@@ -37,14 +37,10 @@ function isSessionId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
-export function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const path of listTranscripts(machine)) {
-    const session = inspectFile(path);
-    if (session !== null) yield session;
-  }
+export function findSessions(machine: Machine): Iterable<FoundSession> {
+  return inspectAll(listTranscripts(machine), inspectFile);
 }
 
-const HEAD_BYTES = 64 * 1024;
 /** The session's id comes after the message in a row, and the first message may be long. */
 const LONG_HEAD_BYTES = 16 * 1024 * 1024;
 

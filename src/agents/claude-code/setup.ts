@@ -2,7 +2,7 @@ import { dirname, join } from 'node:path';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
-  describeServerFile,
+  describeEntries,
   type HookHost,
   makeHandlers,
   makeServerCommand,
@@ -41,23 +41,23 @@ export const claudeCodeHookHost: HookHost = {
     const userServers = join(env.CLAUDE_CONFIG_DIR ? folder : dirname(folder), '.claude.json');
     const servers = scope === 'project' ? join(dirname(folder), '.mcp.json') : userServers;
     return [
-      {
-        kind: 'entries',
-        agent: 'claude-code',
-        path: join(folder, scope === 'user' ? 'settings.json' : 'settings.local.json'),
-        form: 'grouped',
-        handlers: makeHandlers('claude-code', launcher, ({ command }) => ({
-          type: 'command',
-          command,
-          timeout: TIMEOUT_SECONDS,
-        })),
-        skeleton: {},
-        offSwitches: [{ path: ['disableAllHooks'], value: true }],
-        server: null,
-      },
-      describeServerFile('claude-code', servers, {
-        section: 'mcpServers',
-        value: { type: 'stdio', ...makeServerCommand(launcher, 'claude-code') },
+      describeEntries(
+        'claude-code',
+        join(folder, scope === 'user' ? 'settings.json' : 'settings.local.json'),
+        {
+          handlers: makeHandlers('claude-code', launcher, ({ command }) => ({
+            type: 'command',
+            command,
+            timeout: TIMEOUT_SECONDS,
+          })),
+          offSwitches: [{ path: ['disableAllHooks'], value: true }],
+        },
+      ),
+      describeEntries('claude-code', servers, {
+        server: {
+          section: 'mcpServers',
+          value: { type: 'stdio', ...makeServerCommand(launcher, 'claude-code') },
+        },
       }),
     ];
   },

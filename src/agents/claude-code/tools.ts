@@ -1,4 +1,5 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
+import { toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
@@ -32,8 +33,7 @@ function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Acti
   switch (tool) {
     case 'Read':
     case 'NotebookRead':
-      files.markSeen(path);
-      return { kind: 'read', path };
+      return files.read(path);
     case 'Write':
       return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };
     case 'Edit':
@@ -49,11 +49,8 @@ function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Acti
   }
 }
 
-/** An edit that replaces nothing creates the file. */
 function describeReplacement(path: string, edit: Row, files: TouchedFiles): FileEdit {
-  const before = getText(edit, 'old_string') ?? '';
-  const after = getText(edit, 'new_string') ?? '';
-  return before === '' ? files.write(path, after) : files.edit(path, before, after);
+  return files.replace(path, getText(edit, 'old_string') ?? '', getText(edit, 'new_string') ?? '');
 }
 
 function describeOtherCall({ tool, input, cwd }: Call): Action {
@@ -201,10 +198,6 @@ export function readTodos(input: Row): PlanItem[] {
     const text = getAnyText(todo, 'content', 'activeForm');
     return text === null ? [] : [{ text: toMessageText(text), status: toStatus(todo.status) }];
   });
-}
-
-function toStatus(status: unknown): PlanItem['status'] {
-  return status === 'in_progress' || status === 'completed' || status === 'cancelled' ? status : 'pending';
 }
 
 const MAX_TASKS = 1000;

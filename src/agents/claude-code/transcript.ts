@@ -1,5 +1,5 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { Agent, Reading } from '../agent.ts';
+import type { Reading } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
@@ -27,13 +27,7 @@ import {
   toTimestamp,
 } from '../shared/make-events.ts';
 import { PendingEvents, type PendingState, startPending, takeCall } from '../shared/pending-events.ts';
-import {
-  openRows,
-  type ReaderOptions,
-  type RowFormat,
-  type RowReader,
-  readRows,
-} from '../shared/transcript.ts';
+import { makeRowAgent, type ReaderOptions, type RowFormat, type RowReader } from '../shared/transcript.ts';
 import {
   isHumanOrigin,
   isSummaryRow,
@@ -117,14 +111,10 @@ const format: RowFormat<State> = {
   }),
 };
 
-export const claudeCodeAgent: Agent = {
-  name: 'claude-code',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
+export const claudeCodeAgent = makeRowAgent(
+  { name: 'claude-code', findSessions, listTranscripts, inspectFile },
+  format,
+);
 
 class Conversation implements RowReader {
   readonly #state: State;

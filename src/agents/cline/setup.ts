@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Launch } from '../agent.ts';
 import { HOOK_EVENTS, type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
 import {
-  describeServerFile,
+  describeEntries,
   formatHookCommand,
   type HookHost,
   type HookPlace,
@@ -62,8 +62,8 @@ export const clineHookHost: HookHost = {
     const hooks = Object.keys(HOOK_EVENTS.cline).map((event) => describeHookFile(place, event));
     if (place.scope === 'project') return hooks;
     const path = join(place.folder, 'data', 'settings', 'cline_mcp_settings.json');
-    const value = { ...makeServerCommand(place.launcher, 'cline') };
-    return [...hooks, describeServerFile('cline', path, { section: 'mcpServers', value })];
+    const server = { section: 'mcpServers', value: { ...makeServerCommand(place.launcher, 'cline') } };
+    return [...hooks, describeEntries('cline', path, { server })];
   },
 };
 

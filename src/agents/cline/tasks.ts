@@ -14,7 +14,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { readChecklist } from '../shared/message-text.ts';
+import { dropElements, readChecklist } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { readAddedTexts, readWrapped } from './prompts.ts';
 
@@ -89,7 +89,7 @@ export class TaskReader {
       yield* makeReply(stamp, getAnyText(input, 'result', 'response') ?? '');
       return;
     }
-    const action = toAction(tool, rest, { cwd: this.#session.cwd, files: this.#files });
+    const action = toAction({ tool, input: rest }, this.#session.cwd, this.#files);
     yield makeCall(stamp, { ...this.#last, action: action ?? makeOtherAction(rest) });
   }
 
@@ -153,7 +153,7 @@ interface WrittenCall {
 
 /** Splits a reply into what was said and the call that is written out after it. */
 function splitReply(text: string): { said: string; call: WrittenCall | null } {
-  const reply = dropThoughts(text);
+  const reply = dropElements(text, 'thinking');
   const opening = OPENING.exec(reply);
   if (opening === null) return { said: reply, call: null };
   const tool = opening[1] ?? '';
@@ -161,21 +161,6 @@ function splitReply(text: string): { said: string; call: WrittenCall | null } {
   const end = reply.lastIndexOf(`</${tool}>`);
   const body = reply.slice(start, end < start ? undefined : end);
   return { said: reply.slice(0, opening.index), call: { tool, input: readParameters(body) } };
-}
-
-const THOUGHT = '<thinking>';
-const THOUGHT_END = '</thinking>';
-
-function dropThoughts(text: string): string {
-  let kept = '';
-  let at = 0;
-  for (;;) {
-    const start = text.indexOf(THOUGHT, at);
-    const end = start === -1 ? -1 : text.indexOf(THOUGHT_END, start);
-    if (end === -1) return kept + text.slice(at);
-    kept += text.slice(at, start);
-    at = end + THOUGHT_END.length;
-  }
 }
 
 function readParameters(body: string): Row {
@@ -190,23 +175,16 @@ function readParameters(body: string): Row {
   return Object.fromEntries(found);
 }
 
-interface ToolContext {
-  cwd: string | null;
-  files: TouchedFiles;
-}
-
-function toAction(tool: string, input: Row, { cwd, files }: ToolContext): Action | null {
+function toAction({ tool, input }: WrittenCall, cwd: string | null, files: TouchedFiles): Action | null {
   const given = getAnyText(input, 'absolutePath', 'path');
   const path = given === null ? null : resolveFilePath(given.trim(), cwd);
-  const fromText = (name: string, make: (text: string) => Action): Action | null => {
-    return makeTextAction(getText(input, name), make);
-  };
+  const fromText = (name: string, make: (text: string) => Action): Action | null =>
+    makeTextAction(getText(input, name), make);
   switch (tool) {
     case 'execute_command':
       return fromText('command', (command) => ({ kind: 'command', command, background: false }));
     case 'read_file':
-      if (path !== null) files.markSeen(path);
-      return path === null ? null : { kind: 'read', path };
+      return path === null ? null : files.read(path);
     case 'write_to_file':
     case 'new_rule': {
       const content = getText(input, 'content') ?? '';

@@ -3,7 +3,7 @@ import { cutToBytes } from '../../model/text.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome } from '../shared/files.ts';
+import { findAgentHome, HEAD_BYTES } from '../shared/files.ts';
 import {
   asRow,
   getAnyText,
@@ -92,8 +92,6 @@ function readNames(home: string): Map<string, string> {
   }
   return names;
 }
-
-const HEAD_BYTES = 64 * 1024;
 
 /** The session in a rollout file; null for other files. */
 export function inspectFile(path: string): FoundSession | null {

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { readHead } from '../../platform/external-file.ts';
 import type { Launch } from '../agent.ts';
 import {
+  describeEntries,
   type HookHost,
   type HookTrust,
   makeHandlers,
@@ -45,21 +46,14 @@ export const codexHookHost: HookHost = {
   projectFolder: '.codex',
   trust,
   listFiles: ({ folder, launcher }) => [
-    {
-      kind: 'entries',
-      agent: 'codex',
-      path: join(folder, 'hooks.json'),
-      form: 'grouped',
+    describeEntries('codex', join(folder, 'hooks.json'), {
       handlers: makeHandlers('codex', launcher, ({ event, moment, command }) => ({
         type: 'command',
         command,
         timeout: SHORT_EVENTS.includes(event) ? SHORT_SECONDS : TIMEOUT_SECONDS,
         ...(moment === 'start' || moment === 'prompt' ? UNLIMITED : {}),
       })),
-      skeleton: {},
-      offSwitches: [],
-      server: null,
-    },
+    }),
     {
       kind: 'table',
       agent: 'codex',

@@ -77,8 +77,6 @@ const format: RowFormat<State> = {
         if (!knowsAll && changesSurvey(kind, state.survey)) return null;
         return isIdle(kind) || isDead(line) ? [] : reader.read(row, kind, line);
       },
-      finish: () => [],
-      keep: () => state,
     };
   },
   shortcuts: () => ({ isNeedless: canSkipRow }),

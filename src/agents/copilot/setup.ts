@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
-  describeServerFile,
+  describeEntries,
   formatHookCommand,
   type HookHost,
   makeHandlers,
@@ -44,10 +44,7 @@ export const copilotHookHost: HookHost = {
   findHome: (machine) => findAgentHome('copilot', machine),
   projectFolder: '.github',
   listFiles: ({ scope, folder, launcher }) => [
-    {
-      kind: 'entries',
-      agent: 'copilot',
-      path: join(folder, 'hooks', 'agent-handover.json'),
+    describeEntries('copilot', join(folder, 'hooks', 'agent-handover.json'), {
       form: 'flat',
       handlers: makeHandlers('copilot', launcher, ({ event, command }) => ({
         type: 'command',
@@ -56,12 +53,12 @@ export const copilotHookHost: HookHost = {
         timeoutSec: TIMEOUT_SECONDS,
       })),
       skeleton: { version: 1 },
-      offSwitches: [],
-      server: null,
-    },
-    describeServerFile('copilot', join(folder, scope === 'user' ? 'mcp-config.json' : 'mcp.json'), {
-      section: 'mcpServers',
-      value: { type: 'local', ...makeServerCommand(launcher, 'copilot'), tools: ['*'] },
+    }),
+    describeEntries('copilot', join(folder, scope === 'user' ? 'mcp-config.json' : 'mcp.json'), {
+      server: {
+        section: 'mcpServers',
+        value: { type: 'local', ...makeServerCommand(launcher, 'copilot'), tools: ['*'] },
+      },
     }),
   ],
 };

@@ -1,5 +1,5 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { Agent, Reading } from '../agent.ts';
+import type { Reading } from '../agent.ts';
 import { parseInput } from '../shared/actions.ts';
 import {
   asRow,
@@ -26,7 +26,7 @@ import {
 } from '../shared/make-events.ts';
 import { readChecklist } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
-import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
+import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
 import { canSkipRow, findRewinds, isDiscarded, isIdle, REWIND, type Rewinds } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 import { Todos, toAction } from './tools.ts';
@@ -57,21 +57,15 @@ const format: RowFormat<State> = {
         const isSilent = isIdle(getText(row, 'type') ?? '');
         return isSilent || isDiscarded(state.rewound, line, getText(row, 'id')) ? [] : reader.read(row, line);
       },
-      finish: () => [],
-      keep: () => state,
     };
   },
   shortcuts: () => ({ isNeedless: canSkipRow }),
 };
 
-export const copilotAgent: Agent = {
-  name: 'copilot',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
+export const copilotAgent = makeRowAgent(
+  { name: 'copilot', findSessions, listTranscripts, inspectFile },
+  format,
+);
 
 const EXIT_NOTE = /\n?<(?:shellId: [^<>\n]{1,60} )?(?:completed|exited) with exit code (-?\d{1,10})>\s*$/;
 const ANSWER_PREFIX = /^(?:User (?:responded|selected|answered|chose)|Answer): /i;

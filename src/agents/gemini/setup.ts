@@ -2,7 +2,13 @@ import { join, resolve } from 'node:path';
 import type { Machine } from '../../platform/machine.ts';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import { type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
+import {
+  describeEntries,
+  type HookHost,
+  makeHandlers,
+  makeServerCommand,
+  TIMEOUT_SECONDS,
+} from '../hook-setup.ts';
 import { getText } from '../shared/json.ts';
 
 /** Gemini CLI's folder; `GEMINI_CLI_HOME` takes the place of the user's home. Null on a machine without one. */
@@ -32,21 +38,16 @@ export const geminiHookHost: HookHost = {
   findHome: findGeminiHome,
   projectFolder: '.gemini',
   listFiles: ({ folder, launcher }) => [
-    {
-      kind: 'entries',
-      agent: 'gemini',
-      path: join(folder, 'settings.json'),
-      form: 'grouped',
+    describeEntries('gemini', join(folder, 'settings.json'), {
       handlers: makeHandlers('gemini', launcher, ({ command }) => ({
         name: 'agent-handover',
         type: 'command',
         command,
         timeout: TIMEOUT_SECONDS * 1000,
       })),
-      skeleton: {},
       offSwitches: [{ path: ['hooksConfig', 'enabled'], value: false }],
       server: { section: 'mcpServers', value: { ...makeServerCommand(launcher, 'gemini') } },
-    },
+    }),
   ],
 };
 

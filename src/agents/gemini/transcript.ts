@@ -85,7 +85,6 @@ const format: RowFormat<LogState> = {
         return isDead ? [] : readRow(numbered, conversation, reading);
       },
       finish: () => conversation.finish(),
-      keep: () => state,
     };
   },
 };

@@ -27,7 +27,7 @@ export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles):
     case 'read':
     case 'read_file':
     case 'view':
-      return readFile(path ?? '', files);
+      return files.read(path ?? '');
     case 'write':
       return { kind: 'edit', edits: [files.write(path ?? '', getCleanText(input, 'content'))] };
     case 'edit': {
@@ -57,7 +57,7 @@ export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles):
 function readEditor(input: Row, path: string, files: TouchedFiles): Action {
   switch (getText(input, 'command')) {
     case 'view':
-      return readFile(path, files);
+      return files.read(path);
     case 'write':
     case 'create':
       return { kind: 'edit', edits: [files.write(path, getCleanText(input, 'file_text'))] };
@@ -70,9 +70,4 @@ function readEditor(input: Row, path: string, files: TouchedFiles): Action {
     default:
       return { kind: 'other', texts: collectTexts(input) };
   }
-}
-
-function readFile(path: string, files: TouchedFiles): Action {
-  files.markSeen(path);
-  return { kind: 'read', path };
 }

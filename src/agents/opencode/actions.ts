@@ -1,4 +1,5 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
+import { resolveEdit, toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
@@ -28,8 +29,7 @@ export function readAction(call: ToolCall, files: TouchedFiles): Action {
     case 'shell':
       return { kind: 'command', command: getCleanText(input, 'command'), background: false };
     case 'read':
-      if (path !== null) files.markSeen(path);
-      return { kind: 'read', path: path ?? '' };
+      return path === null ? { kind: 'read', path: '' } : files.read(path);
     case 'list':
     case 'ls':
       return { kind: 'search', pattern: '', path };
@@ -56,24 +56,16 @@ export function readAction(call: ToolCall, files: TouchedFiles): Action {
 function readEdits(call: ToolCall, path: string, files: TouchedFiles): FileEdit[] {
   const { tool, input, metadata, cwd } = call;
   const patch = getText(input, 'patchText');
-  if (patch !== null) {
-    return parsePatch(patch.toWellFormed()).map((edit) => ({
-      ...edit,
-      path: resolveFilePath(edit.path, cwd),
-      ...(edit.to === undefined ? {} : { to: resolveFilePath(edit.to, cwd) }),
-    }));
-  }
+  if (patch !== null) return parsePatch(patch.toWellFormed()).map((edit) => resolveEdit(edit, cwd));
   if (tool === 'write') {
     const edit = files.write(path, getCleanText(input, 'content'));
     const existed = metadata.exists;
     return [typeof existed === 'boolean' ? { ...edit, change: existed ? 'edited' : 'created' } : edit];
   }
   const changes = tool === 'multiedit' ? getRows(input, 'edits') : [input];
-  return changes.map((change) => {
-    const before = getCleanText(change, 'oldString');
-    const after = getCleanText(change, 'newString');
-    return before === '' ? files.write(path, after) : files.edit(path, before, after);
-  });
+  return changes.map((change) =>
+    files.replace(path, getCleanText(change, 'oldString'), getCleanText(change, 'newString')),
+  );
 }
 
 function readQuestions(input: Row): string[] {
@@ -90,11 +82,10 @@ export function readAnswers(input: Row, metadata: Row): string | null {
 }
 
 export function readPlan(input: Row): PlanItem[] {
-  return getRows(input, 'todos').map((todo) => {
-    const { status } = todo;
-    const isKnown = status === 'in_progress' || status === 'completed' || status === 'cancelled';
-    return { text: getCleanText(todo, 'content'), status: isKnown ? status : 'pending' };
-  });
+  return getRows(input, 'todos').map((todo) => ({
+    text: getCleanText(todo, 'content'),
+    status: toStatus(todo.status),
+  }));
 }
 
 /** The text of a result: for a file that was read the file's own text, without OpenCode's line numbers. */

@@ -6,7 +6,7 @@ import type { Machine } from '../../platform/machine.ts';
 import { findPackageFolder } from '../../platform/processes.ts';
 import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import { describeServerFile, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
+import { describeEntries, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
 import { getText } from '../shared/json.ts';
 
 function findConfigFolder({ env, home, cwd }: Machine): string | null {
@@ -74,9 +74,8 @@ export const opencodeHookHost: HookHost = {
         mode: 0o600,
         parse: parsePlugin,
       },
-      describeServerFile('opencode', findConfigFile(folder), {
-        section: 'mcp',
-        value: { type: 'local', command: [command, ...args] },
+      describeEntries('opencode', findConfigFile(folder), {
+        server: { section: 'mcp', value: { type: 'local', command: [command, ...args] } },
       }),
     ];
   },

@@ -1,6 +1,6 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Agent, Reading } from '../agent.ts';
+import type { Reading } from '../agent.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
@@ -26,17 +26,8 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
+import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
-
-export const piAgent: Agent = {
-  name: 'pi',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
 
 /** Kept on disk between readings. */
 interface SessionState {
@@ -73,11 +64,11 @@ const format: RowFormat<SessionState> = {
         state.last = id ?? state.last;
         return id === null || state.live === null || state.live.has(id) ? reader.read(row, line) : [];
       },
-      finish: () => [],
-      keep: () => state,
     };
   },
 };
+
+export const piAgent = makeRowAgent({ name: 'pi', findSessions, listTranscripts, inspectFile }, format);
 
 /** An entry that follows the last one is live if that is; any other may make another branch the live one. */
 function followsLive(row: Row, { live, last }: SessionState): boolean {
@@ -273,8 +264,7 @@ function readAction(
     case 'powershell':
       return { kind: 'command', command: getCleanText(input, 'command'), background: false };
     case 'read':
-      if (path !== null) files.markSeen(path);
-      return { kind: 'read', path: path ?? '' };
+      return path === null ? { kind: 'read', path: '' } : files.read(path);
     case 'write':
       return { kind: 'edit', edits: [files.write(path ?? '', getCleanText(input, 'content'))] };
     case 'edit':
@@ -289,7 +279,7 @@ function readAction(
   }
 }
 
-/** One repathment in older releases, a list of them in newer ones. */
+/** One replacement in older releases, a list of them in newer ones. */
 function readEdits(input: Row, path: string, files: TouchedFiles): FileEdit[] {
   const listed = getRows(input, 'edits');
   const edits = listed.length === 0 ? [input] : listed;

@@ -2,6 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
+import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
 import { asRow, getRow, getRows, getText, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { toTitle } from '../shared/message-text.ts';
@@ -15,41 +16,25 @@ export function* listTranscripts(machine: Machine): Generator<string> {
   const projects = join(root, 'projects');
   for (const project of listNames(projects)) {
     const folder = join(projects, project);
-    yield* listFiles(join(folder, 'chats'));
+    yield* listFiles(join(folder, 'chats'), SUFFIX);
     const subAgents = join(folder, 'subagents');
-    for (const session of listNames(subAgents)) yield* listFiles(join(subAgents, session));
+    for (const session of listNames(subAgents)) yield* listFiles(join(subAgents, session), SUFFIX);
   }
 }
 
-function* listFiles(folder: string): Generator<string> {
-  for (const name of listNames(folder)) if (name.endsWith(SUFFIX)) yield join(folder, name);
+export function findSessions(machine: Machine): Iterable<FoundSession> {
+  return inspectAll(listTranscripts(machine), inspectFile);
 }
-
-export function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const path of listTranscripts(machine)) {
-    const session = inspectFile(path);
-    if (session !== null) yield session;
-  }
-}
-
-const HEAD_BYTES = 64 * 1024;
 
 export function inspectFile(path: string): FoundSession | null {
   const file = readHead(path, HEAD_BYTES);
   if (file === null) return null;
   const head = readSessionHead(file.bytes.toString('utf8'));
   if (head === null) return null;
-  const { sessionId, parent, ...rest } = head;
-  const identity = identify(path, sessionId);
-  return {
-    agent: 'qwen',
-    path,
-    id: identity.id,
-    parent: identity.parent ?? parent,
-    ...rest,
-    changedMs: file.changedMs,
-    bytes: file.size,
-  };
+  const { sessionId, ...rest } = head;
+  const { id, parent } = identify(path, sessionId);
+  const { changedMs, size: bytes } = file;
+  return { agent: 'qwen', path, ...rest, id, parent: parent ?? rest.parent, changedMs, bytes };
 }
 
 const SUB_AGENT_FILE = /^agent-(.+)$/;
@@ -63,8 +48,7 @@ function identify(path: string, sessionId: string): { id: string; parent: string
   const agentId = SUB_AGENT_FILE.exec(basename(path, SUFFIX))?.[1];
   if (agentId === undefined) return { id: sessionId, parent: null };
   const folder = dirname(path);
-  const isBelow = basename(dirname(folder)) === 'subagents';
-  return { id: agentId, parent: isBelow ? basename(folder) : sessionId };
+  return { id: agentId, parent: basename(dirname(folder)) === 'subagents' ? basename(folder) : sessionId };
 }
 
 interface SessionHead {

@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import type { FoundSession, Reading } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import {
   isPlanTool,
@@ -35,7 +35,7 @@ import {
   toTimestamp,
 } from '../shared/make-events.ts';
 import { PendingEvents, type PendingState, startPending } from '../shared/pending-events.ts';
-import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
+import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
 import {
   findSessions,
   inspectFile,
@@ -44,15 +44,6 @@ import {
   readHuman,
   readTexts,
 } from './sessions.ts';
-
-export const qwenAgent: Agent = {
-  name: 'qwen',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
 
 /** Kept on disk between readings. */
 interface ChatState {
@@ -91,11 +82,12 @@ const format: RowFormat<ChatState> = {
         return isDead ? [] : conversation.read(numbered);
       },
       finish: () => conversation.finish(),
-      keep: () => state,
     };
   },
   shortcuts: () => ({ isNeedless: isNeedlessRow }),
 };
+
+export const qwenAgent = makeRowAgent({ name: 'qwen', findSessions, listTranscripts, inspectFile }, format);
 
 const TYPE = toKey('type');
 const SUBTYPE = toKey('subtype');

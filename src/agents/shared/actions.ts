@@ -1,4 +1,4 @@
-import type { Action, FileEdit } from '../../model/event.ts';
+import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
 import { resolveFilePath } from './files.ts';
 import { asRow, collectTexts, parseAny } from './json.ts';
 import { toMessageText } from './message-text.ts';
@@ -29,4 +29,8 @@ export function makePatchAction(patch: string | null, cwd: string | null): Actio
 export function resolveEdit(edit: FileEdit, cwd: string | null): FileEdit {
   const path = resolveFilePath(edit.path, cwd);
   return edit.to === undefined ? { ...edit, path } : { ...edit, path, to: resolveFilePath(edit.to, cwd) };
+}
+
+export function toStatus(status: unknown): PlanItem['status'] {
+  return status === 'in_progress' || status === 'completed' || status === 'cancelled' ? status : 'pending';
 }

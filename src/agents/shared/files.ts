@@ -1,6 +1,8 @@
 import { join, posix, resolve, win32 } from 'node:path';
-import type { FileEdit } from '../../model/event.ts';
+import type { Action, FileEdit } from '../../model/event.ts';
+import { listNames } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
+import type { FoundSession } from '../agent.ts';
 
 /** The variable that moves an agent's folder, and the folder's name in the user's home. */
 const HOMES = {
@@ -47,8 +49,9 @@ export class TouchedFiles {
     this.#paths = paths;
   }
 
-  markSeen(path: string): void {
+  read(path: string): Action {
     this.#paths.add(path);
+    return { kind: 'read', path };
   }
 
   write(path: string, after: string): FileEdit {
@@ -61,4 +64,28 @@ export class TouchedFiles {
     this.#paths.add(path);
     return { path, change: 'edited', before: before.toWellFormed(), after: after.toWellFormed() };
   }
+
+  /** An edit that replaces nothing writes the whole file. */
+  replace(path: string, before: string, after: string): FileEdit {
+    return before === '' ? this.write(path, after) : this.edit(path, before, after);
+  }
+}
+
+/** So much of a transcript is read to say what session it holds. */
+export const HEAD_BYTES = 64 * 1024;
+
+/** The sessions in those of the files that are transcripts. */
+export function* inspectAll(
+  paths: Iterable<string>,
+  inspect: (path: string) => FoundSession | null,
+): Generator<FoundSession> {
+  for (const path of paths) {
+    const session = inspect(path);
+    if (session !== null) yield session;
+  }
+}
+
+/** The paths of the files in a folder whose names end in `suffix`. */
+export function listFiles(folder: string, suffix: string): string[] {
+  return listNames(folder).flatMap((name) => (name.endsWith(suffix) ? join(folder, name) : []));
 }

@@ -1,4 +1,5 @@
 import type { Action, Event, PlanItem } from '../../model/event.ts';
+import { toStatus } from './actions.ts';
 import { resolveFilePath, type TouchedFiles } from './files.ts';
 import {
   asRow,
@@ -51,18 +52,13 @@ function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): 
   const path = resolveFilePath(given, cwd);
   switch (tool) {
     case 'read_file':
-      files.markSeen(path);
-      return { kind: 'read', path };
+      return files.read(path);
     case 'write_file':
       return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };
     case 'replace':
     case 'edit': {
-      const before = getText(input, 'old_string') ?? '';
       const after = getText(input, 'new_string') ?? '';
-      return {
-        kind: 'edit',
-        edits: [before === '' ? files.write(path, after) : files.edit(path, before, after)],
-      };
+      return { kind: 'edit', edits: [files.replace(path, getText(input, 'old_string') ?? '', after)] };
     }
     case 'notebook_edit':
       return { kind: 'edit', edits: [files.edit(path, '', getText(input, 'new_source') ?? '')] };
@@ -83,11 +79,8 @@ function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
     case 'glob':
     case 'list_directory': {
       const place = getAnyText(input, 'dir_path', 'path');
-      return {
-        kind: 'search',
-        pattern: text('pattern'),
-        path: place === null ? null : resolveFilePath(place, cwd),
-      };
+      const path = place === null ? null : resolveFilePath(place, cwd);
+      return { kind: 'search', pattern: text('pattern'), path };
     }
     case 'google_web_search':
     case 'web_search':
@@ -121,9 +114,7 @@ function collectTask(input: Row): string {
 }
 
 function readQuestions(input: Row): string[] {
-  return getRows(input, 'questions').flatMap((question) =>
-    toMessageText(getText(question, 'question') ?? ''),
-  );
+  return getRows(input, 'questions').map((row) => toMessageText(getText(row, 'question') ?? ''));
 }
 
 /** Completes an edit by its result, the only place that says whether the file was there before. */
@@ -151,9 +142,7 @@ function readPlan(tool: string, input: Row, display: unknown): PlanItem[] | null
 
 function readItem(todo: Row): PlanItem[] {
   const text = getAnyText(todo, 'content', 'description');
-  const { status } = todo;
-  const isKnown = status === 'in_progress' || status === 'completed' || status === 'cancelled';
-  return text === null ? [] : [{ text: toMessageText(text.trim()), status: isKnown ? status : 'pending' }];
+  return text === null ? [] : [{ text: toMessageText(text.trim()), status: toStatus(todo.status) }];
 }
 
 const FRAME_START = /^(?:Command: [\s\S]*?\n)?(?:Directory: [^\n]*\n)?(?:Output|Stdout): /;
@@ -201,30 +190,20 @@ export function* makeToolResult(stamp: Stamp, call: OpenCall, outcome: CallOutco
 /** What the human answered, as the tool returns it; with several questions, each answer is preceded by its own. */
 function readAnswers(text: string, input: Row): string | null {
   const answers = readNumberedAnswers(text, readQuestions(input)) ?? readNamedAnswers(text);
-  const [only] = answers;
-  if (only === undefined) return null;
-  return answers.length === 1
-    ? only.answer
-    : answers.map(({ name, answer }) => `${name} → ${answer}`).join('\n');
+  if (answers.length < 2) return answers[0]?.[1] ?? null;
+  return answers.map(([question, answer]) => `${question} → ${answer}`).join('\n');
 }
 
-interface Answer {
-  name: string;
-  answer: string;
-}
-
-function readNumberedAnswers(text: string, questions: readonly string[]): Answer[] | null {
+function readNumberedAnswers(text: string, questions: readonly string[]): [string, string][] | null {
   const answers = asRow(parseRow(text)?.answers);
   if (answers === null) return null;
-  return Object.entries(answers).flatMap(([index, answer]) => {
-    return typeof answer === 'string' ? [{ name: questions[Number(index)] ?? index, answer }] : [];
+  return Object.entries(answers).flatMap(([index, answer]): [string, string][] => {
+    return typeof answer === 'string' ? [[questions[Number(index)] ?? index, answer]] : [];
   });
 }
 
-const PROVIDED = 'User has provided the following answers:';
-
-function readNamedAnswers(text: string): Answer[] {
-  if (!text.startsWith(PROVIDED)) return [];
+function readNamedAnswers(text: string): [string, string][] {
+  if (!text.startsWith('User has provided the following answers:')) return [];
   const lines = text.slice(0, 100_000).matchAll(/^\*\*([^\n]{1,200}?)\*\*: (.*)$/gm);
-  return [...lines].map(([, name = '', answer = '']) => ({ name, answer }));
+  return Array.from(lines, ([, name = '', answer = '']) => [name, answer]);
 }
