@@ -80,7 +80,7 @@ export interface WholeFile {
 export type HookFile = EntriesFile | TableFile | WholeFile;
 
 const NO_ENTRIES = {
-  form: 'grouped',
+  form: 'flat',
   handlers: new Map(),
   skeleton: {},
   offSwitches: [],

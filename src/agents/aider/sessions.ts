@@ -16,17 +16,11 @@ export const aiderLaunch: Launch = {
 
 const HISTORY_NAME = '.aider.chat.history.md';
 
-interface HistoryFile {
-  path: string;
-  /** The folder that paths in it are relative to. */
-  cwd: string;
-}
-
 /**
  * Aider keeps its history in the project: in the root of the repository, or in the current folder outside of one. There
- * is no list of all projects, so only the current one is looked at.
+ * is no list of all projects, so only the current one is looked at. Paths in a file are relative to its `cwd`.
  */
-function listHistories({ env, cwd }: Machine): HistoryFile[] {
+function listHistories({ env, cwd }: Machine): { path: string; cwd: string }[] {
   const root = findGitRoot(cwd);
   if (env.AIDER_CHAT_HISTORY_FILE) {
     return [{ path: resolve(cwd, env.AIDER_CHAT_HISTORY_FILE), cwd: root ?? cwd }];

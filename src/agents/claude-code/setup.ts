@@ -45,6 +45,7 @@ export const claudeCodeHookHost: HookHost = {
         'claude-code',
         join(folder, scope === 'user' ? 'settings.json' : 'settings.local.json'),
         {
+          form: 'grouped',
           handlers: makeHandlers('claude-code', launcher, ({ command }) => ({
             type: 'command',
             command,

@@ -8,7 +8,9 @@ import {
   getRow,
   getRows,
   getText,
+  listBlockTexts,
   type Row,
+  toBlocks,
   toRows,
 } from '../shared/json.ts';
 import type { CallOutcome } from '../shared/make-events.ts';
@@ -124,10 +126,7 @@ function refineEdit(edit: FileEdit, data: Row, text: string): FileEdit {
 
 /** The text of a result's content, which is a text or a list of blocks. */
 export function readContentText(content: unknown): string {
-  if (typeof content === 'string') return content;
-  return toRows(content)
-    .flatMap((block) => (block.type === 'text' ? (getText(block, 'text') ?? []) : []))
-    .join('\n');
+  return listBlockTexts(toBlocks(content).filter(({ type }) => type === 'text')).join('\n');
 }
 
 /**

@@ -47,6 +47,7 @@ export const codexHookHost: HookHost = {
   trust,
   listFiles: ({ folder, launcher }) => [
     describeEntries('codex', join(folder, 'hooks.json'), {
+      form: 'grouped',
       handlers: makeHandlers('codex', launcher, ({ event, moment, command }) => ({
         type: 'command',
         command,

@@ -45,7 +45,6 @@ export const copilotHookHost: HookHost = {
   projectFolder: '.github',
   listFiles: ({ scope, folder, launcher }) => [
     describeEntries('copilot', join(folder, 'hooks', 'agent-handover.json'), {
-      form: 'flat',
       handlers: makeHandlers('copilot', launcher, ({ event, command }) => ({
         type: 'command',
         bash: command,

@@ -39,6 +39,7 @@ export const geminiHookHost: HookHost = {
   projectFolder: '.gemini',
   listFiles: ({ folder, launcher }) => [
     describeEntries('gemini', join(folder, 'settings.json'), {
+      form: 'grouped',
       handlers: makeHandlers('gemini', launcher, ({ command }) => ({
         name: 'agent-handover',
         type: 'command',

@@ -24,6 +24,7 @@ import {
 } from '../shared/json.ts';
 import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
 import {
+  type CallOutcome,
   makeCompaction,
   makeInjected,
   makeLimit,
@@ -33,6 +34,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
+import { takeCall } from '../shared/pending-events.ts';
 import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { ACKNOWLEDGEMENT, isSummary, readHuman, readTexts } from './messages.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
@@ -51,11 +53,6 @@ function isDocument({ path }: FoundSession): boolean {
   return path.endsWith('.json');
 }
 
-interface Message {
-  row: Row;
-  line: number;
-}
-
 /** Kept on disk between readings. */
 interface LogState {
   files: Set<string>;
@@ -63,7 +60,7 @@ interface LogState {
   told: Set<string>;
   calls: Map<string, OpenCall>;
   answered: Set<string>;
-  latest: Message | null;
+  latest: NumberedRow | null;
   /** The ids of messages that were rewound. */
   dead: Set<string>;
 }
@@ -106,8 +103,8 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 /** Older versions rewrite one document after each message. Its messages are numbered in place of lines. */
 function* readDocument(session: FoundSession, reading: Reading): Generator<Event> {
   const conversation = new Conversation(startState(new Set()), session, reading);
-  const file = readHead(session.path, MAX_DOCUMENT_BYTES);
-  const document = file === null ? null : parseRow(file.bytes.toString('utf8').replace(/^\ufeff/, ''));
+  const text = readHead(session.path, MAX_DOCUMENT_BYTES)?.bytes.toString('utf8') ?? '';
+  const document = parseRow(text.replace(/^\ufeff/, ''));
   reading.rows++;
   if (document === null) {
     reading.unreadable++;
@@ -176,26 +173,26 @@ class Conversation {
   }
 
   #stamp(row: Row, line: number): Stamp {
-    const model = getText(row, 'model');
-    return makeStamp({ at: toTimestamp(row.timestamp), line, id: getText(row, 'id'), cwd: this.#cwd, model });
+    const [id, model] = [getText(row, 'id'), getText(row, 'model')];
+    return makeStamp({ at: toTimestamp(row.timestamp), line, id, cwd: this.#cwd, model });
   }
 
-  *#readMessage({ row, line }: Message): Generator<Event> {
+  *#readMessage({ row, line }: NumberedRow): Generator<Event> {
     const stamp = this.#stamp(row, line);
     const id = getText(row, 'id') ?? '';
+    const texts = readTexts(row.content);
     const isNew = !this.#state.told.has(id);
     if (row.type === 'user') {
       if (isNew) yield* this.#readUser(row, stamp);
     } else if (row.type === 'gemini') yield* this.#readGemini(row, stamp, isNew);
     else if (row.type === 'error') {
-      const text = readTexts(row.content).join('\n');
+      const text = texts.join('\n');
       if (isNew && API_ERROR.test(text)) yield makeLimit(stamp, text);
     } else if (row.type !== 'info' && row.type !== 'warning') {
       countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
     }
     // The context at the head of each session is not a message.
-    if (!readTexts(row.content).some((text) => text.startsWith('<session_context>')))
-      this.#state.told.add(id);
+    if (!texts.some((text) => text.startsWith('<session_context>'))) this.#state.told.add(id);
   }
 
   *#readUser(row: Row, stamp: Stamp): Generator<Event> {
@@ -238,25 +235,23 @@ class Conversation {
   *#readToolCall(call: Row, stamp: Stamp): Generator<Event> {
     yield* this.#readCall(call, stamp);
     const id = getText(call, 'id');
-    const status = getText(call, 'status');
+    const { status } = call;
     if (id === null || (status !== 'success' && status !== 'error' && status !== 'cancelled')) return;
     yield* this.#readResponse(id, readResponse(call), stamp, status === 'success');
   }
 
   *#readResponse(id: string, response: Row, stamp: Stamp, isFine?: boolean): Generator<Event> {
-    const call = this.#state.calls.get(id);
+    const call = takeCall(this.#state.calls, id);
     if (call === undefined) return;
-    this.#state.calls.delete(id);
     this.#state.answered.add(id);
-    if (isPlanTool(call.tool)) return;
-    yield* makeToolResult(stamp, call, { id, ...readOutcome(call, getRow(response, 'response'), isFine) });
+    if (!isPlanTool(call.tool))
+      yield* makeToolResult(stamp, call, { id, ...readOutcome(call, getRow(response, 'response'), isFine) });
   }
 }
 
 /** What the tool returned, in the record of a finished call. */
 function readResponse(call: Row): Row {
-  const [part] = toRows(call.result);
-  return getRow(part ?? EMPTY_ROW, 'functionResponse');
+  return getRow(toRows(call.result)[0] ?? EMPTY_ROW, 'functionResponse');
 }
 
 const UNTRUSTED = /^<untrusted_context>\n?([\s\S]*?)\n?<\/untrusted_context>\s*$/;
@@ -266,19 +261,12 @@ function readText(body: Row): string {
   return UNTRUSTED.exec(text)?.[1] ?? text;
 }
 
-function readOutcome(
-  call: OpenCall,
-  body: Row,
-  isFine = !('error' in body),
-): { ok: boolean; exit: number | null; output: string } {
+function readOutcome({ tool }: OpenCall, body: Row, isFine = !('error' in body)): Omit<CallOutcome, 'id'> {
   const text = readText(body);
-  const shell = call.tool === 'run_shell_command' ? readShellOutput(text) : null;
+  const shell = tool === 'run_shell_command' ? readShellOutput(text) : null;
   if (shell === null) return { ok: isFine, exit: null, output: text };
-  return {
-    ok: isFine && shell.exit === 0,
-    exit: isFine || shell.exit !== 0 ? shell.exit : null,
-    output: shell.output,
-  };
+  const { exit, output } = shell;
+  return { ok: isFine && exit === 0, exit: isFine || exit !== 0 ? exit : null, output };
 }
 
 const REWIND = Buffer.from('{"$rewindTo":');

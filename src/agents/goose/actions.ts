@@ -2,20 +2,11 @@ import type { Action } from '../../model/event.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import { collectTexts, getAnyText, getCleanText, getText, type Row } from '../shared/json.ts';
 
-/** Goose puts the extension's name before that of its tool, unless the extension is built in. */
-export function dropExtension(name: string): string {
-  const end = name.lastIndexOf('__');
-  return end === -1 ? name : name.slice(end + 2);
-}
-
-interface ToolCall {
-  /** Without the name of the extension. */
-  tool: string;
-  input: Row;
-  cwd: string | null;
-}
-
-export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action {
+/** `tool` is without the name of the extension. */
+export function readAction(
+  { tool, input, cwd }: { tool: string; input: Row; cwd: string | null },
+  files: TouchedFiles,
+): Action {
   const given = getAnyText(input, 'path', 'file_path');
   const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {

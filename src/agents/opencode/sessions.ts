@@ -11,14 +11,10 @@ const DATABASE_NAME = /^opencode(?:-[\w.-]+)?\.db$/;
 export function listTranscripts(machine: Machine): string[] {
   const { OPENCODE_DB: named } = machine.env;
   const data = findDataFolder(machine);
-  if (named !== undefined && named !== '') {
-    if (isAbsolute(named)) return [named];
-    return data === null ? [] : [join(data, named)];
-  }
+  if (named && isAbsolute(named)) return [named];
   if (data === null) return [];
-  return listNames(data)
-    .filter((name) => DATABASE_NAME.test(name))
-    .map((name) => join(data, name));
+  const names = named ? [named] : listNames(data).filter((name) => DATABASE_NAME.test(name));
+  return names.map((name) => join(data, name));
 }
 
 /** OpenCode follows the XDG rules on all platforms. */
@@ -73,12 +69,7 @@ function inspectExport(path: string): FoundSession | null {
   if (found === null) return null;
   const info = getRow(found.content, 'info');
   const { created, updated } = getRow(info, 'time');
-  const row = {
-    ...info,
-    parent_id: info.parentID,
-    time_created: created,
-    time_updated: updated,
-  };
+  const row = { ...info, parent_id: info.parentID, time_created: created, time_updated: updated };
   return toSession(row, path, found.file);
 }
 

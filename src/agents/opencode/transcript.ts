@@ -6,6 +6,8 @@ import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   countUnknown,
+  EMPTY_ROW,
+  getAnyText,
   getNumber,
   getRow,
   getRows,
@@ -63,10 +65,8 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
       reading.agentVersion = getText(row, 'version');
       const cwd = getText(row, 'directory');
       const revert = parseRow(getText(row, 'revert') ?? '');
-      return readConversation(
-        { cwd, revert, messages: listMessages(database, session.id, reading) },
-        reading,
-      );
+      const messages = listMessages(database, session.id, reading);
+      return readConversation({ cwd, revert, messages }, reading);
     });
     return;
   }
@@ -128,10 +128,9 @@ function* listParts(query: SqlStatement, messageId: string, reading: Reading): G
 
 function* readConversation({ cwd, revert, messages }: Conversation, reading: Reading): Generator<Event> {
   const reader = new MessageReader(cwd, reading);
-  const revertedMessage = revert === null ? null : getText(revert, 'messageID');
-  const revertedPart = revert === null ? null : getText(revert, 'partID');
+  const revertedPart = getText(revert ?? EMPTY_ROW, 'partID');
   for (const message of messages) {
-    const isEnd = message.id === revertedMessage;
+    const isEnd = message.id === revert?.messageID;
     if (isEnd && revertedPart === null) break;
     yield* reader.read(message, isEnd ? revertedPart : null);
     if (isEnd) break;
@@ -140,16 +139,7 @@ function* readConversation({ cwd, revert, messages }: Conversation, reading: Rea
 }
 
 /** Parts without an event: boundaries of steps, thinking, attachments, what is also in other parts. */
-const IGNORED = new Set([
-  'reasoning',
-  'file',
-  'step-start',
-  'step-finish',
-  'snapshot',
-  'patch',
-  'agent',
-  'subtask',
-]);
+const IGNORED = new Set('reasoning file step-start step-finish snapshot patch agent subtask'.split(' '));
 
 /** Reads the messages of one session, in order. */
 class MessageReader {
@@ -270,7 +260,5 @@ function* readText(stamp: Stamp, data: Row, role: 'user' | 'assistant'): Generat
 }
 
 function readError(error: Row): string {
-  return (
-    getText(getRow(error, 'data'), 'message') ?? getText(error, 'message') ?? getText(error, 'name') ?? ''
-  );
+  return getText(getRow(error, 'data'), 'message') ?? getAnyText(error, 'message', 'name') ?? '';
 }

@@ -10,8 +10,10 @@ import {
   getRow,
   getRows,
   getText,
+  listBlockTexts,
   parseRow,
   type Row,
+  toBlocks,
 } from '../shared/json.ts';
 import {
   makeCall,
@@ -76,17 +78,9 @@ function followsLive(row: Row, { live, last }: SessionState): boolean {
 }
 
 /** Entries about the session itself: settings, names, bookmarks, the state of extensions. */
-const IGNORED_ENTRIES = new Set([
-  'session',
-  'thinking_level_change',
-  'usage',
-  'context_edit',
-  'context_transform',
-  'ephemeral',
-  'custom',
-  'label',
-  'session_info',
-]);
+const IGNORED_ENTRIES = new Set(
+  'thinking_level_change usage context_edit context_transform ephemeral custom label session_info'.split(' '),
+);
 const IGNORED_CONTENT = new Set(['thinking', 'redactedThinking', 'image']);
 
 /** Turns the entries of a session file into events, in order. */
@@ -157,8 +151,7 @@ class EntryReader {
   }
 
   *#readAnswer(stamp: Stamp, message: Row): Generator<Event> {
-    if (typeof message.content === 'string') yield* makeReply(stamp, message.content);
-    for (const part of getRows(message, 'content')) {
+    for (const part of toBlocks(message.content)) {
       const type = getText(part, 'type') ?? '';
       if (type === 'text') yield* makeReply(stamp, getText(part, 'text') ?? '');
       else if (type === 'toolCall') yield this.#readToolCall(stamp, part);
@@ -170,8 +163,8 @@ class EntryReader {
   #readToolCall(stamp: Stamp, part: Row): Event {
     const id = getText(part, 'id') ?? '';
     const tool = getText(part, 'name') ?? '';
-    const place = { cwd: this.#state.cwd, files: this.#files };
-    const action = readAction(tool, getRow(part, 'arguments'), place);
+    const input = getRow(part, 'arguments');
+    const action = readAction({ tool, input, cwd: this.#state.cwd }, this.#files);
     if (action.kind === 'command') this.#state.commands.add(id);
     return makeCall(stamp, { id, tool, action });
   }
@@ -201,11 +194,8 @@ function* readExecution(stamp: Stamp, message: Row, id: string): Generator<Event
   yield makeResult(stamp, { id, ok, exit, output: getText(message, 'output') ?? '' });
 }
 
-function joinText(message: Row): string {
-  if (typeof message.content === 'string') return message.content;
-  return getRows(message, 'content')
-    .flatMap((part) => (part.type === 'text' ? (getText(part, 'text') ?? []) : []))
-    .join('\n');
+function joinText({ content }: Row): string {
+  return listBlockTexts(toBlocks(content).filter(({ type }) => type === 'text')).join('\n');
 }
 
 const HEAD_BYTES = 300;
@@ -253,9 +243,8 @@ function readLinks(bytes: Buffer): { id: string; parent: string | null } | null 
 
 /** What one of pi's own tools does. Those of extensions can be anything. */
 function readAction(
-  tool: string,
-  input: Row,
-  { cwd, files }: { cwd: string | null; files: TouchedFiles },
+  { tool, input, cwd }: { tool: string; input: Row; cwd: string | null },
+  files: TouchedFiles,
 ): Action {
   const given = getText(input, 'path');
   const path = given === null ? null : resolveFilePath(given, cwd);

@@ -51,12 +51,8 @@ function identify(path: string, sessionId: string): { id: string; parent: string
   return { id: agentId, parent: basename(dirname(folder)) === 'subagents' ? basename(folder) : sessionId };
 }
 
-interface SessionHead {
+interface SessionHead extends Pick<FoundSession, 'cwd' | 'title' | 'startedMs' | 'parent'> {
   sessionId: string;
-  cwd: string | null;
-  title: string | null;
-  startedMs: number | null;
-  parent: string | null;
 }
 
 function readSessionHead(text: string): SessionHead | null {
@@ -65,13 +61,8 @@ function readSessionHead(text: string): SessionHead | null {
   for (const line of text.split('\n')) {
     const row: Row | null = parseRow(line) ?? (head === null ? salvage(line) : null);
     if (row === null || !isQwenRow(row)) continue;
-    head ??= {
-      sessionId: getText(row, 'sessionId')?.toWellFormed() ?? '',
-      cwd: null,
-      title: null,
-      startedMs: toMs(row.timestamp),
-      parent: null,
-    };
+    const sessionId: string = getText(row, 'sessionId')?.toWellFormed() ?? '';
+    head ??= { sessionId, cwd: null, title: null, startedMs: toMs(row.timestamp), parent: null };
     const payload = getRow(row, 'systemPayload');
     head.cwd ??= getText(row, 'cwd')?.toWellFormed() || null;
     if (row.subtype === 'custom_title') head.title = getText(payload, 'customTitle') ?? head.title;
@@ -84,11 +75,9 @@ function readSessionHead(text: string): SessionHead | null {
 
 /** Claude Code's rows look much the same, but have their text in `content` and say whether they are a sidechain. */
 function isQwenRow(row: Row): boolean {
-  if (typeof row.uuid !== 'string' || typeof row.sessionId !== 'string') return false;
-  if ('userType' in row) return false;
-  return row.type === 'system'
-    ? asRow(row.systemPayload) !== null
-    : Array.isArray(getRow(row, 'message').parts);
+  if (typeof row.uuid !== 'string' || typeof row.sessionId !== 'string' || 'userType' in row) return false;
+  if (row.type === 'system') return asRow(row.systemPayload) !== null;
+  return Array.isArray(getRow(row, 'message').parts);
 }
 
 const ENVELOPE = /^(\{"uuid":"[^"]{1,100}",.{1,8000}?),"message":\{/;

@@ -27,6 +27,7 @@ export const qwenHookHost: HookHost = {
   projectFolder: '.qwen',
   listFiles: ({ folder, launcher }) => [
     describeEntries('qwen', join(folder, 'settings.json'), {
+      form: 'grouped',
       handlers: makeHandlers('qwen', launcher, ({ command }) => ({
         type: 'command',
         command,

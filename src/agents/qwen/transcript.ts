@@ -19,10 +19,11 @@ import {
   getRow,
   getRows,
   getText,
+  listBlockTexts,
   parseRow,
   type Row,
 } from '../shared/json.ts';
-import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
+import { peekText, toKey } from '../shared/json-lines.ts';
 import {
   type CallOutcome,
   makeCompaction,
@@ -34,7 +35,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { PendingEvents, type PendingState, startPending } from '../shared/pending-events.ts';
+import { PendingEvents, type PendingState, startPending, takeCall } from '../shared/pending-events.ts';
 import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
 import {
   findSessions,
@@ -58,15 +59,8 @@ interface ChatState {
 }
 
 function startState(cwd: string | null, dead: DeadLines[]): ChatState {
-  return {
-    outbox: startPending(),
-    files: new Set(),
-    calls: new Map(),
-    cwd,
-    expanding: null,
-    lastLimit: null,
-    dead,
-  };
+  const empty = { outbox: startPending(), files: new Set<string>(), calls: new Map<string, OpenCall>() };
+  return { ...empty, cwd, expanding: null, lastLimit: null, dead };
 }
 
 const format: RowFormat<ChatState> = {
@@ -75,11 +69,10 @@ const format: RowFormat<ChatState> = {
   openReader: ({ state, session, reading, knowsAll }) => {
     const conversation = new Conversation(state, session, reading);
     return {
-      read: (numbered) => {
-        const { row, line } = numbered;
+      read: ({ row, line }) => {
         if (!knowsAll && isRewind(row)) return null;
         const isDead = state.dead.some(({ after, before }) => line > after && line < before);
-        return isDead ? [] : conversation.read(numbered);
+        return isDead ? [] : conversation.read(row, line);
       },
       finish: () => conversation.finish(),
     };
@@ -94,13 +87,7 @@ const SUBTYPE = toKey('subtype');
 const API_ERROR = Buffer.from('api_error');
 
 /** System rows about what happened; all others are for Qwen Code itself. */
-const EVENT_SUBTYPES = new Set([
-  'chat_compression',
-  'slash_command',
-  'turn_result',
-  'ui_telemetry',
-  'rewind',
-]);
+const EVENT_SUBTYPES = new Set('chat_compression slash_command turn_result ui_telemetry rewind'.split(' '));
 
 /** Type and subtype come first in a row, before any text that could contain the same keys. */
 function isNeedlessRow(bytes: Buffer): boolean {
@@ -126,8 +113,8 @@ class Conversation {
     this.#files = new TouchedFiles(state.files);
   }
 
-  read(numbered: NumberedRow): Event[] {
-    for (const event of this.#readRow(numbered)) {
+  read(row: Row, line: number): Event[] {
+    for (const event of this.#readRow(row, line)) {
       if (event.type === 'prompt') this.#outbox.release();
       if (event.type === 'call' && event.tool === 'write_file') this.#outbox.addWaiting(event);
       else this.#outbox.add(event);
@@ -140,7 +127,7 @@ class Conversation {
     return this.#outbox.take();
   }
 
-  *#readRow({ row, line }: NumberedRow): Generator<Event> {
+  *#readRow(row: Row, line: number): Generator<Event> {
     this.#state.cwd = getText(row, 'cwd') || this.#state.cwd;
     this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
     this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
@@ -153,16 +140,15 @@ class Conversation {
   }
 
   #stamp(row: Row, line: number): Stamp {
-    const branch = getText(row, 'gitBranch');
     const stamp = makeStamp({
       at: toTimestamp(row.timestamp),
       line,
       id: getText(row, 'uuid'),
       cwd: this.#state.cwd,
       model: getText(row, 'model'),
+      branch: getText(row, 'gitBranch'),
     });
-    const sidechain = row.isSidechain === true && !this.#isSubAgent ? { sidechain: true } : {};
-    return { ...stamp, ...(branch ? { branch: branch.toWellFormed() } : {}), ...sidechain };
+    return { ...stamp, ...(row.isSidechain === true && !this.#isSubAgent && { sidechain: true }) };
   }
 
   *#readUser(row: Row, stamp: Stamp): Generator<Event> {
@@ -171,7 +157,8 @@ class Conversation {
     this.#state.expanding = null;
     if (row.isSidechain === true || this.#isSubAgent) return;
     const text = readHuman(row);
-    const isRepeated = expanded !== null && (text === expanded || !isShown(row));
+    const isShown = getText(getRow(row, 'systemPayload'), 'displayText') !== null;
+    const isRepeated = expanded !== null && (text === expanded || !isShown);
     if (text !== null && !isRepeated) yield* makePrompt(stamp, text);
   }
 
@@ -200,28 +187,25 @@ class Conversation {
       const response = getRow(part, 'functionResponse');
       const id = getText(response, 'id');
       if (id === null) continue;
-      const call = this.#state.calls.get(id) ?? { tool: getText(response, 'name') ?? '', input: EMPTY_ROW };
-      this.#state.calls.delete(id);
-      if (!isPlanTool(call.tool)) yield* this.#readResult({ id, call, response, detail }, stamp);
+      const unknown = { tool: getText(response, 'name') ?? '', input: EMPTY_ROW };
+      const call = takeCall(this.#state.calls, id) ?? unknown;
+      if (isPlanTool(call.tool)) continue;
+      const outcome = readOutcome(call, response, detail);
+      this.#outbox.settle(id.toWellFormed(), (action) =>
+        refineWrite(action, outcome.output, detail.resultDisplay),
+      );
+      yield* makeToolResult(stamp, call, { id, ...outcome });
     }
   }
 
-  *#readResult(found: FoundResult, stamp: Stamp): Generator<Event> {
-    const outcome = readOutcome(found);
-    this.#outbox.settle(found.id.toWellFormed(), (action) =>
-      refineWrite(action, outcome.output, found.detail.resultDisplay),
-    );
-    yield* makeToolResult(stamp, found.call, outcome);
-  }
-
   *#readSystem(row: Row, stamp: Stamp): Generator<Event> {
+    const { subtype } = row;
     const payload = getRow(row, 'systemPayload');
-    if (row.subtype === 'chat_compression') yield makeCompaction(stamp, readSummary(payload));
-    else if (row.subtype === 'slash_command') yield* this.#readCommand(payload, stamp);
-    else if (row.subtype === 'turn_result')
+    if (subtype === 'chat_compression') yield makeCompaction(stamp, readSummary(payload));
+    else if (subtype === 'slash_command') yield* this.#readCommand(payload, stamp);
+    else if (subtype === 'turn_result')
       yield* this.#limit(getText(getRow(payload, 'error'), 'message'), stamp);
-    else if (row.subtype === 'ui_telemetry')
-      yield* this.#limit(readApiError(getRow(payload, 'uiEvent')), stamp);
+    else if (subtype === 'ui_telemetry') yield* this.#limit(readApiError(getRow(payload, 'uiEvent')), stamp);
   }
 
   /** Each retry is recorded: the same error again is not a new event. */
@@ -239,34 +223,23 @@ class Conversation {
   }
 }
 
-function isShown(row: Row): boolean {
-  return getText(getRow(row, 'systemPayload'), 'displayText') !== null;
-}
-
-interface FoundResult {
-  id: string;
-  call: OpenCall;
-  response: Row;
-  detail: Row;
-}
-
-function readOutcome({ id, call, response, detail }: FoundResult): CallOutcome {
+function readOutcome(call: OpenCall, response: Row, detail: Row): Omit<CallOutcome, 'id'> {
   const { response: plain } = response;
   const body = getRow(response, 'response');
-  const text = getText(body, 'output') ?? getText(body, 'error') ?? (typeof plain === 'string' ? plain : '');
+  const text = getAnyText(body, 'output', 'error') ?? (typeof plain === 'string' ? plain : '');
   const status = getText(detail, 'status');
   const isFine = status === null ? !('error' in body) : status === 'success';
-  if (call.tool !== 'run_shell_command') return { id, ok: isFine, exit: null, output: text };
+  if (call.tool !== 'run_shell_command') return { ok: isFine, exit: null, output: text };
   const display = getRow(detail, 'resultDisplay');
   const framed = readShellOutput(text);
   const exit = getNumber(display, 'exitCode') ?? framed?.exit ?? null;
   const output = getText(display, 'output') ?? framed?.output ?? text;
-  return { id, ok: isFine && (exit === null || exit === 0), exit, output };
+  return { ok: isFine && (exit === null || exit === 0), exit, output };
 }
 
 function readSummary(payload: Row): string | null {
-  const [first] = getRows(payload, 'compressedHistory');
-  const texts = getRows(first ?? EMPTY_ROW, 'parts').flatMap((part) => getText(part, 'text') ?? []);
+  const [first = EMPTY_ROW] = getRows(payload, 'compressedHistory');
+  const texts = listBlockTexts(first.parts);
   return texts.length === 0 ? null : texts.join('\n').replace(CLOSING, '');
 }
 
