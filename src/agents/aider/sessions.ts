@@ -68,18 +68,10 @@ function listSessions(path: string, cwd: string | null, file: FileHead): FoundSe
   }
   return sections.flatMap(({ id, startedMs, offset, hasPrompt }, index) => {
     const next = sections[index + 1];
-    if (!hasPrompt) return [];
-    return {
-      agent: 'aider' as const,
-      id,
-      path,
-      cwd,
-      title: null,
-      startedMs,
-      changedMs: next?.startedMs ?? file.changedMs,
-      bytes: (next?.offset ?? file.size) - offset,
-      parent: null,
-    };
+    const changedMs = next?.startedMs ?? file.changedMs;
+    const bytes = (next?.offset ?? file.size) - offset;
+    const session = { id, path, cwd, title: null, startedMs, changedMs, bytes, parent: null };
+    return hasPrompt ? { agent: 'aider' as const, ...session } : [];
   });
 }
 

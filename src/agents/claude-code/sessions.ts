@@ -4,7 +4,7 @@ import { type FileHead, listNames, readHead } from '../../platform/external-file
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
-import { getAnyText, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
+import { getText, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { readHumanRow } from './prompts.ts';
 import { canSkipRow, isConversationRow } from './rows.ts';
@@ -107,7 +107,7 @@ const TITLE_ROW = /^\{"type":"(?:custom-title|ai-title|summary)"/;
 
 function readTitle(line: Buffer): string | null {
   if (!TITLE_ROW.test(line.toString('latin1', 0, 30))) return null;
-  const title = getAnyText(parseRow(line.toString('utf8')) ?? {}, 'customTitle', 'aiTitle', 'summary');
+  const title = getText(parseRow(line.toString('utf8')) ?? {}, 'customTitle', 'aiTitle', 'summary');
   return title === null ? null : toTitle(title);
 }
 

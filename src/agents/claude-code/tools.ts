@@ -3,10 +3,8 @@ import { toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
-  getAnyText,
   getNumber,
   getRow,
-  getRows,
   getText,
   listBlockTexts,
   type Row,
@@ -29,7 +27,7 @@ export function describeCall(call: Call, files: TouchedFiles): Action {
 }
 
 function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Action | null {
-  const given = getAnyText(input, 'file_path', 'notebook_path', 'path');
+  const given = getText(input, 'file_path', 'notebook_path', 'path');
   if (given === null) return null;
   const path = resolveFilePath(given, cwd);
   switch (tool) {
@@ -41,7 +39,7 @@ function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Acti
     case 'Edit':
       return { kind: 'edit', edits: [describeReplacement(path, input, files)] };
     case 'MultiEdit': {
-      const edits = getRows(input, 'edits').map((edit) => describeReplacement(path, edit, files));
+      const edits = toRows(input.edits).map((edit) => describeReplacement(path, edit, files));
       return { kind: 'edit', edits };
     }
     case 'NotebookEdit':
@@ -78,7 +76,7 @@ function describeOtherCall({ tool, input, cwd }: Call): Action {
     case 'Agent':
       return { kind: 'delegate', task: joinTexts(input.description, input.prompt) };
     case 'AskUserQuestion': {
-      const questions = getRows(input, 'questions').map(({ question }) => question);
+      const questions = toRows(input.questions).map(({ question }) => question);
       return { kind: 'ask', question: joinTexts(...questions) };
     }
     case 'ExitPlanMode':
@@ -193,8 +191,8 @@ export const PLAN_TOOLS: ReadonlySet<string> = new Set(
 
 /** The input of `TodoWrite`: the whole plan each time. */
 export function readTodos(input: Row): PlanItem[] {
-  return getRows(input, 'todos').flatMap((todo) => {
-    const text = getAnyText(todo, 'content', 'activeForm');
+  return toRows(input.todos).flatMap((todo) => {
+    const text = getText(todo, 'content', 'activeForm');
     return text === null ? [] : [{ text: toMessageText(text), status: toStatus(todo.status) }];
   });
 }

@@ -4,7 +4,6 @@ import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   countUnknown,
-  EMPTY_ROW,
   getNumber,
   getRow,
   getText,
@@ -185,7 +184,7 @@ class Conversation implements RowReader {
       return;
     }
     const results = toRows(content).filter((block) => block.type === 'tool_result');
-    const data = results.length === 1 ? (asRow(row.toolUseResult) ?? EMPTY_ROW) : EMPTY_ROW;
+    const data = results.length === 1 ? (asRow(row.toolUseResult) ?? {}) : {};
     for (const block of results) this.#readResult(block, data, stamp);
     this.#readNotification(content, stamp);
     if (row.isSidechain === true && !saysHuman(row)) return;
@@ -249,7 +248,7 @@ class Conversation implements RowReader {
     const tool = getText(block, 'name');
     if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(block, 'input');
-    this.#state.calls.set(id, { tool, input: PLAN_TOOLS.has(tool) ? input : EMPTY_ROW });
+    this.#state.calls.set(id, { tool, input: PLAN_TOOLS.has(tool) ? input : {} });
     if (tool === 'TodoWrite') this.#add(makePlan(stamp, readTodos(input)));
     if (PLAN_TOOLS.has(tool)) return;
     const action = describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);

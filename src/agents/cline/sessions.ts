@@ -4,7 +4,7 @@ import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { findAgentHome, HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
-import { asRow, getAnyText, getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
+import { asRow, getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { readHumanText } from './prompts.ts';
 
@@ -87,7 +87,7 @@ function inspectSession(path: string): FoundSession | null {
     agent: 'cline',
     id: getText(manifest, 'session_id') ?? id,
     path,
-    cwd: getAnyText(manifest, 'cwd', 'workspace_root'),
+    cwd: getText(manifest, 'cwd', 'workspace_root'),
     title: toTitle(title ?? readHumanText(getText(manifest, 'prompt') ?? '') ?? ''),
     startedMs: toMs(manifest.started_at),
     changedMs: head.changedMs,
@@ -103,7 +103,7 @@ function toTitle(text: string): string | null {
 
 /** Sub-agents have their own file in the folder of the session that started them. */
 function findParent(path: string, id: string, manifest: Row): string | null {
-  const named = getAnyText(manifest, 'parent_session_id', 'parentSessionId');
+  const named = getText(manifest, 'parent_session_id', 'parentSessionId');
   if (named !== null) return named;
   const folder = basename(dirname(path));
   if (folder !== id && id.startsWith(folder)) return folder;
@@ -163,16 +163,10 @@ function inspectTask(path: string, index?: TaskIndex): FoundSession | null {
   if (head === null || !/^\s*\[/.test(head.bytes.toString('latin1', 0, 64))) return null;
   const id = basename(dirname(path));
   const known = (index ?? readTaskIndex(dirname(dirname(dirname(path))))).get(id);
-  const cwd = FOLDER.exec(head.bytes.toString('utf8'))?.[1]?.replaceAll('\\\\', '\\');
-  return {
-    agent: 'cline',
-    id,
-    path,
-    cwd: known?.cwd ?? cwd ?? null,
-    title: known?.title ?? null,
-    startedMs: /^\d{13}$/.test(id) ? Number(id) : null,
-    changedMs: head.changedMs,
-    bytes: head.size,
-    parent: null,
-  };
+  const shown = FOLDER.exec(head.bytes.toString('utf8'))?.[1]?.replaceAll('\\\\', '\\');
+  const { changedMs, size: bytes } = head;
+  const cwd = known?.cwd ?? shown ?? null;
+  const title = known?.title ?? null;
+  const startedMs = /^\d{13}$/.test(id) ? Number(id) : null;
+  return { agent: 'cline', id, path, cwd, title, startedMs, changedMs, bytes, parent: null };
 }

@@ -2,7 +2,7 @@ import type { Action, Event, FileEdit } from '../../model/event.ts';
 import type { FoundSession, Reading } from '../agent.ts';
 import { makeOtherAction, makePatchAction, makeTextAction } from '../shared/actions.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
-import { countUnknown, getAnyText, getRow, getText, listTexts, type Row, toBlocks } from '../shared/json.ts';
+import { countUnknown, getRow, getText, listTexts, type Row, toBlocks } from '../shared/json.ts';
 import {
   makeCall,
   makeInjected,
@@ -55,7 +55,7 @@ export class TaskReader {
   }
 
   *read(message: Row, line: number): Generator<Event> {
-    this.#model = getAnyText(getRow(message, 'modelInfo'), 'modelId', 'id') ?? this.#model;
+    this.#model = getText(getRow(message, 'modelInfo'), 'modelId', 'id') ?? this.#model;
     const { cwd } = this.#session;
     const at = toTimestamp(message.ts);
     const stamp = makeStamp({ at, line, id: getText(message, 'id'), cwd, model: this.#model });
@@ -86,7 +86,7 @@ export class TaskReader {
     this.#last = { id: id ?? `${stamp.ref.line}`, tool };
     if (id !== null) this.#open.set(id, tool);
     if (SAYING_TOOLS.has(tool)) {
-      yield* makeReply(stamp, getAnyText(input, 'result', 'response') ?? '');
+      yield* makeReply(stamp, getText(input, 'result', 'response') ?? '');
       return;
     }
     const action = toAction({ tool, input: rest }, this.#session.cwd, this.#files);
@@ -176,7 +176,7 @@ function readParameters(body: string): Row {
 }
 
 function toAction({ tool, input }: WrittenCall, cwd: string | null, files: TouchedFiles): Action | null {
-  const given = getAnyText(input, 'absolutePath', 'path');
+  const given = getText(input, 'absolutePath', 'path');
   const path = given === null ? null : resolveFilePath(given.trim(), cwd);
   const fromText = (name: string, make: (text: string) => Action): Action | null =>
     makeTextAction(getText(input, name), make);

@@ -6,7 +6,6 @@ import type { FoundSession } from '../agent.ts';
 import { findAgentHome, HEAD_BYTES } from '../shared/files.ts';
 import {
   asRow,
-  getAnyText,
   getNumber,
   getRow,
   getText,
@@ -148,7 +147,7 @@ function salvage(line: string): Row {
 
 export function toMeta(payload: Row): SessionMeta {
   return {
-    id: getAnyText(payload, 'id', 'session_id'),
+    id: getText(payload, 'id', 'session_id'),
     cwd: getText(payload, 'cwd'),
     branch: getText(getRow(payload, 'git'), 'branch'),
     version: getText(payload, 'cli_version'),
@@ -171,7 +170,7 @@ function findParent(payload: Row): string | null {
 
 function findBase(payload: Row): HistoryBase | null {
   const base = getRow(payload, 'history_base');
-  const rollout = getAnyText(base, 'thread_id', 'rollout_id');
+  const rollout = getText(base, 'thread_id', 'rollout_id');
   if (rollout === null) return null;
   const endOffset = getNumber(base, 'end_byte_offset') || null;
   return { rollout, endOffset, endOrdinal: getNumber(base, 'end_ordinal_exclusive') };

@@ -2,17 +2,7 @@ import { posix } from 'node:path';
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
 import { makeOtherAction, makePatchAction, makeTextAction, resolveEdit } from '../shared/actions.ts';
 import { resolveFilePath } from '../shared/files.ts';
-import {
-  asRow,
-  getAnyText,
-  getNumber,
-  getRow,
-  getText,
-  listTexts,
-  parseRow,
-  type Row,
-  toRows,
-} from '../shared/json.ts';
+import { asRow, getNumber, getRow, getText, listTexts, parseRow, type Row, toRows } from '../shared/json.ts';
 import { toMessageText } from '../shared/message-text.ts';
 import { parseUnifiedDiff } from '../shared/patch.ts';
 
@@ -24,7 +14,7 @@ export const COMMAND_TOOLS: ReadonlySet<string> = new Set(
 export function toAction(tool: string, input: unknown, cwd: string | null): Action {
   const fields = asRow(input) ?? {};
   if (tool === 'apply_patch') {
-    const patch = typeof input === 'string' ? input : getAnyText(fields, 'input', 'patch');
+    const patch = typeof input === 'string' ? input : getText(fields, 'input', 'patch');
     return makePatchAction(patch, cwd) ?? makeOtherAction(patch);
   }
   return toKnownAction(tool, fields, cwd) ?? makeOtherAction(input);
@@ -33,7 +23,7 @@ export function toAction(tool: string, input: unknown, cwd: string | null): Acti
 function toKnownAction(tool: string, fields: Row, cwd: string | null): Action | null {
   if (COMMAND_TOOLS.has(tool)) {
     const line = readCommandLine(fields.cmd ?? fields.command ?? fields.input);
-    const folder = getAnyText(fields, 'workdir', 'working_directory');
+    const folder = getText(fields, 'workdir', 'working_directory');
     return line === null ? null : readCommand(line, folder === null ? cwd : resolveFilePath(folder, cwd));
   }
   if (tool === 'view_image') {
@@ -45,7 +35,7 @@ function toKnownAction(tool: string, fields: Row, cwd: string | null): Action | 
     return { kind: 'ask', question: toMessageText(questions.join('\n')) };
   }
   if (tool !== 'spawn_agent') return null;
-  return makeTextAction(getAnyText(fields, 'message', 'prompt', 'task'), (task) => ({
+  return makeTextAction(getText(fields, 'message', 'prompt', 'task'), (task) => ({
     kind: 'delegate',
     task,
   }));

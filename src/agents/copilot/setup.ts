@@ -10,7 +10,7 @@ import {
   TIMEOUT_SECONDS,
 } from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
-import { getAnyText } from '../shared/json.ts';
+import { getText } from '../shared/json.ts';
 
 export const copilotLaunch: Launch = {
   program: 'copilot',
@@ -25,8 +25,8 @@ export const copilotHook: HookDialect = {
   read: (input) => {
     const usual = readUsualInput({
       ...input,
-      session_id: getAnyText(input, 'sessionId', 'session_id'),
-      transcript_path: getAnyText(input, 'transcriptPath', 'transcript_path'),
+      session_id: getText(input, 'sessionId', 'session_id'),
+      transcript_path: getText(input, 'transcriptPath', 'transcript_path'),
     });
     return usual === null ? null : { ...usual, lastReply: null, isSubAgent: false };
   },

@@ -1,16 +1,7 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import type { Reading } from '../agent.ts';
 import { parseInput } from '../shared/actions.ts';
-import {
-  asRow,
-  countUnknown,
-  getAnyText,
-  getNumber,
-  getRow,
-  getText,
-  listBlockTexts,
-  type Row,
-} from '../shared/json.ts';
+import { asRow, countUnknown, getNumber, getRow, getText, listBlockTexts, type Row } from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -108,7 +99,7 @@ class TranscriptReader {
         return data.success === false ? [] : [makeCompaction(stamp, getText(data, 'summaryContent'))];
       case 'session.error':
       case 'model.call_failure':
-        return [makeLimit(stamp, getAnyText(data, 'message', 'errorMessage') ?? type)];
+        return [makeLimit(stamp, getText(data, 'message', 'errorMessage') ?? type)];
       case 'hook.end':
         return makeInjected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
       default:

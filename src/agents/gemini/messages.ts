@@ -5,8 +5,8 @@ export function readTexts(content: unknown): string[] {
   if (typeof content === 'string') return content === '' ? [] : [content];
   const parts = Array.isArray(content) ? content : [content];
   return parts.flatMap((part) => {
-    const row = asRow(part) ?? {};
     if (typeof part === 'string') return part;
+    const row = asRow(part) ?? {};
     return row.thought === true ? [] : (getText(row, 'text') ?? []);
   });
 }

@@ -89,16 +89,20 @@ function inspect(path: string, cwd: string | null): FoundSession | null {
   const header = parseRow((lines[0] ?? '').replace(/^\ufeff/, '')) ?? salvageHeader(text);
   const id = getText(header, 'sessionId')?.toWellFormed();
   if (id === undefined || id === '' || getText(header, 'projectHash') === null) return null;
+  const { changedMs, size: bytes } = file;
+  const title = readTitle(header, lines.slice(1));
+  const startedMs = toMs(header.startTime);
+  const parent = header.kind === 'subagent' ? findParent(path) : null;
   return {
     agent: 'gemini',
     path,
     id,
     cwd: cwd?.toWellFormed() ?? null,
-    title: readTitle(header, lines.slice(1)),
-    startedMs: toMs(header.startTime),
-    changedMs: file.changedMs,
-    bytes: file.size,
-    parent: header.kind === 'subagent' ? findParent(path) : null,
+    title,
+    startedMs,
+    changedMs,
+    bytes,
+    parent,
   };
 }
 

@@ -11,17 +11,7 @@ import {
   readShellOutput,
   toOpenCall,
 } from '../shared/gemini-tools.ts';
-import {
-  countUnknown,
-  EMPTY_ROW,
-  getAnyText,
-  getRow,
-  getRows,
-  getText,
-  parseRow,
-  type Row,
-  toRows,
-} from '../shared/json.ts';
+import { countUnknown, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
 import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
 import {
   type CallOutcome,
@@ -111,7 +101,7 @@ function* readDocument(session: FoundSession, reading: Reading): Generator<Event
     return;
   }
   reading.sessionId = getText(document, 'sessionId');
-  for (const [index, row] of getRows(document, 'messages').entries()) {
+  for (const [index, row] of toRows(document.messages).entries()) {
     reading.rows++;
     yield* conversation.read(row, index + 1);
   }
@@ -215,7 +205,7 @@ class Conversation {
     const text = readTexts(row.content).join('\n');
     if (isNew && text !== ACKNOWLEDGEMENT) yield* makeReply(stamp, text);
     for (const part of toRows(row.content)) yield* this.#readCall(getRow(part, 'functionCall'), stamp);
-    for (const call of getRows(row, 'toolCalls')) {
+    for (const call of toRows(row.toolCalls)) {
       const at = toTimestamp(call.timestamp);
       yield* this.#readToolCall(call, at === null ? stamp : { ...stamp, at });
     }
@@ -251,13 +241,13 @@ class Conversation {
 
 /** What the tool returned, in the record of a finished call. */
 function readResponse(call: Row): Row {
-  return getRow(toRows(call.result)[0] ?? EMPTY_ROW, 'functionResponse');
+  return getRow(toRows(call.result)[0] ?? {}, 'functionResponse');
 }
 
 const UNTRUSTED = /^<untrusted_context>\n?([\s\S]*?)\n?<\/untrusted_context>\s*$/;
 
 function readText(body: Row): string {
-  const text = getAnyText(body, 'output', 'error') ?? '';
+  const text = getText(body, 'output', 'error') ?? '';
   return UNTRUSTED.exec(text)?.[1] ?? text;
 }
 

@@ -1,13 +1,13 @@
 import type { Action } from '../../model/event.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
-import { collectTexts, getAnyText, getCleanText, getText, type Row } from '../shared/json.ts';
+import { collectTexts, getCleanText, getText, type Row } from '../shared/json.ts';
 
 /** `tool` is without the name of the extension. */
 export function readAction(
   { tool, input, cwd }: { tool: string; input: Row; cwd: string | null },
   files: TouchedFiles,
 ): Action {
-  const given = getAnyText(input, 'path', 'file_path');
+  const given = getText(input, 'path', 'file_path');
   const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {
     case 'shell':
@@ -31,14 +31,14 @@ export function readAction(
     case 'glob':
     case 'search':
     case 'ripgrep':
-      return { kind: 'search', pattern: getAnyText(input, 'pattern', 'query') ?? '', path };
+      return { kind: 'search', pattern: getText(input, 'pattern', 'query') ?? '', path };
     case 'web_fetch':
     case 'web_scrape':
     case 'fetch':
       return { kind: 'fetch', url: getCleanText(input, 'url') };
     case 'delegate':
     case 'subagent':
-      return { kind: 'delegate', task: getAnyText(input, 'instructions', 'task', 'prompt') ?? '' };
+      return { kind: 'delegate', task: getText(input, 'instructions', 'task', 'prompt') ?? '' };
     default:
       return { kind: 'other', texts: collectTexts(input) };
   }

@@ -101,17 +101,11 @@ function inspectJsonLines(path: string): FoundSession | null {
   const header = parseRow(first) ?? {};
   const cwd = getText(header, 'working_dir');
   if (cwd === null) return null;
-  return {
-    agent: 'goose',
-    id: basename(path, '.jsonl'),
-    path,
-    cwd,
-    title: getText(header, 'description')?.toWellFormed() || null,
-    startedMs: toMilliseconds(getNumber(parseRow(second) ?? {}, 'created')),
-    changedMs: head.changedMs,
-    bytes: head.size,
-    parent: null,
-  };
+  const { changedMs, size: bytes } = head;
+  const id = basename(path, '.jsonl');
+  const title = getText(header, 'description')?.toWellFormed() || null;
+  const startedMs = toMilliseconds(getNumber(parseRow(second) ?? {}, 'created'));
+  return { agent: 'goose', id, path, cwd, title, startedMs, changedMs, bytes, parent: null };
 }
 
 /** Times are seconds in most releases, milliseconds in some. */

@@ -8,7 +8,6 @@ import {
   asRow,
   collectTexts,
   countUnknown,
-  EMPTY_ROW,
   getCleanText,
   getNumber,
   getRow,
@@ -47,7 +46,7 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
     return;
   }
   yield* readDatabaseSession({ session, table: SESSION_TABLE, reading }, (row, database) => {
-    const model = getText(parseRow(getText(row, 'model_config_json') ?? '') ?? EMPTY_ROW, 'model_name');
+    const model = getText(parseRow(getText(row, 'model_config_json') ?? '') ?? {}, 'model_name');
     const reader = new MessageReader(getText(row, 'working_dir'), model, reading);
     return readMessages(listDatabaseMessages(database, session.id, reading), reader);
   });
@@ -93,7 +92,7 @@ function* listDatabaseMessages(database: SqlDatabase, id: string, reading: Readi
         role: getText(row, 'role') ?? '',
         created: getNumber(row, 'created_timestamp'),
         content,
-        metadata: parseRow(getText(row, 'metadata_json') ?? '') ?? EMPTY_ROW,
+        metadata: parseRow(getText(row, 'metadata_json') ?? '') ?? {},
       };
   }
 }
@@ -256,7 +255,7 @@ function joinText(content: Row[]): string {
 }
 
 function readExit(value: Row | null, output: string): number | null {
-  return getNumber(getRow(value ?? EMPTY_ROW, 'structuredContent'), 'exit_code') ?? readExitStatus(output);
+  return getNumber(getRow(value ?? {}, 'structuredContent'), 'exit_code') ?? readExitStatus(output);
 }
 
 function* readQuestion(stamp: Stamp, data: Row): Generator<Event> {

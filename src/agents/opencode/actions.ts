@@ -1,15 +1,7 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
 import { resolveEdit, toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
-import {
-  collectTexts,
-  getAnyText,
-  getCleanText,
-  getRow,
-  getRows,
-  getText,
-  type Row,
-} from '../shared/json.ts';
+import { collectTexts, getCleanText, getRow, getText, type Row, toRows } from '../shared/json.ts';
 import { parsePatch } from '../shared/patch.ts';
 
 interface ToolCall {
@@ -22,7 +14,7 @@ interface ToolCall {
 
 export function readAction(call: ToolCall, files: TouchedFiles): Action {
   const { tool, input, cwd } = call;
-  const given = getAnyText(input, 'filePath', 'path', 'filepath');
+  const given = getText(input, 'filePath', 'path', 'filepath');
   const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {
     case 'bash':
@@ -62,14 +54,14 @@ function readEdits(call: ToolCall, path: string, files: TouchedFiles): FileEdit[
     const existed = metadata.exists;
     return [typeof existed === 'boolean' ? { ...edit, change: existed ? 'edited' : 'created' } : edit];
   }
-  const changes = tool === 'multiedit' ? getRows(input, 'edits') : [input];
+  const changes = tool === 'multiedit' ? toRows(input.edits) : [input];
   return changes.map((change) =>
     files.replace(path, getCleanText(change, 'oldString'), getCleanText(change, 'newString')),
   );
 }
 
 function readQuestions(input: Row): string[] {
-  return getRows(input, 'questions').map((question) => getCleanText(question, 'question'));
+  return toRows(input.questions).map((question) => getCleanText(question, 'question'));
 }
 
 /** What the human answered, each answer with its question where there were several. */
@@ -82,7 +74,7 @@ export function readAnswers(input: Row, metadata: Row): string | null {
 }
 
 export function readPlan(input: Row): PlanItem[] {
-  return getRows(input, 'todos').map((todo) => ({
+  return toRows(input.todos).map((todo) => ({
     text: getCleanText(todo, 'content'),
     status: toStatus(todo.status),
   }));
@@ -92,5 +84,5 @@ export function readPlan(input: Row): PlanItem[] {
 export function readOutput(tool: string, state: Row): string {
   const shown = getRow(getRow(state, 'metadata'), 'display');
   const text = tool === 'read' && shown.type === 'file' ? getText(shown, 'text') : null;
-  return text ?? getAnyText(state, 'output', 'error') ?? '';
+  return text ?? getText(state, 'output', 'error') ?? '';
 }

@@ -6,11 +6,8 @@ import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   countUnknown,
-  EMPTY_ROW,
-  getAnyText,
   getNumber,
   getRow,
-  getRows,
   getText,
   parseRow,
   type Row,
@@ -77,13 +74,13 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
   }
   const info = getRow(content, 'info');
   reading.agentVersion = getText(info, 'version');
-  const messages = getRows(content, 'messages').map(toMessage);
+  const messages = toRows(content.messages).map(toMessage);
   yield* readConversation({ cwd: getText(info, 'directory'), revert: asRow(info.revert), messages }, reading);
 }
 
 function toMessage(row: Row): Message {
   const info = getRow(row, 'info');
-  const parts = getRows(row, 'parts').map((data) => ({ id: getText(data, 'id') ?? '', data }));
+  const parts = toRows(row.parts).map((data) => ({ id: getText(data, 'id') ?? '', data }));
   return { id: getText(info, 'id') ?? '', info, parts };
 }
 
@@ -128,7 +125,7 @@ function* listParts(query: SqlStatement, messageId: string, reading: Reading): G
 
 function* readConversation({ cwd, revert, messages }: Conversation, reading: Reading): Generator<Event> {
   const reader = new MessageReader(cwd, reading);
-  const revertedPart = getText(revert ?? EMPTY_ROW, 'partID');
+  const revertedPart = getText(revert ?? {}, 'partID');
   for (const message of messages) {
     const isEnd = message.id === revert?.messageID;
     if (isEnd && revertedPart === null) break;
@@ -260,5 +257,5 @@ function* readText(stamp: Stamp, data: Row, role: 'user' | 'assistant'): Generat
 }
 
 function readError(error: Row): string {
-  return getText(getRow(error, 'data'), 'message') ?? getAnyText(error, 'message', 'name') ?? '';
+  return getText(getRow(error, 'data'), 'message') ?? getText(error, 'message', 'name') ?? '';
 }

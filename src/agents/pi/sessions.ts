@@ -50,17 +50,10 @@ export function inspectFile(path: string): FoundSession | null {
   const id = getText(header, 'id');
   const cwd = getText(header, 'cwd');
   if (header.type !== 'session' || id === null || cwd === null) return null;
-  return {
-    agent: 'pi',
-    id,
-    path,
-    cwd: cwd || null,
-    title: findName(lines),
-    startedMs: toMs(header.timestamp),
-    changedMs: file.changedMs,
-    bytes: file.size,
-    parent: null,
-  };
+  const { changedMs, size: bytes } = file;
+  const startedMs = toMs(header.timestamp);
+  const title = findName(lines);
+  return { agent: 'pi', id, path, cwd: cwd || null, title, startedMs, changedMs, bytes, parent: null };
 }
 
 /** The last name that the user gave the session within the head of the file. */

@@ -8,12 +8,12 @@ import {
   getCleanText,
   getNumber,
   getRow,
-  getRows,
   getText,
   listBlockTexts,
   parseRow,
   type Row,
   toBlocks,
+  toRows,
 } from '../shared/json.ts';
 import {
   makeCall,
@@ -270,7 +270,7 @@ function readAction(
 
 /** One replacement in older releases, a list of them in newer ones. */
 function readEdits(input: Row, path: string, files: TouchedFiles): FileEdit[] {
-  const listed = getRows(input, 'edits');
+  const listed = toRows(input.edits);
   const edits = listed.length === 0 ? [input] : listed;
   return edits.map((edit) => files.edit(path, getCleanText(edit, 'oldText'), getCleanText(edit, 'newText')));
 }

@@ -3,7 +3,7 @@ import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
-import { asRow, getRow, getRows, getText, parseRow, type Row } from '../shared/json.ts';
+import { asRow, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { toTitle } from '../shared/message-text.ts';
 import { resolveFolder } from './setup.ts';
@@ -90,7 +90,7 @@ function salvage(line: string): Row | null {
 
 /** The texts of a message, without what the model thought. */
 export function readTexts(row: Row): string[] {
-  return getRows(getRow(row, 'message'), 'parts').flatMap((part) => {
+  return toRows(getRow(row, 'message').parts).flatMap((part) => {
     return part.thought === true ? [] : (getText(part, 'text') ?? []);
   });
 }

@@ -13,15 +13,13 @@ import {
 } from '../shared/gemini-tools.ts';
 import {
   countUnknown,
-  EMPTY_ROW,
-  getAnyText,
   getNumber,
   getRow,
-  getRows,
   getText,
   listBlockTexts,
   parseRow,
   type Row,
+  toRows,
 } from '../shared/json.ts';
 import { peekText, toKey } from '../shared/json-lines.ts';
 import {
@@ -163,12 +161,11 @@ class Conversation {
   }
 
   *#readAssistant(row: Row, stamp: Stamp): Generator<Event> {
-    for (const part of getRows(getRow(row, 'message'), 'parts')) {
+    for (const part of toRows(getRow(row, 'message').parts)) {
       if (part.thought === true) continue;
       const text = getText(part, 'text');
       if (text !== null) yield* makeReply(stamp, text);
-      const call = getRow(part, 'functionCall');
-      if (call !== EMPTY_ROW) yield* this.#readCall(call, stamp);
+      yield* this.#readCall(getRow(part, 'functionCall'), stamp);
     }
   }
 
@@ -183,11 +180,11 @@ class Conversation {
 
   *#readResults(row: Row, stamp: Stamp): Generator<Event> {
     const detail = getRow(row, 'toolCallResult');
-    for (const part of getRows(getRow(row, 'message'), 'parts')) {
+    for (const part of toRows(getRow(row, 'message').parts)) {
       const response = getRow(part, 'functionResponse');
       const id = getText(response, 'id');
       if (id === null) continue;
-      const unknown = { tool: getText(response, 'name') ?? '', input: EMPTY_ROW };
+      const unknown = { tool: getText(response, 'name') ?? '', input: {} };
       const call = takeCall(this.#state.calls, id) ?? unknown;
       if (isPlanTool(call.tool)) continue;
       const outcome = readOutcome(call, response, detail);
@@ -226,7 +223,7 @@ class Conversation {
 function readOutcome(call: OpenCall, response: Row, detail: Row): Omit<CallOutcome, 'id'> {
   const { response: plain } = response;
   const body = getRow(response, 'response');
-  const text = getAnyText(body, 'output', 'error') ?? (typeof plain === 'string' ? plain : '');
+  const text = getText(body, 'output', 'error') ?? (typeof plain === 'string' ? plain : '');
   const status = getText(detail, 'status');
   const isFine = status === null ? !('error' in body) : status === 'success';
   if (call.tool !== 'run_shell_command') return { ok: isFine, exit: null, output: text };
@@ -238,7 +235,7 @@ function readOutcome(call: OpenCall, response: Row, detail: Row): Omit<CallOutco
 }
 
 function readSummary(payload: Row): string | null {
-  const [first = EMPTY_ROW] = getRows(payload, 'compressedHistory');
+  const [first = {}] = toRows(payload.compressedHistory);
   const texts = listBlockTexts(first.parts);
   return texts.length === 0 ? null : texts.join('\n').replace(CLOSING, '');
 }
@@ -248,7 +245,7 @@ const CLOSING = /\n+Resume the prior task using the summary above\.[^\n]*\s*$/;
 
 function readApiError(event: Row): string | null {
   if (event['event.name'] !== 'qwen-code.api_error') return null;
-  const text = getAnyText(event, 'error_message', 'error.message', 'error') ?? 'API error';
+  const text = getText(event, 'error_message', 'error.message', 'error') ?? 'API error';
   const status = getNumber(event, 'status_code');
   return status === null ? text : `${status} ${text}`;
 }

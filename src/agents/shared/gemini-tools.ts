@@ -1,17 +1,7 @@
 import type { Action, Event, PlanItem } from '../../model/event.ts';
 import { toStatus } from './actions.ts';
 import { resolveFilePath, type TouchedFiles } from './files.ts';
-import {
-  asRow,
-  collectTexts,
-  EMPTY_ROW,
-  getAnyText,
-  getRows,
-  getText,
-  parseRow,
-  type Row,
-  toRows,
-} from './json.ts';
+import { asRow, collectTexts, getText, parseRow, type Row, toRows } from './json.ts';
 import {
   type CallOutcome,
   makeCall,
@@ -47,7 +37,7 @@ export function* makeToolCall(stamp: Stamp, call: ToolCall, files: TouchedFiles)
 }
 
 function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
-  const given = getAnyText(input, 'file_path', 'absolute_path', 'notebook_path', 'path');
+  const given = getText(input, 'file_path', 'absolute_path', 'notebook_path', 'path');
   if (given === null || given === '') return null;
   const path = resolveFilePath(given, cwd);
   switch (tool) {
@@ -68,7 +58,8 @@ function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): 
 }
 
 function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
-  const text = (...keys: readonly string[]): string => toMessageText(getAnyText(input, ...keys) ?? '');
+  const text = (key: string, ...others: readonly string[]): string =>
+    toMessageText(getText(input, key, ...others) ?? '');
   switch (tool) {
     case 'run_shell_command':
       return { kind: 'command', command: text('command'), background: input.is_background === true };
@@ -78,7 +69,7 @@ function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
     case 'search_file_content':
     case 'glob':
     case 'list_directory': {
-      const place = getAnyText(input, 'dir_path', 'path');
+      const place = getText(input, 'dir_path', 'path');
       const path = place === null ? null : resolveFilePath(place, cwd);
       return { kind: 'search', pattern: text('pattern'), path };
     }
@@ -109,12 +100,12 @@ function findUrl(text: string): string {
 }
 
 function collectTask(input: Row): string {
-  const texts = [getText(input, 'description'), getAnyText(input, 'prompt', 'objective', 'task', 'request')];
+  const texts = [getText(input, 'description'), getText(input, 'prompt', 'objective', 'task', 'request')];
   return toMessageText(texts.filter((text) => text !== null && text !== '').join('\n'));
 }
 
 function readQuestions(input: Row): string[] {
-  return getRows(input, 'questions').map((row) => toMessageText(getText(row, 'question') ?? ''));
+  return toRows(input.questions).map((row) => toMessageText(getText(row, 'question') ?? ''));
 }
 
 /** Completes an edit by its result, the only place that says whether the file was there before. */
@@ -141,7 +132,7 @@ function readPlan(tool: string, input: Row, display: unknown): PlanItem[] | null
 }
 
 function readItem(todo: Row): PlanItem[] {
-  const text = getAnyText(todo, 'content', 'description');
+  const text = getText(todo, 'content', 'description');
   return text === null ? [] : [{ text: toMessageText(text.trim()), status: toStatus(todo.status) }];
 }
 
@@ -176,7 +167,7 @@ export interface OpenCall {
 const ASK_TOOLS = new Set(['ask_user', 'ask_user_question']);
 
 export function toOpenCall(tool: string, input: Row): OpenCall {
-  return { tool, input: ASK_TOOLS.has(tool) ? input : EMPTY_ROW };
+  return { tool, input: ASK_TOOLS.has(tool) ? input : {} };
 }
 
 /** The events that a result stands for: a brief of ours was injected, an answer to a question is a prompt. */

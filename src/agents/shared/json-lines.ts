@@ -38,7 +38,7 @@ export interface Shortcuts {
 }
 
 /** The part of a file that is read. */
-export interface Extent {
+interface Extent {
   position: Position;
   until: number;
 }

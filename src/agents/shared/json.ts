@@ -1,7 +1,7 @@
 /** A JSON object of which nothing else is known: a row of a transcript, or an object in one. */
 export type Row = Readonly<Record<string, unknown>>;
 
-export const EMPTY_ROW: Row = {};
+const EMPTY_ROW: Row = {};
 
 export function asRow(value: unknown): Row | null {
   return isRow(value) ? value : null;
@@ -26,9 +26,12 @@ export function parseAny(text: string): unknown {
   }
 }
 
-export function getText(row: Row, key: string): string | null {
+/** The text under the first of several keys that has one. */
+export function getText(row: Row, key: string, ...others: readonly string[]): string | null {
   const value = row[key];
-  return typeof value === 'string' ? value : null;
+  if (typeof value === 'string') return value;
+  const [next, ...more] = others;
+  return next === undefined ? null : getText(row, next, ...more);
 }
 
 export function getNumber(row: Row, key: string): number | null {
@@ -41,26 +44,13 @@ export function getRow(row: Row, key: string): Row {
 }
 
 /** The objects in a list; other items are dropped. */
-export function getRows(row: Row, key: string): Row[] {
-  return toRows(row[key]);
-}
-
 export function toRows(value: unknown): Row[] {
   return Array.isArray(value) ? value.filter(isRow) : [];
 }
 
-/** The text under the first of several keys that has one. */
-export function getAnyText(row: Row, ...keys: readonly string[]): string | null {
-  for (const key of keys) {
-    const text = getText(row, key);
-    if (text !== null) return text;
-  }
-  return null;
-}
-
-/** The same, well-formed; empty when there is none. */
-export function getCleanText(row: Row, ...keys: readonly string[]): string {
-  return getAnyText(row, ...keys)?.toWellFormed() ?? '';
+/** The text under the first of several keys that has one, well-formed; empty when there is none. */
+export function getCleanText(row: Row, key: string, ...others: readonly string[]): string {
+  return getText(row, key, ...others)?.toWellFormed() ?? '';
 }
 
 const MAX_TEXTS = 200;

@@ -64,8 +64,7 @@ export class PendingEvents {
     if (this.#held.entries.length === 0) return [];
     if (this.#held.entries.length > MAX_HELD) this.release();
     const first = this.#held.entries.findIndex((entry) => entry.waits);
-    const ready = first === -1 ? this.#held.entries : this.#held.entries.slice(0, first);
-    this.#held.entries = first === -1 ? [] : this.#held.entries.slice(first);
+    const ready = this.#held.entries.splice(0, first === -1 ? this.#held.entries.length : first);
     return ready.map((entry) => entry.event);
   }
 }
