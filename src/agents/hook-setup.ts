@@ -58,12 +58,10 @@ export interface ServerEntry {
 }
 
 /** A TOML file that the user and other tools edit too: only the table of our MCP server is changed. */
-export interface TableFile {
+export interface TableFile extends ServerEntry {
   kind: 'table';
   agent: HookedAgent;
   path: string;
-  section: string;
-  value: Readonly<Record<string, unknown>>;
 }
 
 /** A file that is entirely ours. */
@@ -79,21 +77,10 @@ export interface WholeFile {
 
 export type HookFile = EntriesFile | TableFile | WholeFile;
 
-const NO_ENTRIES = {
-  form: 'flat',
-  handlers: new Map(),
-  skeleton: {},
-  offSwitches: [],
-  server: null,
-} as const;
-
 /** A file of JSON, with the entries that are given. */
-export function describeEntries(
-  agent: HookedAgent,
-  path: string,
-  entries: Partial<EntriesFile>,
-): EntriesFile {
-  return { kind: 'entries', agent, path, ...NO_ENTRIES, ...entries };
+export function describeEntries(agent: HookedAgent, path: string, own: Partial<EntriesFile>): EntriesFile {
+  const none = { form: 'flat', handlers: new Map(), skeleton: {}, offSwitches: [], server: null } as const;
+  return { kind: 'entries', agent, path, ...none, ...own };
 }
 
 /** Whether a file has hooks, and not the MCP server alone. */

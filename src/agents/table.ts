@@ -1,23 +1,16 @@
 import { pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import type { Agent, AgentName, Launch } from './agent.ts';
-import { aiderLaunch, listTranscripts as listAider } from './aider/sessions.ts';
+import { listTranscripts as listAider } from './aider/sessions.ts';
 import { listTranscripts as listClaudeCode } from './claude-code/sessions.ts';
-import { claudeCodeLaunch } from './claude-code/setup.ts';
 import { listTranscripts as listCline } from './cline/sessions.ts';
-import { clineLaunch } from './cline/setup.ts';
 import { listTranscripts as listCodex } from './codex/sessions.ts';
-import { codexLaunch } from './codex/setup.ts';
 import { listTranscripts as listCopilot } from './copilot/sessions.ts';
-import { copilotLaunch } from './copilot/setup.ts';
 import { listTranscripts as listGemini } from './gemini/sessions.ts';
-import { geminiLaunch } from './gemini/setup.ts';
-import { gooseLaunch, listTranscripts as listGoose } from './goose/sessions.ts';
+import { listTranscripts as listGoose } from './goose/sessions.ts';
 import { listTranscripts as listOpencode } from './opencode/sessions.ts';
-import { opencodeLaunch } from './opencode/setup.ts';
-import { listTranscripts as listPi, piLaunch } from './pi/sessions.ts';
+import { listTranscripts as listPi } from './pi/sessions.ts';
 import { listTranscripts as listQwen } from './qwen/sessions.ts';
-import { qwenLaunch } from './qwen/setup.ts';
 
 /* Every agent. A missing one is a compile error. */
 
@@ -49,17 +42,36 @@ const LISTS: Readonly<Record<AgentName, Agent['listTranscripts']>> = {
   aider: (machine) => listAider(machine).filter(pathExists),
 };
 
+/** An agent that takes the first prompt as its last argument. */
+function takesPrompt(
+  program: string,
+  install: string,
+  options: readonly string[],
+  attachesFiles = false,
+): Launch {
+  return { program, install, takes: 'prompt', attachesFiles, writeArgs: (prompt) => [...options, prompt] };
+}
+
+const ATTACHES = true;
+
 const LAUNCHES: Readonly<Record<AgentName, Launch>> = {
-  'claude-code': claudeCodeLaunch,
-  codex: codexLaunch,
-  gemini: geminiLaunch,
-  opencode: opencodeLaunch,
-  qwen: qwenLaunch,
-  copilot: copilotLaunch,
-  cline: clineLaunch,
-  goose: gooseLaunch,
-  pi: piLaunch,
-  aider: aiderLaunch,
+  'claude-code': takesPrompt('claude', 'npm install -g @anthropic-ai/claude-code', [], ATTACHES),
+  codex: takesPrompt('codex', 'npm install -g @openai/codex', []),
+  gemini: takesPrompt('gemini', 'npm install -g @google/gemini-cli', ['--prompt-interactive'], ATTACHES),
+  opencode: takesPrompt('opencode', 'npm install -g opencode-ai', ['--prompt']),
+  qwen: takesPrompt('qwen', 'npm install -g @qwen-code/qwen-code', ['--prompt-interactive'], ATTACHES),
+  copilot: takesPrompt('copilot', 'npm install -g @github/copilot', ['--interactive'], ATTACHES),
+  cline: takesPrompt('cline', 'npm install -g cline', ['--tui'], ATTACHES),
+  goose: takesPrompt('goose', 'see the installation page of Goose', ['run', '--interactive', '--text']),
+  pi: takesPrompt('pi', 'npm install -g @earendil-works/pi-coding-agent', [], ATTACHES),
+  aider: {
+    program: 'aider',
+    install: 'python -m pip install aider-install && aider-install',
+    takes: 'file',
+    attachesFiles: false,
+    // Its --message ends the program after one answer; a file that is only read stays in view.
+    writeArgs: (file) => ['--read', file],
+  },
 };
 
 export function loadAgent(name: AgentName): Promise<Agent> {

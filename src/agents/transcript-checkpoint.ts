@@ -59,9 +59,8 @@ export function readCheckpoint<State>(
   const value = decodePlainData(data);
   if (!v.is(CheckpointData, value)) return null;
   const { bookmark, state, prefix } = value;
-  return isState(state) && isSameBeginning(file, bookmark.position.offset, prefix)
-    ? { bookmark, state }
-    : null;
+  const isValid = isState(state) && isSameBeginning(file, bookmark.position.offset, prefix);
+  return isValid ? { bookmark, state } : null;
 }
 
 function readOrNull(path: string): Buffer | null {

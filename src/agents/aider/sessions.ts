@@ -3,16 +3,7 @@ import { type FileHead, readHead } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Machine } from '../../platform/machine.ts';
-import type { FoundSession, Launch } from '../agent.ts';
-
-export const aiderLaunch: Launch = {
-  program: 'aider',
-  install: 'python -m pip install aider-install && aider-install',
-  takes: 'file',
-  attachesFiles: false,
-  // Its --message ends the program after one answer; a file that is only read stays in view.
-  writeArgs: (file) => ['--read', file],
-};
+import type { FoundSession } from '../agent.ts';
 
 const HISTORY_NAME = '.aider.chat.history.md';
 

@@ -1,5 +1,4 @@
 import { dirname, join } from 'node:path';
-import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
   describeEntries,
@@ -10,14 +9,6 @@ import {
 } from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
 import { getText } from '../shared/json.ts';
-
-export const claudeCodeLaunch: Launch = {
-  program: 'claude',
-  install: 'npm install -g @anthropic-ai/claude-code',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => [prompt],
-};
 
 /** Sources of prompts that nobody typed. */
 const TIMERS: ReadonlySet<string> = new Set(['loop_wakeup', 'schedule_wakeup', 'poll_event']);

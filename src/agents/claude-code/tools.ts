@@ -1,5 +1,5 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { toStatus } from '../shared/actions.ts';
+import { type ToolCall, toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
@@ -15,18 +15,12 @@ import type { CallOutcome } from '../shared/make-events.ts';
 import { toMessageText } from '../shared/message-text.ts';
 import { isRejection } from './prompts.ts';
 
-interface Call {
-  tool: string;
-  input: Row;
-  cwd: string | null;
-}
-
 /** What a call is about to do, as far as its input shows. */
-export function describeCall(call: Call, files: TouchedFiles): Action {
+export function describeCall(call: ToolCall, files: TouchedFiles): Action {
   return describeFileCall(call, files) ?? describeOtherCall(call);
 }
 
-function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Action | null {
+function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
   const given = getText(input, 'file_path', 'notebook_path', 'path');
   if (given === null) return null;
   const path = resolveFilePath(given, cwd);
@@ -53,7 +47,7 @@ function describeReplacement(path: string, edit: Row, files: TouchedFiles): File
   return files.replace(path, getText(edit, 'old_string') ?? '', getText(edit, 'new_string') ?? '');
 }
 
-function describeOtherCall({ tool, input, cwd }: Call): Action {
+function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
   const text = (name: string): string => toMessageText(getText(input, name) ?? '');
   switch (tool) {
     case 'Bash':

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Launch } from '../agent.ts';
 import { HOOK_EVENTS, type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
 import {
   describeEntries,
@@ -12,14 +11,6 @@ import {
 } from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
 import { getRow, getText } from '../shared/json.ts';
-
-export const clineLaunch: Launch = {
-  program: 'cline',
-  install: 'npm install -g cline',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--tui', prompt],
-};
 
 /** Cline waits only for the hooks around tools; those of the task cannot add anything. */
 export const clineHook: HookDialect = {

@@ -1,6 +1,6 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import type { FoundSession, Reading } from '../agent.ts';
-import { makeOtherAction, makePatchAction, makeTextAction } from '../shared/actions.ts';
+import { makeOtherAction, makePatchAction, makeTextAction, type ToolCall } from '../shared/actions.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import { countUnknown, getRow, getText, listTexts, type Row, toBlocks } from '../shared/json.ts';
 import {
@@ -76,7 +76,7 @@ export class TaskReader {
     }
   }
 
-  *#readCall(stamp: Stamp, { tool, input }: WrittenCall, id: string | null): Generator<Event> {
+  *#readCall(stamp: Stamp, { tool, input }: Omit<ToolCall, 'cwd'>, id: string | null): Generator<Event> {
     const { task_progress: progress, ...rest } = input;
     const items = typeof progress === 'string' ? readChecklist(progress) : [];
     if (typeof progress === 'string' && items.length > 0 && progress !== this.#lastPlan) {
@@ -89,7 +89,7 @@ export class TaskReader {
       yield* makeReply(stamp, getText(input, 'result', 'response') ?? '');
       return;
     }
-    const action = toAction({ tool, input: rest }, this.#session.cwd, this.#files);
+    const action = toAction({ tool, input: rest, cwd: this.#session.cwd }, this.#files);
     yield makeCall(stamp, { ...this.#last, action: action ?? makeOtherAction(rest) });
   }
 
@@ -146,13 +146,8 @@ const PARAMETERS = (
 /** Their text may contain the closing tag: the last one counts. */
 const FREE_TEXT = new Set(['content', 'diff', 'input', 'result', 'response']);
 
-interface WrittenCall {
-  tool: string;
-  input: Row;
-}
-
 /** Splits a reply into what was said and the call that is written out after it. */
-function splitReply(text: string): { said: string; call: WrittenCall | null } {
+function splitReply(text: string): { said: string; call: Omit<ToolCall, 'cwd'> | null } {
   const reply = dropElements(text, 'thinking');
   const opening = OPENING.exec(reply);
   if (opening === null) return { said: reply, call: null };
@@ -175,7 +170,7 @@ function readParameters(body: string): Row {
   return Object.fromEntries(found);
 }
 
-function toAction({ tool, input }: WrittenCall, cwd: string | null, files: TouchedFiles): Action | null {
+function toAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
   const given = getText(input, 'absolutePath', 'path');
   const path = given === null ? null : resolveFilePath(given.trim(), cwd);
   const fromText = (name: string, make: (text: string) => Action): Action | null =>

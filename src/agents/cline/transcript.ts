@@ -4,6 +4,7 @@ import type { Agent, FoundSession, Reading } from '../agent.ts';
 import {
   asRow,
   countUnknown,
+  countUnreadable,
   getNumber,
   getRow,
   getText,
@@ -54,11 +55,6 @@ const MAX_FILE_BYTES = 256 * 1024 * 1024;
 function readJsonFile(path: string): unknown {
   const file = readHead(path, MAX_FILE_BYTES);
   return file === null || file.size > MAX_FILE_BYTES ? undefined : parseAny(file.bytes.toString('utf8'));
-}
-
-function countUnreadable(reading: Reading): void {
-  reading.rows++;
-  reading.unreadable++;
 }
 
 /** Null for what is not an object, which counts as unreadable. */
@@ -226,11 +222,8 @@ function readResult(row: Row, whole: string): Result {
   const result = getText(row, 'result') ?? listBlockTexts(row.result).join('\n');
   const exited = EXITED.exec(error)?.[1];
   const output = [result, error].filter((text) => text !== '').join('\n');
-  return {
-    ok,
-    exit: exited === undefined ? null : Number(exited),
-    output: ok === null && output === '' ? whole : output,
-  };
+  const exit = exited === undefined ? null : Number(exited);
+  return { ok, exit, output: ok === null && output === '' ? whole : output };
 }
 
 function joinResults(results: readonly Result[]): Result {

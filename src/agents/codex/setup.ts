@@ -2,7 +2,6 @@ import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { readHead } from '../../platform/external-file.ts';
-import type { Launch } from '../agent.ts';
 import {
   describeEntries,
   type HookHost,
@@ -12,14 +11,6 @@ import {
   TIMEOUT_SECONDS,
 } from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
-
-export const codexLaunch: Launch = {
-  program: 'codex',
-  install: 'npm install -g @openai/codex',
-  takes: 'prompt',
-  attachesFiles: false,
-  writeArgs: (prompt) => [prompt],
-};
 
 /** Codex gives these events no more time, whatever is asked for. */
 const SHORT_EVENTS = ['SessionEnd', 'Interrupt'];

@@ -1,6 +1,12 @@
 import { posix } from 'node:path';
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction, resolveEdit } from '../shared/actions.ts';
+import {
+  makeOtherAction,
+  makePatchAction,
+  makeTextAction,
+  resolveEdit,
+  toStatus,
+} from '../shared/actions.ts';
 import { resolveFilePath } from '../shared/files.ts';
 import { asRow, getNumber, getRow, getText, listTexts, parseRow, type Row, toRows } from '../shared/json.ts';
 import { toMessageText } from '../shared/message-text.ts';
@@ -35,10 +41,8 @@ function toKnownAction(tool: string, fields: Row, cwd: string | null): Action | 
     return { kind: 'ask', question: toMessageText(questions.join('\n')) };
   }
   if (tool !== 'spawn_agent') return null;
-  return makeTextAction(getText(fields, 'message', 'prompt', 'task'), (task) => ({
-    kind: 'delegate',
-    task,
-  }));
+  const given = getText(fields, 'message', 'prompt', 'task');
+  return makeTextAction(given, (task) => ({ kind: 'delegate', task }));
 }
 
 /** A command, or what it does where that is obvious: it shows one file, or applies a patch. */
@@ -117,13 +121,10 @@ function readChange(path: string, change: Row): FileEdit[] {
   return diff === null ? [] : parseUnifiedDiff(diff.toWellFormed(), path, getText(fields, 'move_path'));
 }
 
-const STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
-
 export function readPlan(input: unknown): PlanItem[] {
   return toRows(asRow(input)?.plan).flatMap((item) => {
     const text = getText(item, 'step');
-    const status = STATUSES.find((name) => name === item.status) ?? 'pending';
-    return text === null ? [] : [{ text: toMessageText(text), status }];
+    return text === null ? [] : [{ text: toMessageText(text), status: toStatus(item.status) }];
   });
 }
 

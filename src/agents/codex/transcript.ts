@@ -1,7 +1,16 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Agent, FoundSession, Opening, Reading, Transcript } from '../agent.ts';
-import { asRow, countUnknown, getRow, getText, listTexts, parseRow, type Row } from '../shared/json.ts';
+import {
+  asRow,
+  countUnknown,
+  countUnreadable,
+  getRow,
+  getText,
+  listTexts,
+  parseRow,
+  type Row,
+} from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -28,14 +37,9 @@ import { canSkipRow, findHumanText, isIdle, type RowKind, readKind } from './row
 import { findSessions, inspectFile, listTranscripts, toMeta } from './sessions.ts';
 import { type CallsState, findCallId, readSearch, ToolCalls } from './tool-calls.ts';
 
-export const codexAgent: Agent = {
-  name: 'codex',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents,
-  openTranscript,
-};
+const sessions = { findSessions, listTranscripts, inspectFile };
+
+export const codexAgent: Agent = { name: 'codex', ...sessions, readEvents, openTranscript };
 
 const BLANK = /^\s*$/;
 
@@ -46,11 +50,7 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
   const reader = new RolloutReader(startState(survey), session, reading);
   const isDead = makeRangeTest(survey.dead);
   if (history.incomplete) countUnknown(reading.unknown, 'history_base');
-  const onUnreadable = (): void => {
-    reading.rows++;
-    reading.unreadable++;
-  };
-  for (const { bytes, number, closed, index } of readHistory(history, onUnreadable)) {
+  for (const { bytes, number, closed, index } of readHistory(history, () => countUnreadable(reading))) {
     if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
     const canSkip = closed && canSkipRow(bytes);
     const row = canSkip ? null : parseRow(bytes.toString('utf8'));

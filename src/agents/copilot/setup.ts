@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
   describeEntries,
@@ -11,14 +10,6 @@ import {
 } from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
 import { getText } from '../shared/json.ts';
-
-export const copilotLaunch: Launch = {
-  program: 'copilot',
-  install: 'npm install -g @github/copilot',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--interactive', prompt],
-};
 
 export const copilotHook: HookDialect = {
   ...USUAL_DIALECT,

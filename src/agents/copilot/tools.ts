@@ -36,11 +36,8 @@ function toTextAction(tool: string, fields: Row, path: string | null): Action | 
     case 'powershell':
     case 'shell': {
       const background = fields.mode === 'async' || fields.mode === 'background' || fields.detach === true;
-      return makeTextAction(getText(fields, 'command'), (command) => ({
-        kind: 'command',
-        command,
-        background,
-      }));
+      const given = getText(fields, 'command');
+      return makeTextAction(given, (command) => ({ kind: 'command', command, background }));
     }
     case 'glob':
     case 'rg':

@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import type { Machine } from '../../platform/machine.ts';
-import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
   describeEntries,
@@ -50,12 +49,4 @@ export const geminiHookHost: HookHost = {
       server: { section: 'mcpServers', value: { ...makeServerCommand(launcher, 'gemini') } },
     }),
   ],
-};
-
-export const geminiLaunch: Launch = {
-  program: 'gemini',
-  install: 'npm install -g @google/gemini-cli',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--prompt-interactive', prompt],
 };

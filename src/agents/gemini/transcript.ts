@@ -117,15 +117,13 @@ const API_ERROR = /API Error|quota|rate.?limit|RESOURCE_EXHAUSTED|overloaded|\b(
 class Conversation {
   readonly #state: LogState;
   readonly #reading: Reading;
-  readonly #cwd: string | null;
-  readonly #isSubAgent: boolean;
+  readonly #session: FoundSession;
   readonly #files: TouchedFiles;
 
   constructor(state: LogState, session: FoundSession, reading: Reading) {
     this.#state = state;
     this.#reading = reading;
-    this.#cwd = session.cwd;
-    this.#isSubAgent = session.parent !== null;
+    this.#session = session;
     this.#files = new TouchedFiles(state.files);
   }
 
@@ -164,7 +162,7 @@ class Conversation {
 
   #stamp(row: Row, line: number): Stamp {
     const [id, model] = [getText(row, 'id'), getText(row, 'model')];
-    return makeStamp({ at: toTimestamp(row.timestamp), line, id, cwd: this.#cwd, model });
+    return makeStamp({ at: toTimestamp(row.timestamp), line, id, cwd: this.#session.cwd, model });
   }
 
   *#readMessage({ row, line }: NumberedRow): Generator<Event> {
@@ -198,7 +196,7 @@ class Conversation {
     }
     const { text, added } = readHuman(row);
     for (const context of added) yield* makeInjected(stamp, context);
-    if (text !== null && !this.#isSubAgent) yield* makePrompt(stamp, text);
+    if (text !== null && this.#session.parent === null) yield* makePrompt(stamp, text);
   }
 
   *#readGemini(row: Row, stamp: Stamp, isNew: boolean): Generator<Event> {
@@ -218,7 +216,7 @@ class Conversation {
     const input = getRow(call, 'args');
     this.#state.calls.set(id, toOpenCall(tool, input));
     const output = readText(getRow(readResponse(call), 'response'));
-    const details = { id, tool, input, cwd: this.#cwd, output, display: call.resultDisplay };
+    const details = { id, tool, input, cwd: this.#session.cwd, output, display: call.resultDisplay };
     yield* makeToolCall(stamp, details, this.#files);
   }
 

@@ -1,12 +1,10 @@
 import type { Action } from '../../model/event.ts';
+import type { ToolCall } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import { collectTexts, getCleanText, getText, type Row } from '../shared/json.ts';
 
 /** `tool` is without the name of the extension. */
-export function readAction(
-  { tool, input, cwd }: { tool: string; input: Row; cwd: string | null },
-  files: TouchedFiles,
-): Action {
+export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action {
   const given = getText(input, 'path', 'file_path');
   const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {

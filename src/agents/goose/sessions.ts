@@ -1,18 +1,10 @@
 import { basename, join } from 'node:path';
 import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
-import type { FoundSession, Launch } from '../agent.ts';
+import type { FoundSession } from '../agent.ts';
 import { isDatabase, listDatabaseSessions, pickNewest, type SessionTable } from '../shared/database.ts';
 import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
 import { getNumber, getText, parseRow, type Row } from '../shared/json.ts';
-
-export const gooseLaunch: Launch = {
-  program: 'goose',
-  install: 'see the installation page of Goose',
-  takes: 'prompt',
-  attachesFiles: false,
-  writeArgs: (prompt) => ['run', '--interactive', '--text', prompt],
-};
 
 const DATABASE_NAME = 'sessions.db';
 

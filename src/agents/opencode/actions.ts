@@ -1,18 +1,15 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { resolveEdit, toStatus } from '../shared/actions.ts';
+import { resolveEdit, type ToolCall, toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import { collectTexts, getCleanText, getRow, getText, type Row, toRows } from '../shared/json.ts';
 import { parsePatch } from '../shared/patch.ts';
 
-interface ToolCall {
-  tool: string;
-  input: Row;
+interface NotedCall extends ToolCall {
   /** What OpenCode notes about the run, once there is one. */
   metadata: Row;
-  cwd: string | null;
 }
 
-export function readAction(call: ToolCall, files: TouchedFiles): Action {
+export function readAction(call: NotedCall, files: TouchedFiles): Action {
   const { tool, input, cwd } = call;
   const given = getText(input, 'filePath', 'path', 'filepath');
   const path = given === null ? null : resolveFilePath(given, cwd);
@@ -45,7 +42,7 @@ export function readAction(call: ToolCall, files: TouchedFiles): Action {
   }
 }
 
-function readEdits(call: ToolCall, path: string, files: TouchedFiles): FileEdit[] {
+function readEdits(call: NotedCall, path: string, files: TouchedFiles): FileEdit[] {
   const { tool, input, metadata, cwd } = call;
   const patch = getText(input, 'patchText');
   if (patch !== null) return parsePatch(patch.toWellFormed()).map((edit) => resolveEdit(edit, cwd));

@@ -4,7 +4,6 @@ import { readHead } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findPackageFolder } from '../../platform/processes.ts';
-import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import { describeEntries, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
 import { getText } from '../shared/json.ts';
@@ -86,11 +85,3 @@ function findConfigFile(folder: string): string {
   const commented = join(folder, 'opencode.jsonc');
   return pathExists(commented) ? commented : join(folder, 'opencode.json');
 }
-
-export const opencodeLaunch: Launch = {
-  program: 'opencode',
-  install: 'npm install -g opencode-ai',
-  takes: 'prompt',
-  attachesFiles: false,
-  writeArgs: (prompt) => ['--prompt', prompt],
-};

@@ -1,18 +1,10 @@
 import { join, resolve } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
-import type { FoundSession, Launch } from '../agent.ts';
+import type { FoundSession } from '../agent.ts';
 import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
 import { getText, parseRow } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
-
-export const piLaunch: Launch = {
-  program: 'pi',
-  install: 'npm install -g @earendil-works/pi-coding-agent',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => [prompt],
-};
 
 /** All session files: in a folder for each project, or all in one folder that the user named. */
 export function* listTranscripts(machine: Machine): Generator<string> {

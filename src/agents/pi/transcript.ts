@@ -1,6 +1,7 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Reading } from '../agent.ts';
+import type { ToolCall } from '../shared/actions.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
@@ -242,10 +243,7 @@ function readLinks(bytes: Buffer): { id: string; parent: string | null } | null 
 }
 
 /** What one of pi's own tools does. Those of extensions can be anything. */
-function readAction(
-  { tool, input, cwd }: { tool: string; input: Row; cwd: string | null },
-  files: TouchedFiles,
-): Action {
+function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action {
   const given = getText(input, 'path');
   const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {

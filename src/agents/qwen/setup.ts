@@ -1,6 +1,5 @@
 import { join, resolve } from 'node:path';
 import type { Machine } from '../../platform/machine.ts';
-import type { Launch } from '../agent.ts';
 import { type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
 import {
   describeEntries,
@@ -37,12 +36,4 @@ export const qwenHookHost: HookHost = {
       server: { section: 'mcpServers', value: { ...makeServerCommand(launcher, 'qwen') } },
     }),
   ],
-};
-
-export const qwenLaunch: Launch = {
-  program: 'qwen',
-  install: 'npm install -g @qwen-code/qwen-code',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--prompt-interactive', prompt],
 };

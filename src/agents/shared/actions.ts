@@ -1,8 +1,15 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
 import { resolveFilePath } from './files.ts';
-import { asRow, collectTexts, parseAny } from './json.ts';
+import { asRow, collectTexts, parseAny, type Row } from './json.ts';
 import { toMessageText } from './message-text.ts';
 import { parsePatch } from './patch.ts';
+
+/** A call of a tool, in the folder that the agent works in. */
+export interface ToolCall {
+  tool: string;
+  input: Row;
+  cwd: string | null;
+}
 
 /** The input of a tool call: the object in a text of JSON, else what was given. */
 export function parseInput(input: unknown): unknown {

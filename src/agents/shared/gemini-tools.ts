@@ -1,5 +1,5 @@
 import type { Action, Event, PlanItem } from '../../model/event.ts';
-import { toStatus } from './actions.ts';
+import { type ToolCall, toStatus } from './actions.ts';
 import { resolveFilePath, type TouchedFiles } from './files.ts';
 import { asRow, collectTexts, getText, parseRow, type Row, toRows } from './json.ts';
 import {
@@ -14,18 +14,15 @@ import {
 import { toMessageText } from './message-text.ts';
 
 /** A call of a tool of Gemini CLI. Qwen Code has the same tools, some of them under other names. */
-interface ToolCall {
+interface GeminiCall extends ToolCall {
   id: string;
-  tool: string;
-  input: Row;
-  cwd: string | null;
   /** What the tool returned and showed, where the record of the call has it. */
   output?: string;
   display?: unknown;
 }
 
 /** The event that a call stands for: a plan tool's is the plan. */
-export function* makeToolCall(stamp: Stamp, call: ToolCall, files: TouchedFiles): Generator<Event> {
+export function* makeToolCall(stamp: Stamp, call: GeminiCall, files: TouchedFiles): Generator<Event> {
   const { id, tool, input, output = '', display } = call;
   if (isPlanTool(tool)) {
     const plan = readPlan(tool, input, display);

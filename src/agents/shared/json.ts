@@ -1,3 +1,5 @@
+import type { Reading } from '../agent.ts';
+
 /** A JSON object of which nothing else is known: a row of a transcript, or an object in one. */
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -66,6 +68,12 @@ export function collectTexts(value: unknown, depth = 0): string[] {
     texts.push(...collectTexts(child, depth + 1));
   }
   return texts.slice(0, MAX_TEXTS);
+}
+
+/** Counts a row that no version of the agent writes. */
+export function countUnreadable(reading: Reading): void {
+  reading.rows++;
+  reading.unreadable++;
 }
 
 const MAX_KINDS = 100;
