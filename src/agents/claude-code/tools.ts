@@ -1,16 +1,7 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
 import { type ToolCall, toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
-import {
-  collectTexts,
-  getNumber,
-  getRow,
-  getText,
-  listBlockTexts,
-  type Row,
-  toBlocks,
-  toRows,
-} from '../shared/json.ts';
+import { collectTexts, getNumber, getRow, getText, type Row, toRows } from '../shared/json.ts';
 import type { CallOutcome } from '../shared/make-events.ts';
 import { toMessageText } from '../shared/message-text.ts';
 import { isRejection } from './prompts.ts';
@@ -116,15 +107,7 @@ function refineEdit(edit: FileEdit, data: Row, text: string): FileEdit {
   return edit;
 }
 
-/** The text of a result's content, which is a text or a list of blocks. */
-export function readContentText(content: unknown): string {
-  return listBlockTexts(toBlocks(content).filter(({ type }) => type === 'text')).join('\n');
-}
-
-/**
- * How a call went. `data` is what Claude Code stores beside the text for the model: in it, files have no line numbers and
- * long outputs are not cut.
- */
+/** How a call went. `data` is for Claude Code itself: files have no line numbers in it, long outputs are not cut. */
 export function readOutcome(block: Row, text: string, data: Row): Omit<CallOutcome, 'id'> {
   const ok = block.is_error !== true && data.interrupted !== true;
   if (!ok && isRejection(text)) return { ok, exit: null, output: '', refused: true };

@@ -7,6 +7,7 @@ import {
   getNumber,
   getRow,
   getText,
+  joinText,
   type Row,
   toBlocks,
   toRows,
@@ -58,7 +59,6 @@ import {
   describeCall,
   PLAN_TOOLS,
   REFINED_TOOLS,
-  readContentText,
   readNotification,
   readOutcome,
   readTodos,
@@ -174,13 +174,13 @@ class Conversation implements RowReader {
     else if (type === 'system') this.#readSystem(row, stamp);
     else if (type === 'attachment') this.#readAttachment(getRow(row, 'attachment'), stamp);
     else if (type === 'queue-operation') this.#readQueue(row, stamp);
-    else if (!KNOWN_TYPES.has(type)) countUnknown(this.#reading.unknown, type);
+    else if (!KNOWN_TYPES.has(type)) countUnknown(this.#reading, type);
   }
 
   #readUser(row: Row, stamp: Stamp): void {
     const { content } = getRow(row, 'message');
     if (isSummaryRow(row)) {
-      this.#addCompaction(stamp, readSummaryText(readContentText(content)) || null);
+      this.#addCompaction(stamp, readSummaryText(joinText(content)) || null);
       return;
     }
     const results = toRows(content).filter((block) => block.type === 'tool_result');
@@ -200,7 +200,7 @@ class Conversation implements RowReader {
   #readResult(block: Row, data: Row, stamp: Stamp): void {
     const id = getText(block, 'tool_use_id');
     if (id === null) return;
-    const text = readContentText(block.content);
+    const text = joinText(block.content);
     const call = takeCall(this.#state.calls, id);
     if (call !== undefined && PLAN_TOOLS.has(call.tool)) {
       const plan = block.is_error === true ? null : this.#tasks.apply(call.tool, call.input, { text, data });
@@ -228,7 +228,7 @@ class Conversation implements RowReader {
         const text = getText(block, 'text') ?? '';
         if (row.isApiErrorMessage === true) this.#add(makeLimit(stamp, text));
         else if (!isSynthetic && this.#isNewText(text)) this.#add(...makeReply(stamp, text));
-      } else if (!SILENT_BLOCKS.has(type)) countUnknown(this.#reading.unknown, `assistant/${type}`);
+      } else if (!SILENT_BLOCKS.has(type)) countUnknown(this.#reading, `assistant/${type}`);
     }
   }
 

@@ -62,7 +62,7 @@ export class TaskReader {
     const blocks = toBlocks(message.content);
     if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
     else if (message.role === 'user') yield* this.#readUser(stamp, blocks);
-    else countUnknown(this.#reading.unknown, `role/${getText(message, 'role') ?? ''}`);
+    else countUnknown(this.#reading, `role/${getText(message, 'role') ?? ''}`);
   }
 
   *#readAssistant(stamp: Stamp, block: Row): Generator<Event> {

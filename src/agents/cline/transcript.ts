@@ -134,7 +134,7 @@ class SessionReader {
     if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
     else if (message.role === 'user') {
       for (const block of blocks) yield* this.#readUser(stamp, block, getRow(message, 'metadata'));
-    } else countUnknown(this.#reading.unknown, `role/${getText(message, 'role') ?? ''}`);
+    } else countUnknown(this.#reading, `role/${getText(message, 'role') ?? ''}`);
   }
 
   makeSummary({ at, summary }: Compaction, line: number): Event {
@@ -150,7 +150,7 @@ class SessionReader {
     if (type === 'text') yield* makeReply(stamp, getText(block, 'text') ?? '');
     else if (type === 'tool_use') yield* this.#readCall(stamp, block);
     else if (type !== 'thinking' && type !== 'redacted_thinking' && type !== 'reasoning') {
-      countUnknown(this.#reading.unknown, `assistant/${type}`);
+      countUnknown(this.#reading, `assistant/${type}`);
     }
   }
 
@@ -176,7 +176,7 @@ class SessionReader {
       yield* makePrompt(stamp, readHumanText(text) ?? '');
     } else if (type === 'tool_result') yield* this.#readResult(stamp, block);
     else if (type !== 'image' && type !== 'file' && type !== 'document') {
-      countUnknown(this.#reading.unknown, `user/${type}`);
+      countUnknown(this.#reading, `user/${type}`);
     }
   }
 

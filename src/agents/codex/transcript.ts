@@ -49,7 +49,7 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
   const survey = surveyLines(readHistory(history, () => undefined));
   const reader = new RolloutReader(startState(survey), session, reading);
   const isDead = makeRangeTest(survey.dead);
-  if (history.incomplete) countUnknown(reading.unknown, 'history_base');
+  if (history.incomplete) countUnknown(reading, 'history_base');
   for (const { bytes, number, closed, index } of readHistory(history, () => countUnreadable(reading))) {
     if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
     const canSkip = closed && canSkipRow(bytes);
@@ -131,7 +131,7 @@ class RolloutReader {
     this.#line = line;
     const payload = asRow(row.payload);
     if (payload === null && (type === '' || READ_TYPES.has(type))) this.#reading.unreadable++;
-    else if (payload === null) countUnknown(this.#reading.unknown, type);
+    else if (payload === null) countUnknown(this.#reading, type);
     else if (type === 'session_meta') this.#readMeta(payload);
     else if (type === 'turn_context') {
       this.#state.cwd = getText(payload, 'cwd') ?? this.#state.cwd;
@@ -140,7 +140,7 @@ class RolloutReader {
       const summary = (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, '');
       yield makeCompaction(this.#stamp(row, null), summary);
     } else if (type === 'response_item') yield* this.#readResponse(row, payload, kind);
-    else if (type !== 'event_msg') countUnknown(this.#reading.unknown, type);
+    else if (type !== 'event_msg') countUnknown(this.#reading, type);
     else if (kind === 'item_completed') yield* this.#readItem(row, getRow(payload, 'item'), item);
     else yield* this.#readEvent(row, payload, kind);
   }
@@ -229,7 +229,7 @@ class RolloutReader {
   }
 
   #countUnknown(kind: string): [] {
-    countUnknown(this.#reading.unknown, kind);
+    countUnknown(this.#reading, kind);
     return [];
   }
 

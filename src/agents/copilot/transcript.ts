@@ -103,7 +103,7 @@ class TranscriptReader {
       case 'hook.end':
         return makeInjected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
       default:
-        countUnknown(this.#reading.unknown, type);
+        countUnknown(this.#reading, type);
         return [];
     }
   }

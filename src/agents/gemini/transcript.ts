@@ -4,7 +4,6 @@ import { readLines } from '../../platform/lines.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import {
-  isPlanTool,
   makeToolCall,
   makeToolResult,
   type OpenCall,
@@ -85,7 +84,7 @@ function* readRow(
   else if (typeof row.sessionId === 'string' && typeof row.projectHash === 'string')
     reading.sessionId = row.sessionId;
   else if ('$set' in row) yield* conversation.replace(getRow(row, '$set').messages, line);
-  else if (!('$rewindTo' in row)) countUnknown(reading.unknown, '(no id)');
+  else if (!('$rewindTo' in row)) countUnknown(reading, '(no id)');
 }
 
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
@@ -177,7 +176,7 @@ class Conversation {
       const text = texts.join('\n');
       if (isNew && API_ERROR.test(text)) yield makeLimit(stamp, text);
     } else if (row.type !== 'info' && row.type !== 'warning') {
-      countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
+      countUnknown(this.#reading, getText(row, 'type') ?? '(no type)');
     }
     // The context at the head of each session is not a message.
     if (!texts.some((text) => text.startsWith('<session_context>'))) this.#state.told.add(id);
@@ -232,8 +231,7 @@ class Conversation {
     const call = takeCall(this.#state.calls, id);
     if (call === undefined) return;
     this.#state.answered.add(id);
-    if (!isPlanTool(call.tool))
-      yield* makeToolResult(stamp, call, { id, ...readOutcome(call, getRow(response, 'response'), isFine) });
+    yield* makeToolResult(stamp, call, { id, ...readOutcome(call, getRow(response, 'response'), isFine) });
   }
 }
 
@@ -261,10 +259,7 @@ const REWIND = Buffer.from('{"$rewindTo":');
 const MESSAGE = Buffer.from('{"id":"');
 const ID = toKey('id');
 
-/**
- * The ids of rewound messages: a rewind drops the message that it names and all after it. One that names no known
- * message is ignored.
- */
+/** The ids of rewound messages: a rewind drops the message that it names, if that is known, and all after it. */
 function findRewoundMessages(path: string, until: number): Set<string> {
   const live = new Set<string>();
   const dead = new Set<string>();

@@ -149,7 +149,7 @@ class MessageReader {
 
   *read({ line, id, role, created, content, metadata }: Message): Generator<Event> {
     if (role !== 'user' && role !== 'assistant') {
-      countUnknown(this.#reading.unknown, `message ${role}`.trim());
+      countUnknown(this.#reading, `message ${role}`.trim());
       return;
     }
     const ms = toMilliseconds(created);
@@ -208,7 +208,7 @@ class MessageReader {
         if (part.notificationType === 'creditsExhausted') yield makeLimit(stamp, getText(part, 'msg') ?? '');
         break;
       default:
-        if (!IGNORED.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+        if (!IGNORED.has(type)) countUnknown(this.#reading, `content ${type}`.trim());
     }
   }
 

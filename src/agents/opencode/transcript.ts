@@ -166,7 +166,7 @@ class MessageReader {
     }
     yield* this.finish();
     if (role !== 'user' && role !== 'assistant') {
-      countUnknown(this.#reading.unknown, `message ${role ?? ''}`.trim());
+      countUnknown(this.#reading, `message ${role ?? ''}`.trim());
       return;
     }
     for (const part of parts) {
@@ -199,8 +199,7 @@ class MessageReader {
     else if (type === 'tool') yield* this.#readTool(stamp, part);
     else if (type === 'compaction') this.#compaction = stamp;
     else if (type === 'retry') yield makeLimit(stamp, readError(getRow(part.data, 'error')));
-    else if (type === null || !IGNORED.has(type))
-      countUnknown(this.#reading.unknown, `part ${type ?? ''}`.trim());
+    else if (type === null || !IGNORED.has(type)) countUnknown(this.#reading, `part ${type ?? ''}`.trim());
   }
 
   *#readTool(stamp: Stamp, part: Part): Generator<Event> {

@@ -10,7 +10,7 @@ import {
   getNumber,
   getRow,
   getText,
-  listBlockTexts,
+  joinText,
   parseRow,
   type Row,
   toBlocks,
@@ -114,10 +114,10 @@ class EntryReader {
         yield makeCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
         break;
       case 'custom_message':
-        yield* makeInjected(this.#stampOf(entry, line), joinText(entry));
+        yield* makeInjected(this.#stampOf(entry, line), joinText(entry.content));
         break;
       default:
-        if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#reading.unknown, `entry ${type}`.trim());
+        if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#reading, `entry ${type}`.trim());
     }
   }
 
@@ -128,7 +128,7 @@ class EntryReader {
     const stamp = this.#stampOf(entry, line);
     switch (role) {
       case 'user':
-        yield* makePrompt(stamp, joinText(message));
+        yield* makePrompt(stamp, joinText(message.content));
         break;
       case 'assistant':
         yield* this.#readAnswer(stamp, message);
@@ -141,13 +141,13 @@ class EntryReader {
         break;
       case 'custom':
       case 'hookMessage':
-        yield* makeInjected(stamp, joinText(message));
+        yield* makeInjected(stamp, joinText(message.content));
         break;
       case 'compactionSummary':
       case 'branchSummary':
         break;
       default:
-        countUnknown(this.#reading.unknown, `message ${role}`.trim());
+        countUnknown(this.#reading, `message ${role}`.trim());
     }
   }
 
@@ -156,7 +156,7 @@ class EntryReader {
       const type = getText(part, 'type') ?? '';
       if (type === 'text') yield* makeReply(stamp, getText(part, 'text') ?? '');
       else if (type === 'toolCall') yield this.#readToolCall(stamp, part);
-      else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+      else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#reading, `content ${type}`.trim());
     }
     if (message.stopReason === 'error') yield makeLimit(stamp, getText(message, 'errorMessage') ?? '');
   }
@@ -173,7 +173,7 @@ class EntryReader {
   /** To pi, a command that exits with another status than 0 is an error, with the status in the last line. */
   #readToolResult(stamp: Stamp, message: Row): Event {
     const id = getText(message, 'toolCallId') ?? '';
-    const output = joinText(message);
+    const output = joinText(message.content);
     const ok = message.isError !== true;
     const isCommand = this.#state.commands.delete(id);
     const exit = !isCommand ? null : ok ? 0 : readExitStatus(output);
@@ -193,10 +193,6 @@ function* readExecution(stamp: Stamp, message: Row, id: string): Generator<Event
   const exit = getNumber(message, 'exitCode');
   const ok = message.cancelled === true ? false : exit === null ? null : exit === 0;
   yield makeResult(stamp, { id, ok, exit, output: getText(message, 'output') ?? '' });
-}
-
-function joinText({ content }: Row): string {
-  return listBlockTexts(toBlocks(content).filter(({ type }) => type === 'text')).join('\n');
 }
 
 const HEAD_BYTES = 300;

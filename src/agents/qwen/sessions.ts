@@ -99,10 +99,7 @@ const HOOK_CONTEXT = /^\s*<qwen:[a-z-]{1,60}>/;
 const MID_TURN = /^\s*\[User message received during tool execution\]: /;
 const BARE_COMMAND = /^\/[\w:.-]+$/;
 
-/**
- * What the human said in a row of type `user`; null when it came from a notification, a timer or a goal. The files that
- * the human's text names and what hooks added come after that text.
- */
+/** What the human said in a row of type `user`, before named files and added texts; null when nobody spoke. */
 export function readHuman(row: Row): string | null {
   const { provenance, subtype } = row;
   if (provenance !== undefined && provenance !== 'real_user') return null;

@@ -3,7 +3,6 @@ import { readLines } from '../../platform/lines.ts';
 import type { FoundSession, Reading } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import {
-  isPlanTool,
   makeToolCall,
   makeToolResult,
   type OpenCall,
@@ -134,7 +133,7 @@ class Conversation {
     else if (row.type === 'assistant') yield* this.#readAssistant(row, stamp);
     else if (row.type === 'tool_result') yield* this.#readResults(row, stamp);
     else if (row.type === 'system') yield* this.#readSystem(row, stamp);
-    else countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
+    else countUnknown(this.#reading, getText(row, 'type') ?? '(no type)');
   }
 
   #stamp(row: Row, line: number): Stamp {
@@ -186,7 +185,6 @@ class Conversation {
       if (id === null) continue;
       const unknown = { tool: getText(response, 'name') ?? '', input: {} };
       const call = takeCall(this.#state.calls, id) ?? unknown;
-      if (isPlanTool(call.tool)) continue;
       const outcome = readOutcome(call, response, detail);
       this.#outbox.settle(id.toWellFormed(), (action) =>
         refineWrite(action, outcome.output, detail.resultDisplay),
@@ -259,10 +257,7 @@ interface DeadLines {
   before: number;
 }
 
-/**
- * The lines that were rewound. Each row names the one before it as its parent; the parent of a `rewind` row is the row
- * that the conversation went back to, and the rows between the two no longer count.
- */
+/** The lines that were rewound: those between a `rewind` row and its parent, the row that was gone back to. */
 function findDeadLines(path: string, until: number): DeadLines[] {
   const rewinds: { to: string | null; line: number }[] = [];
   for (const { bytes, number } of readLines(path, { until })) {

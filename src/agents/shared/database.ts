@@ -37,10 +37,7 @@ export interface Table {
   columns: Readonly<Record<string, 'text' | 'number'>>;
 }
 
-/**
- * The start of a query for some columns of a table, `SELECT … FROM …`. Columns come and go between releases of an agent:
- * a missing one reads as null. Null when there is no such table.
- */
+/** `SELECT … FROM …`; null without the table. Columns come and go between releases: a missing one reads as null. */
 export function selectFrom(database: SqlDatabase, { name, columns }: Table): string | null {
   const present = new Set(
     database

@@ -38,10 +38,7 @@ export function resolveFilePath(path: string, cwd: string | null): string {
   return WINDOWS.test(cwd) ? win32.join(cwd, given) : given;
 }
 
-/**
- * The files that a session has used so far. Most agents have one tool to write a whole file, new or not, and do not
- * record which: a file that the session used before existed.
- */
+/** The files that a session has used so far. Tools write whole files, new or not: one that was used before existed. */
 export class TouchedFiles {
   readonly #paths: Set<string>;
 

@@ -118,7 +118,7 @@ export function refineWrite(action: Action, text: string, display: unknown): Act
 
 const TODO_TOOLS = new Set(['write_todos', 'todo_write']);
 
-export function isPlanTool(tool: string): boolean {
+function isPlanTool(tool: string): boolean {
   return TODO_TOOLS.has(tool) || tool.startsWith('tracker_');
 }
 
@@ -167,8 +167,9 @@ export function toOpenCall(tool: string, input: Row): OpenCall {
   return { tool, input: ASK_TOOLS.has(tool) ? input : {} };
 }
 
-/** The events that a result stands for: a brief of ours was injected, an answer to a question is a prompt. */
+/** The events of a result: a brief of ours was injected, an answer to a question is a prompt, a plan has none. */
 export function* makeToolResult(stamp: Stamp, call: OpenCall, outcome: CallOutcome): Generator<Event> {
+  if (isPlanTool(call.tool)) return;
   yield makeResult(stamp, outcome);
   yield* makeInjected(stamp, outcome.output);
   const answers = ASK_TOOLS.has(call.tool) && outcome.ok ? readAnswers(outcome.output, call.input) : null;

@@ -75,10 +75,7 @@ export function* readClosedRows(
   }
 }
 
-/**
- * The row in a last line without a line end, to be read after all others. It may still be being written: until it parses
- * it is not counted as unreadable.
- */
+/** The row in an unfinished last line, to be read last. It may still be being written: it never counts as unreadable. */
 export function* readOpenRow(
   path: string,
   reading: Reading,

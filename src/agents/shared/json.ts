@@ -79,7 +79,7 @@ export function countUnreadable(reading: Reading): void {
 const MAX_KINDS = 100;
 
 /** Counts a row of a kind that the reader does not know. The kinds come from the file, so only so many get a counter. */
-export function countUnknown(unknown: Record<string, number>, kind: string): void {
+export function countUnknown({ unknown }: Reading, kind: string): void {
   const short = kind.slice(0, 80).toWellFormed();
   const name = Object.hasOwn(unknown, short) || Object.keys(unknown).length < MAX_KINDS ? short : 'other';
   const count = Object.hasOwn(unknown, name) ? (unknown[name] ?? 0) : 0;
@@ -105,4 +105,9 @@ export function listTexts(content: unknown): string[] {
 /** The texts of a list of blocks; none for anything else. */
 export function listBlockTexts(blocks: unknown): string[] {
   return toRows(blocks).flatMap((block) => getText(block, 'text') ?? []);
+}
+
+/** The text of content that is one plain text or a list of blocks, some of which may not be text. */
+export function joinText(content: unknown): string {
+  return listBlockTexts(toBlocks(content).filter(({ type }) => type === 'text')).join('\n');
 }
