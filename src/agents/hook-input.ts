@@ -117,8 +117,8 @@ const SOURCES: ReadonlyMap<string, StartSource> = new Map([
   ['compact', 'compaction'],
 ]);
 
-/** Claude Code's format, which most other agents adopted. */
-export function readUsualInput(input: Row): HookInput | null {
+/** Claude Code's format, which most other agents adopted; `own` is what differs. */
+export function readUsualInput(input: Row, own: Partial<HookInput> = {}): HookInput | null {
   const session = getText(input, 'session_id');
   if (session === null || session === '') return null;
   return {
@@ -132,12 +132,13 @@ export function readUsualInput(input: Row): HookInput | null {
     terminal: getText(input, 'terminal_id'),
     isSubAgent: getText(input, 'agent_id') !== null,
     isScheduled: false,
+    ...own,
   };
 }
 
 /** Claude Code's dialect, the base of the others. */
 export const USUAL_DIALECT: HookDialect = {
-  read: readUsualInput,
+  read: (input) => readUsualInput(input),
   write: (event, text) =>
     JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
   reaches: (moment) => moment === 'start' || moment === 'prompt',

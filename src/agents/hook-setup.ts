@@ -154,14 +154,11 @@ export function makeHandlers(
 /** The name of our MCP server in the settings of every agent. */
 export const SERVER_NAME = 'handover';
 
-/** How an agent starts our MCP server: a Node and our command, both by their full paths. */
-export interface ServerCommand {
-  command: string;
-  args: string[];
-}
-
-/** The command is in the same folder as the hook script. */
-export function makeServerCommand({ node, script }: HookLauncher, agent: HookedAgent): ServerCommand {
+/** How an agent starts our MCP server: a Node and our command, which is in the same folder as the hook script. */
+export function makeServerCommand(
+  { node, script }: HookLauncher,
+  agent: HookedAgent,
+): { command: string; args: string[] } {
   return { command: node, args: [script.replace(/hook\.cjs$/, 'handover.cjs'), 'mcp', '--agent', agent] };
 }
 

@@ -15,10 +15,7 @@ const TIMERS: ReadonlySet<string> = new Set(['loop_wakeup', 'schedule_wakeup', '
 
 export const claudeCodeHook: HookDialect = {
   ...USUAL_DIALECT,
-  read: (input) => {
-    const usual = readUsualInput(input);
-    return usual === null ? null : { ...usual, isScheduled: TIMERS.has(getText(input, 'source') ?? '') };
-  },
+  read: (input) => readUsualInput(input, { isScheduled: TIMERS.has(getText(input, 'source') ?? '') }),
 };
 
 /** In a project the local settings are used, which are not committed: the paths are those of one machine. */

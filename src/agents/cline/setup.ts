@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { HOOK_EVENTS, type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
+import { HOOK_EVENTS, type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
   describeEntries,
   formatHookCommand,
@@ -17,21 +17,14 @@ export const clineHook: HookDialect = {
   ...USUAL_DIALECT,
   read: (input) => {
     const session = getText(getRow(input, 'sessionContext'), 'rootSessionId') ?? getText(input, 'taskId');
-    if (session === null || session === '') return null;
     const roots: unknown = input.workspaceRoots;
     const [root] = Array.isArray(roots) ? roots.filter((path) => typeof path === 'string') : [];
-    return {
-      session,
+    const usual = { session_id: session, terminal_id: input.terminal_id };
+    return readUsualInput(usual, {
       cwd: root ?? getText(getRow(input, 'workspaceInfo'), 'rootPath'),
-      transcript: null,
-      source: null,
-      isManual: false,
-      hasPrompt: false,
       lastReply: getText(getRow(input, 'turn'), 'outputText'),
-      terminal: getText(input, 'terminal_id'),
       isSubAgent: getText(input, 'parent_agent_id') !== null,
-      isScheduled: false,
-    };
+    });
   },
   write: (_, text) => JSON.stringify({ context: text }),
   reaches: (moment) => moment === 'tool',

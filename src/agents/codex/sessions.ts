@@ -3,7 +3,7 @@ import { cutToBytes } from '../../model/text.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome, HEAD_BYTES } from '../shared/files.ts';
+import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
 import {
   asRow,
   getNumber,
@@ -64,17 +64,13 @@ export function findSessions(machine: Machine): Iterable<FoundSession> {
   const found = new Map<string, FoundSession>();
   if (home === null) return [];
   const names = readNames(home);
-  for (const path of listRollouts(home)) {
-    const session = inspectFile(path);
-    const other = session === null ? undefined : found.get(session.id);
-    if (session === null || (other !== undefined && !isLater(session, other))) continue;
-    found.set(session.id, { ...session, title: names.get(session.id) ?? session.title });
+  for (const session of inspectAll(listRollouts(home), inspectFile)) {
+    const { id, path, changedMs } = session;
+    const other = found.get(id);
+    const isLater = changedMs === other?.changedMs ? path > other.path : changedMs > (other?.changedMs ?? -1);
+    if (other === undefined || isLater) found.set(id, { ...session, title: names.get(id) ?? session.title });
   }
   return found.values();
-}
-
-function isLater(one: FoundSession, other: FoundSession): boolean {
-  return one.changedMs === other.changedMs ? one.path > other.path : one.changedMs > other.changedMs;
 }
 
 const MAX_NAMES_BYTES = 4 * 1024 * 1024;

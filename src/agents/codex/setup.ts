@@ -26,7 +26,10 @@ const UNLIMITED = { additionalContextLimit: 0 };
 const trust: HookTrust = {
   step: 'start codex, and where it says "Hooks need review", look at them and choose to trust; /hooks shows them later',
   readNoted: readTrustedHashes,
-  nameKey: (file, { event, group, index }) => `${file}:${toSnakeCase(event)}:${group}:${index}`,
+  nameKey: (file, { event, group, index }) => {
+    const snake = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
+    return `${file}:${snake}:${group}:${index}`;
+  },
 };
 
 export const codexHookHost: HookHost = {
@@ -86,8 +89,4 @@ function parseToml(text: string): unknown {
     if (!(error instanceof TomlError)) throw error;
     return null;
   }
-}
-
-function toSnakeCase(name: string): string {
-  return name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
 }

@@ -94,12 +94,9 @@ function readPatchCommand(command: string, cwd: string | null): Action | null {
   if (match === null || end === -1) return null;
   const after = command.slice(end + PATCH_END.length);
   if (!/^\s*(?:\w{1,40}\s*)?$/.test(after.slice(0, 200))) return null;
-  return makePatchAction(command.slice(match[0].length), joinFolder(match[1] ?? null, cwd));
-}
-
-function joinFolder(folder: string | null, cwd: string | null): string | null {
-  if (folder === null) return cwd;
-  return posix.isAbsolute(folder) || cwd === null ? folder : posix.join(cwd, folder);
+  const [start, folder] = match;
+  const isRelative = folder !== undefined && cwd !== null && !posix.isAbsolute(folder);
+  return makePatchAction(command.slice(start.length), isRelative ? posix.join(cwd, folder) : (folder ?? cwd));
 }
 
 /** The edits of a patch that was applied: for each path the file's content, or a diff. */

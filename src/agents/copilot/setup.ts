@@ -14,12 +14,9 @@ import { getText } from '../shared/json.ts';
 export const copilotHook: HookDialect = {
   ...USUAL_DIALECT,
   read: (input) => {
-    const usual = readUsualInput({
-      ...input,
-      session_id: getText(input, 'sessionId', 'session_id'),
-      transcript_path: getText(input, 'transcriptPath', 'transcript_path'),
-    });
-    return usual === null ? null : { ...usual, lastReply: null, isSubAgent: false };
+    const session_id = getText(input, 'sessionId', 'session_id');
+    const transcript = getText(input, 'transcriptPath', 'transcript_path');
+    return readUsualInput({ ...input, session_id }, { transcript, lastReply: null, isSubAgent: false });
   },
   write: (_, text) => JSON.stringify({ additionalContext: text }),
   startsAfterCompaction: false,

@@ -18,10 +18,7 @@ export function findGeminiHome({ env, home, cwd }: Machine): string | null {
 
 export const geminiHook: HookDialect = {
   ...USUAL_DIALECT,
-  read: (input) => {
-    const usual = readUsualInput(input);
-    return usual === null ? null : { ...usual, lastReply: getText(input, 'prompt_response') };
-  },
+  read: (input) => readUsualInput(input, { lastReply: getText(input, 'prompt_response') }),
   // After /clear the hook runs, but what it prints is lost.
   reaches: (moment, source) => moment === 'prompt' || (moment === 'start' && source !== 'clear'),
   announcesCompaction: false,

@@ -238,7 +238,8 @@ class MessageReader {
     const content = toRows(value === null ? result.value : value.content);
     const failed = result.status === 'error' || value?.isError === true;
     const output = failed && content.length === 0 ? (getText(result, 'error') ?? '') : joinText(content);
-    const exit = this.#commands.delete(id) ? readExit(value, output) : null;
+    const reported = getNumber(getRow(value ?? {}, 'structuredContent'), 'exit_code');
+    const exit = this.#commands.delete(id) ? (reported ?? readExitStatus(output)) : null;
     yield makeResult(stamp, { id, ok: !failed && (exit === null || exit === 0), exit, output });
   }
 }
@@ -252,10 +253,6 @@ function isForAudience(part: Row, reader: 'user' | 'assistant'): boolean {
 function joinText(content: Row[]): string {
   const forModel = content.filter((part) => isForAudience(part, 'assistant'));
   return listBlockTexts(forModel.length === 0 ? content : forModel).join('\n');
-}
-
-function readExit(value: Row | null, output: string): number | null {
-  return getNumber(getRow(value ?? {}, 'structuredContent'), 'exit_code') ?? readExitStatus(output);
 }
 
 function* readQuestion(stamp: Stamp, data: Row): Generator<Event> {

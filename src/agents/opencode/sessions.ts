@@ -51,12 +51,14 @@ export const SESSION_TABLE: SessionTable = {
 function toSession(row: Row, path: string, file: FileHead): FoundSession | null {
   const id = getText(row, 'id');
   if (id === null) return null;
+  const title = getText(row, 'title');
   return {
     agent: 'opencode',
     id,
     path,
     cwd: getText(row, 'directory'),
-    title: readTitle(getText(row, 'title')),
+    // Until the model has named a session, OpenCode names it after the time it began.
+    title: title === null || /^(?:New|Child) session - \d{4}-/.test(title) ? null : title.toWellFormed(),
     startedMs: getNumber(row, 'time_created'),
     changedMs: getNumber(row, 'time_updated') ?? file.changedMs,
     bytes: file.size,
@@ -71,11 +73,6 @@ function inspectExport(path: string): FoundSession | null {
   const { created, updated } = getRow(info, 'time');
   const row = { ...info, parent_id: info.parentID, time_created: created, time_updated: updated };
   return toSession(row, path, found.file);
-}
-
-/** Until the model has named a session, OpenCode names it after the time it began. */
-function readTitle(title: string | null): string | null {
-  return title === null || /^(?:New|Child) session - \d{4}-/.test(title) ? null : title.toWellFormed();
 }
 
 const MAX_EXPORT_BYTES = 256 * 1024 * 1024;

@@ -37,13 +37,6 @@ export const opencodeAgent: Agent = {
   readEvents,
 };
 
-interface Conversation {
-  cwd: string | null;
-  /** `messageID` and perhaps `partID`: from there on everything was reverted. */
-  revert: Row | null;
-  messages: Iterable<Message>;
-}
-
 interface Message {
   id: string;
   info: Row;
@@ -63,7 +56,7 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
       const cwd = getText(row, 'directory');
       const revert = parseRow(getText(row, 'revert') ?? '');
       const messages = listMessages(database, session.id, reading);
-      return readConversation({ cwd, revert, messages }, reading);
+      return readConversation(messages, { cwd, revert }, reading);
     });
     return;
   }
@@ -75,7 +68,8 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
   const info = getRow(content, 'info');
   reading.agentVersion = getText(info, 'version');
   const messages = toRows(content.messages).map(toMessage);
-  yield* readConversation({ cwd: getText(info, 'directory'), revert: asRow(info.revert), messages }, reading);
+  const place = { cwd: getText(info, 'directory'), revert: asRow(info.revert) };
+  yield* readConversation(messages, place, reading);
 }
 
 function toMessage(row: Row): Message {
@@ -123,7 +117,12 @@ function* listParts(query: SqlStatement, messageId: string, reading: Reading): G
   }
 }
 
-function* readConversation({ cwd, revert, messages }: Conversation, reading: Reading): Generator<Event> {
+/** From the `messageID` and perhaps `partID` in `revert` on, everything was reverted. */
+function* readConversation(
+  messages: Iterable<Message>,
+  { cwd, revert }: { cwd: string | null; revert: Row | null },
+  reading: Reading,
+): Generator<Event> {
   const reader = new MessageReader(cwd, reading);
   const revertedPart = getText(revert ?? {}, 'partID');
   for (const message of messages) {

@@ -54,6 +54,8 @@ function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): 
   }
 }
 
+const URL_IN_TEXT = /https?:\/\/[^\s"'<>]{1,2000}/;
+
 function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
   const text = (key: string, ...others: readonly string[]): string =>
     toMessageText(getText(input, key, ...others) ?? '');
@@ -74,7 +76,8 @@ function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
     case 'web_search':
       return { kind: 'search', pattern: text('query'), path: null };
     case 'web_fetch':
-      return { kind: 'fetch', url: findUrl(text('url', 'prompt')) };
+      // A prompt to fetch something has the address in it.
+      return { kind: 'fetch', url: URL_IN_TEXT.exec(text('url', 'prompt'))?.[0] ?? text('url', 'prompt') };
     case 'agent':
     case 'task':
     case 'invoke_agent':
@@ -89,11 +92,6 @@ function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
     default:
       return { kind: 'other', texts: collectTexts(input) };
   }
-}
-
-/** A prompt to fetch something has the address in it. */
-function findUrl(text: string): string {
-  return /https?:\/\/[^\s"'<>]{1,2000}/.exec(text)?.[0] ?? text;
 }
 
 function collectTask(input: Row): string {
@@ -125,12 +123,11 @@ function isPlanTool(tool: string): boolean {
 /** The whole plan, from a tool's input or from what it shows afterwards; null when there is none. */
 function readPlan(tool: string, input: Row, display: unknown): PlanItem[] | null {
   const list = TODO_TOOLS.has(tool) ? input.todos : asRow(display)?.todos;
-  return Array.isArray(list) ? toRows(list).flatMap(readItem) : null;
-}
-
-function readItem(todo: Row): PlanItem[] {
-  const text = getText(todo, 'content', 'description');
-  return text === null ? [] : [{ text: toMessageText(text.trim()), status: toStatus(todo.status) }];
+  if (!Array.isArray(list)) return null;
+  return toRows(list).flatMap((todo) => {
+    const text = getText(todo, 'content', 'description');
+    return text === null ? [] : [{ text: toMessageText(text.trim()), status: toStatus(todo.status) }];
+  });
 }
 
 const FRAME_START = /^(?:Command: [\s\S]*?\n)?(?:Directory: [^\n]*\n)?(?:Output|Stdout): /;
