@@ -48,10 +48,7 @@ export function startReading(): Reading {
   return { rows: 0, unreadable: 0, unknown: {}, agentVersion: null, sessionId: null };
 }
 
-/**
- * One coding agent: where it keeps its sessions and how they are read. Reading never throws because of content: what
- * cannot be understood is counted in `reading` and skipped.
- */
+/** One coding agent. Reading never throws because of content: what is not understood is counted in `reading`. */
 export interface Agent {
   name: AgentName;
   /** All sessions of this agent on the machine, in no order. Costs a listing and the head of each file at most. */

@@ -62,21 +62,13 @@ export async function inspectTranscript(
   path: string,
   name?: AgentName,
 ): Promise<{ agent: Agent; session: FoundSession }> {
-  if (!pathExists(path)) {
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, {
-      hint: 'See what there is: handover sessions',
-    });
-  }
+  const hint = 'See what there is: handover sessions';
+  if (!pathExists(path)) throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, { hint });
   for (const candidate of name === undefined ? AGENT_NAMES : [name]) {
     const agent = await loadAgent(candidate);
     const session = agent.inspectFile(path);
     if (session !== null) return { agent, session };
   }
-  throw new HandoverError(
-    'HANDOVER_INPUT_INVALID',
-    `${path} is not a transcript${name === undefined ? ' that is known here' : ` of ${name}`}`,
-    {
-      hint: 'See what there is: handover sessions',
-    },
-  );
+  const whose = name === undefined ? ' that is known here' : ` of ${name}`;
+  throw new HandoverError('HANDOVER_INPUT_INVALID', `${path} is not a transcript${whose}`, { hint });
 }

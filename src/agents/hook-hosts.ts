@@ -2,7 +2,6 @@ import { claudeCodeHookHost } from './claude-code/setup.ts';
 import { clineHookHost } from './cline/setup.ts';
 import { codexHookHost } from './codex/setup.ts';
 import { copilotHookHost } from './copilot/setup.ts';
-
 import { geminiHookHost } from './gemini/setup.ts';
 import type { HookedAgent } from './hook-input.ts';
 import type { HookHost } from './hook-setup.ts';

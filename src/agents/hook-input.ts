@@ -16,15 +16,17 @@ export type HookMoment =
   /** The session is over. */
   | 'end';
 
+const USUAL_EVENTS = {
+  SessionStart: 'start',
+  UserPromptSubmit: 'prompt',
+  Stop: 'turn',
+  PreCompact: 'compaction',
+  SessionEnd: 'end',
+} as const;
+
 /** The hooks that we use, by the agents' own names for them. */
 export const HOOK_EVENTS = {
-  'claude-code': {
-    SessionStart: 'start',
-    UserPromptSubmit: 'prompt',
-    Stop: 'turn',
-    PreCompact: 'compaction',
-    SessionEnd: 'end',
-  },
+  'claude-code': USUAL_EVENTS,
   codex: {
     SessionStart: 'start',
     UserPromptSubmit: 'prompt',
@@ -48,13 +50,7 @@ export const HOOK_EVENTS = {
     'session.compacting': 'compaction',
     dispose: 'end',
   },
-  qwen: {
-    SessionStart: 'start',
-    UserPromptSubmit: 'prompt',
-    Stop: 'turn',
-    PreCompact: 'compaction',
-    SessionEnd: 'end',
-  },
+  qwen: USUAL_EVENTS,
   copilot: {
     sessionStart: 'start',
     userPromptSubmitted: 'prompt',
@@ -62,11 +58,7 @@ export const HOOK_EVENTS = {
     preCompact: 'compaction',
     sessionEnd: 'end',
   },
-  cline: {
-    TaskStart: 'start',
-    PreToolUse: 'tool',
-    TaskComplete: 'turn',
-  },
+  cline: { TaskStart: 'start', PreToolUse: 'tool', TaskComplete: 'turn' },
 } as const satisfies Partial<Record<AgentName, Record<string, HookMoment>>>;
 
 export type HookedAgent = keyof typeof HOOK_EVENTS;
@@ -125,39 +117,31 @@ const SOURCES: ReadonlyMap<string, StartSource> = new Map([
   ['compact', 'compaction'],
 ]);
 
-/** Claude Code's format, which most other agents adopted. */
-export function readUsualInput(input: Row): HookInput | null {
+/** Claude Code's format, which most other agents adopted; `own` is what differs. */
+export function readUsualInput(input: Row, own: Partial<HookInput> = {}): HookInput | null {
   const session = getText(input, 'session_id');
   if (session === null || session === '') return null;
   return {
     session,
     cwd: getText(input, 'cwd'),
     transcript: getText(input, 'transcript_path'),
-    source: readSource(getText(input, 'source')),
+    source: SOURCES.get(getText(input, 'source') ?? '') ?? null,
     isManual: getText(input, 'trigger') === 'manual',
     hasPrompt: (getText(input, 'prompt') ?? '').trim() !== '',
     lastReply: getText(input, 'last_assistant_message'),
     terminal: getText(input, 'terminal_id'),
     isSubAgent: getText(input, 'agent_id') !== null,
     isScheduled: false,
+    ...own,
   };
 }
 
-function readSource(name: string | null): StartSource | null {
-  return SOURCES.get(name ?? '') ?? null;
-}
-
-export function writeNestedContext(event: string, text: string): string {
-  return JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } });
-}
-
-const INJECTING: ReadonlySet<HookMoment> = new Set<HookMoment>(['start', 'prompt']);
-
 /** Claude Code's dialect, the base of the others. */
 export const USUAL_DIALECT: HookDialect = {
-  read: readUsualInput,
-  write: writeNestedContext,
-  reaches: (moment) => INJECTING.has(moment),
+  read: (input) => readUsualInput(input),
+  write: (event, text) =>
+    JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
+  reaches: (moment) => moment === 'start' || moment === 'prompt',
   announcesCompaction: true,
   startsAfterCompaction: true,
   keepsContext: true,

@@ -10,21 +10,13 @@ export interface HookLauncher {
 /** The command line of a hook. Names of agents and events need no quotes; paths may contain anything. */
 export function formatHookCommand(
   { node, script }: HookLauncher,
-  call: { agent: HookedAgent; event: string; shell?: 'posix' | 'powershell' },
+  { agent, event, shell }: { agent: HookedAgent; event: string; shell?: 'posix' | 'powershell' },
 ): string {
-  const { agent, event, shell } = call;
+  const isPosix = shell !== 'powershell';
+  const quote = (path: string): string =>
+    isPosix ? `"${path.replace(/[\\"$`]/g, '\\$&')}"` : `"${path.replace(/["$`]/g, '`$&')}"`;
   // Without the `&`, PowerShell prints a quoted program instead of running it.
-  if (shell === 'powershell')
-    return `& ${quoteForPowerShell(node)} ${quoteForPowerShell(script)} ${agent} ${event}`;
-  return `${quoteForPosix(node)} ${quoteForPosix(script)} ${agent} ${event}`;
-}
-
-function quoteForPosix(path: string): string {
-  return `"${path.replace(/[\\"$`]/g, '\\$&')}"`;
-}
-
-function quoteForPowerShell(path: string): string {
-  return `"${path.replace(/["$`]/g, '`$&')}"`;
+  return `${isPosix ? '' : '& '}${quote(node)} ${quote(script)} ${agent} ${event}`;
 }
 
 const FORM = /^"((?:[^"\\]|\\.)+)" "((?:[^"\\]|\\.)*\/bin\/hook\.cjs)" ([a-z-]+) [\w.]+(?: |$)/s;
@@ -33,11 +25,8 @@ const FORM = /^"((?:[^"\\]|\\.)+)" "((?:[^"\\]|\\.)*\/bin\/hook\.cjs)" ([a-z-]+)
 export function parseHookCommand(command: string, agent: HookedAgent): HookLauncher | null {
   const [, node, script, named] = FORM.exec(command) ?? [];
   if (node === undefined || script === undefined || named !== agent) return null;
+  const unquote = (path: string): string => path.replace(/\\([\\"$`])/g, '$1');
   return { node: unquote(node), script: unquote(script) };
-}
-
-function unquote(text: string): string {
-  return text.replace(/\\([\\"$`])/g, '$1');
 }
 
 /** For all projects of this user, or for one project. */
@@ -57,7 +46,7 @@ export interface EntriesFile {
   /** What the file holds besides when we create it. */
   skeleton: Readonly<Record<string, number>>;
   /** Settings in the same file by which the user turns all hooks off. */
-  offSwitches: readonly OffSwitch[];
+  offSwitches: readonly { path: readonly string[]; value: boolean }[];
   /** Our MCP server in the same file; null where the agent looks for servers elsewhere. */
   server: ServerEntry | null;
 }
@@ -69,17 +58,10 @@ export interface ServerEntry {
 }
 
 /** A TOML file that the user and other tools edit too: only the table of our MCP server is changed. */
-export interface TableFile {
+export interface TableFile extends ServerEntry {
   kind: 'table';
   agent: HookedAgent;
   path: string;
-  section: string;
-  value: Readonly<Record<string, unknown>>;
-}
-
-export interface OffSwitch {
-  path: readonly string[];
-  value: boolean;
 }
 
 /** A file that is entirely ours. */
@@ -95,18 +77,10 @@ export interface WholeFile {
 
 export type HookFile = EntriesFile | TableFile | WholeFile;
 
-/** A file of JSON that holds our MCP server, and no hooks. */
-export function describeServerFile(agent: HookedAgent, path: string, server: ServerEntry): EntriesFile {
-  return {
-    kind: 'entries',
-    agent,
-    path,
-    form: 'flat',
-    handlers: new Map(),
-    skeleton: {},
-    offSwitches: [],
-    server,
-  };
+/** A file of JSON, with the entries that are given. */
+export function describeEntries(agent: HookedAgent, path: string, own: Partial<EntriesFile>): EntriesFile {
+  const none = { form: 'flat', handlers: new Map(), skeleton: {}, offSwitches: [], server: null } as const;
+  return { kind: 'entries', agent, path, ...none, ...own };
 }
 
 /** Whether a file has hooks, and not the MCP server alone. */
@@ -162,13 +136,11 @@ export interface HookPlace {
 /** After this the agent ends a hook that hangs; it usually takes milliseconds. */
 export const TIMEOUT_SECONDS = 10;
 
-type DescribeHandler = (hook: { event: string; moment: HookMoment; command: string }) => HookHandler;
-
 /** One handler for each event that we use. */
 export function makeHandlers(
   agent: HookedAgent,
   launcher: HookLauncher,
-  describe: DescribeHandler,
+  describe: (hook: { event: string; moment: HookMoment; command: string }) => HookHandler,
 ): Map<string, HookHandler> {
   const moments: Readonly<Record<string, HookMoment>> = HOOK_EVENTS[agent];
   return new Map(
@@ -182,26 +154,19 @@ export function makeHandlers(
 /** The name of our MCP server in the settings of every agent. */
 export const SERVER_NAME = 'handover';
 
-/** How an agent starts our MCP server: a Node and our command, both by their full paths. */
-export interface ServerCommand {
-  command: string;
-  args: string[];
-}
-
-/** The command is in the same folder as the hook script. */
-export function makeServerCommand({ node, script }: HookLauncher, agent: HookedAgent): ServerCommand {
-  return {
-    command: node,
-    args: [script.replace(/hook\.cjs$/, 'handover.cjs'), 'mcp', '--agent', agent],
-  };
+/** How an agent starts our MCP server: a Node and our command, which is in the same folder as the hook script. */
+export function makeServerCommand(
+  { node, script }: HookLauncher,
+  agent: HookedAgent,
+): { command: string; args: string[] } {
+  return { command: node, args: [script.replace(/hook\.cjs$/, 'handover.cjs'), 'mcp', '--agent', agent] };
 }
 
 /** The launcher in the settings of our server for this agent, from any installation; null for other servers. */
 export function parseServerCommand(settings: unknown, agent: HookedAgent): HookLauncher | null {
   if (typeof settings !== 'object' || settings === null) return null;
   const { command, args = [] }: { command?: unknown; args?: unknown } = settings;
-  const words: unknown[] = [command, args].flat();
-  const [node, script, ...rest] = words;
+  const [node, script, ...rest]: unknown[] = [command, args].flat();
   if (typeof node !== 'string' || typeof script !== 'string') return null;
   if (!/[\\/]bin[\\/]handover\.cjs$/.test(script) || rest.join(' ') !== `mcp --agent ${agent}`) return null;
   return { node, script };

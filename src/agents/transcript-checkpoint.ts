@@ -43,10 +43,7 @@ const CHECKSUM_BYTES = 32;
 /** Checkpoints are a cache: without them everything works, only slower. */
 const LIMITS = { files: 64, bytes: 64 * 1024 * 1024 };
 
-/**
- * The checkpoint from the last time, if it is still valid: written by this very build, of this very file, which has only
- * grown since. `isState` checks the reader's part.
- */
+/** The last checkpoint, if it is of this very build and file, which has only grown. `isState` checks the reader's part. */
 export function readCheckpoint<State>(
   folder: string,
   file: TranscriptFile,
@@ -59,9 +56,8 @@ export function readCheckpoint<State>(
   const value = decodePlainData(data);
   if (!v.is(CheckpointData, value)) return null;
   const { bookmark, state, prefix } = value;
-  return isState(state) && isSameBeginning(file, bookmark.position.offset, prefix)
-    ? { bookmark, state }
-    : null;
+  const isValid = isState(state) && isSameBeginning(file, bookmark.position.offset, prefix);
+  return isValid ? { bookmark, state } : null;
 }
 
 function readOrNull(path: string): Buffer | null {
@@ -73,10 +69,7 @@ function readOrNull(path: string): Buffer | null {
   }
 }
 
-/**
- * A checkpoint as bytes, so that the state may be changed afterwards. Null when the file is no longer what was read. The
- * caller makes sure that no secret is in it.
- */
+/** Null when the file is no longer what was read. The caller makes sure that no secret is in the checkpoint. */
 export function packCheckpoint(
   file: TranscriptFile,
   { bookmark, state }: Checkpoint<unknown>,

@@ -7,17 +7,11 @@ import type { FoundSession } from '../agent.ts';
 
 const HISTORY_NAME = '.aider.chat.history.md';
 
-interface HistoryFile {
-  path: string;
-  /** The folder that paths in it are relative to. */
-  cwd: string;
-}
-
 /**
  * Aider keeps its history in the project: in the root of the repository, or in the current folder outside of one. There
- * is no list of all projects, so only the current one is looked at.
+ * is no list of all projects, so only the current one is looked at. Paths in a file are relative to its `cwd`.
  */
-function listHistories({ env, cwd }: Machine): HistoryFile[] {
+function listHistories({ env, cwd }: Machine): { path: string; cwd: string }[] {
   const root = findGitRoot(cwd);
   if (env.AIDER_CHAT_HISTORY_FILE) {
     return [{ path: resolve(cwd, env.AIDER_CHAT_HISTORY_FILE), cwd: root ?? cwd }];
@@ -65,18 +59,10 @@ function listSessions(path: string, cwd: string | null, file: FileHead): FoundSe
   }
   return sections.flatMap(({ id, startedMs, offset, hasPrompt }, index) => {
     const next = sections[index + 1];
-    if (!hasPrompt) return [];
-    return {
-      agent: 'aider' as const,
-      id,
-      path,
-      cwd,
-      title: null,
-      startedMs,
-      changedMs: next?.startedMs ?? file.changedMs,
-      bytes: (next?.offset ?? file.size) - offset,
-      parent: null,
-    };
+    const changedMs = next?.startedMs ?? file.changedMs;
+    const bytes = (next?.offset ?? file.size) - offset;
+    const session = { id, path, cwd, title: null, startedMs, changedMs, bytes, parent: null };
+    return hasPrompt ? { agent: 'aider' as const, ...session } : [];
   });
 }
 

@@ -1,5 +1,6 @@
-import type { Event } from '../../model/event.ts';
+import type { Event, FileEdit } from '../../model/event.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
   makeCall,
   makeLimit,
@@ -9,7 +10,6 @@ import {
   makeStamp,
   type Stamp,
 } from '../shared/make-events.ts';
-import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
 import { findSessions, inspectFile, listTranscripts, readHistory, type SessionLine } from './sessions.ts';
 
 export const aiderAgent: Agent = { name: 'aider', findSessions, listTranscripts, inspectFile, readEvents };
@@ -101,23 +101,17 @@ class ChatReader {
     const { words, blocks } = separateEdits(lines);
     const stamp = this.#stampOf(number);
     yield* makeReply(stamp, words);
-    for (const block of blocks) {
-      const { before, after } = block;
-      const path = resolveFilePath(block.path, this.#cwd);
-      const id = this.#nextCall();
+    for (const { path: name, before, after } of blocks) {
+      const path = resolveFilePath(name, this.#cwd);
       const text = after === '' || before !== '' ? after : `${after}\n`;
-      const edit = before === '' ? this.#files.write(path, text) : this.#files.edit(path, before, text);
-      this.#edits.push({ id, path });
-      yield makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
+      yield this.#makeEdit(stamp, this.#files.replace(path, before, text));
     }
   }
 
   *#readNote(note: string, number: number): Generator<Event> {
     const stamp = this.#stampOf(number);
-    const [, version] = VERSION.exec(note) ?? [];
-    if (version !== undefined) this.#reading.agentVersion = version.toWellFormed();
-    const [, model] = MODEL.exec(note) ?? [];
-    if (model !== undefined) this.#model = model;
+    this.#reading.agentVersion = VERSION.exec(note)?.[1]?.toWellFormed() ?? this.#reading.agentVersion;
+    this.#model = MODEL.exec(note)?.[1] ?? this.#model;
     const [, applied] = APPLIED.exec(note) ?? [];
     if (applied !== undefined) yield* this.#readApplied(stamp, applied, note);
     const [, command] = RUNNING.exec(note) ?? [];
@@ -129,15 +123,17 @@ class ChatReader {
   /** In some edit formats edits look like any other text: then only the name of the file is known. */
   *#readApplied(stamp: Stamp, name: string, note: string): Generator<Event> {
     const path = resolveFilePath(name, this.#cwd);
+    const isKnown = this.#edits.some((edit) => edit.path === path);
+    if (!isKnown) yield this.#makeEdit(stamp, this.#files.edit(path, '', ''));
     const done = this.#edits.filter((edit) => edit.path === path);
     this.#edits = this.#edits.filter((edit) => edit.path !== path);
-    if (done.length === 0) {
-      const id = this.#nextCall();
-      const edit = this.#files.edit(path, '', '');
-      yield makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
-      done.push({ id, path });
-    }
     for (const { id } of done) yield makeResult(stamp, { id, ok: true, exit: null, output: note });
+  }
+
+  #makeEdit(stamp: Stamp, edit: FileEdit): Event {
+    const id = this.#nextCall();
+    this.#edits.push({ id, path: edit.path });
+    return makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
   }
 
   *#readRejected(stamp: Stamp, note: string): Generator<Event> {
@@ -184,26 +180,25 @@ function separateEdits(lines: readonly string[]): { words: string; blocks: EditB
       words.push(line);
       continue;
     }
-    const path = takePath(words) ?? blocks.at(-1)?.path ?? '';
     blocks.push({
-      path,
+      path: takePath(words) ?? blocks.at(-1)?.path ?? '',
       before: lines.slice(i + 1, end.divider).join('\n'),
       after: lines.slice(end.divider + 1, end.replace).join('\n'),
     });
     i = FENCE.test(lines[end.replace + 1] ?? '') ? end.replace + 1 : end.replace;
   }
-  const text = words.join('\n').replace(/\n{3,}/g, '\n\n');
-  return { words: text.trim(), blocks };
-}
-
-interface BlockEnd {
-  divider: number;
-  replace: number;
+  return {
+    words: words
+      .join('\n')
+      .replace(/\n{3,}/g, '\n\n')
+      .trim(),
+    blocks,
+  };
 }
 
 /** Where each complete block is divided and ends, by the line of its beginning. */
-function findEnds(lines: readonly string[]): Map<number, BlockEnd> {
-  const ends = new Map<number, BlockEnd>();
+function findEnds(lines: readonly string[]): Map<number, { divider: number; replace: number }> {
+  const ends = new Map<number, { divider: number; replace: number }>();
   let begin: number | null = null;
   let divider: number | null = null;
   for (const [index, line] of lines.entries()) {
@@ -228,17 +223,15 @@ function takePath(words: string[]): string | null {
     const line = words.at(-1);
     if (line === undefined) return path;
     if (!hasFence && FENCE.test(line)) hasFence = true;
-    else if (path === null && isFileName(line)) path = cleanFileName(line);
+    else if (path === null && isFileName(cleanFileName(line))) path = cleanFileName(line);
     else return path;
     words.pop();
   }
 }
 
-function isFileName(line: string): boolean {
-  const name = cleanFileName(line);
-  return (
-    name !== '' && name.length < 500 && (/[./\\]/.test(name) || !name.includes(' ')) && !/[.:!?]$/.test(name)
-  );
+function isFileName(name: string): boolean {
+  if (name === '' || name.length >= 500 || /[.:!?]$/.test(name)) return false;
+  return /[./\\]/.test(name) || !name.includes(' ');
 }
 
 /** Models decorate the name in various ways. */

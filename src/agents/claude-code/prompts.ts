@@ -20,10 +20,7 @@ export function isSummaryRow(row: Row): boolean {
   return content?.startsWith(CONTINUED) === true && getText(row, 'promptSource') === null;
 }
 
-/**
- * What the human said in a row of type `user`; null when somebody else speaks. Results of tools, skills, notifications,
- * summaries and the prompts of sub-agents come in such rows too.
- */
+/** What the human said in a row of type `user`; null when a tool, a skill, another agent or Claude Code speaks. */
 export function readHumanRow(row: Row): string | null {
   if (row.isMeta === true || row.isVisibleInTranscriptOnly === true || isSummaryRow(row)) return null;
   return isHumanOrigin(row) ? readHumanContent(getRow(row, 'message').content) : null;

@@ -2,7 +2,6 @@ import { readLines } from '../../platform/lines.ts';
 import { getRow, getText, parseRow, type Row } from '../shared/json.ts';
 import { decodeText, peekText, toKey } from '../shared/json-lines.ts';
 import { mayHoldBrief } from '../shared/message-text.ts';
-
 import { readHumanRow } from './prompts.ts';
 
 const READ_TYPES = 'user assistant system attachment queue-operation relocated'.split(' ');

@@ -1,12 +1,11 @@
 import { basename, dirname, join } from 'node:path';
-import { cleanLine, cutToBytes } from '../../model/text.ts';
 import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
-import { getAnyText, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
-
+import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
+import { getText, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
+import { toTitle } from '../shared/message-text.ts';
 import { readHumanRow } from './prompts.ts';
 import { canSkipRow, isConversationRow } from './rows.ts';
 
@@ -38,14 +37,10 @@ function isSessionId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
-export function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const path of listTranscripts(machine)) {
-    const session = inspectFile(path);
-    if (session !== null) yield session;
-  }
+export function findSessions(machine: Machine): Iterable<FoundSession> {
+  return inspectAll(listTranscripts(machine), inspectFile);
 }
 
-const HEAD_BYTES = 64 * 1024;
 /** The session's id comes after the message in a row, and the first message may be long. */
 const LONG_HEAD_BYTES = 16 * 1024 * 1024;
 
@@ -83,7 +78,7 @@ function describeSession(path: string, { bytes, changedMs, size }: FileHead): Fo
     prompt ??= row.type === 'user' && row.isSidechain === false ? readHumanRow(row) : null;
   }
   if (sessionId === null) return null;
-  title ??= prompt === null ? null : toTitle(prompt);
+  title ??= makeTitle(prompt);
   const ids = findIds(path, sessionId);
   return { agent: 'claude-code', path, ...ids, cwd, title, startedMs, changedMs, bytes: size };
 }
@@ -112,16 +107,14 @@ const TITLE_ROW = /^\{"type":"(?:custom-title|ai-title|summary)"/;
 
 function readTitle(line: Buffer): string | null {
   if (!TITLE_ROW.test(line.toString('latin1', 0, 30))) return null;
-  const title = getAnyText(parseRow(line.toString('utf8')) ?? {}, 'customTitle', 'aiTitle', 'summary');
-  return title === null ? null : toTitle(title);
+  return makeTitle(getText(parseRow(line.toString('utf8')) ?? {}, 'customTitle', 'aiTitle', 'summary'));
 }
 
 /** Written by Claude Code as the prompt when a plan is carried out in a session of its own. */
 const PLAN_PROMPT = /^Implement the following plan:\s+#*\s*/;
 
-function toTitle(text: string): string | null {
-  const [line = ''] = text.slice(0, 2000).trim().replace(PLAN_PROMPT, '').split('\n', 1);
-  return cutToBytes(cleanLine(line), 120) || null;
+function makeTitle(text: string | null): string | null {
+  return toTitle(text?.slice(0, 2000).trim().replace(PLAN_PROMPT, '') ?? null);
 }
 
 const SIMPLE_FIELD = /"(cwd|sessionId|timestamp|isSidechain)":("(?:[^"\\]|\\.){0,4096}"|true|false)/g;

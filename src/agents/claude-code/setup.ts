@@ -1,33 +1,21 @@
 import { dirname, join } from 'node:path';
-import type { Launch } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
-  describeServerFile,
+  describeEntries,
   type HookHost,
   makeHandlers,
   makeServerCommand,
   TIMEOUT_SECONDS,
 } from '../hook-setup.ts';
+import { findAgentHome } from '../shared/files.ts';
 import { getText } from '../shared/json.ts';
-
-export const claudeCodeLaunch: Launch = {
-  program: 'claude',
-  install: 'npm install -g @anthropic-ai/claude-code',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => [prompt],
-};
 
 /** Sources of prompts that nobody typed. */
 const TIMERS: ReadonlySet<string> = new Set(['loop_wakeup', 'schedule_wakeup', 'poll_event']);
 
 export const claudeCodeHook: HookDialect = {
   ...USUAL_DIALECT,
-  read: (input) => {
-    const usual = readUsualInput(input);
-    return usual === null ? null : { ...usual, isScheduled: TIMERS.has(getText(input, 'source') ?? '') };
-  },
+  read: (input) => readUsualInput(input, { isScheduled: TIMERS.has(getText(input, 'source') ?? '') }),
 };
 
 /** In a project the local settings are used, which are not committed: the paths are those of one machine. */
@@ -41,23 +29,24 @@ export const claudeCodeHookHost: HookHost = {
     const userServers = join(env.CLAUDE_CONFIG_DIR ? folder : dirname(folder), '.claude.json');
     const servers = scope === 'project' ? join(dirname(folder), '.mcp.json') : userServers;
     return [
-      {
-        kind: 'entries',
-        agent: 'claude-code',
-        path: join(folder, scope === 'user' ? 'settings.json' : 'settings.local.json'),
-        form: 'grouped',
-        handlers: makeHandlers('claude-code', launcher, ({ command }) => ({
-          type: 'command',
-          command,
-          timeout: TIMEOUT_SECONDS,
-        })),
-        skeleton: {},
-        offSwitches: [{ path: ['disableAllHooks'], value: true }],
-        server: null,
-      },
-      describeServerFile('claude-code', servers, {
-        section: 'mcpServers',
-        value: { type: 'stdio', ...makeServerCommand(launcher, 'claude-code') },
+      describeEntries(
+        'claude-code',
+        join(folder, scope === 'user' ? 'settings.json' : 'settings.local.json'),
+        {
+          form: 'grouped',
+          handlers: makeHandlers('claude-code', launcher, ({ command }) => ({
+            type: 'command',
+            command,
+            timeout: TIMEOUT_SECONDS,
+          })),
+          offSwitches: [{ path: ['disableAllHooks'], value: true }],
+        },
+      ),
+      describeEntries('claude-code', servers, {
+        server: {
+          section: 'mcpServers',
+          value: { type: 'stdio', ...makeServerCommand(launcher, 'claude-code') },
+        },
       }),
     ];
   },

@@ -1,45 +1,30 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import {
-  collectTexts,
-  getAnyText,
-  getNumber,
-  getRow,
-  getRows,
-  getText,
-  type Row,
-  toRows,
-} from '../shared/json.ts';
+import { type ToolCall, toStatus } from '../shared/actions.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
+import { collectTexts, getNumber, getRow, getText, type Row, toRows } from '../shared/json.ts';
 import type { CallOutcome } from '../shared/make-events.ts';
 import { toMessageText } from '../shared/message-text.ts';
-import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 import { isRejection } from './prompts.ts';
 
-interface Call {
-  tool: string;
-  input: Row;
-  cwd: string | null;
-}
-
 /** What a call is about to do, as far as its input shows. */
-export function describeCall(call: Call, files: TouchedFiles): Action {
+export function describeCall(call: ToolCall, files: TouchedFiles): Action {
   return describeFileCall(call, files) ?? describeOtherCall(call);
 }
 
-function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Action | null {
-  const given = getAnyText(input, 'file_path', 'notebook_path', 'path');
+function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
+  const given = getText(input, 'file_path', 'notebook_path', 'path');
   if (given === null) return null;
   const path = resolveFilePath(given, cwd);
   switch (tool) {
     case 'Read':
     case 'NotebookRead':
-      files.markSeen(path);
-      return { kind: 'read', path };
+      return files.read(path);
     case 'Write':
       return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };
     case 'Edit':
       return { kind: 'edit', edits: [describeReplacement(path, input, files)] };
     case 'MultiEdit': {
-      const edits = getRows(input, 'edits').map((edit) => describeReplacement(path, edit, files));
+      const edits = toRows(input.edits).map((edit) => describeReplacement(path, edit, files));
       return { kind: 'edit', edits };
     }
     case 'NotebookEdit':
@@ -49,14 +34,11 @@ function describeFileCall({ tool, input, cwd }: Call, files: TouchedFiles): Acti
   }
 }
 
-/** An edit that replaces nothing creates the file. */
 function describeReplacement(path: string, edit: Row, files: TouchedFiles): FileEdit {
-  const before = getText(edit, 'old_string') ?? '';
-  const after = getText(edit, 'new_string') ?? '';
-  return before === '' ? files.write(path, after) : files.edit(path, before, after);
+  return files.replace(path, getText(edit, 'old_string') ?? '', getText(edit, 'new_string') ?? '');
 }
 
-function describeOtherCall({ tool, input, cwd }: Call): Action {
+function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
   const text = (name: string): string => toMessageText(getText(input, name) ?? '');
   switch (tool) {
     case 'Bash':
@@ -79,7 +61,7 @@ function describeOtherCall({ tool, input, cwd }: Call): Action {
     case 'Agent':
       return { kind: 'delegate', task: joinTexts(input.description, input.prompt) };
     case 'AskUserQuestion': {
-      const questions = getRows(input, 'questions').map(({ question }) => question);
+      const questions = toRows(input.questions).map(({ question }) => question);
       return { kind: 'ask', question: joinTexts(...questions) };
     }
     case 'ExitPlanMode':
@@ -125,18 +107,7 @@ function refineEdit(edit: FileEdit, data: Row, text: string): FileEdit {
   return edit;
 }
 
-/** The text of a result's content, which is a text or a list of blocks. */
-export function readContentText(content: unknown): string {
-  if (typeof content === 'string') return content;
-  return toRows(content)
-    .flatMap((block) => (block.type === 'text' ? (getText(block, 'text') ?? []) : []))
-    .join('\n');
-}
-
-/**
- * How a call went. `data` is what Claude Code stores beside the text for the model: in it, files have no line numbers and
- * long outputs are not cut.
- */
+/** How a call went. `data` is for Claude Code itself: files have no line numbers in it, long outputs are not cut. */
 export function readOutcome(block: Row, text: string, data: Row): Omit<CallOutcome, 'id'> {
   const ok = block.is_error !== true && data.interrupted !== true;
   if (!ok && isRejection(text)) return { ok, exit: null, output: '', refused: true };
@@ -197,14 +168,10 @@ export const PLAN_TOOLS: ReadonlySet<string> = new Set(
 
 /** The input of `TodoWrite`: the whole plan each time. */
 export function readTodos(input: Row): PlanItem[] {
-  return getRows(input, 'todos').flatMap((todo) => {
-    const text = getAnyText(todo, 'content', 'activeForm');
+  return toRows(input.todos).flatMap((todo) => {
+    const text = getText(todo, 'content', 'activeForm');
     return text === null ? [] : [{ text: toMessageText(text), status: toStatus(todo.status) }];
   });
-}
-
-function toStatus(status: unknown): PlanItem['status'] {
-  return status === 'in_progress' || status === 'completed' || status === 'cancelled' ? status : 'pending';
 }
 
 const MAX_TASKS = 1000;

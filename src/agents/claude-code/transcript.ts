@@ -1,15 +1,15 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { Agent, Reading } from '../agent.ts';
-import { toBlocks } from '../content.ts';
-import { takeCall } from '../open-calls.ts';
+import type { Reading } from '../agent.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   countUnknown,
-  EMPTY_ROW,
   getNumber,
   getRow,
   getText,
+  joinText,
   type Row,
+  toBlocks,
   toRows,
 } from '../shared/json.ts';
 import type { NumberedRow } from '../shared/json-lines.ts';
@@ -26,15 +26,8 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { PendingEvents, type PendingState, startPending } from '../shared/pending-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
-import {
-  openRows,
-  type ReaderOptions,
-  type RowFormat,
-  type RowReader,
-  readRows,
-} from '../shared/transcript.ts';
+import { PendingEvents, type PendingState, startPending, takeCall } from '../shared/pending-events.ts';
+import { makeRowAgent, type ReaderOptions, type RowFormat, type RowReader } from '../shared/transcript.ts';
 import {
   isHumanOrigin,
   isSummaryRow,
@@ -66,7 +59,6 @@ import {
   describeCall,
   PLAN_TOOLS,
   REFINED_TOOLS,
-  readContentText,
   readNotification,
   readOutcome,
   readTodos,
@@ -118,14 +110,10 @@ const format: RowFormat<State> = {
   }),
 };
 
-export const claudeCodeAgent: Agent = {
-  name: 'claude-code',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
+export const claudeCodeAgent = makeRowAgent(
+  { name: 'claude-code', findSessions, listTranscripts, inspectFile },
+  format,
+);
 
 class Conversation implements RowReader {
   readonly #state: State;
@@ -186,17 +174,17 @@ class Conversation implements RowReader {
     else if (type === 'system') this.#readSystem(row, stamp);
     else if (type === 'attachment') this.#readAttachment(getRow(row, 'attachment'), stamp);
     else if (type === 'queue-operation') this.#readQueue(row, stamp);
-    else if (!KNOWN_TYPES.has(type)) countUnknown(this.#reading.unknown, type);
+    else if (!KNOWN_TYPES.has(type)) countUnknown(this.#reading, type);
   }
 
   #readUser(row: Row, stamp: Stamp): void {
     const { content } = getRow(row, 'message');
     if (isSummaryRow(row)) {
-      this.#addCompaction(stamp, readSummaryText(readContentText(content)) || null);
+      this.#addCompaction(stamp, readSummaryText(joinText(content)) || null);
       return;
     }
     const results = toRows(content).filter((block) => block.type === 'tool_result');
-    const data = results.length === 1 ? (asRow(row.toolUseResult) ?? EMPTY_ROW) : EMPTY_ROW;
+    const data = results.length === 1 ? (asRow(row.toolUseResult) ?? {}) : {};
     for (const block of results) this.#readResult(block, data, stamp);
     this.#readNotification(content, stamp);
     if (row.isSidechain === true && !saysHuman(row)) return;
@@ -212,7 +200,7 @@ class Conversation implements RowReader {
   #readResult(block: Row, data: Row, stamp: Stamp): void {
     const id = getText(block, 'tool_use_id');
     if (id === null) return;
-    const text = readContentText(block.content);
+    const text = joinText(block.content);
     const call = takeCall(this.#state.calls, id);
     if (call !== undefined && PLAN_TOOLS.has(call.tool)) {
       const plan = block.is_error === true ? null : this.#tasks.apply(call.tool, call.input, { text, data });
@@ -240,7 +228,7 @@ class Conversation implements RowReader {
         const text = getText(block, 'text') ?? '';
         if (row.isApiErrorMessage === true) this.#add(makeLimit(stamp, text));
         else if (!isSynthetic && this.#isNewText(text)) this.#add(...makeReply(stamp, text));
-      } else if (!SILENT_BLOCKS.has(type)) countUnknown(this.#reading.unknown, `assistant/${type}`);
+      } else if (!SILENT_BLOCKS.has(type)) countUnknown(this.#reading, `assistant/${type}`);
     }
   }
 
@@ -260,7 +248,7 @@ class Conversation implements RowReader {
     const tool = getText(block, 'name');
     if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(block, 'input');
-    this.#state.calls.set(id, { tool, input: PLAN_TOOLS.has(tool) ? input : EMPTY_ROW });
+    this.#state.calls.set(id, { tool, input: PLAN_TOOLS.has(tool) ? input : {} });
     if (tool === 'TodoWrite') this.#add(makePlan(stamp, readTodos(input)));
     if (PLAN_TOOLS.has(tool)) return;
     const action = describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);

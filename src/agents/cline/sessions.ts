@@ -3,8 +3,8 @@ import { cutToBytes } from '../../model/text.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
-import { asRow, getAnyText, getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
+import { findAgentHome, HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
+import { asRow, getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { readHumanText } from './prompts.ts';
 
@@ -35,11 +35,7 @@ function* listSessions(machine: Machine): Generator<string> {
   const data = findDataFolder(machine);
   if (data === null) return;
   const sessions = join(data, 'sessions');
-  for (const id of listNames(sessions)) {
-    for (const name of listNames(join(sessions, id))) {
-      if (isSessionFile(name)) yield join(sessions, id, name);
-    }
-  }
+  for (const id of listNames(sessions)) yield* listFiles(join(sessions, id), MESSAGES);
 }
 
 /** Folders that may hold the extension's `tasks`. */
@@ -64,17 +60,11 @@ function* listTasks(taskHome: string): Generator<string> {
 }
 
 export function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const path of listSessions(machine)) {
-    const session = inspectSession(path);
-    if (session !== null) yield session;
-  }
+  yield* inspectAll(listSessions(machine), inspectSession);
   for (const home of listTaskHomes(machine)) {
     const paths = [...listTasks(home)];
     const index = paths.length === 0 ? undefined : readTaskIndex(home);
-    for (const path of paths) {
-      const session = inspectTask(path, index);
-      if (session !== null) yield session;
-    }
+    yield* inspectAll(paths, (path) => inspectTask(path, index));
   }
 }
 
@@ -83,7 +73,6 @@ export function inspectFile(path: string): FoundSession | null {
   return basename(path) === TASK_FILE ? inspectTask(path) : null;
 }
 
-const HEAD_BYTES = 64 * 1024;
 const MAX_TITLE_BYTES = 200;
 
 function inspectSession(path: string): FoundSession | null {
@@ -98,7 +87,7 @@ function inspectSession(path: string): FoundSession | null {
     agent: 'cline',
     id: getText(manifest, 'session_id') ?? id,
     path,
-    cwd: getAnyText(manifest, 'cwd', 'workspace_root'),
+    cwd: getText(manifest, 'cwd', 'workspace_root'),
     title: toTitle(title ?? readHumanText(getText(manifest, 'prompt') ?? '') ?? ''),
     startedMs: toMs(manifest.started_at),
     changedMs: head.changedMs,
@@ -114,7 +103,7 @@ function toTitle(text: string): string | null {
 
 /** Sub-agents have their own file in the folder of the session that started them. */
 function findParent(path: string, id: string, manifest: Row): string | null {
-  const named = getAnyText(manifest, 'parent_session_id', 'parentSessionId');
+  const named = getText(manifest, 'parent_session_id', 'parentSessionId');
   if (named !== null) return named;
   const folder = basename(dirname(path));
   if (folder !== id && id.startsWith(folder)) return folder;
@@ -160,10 +149,8 @@ function readTaskIndex(taskHome: string): TaskIndex {
     const row = asRow(entry) ?? {};
     const id = getText(row, 'id');
     if (id === null) continue;
-    index.set(id, {
-      cwd: getText(row, 'cwdOnTaskInitialization'),
-      title: toTitle(getText(row, 'task') ?? ''),
-    });
+    const title = toTitle(getText(row, 'task') ?? '');
+    index.set(id, { cwd: getText(row, 'cwdOnTaskInitialization'), title });
   }
   return index;
 }
@@ -176,16 +163,10 @@ function inspectTask(path: string, index?: TaskIndex): FoundSession | null {
   if (head === null || !/^\s*\[/.test(head.bytes.toString('latin1', 0, 64))) return null;
   const id = basename(dirname(path));
   const known = (index ?? readTaskIndex(dirname(dirname(dirname(path))))).get(id);
-  const cwd = FOLDER.exec(head.bytes.toString('utf8'))?.[1]?.replaceAll('\\\\', '\\');
-  return {
-    agent: 'cline',
-    id,
-    path,
-    cwd: known?.cwd ?? cwd ?? null,
-    title: known?.title ?? null,
-    startedMs: /^\d{13}$/.test(id) ? Number(id) : null,
-    changedMs: head.changedMs,
-    bytes: head.size,
-    parent: null,
-  };
+  const shown = FOLDER.exec(head.bytes.toString('utf8'))?.[1]?.replaceAll('\\\\', '\\');
+  const { changedMs, size: bytes } = head;
+  const cwd = known?.cwd ?? shown ?? null;
+  const title = known?.title ?? null;
+  const startedMs = /^\d{13}$/.test(id) ? Number(id) : null;
+  return { agent: 'cline', id, path, cwd, title, startedMs, changedMs, bytes, parent: null };
 }

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
-import type { Launch } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
-import { HOOK_EVENTS, type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
+import { HOOK_EVENTS, type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
-  describeServerFile,
+  describeEntries,
   formatHookCommand,
   type HookHost,
   type HookPlace,
@@ -11,36 +9,22 @@ import {
   parseHookCommand,
   type WholeFile,
 } from '../hook-setup.ts';
+import { findAgentHome } from '../shared/files.ts';
 import { getRow, getText } from '../shared/json.ts';
-
-export const clineLaunch: Launch = {
-  program: 'cline',
-  install: 'npm install -g cline',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--tui', prompt],
-};
 
 /** Cline waits only for the hooks around tools; those of the task cannot add anything. */
 export const clineHook: HookDialect = {
   ...USUAL_DIALECT,
   read: (input) => {
     const session = getText(getRow(input, 'sessionContext'), 'rootSessionId') ?? getText(input, 'taskId');
-    if (session === null || session === '') return null;
     const roots: unknown = input.workspaceRoots;
     const [root] = Array.isArray(roots) ? roots.filter((path) => typeof path === 'string') : [];
-    return {
-      session,
+    const usual = { session_id: session, terminal_id: input.terminal_id };
+    return readUsualInput(usual, {
       cwd: root ?? getText(getRow(input, 'workspaceInfo'), 'rootPath'),
-      transcript: null,
-      source: null,
-      isManual: false,
-      hasPrompt: false,
       lastReply: getText(getRow(input, 'turn'), 'outputText'),
-      terminal: getText(input, 'terminal_id'),
       isSubAgent: getText(input, 'parent_agent_id') !== null,
-      isScheduled: false,
-    };
+    });
   },
   write: (_, text) => JSON.stringify({ context: text }),
   reaches: (moment) => moment === 'tool',
@@ -62,8 +46,8 @@ export const clineHookHost: HookHost = {
     const hooks = Object.keys(HOOK_EVENTS.cline).map((event) => describeHookFile(place, event));
     if (place.scope === 'project') return hooks;
     const path = join(place.folder, 'data', 'settings', 'cline_mcp_settings.json');
-    const value = { ...makeServerCommand(place.launcher, 'cline') };
-    return [...hooks, describeServerFile('cline', path, { section: 'mcpServers', value })];
+    const server = { section: 'mcpServers', value: { ...makeServerCommand(place.launcher, 'cline') } };
+    return [...hooks, describeEntries('cline', path, { server })];
   },
 };
 

@@ -1,9 +1,8 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts';
 import type { FoundSession, Reading } from '../agent.ts';
-import { listTexts, toBlocks } from '../content.ts';
-import { takeCall } from '../open-calls.ts';
-import { countUnknown, getAnyText, getRow, getText, type Row } from '../shared/json.ts';
+import { makeOtherAction, makePatchAction, makeTextAction, type ToolCall } from '../shared/actions.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
+import { countUnknown, getRow, getText, listTexts, type Row, toBlocks } from '../shared/json.ts';
 import {
   makeCall,
   makeInjected,
@@ -15,8 +14,8 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { readChecklist } from '../shared/message-text.ts';
-import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
+import { dropElements, readChecklist } from '../shared/message-text.ts';
+import { takeCall } from '../shared/pending-events.ts';
 import { readAddedTexts, readWrapped } from './prompts.ts';
 
 const RESULT = /^\[([\w-]{1,80})(?: for '[\s\S]{0,4000}?')?\] Result:\s*/;
@@ -56,14 +55,14 @@ export class TaskReader {
   }
 
   *read(message: Row, line: number): Generator<Event> {
-    this.#model = getAnyText(getRow(message, 'modelInfo'), 'modelId', 'id') ?? this.#model;
+    this.#model = getText(getRow(message, 'modelInfo'), 'modelId', 'id') ?? this.#model;
     const { cwd } = this.#session;
     const at = toTimestamp(message.ts);
     const stamp = makeStamp({ at, line, id: getText(message, 'id'), cwd, model: this.#model });
     const blocks = toBlocks(message.content);
     if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
     else if (message.role === 'user') yield* this.#readUser(stamp, blocks);
-    else countUnknown(this.#reading.unknown, `role/${getText(message, 'role') ?? ''}`);
+    else countUnknown(this.#reading, `role/${getText(message, 'role') ?? ''}`);
   }
 
   *#readAssistant(stamp: Stamp, block: Row): Generator<Event> {
@@ -77,7 +76,7 @@ export class TaskReader {
     }
   }
 
-  *#readCall(stamp: Stamp, { tool, input }: WrittenCall, id: string | null): Generator<Event> {
+  *#readCall(stamp: Stamp, { tool, input }: Omit<ToolCall, 'cwd'>, id: string | null): Generator<Event> {
     const { task_progress: progress, ...rest } = input;
     const items = typeof progress === 'string' ? readChecklist(progress) : [];
     if (typeof progress === 'string' && items.length > 0 && progress !== this.#lastPlan) {
@@ -87,10 +86,10 @@ export class TaskReader {
     this.#last = { id: id ?? `${stamp.ref.line}`, tool };
     if (id !== null) this.#open.set(id, tool);
     if (SAYING_TOOLS.has(tool)) {
-      yield* makeReply(stamp, getAnyText(input, 'result', 'response') ?? '');
+      yield* makeReply(stamp, getText(input, 'result', 'response') ?? '');
       return;
     }
-    const action = toAction(tool, rest, { cwd: this.#session.cwd, files: this.#files });
+    const action = toAction({ tool, input: rest, cwd: this.#session.cwd }, this.#files);
     yield makeCall(stamp, { ...this.#last, action: action ?? makeOtherAction(rest) });
   }
 
@@ -147,14 +146,9 @@ const PARAMETERS = (
 /** Their text may contain the closing tag: the last one counts. */
 const FREE_TEXT = new Set(['content', 'diff', 'input', 'result', 'response']);
 
-interface WrittenCall {
-  tool: string;
-  input: Row;
-}
-
 /** Splits a reply into what was said and the call that is written out after it. */
-function splitReply(text: string): { said: string; call: WrittenCall | null } {
-  const reply = dropThoughts(text);
+function splitReply(text: string): { said: string; call: Omit<ToolCall, 'cwd'> | null } {
+  const reply = dropElements(text, 'thinking');
   const opening = OPENING.exec(reply);
   if (opening === null) return { said: reply, call: null };
   const tool = opening[1] ?? '';
@@ -162,21 +156,6 @@ function splitReply(text: string): { said: string; call: WrittenCall | null } {
   const end = reply.lastIndexOf(`</${tool}>`);
   const body = reply.slice(start, end < start ? undefined : end);
   return { said: reply.slice(0, opening.index), call: { tool, input: readParameters(body) } };
-}
-
-const THOUGHT = '<thinking>';
-const THOUGHT_END = '</thinking>';
-
-function dropThoughts(text: string): string {
-  let kept = '';
-  let at = 0;
-  for (;;) {
-    const start = text.indexOf(THOUGHT, at);
-    const end = start === -1 ? -1 : text.indexOf(THOUGHT_END, start);
-    if (end === -1) return kept + text.slice(at);
-    kept += text.slice(at, start);
-    at = end + THOUGHT_END.length;
-  }
 }
 
 function readParameters(body: string): Row {
@@ -191,23 +170,16 @@ function readParameters(body: string): Row {
   return Object.fromEntries(found);
 }
 
-interface ToolContext {
-  cwd: string | null;
-  files: TouchedFiles;
-}
-
-function toAction(tool: string, input: Row, { cwd, files }: ToolContext): Action | null {
-  const given = getAnyText(input, 'absolutePath', 'path');
+function toAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
+  const given = getText(input, 'absolutePath', 'path');
   const path = given === null ? null : resolveFilePath(given.trim(), cwd);
-  const fromText = (name: string, make: (text: string) => Action): Action | null => {
-    return makeTextAction(getText(input, name), make);
-  };
+  const fromText = (name: string, make: (text: string) => Action): Action | null =>
+    makeTextAction(getText(input, name), make);
   switch (tool) {
     case 'execute_command':
       return fromText('command', (command) => ({ kind: 'command', command, background: false }));
     case 'read_file':
-      if (path !== null) files.markSeen(path);
-      return path === null ? null : { kind: 'read', path };
+      return path === null ? null : files.read(path);
     case 'write_to_file':
     case 'new_rule': {
       const content = getText(input, 'content') ?? '';

@@ -1,7 +1,7 @@
 import type { Action } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts';
-import { asRow, getAnyText, getNumber, getText, type Row } from '../shared/json.ts';
-import { resolveFilePath } from '../shared/touched-files.ts';
+import { makeOtherAction, makePatchAction, makeTextAction } from '../shared/actions.ts';
+import { resolveFilePath } from '../shared/files.ts';
+import { asRow, getNumber, getText, type Row } from '../shared/json.ts';
 
 /** What a tool call does. Some tools do several things in one call: each is an action of its own. */
 export function toActions(tool: string, input: unknown, cwd: string | null): Action[] {
@@ -41,7 +41,7 @@ function toKnownActions(tool: string, input: unknown, cwd: string | null): (Acti
       return [makeTextAction(getText(fields, 'question'), (question) => ({ kind: 'ask', question }))];
     case 'spawn_agent':
     case 'new_task': {
-      const text = getAnyText(fields, 'task', 'prompt', 'context');
+      const text = getText(fields, 'task', 'prompt', 'context');
       return [makeTextAction(text, (task) => ({ kind: 'delegate', task }))];
     }
     default:
@@ -70,9 +70,9 @@ function toEdit(fields: Row, cwd: string | null): Action | null {
   const given = getText(fields, 'path');
   if (given === null) return null;
   const path = resolveFilePath(given, cwd);
-  const old = getAnyText(fields, 'old_text', 'old_str');
+  const old = getText(fields, 'old_text', 'old_str');
   const change = old === null && getNumber(fields, 'insert_line') === null ? 'created' : 'edited';
   const before = (old ?? '').toWellFormed();
-  const after = (getAnyText(fields, 'new_text', 'new_str', 'file_text') ?? '').toWellFormed();
+  const after = (getText(fields, 'new_text', 'new_str', 'file_text') ?? '').toWellFormed();
   return { kind: 'edit', edits: [{ path, change, before, after }] };
 }

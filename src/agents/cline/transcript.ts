@@ -1,17 +1,18 @@
 import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
-import { listBlockTexts, toBlocks } from '../content.ts';
-import { takeCall } from '../open-calls.ts';
 import {
   asRow,
   countUnknown,
+  countUnreadable,
   getNumber,
   getRow,
   getText,
+  listBlockTexts,
   parseAny,
   parseRow,
   type Row,
+  toBlocks,
   toRows,
 } from '../shared/json.ts';
 import {
@@ -26,6 +27,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
+import { takeCall } from '../shared/pending-events.ts';
 import { readAddedTexts, readHumanText } from './prompts.ts';
 import {
   findCompanion,
@@ -53,11 +55,6 @@ const MAX_FILE_BYTES = 256 * 1024 * 1024;
 function readJsonFile(path: string): unknown {
   const file = readHead(path, MAX_FILE_BYTES);
   return file === null || file.size > MAX_FILE_BYTES ? undefined : parseAny(file.bytes.toString('utf8'));
-}
-
-function countUnreadable(reading: Reading): void {
-  reading.rows++;
-  reading.unreadable++;
 }
 
 /** Null for what is not an object, which counts as unreadable. */
@@ -137,7 +134,7 @@ class SessionReader {
     if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
     else if (message.role === 'user') {
       for (const block of blocks) yield* this.#readUser(stamp, block, getRow(message, 'metadata'));
-    } else countUnknown(this.#reading.unknown, `role/${getText(message, 'role') ?? ''}`);
+    } else countUnknown(this.#reading, `role/${getText(message, 'role') ?? ''}`);
   }
 
   makeSummary({ at, summary }: Compaction, line: number): Event {
@@ -153,7 +150,7 @@ class SessionReader {
     if (type === 'text') yield* makeReply(stamp, getText(block, 'text') ?? '');
     else if (type === 'tool_use') yield* this.#readCall(stamp, block);
     else if (type !== 'thinking' && type !== 'redacted_thinking' && type !== 'reasoning') {
-      countUnknown(this.#reading.unknown, `assistant/${type}`);
+      countUnknown(this.#reading, `assistant/${type}`);
     }
   }
 
@@ -179,7 +176,7 @@ class SessionReader {
       yield* makePrompt(stamp, readHumanText(text) ?? '');
     } else if (type === 'tool_result') yield* this.#readResult(stamp, block);
     else if (type !== 'image' && type !== 'file' && type !== 'document') {
-      countUnknown(this.#reading.unknown, `user/${type}`);
+      countUnknown(this.#reading, `user/${type}`);
     }
   }
 
@@ -225,11 +222,8 @@ function readResult(row: Row, whole: string): Result {
   const result = getText(row, 'result') ?? listBlockTexts(row.result).join('\n');
   const exited = EXITED.exec(error)?.[1];
   const output = [result, error].filter((text) => text !== '').join('\n');
-  return {
-    ok,
-    exit: exited === undefined ? null : Number(exited),
-    output: ok === null && output === '' ? whole : output,
-  };
+  const exit = exited === undefined ? null : Number(exited);
+  return { ok, exit, output: ok === null && output === '' ? whole : output };
 }
 
 function joinResults(results: readonly Result[]): Result {

@@ -3,14 +3,13 @@ import { cutToBytes } from '../../model/text.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { listTexts } from '../content.ts';
-import { findAgentHome } from '../homes.ts';
+import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
 import {
   asRow,
-  getAnyText,
   getNumber,
   getRow,
   getText,
+  listTexts,
   parseAny,
   parseRow,
   type Row,
@@ -65,17 +64,13 @@ export function findSessions(machine: Machine): Iterable<FoundSession> {
   const found = new Map<string, FoundSession>();
   if (home === null) return [];
   const names = readNames(home);
-  for (const path of listRollouts(home)) {
-    const session = inspectFile(path);
-    const other = session === null ? undefined : found.get(session.id);
-    if (session === null || (other !== undefined && !isLater(session, other))) continue;
-    found.set(session.id, { ...session, title: names.get(session.id) ?? session.title });
+  for (const session of inspectAll(listRollouts(home), inspectFile)) {
+    const { id, path, changedMs } = session;
+    const other = found.get(id);
+    const isLater = changedMs === other?.changedMs ? path > other.path : changedMs > (other?.changedMs ?? -1);
+    if (other === undefined || isLater) found.set(id, { ...session, title: names.get(id) ?? session.title });
   }
   return found.values();
-}
-
-function isLater(one: FoundSession, other: FoundSession): boolean {
-  return one.changedMs === other.changedMs ? one.path > other.path : one.changedMs > other.changedMs;
 }
 
 const MAX_NAMES_BYTES = 4 * 1024 * 1024;
@@ -92,8 +87,6 @@ function readNames(home: string): Map<string, string> {
   }
   return names;
 }
-
-const HEAD_BYTES = 64 * 1024;
 
 /** The session in a rollout file; null for other files. */
 export function inspectFile(path: string): FoundSession | null {
@@ -150,7 +143,7 @@ function salvage(line: string): Row {
 
 export function toMeta(payload: Row): SessionMeta {
   return {
-    id: getAnyText(payload, 'id', 'session_id'),
+    id: getText(payload, 'id', 'session_id'),
     cwd: getText(payload, 'cwd'),
     branch: getText(getRow(payload, 'git'), 'branch'),
     version: getText(payload, 'cli_version'),
@@ -173,7 +166,7 @@ function findParent(payload: Row): string | null {
 
 function findBase(payload: Row): HistoryBase | null {
   const base = getRow(payload, 'history_base');
-  const rollout = getAnyText(base, 'thread_id', 'rollout_id');
+  const rollout = getText(base, 'thread_id', 'rollout_id');
   if (rollout === null) return null;
   const endOffset = getNumber(base, 'end_byte_offset') || null;
   return { rollout, endOffset, endOrdinal: getNumber(base, 'end_ordinal_exclusive') };

@@ -2,23 +2,15 @@ import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
 import { readHead } from '../../platform/external-file.ts';
-import type { Launch } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
 import {
+  describeEntries,
   type HookHost,
   type HookTrust,
   makeHandlers,
   makeServerCommand,
   TIMEOUT_SECONDS,
 } from '../hook-setup.ts';
-
-export const codexLaunch: Launch = {
-  program: 'codex',
-  install: 'npm install -g @openai/codex',
-  takes: 'prompt',
-  attachesFiles: false,
-  writeArgs: (prompt) => [prompt],
-};
+import { findAgentHome } from '../shared/files.ts';
 
 /** Codex gives these events no more time, whatever is asked for. */
 const SHORT_EVENTS = ['SessionEnd', 'Interrupt'];
@@ -34,7 +26,10 @@ const UNLIMITED = { additionalContextLimit: 0 };
 const trust: HookTrust = {
   step: 'start codex, and where it says "Hooks need review", look at them and choose to trust; /hooks shows them later',
   readNoted: readTrustedHashes,
-  nameKey: (file, { event, group, index }) => `${file}:${toSnakeCase(event)}:${group}:${index}`,
+  nameKey: (file, { event, group, index }) => {
+    const snake = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
+    return `${file}:${snake}:${group}:${index}`;
+  },
 };
 
 export const codexHookHost: HookHost = {
@@ -45,10 +40,7 @@ export const codexHookHost: HookHost = {
   projectFolder: '.codex',
   trust,
   listFiles: ({ folder, launcher }) => [
-    {
-      kind: 'entries',
-      agent: 'codex',
-      path: join(folder, 'hooks.json'),
+    describeEntries('codex', join(folder, 'hooks.json'), {
       form: 'grouped',
       handlers: makeHandlers('codex', launcher, ({ event, moment, command }) => ({
         type: 'command',
@@ -56,10 +48,7 @@ export const codexHookHost: HookHost = {
         timeout: SHORT_EVENTS.includes(event) ? SHORT_SECONDS : TIMEOUT_SECONDS,
         ...(moment === 'start' || moment === 'prompt' ? UNLIMITED : {}),
       })),
-      skeleton: {},
-      offSwitches: [],
-      server: null,
-    },
+    }),
     {
       kind: 'table',
       agent: 'codex',
@@ -100,8 +89,4 @@ function parseToml(text: string): unknown {
     if (!(error instanceof TomlError)) throw error;
     return null;
   }
-}
-
-function toSnakeCase(name: string): string {
-  return name.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();
 }

@@ -1,11 +1,9 @@
 import type { Action, Event } from '../../model/event.ts';
-import { makeOtherAction, parseInput } from '../actions.ts';
-import { listTexts } from '../content.ts';
-
-import { takeCall } from '../open-calls.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseRow, type Row } from '../shared/json.ts';
+import { makeOtherAction, parseInput } from '../shared/actions.ts';
+import { asRow, getNumber, getRow, getText, listTexts, parseRow, type Row } from '../shared/json.ts';
 import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../shared/make-events.ts';
 import { toMessageText } from '../shared/message-text.ts';
+import { takeCall } from '../shared/pending-events.ts';
 import { findInnerCalls } from './code-mode.ts';
 import {
   COMMAND_TOOLS,
@@ -183,7 +181,7 @@ export function* readSearch(stamp: Stamp, payload: Row): Generator<Event> {
   const fields = getRow(payload, 'action');
   const id = getText(payload, 'id') ?? `line ${stamp.ref.line}`;
   const url = getText(fields, 'url');
-  const pattern = getAnyText(fields, 'query', 'pattern') ?? listTexts(fields.queries).join(' ');
+  const pattern = getText(fields, 'query', 'pattern') ?? listTexts(fields.queries).join(' ');
   if (url === null && pattern === '') return;
   const action: Action =
     url === null
@@ -197,7 +195,7 @@ export function* readSearch(stamp: Stamp, payload: Row): Generator<Event> {
 
 /** The id that a call and its output share. */
 export function findCallId(payload: Row): string | null {
-  return getAnyText(payload, 'call_id', 'id');
+  return getText(payload, 'call_id', 'id');
 }
 
 function* makePlanOf(stamp: Stamp, input: unknown): Generator<Event> {

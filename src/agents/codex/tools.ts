@@ -1,11 +1,16 @@
 import { posix } from 'node:path';
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction, resolveEdit } from '../actions.ts';
-import { listTexts } from '../content.ts';
-import { asRow, getAnyText, getNumber, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
+import {
+  makeOtherAction,
+  makePatchAction,
+  makeTextAction,
+  resolveEdit,
+  toStatus,
+} from '../shared/actions.ts';
+import { resolveFilePath } from '../shared/files.ts';
+import { asRow, getNumber, getRow, getText, listTexts, parseRow, type Row, toRows } from '../shared/json.ts';
 import { toMessageText } from '../shared/message-text.ts';
 import { parseUnifiedDiff } from '../shared/patch.ts';
-import { resolveFilePath } from '../shared/touched-files.ts';
 
 export const COMMAND_TOOLS: ReadonlySet<string> = new Set(
   'exec_command shell_command shell local_shell container.exec unified_exec'.split(' '),
@@ -15,7 +20,7 @@ export const COMMAND_TOOLS: ReadonlySet<string> = new Set(
 export function toAction(tool: string, input: unknown, cwd: string | null): Action {
   const fields = asRow(input) ?? {};
   if (tool === 'apply_patch') {
-    const patch = typeof input === 'string' ? input : getAnyText(fields, 'input', 'patch');
+    const patch = typeof input === 'string' ? input : getText(fields, 'input', 'patch');
     return makePatchAction(patch, cwd) ?? makeOtherAction(patch);
   }
   return toKnownAction(tool, fields, cwd) ?? makeOtherAction(input);
@@ -24,7 +29,7 @@ export function toAction(tool: string, input: unknown, cwd: string | null): Acti
 function toKnownAction(tool: string, fields: Row, cwd: string | null): Action | null {
   if (COMMAND_TOOLS.has(tool)) {
     const line = readCommandLine(fields.cmd ?? fields.command ?? fields.input);
-    const folder = getAnyText(fields, 'workdir', 'working_directory');
+    const folder = getText(fields, 'workdir', 'working_directory');
     return line === null ? null : readCommand(line, folder === null ? cwd : resolveFilePath(folder, cwd));
   }
   if (tool === 'view_image') {
@@ -36,10 +41,8 @@ function toKnownAction(tool: string, fields: Row, cwd: string | null): Action | 
     return { kind: 'ask', question: toMessageText(questions.join('\n')) };
   }
   if (tool !== 'spawn_agent') return null;
-  return makeTextAction(getAnyText(fields, 'message', 'prompt', 'task'), (task) => ({
-    kind: 'delegate',
-    task,
-  }));
+  const given = getText(fields, 'message', 'prompt', 'task');
+  return makeTextAction(given, (task) => ({ kind: 'delegate', task }));
 }
 
 /** A command, or what it does where that is obvious: it shows one file, or applies a patch. */
@@ -91,12 +94,9 @@ function readPatchCommand(command: string, cwd: string | null): Action | null {
   if (match === null || end === -1) return null;
   const after = command.slice(end + PATCH_END.length);
   if (!/^\s*(?:\w{1,40}\s*)?$/.test(after.slice(0, 200))) return null;
-  return makePatchAction(command.slice(match[0].length), joinFolder(match[1] ?? null, cwd));
-}
-
-function joinFolder(folder: string | null, cwd: string | null): string | null {
-  if (folder === null) return cwd;
-  return posix.isAbsolute(folder) || cwd === null ? folder : posix.join(cwd, folder);
+  const [start, folder] = match;
+  const isRelative = folder !== undefined && cwd !== null && !posix.isAbsolute(folder);
+  return makePatchAction(command.slice(start.length), isRelative ? posix.join(cwd, folder) : (folder ?? cwd));
 }
 
 /** The edits of a patch that was applied: for each path the file's content, or a diff. */
@@ -118,13 +118,10 @@ function readChange(path: string, change: Row): FileEdit[] {
   return diff === null ? [] : parseUnifiedDiff(diff.toWellFormed(), path, getText(fields, 'move_path'));
 }
 
-const STATUSES = ['pending', 'in_progress', 'completed', 'cancelled'] as const;
-
 export function readPlan(input: unknown): PlanItem[] {
   return toRows(asRow(input)?.plan).flatMap((item) => {
     const text = getText(item, 'step');
-    const status = STATUSES.find((name) => name === item.status) ?? 'pending';
-    return text === null ? [] : [{ text: toMessageText(text), status }];
+    return text === null ? [] : [{ text: toMessageText(text), status: toStatus(item.status) }];
   });
 }
 

@@ -1,8 +1,16 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Agent, FoundSession, Opening, Reading, Transcript } from '../agent.ts';
-import { listTexts } from '../content.ts';
-import { asRow, countUnknown, getRow, getText, parseRow, type Row } from '../shared/json.ts';
+import {
+  asRow,
+  countUnknown,
+  countUnreadable,
+  getRow,
+  getText,
+  listTexts,
+  parseRow,
+  type Row,
+} from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -29,14 +37,9 @@ import { canSkipRow, findHumanText, isIdle, type RowKind, readKind } from './row
 import { findSessions, inspectFile, listTranscripts, toMeta } from './sessions.ts';
 import { type CallsState, findCallId, readSearch, ToolCalls } from './tool-calls.ts';
 
-export const codexAgent: Agent = {
-  name: 'codex',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents,
-  openTranscript,
-};
+const sessions = { findSessions, listTranscripts, inspectFile };
+
+export const codexAgent: Agent = { name: 'codex', ...sessions, readEvents, openTranscript };
 
 const BLANK = /^\s*$/;
 
@@ -46,12 +49,8 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
   const survey = surveyLines(readHistory(history, () => undefined));
   const reader = new RolloutReader(startState(survey), session, reading);
   const isDead = makeRangeTest(survey.dead);
-  if (history.incomplete) countUnknown(reading.unknown, 'history_base');
-  const onUnreadable = (): void => {
-    reading.rows++;
-    reading.unreadable++;
-  };
-  for (const { bytes, number, closed, index } of readHistory(history, onUnreadable)) {
+  if (history.incomplete) countUnknown(reading, 'history_base');
+  for (const { bytes, number, closed, index } of readHistory(history, () => countUnreadable(reading))) {
     if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
     const canSkip = closed && canSkipRow(bytes);
     const row = canSkip ? null : parseRow(bytes.toString('utf8'));
@@ -78,8 +77,6 @@ const format: RowFormat<State> = {
         if (!knowsAll && changesSurvey(kind, state.survey)) return null;
         return isIdle(kind) || isDead(line) ? [] : reader.read(row, kind, line);
       },
-      finish: () => [],
-      keep: () => state,
     };
   },
   shortcuts: () => ({ isNeedless: canSkipRow }),
@@ -134,7 +131,7 @@ class RolloutReader {
     this.#line = line;
     const payload = asRow(row.payload);
     if (payload === null && (type === '' || READ_TYPES.has(type))) this.#reading.unreadable++;
-    else if (payload === null) countUnknown(this.#reading.unknown, type);
+    else if (payload === null) countUnknown(this.#reading, type);
     else if (type === 'session_meta') this.#readMeta(payload);
     else if (type === 'turn_context') {
       this.#state.cwd = getText(payload, 'cwd') ?? this.#state.cwd;
@@ -143,7 +140,7 @@ class RolloutReader {
       const summary = (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, '');
       yield makeCompaction(this.#stamp(row, null), summary);
     } else if (type === 'response_item') yield* this.#readResponse(row, payload, kind);
-    else if (type !== 'event_msg') countUnknown(this.#reading.unknown, type);
+    else if (type !== 'event_msg') countUnknown(this.#reading, type);
     else if (kind === 'item_completed') yield* this.#readItem(row, getRow(payload, 'item'), item);
     else yield* this.#readEvent(row, payload, kind);
   }
@@ -232,7 +229,7 @@ class RolloutReader {
   }
 
   #countUnknown(kind: string): [] {
-    countUnknown(this.#reading.unknown, kind);
+    countUnknown(this.#reading, kind);
     return [];
   }
 

@@ -2,7 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
+import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
 import { getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 
@@ -18,14 +18,10 @@ export function* listTranscripts(machine: Machine): Generator<string> {
   }
 }
 
-export function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const path of listTranscripts(machine)) {
-    const session = inspectFile(path);
-    if (session !== null) yield session;
-  }
+export function findSessions(machine: Machine): Iterable<FoundSession> {
+  return inspectAll(listTranscripts(machine), inspectFile);
 }
 
-const HEAD_BYTES = 64 * 1024;
 const WORKSPACE_BYTES = 16 * 1024;
 const START = /^\s{0,8}\{"type":"session\.start"/;
 

@@ -1,34 +1,22 @@
 import { join } from 'node:path';
-import type { Launch } from '../agent.ts';
-import { findAgentHome } from '../homes.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
 import {
-  describeServerFile,
+  describeEntries,
   formatHookCommand,
   type HookHost,
   makeHandlers,
   makeServerCommand,
   TIMEOUT_SECONDS,
 } from '../hook-setup.ts';
-import { getAnyText } from '../shared/json.ts';
-
-export const copilotLaunch: Launch = {
-  program: 'copilot',
-  install: 'npm install -g @github/copilot',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--interactive', prompt],
-};
+import { findAgentHome } from '../shared/files.ts';
+import { getText } from '../shared/json.ts';
 
 export const copilotHook: HookDialect = {
   ...USUAL_DIALECT,
   read: (input) => {
-    const usual = readUsualInput({
-      ...input,
-      session_id: getAnyText(input, 'sessionId', 'session_id'),
-      transcript_path: getAnyText(input, 'transcriptPath', 'transcript_path'),
-    });
-    return usual === null ? null : { ...usual, lastReply: null, isSubAgent: false };
+    const session_id = getText(input, 'sessionId', 'session_id');
+    const transcript = getText(input, 'transcriptPath', 'transcript_path');
+    return readUsualInput({ ...input, session_id }, { transcript, lastReply: null, isSubAgent: false });
   },
   write: (_, text) => JSON.stringify({ additionalContext: text }),
   startsAfterCompaction: false,
@@ -44,11 +32,7 @@ export const copilotHookHost: HookHost = {
   findHome: (machine) => findAgentHome('copilot', machine),
   projectFolder: '.github',
   listFiles: ({ scope, folder, launcher }) => [
-    {
-      kind: 'entries',
-      agent: 'copilot',
-      path: join(folder, 'hooks', 'agent-handover.json'),
-      form: 'flat',
+    describeEntries('copilot', join(folder, 'hooks', 'agent-handover.json'), {
       handlers: makeHandlers('copilot', launcher, ({ event, command }) => ({
         type: 'command',
         bash: command,
@@ -56,12 +40,12 @@ export const copilotHookHost: HookHost = {
         timeoutSec: TIMEOUT_SECONDS,
       })),
       skeleton: { version: 1 },
-      offSwitches: [],
-      server: null,
-    },
-    describeServerFile('copilot', join(folder, scope === 'user' ? 'mcp-config.json' : 'mcp.json'), {
-      section: 'mcpServers',
-      value: { type: 'local', ...makeServerCommand(launcher, 'copilot'), tools: ['*'] },
+    }),
+    describeEntries('copilot', join(folder, scope === 'user' ? 'mcp-config.json' : 'mcp.json'), {
+      server: {
+        section: 'mcpServers',
+        value: { type: 'local', ...makeServerCommand(launcher, 'copilot'), tools: ['*'] },
+      },
     }),
   ],
 };

@@ -1,14 +1,14 @@
 import type { Action, PlanItem } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction } from '../actions.ts';
-import { asRow, getAnyText, getText, type Row } from '../shared/json.ts';
+import { makeOtherAction, makePatchAction, makeTextAction } from '../shared/actions.ts';
+import { resolveFilePath } from '../shared/files.ts';
+import { asRow, getCleanText, getText, type Row } from '../shared/json.ts';
 import { toMessageText } from '../shared/message-text.ts';
-import { resolveFilePath } from '../shared/touched-files.ts';
 
 /** What a tool call does. `input` is an object, or the text of a tool that takes free text. */
 export function toAction(tool: string, input: unknown, cwd: string | null): Action {
   const fields = asRow(input) ?? {};
   if (tool === 'apply_patch') {
-    const patch = typeof input === 'string' ? input : getAnyText(fields, 'input', 'patch');
+    const patch = typeof input === 'string' ? input : getText(fields, 'input', 'patch');
     return makePatchAction(patch, cwd) ?? makeOtherAction(input);
   }
   const given = getText(fields, 'path');
@@ -19,14 +19,14 @@ export function toAction(tool: string, input: unknown, cwd: string | null): Acti
 function toFileAction(tool: string, fields: Row, path: string | null): Action | null {
   const command = tool === 'str_replace_editor' ? getText(fields, 'command') : tool;
   if (path === null || command === null) return null;
-  const text = (...names: string[]): string => (getAnyText(fields, ...names) ?? '').toWellFormed();
   if (command === 'view') return { kind: 'read', path };
   if (command === 'create') {
-    const after = text('file_text', 'content');
+    const after = getCleanText(fields, 'file_text', 'content');
     return { kind: 'edit', edits: [{ path, change: 'created', before: '', after }] };
   }
   if (tool !== 'edit' && tool !== 'str_replace' && tool !== 'str_replace_editor') return null;
-  const [before, after] = [text('old_str'), text('new_str', 'insert_text')];
+  const before = getCleanText(fields, 'old_str');
+  const after = getCleanText(fields, 'new_str', 'insert_text');
   return { kind: 'edit', edits: [{ path, change: 'edited', before, after }] };
 }
 
@@ -36,11 +36,8 @@ function toTextAction(tool: string, fields: Row, path: string | null): Action | 
     case 'powershell':
     case 'shell': {
       const background = fields.mode === 'async' || fields.mode === 'background' || fields.detach === true;
-      return makeTextAction(getText(fields, 'command'), (command) => ({
-        kind: 'command',
-        command,
-        background,
-      }));
+      const given = getText(fields, 'command');
+      return makeTextAction(given, (command) => ({ kind: 'command', command, background }));
     }
     case 'glob':
     case 'rg':
@@ -52,13 +49,13 @@ function toTextAction(tool: string, fields: Row, path: string | null): Action | 
     case 'fetch':
       return makeTextAction(getText(fields, 'url'), (url) => ({ kind: 'fetch', url }));
     case 'task': {
-      const task = getAnyText(fields, 'prompt', 'description');
+      const task = getText(fields, 'prompt', 'description');
       return makeTextAction(task, (text) => ({ kind: 'delegate', task: text }));
     }
     case 'ask_user':
       return makeTextAction(getText(fields, 'question'), (question) => ({ kind: 'ask', question }));
     case 'exit_plan_mode':
-      return makeTextAction(getAnyText(fields, 'plan', 'summary'), (text) => ({ kind: 'propose', text }));
+      return makeTextAction(getText(fields, 'plan', 'summary'), (text) => ({ kind: 'propose', text }));
     default:
       return null;
   }

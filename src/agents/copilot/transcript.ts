@@ -1,9 +1,7 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import { parseInput } from '../actions.ts';
 import type { Agent, Reading } from '../agent.ts';
-import { listBlockTexts } from '../content.ts';
-import { takeCall } from '../open-calls.ts';
-import { asRow, countUnknown, getAnyText, getNumber, getRow, getText, type Row } from '../shared/json.ts';
+import { parseInput } from '../shared/actions.ts';
+import { asRow, countUnknown, getNumber, getRow, getText, listBlockTexts, type Row } from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -18,7 +16,8 @@ import {
   toTimestamp,
 } from '../shared/make-events.ts';
 import { readChecklist } from '../shared/message-text.ts';
-import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
+import { takeCall } from '../shared/pending-events.ts';
+import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
 import { canSkipRow, findRewinds, isDiscarded, isIdle, REWIND, type Rewinds } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 import { Todos, toAction } from './tools.ts';
@@ -49,21 +48,15 @@ const format: RowFormat<State> = {
         const isSilent = isIdle(getText(row, 'type') ?? '');
         return isSilent || isDiscarded(state.rewound, line, getText(row, 'id')) ? [] : reader.read(row, line);
       },
-      finish: () => [],
-      keep: () => state,
     };
   },
   shortcuts: () => ({ isNeedless: canSkipRow }),
 };
 
-export const copilotAgent: Agent = {
-  name: 'copilot',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
+export const copilotAgent = makeRowAgent(
+  { name: 'copilot', findSessions, listTranscripts, inspectFile },
+  format,
+);
 
 const EXIT_NOTE = /\n?<(?:shellId: [^<>\n]{1,60} )?(?:completed|exited) with exit code (-?\d{1,10})>\s*$/;
 const ANSWER_PREFIX = /^(?:User (?:responded|selected|answered|chose)|Answer): /i;
@@ -106,11 +99,11 @@ class TranscriptReader {
         return data.success === false ? [] : [makeCompaction(stamp, getText(data, 'summaryContent'))];
       case 'session.error':
       case 'model.call_failure':
-        return [makeLimit(stamp, getAnyText(data, 'message', 'errorMessage') ?? type)];
+        return [makeLimit(stamp, getText(data, 'message', 'errorMessage') ?? type)];
       case 'hook.end':
         return makeInjected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
       default:
-        countUnknown(this.#reading.unknown, type);
+        countUnknown(this.#reading, type);
         return [];
     }
   }

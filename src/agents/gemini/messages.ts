@@ -1,4 +1,4 @@
-import { getText, type Row, toRows } from '../shared/json.ts';
+import { asRow, getText, type Row } from '../shared/json.ts';
 
 /** The texts of a message: its content is a text, one part, or a list of parts. */
 export function readTexts(content: unknown): string[] {
@@ -6,15 +6,9 @@ export function readTexts(content: unknown): string[] {
   const parts = Array.isArray(content) ? content : [content];
   return parts.flatMap((part) => {
     if (typeof part === 'string') return part;
-    const [row] = toRows([part]);
-    return row === undefined || row.thought === true ? [] : (getText(row, 'text') ?? []);
+    const row = asRow(part) ?? {};
+    return row.thought === true ? [] : (getText(row, 'text') ?? []);
   });
-}
-
-export interface Human {
-  text: string | null;
-  /** What hooks put before it. */
-  added: string[];
 }
 
 const NOT_HUMAN = /^\s*(?:<session_context>|<state_snapshot>|<system_|I ran the following shell command:\n)/;
@@ -23,11 +17,10 @@ const BARE_COMMAND = /^\/[\w:.-]+$/;
 const OPEN = '<hook_context>';
 const CLOSE = '</hook_context>';
 
-/** What the human said in a message of type `user`, apart from what hooks and references to files added. */
-export function readHuman(message: Row): Human {
-  const added: string[] = [];
+/** What the human said in a message of type `user`, without references to files, and what hooks put before it. */
+export function readHuman(message: Row): { text: string | null; added: string[] } {
+  const added = readTexts(message.content).flatMap((text) => splitHooks(text).added);
   const texts: string[] = [];
-  for (const text of readTexts(message.content)) added.push(...splitHooks(text).added);
   for (const text of readTexts(message.displayContent ?? message.content)) {
     if (REFERENCED.test(text)) break;
     texts.push(splitHooks(text).rest);

@@ -3,37 +3,33 @@ import { sha256Hex } from '../../model/hash.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
+import { HEAD_BYTES } from '../shared/files.ts';
 import { getRow, getText, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { toTitle } from '../shared/message-text.ts';
 import { readHuman } from './messages.ts';
 import { findGeminiHome } from './setup.ts';
 
-interface ChatFile {
-  path: string;
-  /** The folder of the project; null when it is not recorded anywhere. */
-  cwd: string | null;
-}
-
 export function* listTranscripts(machine: Machine): Generator<string> {
-  for (const { path } of listChatFiles(machine)) yield path;
+  for (const [path] of listChatFiles(machine)) yield path;
 }
 
 export function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const file of listChatFiles(machine)) {
-    const session = inspect(file);
+  for (const [path, cwd] of listChatFiles(machine)) {
+    const session = inspect(path, cwd);
     if (session !== null) yield session;
   }
 }
 
 export function inspectFile(path: string): FoundSession | null {
   const chats = findChatsFolder(path);
-  return inspect({ path, cwd: chats === null ? null : readProjectRoot(dirname(chats)) });
+  return inspect(path, chats === null ? null : readProjectRoot(dirname(chats)));
 }
 
 const SUFFIX = /\.jsonl?$/;
 
-function* listChatFiles(machine: Machine): Generator<ChatFile> {
+/** Each file with the folder of its project, null when that is not recorded anywhere. */
+function* listChatFiles(machine: Machine): Generator<[path: string, cwd: string | null]> {
   const root = findGeminiHome(machine);
   if (root === null) return;
   const known = readKnownProjects(root);
@@ -42,7 +38,7 @@ function* listChatFiles(machine: Machine): Generator<ChatFile> {
     const paths = [...listChats(join(folder, 'chats'))];
     if (paths.length === 0) continue;
     const cwd = readProjectRoot(folder) ?? known.get(project) ?? null;
-    for (const path of paths) yield { path, cwd };
+    for (const path of paths) yield [path, cwd];
   }
 }
 
@@ -76,8 +72,8 @@ function readKnownProjects(root: string): Map<string, string> {
 
 /** The session that started this sub-agent; null when the file is not in a folder of sub-agents. */
 function findParent(path: string): string | null {
-  const folder = dirname(path);
-  return basename(folder) !== 'chats' && findChatsFolder(path) !== null ? basename(folder) : null;
+  const folder = basename(dirname(path));
+  return folder !== 'chats' && findChatsFolder(path) !== null ? folder : null;
 }
 
 function findChatsFolder(path: string): string | null {
@@ -85,9 +81,7 @@ function findChatsFolder(path: string): string | null {
   return [folder, dirname(folder)].find((candidate) => basename(candidate) === 'chats') ?? null;
 }
 
-const HEAD_BYTES = 64 * 1024;
-
-function inspect({ path, cwd }: ChatFile): FoundSession | null {
+function inspect(path: string, cwd: string | null): FoundSession | null {
   const file = readHead(path, HEAD_BYTES);
   if (file === null) return null;
   const text = file.bytes.toString('utf8');
@@ -95,16 +89,20 @@ function inspect({ path, cwd }: ChatFile): FoundSession | null {
   const header = parseRow((lines[0] ?? '').replace(/^\ufeff/, '')) ?? salvageHeader(text);
   const id = getText(header, 'sessionId')?.toWellFormed();
   if (id === undefined || id === '' || getText(header, 'projectHash') === null) return null;
+  const { changedMs, size: bytes } = file;
+  const title = readTitle(header, lines.slice(1));
+  const startedMs = toMs(header.startTime);
+  const parent = header.kind === 'subagent' ? findParent(path) : null;
   return {
     agent: 'gemini',
     path,
     id,
-    cwd: cwd === null ? null : cwd.toWellFormed(),
-    title: readTitle(header, lines.slice(1)),
-    startedMs: toMs(header.startTime),
-    changedMs: file.changedMs,
-    bytes: file.size,
-    parent: header.kind === 'subagent' ? findParent(path) : null,
+    cwd: cwd?.toWellFormed() ?? null,
+    title,
+    startedMs,
+    changedMs,
+    bytes,
+    parent,
   };
 }
 
@@ -121,13 +119,10 @@ function salvageHeader(text: string): Row {
 function readTitle(header: Row, lines: readonly string[]): string | null {
   const rows = lines.map(parseRow).filter((row) => row !== null);
   const summary = rows.flatMap((row) => getText(getRow(row, '$set'), 'summary') ?? []).at(-1);
-  return toTitle(summary ?? getText(header, 'summary') ?? findFirstPrompt(rows));
-}
-
-function findFirstPrompt(rows: readonly Row[]): string | null {
-  for (const row of rows) {
-    const text = row.type === 'user' ? readHuman(row).text : null;
-    if (text !== null) return text;
-  }
-  return null;
+  const prompt = (): string | null =>
+    rows
+      .filter(({ type }) => type === 'user')
+      .map((row) => readHuman(row).text)
+      .find((text) => text !== null) ?? null;
+  return toTitle(summary ?? getText(header, 'summary') ?? prompt());
 }

@@ -1,8 +1,13 @@
 import { join, resolve } from 'node:path';
 import type { Machine } from '../../platform/machine.ts';
-import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import { type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
+import {
+  describeEntries,
+  type HookHost,
+  makeHandlers,
+  makeServerCommand,
+  TIMEOUT_SECONDS,
+} from '../hook-setup.ts';
 import { getText } from '../shared/json.ts';
 
 /** Gemini CLI's folder; `GEMINI_CLI_HOME` takes the place of the user's home. Null on a machine without one. */
@@ -13,10 +18,7 @@ export function findGeminiHome({ env, home, cwd }: Machine): string | null {
 
 export const geminiHook: HookDialect = {
   ...USUAL_DIALECT,
-  read: (input) => {
-    const usual = readUsualInput(input);
-    return usual === null ? null : { ...usual, lastReply: getText(input, 'prompt_response') };
-  },
+  read: (input) => readUsualInput(input, { lastReply: getText(input, 'prompt_response') }),
   // After /clear the hook runs, but what it prints is lost.
   reaches: (moment, source) => moment === 'prompt' || (moment === 'start' && source !== 'clear'),
   announcesCompaction: false,
@@ -32,10 +34,7 @@ export const geminiHookHost: HookHost = {
   findHome: findGeminiHome,
   projectFolder: '.gemini',
   listFiles: ({ folder, launcher }) => [
-    {
-      kind: 'entries',
-      agent: 'gemini',
-      path: join(folder, 'settings.json'),
+    describeEntries('gemini', join(folder, 'settings.json'), {
       form: 'grouped',
       handlers: makeHandlers('gemini', launcher, ({ command }) => ({
         name: 'agent-handover',
@@ -43,17 +42,8 @@ export const geminiHookHost: HookHost = {
         command,
         timeout: TIMEOUT_SECONDS * 1000,
       })),
-      skeleton: {},
       offSwitches: [{ path: ['hooksConfig', 'enabled'], value: false }],
       server: { section: 'mcpServers', value: { ...makeServerCommand(launcher, 'gemini') } },
-    },
+    }),
   ],
-};
-
-export const geminiLaunch: Launch = {
-  program: 'gemini',
-  install: 'npm install -g @google/gemini-cli',
-  takes: 'prompt',
-  attachesFiles: true,
-  writeArgs: (prompt) => ['--prompt-interactive', prompt],
 };

@@ -2,27 +2,18 @@ import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
-  isPlanTool,
   makeToolCall,
   makeToolResult,
   type OpenCall,
   readShellOutput,
   toOpenCall,
 } from '../shared/gemini-tools.ts';
-import {
-  countUnknown,
-  EMPTY_ROW,
-  getAnyText,
-  getRow,
-  getRows,
-  getText,
-  parseRow,
-  type Row,
-  toRows,
-} from '../shared/json.ts';
+import { countUnknown, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
 import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
 import {
+  type CallOutcome,
   makeCompaction,
   makeInjected,
   makeLimit,
@@ -32,7 +23,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
+import { takeCall } from '../shared/pending-events.ts';
 import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { ACKNOWLEDGEMENT, isSummary, readHuman, readTexts } from './messages.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
@@ -51,11 +42,6 @@ function isDocument({ path }: FoundSession): boolean {
   return path.endsWith('.json');
 }
 
-interface Message {
-  row: Row;
-  line: number;
-}
-
 /** Kept on disk between readings. */
 interface LogState {
   files: Set<string>;
@@ -63,7 +49,7 @@ interface LogState {
   told: Set<string>;
   calls: Map<string, OpenCall>;
   answered: Set<string>;
-  latest: Message | null;
+  latest: NumberedRow | null;
   /** The ids of messages that were rewound. */
   dead: Set<string>;
 }
@@ -85,7 +71,6 @@ const format: RowFormat<LogState> = {
         return isDead ? [] : readRow(numbered, conversation, reading);
       },
       finish: () => conversation.finish(),
-      keep: () => state,
     };
   },
 };
@@ -99,7 +84,7 @@ function* readRow(
   else if (typeof row.sessionId === 'string' && typeof row.projectHash === 'string')
     reading.sessionId = row.sessionId;
   else if ('$set' in row) yield* conversation.replace(getRow(row, '$set').messages, line);
-  else if (!('$rewindTo' in row)) countUnknown(reading.unknown, '(no id)');
+  else if (!('$rewindTo' in row)) countUnknown(reading, '(no id)');
 }
 
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
@@ -107,15 +92,15 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 /** Older versions rewrite one document after each message. Its messages are numbered in place of lines. */
 function* readDocument(session: FoundSession, reading: Reading): Generator<Event> {
   const conversation = new Conversation(startState(new Set()), session, reading);
-  const file = readHead(session.path, MAX_DOCUMENT_BYTES);
-  const document = file === null ? null : parseRow(file.bytes.toString('utf8').replace(/^\ufeff/, ''));
+  const text = readHead(session.path, MAX_DOCUMENT_BYTES)?.bytes.toString('utf8') ?? '';
+  const document = parseRow(text.replace(/^\ufeff/, ''));
   reading.rows++;
   if (document === null) {
     reading.unreadable++;
     return;
   }
   reading.sessionId = getText(document, 'sessionId');
-  for (const [index, row] of getRows(document, 'messages').entries()) {
+  for (const [index, row] of toRows(document.messages).entries()) {
     reading.rows++;
     yield* conversation.read(row, index + 1);
   }
@@ -131,15 +116,13 @@ const API_ERROR = /API Error|quota|rate.?limit|RESOURCE_EXHAUSTED|overloaded|\b(
 class Conversation {
   readonly #state: LogState;
   readonly #reading: Reading;
-  readonly #cwd: string | null;
-  readonly #isSubAgent: boolean;
+  readonly #session: FoundSession;
   readonly #files: TouchedFiles;
 
   constructor(state: LogState, session: FoundSession, reading: Reading) {
     this.#state = state;
     this.#reading = reading;
-    this.#cwd = session.cwd;
-    this.#isSubAgent = session.parent !== null;
+    this.#session = session;
     this.#files = new TouchedFiles(state.files);
   }
 
@@ -177,26 +160,26 @@ class Conversation {
   }
 
   #stamp(row: Row, line: number): Stamp {
-    const model = getText(row, 'model');
-    return makeStamp({ at: toTimestamp(row.timestamp), line, id: getText(row, 'id'), cwd: this.#cwd, model });
+    const [id, model] = [getText(row, 'id'), getText(row, 'model')];
+    return makeStamp({ at: toTimestamp(row.timestamp), line, id, cwd: this.#session.cwd, model });
   }
 
-  *#readMessage({ row, line }: Message): Generator<Event> {
+  *#readMessage({ row, line }: NumberedRow): Generator<Event> {
     const stamp = this.#stamp(row, line);
     const id = getText(row, 'id') ?? '';
+    const texts = readTexts(row.content);
     const isNew = !this.#state.told.has(id);
     if (row.type === 'user') {
       if (isNew) yield* this.#readUser(row, stamp);
     } else if (row.type === 'gemini') yield* this.#readGemini(row, stamp, isNew);
     else if (row.type === 'error') {
-      const text = readTexts(row.content).join('\n');
+      const text = texts.join('\n');
       if (isNew && API_ERROR.test(text)) yield makeLimit(stamp, text);
     } else if (row.type !== 'info' && row.type !== 'warning') {
-      countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
+      countUnknown(this.#reading, getText(row, 'type') ?? '(no type)');
     }
     // The context at the head of each session is not a message.
-    if (!readTexts(row.content).some((text) => text.startsWith('<session_context>')))
-      this.#state.told.add(id);
+    if (!texts.some((text) => text.startsWith('<session_context>'))) this.#state.told.add(id);
   }
 
   *#readUser(row: Row, stamp: Stamp): Generator<Event> {
@@ -212,14 +195,14 @@ class Conversation {
     }
     const { text, added } = readHuman(row);
     for (const context of added) yield* makeInjected(stamp, context);
-    if (text !== null && !this.#isSubAgent) yield* makePrompt(stamp, text);
+    if (text !== null && this.#session.parent === null) yield* makePrompt(stamp, text);
   }
 
   *#readGemini(row: Row, stamp: Stamp, isNew: boolean): Generator<Event> {
     const text = readTexts(row.content).join('\n');
     if (isNew && text !== ACKNOWLEDGEMENT) yield* makeReply(stamp, text);
     for (const part of toRows(row.content)) yield* this.#readCall(getRow(part, 'functionCall'), stamp);
-    for (const call of getRows(row, 'toolCalls')) {
+    for (const call of toRows(row.toolCalls)) {
       const at = toTimestamp(call.timestamp);
       yield* this.#readToolCall(call, at === null ? stamp : { ...stamp, at });
     }
@@ -232,64 +215,51 @@ class Conversation {
     const input = getRow(call, 'args');
     this.#state.calls.set(id, toOpenCall(tool, input));
     const output = readText(getRow(readResponse(call), 'response'));
-    const details = { id, tool, input, cwd: this.#cwd, output, display: call.resultDisplay };
+    const details = { id, tool, input, cwd: this.#session.cwd, output, display: call.resultDisplay };
     yield* makeToolCall(stamp, details, this.#files);
   }
 
   *#readToolCall(call: Row, stamp: Stamp): Generator<Event> {
     yield* this.#readCall(call, stamp);
     const id = getText(call, 'id');
-    const status = getText(call, 'status');
+    const { status } = call;
     if (id === null || (status !== 'success' && status !== 'error' && status !== 'cancelled')) return;
     yield* this.#readResponse(id, readResponse(call), stamp, status === 'success');
   }
 
   *#readResponse(id: string, response: Row, stamp: Stamp, isFine?: boolean): Generator<Event> {
-    const call = this.#state.calls.get(id);
+    const call = takeCall(this.#state.calls, id);
     if (call === undefined) return;
-    this.#state.calls.delete(id);
     this.#state.answered.add(id);
-    if (isPlanTool(call.tool)) return;
     yield* makeToolResult(stamp, call, { id, ...readOutcome(call, getRow(response, 'response'), isFine) });
   }
 }
 
 /** What the tool returned, in the record of a finished call. */
 function readResponse(call: Row): Row {
-  const [part] = toRows(call.result);
-  return getRow(part ?? EMPTY_ROW, 'functionResponse');
+  return getRow(toRows(call.result)[0] ?? {}, 'functionResponse');
 }
 
 const UNTRUSTED = /^<untrusted_context>\n?([\s\S]*?)\n?<\/untrusted_context>\s*$/;
 
 function readText(body: Row): string {
-  const text = getAnyText(body, 'output', 'error') ?? '';
+  const text = getText(body, 'output', 'error') ?? '';
   return UNTRUSTED.exec(text)?.[1] ?? text;
 }
 
-function readOutcome(
-  call: OpenCall,
-  body: Row,
-  isFine = !('error' in body),
-): { ok: boolean; exit: number | null; output: string } {
+function readOutcome({ tool }: OpenCall, body: Row, isFine = !('error' in body)): Omit<CallOutcome, 'id'> {
   const text = readText(body);
-  const shell = call.tool === 'run_shell_command' ? readShellOutput(text) : null;
+  const shell = tool === 'run_shell_command' ? readShellOutput(text) : null;
   if (shell === null) return { ok: isFine, exit: null, output: text };
-  return {
-    ok: isFine && shell.exit === 0,
-    exit: isFine || shell.exit !== 0 ? shell.exit : null,
-    output: shell.output,
-  };
+  const { exit, output } = shell;
+  return { ok: isFine && exit === 0, exit: isFine || exit !== 0 ? exit : null, output };
 }
 
 const REWIND = Buffer.from('{"$rewindTo":');
 const MESSAGE = Buffer.from('{"id":"');
 const ID = toKey('id');
 
-/**
- * The ids of rewound messages: a rewind drops the message that it names and all after it. One that names no known
- * message is ignored.
- */
+/** The ids of rewound messages: a rewind drops the message that it names, if that is known, and all after it. */
 function findRewoundMessages(path: string, until: number): Set<string> {
   const live = new Set<string>();
   const dead = new Set<string>();

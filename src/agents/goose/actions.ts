@@ -1,22 +1,11 @@
 import type { Action } from '../../model/event.ts';
-import { collectTexts, getAnyText, getCleanText, getText, type Row } from '../shared/json.ts';
-import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
+import type { ToolCall } from '../shared/actions.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
+import { collectTexts, getCleanText, getText, type Row } from '../shared/json.ts';
 
-/** Goose puts the extension's name before that of its tool, unless the extension is built in. */
-export function dropExtension(name: string): string {
-  const end = name.lastIndexOf('__');
-  return end === -1 ? name : name.slice(end + 2);
-}
-
-interface ToolCall {
-  /** Without the name of the extension. */
-  tool: string;
-  input: Row;
-  cwd: string | null;
-}
-
+/** `tool` is without the name of the extension. */
 export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action {
-  const given = getAnyText(input, 'path', 'file_path');
+  const given = getText(input, 'path', 'file_path');
   const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {
     case 'shell':
@@ -27,7 +16,7 @@ export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles):
     case 'read':
     case 'read_file':
     case 'view':
-      return readFile(path ?? '', files);
+      return files.read(path ?? '');
     case 'write':
       return { kind: 'edit', edits: [files.write(path ?? '', getCleanText(input, 'content'))] };
     case 'edit': {
@@ -40,14 +29,14 @@ export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles):
     case 'glob':
     case 'search':
     case 'ripgrep':
-      return { kind: 'search', pattern: getAnyText(input, 'pattern', 'query') ?? '', path };
+      return { kind: 'search', pattern: getText(input, 'pattern', 'query') ?? '', path };
     case 'web_fetch':
     case 'web_scrape':
     case 'fetch':
       return { kind: 'fetch', url: getCleanText(input, 'url') };
     case 'delegate':
     case 'subagent':
-      return { kind: 'delegate', task: getAnyText(input, 'instructions', 'task', 'prompt') ?? '' };
+      return { kind: 'delegate', task: getText(input, 'instructions', 'task', 'prompt') ?? '' };
     default:
       return { kind: 'other', texts: collectTexts(input) };
   }
@@ -57,7 +46,7 @@ export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles):
 function readEditor(input: Row, path: string, files: TouchedFiles): Action {
   switch (getText(input, 'command')) {
     case 'view':
-      return readFile(path, files);
+      return files.read(path);
     case 'write':
     case 'create':
       return { kind: 'edit', edits: [files.write(path, getCleanText(input, 'file_text'))] };
@@ -70,9 +59,4 @@ function readEditor(input: Row, path: string, files: TouchedFiles): Action {
     default:
       return { kind: 'other', texts: collectTexts(input) };
   }
-}
-
-function readFile(path: string, files: TouchedFiles): Action {
-  files.markSeen(path);
-  return { kind: 'read', path };
 }

@@ -3,24 +3,20 @@ import { type FileHead, listNames, readHead } from '../../platform/external-file
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { isDatabase, listDatabaseSessions, pickNewest, type SessionTable } from '../shared/database.ts';
+import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
 import { getNumber, getText, parseRow, type Row } from '../shared/json.ts';
 
 const DATABASE_NAME = 'sessions.db';
 
 /** The folder with the database, and with one file per session from releases that had no database. */
-function findSessionsFolder(machine: Machine): string | null {
-  const data = findDataFolder(machine);
-  return data === null ? null : join(data, 'sessions');
-}
-
-function findDataFolder({ env, home, platform }: Machine): string | null {
-  if (env.GOOSE_PATH_ROOT) return join(env.GOOSE_PATH_ROOT, 'data');
+function findSessionsFolder({ env, home, platform }: Machine): string | null {
+  if (env.GOOSE_PATH_ROOT) return join(env.GOOSE_PATH_ROOT, 'data', 'sessions');
   if (platform === 'win32') {
     const roaming = env.APPDATA ?? (home === undefined ? undefined : join(home, 'AppData', 'Roaming'));
-    return roaming === undefined ? null : join(roaming, 'Block', 'goose', 'data');
+    return roaming === undefined ? null : join(roaming, 'Block', 'goose', 'data', 'sessions');
   }
-  if (env.XDG_DATA_HOME) return join(env.XDG_DATA_HOME, 'goose');
-  return home === undefined ? null : join(home, '.local', 'share', 'goose');
+  if (env.XDG_DATA_HOME) return join(env.XDG_DATA_HOME, 'goose', 'sessions');
+  return home === undefined ? null : join(home, '.local', 'share', 'goose', 'sessions');
 }
 
 export function* listTranscripts(machine: Machine): Generator<string> {
@@ -34,19 +30,12 @@ export function* listTranscripts(machine: Machine): Generator<string> {
 export function* findSessions(machine: Machine): Generator<FoundSession> {
   const folder = findSessionsFolder(machine);
   if (folder === null) return;
-  const names = listNames(folder);
-  const known = new Set<string>();
-  if (names.includes(DATABASE_NAME)) {
-    const path = join(folder, DATABASE_NAME);
-    for (const session of listDatabaseSessions(path, SESSION_TABLE, machine.env.HANDOVER_SQLITE)) {
-      known.add(session.id);
-      yield session;
-    }
-  }
-  for (const name of names) {
-    const session = name.endsWith('.jsonl') ? inspectJsonLines(join(folder, name)) : null;
-    if (session !== null && !known.has(session.id)) yield session;
-  }
+  const path = join(folder, DATABASE_NAME);
+  const sessions = listDatabaseSessions(path, SESSION_TABLE, machine.env.HANDOVER_SQLITE);
+  yield* sessions;
+  const known = new Set(sessions.map(({ id }) => id));
+  for (const session of inspectAll(listFiles(folder, '.jsonl'), inspectJsonLines))
+    if (!known.has(session.id)) yield session;
 }
 
 export function inspectFile(path: string): FoundSession | null {
@@ -73,24 +62,19 @@ export const SESSION_TABLE: SessionTable = {
 function toSession(row: Row, path: string, file: FileHead): FoundSession | null {
   const id = getText(row, 'id');
   if (id === null) return null;
-  const title = getText(row, 'name') || getText(row, 'description') || null;
+  const title = getText(row, 'name') || getText(row, 'description');
   return {
     agent: 'goose',
     id,
     path,
     cwd: getText(row, 'working_dir'),
-    title: title === null ? null : title.toWellFormed(),
+    title: title?.toWellFormed() || null,
     startedMs: parseTime(getText(row, 'created_at')),
     changedMs: parseTime(getText(row, 'updated_at')) ?? file.changedMs,
     bytes: file.size,
-    parent: readParent(row),
+    // Copies of a session also name it as their parent. Before schema 14 a sub-agent's session does not name its parent.
+    parent: row.session_type === 'sub_agent' ? (getText(row, 'parent_session_id') ?? 'unknown') : null,
   };
-}
-
-/** Copies of a session also name it as their parent. Before schema 14 a sub-agent's session does not name its parent. */
-function readParent(row: Row): string | null {
-  if (getText(row, 'session_type') !== 'sub_agent') return null;
-  return getText(row, 'parent_session_id') ?? 'unknown';
 }
 
 /** SQLite's own format for times has no zone and means UTC. */
@@ -101,31 +85,22 @@ function parseTime(text: string | null): number | null {
   return Number.isNaN(ms) ? null : ms;
 }
 
-const HEAD_BYTES = 64 * 1024;
-
 /** A session of a release without a database: one line about the session, then one line per message. */
 function inspectJsonLines(path: string): FoundSession | null {
   const head = readHead(path, HEAD_BYTES);
   if (head === null || !path.endsWith('.jsonl')) return null;
   const [first = '', second = ''] = head.bytes.toString('utf8').split('\n', 2);
-  const header = parseRow(first);
-  const cwd = header === null ? null : getText(header, 'working_dir');
-  if (header === null || cwd === null) return null;
-  return {
-    agent: 'goose',
-    id: basename(path, '.jsonl'),
-    path,
-    cwd,
-    title: getText(header, 'description')?.toWellFormed() || null,
-    startedMs: toMilliseconds(getNumber(parseRow(second) ?? {}, 'created')),
-    changedMs: head.changedMs,
-    bytes: head.size,
-    parent: null,
-  };
+  const header = parseRow(first) ?? {};
+  const cwd = getText(header, 'working_dir');
+  if (cwd === null) return null;
+  const { changedMs, size: bytes } = head;
+  const id = basename(path, '.jsonl');
+  const title = getText(header, 'description')?.toWellFormed() || null;
+  const startedMs = toMilliseconds(getNumber(parseRow(second) ?? {}, 'created'));
+  return { agent: 'goose', id, path, cwd, title, startedMs, changedMs, bytes, parent: null };
 }
 
 /** Times are seconds in most releases, milliseconds in some. */
 export function toMilliseconds(time: number | null): number | null {
-  if (time === null) return null;
-  return time < 10_000_000_000 ? time * 1000 : time;
+  return time !== null && time < 10_000_000_000 ? time * 1000 : time;
 }

@@ -3,15 +3,16 @@ import { formatTimestamp } from '../../model/time.ts';
 import type { SqlDatabase } from '../../platform/sqlite.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { isDatabase, readDatabaseSession, selectFrom, type Table, tryQuery } from '../shared/database.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   collectTexts,
   countUnknown,
-  EMPTY_ROW,
   getCleanText,
   getNumber,
   getRow,
   getText,
+  listBlockTexts,
   parseAny,
   parseRow,
   type Row,
@@ -30,25 +31,29 @@ import {
   readExitStatus,
   type Stamp,
 } from '../shared/make-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
-import { dropExtension, readAction } from './actions.ts';
+import { readAction } from './actions.ts';
 import { findSessions, inspectFile, listTranscripts, SESSION_TABLE, toMilliseconds } from './sessions.ts';
 
 export const gooseAgent: Agent = { name: 'goose', findSessions, listTranscripts, inspectFile, readEvents };
 
 function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
   reading.sessionId = session.id;
-  if (isDatabase(session.path)) {
-    yield* readDatabaseSession({ session, table: SESSION_TABLE, reading }, function* (row, database) {
-      const config = parseRow(getText(row, 'model_config_json') ?? '') ?? EMPTY_ROW;
-      const model = getText(config, 'model_name');
-      const reader = new MessageReader({ cwd: getText(row, 'working_dir'), model }, reading);
-      for (const message of listDatabaseMessages(database, session.id, reading)) yield* reader.read(message);
-    });
+  if (!isDatabase(session.path)) {
+    yield* readMessages(
+      listFileMessages(session.path, reading),
+      new MessageReader(session.cwd, null, reading),
+    );
     return;
   }
-  const reader = new MessageReader({ cwd: session.cwd, model: null }, reading);
-  for (const message of listFileMessages(session.path, reading)) yield* reader.read(message);
+  yield* readDatabaseSession({ session, table: SESSION_TABLE, reading }, (row, database) => {
+    const model = getText(parseRow(getText(row, 'model_config_json') ?? '') ?? {}, 'model_name');
+    const reader = new MessageReader(getText(row, 'working_dir'), model, reading);
+    return readMessages(listDatabaseMessages(database, session.id, reading), reader);
+  });
+}
+
+function* readMessages(messages: Iterable<Message>, reader: MessageReader): Generator<Event> {
+  for (const message of messages) yield* reader.read(message);
 }
 
 const MESSAGE_TABLE: Table = {
@@ -87,7 +92,7 @@ function* listDatabaseMessages(database: SqlDatabase, id: string, reading: Readi
         role: getText(row, 'role') ?? '',
         created: getNumber(row, 'created_timestamp'),
         content,
-        metadata: parseRow(getText(row, 'metadata_json') ?? '') ?? EMPTY_ROW,
+        metadata: parseRow(getText(row, 'metadata_json') ?? '') ?? {},
       };
   }
 }
@@ -117,14 +122,9 @@ interface Message {
 }
 
 /** Parts without an event. `toolConfirmationRequest` repeats a call, old releases wrote `conversationCompacted`. */
-const IGNORED = new Set([
-  'image',
-  'thinking',
-  'redactedThinking',
-  'reasoning',
-  'toolConfirmationRequest',
-  'conversationCompacted',
-]);
+const IGNORED = new Set(
+  'image thinking redactedThinking reasoning toolConfirmationRequest conversationCompacted'.split(' '),
+);
 
 const ERROR_REPLY = /^(?:Ran into this error|Network error): /;
 
@@ -141,24 +141,23 @@ class MessageReader {
   #lastPrompt: string | null = null;
   #isAfterCompaction = false;
 
-  constructor(session: { cwd: string | null; model: string | null }, reading: Reading) {
-    this.#cwd = session.cwd;
-    this.#model = session.model;
+  constructor(cwd: string | null, model: string | null, reading: Reading) {
+    this.#cwd = cwd;
+    this.#model = model;
     this.#reading = reading;
   }
 
-  *read(message: Message): Generator<Event> {
-    const { role } = message;
+  *read({ line, id, role, created, content, metadata }: Message): Generator<Event> {
     if (role !== 'user' && role !== 'assistant') {
-      countUnknown(this.#reading.unknown, `message ${role}`.trim());
+      countUnknown(this.#reading, `message ${role}`.trim());
       return;
     }
-    const isForHuman = message.metadata.userVisible !== false;
-    const isForModel = message.metadata.agentVisible !== false;
-    const stamp = this.#stampOf(message);
-    const parts = toRows(message.content);
-    if (isForHuman) yield* this.#readParts(stamp, parts, role);
-    else if (isForModel) yield* this.#readModelOnly(stamp, parts, role);
+    const ms = toMilliseconds(created);
+    const at = ms === null ? null : formatTimestamp(ms);
+    const stamp = makeStamp({ at, line, id, cwd: this.#cwd, model: this.#model });
+    const parts = toRows(content);
+    if (metadata.userVisible !== false) yield* this.#readParts(stamp, parts, role);
+    else if (metadata.agentVisible !== false) yield* this.#readModelOnly(stamp, parts, role);
   }
 
   /**
@@ -180,25 +179,16 @@ class MessageReader {
     const isAfterCompaction = this.#isAfterCompaction;
     this.#isAfterCompaction = false;
     for (const part of parts) {
-      if (part.type === 'text') yield* this.#readText(stamp, part, { role, isAfterCompaction });
-      else yield* this.#readPart(stamp, part);
+      const text = getText(part, 'text') ?? '';
+      if (part.type !== 'text') yield* this.#readPart(stamp, part);
+      else if (role === 'assistant') {
+        if (ERROR_REPLY.test(text)) yield makeLimit(stamp, text);
+        else yield* makeReply(stamp, text);
+      } else if (isForAudience(part, 'user') && !(isAfterCompaction && text === this.#lastPrompt)) {
+        this.#lastPrompt = text;
+        yield* makePrompt(stamp, text);
+      }
     }
-  }
-
-  *#readText(
-    stamp: Stamp,
-    part: Row,
-    { role, isAfterCompaction }: { role: 'user' | 'assistant'; isAfterCompaction: boolean },
-  ): Generator<Event> {
-    const text = getText(part, 'text') ?? '';
-    if (role === 'assistant') {
-      if (ERROR_REPLY.test(text)) yield makeLimit(stamp, text);
-      else yield* makeReply(stamp, text);
-      return;
-    }
-    if (!isForAudience(part, 'user') || (isAfterCompaction && text === this.#lastPrompt)) return;
-    this.#lastPrompt = text;
-    yield* makePrompt(stamp, text);
   }
 
   *#readPart(stamp: Stamp, part: Row): Generator<Event> {
@@ -218,7 +208,7 @@ class MessageReader {
         if (part.notificationType === 'creditsExhausted') yield makeLimit(stamp, getText(part, 'msg') ?? '');
         break;
       default:
-        if (!IGNORED.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+        if (!IGNORED.has(type)) countUnknown(this.#reading, `content ${type}`.trim());
     }
   }
 
@@ -227,7 +217,8 @@ class MessageReader {
     const call = getRow(getRow(part, 'toolCall'), 'value');
     const name = getText(call, 'name');
     if (name === null) return;
-    const tool = dropExtension(name);
+    // The extension's name comes before that of its tool, unless the extension is built in.
+    const tool = name.replace(/^.*__/s, '');
     const input = getRow(call, 'arguments');
     if (tool === 'todo_write' || tool === 'todo_read') {
       this.#plans.add(id);
@@ -247,15 +238,9 @@ class MessageReader {
     const content = toRows(value === null ? result.value : value.content);
     const failed = result.status === 'error' || value?.isError === true;
     const output = failed && content.length === 0 ? (getText(result, 'error') ?? '') : joinText(content);
-    const exit = this.#commands.delete(id) ? readExit(value, output) : null;
-    const ok = !failed && (exit === null || exit === 0);
-    yield makeResult(stamp, { id, ok, exit, output });
-  }
-
-  #stampOf({ line, id, created }: Message): Stamp {
-    const ms = toMilliseconds(created);
-    const at = ms === null ? null : formatTimestamp(ms);
-    return makeStamp({ at, line, id, cwd: this.#cwd, model: this.#model });
+    const reported = getNumber(getRow(value ?? {}, 'structuredContent'), 'exit_code');
+    const exit = this.#commands.delete(id) ? (reported ?? readExitStatus(output)) : null;
+    yield makeResult(stamp, { id, ok: !failed && (exit === null || exit === 0), exit, output });
   }
 }
 
@@ -267,13 +252,7 @@ function isForAudience(part: Row, reader: 'user' | 'assistant'): boolean {
 /** Some tools return two texts, one for the model and one for the human. */
 function joinText(content: Row[]): string {
   const forModel = content.filter((part) => isForAudience(part, 'assistant'));
-  const parts = forModel.length === 0 ? content : forModel;
-  return parts.flatMap((part) => getText(part, 'text') ?? []).join('\n');
-}
-
-function readExit(value: Row | null, output: string): number | null {
-  const reported = value === null ? null : getNumber(getRow(value, 'structuredContent'), 'exit_code');
-  return reported ?? readExitStatus(output);
+  return listBlockTexts(forModel.length === 0 ? content : forModel).join('\n');
 }
 
 function* readQuestion(stamp: Stamp, data: Row): Generator<Event> {

@@ -1,35 +1,24 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import {
-  collectTexts,
-  getAnyText,
-  getCleanText,
-  getRow,
-  getRows,
-  getText,
-  type Row,
-} from '../shared/json.ts';
+import { resolveEdit, type ToolCall, toStatus } from '../shared/actions.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
+import { collectTexts, getCleanText, getRow, getText, type Row, toRows } from '../shared/json.ts';
 import { parsePatch } from '../shared/patch.ts';
-import { resolveFilePath, type TouchedFiles } from '../shared/touched-files.ts';
 
-interface ToolCall {
-  tool: string;
-  input: Row;
+interface NotedCall extends ToolCall {
   /** What OpenCode notes about the run, once there is one. */
   metadata: Row;
-  cwd: string | null;
 }
 
-export function readAction(call: ToolCall, files: TouchedFiles): Action {
+export function readAction(call: NotedCall, files: TouchedFiles): Action {
   const { tool, input, cwd } = call;
-  const given = getAnyText(input, 'filePath', 'path', 'filepath');
+  const given = getText(input, 'filePath', 'path', 'filepath');
   const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {
     case 'bash':
     case 'shell':
       return { kind: 'command', command: getCleanText(input, 'command'), background: false };
     case 'read':
-      if (path !== null) files.markSeen(path);
-      return { kind: 'read', path: path ?? '' };
+      return path === null ? { kind: 'read', path: '' } : files.read(path);
     case 'list':
     case 'ls':
       return { kind: 'search', pattern: '', path };
@@ -53,31 +42,23 @@ export function readAction(call: ToolCall, files: TouchedFiles): Action {
   }
 }
 
-function readEdits(call: ToolCall, path: string, files: TouchedFiles): FileEdit[] {
+function readEdits(call: NotedCall, path: string, files: TouchedFiles): FileEdit[] {
   const { tool, input, metadata, cwd } = call;
   const patch = getText(input, 'patchText');
-  if (patch !== null) {
-    return parsePatch(patch.toWellFormed()).map((edit) => ({
-      ...edit,
-      path: resolveFilePath(edit.path, cwd),
-      ...(edit.to === undefined ? {} : { to: resolveFilePath(edit.to, cwd) }),
-    }));
-  }
+  if (patch !== null) return parsePatch(patch.toWellFormed()).map((edit) => resolveEdit(edit, cwd));
   if (tool === 'write') {
     const edit = files.write(path, getCleanText(input, 'content'));
     const existed = metadata.exists;
     return [typeof existed === 'boolean' ? { ...edit, change: existed ? 'edited' : 'created' } : edit];
   }
-  const changes = tool === 'multiedit' ? getRows(input, 'edits') : [input];
-  return changes.map((change) => {
-    const before = getCleanText(change, 'oldString');
-    const after = getCleanText(change, 'newString');
-    return before === '' ? files.write(path, after) : files.edit(path, before, after);
-  });
+  const changes = tool === 'multiedit' ? toRows(input.edits) : [input];
+  return changes.map((change) =>
+    files.replace(path, getCleanText(change, 'oldString'), getCleanText(change, 'newString')),
+  );
 }
 
 function readQuestions(input: Row): string[] {
-  return getRows(input, 'questions').map((question) => getCleanText(question, 'question'));
+  return toRows(input.questions).map((question) => getCleanText(question, 'question'));
 }
 
 /** What the human answered, each answer with its question where there were several. */
@@ -90,16 +71,15 @@ export function readAnswers(input: Row, metadata: Row): string | null {
 }
 
 export function readPlan(input: Row): PlanItem[] {
-  return getRows(input, 'todos').map((todo) => {
-    const { status } = todo;
-    const isKnown = status === 'in_progress' || status === 'completed' || status === 'cancelled';
-    return { text: getCleanText(todo, 'content'), status: isKnown ? status : 'pending' };
-  });
+  return toRows(input.todos).map((todo) => ({
+    text: getCleanText(todo, 'content'),
+    status: toStatus(todo.status),
+  }));
 }
 
 /** The text of a result: for a file that was read the file's own text, without OpenCode's line numbers. */
 export function readOutput(tool: string, state: Row): string {
   const shown = getRow(getRow(state, 'metadata'), 'display');
   const text = tool === 'read' && shown.type === 'file' ? getText(shown, 'text') : null;
-  return text ?? getAnyText(state, 'output', 'error') ?? '';
+  return text ?? getText(state, 'output', 'error') ?? '';
 }

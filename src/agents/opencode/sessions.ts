@@ -11,14 +11,10 @@ const DATABASE_NAME = /^opencode(?:-[\w.-]+)?\.db$/;
 export function listTranscripts(machine: Machine): string[] {
   const { OPENCODE_DB: named } = machine.env;
   const data = findDataFolder(machine);
-  if (named !== undefined && named !== '') {
-    if (isAbsolute(named)) return [named];
-    return data === null ? [] : [join(data, named)];
-  }
+  if (named && isAbsolute(named)) return [named];
   if (data === null) return [];
-  return listNames(data)
-    .filter((name) => DATABASE_NAME.test(name))
-    .map((name) => join(data, name));
+  const names = named ? [named] : listNames(data).filter((name) => DATABASE_NAME.test(name));
+  return names.map((name) => join(data, name));
 }
 
 /** OpenCode follows the XDG rules on all platforms. */
@@ -55,12 +51,14 @@ export const SESSION_TABLE: SessionTable = {
 function toSession(row: Row, path: string, file: FileHead): FoundSession | null {
   const id = getText(row, 'id');
   if (id === null) return null;
+  const title = getText(row, 'title');
   return {
     agent: 'opencode',
     id,
     path,
     cwd: getText(row, 'directory'),
-    title: readTitle(getText(row, 'title')),
+    // Until the model has named a session, OpenCode names it after the time it began.
+    title: title === null || /^(?:New|Child) session - \d{4}-/.test(title) ? null : title.toWellFormed(),
     startedMs: getNumber(row, 'time_created'),
     changedMs: getNumber(row, 'time_updated') ?? file.changedMs,
     bytes: file.size,
@@ -73,18 +71,8 @@ function inspectExport(path: string): FoundSession | null {
   if (found === null) return null;
   const info = getRow(found.content, 'info');
   const { created, updated } = getRow(info, 'time');
-  const row = {
-    ...info,
-    parent_id: info.parentID,
-    time_created: created,
-    time_updated: updated,
-  };
+  const row = { ...info, parent_id: info.parentID, time_created: created, time_updated: updated };
   return toSession(row, path, found.file);
-}
-
-/** Until the model has named a session, OpenCode names it after the time it began. */
-function readTitle(title: string | null): string | null {
-  return title === null || /^(?:New|Child) session - \d{4}-/.test(title) ? null : title.toWellFormed();
 }
 
 const MAX_EXPORT_BYTES = 256 * 1024 * 1024;

@@ -2,27 +2,18 @@ import { join, resolve } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
-import type { Machine } from '../../platform/machine.ts';
 import { findPackageFolder } from '../../platform/processes.ts';
-import type { Launch } from '../agent.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import { describeServerFile, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
+import { describeEntries, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
 import { getText } from '../shared/json.ts';
-
-function findConfigFolder({ env, home, cwd }: Machine): string | null {
-  if (env.XDG_CONFIG_HOME) return join(resolve(cwd, env.XDG_CONFIG_HOME), 'opencode');
-  return home === undefined ? null : join(home, '.config', 'opencode');
-}
 
 /** What our plugin in OpenCode sends and accepts, see `docs/hooks.md`. It keeps the text itself, also through compactions. */
 export const opencodeHook: HookDialect = {
   ...USUAL_DIALECT,
   read: (input, event) => {
-    const usual = readUsualInput(input);
-    if (usual === null) return null;
     const isSubAgent = (getText(input, 'parent_id') ?? '') !== '';
-    const source = event === 'session.compacted' ? 'compaction' : usual.source;
-    return { ...usual, source, hasPrompt: true, isSubAgent };
+    const compacted = event === 'session.compacted' ? { source: 'compaction' as const } : {};
+    return readUsualInput(input, { ...compacted, hasPrompt: true, isSubAgent });
   },
   write: (_, text) => JSON.stringify({ context: text }),
   keepsContext: false,
@@ -61,10 +52,16 @@ export const opencodeHookHost: HookHost = {
   agent: 'opencode',
   title: 'OpenCode',
   program: 'opencode',
-  findHome: findConfigFolder,
+  findHome: ({ env, home, cwd }) => {
+    if (env.XDG_CONFIG_HOME) return join(resolve(cwd, env.XDG_CONFIG_HOME), 'opencode');
+    return home === undefined ? null : join(home, '.config', 'opencode');
+  },
   projectFolder: '.opencode',
   listFiles: ({ folder, launcher }) => {
     const { command, args } = makeServerCommand(launcher, 'opencode');
+    // OpenCode reads either name; the one that the user has is used.
+    const commented = join(folder, 'opencode.jsonc');
+    const config = pathExists(commented) ? commented : join(folder, 'opencode.json');
     return [
       {
         kind: 'whole',
@@ -74,24 +71,9 @@ export const opencodeHookHost: HookHost = {
         mode: 0o600,
         parse: parsePlugin,
       },
-      describeServerFile('opencode', findConfigFile(folder), {
-        section: 'mcp',
-        value: { type: 'local', command: [command, ...args] },
+      describeEntries('opencode', config, {
+        server: { section: 'mcp', value: { type: 'local', command: [command, ...args] } },
       }),
     ];
   },
-};
-
-/** OpenCode reads either name; the one that the user has is used. */
-function findConfigFile(folder: string): string {
-  const commented = join(folder, 'opencode.jsonc');
-  return pathExists(commented) ? commented : join(folder, 'opencode.json');
-}
-
-export const opencodeLaunch: Launch = {
-  program: 'opencode',
-  install: 'npm install -g opencode-ai',
-  takes: 'prompt',
-  attachesFiles: false,
-  writeArgs: (prompt) => ['--prompt', prompt],
 };

@@ -2,12 +2,12 @@ import type { Event } from '../../model/event.ts';
 import type { SqlDatabase, SqlStatement } from '../../platform/sqlite.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { isDatabase, readDatabaseSession, selectFrom, tryQuery } from '../shared/database.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   countUnknown,
   getNumber,
   getRow,
-  getRows,
   getText,
   parseRow,
   type Row,
@@ -26,7 +26,6 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
 import { readAction, readAnswers, readOutput, readPlan } from './actions.ts';
 import { findSessions, inspectFile, listTranscripts, readExport, SESSION_TABLE } from './sessions.ts';
 
@@ -37,13 +36,6 @@ export const opencodeAgent: Agent = {
   inspectFile,
   readEvents,
 };
-
-interface Conversation {
-  cwd: string | null;
-  /** `messageID` and perhaps `partID`: from there on everything was reverted. */
-  revert: Row | null;
-  messages: Iterable<Message>;
-}
 
 interface Message {
   id: string;
@@ -63,10 +55,8 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
       reading.agentVersion = getText(row, 'version');
       const cwd = getText(row, 'directory');
       const revert = parseRow(getText(row, 'revert') ?? '');
-      return readConversation(
-        { cwd, revert, messages: listMessages(database, session.id, reading) },
-        reading,
-      );
+      const messages = listMessages(database, session.id, reading);
+      return readConversation(messages, { cwd, revert }, reading);
     });
     return;
   }
@@ -77,13 +67,14 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
   }
   const info = getRow(content, 'info');
   reading.agentVersion = getText(info, 'version');
-  const messages = getRows(content, 'messages').map(toMessage);
-  yield* readConversation({ cwd: getText(info, 'directory'), revert: asRow(info.revert), messages }, reading);
+  const messages = toRows(content.messages).map(toMessage);
+  const place = { cwd: getText(info, 'directory'), revert: asRow(info.revert) };
+  yield* readConversation(messages, place, reading);
 }
 
 function toMessage(row: Row): Message {
   const info = getRow(row, 'info');
-  const parts = getRows(row, 'parts').map((data) => ({ id: getText(data, 'id') ?? '', data }));
+  const parts = toRows(row.parts).map((data) => ({ id: getText(data, 'id') ?? '', data }));
   return { id: getText(info, 'id') ?? '', info, parts };
 }
 
@@ -126,12 +117,16 @@ function* listParts(query: SqlStatement, messageId: string, reading: Reading): G
   }
 }
 
-function* readConversation({ cwd, revert, messages }: Conversation, reading: Reading): Generator<Event> {
+/** From the `messageID` and perhaps `partID` in `revert` on, everything was reverted. */
+function* readConversation(
+  messages: Iterable<Message>,
+  { cwd, revert }: { cwd: string | null; revert: Row | null },
+  reading: Reading,
+): Generator<Event> {
   const reader = new MessageReader(cwd, reading);
-  const revertedMessage = revert === null ? null : getText(revert, 'messageID');
-  const revertedPart = revert === null ? null : getText(revert, 'partID');
+  const revertedPart = getText(revert ?? {}, 'partID');
   for (const message of messages) {
-    const isEnd = message.id === revertedMessage;
+    const isEnd = message.id === revert?.messageID;
     if (isEnd && revertedPart === null) break;
     yield* reader.read(message, isEnd ? revertedPart : null);
     if (isEnd) break;
@@ -140,16 +135,7 @@ function* readConversation({ cwd, revert, messages }: Conversation, reading: Rea
 }
 
 /** Parts without an event: boundaries of steps, thinking, attachments, what is also in other parts. */
-const IGNORED = new Set([
-  'reasoning',
-  'file',
-  'step-start',
-  'step-finish',
-  'snapshot',
-  'patch',
-  'agent',
-  'subtask',
-]);
+const IGNORED = new Set('reasoning file step-start step-finish snapshot patch agent subtask'.split(' '));
 
 /** Reads the messages of one session, in order. */
 class MessageReader {
@@ -179,7 +165,7 @@ class MessageReader {
     }
     yield* this.finish();
     if (role !== 'user' && role !== 'assistant') {
-      countUnknown(this.#reading.unknown, `message ${role ?? ''}`.trim());
+      countUnknown(this.#reading, `message ${role ?? ''}`.trim());
       return;
     }
     for (const part of parts) {
@@ -212,8 +198,7 @@ class MessageReader {
     else if (type === 'tool') yield* this.#readTool(stamp, part);
     else if (type === 'compaction') this.#compaction = stamp;
     else if (type === 'retry') yield makeLimit(stamp, readError(getRow(part.data, 'error')));
-    else if (type === null || !IGNORED.has(type))
-      countUnknown(this.#reading.unknown, `part ${type ?? ''}`.trim());
+    else if (type === null || !IGNORED.has(type)) countUnknown(this.#reading, `part ${type ?? ''}`.trim());
   }
 
   *#readTool(stamp: Stamp, part: Part): Generator<Event> {
@@ -270,7 +255,5 @@ function* readText(stamp: Stamp, data: Row, role: 'user' | 'assistant'): Generat
 }
 
 function readError(error: Row): string {
-  return (
-    getText(getRow(error, 'data'), 'message') ?? getText(error, 'message') ?? getText(error, 'name') ?? ''
-  );
+  return getText(getRow(error, 'data'), 'message') ?? getText(error, 'message', 'name') ?? '';
 }

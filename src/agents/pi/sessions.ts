@@ -2,7 +2,8 @@ import { join, resolve } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { getText, parseRow, type Row } from '../shared/json.ts';
+import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
+import { getText, parseRow } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 
 /** All session files: in a folder for each project, or all in one folder that the user named. */
@@ -11,13 +12,9 @@ export function* listTranscripts(machine: Machine): Generator<string> {
     for (const name of listNames(folder)) {
       const path = join(folder, name);
       if (name.endsWith('.jsonl')) yield path;
-      else if (name.startsWith('--')) yield* listFiles(path);
+      else if (name.startsWith('--')) yield* listFiles(path, '.jsonl');
     }
   }
-}
-
-function* listFiles(folder: string): Generator<string> {
-  for (const name of listNames(folder)) if (name.endsWith('.jsonl')) yield join(folder, name);
 }
 
 function findSessionFolders({ env, home, cwd }: Machine): string[] {
@@ -32,43 +29,30 @@ function expandHome(path: string, home: string | undefined, cwd: string): string
   return resolve(cwd, path);
 }
 
-export function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const path of listTranscripts(machine)) {
-    const session = inspectFile(path);
-    if (session !== null) yield session;
-  }
+export function findSessions(machine: Machine): Iterable<FoundSession> {
+  return inspectAll(listTranscripts(machine), inspectFile);
 }
-
-const HEAD_BYTES = 64 * 1024;
 
 /** The session in a file, from its first line; null when the file is not one of pi's. */
 export function inspectFile(path: string): FoundSession | null {
   const file = readHead(path, HEAD_BYTES);
   if (file === null) return null;
   const lines = file.bytes.toString('utf8').split('\n');
-  const header = parseRow(lines[0] ?? '');
-  const id = header === null ? null : getText(header, 'id');
-  const cwd = header === null ? null : getText(header, 'cwd');
-  if (header === null || header.type !== 'session' || id === null || cwd === null) return null;
-  return {
-    agent: 'pi',
-    id,
-    path,
-    cwd: cwd === '' ? null : cwd,
-    title: findName(lines),
-    startedMs: toMs(header.timestamp),
-    changedMs: file.changedMs,
-    bytes: file.size,
-    parent: null,
-  };
+  const header = parseRow(lines[0] ?? '') ?? {};
+  const id = getText(header, 'id');
+  const cwd = getText(header, 'cwd');
+  if (header.type !== 'session' || id === null || cwd === null) return null;
+  const { changedMs, size: bytes } = file;
+  const startedMs = toMs(header.timestamp);
+  const title = findName(lines);
+  return { agent: 'pi', id, path, cwd: cwd || null, title, startedMs, changedMs, bytes, parent: null };
 }
 
 /** The last name that the user gave the session within the head of the file. */
 function findName(lines: string[]): string | null {
   for (const line of lines.toReversed()) {
     if (!line.startsWith('{"type":"session_info"')) continue;
-    const info: Row | null = parseRow(line);
-    const name = info === null ? null : getText(info, 'name');
+    const name = getText(parseRow(line) ?? {}, 'name');
     if (name !== null) return name.toWellFormed();
   }
   return null;

@@ -1,16 +1,20 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Agent, Reading } from '../agent.ts';
+import type { Reading } from '../agent.ts';
+import type { ToolCall } from '../shared/actions.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
   collectTexts,
   countUnknown,
   getCleanText,
   getNumber,
   getRow,
-  getRows,
   getText,
+  joinText,
   parseRow,
   type Row,
+  toBlocks,
+  toRows,
 } from '../shared/json.ts';
 import {
   makeCall,
@@ -25,18 +29,8 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { resolveFilePath, TouchedFiles } from '../shared/touched-files.ts';
-import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
+import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
-
-export const piAgent: Agent = {
-  name: 'pi',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
 
 /** Kept on disk between readings. */
 interface SessionState {
@@ -73,11 +67,11 @@ const format: RowFormat<SessionState> = {
         state.last = id ?? state.last;
         return id === null || state.live === null || state.live.has(id) ? reader.read(row, line) : [];
       },
-      finish: () => [],
-      keep: () => state,
     };
   },
 };
+
+export const piAgent = makeRowAgent({ name: 'pi', findSessions, listTranscripts, inspectFile }, format);
 
 /** An entry that follows the last one is live if that is; any other may make another branch the live one. */
 function followsLive(row: Row, { live, last }: SessionState): boolean {
@@ -85,17 +79,9 @@ function followsLive(row: Row, { live, last }: SessionState): boolean {
 }
 
 /** Entries about the session itself: settings, names, bookmarks, the state of extensions. */
-const IGNORED_ENTRIES = new Set([
-  'session',
-  'thinking_level_change',
-  'usage',
-  'context_edit',
-  'context_transform',
-  'ephemeral',
-  'custom',
-  'label',
-  'session_info',
-]);
+const IGNORED_ENTRIES = new Set(
+  'thinking_level_change usage context_edit context_transform ephemeral custom label session_info'.split(' '),
+);
 const IGNORED_CONTENT = new Set(['thinking', 'redactedThinking', 'image']);
 
 /** Turns the entries of a session file into events, in order. */
@@ -128,10 +114,10 @@ class EntryReader {
         yield makeCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
         break;
       case 'custom_message':
-        yield* makeInjected(this.#stampOf(entry, line), joinText(entry));
+        yield* makeInjected(this.#stampOf(entry, line), joinText(entry.content));
         break;
       default:
-        if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#reading.unknown, `entry ${type}`.trim());
+        if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#reading, `entry ${type}`.trim());
     }
   }
 
@@ -142,7 +128,7 @@ class EntryReader {
     const stamp = this.#stampOf(entry, line);
     switch (role) {
       case 'user':
-        yield* makePrompt(stamp, joinText(message));
+        yield* makePrompt(stamp, joinText(message.content));
         break;
       case 'assistant':
         yield* this.#readAnswer(stamp, message);
@@ -155,23 +141,22 @@ class EntryReader {
         break;
       case 'custom':
       case 'hookMessage':
-        yield* makeInjected(stamp, joinText(message));
+        yield* makeInjected(stamp, joinText(message.content));
         break;
       case 'compactionSummary':
       case 'branchSummary':
         break;
       default:
-        countUnknown(this.#reading.unknown, `message ${role}`.trim());
+        countUnknown(this.#reading, `message ${role}`.trim());
     }
   }
 
   *#readAnswer(stamp: Stamp, message: Row): Generator<Event> {
-    if (typeof message.content === 'string') yield* makeReply(stamp, message.content);
-    for (const part of getRows(message, 'content')) {
+    for (const part of toBlocks(message.content)) {
       const type = getText(part, 'type') ?? '';
       if (type === 'text') yield* makeReply(stamp, getText(part, 'text') ?? '');
       else if (type === 'toolCall') yield this.#readToolCall(stamp, part);
-      else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#reading.unknown, `content ${type}`.trim());
+      else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#reading, `content ${type}`.trim());
     }
     if (message.stopReason === 'error') yield makeLimit(stamp, getText(message, 'errorMessage') ?? '');
   }
@@ -179,8 +164,8 @@ class EntryReader {
   #readToolCall(stamp: Stamp, part: Row): Event {
     const id = getText(part, 'id') ?? '';
     const tool = getText(part, 'name') ?? '';
-    const place = { cwd: this.#state.cwd, files: this.#files };
-    const action = readAction(tool, getRow(part, 'arguments'), place);
+    const input = getRow(part, 'arguments');
+    const action = readAction({ tool, input, cwd: this.#state.cwd }, this.#files);
     if (action.kind === 'command') this.#state.commands.add(id);
     return makeCall(stamp, { id, tool, action });
   }
@@ -188,7 +173,7 @@ class EntryReader {
   /** To pi, a command that exits with another status than 0 is an error, with the status in the last line. */
   #readToolResult(stamp: Stamp, message: Row): Event {
     const id = getText(message, 'toolCallId') ?? '';
-    const output = joinText(message);
+    const output = joinText(message.content);
     const ok = message.isError !== true;
     const isCommand = this.#state.commands.delete(id);
     const exit = !isCommand ? null : ok ? 0 : readExitStatus(output);
@@ -208,13 +193,6 @@ function* readExecution(stamp: Stamp, message: Row, id: string): Generator<Event
   const exit = getNumber(message, 'exitCode');
   const ok = message.cancelled === true ? false : exit === null ? null : exit === 0;
   yield makeResult(stamp, { id, ok, exit, output: getText(message, 'output') ?? '' });
-}
-
-function joinText(message: Row): string {
-  if (typeof message.content === 'string') return message.content;
-  return getRows(message, 'content')
-    .flatMap((part) => (part.type === 'text' ? (getText(part, 'text') ?? []) : []))
-    .join('\n');
 }
 
 const HEAD_BYTES = 300;
@@ -261,11 +239,7 @@ function readLinks(bytes: Buffer): { id: string; parent: string | null } | null 
 }
 
 /** What one of pi's own tools does. Those of extensions can be anything. */
-function readAction(
-  tool: string,
-  input: Row,
-  { cwd, files }: { cwd: string | null; files: TouchedFiles },
-): Action {
+function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action {
   const given = getText(input, 'path');
   const path = given === null ? null : resolveFilePath(given, cwd);
   switch (tool) {
@@ -273,8 +247,7 @@ function readAction(
     case 'powershell':
       return { kind: 'command', command: getCleanText(input, 'command'), background: false };
     case 'read':
-      if (path !== null) files.markSeen(path);
-      return { kind: 'read', path: path ?? '' };
+      return path === null ? { kind: 'read', path: '' } : files.read(path);
     case 'write':
       return { kind: 'edit', edits: [files.write(path ?? '', getCleanText(input, 'content'))] };
     case 'edit':
@@ -289,9 +262,9 @@ function readAction(
   }
 }
 
-/** One repathment in older releases, a list of them in newer ones. */
+/** One replacement in older releases, a list of them in newer ones. */
 function readEdits(input: Row, path: string, files: TouchedFiles): FileEdit[] {
-  const listed = getRows(input, 'edits');
+  const listed = toRows(input.edits);
   const edits = listed.length === 0 ? [input] : listed;
   return edits.map((edit) => files.edit(path, getCleanText(edit, 'oldText'), getCleanText(edit, 'newText')));
 }

@@ -2,7 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { asRow, getRow, getRows, getText, parseRow, type Row } from '../shared/json.ts';
+import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
+import { asRow, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { toTitle } from '../shared/message-text.ts';
 import { resolveFolder } from './setup.ts';
@@ -15,41 +16,25 @@ export function* listTranscripts(machine: Machine): Generator<string> {
   const projects = join(root, 'projects');
   for (const project of listNames(projects)) {
     const folder = join(projects, project);
-    yield* listFiles(join(folder, 'chats'));
+    yield* listFiles(join(folder, 'chats'), SUFFIX);
     const subAgents = join(folder, 'subagents');
-    for (const session of listNames(subAgents)) yield* listFiles(join(subAgents, session));
+    for (const session of listNames(subAgents)) yield* listFiles(join(subAgents, session), SUFFIX);
   }
 }
 
-function* listFiles(folder: string): Generator<string> {
-  for (const name of listNames(folder)) if (name.endsWith(SUFFIX)) yield join(folder, name);
+export function findSessions(machine: Machine): Iterable<FoundSession> {
+  return inspectAll(listTranscripts(machine), inspectFile);
 }
-
-export function* findSessions(machine: Machine): Generator<FoundSession> {
-  for (const path of listTranscripts(machine)) {
-    const session = inspectFile(path);
-    if (session !== null) yield session;
-  }
-}
-
-const HEAD_BYTES = 64 * 1024;
 
 export function inspectFile(path: string): FoundSession | null {
   const file = readHead(path, HEAD_BYTES);
   if (file === null) return null;
   const head = readSessionHead(file.bytes.toString('utf8'));
   if (head === null) return null;
-  const { sessionId, parent, ...rest } = head;
-  const identity = identify(path, sessionId);
-  return {
-    agent: 'qwen',
-    path,
-    id: identity.id,
-    parent: identity.parent ?? parent,
-    ...rest,
-    changedMs: file.changedMs,
-    bytes: file.size,
-  };
+  const { sessionId, ...rest } = head;
+  const { id, parent } = identify(path, sessionId);
+  const { changedMs, size: bytes } = file;
+  return { agent: 'qwen', path, ...rest, id, parent: parent ?? rest.parent, changedMs, bytes };
 }
 
 const SUB_AGENT_FILE = /^agent-(.+)$/;
@@ -63,16 +48,11 @@ function identify(path: string, sessionId: string): { id: string; parent: string
   const agentId = SUB_AGENT_FILE.exec(basename(path, SUFFIX))?.[1];
   if (agentId === undefined) return { id: sessionId, parent: null };
   const folder = dirname(path);
-  const isBelow = basename(dirname(folder)) === 'subagents';
-  return { id: agentId, parent: isBelow ? basename(folder) : sessionId };
+  return { id: agentId, parent: basename(dirname(folder)) === 'subagents' ? basename(folder) : sessionId };
 }
 
-interface SessionHead {
+interface SessionHead extends Pick<FoundSession, 'cwd' | 'title' | 'startedMs' | 'parent'> {
   sessionId: string;
-  cwd: string | null;
-  title: string | null;
-  startedMs: number | null;
-  parent: string | null;
 }
 
 function readSessionHead(text: string): SessionHead | null {
@@ -81,13 +61,8 @@ function readSessionHead(text: string): SessionHead | null {
   for (const line of text.split('\n')) {
     const row: Row | null = parseRow(line) ?? (head === null ? salvage(line) : null);
     if (row === null || !isQwenRow(row)) continue;
-    head ??= {
-      sessionId: getText(row, 'sessionId')?.toWellFormed() ?? '',
-      cwd: null,
-      title: null,
-      startedMs: toMs(row.timestamp),
-      parent: null,
-    };
+    const sessionId: string = getText(row, 'sessionId')?.toWellFormed() ?? '';
+    head ??= { sessionId, cwd: null, title: null, startedMs: toMs(row.timestamp), parent: null };
     const payload = getRow(row, 'systemPayload');
     head.cwd ??= getText(row, 'cwd')?.toWellFormed() || null;
     if (row.subtype === 'custom_title') head.title = getText(payload, 'customTitle') ?? head.title;
@@ -100,11 +75,9 @@ function readSessionHead(text: string): SessionHead | null {
 
 /** Claude Code's rows look much the same, but have their text in `content` and say whether they are a sidechain. */
 function isQwenRow(row: Row): boolean {
-  if (typeof row.uuid !== 'string' || typeof row.sessionId !== 'string') return false;
-  if ('userType' in row) return false;
-  return row.type === 'system'
-    ? asRow(row.systemPayload) !== null
-    : Array.isArray(getRow(row, 'message').parts);
+  if (typeof row.uuid !== 'string' || typeof row.sessionId !== 'string' || 'userType' in row) return false;
+  if (row.type === 'system') return asRow(row.systemPayload) !== null;
+  return Array.isArray(getRow(row, 'message').parts);
 }
 
 const ENVELOPE = /^(\{"uuid":"[^"]{1,100}",.{1,8000}?),"message":\{/;
@@ -117,7 +90,7 @@ function salvage(line: string): Row | null {
 
 /** The texts of a message, without what the model thought. */
 export function readTexts(row: Row): string[] {
-  return getRows(getRow(row, 'message'), 'parts').flatMap((part) => {
+  return toRows(getRow(row, 'message').parts).flatMap((part) => {
     return part.thought === true ? [] : (getText(part, 'text') ?? []);
   });
 }
@@ -126,10 +99,7 @@ const HOOK_CONTEXT = /^\s*<qwen:[a-z-]{1,60}>/;
 const MID_TURN = /^\s*\[User message received during tool execution\]: /;
 const BARE_COMMAND = /^\/[\w:.-]+$/;
 
-/**
- * What the human said in a row of type `user`; null when it came from a notification, a timer or a goal. The files that
- * the human's text names and what hooks added come after that text.
- */
+/** What the human said in a row of type `user`, before named files and added texts; null when nobody spoke. */
 export function readHuman(row: Row): string | null {
   const { provenance, subtype } = row;
   if (provenance !== undefined && provenance !== 'real_user') return null;

@@ -1,8 +1,8 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import type { FoundSession, Reading } from '../agent.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
-  isPlanTool,
   makeToolCall,
   makeToolResult,
   type OpenCall,
@@ -12,16 +12,15 @@ import {
 } from '../shared/gemini-tools.ts';
 import {
   countUnknown,
-  EMPTY_ROW,
-  getAnyText,
   getNumber,
   getRow,
-  getRows,
   getText,
+  listBlockTexts,
   parseRow,
   type Row,
+  toRows,
 } from '../shared/json.ts';
-import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
+import { peekText, toKey } from '../shared/json-lines.ts';
 import {
   type CallOutcome,
   makeCompaction,
@@ -33,9 +32,8 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
-import { PendingEvents, type PendingState, startPending } from '../shared/pending-events.ts';
-import { TouchedFiles } from '../shared/touched-files.ts';
-import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
+import { PendingEvents, type PendingState, startPending, takeCall } from '../shared/pending-events.ts';
+import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
 import {
   findSessions,
   inspectFile,
@@ -44,15 +42,6 @@ import {
   readHuman,
   readTexts,
 } from './sessions.ts';
-
-export const qwenAgent: Agent = {
-  name: 'qwen',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents: (session, reading) => readRows(format, session, reading),
-  openTranscript: (opening) => openRows(format, opening),
-};
 
 /** Kept on disk between readings. */
 interface ChatState {
@@ -67,15 +56,8 @@ interface ChatState {
 }
 
 function startState(cwd: string | null, dead: DeadLines[]): ChatState {
-  return {
-    outbox: startPending(),
-    files: new Set(),
-    calls: new Map(),
-    cwd,
-    expanding: null,
-    lastLimit: null,
-    dead,
-  };
+  const empty = { outbox: startPending(), files: new Set<string>(), calls: new Map<string, OpenCall>() };
+  return { ...empty, cwd, expanding: null, lastLimit: null, dead };
 }
 
 const format: RowFormat<ChatState> = {
@@ -84,31 +66,25 @@ const format: RowFormat<ChatState> = {
   openReader: ({ state, session, reading, knowsAll }) => {
     const conversation = new Conversation(state, session, reading);
     return {
-      read: (numbered) => {
-        const { row, line } = numbered;
+      read: ({ row, line }) => {
         if (!knowsAll && isRewind(row)) return null;
         const isDead = state.dead.some(({ after, before }) => line > after && line < before);
-        return isDead ? [] : conversation.read(numbered);
+        return isDead ? [] : conversation.read(row, line);
       },
       finish: () => conversation.finish(),
-      keep: () => state,
     };
   },
   shortcuts: () => ({ isNeedless: isNeedlessRow }),
 };
+
+export const qwenAgent = makeRowAgent({ name: 'qwen', findSessions, listTranscripts, inspectFile }, format);
 
 const TYPE = toKey('type');
 const SUBTYPE = toKey('subtype');
 const API_ERROR = Buffer.from('api_error');
 
 /** System rows about what happened; all others are for Qwen Code itself. */
-const EVENT_SUBTYPES = new Set([
-  'chat_compression',
-  'slash_command',
-  'turn_result',
-  'ui_telemetry',
-  'rewind',
-]);
+const EVENT_SUBTYPES = new Set('chat_compression slash_command turn_result ui_telemetry rewind'.split(' '));
 
 /** Type and subtype come first in a row, before any text that could contain the same keys. */
 function isNeedlessRow(bytes: Buffer): boolean {
@@ -134,8 +110,8 @@ class Conversation {
     this.#files = new TouchedFiles(state.files);
   }
 
-  read(numbered: NumberedRow): Event[] {
-    for (const event of this.#readRow(numbered)) {
+  read(row: Row, line: number): Event[] {
+    for (const event of this.#readRow(row, line)) {
       if (event.type === 'prompt') this.#outbox.release();
       if (event.type === 'call' && event.tool === 'write_file') this.#outbox.addWaiting(event);
       else this.#outbox.add(event);
@@ -148,7 +124,7 @@ class Conversation {
     return this.#outbox.take();
   }
 
-  *#readRow({ row, line }: NumberedRow): Generator<Event> {
+  *#readRow(row: Row, line: number): Generator<Event> {
     this.#state.cwd = getText(row, 'cwd') || this.#state.cwd;
     this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
     this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
@@ -157,20 +133,19 @@ class Conversation {
     else if (row.type === 'assistant') yield* this.#readAssistant(row, stamp);
     else if (row.type === 'tool_result') yield* this.#readResults(row, stamp);
     else if (row.type === 'system') yield* this.#readSystem(row, stamp);
-    else countUnknown(this.#reading.unknown, getText(row, 'type') ?? '(no type)');
+    else countUnknown(this.#reading, getText(row, 'type') ?? '(no type)');
   }
 
   #stamp(row: Row, line: number): Stamp {
-    const branch = getText(row, 'gitBranch');
     const stamp = makeStamp({
       at: toTimestamp(row.timestamp),
       line,
       id: getText(row, 'uuid'),
       cwd: this.#state.cwd,
       model: getText(row, 'model'),
+      branch: getText(row, 'gitBranch'),
     });
-    const sidechain = row.isSidechain === true && !this.#isSubAgent ? { sidechain: true } : {};
-    return { ...stamp, ...(branch ? { branch: branch.toWellFormed() } : {}), ...sidechain };
+    return { ...stamp, ...(row.isSidechain === true && !this.#isSubAgent && { sidechain: true }) };
   }
 
   *#readUser(row: Row, stamp: Stamp): Generator<Event> {
@@ -179,17 +154,17 @@ class Conversation {
     this.#state.expanding = null;
     if (row.isSidechain === true || this.#isSubAgent) return;
     const text = readHuman(row);
-    const isRepeated = expanded !== null && (text === expanded || !isShown(row));
+    const isShown = getText(getRow(row, 'systemPayload'), 'displayText') !== null;
+    const isRepeated = expanded !== null && (text === expanded || !isShown);
     if (text !== null && !isRepeated) yield* makePrompt(stamp, text);
   }
 
   *#readAssistant(row: Row, stamp: Stamp): Generator<Event> {
-    for (const part of getRows(getRow(row, 'message'), 'parts')) {
+    for (const part of toRows(getRow(row, 'message').parts)) {
       if (part.thought === true) continue;
       const text = getText(part, 'text');
       if (text !== null) yield* makeReply(stamp, text);
-      const call = getRow(part, 'functionCall');
-      if (call !== EMPTY_ROW) yield* this.#readCall(call, stamp);
+      yield* this.#readCall(getRow(part, 'functionCall'), stamp);
     }
   }
 
@@ -204,32 +179,28 @@ class Conversation {
 
   *#readResults(row: Row, stamp: Stamp): Generator<Event> {
     const detail = getRow(row, 'toolCallResult');
-    for (const part of getRows(getRow(row, 'message'), 'parts')) {
+    for (const part of toRows(getRow(row, 'message').parts)) {
       const response = getRow(part, 'functionResponse');
       const id = getText(response, 'id');
       if (id === null) continue;
-      const call = this.#state.calls.get(id) ?? { tool: getText(response, 'name') ?? '', input: EMPTY_ROW };
-      this.#state.calls.delete(id);
-      if (!isPlanTool(call.tool)) yield* this.#readResult({ id, call, response, detail }, stamp);
+      const unknown = { tool: getText(response, 'name') ?? '', input: {} };
+      const call = takeCall(this.#state.calls, id) ?? unknown;
+      const outcome = readOutcome(call, response, detail);
+      this.#outbox.settle(id.toWellFormed(), (action) =>
+        refineWrite(action, outcome.output, detail.resultDisplay),
+      );
+      yield* makeToolResult(stamp, call, { id, ...outcome });
     }
   }
 
-  *#readResult(found: FoundResult, stamp: Stamp): Generator<Event> {
-    const outcome = readOutcome(found);
-    this.#outbox.settle(found.id.toWellFormed(), (action) =>
-      refineWrite(action, outcome.output, found.detail.resultDisplay),
-    );
-    yield* makeToolResult(stamp, found.call, outcome);
-  }
-
   *#readSystem(row: Row, stamp: Stamp): Generator<Event> {
+    const { subtype } = row;
     const payload = getRow(row, 'systemPayload');
-    if (row.subtype === 'chat_compression') yield makeCompaction(stamp, readSummary(payload));
-    else if (row.subtype === 'slash_command') yield* this.#readCommand(payload, stamp);
-    else if (row.subtype === 'turn_result')
+    if (subtype === 'chat_compression') yield makeCompaction(stamp, readSummary(payload));
+    else if (subtype === 'slash_command') yield* this.#readCommand(payload, stamp);
+    else if (subtype === 'turn_result')
       yield* this.#limit(getText(getRow(payload, 'error'), 'message'), stamp);
-    else if (row.subtype === 'ui_telemetry')
-      yield* this.#limit(readApiError(getRow(payload, 'uiEvent')), stamp);
+    else if (subtype === 'ui_telemetry') yield* this.#limit(readApiError(getRow(payload, 'uiEvent')), stamp);
   }
 
   /** Each retry is recorded: the same error again is not a new event. */
@@ -247,34 +218,23 @@ class Conversation {
   }
 }
 
-function isShown(row: Row): boolean {
-  return getText(getRow(row, 'systemPayload'), 'displayText') !== null;
-}
-
-interface FoundResult {
-  id: string;
-  call: OpenCall;
-  response: Row;
-  detail: Row;
-}
-
-function readOutcome({ id, call, response, detail }: FoundResult): CallOutcome {
+function readOutcome(call: OpenCall, response: Row, detail: Row): Omit<CallOutcome, 'id'> {
   const { response: plain } = response;
   const body = getRow(response, 'response');
-  const text = getText(body, 'output') ?? getText(body, 'error') ?? (typeof plain === 'string' ? plain : '');
+  const text = getText(body, 'output', 'error') ?? (typeof plain === 'string' ? plain : '');
   const status = getText(detail, 'status');
   const isFine = status === null ? !('error' in body) : status === 'success';
-  if (call.tool !== 'run_shell_command') return { id, ok: isFine, exit: null, output: text };
+  if (call.tool !== 'run_shell_command') return { ok: isFine, exit: null, output: text };
   const display = getRow(detail, 'resultDisplay');
   const framed = readShellOutput(text);
   const exit = getNumber(display, 'exitCode') ?? framed?.exit ?? null;
   const output = getText(display, 'output') ?? framed?.output ?? text;
-  return { id, ok: isFine && (exit === null || exit === 0), exit, output };
+  return { ok: isFine && (exit === null || exit === 0), exit, output };
 }
 
 function readSummary(payload: Row): string | null {
-  const [first] = getRows(payload, 'compressedHistory');
-  const texts = getRows(first ?? EMPTY_ROW, 'parts').flatMap((part) => getText(part, 'text') ?? []);
+  const [first = {}] = toRows(payload.compressedHistory);
+  const texts = listBlockTexts(first.parts);
   return texts.length === 0 ? null : texts.join('\n').replace(CLOSING, '');
 }
 
@@ -283,7 +243,7 @@ const CLOSING = /\n+Resume the prior task using the summary above\.[^\n]*\s*$/;
 
 function readApiError(event: Row): string | null {
   if (event['event.name'] !== 'qwen-code.api_error') return null;
-  const text = getAnyText(event, 'error_message', 'error.message', 'error') ?? 'API error';
+  const text = getText(event, 'error_message', 'error.message', 'error') ?? 'API error';
   const status = getNumber(event, 'status_code');
   return status === null ? text : `${status} ${text}`;
 }
@@ -297,10 +257,7 @@ interface DeadLines {
   before: number;
 }
 
-/**
- * The lines that were rewound. Each row names the one before it as its parent; the parent of a `rewind` row is the row
- * that the conversation went back to, and the rows between the two no longer count.
- */
+/** The lines that were rewound: those between a `rewind` row and its parent, the row that was gone back to. */
 function findDeadLines(path: string, until: number): DeadLines[] {
   const rewinds: { to: string | null; line: number }[] = [];
   for (const { bytes, number } of readLines(path, { until })) {

@@ -37,10 +37,7 @@ export interface Table {
   columns: Readonly<Record<string, 'text' | 'number'>>;
 }
 
-/**
- * The start of a query for some columns of a table, `SELECT … FROM …`. Columns come and go between releases of an agent:
- * a missing one reads as null. Null when there is no such table.
- */
+/** `SELECT … FROM …`; null without the table. Columns come and go between releases: a missing one reads as null. */
 export function selectFrom(database: SqlDatabase, { name, columns }: Table): string | null {
   const present = new Set(
     database
@@ -86,19 +83,17 @@ export function listDatabaseSessions(path: string, table: SessionTable, driverNa
 /** The session that changed last; a sub-agent's only when there is no other. */
 export function pickNewest(sessions: readonly FoundSession[]): FoundSession | null {
   const own = sessions.filter(({ parent }) => parent === null);
-  const candidates = own.length > 0 ? own : sessions;
-  return candidates.reduce<FoundSession | null>(
-    (newest, session) => (newest === null || session.changedMs > newest.changedMs ? session : newest),
-    null,
+  const [first = null, ...others] = own.length > 0 ? own : sessions;
+  return others.reduce(
+    (newest, session) => (newest !== null && session.changedMs > newest.changedMs ? session : newest),
+    first,
   );
 }
-
-type ReadSession = (row: Row, database: SqlDatabase) => Iterable<Event>;
 
 /** Opens the database of a session and reads it, starting from its row in the table of sessions. */
 export function* readDatabaseSession(
   { session: { path, id }, table, reading }: { session: FoundSession; table: Table; reading: Reading },
-  read: ReadSession,
+  read: (row: Row, database: SqlDatabase) => Iterable<Event>,
 ): Generator<Event> {
   const database = openDatabase(path);
   if (database === null) {

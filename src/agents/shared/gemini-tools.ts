@@ -1,15 +1,7 @@
 import type { Action, Event, PlanItem } from '../../model/event.ts';
-import {
-  asRow,
-  collectTexts,
-  EMPTY_ROW,
-  getAnyText,
-  getRows,
-  getText,
-  parseRow,
-  type Row,
-  toRows,
-} from './json.ts';
+import { type ToolCall, toStatus } from './actions.ts';
+import { resolveFilePath, type TouchedFiles } from './files.ts';
+import { asRow, collectTexts, getText, parseRow, type Row, toRows } from './json.ts';
 import {
   type CallOutcome,
   makeCall,
@@ -20,21 +12,17 @@ import {
   type Stamp,
 } from './make-events.ts';
 import { toMessageText } from './message-text.ts';
-import { resolveFilePath, type TouchedFiles } from './touched-files.ts';
 
 /** A call of a tool of Gemini CLI. Qwen Code has the same tools, some of them under other names. */
-interface ToolCall {
+interface GeminiCall extends ToolCall {
   id: string;
-  tool: string;
-  input: Row;
-  cwd: string | null;
   /** What the tool returned and showed, where the record of the call has it. */
   output?: string;
   display?: unknown;
 }
 
 /** The event that a call stands for: a plan tool's is the plan. */
-export function* makeToolCall(stamp: Stamp, call: ToolCall, files: TouchedFiles): Generator<Event> {
+export function* makeToolCall(stamp: Stamp, call: GeminiCall, files: TouchedFiles): Generator<Event> {
   const { id, tool, input, output = '', display } = call;
   if (isPlanTool(tool)) {
     const plan = readPlan(tool, input, display);
@@ -46,23 +34,18 @@ export function* makeToolCall(stamp: Stamp, call: ToolCall, files: TouchedFiles)
 }
 
 function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
-  const given = getAnyText(input, 'file_path', 'absolute_path', 'notebook_path', 'path');
+  const given = getText(input, 'file_path', 'absolute_path', 'notebook_path', 'path');
   if (given === null || given === '') return null;
   const path = resolveFilePath(given, cwd);
   switch (tool) {
     case 'read_file':
-      files.markSeen(path);
-      return { kind: 'read', path };
+      return files.read(path);
     case 'write_file':
       return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };
     case 'replace':
     case 'edit': {
-      const before = getText(input, 'old_string') ?? '';
       const after = getText(input, 'new_string') ?? '';
-      return {
-        kind: 'edit',
-        edits: [before === '' ? files.write(path, after) : files.edit(path, before, after)],
-      };
+      return { kind: 'edit', edits: [files.replace(path, getText(input, 'old_string') ?? '', after)] };
     }
     case 'notebook_edit':
       return { kind: 'edit', edits: [files.edit(path, '', getText(input, 'new_source') ?? '')] };
@@ -71,8 +54,11 @@ function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): 
   }
 }
 
+const URL_IN_TEXT = /https?:\/\/[^\s"'<>]{1,2000}/;
+
 function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
-  const text = (...keys: readonly string[]): string => toMessageText(getAnyText(input, ...keys) ?? '');
+  const text = (key: string, ...others: readonly string[]): string =>
+    toMessageText(getText(input, key, ...others) ?? '');
   switch (tool) {
     case 'run_shell_command':
       return { kind: 'command', command: text('command'), background: input.is_background === true };
@@ -82,18 +68,16 @@ function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
     case 'search_file_content':
     case 'glob':
     case 'list_directory': {
-      const place = getAnyText(input, 'dir_path', 'path');
-      return {
-        kind: 'search',
-        pattern: text('pattern'),
-        path: place === null ? null : resolveFilePath(place, cwd),
-      };
+      const place = getText(input, 'dir_path', 'path');
+      const path = place === null ? null : resolveFilePath(place, cwd);
+      return { kind: 'search', pattern: text('pattern'), path };
     }
     case 'google_web_search':
     case 'web_search':
       return { kind: 'search', pattern: text('query'), path: null };
     case 'web_fetch':
-      return { kind: 'fetch', url: findUrl(text('url', 'prompt')) };
+      // A prompt to fetch something has the address in it.
+      return { kind: 'fetch', url: URL_IN_TEXT.exec(text('url', 'prompt'))?.[0] ?? text('url', 'prompt') };
     case 'agent':
     case 'task':
     case 'invoke_agent':
@@ -110,20 +94,13 @@ function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
   }
 }
 
-/** A prompt to fetch something has the address in it. */
-function findUrl(text: string): string {
-  return /https?:\/\/[^\s"'<>]{1,2000}/.exec(text)?.[0] ?? text;
-}
-
 function collectTask(input: Row): string {
-  const texts = [getText(input, 'description'), getAnyText(input, 'prompt', 'objective', 'task', 'request')];
+  const texts = [getText(input, 'description'), getText(input, 'prompt', 'objective', 'task', 'request')];
   return toMessageText(texts.filter((text) => text !== null && text !== '').join('\n'));
 }
 
 function readQuestions(input: Row): string[] {
-  return getRows(input, 'questions').flatMap((question) =>
-    toMessageText(getText(question, 'question') ?? ''),
-  );
+  return toRows(input.questions).map((row) => toMessageText(getText(row, 'question') ?? ''));
 }
 
 /** Completes an edit by its result, the only place that says whether the file was there before. */
@@ -139,21 +116,18 @@ export function refineWrite(action: Action, text: string, display: unknown): Act
 
 const TODO_TOOLS = new Set(['write_todos', 'todo_write']);
 
-export function isPlanTool(tool: string): boolean {
+function isPlanTool(tool: string): boolean {
   return TODO_TOOLS.has(tool) || tool.startsWith('tracker_');
 }
 
 /** The whole plan, from a tool's input or from what it shows afterwards; null when there is none. */
 function readPlan(tool: string, input: Row, display: unknown): PlanItem[] | null {
   const list = TODO_TOOLS.has(tool) ? input.todos : asRow(display)?.todos;
-  return Array.isArray(list) ? toRows(list).flatMap(readItem) : null;
-}
-
-function readItem(todo: Row): PlanItem[] {
-  const text = getAnyText(todo, 'content', 'description');
-  const { status } = todo;
-  const isKnown = status === 'in_progress' || status === 'completed' || status === 'cancelled';
-  return text === null ? [] : [{ text: toMessageText(text.trim()), status: isKnown ? status : 'pending' }];
+  if (!Array.isArray(list)) return null;
+  return toRows(list).flatMap((todo) => {
+    const text = getText(todo, 'content', 'description');
+    return text === null ? [] : [{ text: toMessageText(text.trim()), status: toStatus(todo.status) }];
+  });
 }
 
 const FRAME_START = /^(?:Command: [\s\S]*?\n)?(?:Directory: [^\n]*\n)?(?:Output|Stdout): /;
@@ -187,11 +161,12 @@ export interface OpenCall {
 const ASK_TOOLS = new Set(['ask_user', 'ask_user_question']);
 
 export function toOpenCall(tool: string, input: Row): OpenCall {
-  return { tool, input: ASK_TOOLS.has(tool) ? input : EMPTY_ROW };
+  return { tool, input: ASK_TOOLS.has(tool) ? input : {} };
 }
 
-/** The events that a result stands for: a brief of ours was injected, an answer to a question is a prompt. */
+/** The events of a result: a brief of ours was injected, an answer to a question is a prompt, a plan has none. */
 export function* makeToolResult(stamp: Stamp, call: OpenCall, outcome: CallOutcome): Generator<Event> {
+  if (isPlanTool(call.tool)) return;
   yield makeResult(stamp, outcome);
   yield* makeInjected(stamp, outcome.output);
   const answers = ASK_TOOLS.has(call.tool) && outcome.ok ? readAnswers(outcome.output, call.input) : null;
@@ -201,30 +176,20 @@ export function* makeToolResult(stamp: Stamp, call: OpenCall, outcome: CallOutco
 /** What the human answered, as the tool returns it; with several questions, each answer is preceded by its own. */
 function readAnswers(text: string, input: Row): string | null {
   const answers = readNumberedAnswers(text, readQuestions(input)) ?? readNamedAnswers(text);
-  const [only] = answers;
-  if (only === undefined) return null;
-  return answers.length === 1
-    ? only.answer
-    : answers.map(({ name, answer }) => `${name} → ${answer}`).join('\n');
+  if (answers.length < 2) return answers[0]?.[1] ?? null;
+  return answers.map(([question, answer]) => `${question} → ${answer}`).join('\n');
 }
 
-interface Answer {
-  name: string;
-  answer: string;
-}
-
-function readNumberedAnswers(text: string, questions: readonly string[]): Answer[] | null {
+function readNumberedAnswers(text: string, questions: readonly string[]): [string, string][] | null {
   const answers = asRow(parseRow(text)?.answers);
   if (answers === null) return null;
-  return Object.entries(answers).flatMap(([index, answer]) => {
-    return typeof answer === 'string' ? [{ name: questions[Number(index)] ?? index, answer }] : [];
+  return Object.entries(answers).flatMap(([index, answer]): [string, string][] => {
+    return typeof answer === 'string' ? [[questions[Number(index)] ?? index, answer]] : [];
   });
 }
 
-const PROVIDED = 'User has provided the following answers:';
-
-function readNamedAnswers(text: string): Answer[] {
-  if (!text.startsWith(PROVIDED)) return [];
+function readNamedAnswers(text: string): [string, string][] {
+  if (!text.startsWith('User has provided the following answers:')) return [];
   const lines = text.slice(0, 100_000).matchAll(/^\*\*([^\n]{1,200}?)\*\*: (.*)$/gm);
-  return [...lines].map(([, name = '', answer = '']) => ({ name, answer }));
+  return Array.from(lines, ([, name = '', answer = '']) => [name, answer]);
 }

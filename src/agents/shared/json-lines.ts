@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { type Position, readLines, startOfFile } from '../../platform/lines.ts';
 import type { Reading } from '../agent.ts';
-import { parseRow, type Row } from './json.ts';
+import { countUnreadable, parseRow, type Row } from './json.ts';
 
 const QUOTE = 0x22;
 const LONGEST = 60;
@@ -38,7 +38,7 @@ export interface Shortcuts {
 }
 
 /** The part of a file that is read. */
-export interface Extent {
+interface Extent {
   position: Position;
   until: number;
 }
@@ -63,10 +63,7 @@ export function* readClosedRows(
   reading: Reading,
   { position, until, isNeedless = () => false, decode = decodeText }: Extent & Shortcuts,
 ): Generator<NumberedRow> {
-  const onLongLine = (): void => {
-    reading.rows++;
-    reading.unreadable++;
-  };
+  const onLongLine = (): void => countUnreadable(reading);
   for (const { bytes, number, closed } of readLines(path, { position, until, onLongLine })) {
     const content = number === 1 ? skipByteOrderMark(bytes) : bytes;
     if (!closed || isBlank(content)) continue;
@@ -78,10 +75,7 @@ export function* readClosedRows(
   }
 }
 
-/**
- * The row in a last line without a line end, to be read after all others. It may still be being written: until it parses
- * it is not counted as unreadable.
- */
+/** The row in an unfinished last line, to be read last. It may still be being written: it never counts as unreadable. */
 export function* readOpenRow(
   path: string,
   reading: Reading,

@@ -1,7 +1,9 @@
+import type { Reading } from '../agent.ts';
+
 /** A JSON object of which nothing else is known: a row of a transcript, or an object in one. */
 export type Row = Readonly<Record<string, unknown>>;
 
-export const EMPTY_ROW: Row = {};
+const EMPTY_ROW: Row = {};
 
 export function asRow(value: unknown): Row | null {
   return isRow(value) ? value : null;
@@ -26,9 +28,12 @@ export function parseAny(text: string): unknown {
   }
 }
 
-export function getText(row: Row, key: string): string | null {
+/** The text under the first of several keys that has one. */
+export function getText(row: Row, key: string, ...others: readonly string[]): string | null {
   const value = row[key];
-  return typeof value === 'string' ? value : null;
+  if (typeof value === 'string') return value;
+  const [next, ...more] = others;
+  return next === undefined ? null : getText(row, next, ...more);
 }
 
 export function getNumber(row: Row, key: string): number | null {
@@ -41,26 +46,13 @@ export function getRow(row: Row, key: string): Row {
 }
 
 /** The objects in a list; other items are dropped. */
-export function getRows(row: Row, key: string): Row[] {
-  return toRows(row[key]);
-}
-
 export function toRows(value: unknown): Row[] {
   return Array.isArray(value) ? value.filter(isRow) : [];
 }
 
-/** The text under the first of several keys that has one. */
-export function getAnyText(row: Row, ...keys: readonly string[]): string | null {
-  for (const key of keys) {
-    const text = getText(row, key);
-    if (text !== null) return text;
-  }
-  return null;
-}
-
-/** The same, well-formed; empty when there is none. */
-export function getCleanText(row: Row, ...keys: readonly string[]): string {
-  return getAnyText(row, ...keys)?.toWellFormed() ?? '';
+/** The text under the first of several keys that has one, well-formed; empty when there is none. */
+export function getCleanText(row: Row, key: string, ...others: readonly string[]): string {
+  return getText(row, key, ...others)?.toWellFormed() ?? '';
 }
 
 const MAX_TEXTS = 200;
@@ -78,10 +70,16 @@ export function collectTexts(value: unknown, depth = 0): string[] {
   return texts.slice(0, MAX_TEXTS);
 }
 
+/** Counts a row that no version of the agent writes. */
+export function countUnreadable(reading: Reading): void {
+  reading.rows++;
+  reading.unreadable++;
+}
+
 const MAX_KINDS = 100;
 
 /** Counts a row of a kind that the reader does not know. The kinds come from the file, so only so many get a counter. */
-export function countUnknown(unknown: Record<string, number>, kind: string): void {
+export function countUnknown({ unknown }: Reading, kind: string): void {
   const short = kind.slice(0, 80).toWellFormed();
   const name = Object.hasOwn(unknown, short) || Object.keys(unknown).length < MAX_KINDS ? short : 'other';
   const count = Object.hasOwn(unknown, name) ? (unknown[name] ?? 0) : 0;
@@ -92,4 +90,24 @@ export function countUnknown(unknown: Record<string, number>, kind: string): voi
     enumerable: true,
     configurable: true,
   });
+}
+
+/** The blocks of a message, which may also be one plain text. */
+export function toBlocks(content: unknown): readonly Row[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : toRows(content);
+}
+
+/** The texts of content that is one plain text or a list of blocks. */
+export function listTexts(content: unknown): string[] {
+  return typeof content === 'string' ? [content] : listBlockTexts(content);
+}
+
+/** The texts of a list of blocks; none for anything else. */
+export function listBlockTexts(blocks: unknown): string[] {
+  return toRows(blocks).flatMap((block) => getText(block, 'text') ?? []);
+}
+
+/** The text of content that is one plain text or a list of blocks, some of which may not be text. */
+export function joinText(content: unknown): string {
+  return listBlockTexts(toBlocks(content).filter(({ type }) => type === 'text')).join('\n');
 }

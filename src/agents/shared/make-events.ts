@@ -10,33 +10,23 @@ const TAIL = 8_000;
 function limitOutput(text: string): string {
   if (text.length <= LONGEST) return text;
   // Never between the two halves of one character.
-  const end = isInsidePair(text, HEAD) ? HEAD - 1 : HEAD;
-  const tail = text.length - TAIL;
-  return `${text.slice(0, end)}\n…\n${text.slice(isInsidePair(text, tail) ? tail + 1 : tail)}`;
-}
-
-function isInsidePair(text: string, index: number): boolean {
-  const code = text.charCodeAt(index);
-  const before = text.charCodeAt(index - 1);
-  return code >= 0xdc00 && code < 0xe000 && before >= 0xd800 && before < 0xdc00;
+  const head = text.slice(0, HEAD).replace(/[\ud800-\udbff]$/, '');
+  return `${head}\n…\n${text.slice(-TAIL).replace(/^[\udc00-\udfff]/, '')}`;
 }
 
 /** When and where something happened: what all events have. */
 export type Stamp = Pick<Event, 'at' | 'ref' | 'cwd' | 'branch' | 'model'>;
 
-export interface StampFacts {
+interface StampFacts extends Partial<Record<'cwd' | 'model' | 'branch', string | null>> {
   at: string | null;
   line: number;
   id: string | null;
-  cwd?: string | null;
-  model?: string | null;
-  branch?: string | null;
 }
 
 export function makeStamp({ at, line, id, cwd, model, branch }: StampFacts): Stamp {
   return {
     at,
-    ref: { line, id: id === null ? null : id.toWellFormed() },
+    ref: { line, id: id?.toWellFormed() ?? null },
     ...(cwd ? { cwd: cwd.toWellFormed() } : {}),
     ...(model ? { model: model.toWellFormed() } : {}),
     ...(branch ? { branch: branch.toWellFormed() } : {}),

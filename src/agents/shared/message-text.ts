@@ -41,19 +41,21 @@ export function mayHoldBrief(bytes: Buffer): boolean {
   return bytes.includes(MARK);
 }
 
-const OPEN = '<system-reminder>';
-const CLOSE = '</system-reminder>';
-
-/** Removes what the agent itself inserted into prompts and results. An unclosed reminder stays. */
+/** Removes what the agent itself inserted into prompts and results. */
 export function dropReminders(text: string): string {
-  let rest = text;
+  return dropElements(text, 'system-reminder');
+}
+
+/** Removes the elements with a tag, and all that is in them. An unclosed one stays. */
+export function dropElements(text: string, tag: string): string {
   let kept = '';
+  let at = 0;
   for (;;) {
-    const start = rest.indexOf(OPEN);
-    const end = start === -1 ? -1 : rest.indexOf(CLOSE, start);
-    if (end === -1) return kept === '' ? rest : kept + rest;
-    kept += rest.slice(0, start);
-    rest = rest.slice(end + CLOSE.length);
+    const start = text.indexOf(`<${tag}>`, at);
+    const end = start === -1 ? -1 : text.indexOf(`</${tag}>`, start);
+    if (end === -1) return kept + text.slice(at);
+    kept += text.slice(at, start);
+    at = end + tag.length + 3;
   }
 }
 

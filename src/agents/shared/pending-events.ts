@@ -1,5 +1,12 @@
 import type { Action, Event } from '../../model/event.ts';
 
+/** Takes a call whose result has come out of those that wait for one; undefined for a call that is not known. */
+export function takeCall<Call>(open: Map<string, Call>, id: string): Call | undefined {
+  const call = open.get(id);
+  open.delete(id);
+  return call;
+}
+
 type CallEvent = Extract<Event, { type: 'call' }>;
 
 interface Entry {
@@ -57,8 +64,7 @@ export class PendingEvents {
     if (this.#held.entries.length === 0) return [];
     if (this.#held.entries.length > MAX_HELD) this.release();
     const first = this.#held.entries.findIndex((entry) => entry.waits);
-    const ready = first === -1 ? this.#held.entries : this.#held.entries.slice(0, first);
-    this.#held.entries = first === -1 ? [] : this.#held.entries.slice(first);
+    const ready = this.#held.entries.splice(0, first === -1 ? this.#held.entries.length : first);
     return ready.map((entry) => entry.event);
   }
 }

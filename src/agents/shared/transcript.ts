@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event.ts';
 import { startOfFile } from '../../platform/lines.ts';
-import type { Bookmark, FoundSession, OnEvent, Opening, Reading, Transcript } from '../agent.ts';
+import type { Agent, Bookmark, FoundSession, OnEvent, Opening, Reading, Transcript } from '../agent.ts';
 import {
   type NumberedRow,
   readClosedRows,
@@ -13,9 +13,10 @@ import {
 export interface RowReader {
   /** The events of a row; null when it undoes an earlier row and the state did not say so beforehand. */
   read(numbered: NumberedRow): Iterable<Event> | null;
-  finish(): Iterable<Event>;
-  /** The state after the rows so far. Reading on may change it. */
-  keep(): unknown;
+  /** The events that were held back. */
+  finish?(): Iterable<Event>;
+  /** The state after the rows so far, where it is not the one given. Reading on may change it. */
+  keep?(): unknown;
 }
 
 export interface ReaderOptions<State> extends Pick<Opening, 'session' | 'reading'> {
@@ -47,7 +48,7 @@ export function* readRows<State extends object>(
   for (const row of readJsonLines(session.path, reading, format.shortcuts?.(state))) {
     yield* reader.read(row) ?? [];
   }
-  yield* reader.finish();
+  yield* reader.finish?.() ?? [];
 }
 
 /** Null when the bookmark is not of this format. */
@@ -74,13 +75,25 @@ export function openRows<State extends object>(
       emitRows(readClosedRows(session.path, reading, { ...format.shortcuts?.(state), ...extent }), onEvent),
     mark: () => {
       const position = { ...extent.position };
-      return knowsAll && position.offset < until ? null : { position, state: reader.keep() };
+      return knowsAll && position.offset < until ? null : { position, state: reader.keep?.() ?? state };
     },
     finish: (onEvent) => {
       if (!emitRows(readOpenRow(session.path, reading, extent), onEvent)) return false;
-      for (const event of reader.finish()) onEvent(event);
+      for (const event of reader.finish?.() ?? []) onEvent(event);
       return true;
     },
+  };
+}
+
+/** An agent whose transcripts are all of one format. */
+export function makeRowAgent<State extends object>(
+  sessions: Pick<Agent, 'name' | 'findSessions' | 'listTranscripts' | 'inspectFile'>,
+  format: RowFormat<State>,
+): Agent {
+  return {
+    ...sessions,
+    readEvents: (session, reading) => readRows(format, session, reading),
+    openTranscript: (opening) => openRows(format, opening),
   };
 }
 

@@ -1,8 +1,15 @@
-import type { Action, FileEdit } from '../model/event.ts';
-import { asRow, collectTexts, parseAny } from './shared/json.ts';
-import { toMessageText } from './shared/message-text.ts';
-import { parsePatch } from './shared/patch.ts';
-import { resolveFilePath } from './shared/touched-files.ts';
+import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
+import { resolveFilePath } from './files.ts';
+import { asRow, collectTexts, parseAny, type Row } from './json.ts';
+import { toMessageText } from './message-text.ts';
+import { parsePatch } from './patch.ts';
+
+/** A call of a tool, in the folder that the agent works in. */
+export interface ToolCall {
+  tool: string;
+  input: Row;
+  cwd: string | null;
+}
 
 /** The input of a tool call: the object in a text of JSON, else what was given. */
 export function parseInput(input: unknown): unknown {
@@ -29,4 +36,8 @@ export function makePatchAction(patch: string | null, cwd: string | null): Actio
 export function resolveEdit(edit: FileEdit, cwd: string | null): FileEdit {
   const path = resolveFilePath(edit.path, cwd);
   return edit.to === undefined ? { ...edit, path } : { ...edit, path, to: resolveFilePath(edit.to, cwd) };
+}
+
+export function toStatus(status: unknown): PlanItem['status'] {
+  return status === 'in_progress' || status === 'completed' || status === 'cancelled' ? status : 'pending';
 }
