@@ -16,8 +16,6 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           // Real agents have a command of their own: npm run e2e
           exclude: ['test/e2e/**', SLOW],
-          // Files share a worker's modules, which saves a third of the time; none of them changes a module's state.
-          isolate: false,
         },
       },
       { extends: true, test: { name: 'slow', include: [SLOW] } },
