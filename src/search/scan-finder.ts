@@ -52,7 +52,7 @@ export function openScanFinder(context: SearchContext): Finder {
 function* scanDocuments(context: SearchContext, filter: FactFilter): Iterable<SearchDocument> {
   const { sinceMs } = filter;
   for (const handover of scanHandovers(context.store, sinceMs === undefined ? {} : { sinceMs }, new Map()))
-    for (const document of listDocumentCopies(handover, describeHandover(handover)))
+    for (const document of listDocuments(handover, describeHandover(handover)))
       if (passes(filter, document)) yield document;
   if (filter.project !== undefined) return;
   for (const document of scanNotes(context)) if (passes(filter, document)) yield document;
@@ -67,7 +67,7 @@ function* scanNotes({ store, notes = null }: SearchContext): Iterable<SearchDocu
 }
 
 /** The handover itself first, then its facts. */
-export function listDocumentCopies(source: Handover, handover: HandoverRecord): HandoverDocument[] {
+export function listDocuments(source: Handover, handover: HandoverRecord): HandoverDocument[] {
   const facts = source.facts.map((each): HandoverDocument => {
     const fact = describeFact(each);
     return { what: 'fact', text: fact.text, fact, handover };

@@ -13,7 +13,7 @@ import type { Store } from '../store/store.ts';
 import { tagsOf, tagsOfFact } from './finder.ts';
 import { type FullText, fillFullText, openFullText } from './full-text.ts';
 import { type NotesPlace, readPieces, tagOfNotes, timeOfNotes } from './notes.ts';
-import { describeHandover, listDocumentCopies } from './scan-finder.ts';
+import { describeHandover, listDocuments } from './scan-finder.ts';
 import {
   CREATE_INDEXES,
   CREATE_TABLES,
@@ -107,7 +107,7 @@ function openHandoverWriter(store: Store, texts: TextWriter): Record<'add' | 're
       if (source === null) return;
       if (typeof source === 'string') return void addDamaged.run(id, source);
       const handover = describeHandover(source);
-      const documents = listDocumentCopies(source, handover);
+      const documents = listDocuments(source, handover);
       const first = findRoom(numberOfTime(Date.parse(source.created_at)), documents.length);
       insert(valuesOfHandover({ handover, first, texts: documents.length }));
       const tags = tagsOf(handover);
