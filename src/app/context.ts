@@ -3,7 +3,6 @@ import type { Catalog } from '../store/catalog.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { Notice } from './notices.ts';
 
-/** What a use case works with, whichever surface calls it. */
 export interface Context {
   machine: Machine;
   /** Tells the user something besides the answer. */

@@ -164,7 +164,6 @@ function isBetween({ sources: [source] }: Fact, from: number, to: number): boole
   return source.line > from && source.line < to;
 }
 
-/** An error in one session. */
 export interface PastError extends SessionOrigin {
   likeness: Likeness;
   fact: string;

@@ -49,7 +49,6 @@ export interface PathQuery {
   path: string;
   /** As it was typed, without leading `../`. */
   typed: string;
-  /** Only this symbol of the file. */
   symbol: string | null;
 }
 

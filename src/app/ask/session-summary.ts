@@ -64,7 +64,6 @@ export async function* filterFacts(
 /** A session by its handovers, newest first; or a handover that was written by hand. */
 export type SessionSummary = { newest: Handover; handovers: Handover[] };
 
-/** What every question needs. */
 export interface QuestionOptions {
   source: FactSource;
   read(id: string): Handover | null;
@@ -116,7 +115,6 @@ export function describeOrigin({ newest }: SessionSummary, by: Handover = newest
   };
 }
 
-/** A fact and the handover that it is in. */
 export type SessionFact = { fact: Fact; by: Handover };
 
 /** Every fact of the session once, as in its newest handover, without those taken over from another session. */

@@ -24,11 +24,9 @@ import {
 /** Something that was settled, and its state now. */
 export interface Reason extends Pick<Fact, 'id' | 'kind' | 'text' | 'trust' | 'origin'> {
   standing: Standing;
-  /** Why it was marked. */
   because: string | null;
   /** `file`: it mentions the file. `session`: it was settled in a session that changed the file. */
   about: 'file' | 'session';
-  /** The handover that contains it. */
   handover: string;
 }
 
@@ -48,7 +46,6 @@ export interface Why {
 }
 
 interface WhyOptions extends QuestionOptions {
-  /** Earlier names of the file. */
   earlierNames: readonly string[];
 }
 

@@ -31,7 +31,6 @@ import { countEvent, type EventCount, type Judgement, judgeReading, startEventCo
 export interface Capture {
   draft: UnstampedDraft;
   judgement: Judgement;
-  /** How often the session was compacted. */
   compactions: number;
 }
 

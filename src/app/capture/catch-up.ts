@@ -44,7 +44,6 @@ export async function catchUp(
   return caughtUp;
 }
 
-/** When each session of the project was last captured. */
 async function readCaptured(store: Store, project: string): Promise<Map<string, number>> {
   const rows = await withCatalogOpener(store, async (open) =>
     takeRows((await open()).rows({ project: { id: project } }), ROWS_LOOKED_AT),

@@ -70,7 +70,6 @@ export function judgeReading(reading: Reading, { total, byAgent }: EventCount, b
   return { understanding, rows, unreadable, unknown, agentVersion };
 }
 
-/** A transcript that is no longer understood. */
 export interface DriftedTranscript {
   agent: AgentName;
   path: string;

@@ -20,7 +20,6 @@ import type { Store } from '../../store/store.ts';
 import { captureSession } from './capture.ts';
 import type { Judgement } from './drift.ts';
 
-/** A session with the agent whose it is. */
 export type SessionOfAgent = { agent: Agent; session: FoundSession };
 
 interface SaveOptions {
@@ -122,7 +121,6 @@ function setTerminal(
 
 /** What an agent states on purpose while it works. */
 export interface AgentDeclaration {
-  /** The agent's name. */
   agent: string;
   facts: readonly { kind: DeclarableKind; text: string }[];
   /** Whether they are to be in every brief until they are resolved. */

@@ -98,7 +98,6 @@ function search(events: Iterable<Event>, searches: readonly Search[], toTheEnd: 
   return lastLine;
 }
 
-/** The search for the events behind one source of one fact. */
 class Search {
   readonly #fact: Fact;
   readonly #source: Source;

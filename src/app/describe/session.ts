@@ -8,7 +8,6 @@ import { bold, dim, type Line, yellow } from './styled-text.ts';
 const BEFORE = 3;
 const BEHIND = 8;
 
-/** All passages, or those around a line. */
 function pickPassages({ passages }: SessionView, line: number | null): Passage[] {
   if (line === null) return passages;
   const at = passages.findIndex((passage) => passage.line >= line);

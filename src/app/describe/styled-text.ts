@@ -2,7 +2,6 @@ import { isPlain, revealControls } from '../../model/text.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green';
 
-/** A piece of text and how a terminal shows it. */
 export type StyledText = { text: string; style: Style };
 
 export type Part = string | StyledText;

@@ -7,7 +7,6 @@ import { bold, dim, type Line, type StyledText, yellow } from './styled-text.ts'
 
 const MAX_FACT_BYTES = 160;
 
-/** A handover's facts, each with the events it came from. */
 export function describeTrace(handover: Handover, trace: Trace): Line[] {
   return [
     [bold(handover.title)],

@@ -12,13 +12,11 @@ import { readPublishSettings } from '../../platform/publish-settings.ts';
 import type { Store } from '../../store/store.ts';
 import { usageError } from '../failure.ts';
 
-/** Names of a run's inputs. */
 export const NOTE_INPUT = 'note';
 export const STATE_INPUT = 'current_state';
 
 export interface RunPlace {
   store: Store;
-  /** The project's folder. */
   root: string;
   config: RunConfig;
   /** Whether anything may leave the machine. */

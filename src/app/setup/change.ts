@@ -24,7 +24,6 @@ import { listTrustedHashes } from './trust.ts';
 
 export interface HookRequest extends HookSite {
   agents: readonly HookedAgent[];
-  /** Report what would be done, and do nothing. */
   dryRun: boolean;
 }
 
@@ -81,7 +80,6 @@ function planAll(store: Store, request: HookRequest, direction: Direction): Step
   );
 }
 
-/** The content of a file with our hooks. */
 function planInstall(file: HookFile, bytes: Buffer | null): Buffer {
   const text = bytes === null ? null : decode(bytes, file.path);
   if (file.kind === 'entries') return Buffer.from(addEntries(file, text));

@@ -50,22 +50,9 @@ interface HookFileStatus {
   trusted: boolean | null;
 }
 
-export interface HookStatus {
-  agent: HookedAgent;
-  title: string;
-  detected: boolean;
-  detection: ReturnType<typeof detectAgent>;
-  state: InstallState;
-  server: ServerState;
-  files: HookFileStatus[];
-  /** What the user has to do for hooks that are not trusted. */
-  trustStep: string | null;
-}
+export type HookStatus = ReturnType<typeof readHookStatus>[number];
 
-export function readHookStatus(
-  store: Store,
-  site: HookSite & { agents: readonly HookedAgent[] },
-): HookStatus[] {
+export function readHookStatus(store: Store, site: HookSite & { agents: readonly HookedAgent[] }) {
   return listHosts(site.agents).map((host) => {
     const detection = detectAgent(host, store.machine);
     const files = listHookFiles(host, store.machine, site).map((file) => describeFile(store, host, file));
@@ -77,6 +64,7 @@ export function readHookStatus(
       state: combineStates(files.flatMap(({ state }) => state ?? [])),
       server: files.find(({ server }) => server !== null)?.server ?? 'none',
       files,
+      /** What the user has to do for hooks that are not trusted. */
       trustStep: host.trust?.step ?? null,
     };
   });

@@ -4,7 +4,6 @@ import type { Machine } from '../../platform/machine.ts';
 import { inspectEntries } from './entries.ts';
 import { decode } from './json-text.ts';
 
-/** A file and what it holds. */
 type HookContent = { file: HookFile; bytes: Buffer; machine: Machine };
 
 /** The hashes that an agent recorded when the user trusted our hooks. */

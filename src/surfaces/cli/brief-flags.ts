@@ -5,7 +5,6 @@ import { type FlagValues, redactedText, text, textOr } from './flags.ts';
 
 export const budgetFlag = text(`Most tokens of the brief (${DEFAULT_BUDGET})`, 'tokens');
 
-/** How a brief is asked for. */
 export const briefFlags = {
   target: textOr('generic', 'The agent that will read it', 'agent'),
   budget: budgetFlag,

@@ -5,7 +5,6 @@ import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { isInputTerminal, openSink, readInput, type TextSink } from '../../platform/streams.ts';
 import { createOutput, type Output, printNotice, wantsColours } from './output.ts';
 
-/** What a command works with. */
 export interface CliContext extends Context {
   process: StricliProcess;
   out: Output;

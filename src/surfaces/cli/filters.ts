@@ -6,7 +6,6 @@ import type { Machine } from '../../platform/machine.ts';
 import type { Filter } from '../../store/catalog.ts';
 import { type FlagValues, text } from './flags.ts';
 
-/** The flags that select handovers. */
 export const filterFlags = {
   id: text('Only ids that begin with this', 'prefix'),
   agent: text('Only from this agent', 'name'),

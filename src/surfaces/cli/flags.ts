@@ -55,7 +55,6 @@ export const choice = <const V extends string>(values: readonly V[], otherwise: 
 export const json = toggle('Print JSON');
 export const dryRun = toggle('Only say what would be done');
 
-/** The values of flags that are declared by the builders above. */
 export type FlagValues<F> = {
   -readonly [K in keyof F as F[K] extends { optional: true } ? never : K]: FlagValue<F[K]>;
 } & { -readonly [K in keyof F as F[K] extends { optional: true } ? K : never]?: FlagValue<F[K]> };

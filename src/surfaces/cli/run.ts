@@ -54,7 +54,6 @@ function unknownCommandError(name: string): HandoverError {
 
 const NAME_WIDTH = 10;
 
-/** The help without a command: one line for each. */
 function printOverview(out: Output): void {
   out.line('Carries the work of an AI coding session over to the next one.');
   out.line();

@@ -17,7 +17,6 @@ import { type Connection, findFolder } from './connection.ts';
 /** One request of a client, in the folder of the project that it is about. */
 export interface Call extends Context {
   connection: Connection;
-  /** What the client sent along with the request. */
   meta: Readonly<Record<string, unknown>>;
 }
 

@@ -5,7 +5,6 @@ import { AGENT_NAMES, type AgentName } from '../../agents/agent.ts';
 import { isFolder, resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 
-/** One client, while it is connected. */
 export interface Connection {
   server: McpServer;
   machine: Machine;

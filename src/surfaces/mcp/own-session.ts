@@ -29,7 +29,6 @@ export async function findOwnSession(call: Call, { project, root }: Place): Prom
   return others.length === 0 ? (only ?? null) : null;
 }
 
-/** Every session that is known to be open at the other end. */
 export function listCallerSessions(call: Call, root: string, own: FoundSession | null): Set<string> {
   return new Set([...listNamed(call, root), ...(own === null ? [] : [own.id])]);
 }

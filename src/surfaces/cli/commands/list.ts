@@ -21,7 +21,6 @@ export const list = command('list', runList, { flags });
 
 const ROWS_FOR_A_PERSON = 20;
 
-/** A row of the list, with its status where that was asked for. */
 type ListRow = CatalogRow & { status?: StatusEntry['status'] };
 
 async function runList(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {

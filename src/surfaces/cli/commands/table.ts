@@ -2,7 +2,6 @@ import type { Command, RouteMap } from '@stricli/core';
 import type { CommandName } from '../briefs.ts';
 import type { CliContext } from '../context.ts';
 
-/** A command, or commands below a common name. */
 export type CliTarget = Command<CliContext> | RouteMap<CliContext>;
 
 /** Every command, loaded only when it is called. */
