@@ -167,11 +167,8 @@ function supersede(by: Fact | undefined, reason: string): Outcome | null {
 }
 
 /** By the first fitting fact that was not known before. */
-function supersedeByNew(
-  { now, known }: Comparison,
-  reason: string,
-  fits: (fact: Fact) => boolean,
-): Outcome | null {
+function supersedeByNew(against: Comparison, reason: string, fits: (fact: Fact) => boolean): Outcome | null {
+  const { now, known } = against;
   const newer = [...now.values()].find((fact) => !known.has(fact.id) && fits(fact));
   return supersede(newer, reason);
 }

@@ -80,10 +80,7 @@ function isSecretValue({ name, isPersonal }: SecretName, { text, isQuoted, isSpa
 /** The rest of a line behind the name of an HTTP header. */
 type HeaderLine = Pick<Value, 'text' | 'start'>;
 
-const KIND_OF_SCHEME = new Map([
-  ['bearer', 'bearer-token'],
-  ['basic', 'basic-auth'],
-]);
+const KIND_OF_SCHEME = new Map(Object.entries({ bearer: 'bearer-token', basic: 'basic-auth' }));
 const AUTHORIZATION =
   /^(?:([A-Za-z][\w-]{2,20}) {1,3})?(?:(?:token|key|api_key)=)?["']?([\w.~+/=:-]{16,2000})/;
 function findAuthorization({ text, start }: HeaderLine): Span | null {

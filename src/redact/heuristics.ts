@@ -57,16 +57,8 @@ function hasDifferent(text: string, least: number): boolean {
   return seen.length >= least;
 }
 
-interface CharacterCounts {
-  small: number;
-  capitals: number;
-  digits: number;
-  others: number;
-  /** How often a digit follows a letter, or a letter a digit. */
-  turns: number;
-}
-
-export function countCharacters(text: string): CharacterCounts {
+/** `turns`: how often a digit follows a letter, or a letter a digit. */
+export function countCharacters(text: string) {
   const kinds = { small: 0, capitals: 0, digits: 0, others: 0, turns: 0 };
   let last = 0;
   for (let i = 0; i < text.length; i++) {

@@ -44,10 +44,7 @@ function findCut(bytes: Buffer): number {
   return end === 0 && bytes.length >= MAX_HELD ? bytes.length : end;
 }
 
-const PAIRS = [
-  ['-----BEGIN ', '-----END '],
-  ['<private>', '</private>'],
-] as const;
+const PAIRS = Object.entries({ '-----BEGIN ': '-----END ', '<private>': '</private>' });
 
 async function redactPart(bytes: Buffer, redactor: Redactor): Promise<Uint8Array> {
   const { text, encoding } = decode(bytes);

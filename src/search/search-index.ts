@@ -206,17 +206,8 @@ export function isBehindOthers(store: Store, database: SqlDatabase, notes: Notes
   return changed.length > 0 || gone.length > 0;
 }
 
-interface JournalState {
-  path: string;
-  name: string;
-  state: string;
-  size: number;
-  /** How many bytes of it were read. */
-  read: number;
-}
-
-/** The journal files that changed since they were read. Costs one stat per month. */
-export function findChangedJournals(store: Store, database: SqlDatabase): JournalState[] {
+/** The journal files that changed since `read` bytes of them were read. Costs one stat per month. */
+export function findChangedJournals(store: Store, database: SqlDatabase) {
   const rows = database.prepare('SELECT name, state, read FROM journals').all();
   const known = new Map(rows.map((row) => [textIn(row, 'name'), row]));
   return listJournalFiles(store).flatMap((path) => {

@@ -103,9 +103,6 @@ export function listJoined(folded: string): string[] {
 
 /** A token that no text contains. It ends in a digit, so that the stemmer leaves it alone. */
 export function makeTag(sort: string, value: string): string {
-  const escaped = value.replace(
-    /[^0-9a-wyz]/gsu,
-    (character) => `x${character.codePointAt(0)?.toString(16)}x`,
-  );
+  const escaped = value.replace(/[^0-9a-wyz]/gsu, (char) => `x${char.codePointAt(0)?.toString(16)}x`);
   return `${TAG_SIGN}${sort}${escaped}0`;
 }

@@ -121,10 +121,8 @@ interface RowSource {
 
 /** Brings the index in line with the files. Call it in a transaction. */
 function writeRows(database: SqlDatabase, { changes, extract, progress }: RowSource): void {
-  const places = COLUMNS.map(() => '?').join(', ');
-  const addRow = database.prepare(
-    `INSERT OR REPLACE INTO handovers (${COLUMNS.join(', ')}) VALUES (${places})`,
-  );
+  const [names, places] = [COLUMNS.join(', '), COLUMNS.map(() => '?').join(', ')];
+  const addRow = database.prepare(`INSERT OR REPLACE INTO handovers (${names}) VALUES (${places})`);
   const addText = database.prepare('INSERT OR REPLACE INTO texts (id, body) VALUES (?, ?)');
   const addDamaged = database.prepare('INSERT OR REPLACE INTO damaged (id, reason) VALUES (?, ?)');
   const removals = ['handovers', 'texts', 'damaged'].map((table) =>

@@ -127,10 +127,9 @@ function readPage(database: SqlDatabase, filter: Filter, after: IndexRow | null,
   const { where, values } = translateFilter(filter, after);
   const columns = COLUMNS.map((column) => `h.${column}`).join(', ');
   const texts = filter.query === undefined ? '' : 'JOIN texts t ON t.id = h.id';
+  const order = `ORDER BY h.created_ms DESC, h.id DESC LIMIT ${size}`;
   return database
-    .prepare(
-      `SELECT ${columns} FROM handovers h ${texts} ${where} ORDER BY h.created_ms DESC, h.id DESC LIMIT ${size}`,
-    )
+    .prepare(`SELECT ${columns} FROM handovers h ${texts} ${where} ${order}`)
     .all(...values)
     .map((row) => {
       if (!isIndexRow(row)) throw new RowDamage();

@@ -42,7 +42,7 @@ export interface Supply {
   placed: readonly { entry: Entry; symbols: readonly string[] }[];
 }
 
-export interface PoolOptions {
+export interface Limits {
   /** The least points per byte that a candidate must have. */
   floor: number;
   /** Beyond this many, other files get no points of their own. */
@@ -54,19 +54,14 @@ const NAMES_PER_LINE = 8;
 const SYMBOLS_AT_EASE = 14;
 
 /** Fills the page by newly covered value per byte, best first, until nothing is worth its bytes or nothing fits. */
-export function fillPage(
-  page: Page,
-  supply: Supply,
-  market: OpenValue,
-  options: PoolOptions,
-): Set<LineCandidate> {
+export function fillPage(page: Page, supply: Supply, market: OpenValue, limits: Limits): Set<LineCandidate> {
   const queue = new CandidateQueue();
   const taken = new Set<LineCandidate>();
   let serial = 0;
   const push = (candidate: Candidate): void => {
     if (candidate.kind === 'symbol') skipCovered(candidate, market);
-    const rate = rateOf(candidate, page, market, options);
-    if (rate > options.floor) queue.push({ rate, serial: serial++, candidate });
+    const rate = rateOf(candidate, page, market, limits);
+    if (rate > limits.floor) queue.push({ rate, serial: serial++, candidate });
   };
   const pushSymbols = (entry: Entry, symbols: readonly string[]): void => {
     const ranked = symbols
@@ -78,8 +73,8 @@ export function fillPage(
   for (const { entry, symbols } of supply.placed) pushSymbols(entry, symbols);
   for (let top = queue.pop(); top !== undefined; top = queue.pop()) {
     if (top.candidate.kind === 'symbol') skipCovered(top.candidate, market);
-    const rate = rateOf(top.candidate, page, market, options);
-    if (rate <= options.floor) continue;
+    const rate = rateOf(top.candidate, page, market, limits);
+    if (rate <= limits.floor) continue;
     const next = queue.best;
     if (next !== undefined && rate < top.rate && rate < next.rate) {
       queue.push({ ...top, rate });
@@ -123,7 +118,7 @@ function rateSymbol(symbol: string, market: OpenValue): number {
   return (market.names.get(symbol) ?? 0) / (symbol.length + 2.5);
 }
 
-function rateOf(candidate: Candidate, page: Page, market: OpenValue, options: PoolOptions): number {
+function rateOf(candidate: Candidate, page: Page, market: OpenValue, limits: Limits): number {
   if (candidate.kind === 'symbol') {
     const crowding = SYMBOLS_AT_EASE / (SYMBOLS_AT_EASE + candidate.entry.symbols.length);
     return rateSymbol(candidate.symbols[candidate.next] ?? '', market) * crowding;
@@ -131,13 +126,13 @@ function rateOf(candidate: Candidate, page: Page, market: OpenValue, options: Po
   const fresh =
     candidate.wordPoints === 0 ? 0 : candidate.words.filter((word) => !market.words.has(word)).length;
   return (
-    (ownPoints(candidate, page, options) + nameGain(candidate.names, market) + fresh * candidate.wordPoints) /
+    (ownPoints(candidate, page, limits) + nameGain(candidate.names, market) + fresh * candidate.wordPoints) /
     candidate.bytes
   );
 }
 
-function ownPoints(candidate: LineCandidate, page: Page, options: PoolOptions): number {
-  const crowded = candidate.section === 'files' && page.count('files') >= options.maxFiles;
+function ownPoints(candidate: LineCandidate, page: Page, limits: Limits): number {
+  const crowded = candidate.section === 'files' && page.count('files') >= limits.maxFiles;
   return crowded ? Math.min(0, candidate.points) : candidate.points;
 }
 

@@ -90,23 +90,9 @@ export function orderOf(section: Section, fact: Fact, weight: FactWeight): numbe
 }
 
 /** The priority of declared facts when there is not room for all. */
-const RANKS: readonly FactKind[] = [
-  'goal',
-  'next',
-  'constraint',
-  'blocker',
-  'decision',
-  'rejected',
-  'question',
-  'task',
-  'error',
-  'check',
-  'running',
-  'file',
-  'command',
-  'reference',
-  'note',
-];
+const STATED: readonly FactKind[] = ['goal', 'next', 'constraint', 'blocker', 'decision', 'rejected'];
+const OPEN: readonly FactKind[] = ['question', 'task', 'error', 'check', 'running'];
+const RANKS: readonly FactKind[] = [...STATED, ...OPEN, 'file', 'command', 'reference', 'note'];
 
 export function rankOf(kind: FactKind): number {
   return RANKS.indexOf(kind);

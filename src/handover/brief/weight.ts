@@ -44,7 +44,7 @@ function numberOr(value: unknown, otherwise: number): number {
 function readNames(value: unknown): Map<string, number> {
   if (typeof value !== 'object' || value === null) return new Map();
   return new Map(
-    Object.entries(value).filter((entry): entry is [string, number] => typeof entry[1] === 'number'),
+    Object.entries(value).filter((pair): pair is [string, number] => typeof pair[1] === 'number'),
   );
 }
 

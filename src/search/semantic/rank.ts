@@ -138,31 +138,27 @@ function groupByDigest<Key>(candidates: Iterable<Candidate<Key>>, most: number):
 }
 
 /** Fills the ranking step by step, so that what is known is used when a later step fails. */
-async function rank<K>(
-  embeddings: Embeddings,
-  query: SimilarityQuery<K>,
-  ranking: Ranking<K>,
-): Promise<void> {
+async function rank<K>(embeddings: Embeddings, query: SimilarityQuery<K>, into: Ranking<K>): Promise<void> {
   const groups = groupByDigest(query.candidates, MOST_COMPARED);
-  ranking.texts = groups.size;
-  ranking.missing = groups.size;
+  into.texts = groups.size;
+  into.missing = groups.size;
   if (groups.size === 0) return;
   const vector = await embedQuery(embeddings, query.text);
   const missing = listMissing(embeddings, groups, vector.length);
-  ranking.missing = missing.length;
+  into.missing = missing.length;
   try {
     await embedMissing(embeddings, missing, {
       numbers: vector.length,
       deadline: embeddings.now() + BUDGET_MS,
       progress: query.progress,
       onBatch: (count) => {
-        ranking.missing -= count;
+        into.missing -= count;
       },
     });
   } catch (error) {
-    ranking.trouble = explainTrouble(error);
+    into.trouble = explainTrouble(error);
   }
-  ranking.ranked = embeddings.vectors
+  into.ranked = embeddings.vectors
     .findNeighbours({ vector, digests: [...groups.keys()], limit: MOST_RANKED })
     .flatMap(({ digest }) => groups.get(digest)?.keys ?? [])
     .slice(0, MOST_RANKED);

@@ -3,6 +3,7 @@ import type { Machine } from '../../platform/machine.ts';
 import { parseSection, readUserConfig } from '../../platform/settings-file.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
+const Variable = v.pipe(v.string(), v.regex(/^[A-Za-z_]\w{0,99}$/, 'is no name of a variable'));
 const Prefix = v.optional(v.pipe(v.string(), v.maxLength(200)), '');
 
 const SemanticSection = v.strictObject({
@@ -11,9 +12,7 @@ const SemanticSection = v.strictObject({
   url: Text,
   model: Text,
   /** The environment variable or the file with the key. */
-  key_variable: v.exactOptional(
-    v.pipe(v.string(), v.regex(/^[A-Za-z_]\w{0,99}$/, 'is no name of a variable')),
-  ),
+  key_variable: v.exactOptional(Variable),
   key_file: v.exactOptional(Text),
   /** In seconds, for one request. */
   timeout: v.optional(v.pipe(v.number(), v.minValue(0.1), v.maxValue(600)), 5),

@@ -240,10 +240,7 @@ class PartCollector {
   finish(): Buffer[] {
     if (this.#open.length > 0) this.#close();
     if (!this.#redactor.hasLearnt) return this.#parts;
-    const redact = (passage: Passage): Passage => ({
-      ...passage,
-      text: this.#redactor.redactText(passage.text),
-    });
+    const redact = (each: Passage): Passage => ({ ...each, text: this.#redactor.redactText(each.text) });
     return this.#parts.map((part) => packPart(this.#head, unpackParts(part)?.passages.map(redact) ?? []));
   }
 }

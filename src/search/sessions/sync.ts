@@ -112,18 +112,8 @@ function tryLock(store: Store): Lock | null {
   );
 }
 
-interface SessionChange {
-  name: string;
-  session: FoundSession;
-  /** All bytes where it is not certain which are new. */
-  newBytes: number;
-}
-
-function listChanged(
-  found: ReadonlyMap<string, FoundSession>,
-  texts: SessionTextStore,
-  { most }: SyncOptions,
-): SessionChange[] {
+/** `newBytes` are all where it is not certain which are new. */
+function listChanged(found: Map<string, FoundSession>, texts: SessionTextStore, { most }: SyncOptions) {
   const known = texts.known();
   let room = most?.bytes ?? Number.POSITIVE_INFINITY;
   return [...found].slice(0, most?.sessions).flatMap(([name, session]) => {
