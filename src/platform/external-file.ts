@@ -40,15 +40,11 @@ export interface FileStat {
 
 /** Null where there is no regular file. */
 export function statFile(path: string): FileStat | null {
-  const stat = statOrNull(path);
-  if (stat === null || !stat.isFile()) return null;
+  // Without throwing for missing files: most files that a hook looks for are missing.
+  const stat = catchErrno(UNREADABLE, null, () => statSync(path, { bigint: true, throwIfNoEntry: false }));
+  if (!stat?.isFile()) return null;
   const { dev, ino, size, mtimeMs } = stat;
   return { identity: `${dev}:${ino}`, size: Number(size), changedMs: Number(mtimeMs) };
-}
-
-/** Without throwing for missing files: most files that a hook looks for are missing. */
-function statOrNull(path: string): BigIntStats | null {
-  return catchErrno(UNREADABLE, null, () => statSync(path, { bigint: true, throwIfNoEntry: false }) ?? null);
 }
 
 const END_BYTES = 64 * 1024;

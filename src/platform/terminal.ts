@@ -33,7 +33,9 @@ export function identifyTerminal({ named, env, ancestors }: Surroundings): strin
     if (id !== null) return id;
   }
   const agent = findAgentProcess(ancestors);
-  if (agent !== null) return agent.tty === 0 ? `process_${nameProcess(agent)}` : nameTty(agent);
+  if (agent?.tty === 0) return `process_${nameProcess(agent)}`;
+  // Terminal numbers are reused; the run of the session leader is not.
+  if (agent !== null) return `tty_${agent.tty}-${agent.leader}-${readStart(agent.leader) ?? '0'}`;
   const variable = OF_PROGRAMS.find((name) => env[name]);
   return variable === undefined ? null : cleanTerminalId(`${variable.toLowerCase()}_${env[variable]}`);
 }
@@ -68,9 +70,4 @@ const TIMERS: ReadonlySet<string> = new Set(['cron', 'crond', 'anacron', 'atd'])
 /** Whether a system timer started this, with nobody present. */
 export function isStartedByTimer(ancestors: readonly Ancestor[]): boolean {
   return ancestors.some(({ name }) => TIMERS.has(name.toLowerCase()));
-}
-
-/** Terminal numbers are reused; the run of the session leader is not. */
-function nameTty({ tty, leader }: Ancestor): string {
-  return `tty_${tty}-${leader}-${readStart(leader) ?? '0'}`;
 }

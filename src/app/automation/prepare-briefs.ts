@@ -70,6 +70,7 @@ function describePrepared(
   machine: Machine,
 ): Omit<PreparedBrief, 'marks'> {
   const { agent, terminal, process, atMs, lastMs, moment } = job;
+  const changed = handover.facts.filter(({ kind, status }) => kind === 'file' && CHANGED.has(status ?? ''));
   const watch = ({ text }: Fact): WatchedFile =>
     watchFile(
       resolve(root, handover.workspace.folder, expandHome(text, machine)),
@@ -91,7 +92,7 @@ function describePrepared(
     compactions,
     title: cutToBytes(cleanLine(handover.title), MAX_TITLE_BYTES),
     head: readHeadCommit(root),
-    files: handover.facts.filter(isChangedFile).slice(0, FILES_WATCHED).map(watch),
+    files: changed.slice(0, FILES_WATCHED).map(watch),
   };
 }
 
@@ -108,10 +109,6 @@ function compileBriefs(agent: string, handover: Handover): Briefs {
 /** Of the files that the session changed, the most important ones: facts are in that order. */
 const FILES_WATCHED = 20;
 const CHANGED: ReadonlySet<string> = new Set(['created', 'edited', 'deleted']);
-
-function isChangedFile({ kind, status }: Fact): boolean {
-  return kind === 'file' && CHANGED.has(status ?? '');
-}
 
 /** Made once, by whoever comes first. */
 function ensureSealKey(store: Store): string {
