@@ -28,8 +28,7 @@ const runnable: Rolldown.Plugin = {
   name: 'runnable',
   generateBundle(_, bundle) {
     for (const file of Object.values(bundle)) {
-      if (file.type === 'chunk')
-        file.code = `(function (exports, require, __filename) {${escapeText(file.code)}})`;
+      if (file.type === 'chunk') file.code = `(function (exports, require, __filename) {${escapeText(file.code)}})`;
     }
   },
 };

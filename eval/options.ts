@@ -54,13 +54,10 @@ export function parseOptions(
       hint: 'Give a folder with transcripts: npm run eval -- --corpus DIR',
     });
   }
-  const at = (path: string | undefined): string | null =>
-    path === undefined ? null : resolve(surroundings.cwd, path);
+  const at = (path: string | undefined): string | null => (path === undefined ? null : resolve(surroundings.cwd, path));
   return {
     corpus: resolve(surroundings.cwd, corpus),
-    budgets: unique(
-      (flags.budget ?? [String(DEFAULT_BUDGET)]).map((text) => parseCount(text, SMALLEST_BUDGET)),
-    ),
+    budgets: unique((flags.budget ?? [String(DEFAULT_BUDGET)]).map((text) => parseCount(text, SMALLEST_BUDGET))),
     arms: unique((flags.arm ?? [...USUAL_ARMS]).map(requireArm)),
     only: flags.only ?? '',
     asJson: flags.json ?? false,

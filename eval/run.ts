@@ -23,10 +23,7 @@ export interface Surroundings {
 }
 
 /** Runs an evaluation and reports it. Nothing is thrown: every failure is reported here. */
-export async function runEvaluation(
-  args: readonly string[],
-  surroundings: Surroundings,
-): Promise<ExitStatus> {
+export async function runEvaluation(args: readonly string[], surroundings: Surroundings): Promise<ExitStatus> {
   const { machine, processors, out, err } = surroundings;
   try {
     const options = parseOptions(args, { cwd: machine.cwd, processors });
@@ -41,9 +38,7 @@ export async function runEvaluation(
 async function evaluateAndReport(options: Options, { machine, out, err }: Surroundings): Promise<void> {
   const started = machine.clock.now();
   const sessions = openCorpus(options.corpus).filter(({ file }) => file.includes(options.only));
-  const results = await withFolder((folder) =>
-    evaluateTogether(sessions, { ...options, folder }, options.jobs),
-  );
+  const results = await withFolder((folder) => evaluateTogether(sessions, { ...options, folder }, options.jobs));
   if (results.length === 0) throw describeNoCuts(sessions, options);
   const standings = aggregate(results);
   if (options.asJson) out.json(toDocument(standings, options.showMisses ? results : []));
@@ -56,9 +51,7 @@ async function evaluateAndReport(options: Options, { machine, out, err }: Surrou
   for (const { file, cut, arm, budget, failure } of standings.flatMap(({ failures }) => failures))
     err.line(yellow('failed: '), `${arm} at ${budget} tokens on ${file}, row ${cut}: ${failure}`);
   const seconds = ((machine.clock.now() - started) / 1000).toFixed(1);
-  err.line(
-    dim(`${countOf(results.length, 'brief')} from ${countOf(sessions.length, 'session')} in ${seconds} s`),
-  );
+  err.line(dim(`${countOf(results.length, 'brief')} from ${countOf(sessions.length, 'session')} in ${seconds} s`));
 }
 
 async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

@@ -4,13 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import {
-  captureSession,
-  compileBrief,
-  findReader,
-  inspectTranscript,
-  sealHandover,
-} from '../dist/internals/index.mjs';
+import { captureSession, compileBrief, findReader, inspectTranscript, sealHandover } from '../dist/internals/index.mjs';
 
 const PAGE = 'docs/briefs.md';
 /** A fenced block that names a told session and a budget. */
@@ -22,10 +16,7 @@ try {
   const page = readFileSync(PAGE, 'utf8');
   const briefs = [];
   for (const [, name, budget] of page.matchAll(BLOCK)) briefs.push(await writeBrief(name, Number(budget)));
-  const written = page.replace(
-    BLOCK,
-    (_, name, budget) => `\`\`\`text ${name} ${budget}\n${briefs.shift()}\`\`\``,
-  );
+  const written = page.replace(BLOCK, (_, name, budget) => `\`\`\`text ${name} ${budget}\n${briefs.shift()}\`\`\``);
   writeFileSync(process.argv[2] ?? PAGE, written);
 } finally {
   rmSync(folder, { recursive: true, force: true });

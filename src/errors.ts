@@ -97,9 +97,7 @@ export class HandoverError extends Error {
 }
 
 export function hasErrno(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
-  return (
-    error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code)
-  );
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
 }
 
 /** What `work` returns, or `instead` where it fails with one of these codes. */

@@ -29,17 +29,7 @@ export type { Fact, FactKind } from './model/fact.ts';
 export { describeMachine } from './platform/machine.ts';
 export { examineStore } from './store/doctor/doctor.ts';
 export { forgetHandover } from './store/handovers.ts';
-export type {
-  Brief,
-  BriefOptions,
-  CaptureResult,
-  CatalogRow,
-  Filter,
-  Handover,
-  Machine,
-  SearchAnswer,
-  Store,
-};
+export type { Brief, BriefOptions, CaptureResult, CatalogRow, Filter, Handover, Machine, SearchAnswer, Store };
 
 /** The store of this machine's user, which commands use too. Nothing is created before something is saved. */
 export function openStore(machine: Machine = describeMachine()): Store {
@@ -61,9 +51,7 @@ export type HandoverText = Partial<Record<DeclarableKind, readonly string[]>> & 
 /** Saves a handover written by hand. Secrets are redacted. Throws when there is nothing to save. */
 export function saveHandover(store: Store, text: HandoverText, folder: string = store.machine.cwd): Handover {
   const { title, summary = '', files = [], pins = [], agent = 'manual' } = text;
-  const facts = DECLARABLE_KINDS.flatMap((kind) =>
-    (text[kind] ?? []).map((words) => ({ kind, text: words })),
-  );
+  const facts = DECLARABLE_KINDS.flatMap((kind) => (text[kind] ?? []).map((words) => ({ kind, text: words })));
   return saveDeclaration({ machine: store.machine, notify: ignore, progress: ignore }, folder, {
     title,
     summary,
@@ -97,10 +85,7 @@ export async function listHandovers(
 
 /** By its id, a unique prefix of one, or `latest`. Throws when there is none, or more than one. */
 export async function findHandover(store: Store, words: string): Promise<Handover> {
-  return requireHandover(
-    store,
-    await withCatalogOpener(store, async (open) => await resolveId(store, words, open)),
-  );
+  return requireHandover(store, await withCatalogOpener(store, async (open) => await resolveId(store, words, open)));
 }
 
 /** Facts and handovers of all projects by any words; those of the current project come first. */

@@ -33,16 +33,10 @@ const AN_HOUR_AGO = Math.floor(Date.now() / 1000) - 3600;
 
 beforeAll(async () => {
   for (const title of ['first', 'second', 'third', 'forgotten']) {
-    ids.push(
-      await desk.save('--title', title, '--summary', `Summary of the ${title}`, '--next', `Do ${title}`),
-    );
+    ids.push(await desk.save('--title', title, '--summary', `Summary of the ${title}`, '--next', `Do ${title}`));
   }
   await desk.ok(['forget', ids.pop() ?? '']);
-  const month = join(
-    desk.store,
-    'handovers',
-    ...(ids[0] ?? '').replace(/^(\d{4})(\d\d).*/, '$1 $2').split(' '),
-  );
+  const month = join(desk.store, 'handovers', ...(ids[0] ?? '').replace(/^(\d{4})(\d\d).*/, '$1 $2').split(' '));
   utimesSync(month, AN_HOUR_AGO, AN_HOUR_AGO);
   await desk.ok(['list']);
   await desk.ok(['search', 'summary']);
@@ -189,8 +183,7 @@ describe('a search index that was deleted, cut, or hit in one byte', () => {
         else write(file.path, bytes);
         const answers = await askAll();
         restore();
-        if (JSON.stringify(answers) !== JSON.stringify(before))
-          failures.push(`${basename(file.path)}, case ${count}`);
+        if (JSON.stringify(answers) !== JSON.stringify(before)) failures.push(`${basename(file.path)}, case ${count}`);
       }
     }
     return failures;
@@ -200,8 +193,7 @@ describe('a search index that was deleted, cut, or hit in one byte', () => {
     expect(
       await spoil(function* ({ bytes }) {
         yield null;
-        for (const share of [0, 0.01, 0.3, 0.5, 0.99])
-          yield bytes.subarray(0, Math.floor(bytes.length * share));
+        for (const share of [0, 0.01, 0.3, 0.5, 0.99]) yield bytes.subarray(0, Math.floor(bytes.length * share));
         yield bytes.subarray(0, -1);
       }),
     ).toEqual([]);

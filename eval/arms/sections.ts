@@ -13,9 +13,7 @@ export const sectionsArm: Arm = {
     const sections = gatherSections(cut);
     return (budget) =>
       sections
-        .map(({ heading, lines, share }) =>
-          takeFirstTokens([heading, ...lines].join('\n'), Math.floor(budget * share)),
-        )
+        .map(({ heading, lines, share }) => takeFirstTokens([heading, ...lines].join('\n'), Math.floor(budget * share)))
         .join('\n\n');
   },
 };

@@ -74,8 +74,7 @@ const NOT_HUMAN =
 
 /** A human's message; null for any other row. */
 export function readHumanMessage(row: Row): string | null {
-  if (row.type !== 'user' || row.isMeta === true || isCompaction(row) || row.isSidechain === true)
-    return null;
+  if (row.type !== 'user' || row.isMeta === true || isCompaction(row) || row.isSidechain === true) return null;
   const blocks = readBlocks(row);
   if (blocks.some((block) => block.type === 'tool_result')) return null;
   const text = blocks

@@ -15,9 +15,7 @@ const WORD_CHARACTER = new RegExp(`[${WORD}]`, 'u');
 function isWordCodePoint(code: number | undefined): boolean {
   if (code === undefined) return false;
   if (code < 128) {
-    return (
-      (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95
-    );
+    return (code >= 97 && code <= 122) || (code >= 65 && code <= 90) || (code >= 48 && code <= 57) || code === 95;
   }
   return WORD_CHARACTER.test(String.fromCodePoint(code));
 }

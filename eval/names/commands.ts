@@ -36,9 +36,7 @@ export function findStems(command: string): Set<string> {
 }
 
 function findStem(part: string): string | null {
-  const [program, ...rest] = unwrap(
-    part.split(/\s+/).filter((word) => word !== '' && !ASSIGNMENT.test(word)),
-  );
+  const [program, ...rest] = unwrap(part.split(/\s+/).filter((word) => word !== '' && !ASSIGNMENT.test(word)));
   if (program === undefined) return null;
   const name = baseName(program);
   if (TRIVIAL.has(name) || !PROGRAM.test(name)) return null;

@@ -9,8 +9,7 @@ export function isNamedIn(name: string, text: string): boolean {
   const opensWithWord = isWordAt(name, 0);
   const closesWithWord = isWordBefore(name, name.length);
   for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
-    const isGlued =
-      (opensWithWord && isWordBefore(text, at)) || (closesWithWord && isWordAt(text, at + name.length));
+    const isGlued = (opensWithWord && isWordBefore(text, at)) || (closesWithWord && isWordAt(text, at + name.length));
     if (!isGlued) return true;
   }
   return false;

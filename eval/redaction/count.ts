@@ -42,6 +42,5 @@ function notePlaces(pieces: readonly string[], { places }: Tally): void {
 
 function* listTexts(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
-  else if (typeof value === 'object' && value !== null)
-    for (const item of Object.values(value)) yield* listTexts(item);
+  else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) yield* listTexts(item);
 }

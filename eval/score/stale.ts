@@ -45,8 +45,7 @@ export function measureStaleness(text: string, { doneTasks, removedFiles }: Past
       return doneTasks.some((task) => quoter.measureQuote(task, 2) >= ENOUGH);
     }),
     ...[...files].filter(
-      (file) =>
-        removedFiles.has(file) && lines.every((line) => !isNamedIn(file, line) || !SAYS_REMOVED.test(line)),
+      (file) => removedFiles.has(file) && lines.every((line) => !isNamedIn(file, line) || !SAYS_REMOVED.test(line)),
     ),
   ];
   const count = open.length + files.size;

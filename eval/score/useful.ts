@@ -42,6 +42,5 @@ function makeJudge({ names, commands, prose, ...truth }: Truth): (line: string) 
     const runs = findRuns(line, RUN);
     return runs.filter((run) => told.has(run)).length >= Math.max(1, Math.floor(runs.length / 2));
   };
-  return (line) =>
-    hasName(line) || stems.some((stem) => line.includes(stem)) || hasWords(line) || isQuote(line);
+  return (line) => hasName(line) || stems.some((stem) => line.includes(stem)) || hasWords(line) || isQuote(line);
 }

@@ -1,5 +1,4 @@
-const RULE =
-  /\b(?:never|always|must|mustn['’]t|don['’]t|do not|prefer|make sure|instead of)\b|\buse\b.+\binstead\b/i;
+const RULE = /\b(?:never|always|must|mustn['’]t|don['’]t|do not|prefer|make sure|instead of)\b|\buse\b.+\binstead\b/i;
 const SENTENCE_END = /(?<=[.!?])\s+|\n+/;
 const WORDS = { fewest: 4, most: 60 };
 

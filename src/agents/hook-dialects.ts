@@ -2,13 +2,7 @@ import { claudeCodeHook } from './claude-code/setup.ts';
 import { clineHook } from './cline/setup.ts';
 import { copilotHook } from './copilot/setup.ts';
 import { geminiHook } from './gemini/setup.ts';
-import {
-  HOOK_EVENTS,
-  type HookDialect,
-  type HookedAgent,
-  type HookMoment,
-  USUAL_DIALECT,
-} from './hook-input.ts';
+import { HOOK_EVENTS, type HookDialect, type HookedAgent, type HookMoment, USUAL_DIALECT } from './hook-input.ts';
 import { opencodeHook } from './opencode/setup.ts';
 import { qwenHook } from './qwen/setup.ts';
 

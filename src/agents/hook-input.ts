@@ -139,8 +139,7 @@ export function readUsualInput(input: Row, own: Partial<HookInput> = {}): HookIn
 /** Claude Code's dialect, the base of the others. */
 export const USUAL_DIALECT: HookDialect = {
   read: (input) => readUsualInput(input),
-  write: (event, text) =>
-    JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
+  write: (event, text) => JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
   reaches: (moment) => moment === 'start' || moment === 'prompt',
   announcesCompaction: true,
   startsAfterCompaction: true,

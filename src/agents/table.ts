@@ -43,12 +43,7 @@ const LISTS: Readonly<Record<AgentName, Agent['listTranscripts']>> = {
 };
 
 /** An agent that takes the first prompt as its last argument. */
-function takesPrompt(
-  program: string,
-  install: string,
-  options: readonly string[],
-  attachesFiles = false,
-): Launch {
+function takesPrompt(program: string, install: string, options: readonly string[], attachesFiles = false): Launch {
   return { program, install, takes: 'prompt', attachesFiles, writeArgs: (prompt) => [...options, prompt] };
 }
 

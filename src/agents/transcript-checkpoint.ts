@@ -2,13 +2,7 @@ import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
 import { HandoverError, isErrno } from '../errors.ts';
 import { sha256Bytes, sha256Hex, shortHash } from '../model/hash.ts';
-import {
-  decodePlainData,
-  encodePlainData,
-  RUNTIME,
-  trimCacheFolder,
-  writeCacheFile,
-} from '../platform/cache-file.ts';
+import { decodePlainData, encodePlainData, RUNTIME, trimCacheFolder, writeCacheFile } from '../platform/cache-file.ts';
 import { readRegularFile, removeFile } from '../platform/durable-file.ts';
 import { type FileStat, readEnds } from '../platform/external-file.ts';
 import { ensurePrivateFolder, listFolder } from '../platform/folders.ts';
@@ -70,10 +64,7 @@ function readOrNull(path: string): Buffer | null {
 }
 
 /** Null when the file is no longer what was read. The caller makes sure that no secret is in the checkpoint. */
-export function packCheckpoint(
-  file: TranscriptFile,
-  { bookmark, state }: Checkpoint<unknown>,
-): Buffer | null {
+export function packCheckpoint(file: TranscriptFile, { bookmark, state }: Checkpoint<unknown>): Buffer | null {
   const prefix = sumBeginning(file, bookmark.position.offset);
   return prefix === null ? null : encodePlainData({ bookmark, state, prefix });
 }

@@ -15,10 +15,7 @@ const ERRNO_CODES: Readonly<Record<string, readonly [code: ErrorCode, hint: stri
   EROFS: ['HANDOVER_READ_ONLY', 'That disk is read-only. Set HANDOVER_HOME to a folder that can be written.'],
   EACCES: ['HANDOVER_PERMISSION', DOCTOR],
   EPERM: ['HANDOVER_PERMISSION', DOCTOR],
-  EMFILE: [
-    'HANDOVER_TOO_MANY_OPEN_FILES',
-    'Close some programs, or raise the limit (ulimit -n), and try again.',
-  ],
+  EMFILE: ['HANDOVER_TOO_MANY_OPEN_FILES', 'Close some programs, or raise the limit (ulimit -n), and try again.'],
   ENFILE: ['HANDOVER_TOO_MANY_OPEN_FILES', 'Close some programs and try again.'],
 };
 const ANY_ERRNO = ['HANDOVER_IO', 'Check the disk: handover doctor'] as const;

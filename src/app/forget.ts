@@ -22,8 +22,7 @@ export async function forgetHandovers(
   const ids = [...found];
   forgetVectorsOf(store, ids);
   for (const id of ids) {
-    if (!forgetHandover(store, id))
-      throw notFoundError(`${id} is already gone`, 'See what there is: handover list');
+    if (!forgetHandover(store, id)) throw notFoundError(`${id} is already gone`, 'See what there is: handover list');
     onDeleted(id);
   }
   await forgetDerived(context, store);
@@ -57,9 +56,7 @@ export async function cleanUp(
   const store = findStore(context);
   const retentionMs = readRetention(context.machine.env);
   const days = retentionMs / DAY_MS;
-  const { expired, kept } = await withCatalog(context, store, (catalog) =>
-    findExpired(store, catalog, retentionMs),
-  );
+  const { expired, kept } = await withCatalog(context, store, (catalog) => findExpired(store, catalog, retentionMs));
   const rows = terminal === undefined ? expired : expired.filter((row) => isOfTerminal(row, terminal));
   const removed: string[] = [];
   if (!dryRun)

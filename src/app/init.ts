@@ -72,11 +72,7 @@ export function proposeFiles(
 }
 
 /** Hooks for the agents on this machine, or for the named ones. */
-export function proposeHooks(
-  context: Context,
-  named: readonly string[] | undefined,
-  withServer: boolean,
-): InitPart {
+export function proposeHooks(context: Context, named: readonly string[] | undefined, withServer: boolean): InitPart {
   const site = { scope: 'user', project: context.machine.cwd, withServer } as const;
   const { absent, install, listReviews } = planHooks(context, named, site);
   return {
@@ -95,11 +91,7 @@ export function proposeHooks(
 }
 
 /** Finds the agents that hooks are installed for: those on this machine, or the named ones, which must be there. */
-export function planHooks(
-  context: Context,
-  named: readonly string[] | undefined,
-  where: Omit<HookSite, 'launcher'>,
-) {
+export function planHooks(context: Context, named: readonly string[] | undefined, where: Omit<HookSite, 'launcher'>) {
   const store = findStore(context);
   const site = { ...where, launcher: requireLastingLauncher(context.machine) };
   const wanted = requireHookedAgents(named);

@@ -25,10 +25,7 @@ interface MarkRequest {
 }
 
 /** Marks a fact, also in prepared briefs. `isNew` is false when it already had this mark. */
-export async function markNamed(
-  context: Context,
-  request: MarkRequest,
-): Promise<FactInHandover & { isNew: boolean }> {
+export async function markNamed(context: Context, request: MarkRequest): Promise<FactInHandover & { isNew: boolean }> {
   const { mark, words, named, because, by } = request;
   const { machine } = context;
   const found = await findFact(context, words, named);
@@ -38,8 +35,7 @@ export async function markNamed(
       : openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(because, { byHuman: true });
   const store = findStore(context);
   const isNew = markFact(store, found, { mark, because: reason, by });
-  if (isNew)
-    (await import('./automation/prepare-briefs.ts')).refreshPreparedBriefs(store, found.handover.project.id);
+  if (isNew) (await import('./automation/prepare-briefs.ts')).refreshPreparedBriefs(store, found.handover.project.id);
   return { ...found, isNew };
 }
 
@@ -108,9 +104,7 @@ export function requireFact(handover: Handover, words: string): Fact {
     });
   if (others.length === 0) return only;
   const shown = matching.slice(0, MAX_CANDIDATES);
-  const lines = shown.map(
-    ({ id, kind, text }) => `\n  ${id}  ${kind} ${cutAtWord(cleanLine(text), MAX_SHOWN_BYTES)}`,
-  );
+  const lines = shown.map(({ id, kind, text }) => `\n  ${id}  ${kind} ${cutAtWord(cleanLine(text), MAX_SHOWN_BYTES)}`);
   const more = matching.length > shown.length ? '\n  …' : '';
   const message = `${quoteShort(words)} matches ${matching.length} facts:${lines.join('')}${more}`;
   throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {

@@ -21,8 +21,7 @@ export function listJournalNotices({ journalFailure }: Pick<SaveResult, 'journal
 
 const KINDS_SHOWN = 8;
 const MAX_KIND_BYTES = 60;
-const REPORT =
-  'install the newest agent-handover; if this is the newest, report the agent’s version and the kinds';
+const REPORT = 'install the newest agent-handover; if this is the newest, report the agent’s version and the kinds';
 
 /** Agents change their formats: rows that were not understood are reported, loudly when there are many. */
 export function listDriftNotices(agent: AgentName, judgement: Judgement): Notice[] {

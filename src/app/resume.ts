@@ -106,9 +106,7 @@ function printProjectMemory(
   { reader, budget, isAlone }: { reader: Reader; budget: number; isAlone: boolean },
 ): { text: string; left: number } {
   const whole = Math.min(budget * BYTES_PER_TOKEN, reader.maxCharacters ?? Number.POSITIVE_INFINITY);
-  const most = isAlone
-    ? whole
-    : Math.min((whole * MEMORY_PERCENT) / 100, whole - SMALLEST_BUDGET * BYTES_PER_TOKEN);
+  const most = isAlone ? whole : Math.min((whole * MEMORY_PERCENT) / 100, whole - SMALLEST_BUDGET * BYTES_PER_TOKEN);
   const pages = readMemoryPages({
     folder: root,
     memoryDir: findMemoryDir(machine, root),

@@ -36,12 +36,9 @@ export function listSearchNotices(
     note(`${known} of ${meaning.texts} facts are embedded; to embed all: handover search --embed`);
   }
   if (sessions === undefined) return notices;
-  if (sessions.by === 'scan')
-    note(`without SQLite only the newest ${SCAN_LIMITS.sessions} sessions are searched`);
+  if (sessions.by === 'scan') note(`without SQLite only the newest ${SCAN_LIMITS.sessions} sessions are searched`);
   if (sessions.behind > 0)
-    note(
-      `${countSessions(sessions.behind)} not read yet and not searched; to read all: handover search --sessions`,
-    );
+    note(`${countSessions(sessions.behind)} not read yet and not searched; to read all: handover search --sessions`);
   if (sessions.damaged > 0)
     note(`the stored text of some sessions is damaged (${sessions.damaged}); see: handover doctor`);
   if (sessions.unread > 0) note(`${countSessions(sessions.unread)} skipped: not readable right now`);

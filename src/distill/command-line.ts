@@ -105,9 +105,7 @@ function findEnd(text: string, at: number): number {
     else if (char === closer) {
       open.pop();
       if (open.length === 0) return i + 1;
-    } else if (
-      closer === '"' ? char === '(' && text.charAt(i - 1) === '$' : closer === ')' && `"'(`.includes(char)
-    )
+    } else if (closer === '"' ? char === '(' && text.charAt(i - 1) === '$' : closer === ')' && `"'(`.includes(char))
       open.push(closerOf(char));
   }
   return text.length;

@@ -250,8 +250,7 @@ export function weighNames(text: string, valuation: Valuation): Record<string, n
   for (const name of qualified) add('qualified', name);
   for (const name of errors) add('error', name);
   for (const name of references) add('reference', name);
-  for (const name of paths.map(baseName))
-    if (values.file.has(name)) weights.set(name, netFilePoints(valuation, name));
+  for (const name of paths.map(baseName)) if (values.file.has(name)) weights.set(name, netFilePoints(valuation, name));
   for (const quoted of findBackticked(text)) {
     add('qualified', quoted);
     if (quoted.includes(' ')) for (const stem of findStems(quoted)) add('stem', stem);

@@ -3,8 +3,7 @@ const FAILURE_LINE =
 /** A message of a compiler, linter or test about a place in a file. */
 const LOCATED = /^\s*[^\s:]{1,200}\.\w{1,8}:\d+(?::\d+)?: .*$/gm;
 /** Names what went wrong. */
-const SPECIFIC =
-  /\b[A-Z]\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bTS\d{4}\b|panic:|panicked at|undefined:/;
+const SPECIFIC = /\b[A-Z]\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bTS\d{4}\b|panic:|panicked at|undefined:/;
 /** Says only that something went wrong. */
 const GENERAL =
   /^(?:error: (?:test failed|could not compile|aborting)|npm (?:ERR|error)|\[ERROR\] Failed to execute|Found \d+ errors?\b)/;

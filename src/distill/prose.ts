@@ -16,8 +16,7 @@ export function joinLines(lines: readonly string[]): string[] {
   let last = '';
   for (const line of lines) {
     const broken = last.length >= (/^\s*\p{Ll}/u.test(line) ? BROKEN_BEFORE_LOWER_CASE : BROKEN);
-    const goesOn =
-      broken && /[\p{L}\p{N},`'")\]]\s*$/u.test(last) && !LINE_START.test(line) && line.trim() !== '';
+    const goesOn = broken && /[\p{L}\p{N},`'")\]]\s*$/u.test(last) && !LINE_START.test(line) && line.trim() !== '';
     const before = goesOn ? joined.pop() : undefined;
     if (line.trim() !== '') joined.push(before === undefined ? line : `${before} ${line.trim()}`);
     last = line;
@@ -78,9 +77,7 @@ export function dropEmphasis(line: string): string {
 
 function isTable(line: string): boolean {
   return (
-    /^[\s>]*\|/.test(line) ||
-    / \| .* \| /.test(line.replace(/`[^`]*`/g, ' ')) ||
-    /^[\s>:|-]*-\|-[\s:|-]*$/.test(line)
+    /^[\s>]*\|/.test(line) || / \| .* \| /.test(line.replace(/`[^`]*`/g, ' ')) || /^[\s>:|-]*-\|-[\s:|-]*$/.test(line)
   );
 }
 
@@ -103,8 +100,7 @@ const LONGEST_ABBREVIATION = 12;
 /** Leads of lists, and items, that say nothing without the question they discuss. */
 const WEIGHING = /^(?:pros?|cons?|options?\b.*|alternatives?|trade-?offs?)$/i;
 const WEIGHED = /^(?:pros?|cons?|trade-?offs?|option \w{1,3})(?: \([^)]*\))?:/i;
-const DULL_LEAD =
-  /^(?:summary|changes?|here(?:'s| is| are)\b.*|the following\b.*|details?|overview|result|notes?)$/i;
+const DULL_LEAD = /^(?:summary|changes?|here(?:'s| is| are)\b.*|the following\b.*|details?|overview|result|notes?)$/i;
 
 const INTERJECTION =
   /^(?:ok(?:ay)?|good|great|perfect|excellent|done|right|yes|sure|alright)(?:\s*[,.!:]|\s+[—–-])\s+(?:so,?\s+)?/i;
@@ -166,8 +162,7 @@ function joinHalves(parts: readonly string[]): string[] {
 /** Words of two letters or more; in scripts without spaces, every two characters count as one. */
 function countWords(text: string): number {
   const spaced = text.match(/[\p{L}\p{M}\p{N}'’_-]{2,}/gu) ?? [];
-  const unspaced =
-    text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu) ?? [];
+  const unspaced = text.match(/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]/gu) ?? [];
   return spaced.length + Math.floor(unspaced.length / 2);
 }
 

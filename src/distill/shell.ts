@@ -161,8 +161,7 @@ function unwrap(own: readonly string[]): string[] {
 /** The position of the first word that is neither a flag nor the value of one. Without `withValue` no flags are expected. */
 function skipFlags(own: readonly string[], from: number, withValue?: ReadonlySet<string>): number {
   let start = from;
-  while (withValue !== undefined && own[start]?.startsWith('-'))
-    start += withValue.has(own[start] ?? '') ? 2 : 1;
+  while (withValue !== undefined && own[start]?.startsWith('-')) start += withValue.has(own[start] ?? '') ? 2 : 1;
   return start;
 }
 
@@ -231,9 +230,7 @@ function readRemoval(program: string, rest: readonly string[], folder: string | 
     const intoFolder = paths.length > 2 || /[\\/]$/.test(target) || !baseName(target).includes('.');
     const place = (path: string): string =>
       at(intoFolder ? `${target.replace(/[\\/]$/, '')}/${baseName(path)}` : target);
-    return paths
-      .slice(0, -1)
-      .map((path) => ({ path: at(path), to: place(path), forced: false, restored: false }));
+    return paths.slice(0, -1).map((path) => ({ path: at(path), to: place(path), forced: false, restored: false }));
   }
   if (!isGit || !RESTORING.has(verb)) return [];
   return paths.map((path) => ({ path: at(path), to: null, forced: true, restored: true }));

@@ -110,8 +110,7 @@ function makeFileFact(path: string, place: Place, machine: Machine, marks: FactM
   const isOutside = inside === '..' || inside.startsWith('../');
   const shown = isOutside ? abbreviateHome(absolute, machine) : inside;
   const text = limitBytes(shown.toWellFormed(), MAX_FACT_TEXT_BYTES, 'a file path');
-  if (text === '')
-    throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Give --file PATH.' });
+  if (text === '') throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Give --file PATH.' });
   const sha256 = catchIf(isUnreadable, null, () => sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)));
   return { ...toFact('file', text, marks), probe: { path: text, sha256 } };
 }

@@ -84,8 +84,7 @@ function enter(diff: HandoverDiff, fact: Fact, outcome: Outcome | undefined, now
     else diff.changed.push({ before: fact, after });
   } else if (outcome?.end === 'superseded')
     diff.superseded.push({ fact, reason: outcome.reason, by: now.get(outcome.by) ?? null });
-  else
-    diff.dropped.push({ fact, reason: outcome?.end === 'dropped' ? outcome.reason : ABSENCE[diff.relation] });
+  else diff.dropped.push({ fact, reason: outcome?.end === 'dropped' ? outcome.reason : ABSENCE[diff.relation] });
 }
 
 function diffGit(first: Handover, second: Handover): GitDiff | null {

@@ -23,8 +23,7 @@ const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'rejected']);
  * message counts only if it states a rule; "can we use X instead" was for that day.
  */
 function isLasting(fact: Fact, isSameSession: boolean): boolean {
-  if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind) || isRefuted(fact))
-    return true;
+  if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind) || isRefuted(fact)) return true;
   if (fact.kind !== 'constraint') return false;
   return isSameSession || fact.origin !== 'human' || statesRule(fact.text);
 }

@@ -48,8 +48,7 @@ export function openHandover(bytes: Uint8Array, id: string, where: string): Hand
   if (!isIdOfTime(handover)) throw damagedError(where, 'its id does not begin with its time');
   if (handover.checksum !== computeChecksum(handover))
     throw damagedError(where, 'its checksum does not match its content');
-  if (formatHandover(handover) !== text)
-    throw damagedError(where, 'its bytes are not the ones that were written');
+  if (formatHandover(handover) !== text) throw damagedError(where, 'its bytes are not the ones that were written');
   return handover;
 }
 

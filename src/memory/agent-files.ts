@@ -2,12 +2,7 @@ import { dirname, join, relative, sep } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { removeFile, syncFolder } from '../platform/durable-file.ts';
 import { isFolder, pathExists, resolveRealPath } from '../platform/folders.ts';
-import {
-  ensureProjectFolder,
-  readProjectFile,
-  removeEmptyFolder,
-  writeProjectFile,
-} from '../platform/project-file.ts';
+import { ensureProjectFolder, readProjectFile, removeEmptyFolder, writeProjectFile } from '../platform/project-file.ts';
 
 /*
  * A marked block in files that belong to others. Contents are handled as Latin-1, one character a byte, so that all
@@ -124,8 +119,7 @@ function findBlock(content: string, path: string): { start: number; end: number 
   const [last, ...moreEnds] = findMarks(content, END);
   if (start === undefined && last === undefined) return null;
   const isPair = moreBegins.length + moreEnds.length === 0;
-  if (start !== undefined && last !== undefined && isPair && last > start)
-    return { start, end: last + END.length };
+  if (start !== undefined && last !== undefined && isPair && last > start) return { start, end: last + END.length };
   throw new HandoverError('HANDOVER_INPUT_INVALID', `the marks of agent-handover in ${path} do not match`, {
     hint: `There must be one ${BEGIN} and, after it, one ${END}. Put them right by hand.`,
   });
@@ -135,8 +129,7 @@ function findBlock(content: string, path: string): { start: number; end: number 
 function findMarks(content: string, mark: string): number[] {
   const found: number[] = [];
   for (let at = content.indexOf(mark); at >= 0; at = content.indexOf(mark, at + 1))
-    if (at === 0 || content[at - 1] === '\n' || (content.startsWith('\u00ef\u00bb\u00bf') && at === 3))
-      found.push(at);
+    if (at === 0 || content[at - 1] === '\n' || (content.startsWith('\u00ef\u00bb\u00bf') && at === 3)) found.push(at);
   return found;
 }
 

@@ -57,13 +57,11 @@ type Settings = Required<Omit<CompactOptions, 'month'>>;
 
 function compactMonth(memory: Memory, month: string, settings: Settings): Compaction[] {
   const byTag = new Map<string, NotesFile[]>();
-  for (const file of listNotesOfMonth(memory, month))
-    byTag.set(file.tag, [...(byTag.get(file.tag) ?? []), file]);
+  for (const file of listNotesOfMonth(memory, month)) byTag.set(file.tag, [...(byTag.get(file.tag) ?? []), file]);
   const done = [...byTag]
     .sort(([a], [b]) => compareCodeUnits(a, b))
     .map(([tag, files]) => compactTag(memory, month, tag, files, settings));
-  if (!settings.dryRun && done.length > 0)
-    removeEmptyFolder(ensureProjectFolder(memory.root, 'layer1', month));
+  if (!settings.dryRun && done.length > 0) removeEmptyFolder(ensureProjectFolder(memory.root, 'layer1', month));
   return done;
 }
 

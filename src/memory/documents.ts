@@ -36,12 +36,7 @@ export function backUpDocument(store: Store, workspace: Workspace, title: Docume
 }
 
 /** The caller holds the lock. Returns where the replaced text was backed up, or null. */
-export function replaceDocument(
-  store: Store,
-  workspace: Workspace,
-  title: DocumentTitle,
-  text: string,
-): string | null {
+export function replaceDocument(store: Store, workspace: Workspace, title: DocumentTitle, text: string): string | null {
   const kept = backUpDocument(store, workspace, title);
   writeProjectFile(join(workspace.folder, title), text);
   return kept;

@@ -114,9 +114,7 @@ function withoutVolatile(text: string): string {
 }
 
 /** The footer of a HANDOFF.md; null for one that no snapshot wrote. */
-export function readSnapshotMark(
-  text: string,
-): { at: string; handover: string | null; intact: boolean } | null {
+export function readSnapshotMark(text: string): { at: string; handover: string | null; intact: boolean } | null {
   const match = FOOTER.exec(text);
   if (match === null) return null;
   const [, at = '', handover = '', checksum] = match;
@@ -188,10 +186,7 @@ function printGit(git: GitFacts): string[] {
     ...git.untracked.map((path) => `untracked ${showPath(path)}`),
   ].filter((line) => !line.endsWith('`HANDOFF.md`'));
   const commits = git.commits.map(({ hash, subject }) => `${hash.slice(0, 7)} ${quote(subject)}`);
-  return [
-    ...printList('Recent Commits', commits),
-    ...printList('Uncommitted Changes', limit(changed, MAX_FILES)),
-  ];
+  return [...printList('Recent Commits', commits), ...printList('Uncommitted Changes', limit(changed, MAX_FILES))];
 }
 
 function describeChange({ change, path, from }: ChangedFile): string {

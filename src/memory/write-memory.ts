@@ -3,12 +3,7 @@ import { HandoverError } from '../errors.ts';
 import { encodeBase32 } from '../model/hash.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { withLock } from '../platform/lock.ts';
-import {
-  ensureLockFolder,
-  ensureProjectFolder,
-  readProjectFile,
-  writeProjectFile,
-} from '../platform/project-file.ts';
+import { ensureLockFolder, ensureProjectFolder, readProjectFile, writeProjectFile } from '../platform/project-file.ts';
 import {
   DEFAULT_TAG,
   type FilePlace,

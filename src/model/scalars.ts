@@ -12,8 +12,5 @@ export const Timestamp = v.pipe(
 );
 export type Timestamp = v.InferOutput<typeof Timestamp>;
 
-export const HandoverId = v.pipe(
-  v.string(),
-  v.regex(HANDOVER_ID, 'must be a handover id, as 20260131-120000-k3fz'),
-);
+export const HandoverId = v.pipe(v.string(), v.regex(HANDOVER_ID, 'must be a handover id, as 20260131-120000-k3fz'));
 export type HandoverId = v.InferOutput<typeof HandoverId>;

@@ -48,11 +48,7 @@ export function isCacheTrouble(error: unknown): boolean {
 }
 
 /** Opens a cache as it stands; null when there is none of this version. */
-export function openCacheFile(
-  folder: CacheFolder,
-  driver: SqlDriver,
-  cache: CacheDatabase,
-): SqlDatabase | null {
+export function openCacheFile(folder: CacheFolder, driver: SqlDriver, cache: CacheDatabase): SqlDatabase | null {
   const path = pathOfCache(folder, cache);
   if ((measureRegularFile(path) ?? 0) === 0) return null;
   // SQLite opens these by itself where they stand, and would wait for the other end of a pipe.
@@ -98,11 +94,7 @@ export interface OpenCache {
 }
 
 /** Opens a cache in line with the files. One that is missing, old or damaged is built anew. */
-export async function openCache(
-  folder: CacheFolder,
-  driver: SqlDriver,
-  keeping: CacheKeeping,
-): Promise<OpenCache> {
+export async function openCache(folder: CacheFolder, driver: SqlDriver, keeping: CacheKeeping): Promise<OpenCache> {
   const openUpdated = async (): Promise<SqlDatabase | null> => {
     const opened = openCacheFile(folder, driver, keeping.cache);
     try {

@@ -1,24 +1,8 @@
-import {
-  constants,
-  fchmodSync,
-  lstatSync,
-  openSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeSync,
-} from 'node:fs';
+import { constants, fchmodSync, lstatSync, openSync, renameSync, rmSync, type Stats, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { attempt } from '../errors.ts';
-import {
-  isAbandonedTemp,
-  isTempName,
-  makeQuickTempPath,
-  makeTempPath,
-  removeFile,
-  useFile,
-} from './durable-file.ts';
+import { isAbandonedTemp, isTempName, makeQuickTempPath, makeTempPath, removeFile, useFile } from './durable-file.ts';
 import { listFolder } from './folders.ts';
 
 /** Encoded data can be read by this version of Node only. */
@@ -89,10 +73,7 @@ export function trimSubfolders(folder: string, most: number): void {
 }
 
 /** The newest first, without what another process has removed meanwhile. */
-function listByAge(
-  folder: string,
-  isCounted: (path: string, stat: Stats) => boolean,
-): { path: string; stat: Stats }[] {
+function listByAge(folder: string, isCounted: (path: string, stat: Stats) => boolean): { path: string; stat: Stats }[] {
   return listFolder(folder)
     .flatMap((name) => {
       const path = join(folder, name);

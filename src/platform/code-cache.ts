@@ -116,9 +116,7 @@ function readCacheContent(path: string, build: string): CacheContent | null {
   const bytes = readOwnFile(path);
   const half = (bytes?.length ?? 0) / 2;
   if (bytes === null || half < HEADER_BYTES) return null;
-  return bytes.subarray(0, half).equals(bytes.subarray(half))
-    ? unpackCache(bytes.subarray(0, half), build)
-    : null;
+  return bytes.subarray(0, half).equals(bytes.subarray(half)) ? unpackCache(bytes.subarray(0, half), build) : null;
 }
 
 function unpackCache(bytes: Buffer, build: string): CacheContent | null {

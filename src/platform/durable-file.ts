@@ -37,11 +37,7 @@ const PRIVATE: FileAccess = { mode: PRIVATE_FILE };
  * Replaces a file: the path holds the old content or the new one at every instant, also after power loss, and the
  * new one once this returns. Costs two fsyncs; the file becomes a new inode, with mode 0600 unless told otherwise.
  */
-export function writeFileDurably(
-  path: string,
-  data: string | Uint8Array,
-  access: FileAccess = PRIVATE,
-): void {
+export function writeFileDurably(path: string, data: string | Uint8Array, access: FileAccess = PRIVATE): void {
   const temp = writeTemp(path, data, access);
   discardOnFailure(temp, () => renameWithRetry(temp, path));
   syncFolder(dirname(path));
@@ -95,17 +91,14 @@ export function appendLineDurably(path: string, line: string): void {
 /** Reads a whole regular file: a link, a pipe or a device is refused, and never waited for. */
 export function readRegularFile(path: string, maxBytes: number): Buffer {
   return withRegularFile(path, constants.O_RDONLY, (fd, size) => {
-    if (size > maxBytes)
-      throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `${path} is larger than ${maxBytes} bytes`);
+    if (size > maxBytes) throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `${path} is larger than ${maxBytes} bytes`);
     return readAt(fd, 0, size);
   });
 }
 
 /** The content of a regular file from this byte on. */
 export function readFileFrom(path: string, offset: number): Buffer {
-  return withRegularFile(path, constants.O_RDONLY, (fd, size) =>
-    readAt(fd, offset, Math.max(0, size - offset)),
-  );
+  return withRegularFile(path, constants.O_RDONLY, (fd, size) => readAt(fd, offset, Math.max(0, size - offset)));
 }
 
 /** The last `maxBytes` of a regular file, or all of it. */

@@ -1,13 +1,4 @@
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  statSync,
-} from 'node:fs';
+import { type BigIntStats, closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
 import { catchErrno } from '../errors.ts';
 import { OUT_OF_REACH } from './folders.ts';
 

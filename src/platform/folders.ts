@@ -74,8 +74,7 @@ function createFolder(path: string): void {
 function ensureParent(path: string): void {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) createFolder(path);
-  else if ((stat.mode & 0o1777) === (PRIVATE_FOLDER | NEW) && stat.uid === process.getuid?.())
-    finishFolder(path);
+  else if ((stat.mode & 0o1777) === (PRIVATE_FOLDER | NEW) && stat.uid === process.getuid?.()) finishFolder(path);
 }
 
 function finishFolder(path: string): void {
@@ -141,11 +140,7 @@ export function makePrivate(entry: Entry): void {
 }
 
 /** Runs work with a text in a private temp file, removed afterwards. */
-export async function withTempFile<T>(
-  name: string,
-  text: string,
-  work: (path: string) => Promise<T>,
-): Promise<T> {
+export async function withTempFile<T>(name: string, text: string, work: (path: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-handover-'));
   try {
     const path = join(folder, name);

@@ -18,11 +18,7 @@ const MAX_LOG_BYTES = 4 * 1024 * 1024;
  * The state of a worktree; null outside git, in a bare repository and without git. Where git cannot list the changes,
  * or not in time, `changed_total` is null.
  */
-export function readGitFacts(
-  root: string,
-  machine: Machine,
-  options: { timeoutMs?: number } = {},
-): GitFacts | null {
+export function readGitFacts(root: string, machine: Machine, options: { timeoutMs?: number } = {}): GitFacts | null {
   const repository = locateRepository(requireFolder(root), machine.env);
   if (repository.state !== 'present' || repository.top === null) return null;
   const git = { ...options, cwd: repository.top, env: machine.env };
@@ -65,11 +61,7 @@ export const MEMORY_TRAILER = 'Handover: memory';
  * Makes `git log` skip those commits, whatever pattern type the user has configured: listed in memory, they would
  * change it, and so lead to another one.
  */
-export const NOT_OF_MEMORY: readonly string[] = [
-  '--basic-regexp',
-  '--invert-grep',
-  `--grep=^${MEMORY_TRAILER}$`,
-];
+export const NOT_OF_MEMORY: readonly string[] = ['--basic-regexp', '--invert-grep', `--grep=^${MEMORY_TRAILER}$`];
 
 /** The form in which `splitRecords` and `parseCommit` read the output of `git log`, whatever is configured. */
 const COMMIT_RECORDS: readonly string[] = [
@@ -147,8 +139,7 @@ export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
     total += 1;
     if (kind === '?') addWithin(untracked, limit, () => path.toString('utf8'));
     else if (kind === 'u') addWithin(conflicted, limit, () => path.toString('utf8'));
-    else
-      addWithin(changes, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
+    else addWithin(changes, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
   }
   const tracked = changes.slice(0, limit - conflicted.length);
   const listed = conflicted.length + tracked.length;

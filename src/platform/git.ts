@@ -155,10 +155,7 @@ export interface Repository {
 const PATH_END = '--path-ends-here';
 
 /** `folder` is a real path. The other states: no repository, no git, or a git that will not or cannot read it. */
-export function locateRepository(
-  folder: string,
-  env: Env,
-): Repository | { state: Exclude<GitState, 'present'> } {
+export function locateRepository(folder: string, env: Env): Repository | { state: Exclude<GitState, 'present'> } {
   if (!isInRepository(folder)) return { state: 'absent' };
   const result = askWhere(folder, env);
   if (typeof result === 'string') return { state: result };
@@ -201,8 +198,7 @@ function acceptTop(text: string, folder: string): string | null {
 
 function isInRepository(folder: string): boolean {
   for (let current = folder; ; current = dirname(current)) {
-    const looksBare = (): boolean =>
-      ['HEAD', 'objects', 'refs'].every((name) => pathExists(join(current, name)));
+    const looksBare = (): boolean => ['HEAD', 'objects', 'refs'].every((name) => pathExists(join(current, name)));
     if (pathExists(join(current, '.git')) || looksBare()) return true;
     if (dirname(current) === current) return false;
   }

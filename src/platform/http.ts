@@ -77,7 +77,5 @@ export function parseSafeUrl(text: string): URL | null {
   if (!URL.canParse(text)) return null;
   const url = new URL(text);
   const isSafe = url.protocol === 'https:' || (url.protocol === 'http:' && LOOPBACK.test(url.hostname));
-  return isSafe && url.username === '' && url.password === '' && url.search === '' && url.hash === ''
-    ? url
-    : null;
+  return isSafe && url.username === '' && url.password === '' && url.search === '' && url.hash === '' ? url : null;
 }

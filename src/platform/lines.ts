@@ -63,11 +63,7 @@ function* splitLines(
     const read = wanted <= 0 ? 0 : readSync(fd, buffer, filled, wanted, offset + filled);
     filled += read;
     let start = 0;
-    for (
-      let end = buffer.indexOf(0x0a, filled - read);
-      end !== -1 && end < filled;
-      end = buffer.indexOf(0x0a, start)
-    ) {
+    for (let end = buffer.indexOf(0x0a, filled - read); end !== -1 && end < filled; end = buffer.indexOf(0x0a, start)) {
       const isLong = skipping || end - start > MAX_LINE_BYTES;
       const { number } = position;
       const bytes = buffer.subarray(start, end);

@@ -21,11 +21,7 @@ export function describeVersion(path: string): string | null {
 }
 
 /** Puts `draft` in the place of `path`, if that still is of the version `expected` and nobody else holds its lock file. */
-export function swapUnderLockFile(
-  path: string,
-  draft: string,
-  expected: string | null,
-): 'done' | 'locked' | 'changed' {
+export function swapUnderLockFile(path: string, draft: string, expected: string | null): 'done' | 'locked' | 'changed' {
   const lock = `${path}.lock`;
   syncFile(draft);
   if (!createLockFile(draft, lock)) return 'locked';
@@ -44,8 +40,7 @@ export function removeOwnLockFile(path: string, draft: string): void {
   const lock = `${path}.lock`;
   const ours = lstatSync(draft, { throwIfNoEntry: false, bigint: true });
   const left = lstatSync(lock, { throwIfNoEntry: false, bigint: true });
-  if (ours !== undefined && left !== undefined && ours.ino === left.ino && ours.dev === left.dev)
-    removeFile(lock);
+  if (ours !== undefined && left !== undefined && ours.ino === left.ino && ours.dev === left.dev) removeFile(lock);
 }
 
 const NO_HARD_LINKS = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];

@@ -17,13 +17,7 @@ import { attempt, catchErrno, HandoverError, hasErrno } from '../errors.ts';
 import { removeFile } from './durable-file.ts';
 import { formatClaim, parseClaim, readClaimFile, SAFE_OPEN, UNFINISHED_MS } from './lock-claim.ts';
 import { type Clock, readTimer, sleep } from './machine.ts';
-import {
-  describeSelf,
-  formatIdentity,
-  isAlive,
-  type ProcessIdentity,
-  parseIdentity,
-} from './process-identity.ts';
+import { describeSelf, formatIdentity, isAlive, type ProcessIdentity, parseIdentity } from './process-identity.ts';
 
 /*
  * A lock made of plain files that dies with its holder.
@@ -257,8 +251,7 @@ function judgeFile(site: Site, file: string): Omit<Claim, 'file'> {
 function judgeUnreadable(site: Site, file: string, otherwise: 'dead' | 'damaged'): Omit<Claim, 'file'> {
   const changedAt = lstatSync(file, { throwIfNoEntry: false })?.mtimeMs;
   if (changedAt === undefined) return { status: 'gone', holder: null };
-  const held =
-    otherwise === 'dead' ? site.clock.now() - changedAt <= site.staleMs : isUnfinished(site, changedAt);
+  const held = otherwise === 'dead' ? site.clock.now() - changedAt <= site.staleMs : isUnfinished(site, changedAt);
   return { status: held ? 'held' : otherwise, holder: null };
 }
 
@@ -346,10 +339,7 @@ function startPauses(waitMs: number): () => boolean {
   };
 }
 
-function describeHolder(
-  site: Site,
-  { file, holder = null }: Partial<Claim> & { file: string },
-): HandoverError {
+function describeHolder(site: Site, { file, holder = null }: Partial<Claim> & { file: string }): HandoverError {
   const who = holder === null ? 'another process' : `process ${holder.pid}`;
   const isElsewhere = holder !== null && holder.host !== describeSelf().host;
   const where = isElsewhere ? ' on another machine or in another container' : '';

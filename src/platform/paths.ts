@@ -34,8 +34,7 @@ export function abbreviateHome(path: string, machine: Machine): string {
   if (machine.home === undefined) return path;
   for (const home of [machine.home, resolveRealPath(machine.home)]) {
     if (path === home) return '~';
-    if (home !== null && path.startsWith(`${home}${sep}`))
-      return `~/${toSlashes(path.slice(home.length + 1))}`;
+    if (home !== null && path.startsWith(`${home}${sep}`)) return `~/${toSlashes(path.slice(home.length + 1))}`;
   }
   return path;
 }

@@ -153,9 +153,7 @@ export async function runInForeground(
   try {
     return await new Promise<number>((resolve, reject) => {
       child.once('error', (error) => reject(programStartError(error, file, cwd)));
-      child.once('exit', (status, signal) =>
-        resolve(status ?? 128 + osConstants.signals[signal ?? 'SIGKILL']),
-      );
+      child.once('exit', (status, signal) => resolve(status ?? 128 + osConstants.signals[signal ?? 'SIGKILL']));
     });
   } finally {
     process.off('SIGINT', ignore);

@@ -211,14 +211,9 @@ export function toRelativePath(root: string, path: string): string {
  * The folder of a handover's work on this machine, or else the root of its worktree. Null when neither exists or belongs
  * to that project: the handover may come from another machine.
  */
-export function findWorkFolder(
-  { root, folder }: Workspace,
-  project: Project,
-  machine: Machine,
-): string | null {
+export function findWorkFolder({ root, folder }: Workspace, project: Project, machine: Machine): string | null {
   const top = expandHome(root, machine);
-  const isOfProject = (path: string): boolean =>
-    isFolder(path) && identifyProject(path, machine).id === project.id;
+  const isOfProject = (path: string): boolean => isFolder(path) && identifyProject(path, machine).id === project.id;
   return [join(top, folder), top].find(isOfProject) ?? null;
 }
 

@@ -64,10 +64,7 @@ const S3Settings = v.strictObject({
   endpoint: Text,
   bucket: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is no name of a bucket'),
   region: v.optional(Text, 'auto'),
-  prefix: v.optional(
-    matching(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/, 'is no prefix of plain letters'),
-    'agent-handover',
-  ),
+  prefix: v.optional(matching(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/, 'is no prefix of plain letters'), 'agent-handover'),
   /** In the format of `~/.aws/credentials`; the environment is used if left out. */
   credentials_file: v.exactOptional(Text),
   profile: v.optional(Text, 'default'),

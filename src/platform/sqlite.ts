@@ -80,8 +80,7 @@ function withoutExperimentalWarning<T>(load: () => T): T {
   const emitWarning = process.emitWarning;
   process.emitWarning = (warning: string | Error, ...rest: never[]): void => {
     const text = typeof warning === 'string' ? warning : warning.message;
-    if (!text.startsWith('SQLite is an experimental feature'))
-      Reflect.apply(emitWarning, process, [warning, ...rest]);
+    if (!text.startsWith('SQLite is an experimental feature')) Reflect.apply(emitWarning, process, [warning, ...rest]);
   };
   try {
     return load();

@@ -47,9 +47,7 @@ export function cleanTerminalId(id: string): string | null {
 }
 
 /** Programs between an agent and its hook. */
-const STARTERS: ReadonlySet<string> = new Set(
-  'sh bash dash zsh fish ksh busybox env timeout nice'.split(' '),
-);
+const STARTERS: ReadonlySet<string> = new Set('sh bash dash zsh fish ksh busybox env timeout nice'.split(' '));
 
 /** The process of the agent that runs the hook; null where unknown. */
 export function findAgentProcess(ancestors: readonly Ancestor[]): Ancestor | null {

@@ -61,9 +61,7 @@ function isReference(text: string): boolean {
   return (
     /^(?:\.{0,2}\/|~|https?:|[a-z]+:\/\/|\^|arn:|@)/.test(text) ||
     /\$\{|\{\{|\{\}|%s|\\[dws]|\[a-z/i.test(text) ||
-    (text.includes('.') &&
-      /^[A-Za-z_][A-Za-z0-9_]*(?:\??\.[A-Za-z_][A-Za-z0-9_]*)+$/.test(text) &&
-      !looksRandom(text))
+    (text.includes('.') && /^[A-Za-z_][A-Za-z0-9_]*(?:\??\.[A-Za-z_][A-Za-z0-9_]*)+$/.test(text) && !looksRandom(text))
   );
 }
 
@@ -81,8 +79,7 @@ function isSecretValue({ name, isPersonal }: SecretName, { text, isQuoted, isSpa
 type HeaderLine = Pick<Value, 'text' | 'start'>;
 
 const KIND_OF_SCHEME = new Map(Object.entries({ bearer: 'bearer-token', basic: 'basic-auth' }));
-const AUTHORIZATION =
-  /^(?:([A-Za-z][\w-]{2,20}) {1,3})?(?:(?:token|key|api_key)=)?["']?([\w.~+/=:-]{16,2000})/;
+const AUTHORIZATION = /^(?:([A-Za-z][\w-]{2,20}) {1,3})?(?:(?:token|key|api_key)=)?["']?([\w.~+/=:-]{16,2000})/;
 function findAuthorization({ text, start }: HeaderLine): Span | null {
   const [all = '', scheme = '', secret = ''] = AUTHORIZATION.exec(text) ?? [];
   if (!/\d/.test(secret) || !/[A-Za-z]/.test(secret) || isDummy(secret)) return null;

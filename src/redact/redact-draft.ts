@@ -30,9 +30,7 @@ export function redactDraft<Draft extends UnstampedDraft>(draft: Draft, redactor
       agent: cutToBytes(redactor.redactText(session.agent), MAX_AGENT_BYTES),
     },
     workspace: v.parse(entries.workspace, redactor.redactValue(workspace)),
-    ...(imported === undefined
-      ? {}
-      : { imported: v.parse(entries.imported.wrapped, redactor.redactValue(imported)) }),
+    ...(imported === undefined ? {} : { imported: v.parse(entries.imported.wrapped, redactor.redactValue(imported)) }),
     redactions: addUp(draft.redactions, redactor.redactions),
   };
 }

@@ -11,16 +11,10 @@ const PART = 64 * 1024;
  * Redacts a stream in bounded memory. Bytes that are no UTF-8 stay as they are. A value found by its context is redacted from
  * there on, not in what was yielded before.
  */
-export async function* redactBytes(
-  chunks: Iterable<Uint8Array>,
-  redactor: Redactor,
-): AsyncGenerator<Uint8Array> {
+export async function* redactBytes(chunks: Iterable<Uint8Array>, redactor: Redactor): AsyncGenerator<Uint8Array> {
   let held: Buffer = Buffer.alloc(0);
   for (const chunk of chunks) {
-    held =
-      held.length === 0
-        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
-        : Buffer.concat([held, chunk]);
+    held = held.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat([held, chunk]);
     while (held.length >= PART) {
       const end = findCut(held.subarray(0, PART)) || findCut(held);
       if (end === 0) break;
@@ -38,8 +32,7 @@ function findCut(bytes: Buffer): number {
   const part = bytes.subarray(0, end);
   for (const [open, close] of PAIRS) {
     const start = part.lastIndexOf(open);
-    if (start !== -1 && part.indexOf(close, start) === -1)
-      end = Math.min(end, part.lastIndexOf(0x0a, start) + 1);
+    if (start !== -1 && part.indexOf(close, start) === -1) end = Math.min(end, part.lastIndexOf(0x0a, start) + 1);
   }
   return end === 0 && bytes.length >= MAX_HELD ? bytes.length : end;
 }

@@ -38,8 +38,7 @@ function findPrivateParts(text: string, byHuman = false): Span[] {
     const before = text.charAt(start - 1);
     const isQuoted = /["'`]/.test(before) && text.charAt(start + OPEN.length) === before;
     const close = isQuoted ? -1 : text.indexOf(CLOSE, start);
-    if (!isQuoted && close === -1)
-      return byHuman ? [...parts, { kind: 'private', start, end: text.length }] : parts;
+    if (!isQuoted && close === -1) return byHuman ? [...parts, { kind: 'private', start, end: text.length }] : parts;
     const end = isQuoted ? start + OPEN.length : close + CLOSE.length;
     if (!isQuoted) parts.push({ kind: 'private', start, end });
     start = text.indexOf(OPEN, end);

@@ -1,12 +1,5 @@
 import { Assignments } from './assignments.ts';
-import {
-  findEncoded,
-  LEAST_RUN,
-  listRuns,
-  surroundEscapes,
-  type TextRange,
-  unescapeText,
-} from './encodings.ts';
+import { findEncoded, LEAST_RUN, listRuns, surroundEscapes, type TextRange, unescapeText } from './encodings.ts';
 import { isDummy, looksRandom } from './heuristics.ts';
 import {
   APOSTROPHE,

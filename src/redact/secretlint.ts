@@ -71,9 +71,7 @@ function findPresetRanges(text: string): TextRange[] {
     // A literal of four characters has two trigrams: every second place meets one of them.
     for (let i = 0; i < last; i += 2) {
       const key =
-        ((bytes[i] ?? 0) & ASCII) |
-        (((bytes[i + 1] ?? 0) & ASCII) << 7) |
-        (((bytes[i + 2] ?? 0) & ASCII) << 14);
+        ((bytes[i] ?? 0) & ASCII) | (((bytes[i + 1] ?? 0) & ASCII) << 7) | (((bytes[i + 2] ?? 0) & ASCII) << 14);
       if (((bits[key >> 3] ?? 0) & (1 << (key & 7))) === 0) continue;
       for (const { literal, offset } of literals.get(key) ?? [])
         addRange(ranges, findRange(text, from + i - offset, literal));
@@ -119,8 +117,7 @@ export async function findBySecretlint(text: string): Promise<Span[]> {
       if (span.start < offset || span.start >= next) continue;
       const start = span.start - offset + range.start;
       const end = Math.min(span.end - offset + range.start, range.end);
-      if (end > start && !hasPlaceholders(text.slice(start, end)))
-        spans.push({ kind: span.kind, start, end });
+      if (end > start && !hasPlaceholders(text.slice(start, end))) spans.push({ kind: span.kind, start, end });
     }
     offset = next;
   }

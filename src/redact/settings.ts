@@ -1,12 +1,7 @@
 import * as v from 'valibot';
 import { catchIf, HandoverError } from '../errors.ts';
 import type { Machine } from '../platform/machine.ts';
-import {
-  type ConfigFile,
-  parseSection,
-  readNearestConfig,
-  readUserConfig,
-} from '../platform/settings-file.ts';
+import { type ConfigFile, parseSection, readNearestConfig, readUserConfig } from '../platform/settings-file.ts';
 
 const MAX_LENGTH = 500;
 const MAX_REPEATS = 256;
@@ -120,8 +115,7 @@ const ProjectSection = v.strictObject({ rules: v.optional(Rules, []) });
 /** The settings of the user, and of the project that `folder` belongs to. */
 export function readRedactSettings(machine: Machine, folder: string | null): RedactSettings {
   const user = parseSection(readOwnConfig(machine), 'redact', UserSection);
-  const project =
-    folder === null ? { rules: [] } : parseSection(readNearestConfig(folder), 'redact', ProjectSection);
+  const project = folder === null ? { rules: [] } : parseSection(readNearestConfig(folder), 'redact', ProjectSection);
   const rules = [...user.rules, ...project.rules];
   if (rules.length === 0 && user.allow.length === 0) return NO_SETTINGS;
   const identity = JSON.stringify([rules.map(({ kind, pattern }) => [kind, pattern.source]), user.allow]);

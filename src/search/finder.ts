@@ -157,10 +157,7 @@ function isSince({ sinceMs }: FactFilter, at: string): boolean {
 export function namesFile(text: string, file: string): boolean {
   const [folded, wanted] = [foldText(text), foldText(file).replace(/^\.?\//, '')];
   for (let at = folded.indexOf(wanted); at >= 0 && wanted !== ''; at = folded.indexOf(wanted, at + 1))
-    if (
-      !/[\p{L}\p{N}_.-]/u.test(folded.charAt(at - 1)) &&
-      !/[\p{L}\p{N}_]/u.test(folded.charAt(at + wanted.length))
-    )
+    if (!/[\p{L}\p{N}_.-]/u.test(folded.charAt(at - 1)) && !/[\p{L}\p{N}_]/u.test(folded.charAt(at + wanted.length)))
       return true;
   return false;
 }

@@ -1,12 +1,5 @@
 import { MARKS, type Mark, type Marks } from '../handover/marks.ts';
-import {
-  checkCacheSeal,
-  numberIn,
-  type OpenCache,
-  openCache,
-  RowDamage,
-  textIn,
-} from '../platform/cache-database.ts';
+import { checkCacheSeal, numberIn, type OpenCache, openCache, RowDamage, textIn } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlDriver } from '../platform/sqlite.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
 import {
@@ -60,8 +53,7 @@ export async function openIndexFinder(context: SearchContext, driver: SqlDriver)
       if (isBehind(store, database, notes))
         (await import('./update-index.ts')).updateSearchIndex(store, database, { notes, progress });
     },
-    rebuild: async () =>
-      (await import('./update-index.ts')).rebuildSearchIndex(store, driver, { notes, progress }),
+    rebuild: async () => (await import('./update-index.ts')).rebuildSearchIndex(store, driver, { notes, progress }),
   });
   return {
     by: 'index',
@@ -172,8 +164,7 @@ function readTexts(database: SqlDatabase, numbers: readonly number[]): HandoverD
     .map(readHandoverRow);
   let at = 0;
   return rows.map(({ n, text, fact }) => {
-    for (let place = places[at]; place !== undefined && n >= place.first + place.texts; place = places[at])
-      at++;
+    for (let place = places[at]; place !== undefined && n >= place.first + place.texts; place = places[at]) at++;
     const place = places[at];
     if (place === undefined || n < place.first) throw new RowDamage();
     const { handover } = place;
@@ -215,8 +206,7 @@ function readMarkRows(database: SqlDatabase, project: string): Marks {
   for (const row of rows) {
     const mark = MARKS.find((known) => known === textIn(row, 'mark'));
     const because = textIn(row, 'because') || null;
-    if (mark !== undefined)
-      marks.set(textIn(row, 'fact'), { mark, at: textIn(row, 'at'), because, held: null });
+    if (mark !== undefined) marks.set(textIn(row, 'fact'), { mark, at: textIn(row, 'at'), because, held: null });
   }
   return marks;
 }

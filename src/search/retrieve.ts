@@ -46,9 +46,7 @@ export const EVERYWHERE: Reach = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX
 export function findNumbers(database: SqlDatabase, expression: Expression, page: ReachPage): number[] {
   const rows = askFts(() =>
     database
-      .prepare(
-        'SELECT rowid AS n FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?',
-      )
+      .prepare('SELECT rowid AS n FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?')
       .all(expression, page.from, page.to, page.limit),
   );
   return rows.map((row) => numberIn(row, 'n'));
@@ -176,8 +174,7 @@ export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): nu
   const take = (expression: Expression, limit: number): void => {
     if (found.size >= most) return;
     const wanted = { ...reach, limit: limit + found.size };
-    for (const n of findNumbers(database, allOf([expression, ...limits]), wanted))
-      if (found.size < most) found.add(n);
+    for (const n of findNumbers(database, allOf([expression, ...limits]), wanted)) if (found.size < most) found.add(n);
   };
   const groups = known.map(({ word, corrections }) => anyOf([wordTerm(word.text), ...corrections.map(term)]));
   const rare = groups.filter((_, at) => (known[at]?.texts ?? 0) * COMMON <= total);
@@ -196,8 +193,7 @@ export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): nu
   const takeStems = (stems: readonly string[]): void => {
     if (stems.length > 0) take(anyOf(stems.map(term)), MOST_OF_A_WORD);
   };
-  for (const { word, texts } of known)
-    if (texts < SCARCE && !word.isUnspaced) takeStems(listLonger(database, word));
+  for (const { word, texts } of known) if (texts < SCARCE && !word.isUnspaced) takeStems(listLonger(database, word));
   if (found.size < ENOUGH && groups.length > 1)
     for (const [at] of [...known.entries()].sort(([, a], [, b]) => b.weight - a.weight))
       take(groups[at] ?? '', MOST_OF_A_WORD);

@@ -105,9 +105,7 @@ const ORIGINS = ['human', 'agent', 'tool', 'git', 'import'] as const;
 const NO_FACT = -1;
 
 function packTraits({ kind, trust, origin, pinned }: FactRecord): number {
-  return (
-    FACT_KINDS.indexOf(kind) * 128 + TRUSTS.indexOf(trust) * 16 + ORIGINS.indexOf(origin) * 2 + Number(pinned)
-  );
+  return FACT_KINDS.indexOf(kind) * 128 + TRUSTS.indexOf(trust) * 16 + ORIGINS.indexOf(origin) * 2 + Number(pinned);
 }
 
 function unpackTraits(traits: number): Pick<FactRecord, 'kind' | 'trust' | 'origin' | 'pinned'> {

@@ -6,22 +6,8 @@ import { isCacheTrouble } from '../platform/cache-database.ts';
 import { pathExists, resolveRealPath } from '../platform/folders.ts';
 import { abbreviateHome, pathOfUserConfig } from '../platform/paths.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
-import type {
-  Candidates,
-  FactDocument,
-  FactFilter,
-  Finder,
-  SearchContext,
-  SearchDocument,
-} from './finder.ts';
-import {
-  excerpt,
-  type ParsedQuery,
-  parseQuery,
-  type SearchHit,
-  type SearchQuery,
-  type Standing,
-} from './query.ts';
+import type { Candidates, FactDocument, FactFilter, Finder, SearchContext, SearchDocument } from './finder.ts';
+import { excerpt, type ParsedQuery, parseQuery, type SearchHit, type SearchQuery, type Standing } from './query.ts';
 import { fuse, fuseTexts } from './rank.ts';
 import type { Candidate, Coverage, Embedding } from './semantic/rank.ts';
 import type { SessionHits, SessionsOutcome } from './sessions/search-sessions.ts';

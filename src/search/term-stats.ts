@@ -22,8 +22,7 @@ function countErrors(a: string, b: string, most: number): number {
     for (let j = 1; j <= b.length; j++) {
       const isSame = a.charAt(i - 1) === b.charAt(j - 1);
       let errors = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (isSame ? 0 : 1));
-      const isSwapped =
-        i > 1 && j > 1 && a.charAt(i - 1) === b.charAt(j - 2) && a.charAt(i - 2) === b.charAt(j - 1);
+      const isSwapped = i > 1 && j > 1 && a.charAt(i - 1) === b.charAt(j - 2) && a.charAt(i - 2) === b.charAt(j - 1);
       if (isSwapped) errors = Math.min(errors, (before[j - 2] ?? 0) + 1);
       row.push(errors);
       least = Math.min(least, errors);
@@ -81,8 +80,7 @@ export function makeTermStats({ words }: ParsedQuery, source: TermSource): TermS
   const { total } = source;
   return words.map((word) => {
     const texts = source.countWord(word);
-    const corrections =
-      texts > 0 || word.isUnspaced ? [] : suggestStems(word.stem, source.listStemsNear(word.stem));
+    const corrections = texts > 0 || word.isUnspaced ? [] : suggestStems(word.stem, source.listStemsNear(word.stem));
     const most = Math.max(texts, ...corrections.map(source.countStem));
     return { word, texts, weight: weighWord(Math.min(most, total), total), corrections };
   });
@@ -100,8 +98,7 @@ export function countTerms(texts: Iterable<{ text: string }>, parsed: ParsedQuer
     const folded = foldText(text);
     const spaced = splitWords(folded).filter((word) => !isUnspaced(word));
     for (const stem of new Set(spaced.map(stemWord))) if (starts.has(stem.charAt(0))) count(stem);
-    for (const { text: word, stem } of unspaced)
-      if (pairsOf(word).every((pair) => folded.includes(pair))) count(stem);
+    for (const { text: word, stem } of unspaced) if (pairsOf(word).every((pair) => folded.includes(pair))) count(stem);
   }
   const countStem = (stem: string): number => counts.get(stem) ?? 0;
   return makeTermStats(parsed, {

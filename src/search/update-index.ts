@@ -131,9 +131,7 @@ function openHandoverWriter(store: Store, texts: TextWriter): Record<'add' | 're
 
 /** Finds numbers for the texts of a handover: those of its time, or the next free ones. */
 function openRoom(database: SqlDatabase): (wanted: number, count: number) => number {
-  const findBefore = database.prepare(
-    'SELECT first, texts FROM handovers WHERE first < ? ORDER BY first DESC LIMIT 1',
-  );
+  const findBefore = database.prepare('SELECT first, texts FROM handovers WHERE first < ? ORDER BY first DESC LIMIT 1');
   /** Where the last handover that begins before a number ends. */
   const endBefore = (number: number): number => {
     const row = findBefore.get(number);
@@ -144,8 +142,7 @@ function openRoom(database: SqlDatabase): (wanted: number, count: number) => num
   return (wanted, count) => {
     let first = Math.min(wanted, FIRST_OF_NOTES - count);
     if (first < end)
-      for (let taken = endBefore(first + count); taken > first; taken = endBefore(first + count))
-        first = taken;
+      for (let taken = endBefore(first + count); taken > first; taken = endBefore(first + count)) first = taken;
     end = Math.max(Number.isNaN(end) ? first : end, first + count);
     return first;
   };
@@ -190,9 +187,7 @@ function updateNotes(store: Store, place: NotesPlace, texts: TextWriter): void {
   if (changed.length === 0 && gone.length === 0) return;
   const find = database.prepare('SELECT first, texts FROM notes WHERE path = ?');
   const remove = database.prepare('DELETE FROM notes WHERE path = ?');
-  const add = database.prepare(
-    'INSERT INTO notes (path, folder, state, first, texts, at) VALUES (?, ?, ?, ?, ?, ?)',
-  );
+  const add = database.prepare('INSERT INTO notes (path, folder, state, first, texts, at) VALUES (?, ?, ?, ?, ?, ?)');
   const tags = [tagOfNotes(place.folder)];
   for (const path of [...gone, ...changed.map((file) => file.path)]) {
     const row = find.get(path);

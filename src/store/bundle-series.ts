@@ -33,11 +33,7 @@ export function takePlace<T>(
 }
 
 /** The newest bundle that was imported from a series of a signer; `key` is the fingerprint. Null for none. */
-export function findReceived(
-  store: Store,
-  key: string,
-  series: string,
-): { sequence: number; digest: string } | null {
+export function findReceived(store: Store, key: string, series: string): { sequence: number; digest: string } | null {
   const received = readEntriesOf(store, ['received'])
     .filter(({ detail }) => detail?.key === key && detail.series === series)
     .map((entry) => ({ sequence: sequenceOf(entry), digest: entry.subject }));

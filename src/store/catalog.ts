@@ -23,8 +23,7 @@ export function isCatalogRow(value: unknown): value is CatalogRow {
   if (typeof value !== 'object' || value === null) return false;
   const row: Partial<Record<keyof CatalogRow, unknown>> = value;
   const { project, next, score } = row;
-  if (typeof project !== 'object' || project === null || !('id' in project) || !('name' in project))
-    return false;
+  if (typeof project !== 'object' || project === null || !('id' in project) || !('name' in project)) return false;
   return (
     [row.id, row.created_at, row.agent, row.root, row.title, project.id, project.name].every(isText) &&
     [row.session, row.terminal, row.last_at].every((text) => text === null || isText(text)) &&

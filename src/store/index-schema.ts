@@ -30,20 +30,10 @@ export function pathOfIndex(store: Store): string {
   return pathOfCache(store, INDEX);
 }
 
-export const COLUMNS = [
-  'id',
-  'created_ms',
-  'agent',
-  'project_id',
-  'project_name',
-  'root',
-  'shown',
-  'mark',
-] as const;
+export const COLUMNS = ['id', 'created_ms', 'agent', 'project_id', 'project_name', 'root', 'shown', 'mark'] as const;
 
 /** A row of the table `handovers`. `mark` covers the rest, so that rot in a row is seen before it is shown. */
-export type IndexRow = Record<Exclude<(typeof COLUMNS)[number], NumberColumn>, string> &
-  Record<NumberColumn, number>;
+export type IndexRow = Record<Exclude<(typeof COLUMNS)[number], NumberColumn>, string> & Record<NumberColumn, number>;
 type NumberColumn = 'created_ms' | 'mark';
 
 export function makeIndexRow(handover: Handover): IndexRow {

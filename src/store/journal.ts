@@ -86,10 +86,7 @@ export function readEntriesOf(
  * The intact entries of these events among whole lines from anywhere in a file; `read` is where the last line ends.
  * Other events are skipped by their first bytes, so that a long journal costs little more than reading it.
  */
-export function pickEntries(
-  bytes: Buffer,
-  events: readonly JournalEvent[],
-): { entries: JournalEntry[]; read: number } {
+export function pickEntries(bytes: Buffer, events: readonly JournalEvent[]): { entries: JournalEntry[]; read: number } {
   const wanted = events.map((event) => Buffer.from(`${event}"`));
   const initials = new Set(wanted.map((word) => word[0]));
   const entries: JournalEntry[] = [];
@@ -97,8 +94,7 @@ export function pickEntries(
   for (let newline = bytes.indexOf(0x0a); newline !== -1; newline = bytes.indexOf(0x0a, start)) {
     const from = start + EVENT_AT;
     const isWanted =
-      initials.has(bytes[from]) &&
-      wanted.some((word) => bytes.subarray(from, from + word.length).equals(word));
+      initials.has(bytes[from]) && wanted.some((word) => bytes.subarray(from, from + word.length).equals(word));
     const entry = isWanted ? parseEntry(bytes.subarray(start, newline)) : null;
     if (entry !== null) entries.push(entry);
     start = newline + 1;

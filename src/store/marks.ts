@@ -64,8 +64,7 @@ export function markFact(
   const reason = because === null ? null : cleanBecause(because);
   const project = handover.project.id;
   const before = readMarks(store, project).get(fact.id);
-  if (before?.mark === mark && before.because === reason && (mark !== 'pinned' || before.held !== null))
-    return false;
+  if (before?.mark === mark && before.because === reason && (mark !== 'pinned' || before.held !== null)) return false;
   appendEntry(store, {
     event: mark,
     subject: handover.id,

@@ -3,14 +3,7 @@ import { isCacheTrouble, openCache, RowDamage, textIn } from '../platform/cache-
 import { measureRegularFile } from '../platform/durable-file.ts';
 import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver, type SqlDatabase, type SqlDriver, type SqlValue } from '../platform/sqlite.ts';
-import {
-  type Catalog,
-  type CatalogRow,
-  type DamagedFile,
-  endOfPrefix,
-  type Filter,
-  isCatalogRow,
-} from './catalog.ts';
+import { type Catalog, type CatalogRow, type DamagedFile, endOfPrefix, type Filter, isCatalogRow } from './catalog.ts';
 import {
   COLUMNS,
   findChangedMonths,
@@ -61,10 +54,7 @@ function isSurvivable(error: unknown): error is Error {
 export type CatalogOpener = () => Promise<Catalog>;
 
 /** For work that may need the catalog: it is opened on demand, and closed after use. */
-export async function withCatalogOpener<T>(
-  store: Store,
-  work: (open: CatalogOpener) => Promise<T>,
-): Promise<T> {
+export async function withCatalogOpener<T>(store: Store, work: (open: CatalogOpener) => Promise<T>): Promise<T> {
   const catalogs: Catalog[] = [];
   try {
     return await work(async () => {
@@ -87,11 +77,7 @@ const MAX_COUNTED_BYTES = 8 * 1024 * 1024;
  * Answers from the index, after bringing it in line with the files. An index that is missing, old or damaged is rebuilt,
  * also when the damage shows only in the middle of a list. The code that writes is loaded only when it is needed.
  */
-export async function openIndexCatalog(
-  store: Store,
-  driver: SqlDriver,
-  progress?: Progress,
-): Promise<Catalog> {
+export async function openIndexCatalog(store: Store, driver: SqlDriver, progress?: Progress): Promise<Catalog> {
   const { ask, close } = await openCache(store, driver, {
     cache: INDEX,
     update: (database) => update(store, database),
@@ -114,8 +100,7 @@ export async function openIndexCatalog(
 }
 
 async function update(store: Store, database: SqlDatabase): Promise<void> {
-  if (findChangedMonths(store, database).length > 0)
-    (await import('./index-writer.ts')).updateIndex(store, database);
+  if (findChangedMonths(store, database).length > 0) (await import('./index-writer.ts')).updateIndex(store, database);
   if ((measureRegularFile(pathOfIndex(store)) ?? 0) <= MAX_COUNTED_BYTES && !isComplete(database))
     throw new RowDamage();
 }

@@ -2,14 +2,7 @@ import { HandoverError } from '../errors.ts';
 import type { Handover } from '../model/handover.ts';
 import { formatIdTime } from '../model/id.ts';
 import { LATEST_TIME } from '../model/time.ts';
-import {
-  type Catalog,
-  describeRow,
-  endOfPrefix,
-  type Filter,
-  foldSearchText,
-  type ProjectMatch,
-} from './catalog.ts';
+import { type Catalog, describeRow, endOfPrefix, type Filter, foldSearchText, type ProjectMatch } from './catalog.ts';
 import { readHandover } from './handovers.ts';
 import { listIds, listMonths, pathOfHandover, type Store } from './store.ts';
 
@@ -27,11 +20,7 @@ export function openScanCatalog(store: Store): Catalog {
 }
 
 /** Reads handovers newest first, each only when asked for. Damaged files are skipped and added to `damaged`. */
-export function* scanHandovers(
-  store: Store,
-  filter: Filter,
-  damaged: Map<string, string>,
-): Iterable<Handover> {
+export function* scanHandovers(store: Store, filter: Filter, damaged: Map<string, string>): Iterable<Handover> {
   for (const ids of groupsOfOneSecond(store, filter)) {
     const handovers = ids
       .map((id) => readOrReport(store, id, damaged))

@@ -67,9 +67,7 @@ describe('the history of aider', () => {
     const { machine, cwd } = layOut();
     writeFileSync(join(cwd, 'log.md'), STORY_TEXT);
     const env = { ...machine.env, AIDER_CHAT_HISTORY_FILE: 'log.md' };
-    expect([...aiderAgent.findSessions({ ...machine, env })]).toMatchObject([
-      { path: join(cwd, 'log.md'), cwd },
-    ]);
+    expect([...aiderAgent.findSessions({ ...machine, env })]).toMatchObject([{ path: join(cwd, 'log.md'), cwd }]);
   });
 
   it('holds many sessions, of which those without a word are left out', () => {

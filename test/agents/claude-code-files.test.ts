@@ -155,9 +155,7 @@ describe('who speaks', () => {
     t.row({ type: 'assistant', message, isApiErrorMessage: true });
     const nothing = [{ type: 'text', text: 'No response requested.' }];
     t.row({ type: 'assistant', message: { ...message, content: nothing } });
-    expect(read(t.text).events.map((event) => [event.type, 'text' in event && event.text])).toEqual([
-      ['limit', text],
-    ]);
+    expect(read(t.text).events.map((event) => [event.type, 'text' in event && event.text])).toEqual([['limit', text]]);
   });
 
   it('what this product put in is neither prompt nor reply nor output', () => {
@@ -220,9 +218,7 @@ describe('where sessions are found', () => {
     t.human('Find all callers', { isSidechain: true });
     t.say('Found them', { isSidechain: true });
     const { machine, path } = layOut(t.text, join(SESSION_ID, 'subagents', 'agent-a1b2.jsonl'));
-    expect([...claudeCodeAgent.findSessions(machine)]).toMatchObject([
-      { id: 'a1b2', parent: SESSION_ID, path },
-    ]);
+    expect([...claudeCodeAgent.findSessions(machine)]).toMatchObject([{ id: 'a1b2', parent: SESSION_ID, path }]);
     const { events } = readTranscript(claudeCodeAgent, path);
     expect(events.map(({ type, sidechain }) => [type, sidechain])).toEqual([['reply', undefined]]);
   });

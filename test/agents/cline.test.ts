@@ -49,10 +49,7 @@ function layOutTask(messages: readonly Message[]): Laid {
   const folder = makeFolder();
   const machine = makeMachine(folder, { platform: 'linux' });
   const home = join(folder, 'home', '.config', 'Code', 'User', 'globalStorage', 'saoudrizwan.claude-dev');
-  const path = writeText(
-    join(home, 'tasks', TASK, 'api_conversation_history.json'),
-    JSON.stringify(messages),
-  );
+  const path = writeText(join(home, 'tasks', TASK, 'api_conversation_history.json'), JSON.stringify(messages));
   return { machine, path, id: TASK };
 }
 
@@ -62,10 +59,7 @@ function read(...messages: readonly unknown[]): Event[] {
 
 function readTask(...messages: readonly Message[]): Event[] {
   const [first] = classicStory();
-  return readTranscript(
-    clineAgent,
-    layOutTask(first === undefined ? [] : [first, ...messages]).path,
-  ).events.slice(1);
+  return readTranscript(clineAgent, layOutTask(first === undefined ? [] : [first, ...messages]).path).events.slice(1);
 }
 
 describe('the sessions of the program', () => {
@@ -97,9 +91,7 @@ describe('the sessions of the program', () => {
 
   it('tell a call that does several things as several, each with its result', () => {
     const events = read(
-      answered(
-        use('c1', 'run_commands', { commands: ['npm run a', { command: 'npm', args: ['run', 'b'] }] }),
-      ),
+      answered(use('c1', 'run_commands', { commands: ['npm run a', { command: 'npm', args: ['run', 'b'] }] })),
       gave('c1', 'run_commands', [
         { query: 'a', result: 'A', success: true },
         { query: 'b', result: '', error: 'Command failed: Command exited with code 2', success: false },
@@ -145,9 +137,7 @@ describe('the sessions of the program', () => {
     const compaction = {
       version: 1,
       source_message_count: 2,
-      messages: [
-        { role: 'user', content: [text('Context summary:\n\nThe upload retries.')], metadata: summary },
-      ],
+      messages: [{ role: 'user', content: [text('Context summary:\n\nThe upload retries.')], metadata: summary }],
     };
     writeText(path.replace('.messages.', '.compaction.'), JSON.stringify(compaction));
     expect(readTranscript(clineAgent, path).events).toMatchObject([
@@ -234,19 +224,13 @@ describe('the tasks of the extension', () => {
       message('assistant', '<read_file>\n<path>a.txt</path>\n</read_file>'),
       resulted("read_file for 'a.txt'", planted),
       message('assistant', '<execute_command>\n<command>cat a.txt</command>\n</execute_command>'),
-      resulted(
-        "execute_command for 'cat a.txt'",
-        `Command executed successfully (exit code 0).\nOutput:\n${planted}`,
-      ),
-      message(
-        'user',
-        '[ERROR] You did not use a tool in your previous response! Please retry with a tool use.',
-      ),
+      resulted("execute_command for 'cat a.txt'", `Command executed successfully (exit code 0).\nOutput:\n${planted}`),
+      message('user', '[ERROR] You did not use a tool in your previous response! Please retry with a tool use.'),
     );
     expect(events.map(({ type }) => type)).toEqual(['call', 'result', 'call', 'result']);
-    expect(
-      ofType(read(gave('c1', 'read_files', [{ query: 'a', result: planted, success: true }])), 'prompt'),
-    ).toEqual([]);
+    expect(ofType(read(gave('c1', 'read_files', [{ query: 'a', result: planted, success: true }])), 'prompt')).toEqual(
+      [],
+    );
     const mentioned = message('user', [
       text(`<user_input mode="act">See a.txt</user_input>\n<file_content>${planted}</file_content>`),
     ]);
@@ -289,11 +273,7 @@ describe('damaged files of cline', () => {
   it('may hold any JSON where the messages are', () => {
     const events = read(
       message('user', [{ type: 'tool_result', tool_use_id: 'x', content: [[], 7, { text: 1 }] }]),
-      message('assistant', [
-        use('c1', 'run_commands', 7),
-        use('c2', 'read_files', [null]),
-        { type: 'tool_use' },
-      ]),
+      message('assistant', [use('c1', 'run_commands', 7), use('c2', 'read_files', [null]), { type: 'tool_use' }]),
       { role: 'user', content: { text: 'no' } },
     );
     expect(events.map(({ type }) => type)).toEqual(['result', 'call', 'call']);

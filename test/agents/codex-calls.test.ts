@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findInnerCalls } from '../../src/agents/codex/code-mode.ts';
 import { STORY_CWD } from '../conformance/agents.ts';
-import {
-  call,
-  customCall,
-  customOutput,
-  event,
-  exited,
-  item,
-  output,
-  response,
-} from '../fixtures/agents/codex.ts';
+import { call, customCall, customOutput, event, exited, item, output, response } from '../fixtures/agents/codex.ts';
 import { read } from '../fixtures/agents/codex-home.ts';
 
 describe('edits', () => {
@@ -27,9 +18,7 @@ describe('edits', () => {
     const events = read(
       customCall('c1', 'exec', 'await tools.apply_patch(patch)'),
       event('patch_apply_end', { call_id: 'exec-1', success: true, changes, stdout: 'Success.', stderr: '' }),
-      customOutput('c1', [
-        { type: 'input_text', text: 'Script completed\nWall time 0.1 seconds\nOutput:\n' },
-      ]),
+      customOutput('c1', [{ type: 'input_text', text: 'Script completed\nWall time 0.1 seconds\nOutput:\n' }]),
     );
     expect(events.map(({ type }) => type)).toEqual(['call', 'call', 'result', 'result']);
     expect(events[1]).toMatchObject({ call: 'exec-1', action: { kind: 'edit', edits: [edited] } });
@@ -38,15 +27,11 @@ describe('edits', () => {
   });
 
   it('made by a patch in a shell command are told once', () => {
-    const cmd =
-      "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.ts\n@@\n-two\n+2\n*** End Patch\nEOF\n";
+    const cmd = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.ts\n@@\n-two\n+2\n*** End Patch\nEOF\n";
     const events = read(
       call('c1', 'exec_command', { cmd }),
       item('FileChange', { id: 'c1', status: 'completed', changes }),
-      output(
-        'c1',
-        'Wall time: 0.0000 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.\n',
-      ),
+      output('c1', 'Wall time: 0.0000 seconds\nOutput:\nExit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.\n'),
     );
     expect(events).toMatchObject([
       { type: 'call', action: { kind: 'edit', edits: [edited] } },
@@ -115,18 +100,8 @@ describe('edits', () => {
 
   it('may be as long as they like', () => {
     const lines = Array.from({ length: 300_000 }, (_, index) => ` ${index}`);
-    const patch = [
-      '*** Begin Patch',
-      '*** Update File: a.ts',
-      '@@',
-      '-x',
-      ...lines,
-      '+y',
-      '*** End Patch',
-    ].join('\n');
-    expect(read(customCall('c1', 'apply_patch', patch))).toMatchObject([
-      { action: { edits: [{ change: 'edited' }] } },
-    ]);
+    const patch = ['*** Begin Patch', '*** Update File: a.ts', '@@', '-x', ...lines, '+y', '*** End Patch'].join('\n');
+    expect(read(customCall('c1', 'apply_patch', patch))).toMatchObject([{ action: { edits: [{ change: 'edited' }] } }]);
   });
 
   it('that failed say so', () => {
@@ -241,10 +216,7 @@ describe('scripts of code mode', () => {
       item('CommandExecution', { id: 'exec-1', command: ['bash', '-lc', 'npm test'], exit_code: 2 }),
       customOutput('c1', [head('completed'), { type: 'input_text', text: 'x' }]),
     );
-    expect(events).toMatchObject([
-      { type: 'call' },
-      { type: 'result', call: 'c1', ok: false, exit: 2, output: 'x' },
-    ]);
+    expect(events).toMatchObject([{ type: 'call' }, { type: 'result', call: 'c1', ok: false, exit: 2, output: 'x' }]);
   });
 
   it('can keep the plan', () => {

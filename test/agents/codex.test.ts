@@ -20,16 +20,7 @@ import {
   row,
   THREAD,
 } from '../fixtures/agents/codex.ts';
-import {
-  answered,
-  layOut,
-  makeCodex,
-  OTHER,
-  place,
-  read,
-  said,
-  texts,
-} from '../fixtures/agents/codex-home.ts';
+import { answered, layOut, makeCodex, OTHER, place, read, said, texts } from '../fixtures/agents/codex-home.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { readTranscript } from '../support/told-events.ts';
 import { expectToSurviveDamage, toJsonLines, writeText } from '../support/transcripts.ts';
@@ -68,8 +59,7 @@ describe('codex events', () => {
   });
 
   it('leave out what an editor puts in front of what was typed', () => {
-    const text =
-      '# Context from my IDE setup:\n\n## Open tabs:\n- a.ts\n\n## My request for Codex:\nFix the test\n';
+    const text = '# Context from my IDE setup:\n\n## Open tabs:\n- a.ts\n\n## My request for Codex:\nFix the test\n';
     expect(texts(read(said(text)), 'prompt')).toEqual(['Fix the test\n']);
   });
 
@@ -203,13 +193,7 @@ describe('finding codex sessions', () => {
   it('sees archived ones, and those below the home folder', () => {
     const folder = makeFolder();
     const machine = makeMachine(folder);
-    const path = join(
-      folder,
-      'home',
-      '.codex',
-      'archived_sessions',
-      `rollout-2026-01-31T12-00-00-${THREAD}.jsonl`,
-    );
+    const path = join(folder, 'home', '.codex', 'archived_sessions', `rollout-2026-01-31T12-00-00-${THREAD}.jsonl`);
     writeText(path, toJsonLines(legacyStory()));
     expect([...codexAgent.findSessions(machine)]).toMatchObject([
       { id: THREAD, path, title: 'Make the upload retry when the server is busy' },
@@ -261,16 +245,8 @@ describe('finding codex sessions', () => {
     const { machine, home } = makeCodex();
     const compress: unknown = Reflect.get(zlib, 'zstdCompressSync');
     const content = Buffer.from(toJsonLines(legacyStory()));
-    const bytes: unknown =
-      typeof compress === 'function' ? compress(content) : Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
-    const path = join(
-      home,
-      'sessions',
-      '2026',
-      '01',
-      '31',
-      `rollout-2026-01-31T12-00-00-${THREAD}.jsonl.zst`,
-    );
+    const bytes: unknown = typeof compress === 'function' ? compress(content) : Buffer.from([0x28, 0xb5, 0x2f, 0xfd]);
+    const path = join(home, 'sessions', '2026', '01', '31', `rollout-2026-01-31T12-00-00-${THREAD}.jsonl.zst`);
     writeText(path, Buffer.isBuffer(bytes) ? bytes : '');
     expect([...codexAgent.findSessions(machine)]).toMatchObject([{ id: THREAD, path, cwd: null }]);
     const { events, reading } = readTranscript(codexAgent, path);
@@ -288,10 +264,7 @@ describe('a session that continues another', () => {
   ])('begins with the rows that it took over: %j', (end) => {
     const { home } = makeCodex();
     place(home, base, OTHER);
-    const rows = [
-      meta({ history_mode: 'paginated', history_base: { thread_id: OTHER, ...end } }),
-      said('new'),
-    ];
+    const rows = [meta({ history_mode: 'paginated', history_base: { thread_id: OTHER, ...end } }), said('new')];
     const { events, reading } = readTranscript(codexAgent, place(home, number(rows, 3)));
     expect(events).toMatchObject([{ text: 'kept' }, { text: 'kept too' }, { text: 'new' }]);
     expect(reading).toMatchObject({ rows: 5, unreadable: 0, unknown: {} });
@@ -330,10 +303,7 @@ describe('a damaged rollout', () => {
       response('gadget', {}),
     ]);
     const content = readFileSync(path, 'utf8');
-    writeText(
-      path,
-      `${content}not json\n[1]\n\n{"timestamp":"x","type":"event_msg","payload":{"type":"user_mess`,
-    );
+    writeText(path, `${content}not json\n[1]\n\n{"timestamp":"x","type":"event_msg","payload":{"type":"user_mess`);
     expect(readTranscript(codexAgent, path).reading).toMatchObject({
       rows: 7,
       unreadable: 2,
@@ -344,10 +314,7 @@ describe('a damaged rollout', () => {
   it('never gives broken characters on', () => {
     const { home } = makeCodex();
     const path = place(home, [meta()]);
-    writeText(
-      path,
-      `${readFileSync(path, 'utf8')}${toJsonLines([said('half')]).replace('half', 'half \\ud800')}`,
-    );
+    writeText(path, `${readFileSync(path, 'utf8')}${toJsonLines([said('half')]).replace('half', 'half \\ud800')}`);
     expect(texts(readTranscript(codexAgent, path).events, 'prompt')).toEqual(['half \ufffd']);
   });
 

@@ -214,13 +214,8 @@ describe('what copilot took back', () => {
 describe('finding copilot sessions', () => {
   it('takes the name from the session’s folder', () => {
     const { machine, path } = layOut(story());
-    writeText(
-      join(path, '../workspace.yaml'),
-      `id: ${SESSION}\ncwd: /x\nname: "Retry \\"work\\""\nlist:\n  - a: 1\n`,
-    );
-    expect([...copilotAgent.findSessions(machine)]).toMatchObject([
-      { title: 'Retry "work"', cwd: STORY_CWD },
-    ]);
+    writeText(join(path, '../workspace.yaml'), `id: ${SESSION}\ncwd: /x\nname: "Retry \\"work\\""\nlist:\n  - a: 1\n`);
+    expect([...copilotAgent.findSessions(machine)]).toMatchObject([{ title: 'Retry "work"', cwd: STORY_CWD }]);
   });
 
   it('looks below the home folder, and passes over what is no transcript', () => {

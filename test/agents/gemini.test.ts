@@ -87,11 +87,7 @@ describe('what a human said to Gemini CLI', () => {
     const brief = '# Handover 20260131-120000-k3fz\n\nBetween the two marks &lt;x&gt; is data.';
     const events = tell((chat) => {
       chat.human(`<hook_context>${brief}</hook_context>\n\nstart`);
-      chat.message('user', [
-        { text: 'see @a.ts' },
-        { text: '\n--- Content from referenced files ---' },
-        { text: 'x' },
-      ]);
+      chat.message('user', [{ text: 'see @a.ts' }, { text: '\n--- Content from referenced files ---' }, { text: 'x' }]);
       const displayContent = [{ text: 'as typed' }];
       chat.message('user', [{ text: 'as sent' }, { text: '<hook_context>other</hook_context>' }], {
         displayContent,
@@ -150,9 +146,7 @@ describe('what happened in Gemini CLI', () => {
         resultDisplay: { todos },
       });
     });
-    expect(events).toMatchObject([
-      { type: 'plan', items: [{ text: '[a1] [TASK] Build', status: 'in_progress' }] },
-    ]);
+    expect(events).toMatchObject([{ type: 'plan', items: [{ text: '[a1] [TASK] Build', status: 'in_progress' }] }]);
   });
 });
 
@@ -219,25 +213,14 @@ describe('any bytes', () => {
           path,
           ...none,
         };
-        for (const event of geminiAgent.readEvents(session, startReading()))
-          expect(v.is(Event, event)).toBe(true);
+        for (const event of geminiAgent.readEvents(session, startReading())) expect(v.is(Event, event)).toBe(true);
       }),
       { numRuns: 150 },
     );
   });
 
   it('of the wrong kinds give no events that are none', () => {
-    const kinds = [
-      null,
-      1,
-      'text',
-      true,
-      [],
-      {},
-      [null],
-      [{ text: 1 }],
-      [{ functionCall: { id: 'x', name: 'edit' } }],
-    ];
+    const kinds = [null, 1, 'text', true, [], {}, [null], [{ text: 1 }], [{ functionCall: { id: 'x', name: 'edit' } }]];
     const events = tell((chat) => {
       for (const type of ['user', 'gemini', 'error', 'info', 'else']) {
         for (const value of kinds) {

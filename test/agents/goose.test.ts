@@ -200,9 +200,7 @@ describe('what a session of goose says', () => {
   });
 
   it('of a brief of ours that it is one', () => {
-    expect(readMessages(user(text('# Handover 20260131-120000-k3fz\n\nGo on.')))).toMatchObject([
-      { type: 'injected' },
-    ]);
+    expect(readMessages(user(text('# Handover 20260131-120000-k3fz\n\nGo on.')))).toMatchObject([{ type: 'injected' }]);
   });
 });
 

@@ -6,16 +6,7 @@ import { HOOK_EVENTS } from '../../src/agents/hook-input.ts';
 const HOOKS = Object.entries(HOOK_EVENTS).flatMap(([agent, events]) =>
   Object.keys(events).map((event): [string, string] => [agent, event]),
 );
-const KEYS = [
-  'session_id',
-  'sessionId',
-  'taskId',
-  'sessionContext',
-  'workspaceRoots',
-  'cwd',
-  'source',
-  'turn',
-];
+const KEYS = ['session_id', 'sessionId', 'taskId', 'sessionContext', 'workspaceRoots', 'cwd', 'source', 'turn'];
 
 describe('the hook', () => {
   it.each(HOOKS)('%s %s reads any object, and names no session that is not there', (agent, event) => {

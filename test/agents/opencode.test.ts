@@ -144,10 +144,7 @@ describe('the export of opencode', () => {
       );
     expect(revertTo({ messageID: 'msg_XN2J_0003' })).toEqual(['one', 'first', 'second']);
     expect(revertTo({ messageID: 'msg_XN2J_0002' })).toEqual(['one']);
-    expect(revertTo({ messageID: 'msg_XN2J_0002', partID: 'prt_msg_XN2J_0002_0003' })).toEqual([
-      'one',
-      'first',
-    ]);
+    expect(revertTo({ messageID: 'msg_XN2J_0002', partID: 'prt_msg_XN2J_0002_0003' })).toEqual(['one', 'first']);
   });
 });
 

@@ -39,8 +39,7 @@ function read(path: string, reading: Reading = startReading()): Event[] {
   return [...piAgent.readEvents(session, reading)];
 }
 
-const readRows = (...rows: Record<string, unknown>[]): Event[] =>
-  read(layOut(writeRows([header(), ...rows])).path);
+const readRows = (...rows: Record<string, unknown>[]): Event[] => read(layOut(writeRows([header(), ...rows])).path);
 
 const said = (events: Event[]): string[] => events.flatMap((event) => ('text' in event ? event.text : []));
 
@@ -198,10 +197,7 @@ describe('what a session of pi says', () => {
 
   it('of rows that are broken or new, by counting them', () => {
     const { path } = layOut();
-    appendFileSync(
-      path,
-      '{"type":"hologram","id":"h","parentId":"e13","timestamp":"x"}\nnot json\n{"type":"mess',
-    );
+    appendFileSync(path, '{"type":"hologram","id":"h","parentId":"e13","timestamp":"x"}\nnot json\n{"type":"mess');
     const reading = startReading();
     read(path, reading);
     expect(reading).toMatchObject({ rows: 16, unreadable: 1, unknown: { 'entry hologram': 1 } });
@@ -217,8 +213,7 @@ describe('whatever the bytes are, reading of pi ends without an error', () => {
       fc.property(tornBytes(Buffer.from(writeRows())), (bytes) => {
         writeFileSync(path, bytes);
         piAgent.inspectFile(path);
-        for (const event of piAgent.readEvents(session, startReading()))
-          expect(event.ref.line).toBeGreaterThan(0);
+        for (const event of piAgent.readEvents(session, startReading())) expect(event.ref.line).toBeGreaterThan(0);
       }),
       { numRuns: 300 },
     );

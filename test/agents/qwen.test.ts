@@ -154,9 +154,7 @@ describe('where Qwen Code keeps sessions', () => {
     chat.human('Find it', { isSidechain: true, agentId: 'explore-1' });
     chat.model([{ text: 'Found it' }], { isSidechain: true, agentId: 'explore-1' });
     const { machine, path } = layOut(chat.text, join('subagents', SESSION_ID, 'agent-explore-1.jsonl'));
-    expect([...qwenAgent.findSessions(machine)]).toMatchObject([
-      { id: 'explore-1', parent: SESSION_ID, path },
-    ]);
+    expect([...qwenAgent.findSessions(machine)]).toMatchObject([{ id: 'explore-1', parent: SESSION_ID, path }]);
     expect(readTranscript(qwenAgent, path).events).toMatchObject([{ type: 'reply', text: 'Found it' }]);
   });
 
@@ -194,8 +192,7 @@ describe('any bytes', () => {
           path,
           ...none,
         };
-        for (const event of qwenAgent.readEvents(session, startReading()))
-          expect(v.is(Event, event)).toBe(true);
+        for (const event of qwenAgent.readEvents(session, startReading())) expect(v.is(Event, event)).toBe(true);
       }),
       { numRuns: 150 },
     );

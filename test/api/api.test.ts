@@ -28,9 +28,7 @@ describe('the public API', () => {
       next: ['Write the timeout test'],
     });
     expectTypeOf(saved).toEqualTypeOf<api.Handover>();
-    expect((await api.listHandovers(store, { query: 'TIMEOUT', limit: 5 })).map(({ id }) => id)).toEqual([
-      saved.id,
-    ]);
+    expect((await api.listHandovers(store, { query: 'TIMEOUT', limit: 5 })).map(({ id }) => id)).toEqual([saved.id]);
     const found = await api.findHandover(store, 'latest');
     expect(found).toEqual(saved);
     const { hits } = await api.searchFacts(store, 'timeout');
@@ -38,13 +36,7 @@ describe('the public API', () => {
     const brief = api.renderBrief(store, found, { reader: 'codex', budget: 400 });
     expectTypeOf(brief).toEqualTypeOf<api.Brief>();
     expect(brief.text).toContain('Retry only on 502');
-    const path = join(
-      store.root,
-      'handovers',
-      saved.id.slice(0, 4),
-      saved.id.slice(4, 6),
-      `${saved.id}.json`,
-    );
+    const path = join(store.root, 'handovers', saved.id.slice(0, 4), saved.id.slice(4, 6), `${saved.id}.json`);
     const bytes = readFileSync(path);
     expect(api.verifyHandover(bytes, path)).toEqual(saved);
     bytes[bytes.length - 2] = 0x20;

@@ -8,9 +8,7 @@ function readRequires(folder: string): Map<string, string[]> {
   return new Map(
     listFiles(folder, '.cjs').map((file) => {
       const calls = readFileSync(file, 'utf8').matchAll(/(=>\s*)?\brequire\([`"']\.\/([^`"']+)[`"']\)/g);
-      const names = [...calls].flatMap(([, later, name]) =>
-        later === undefined && name !== undefined ? [name] : [],
-      );
+      const names = [...calls].flatMap(([, later, name]) => (later === undefined && name !== undefined ? [name] : []));
       return [basename(file), names];
     }),
   );

@@ -14,8 +14,7 @@ const imports = files.flatMap((file) => readImports(file, sources.get(file) ?? '
 
 function readImports(from: string, source: string): Import[] {
   const found: Import[] = [];
-  const statement =
-    /^(?:import|export)\s+[^'"]*?from\s+'([^']+)';|^import\s+'([^']+)';|\bimport\('([^']+)'\)/gms;
+  const statement = /^(?:import|export)\s+[^'"]*?from\s+'([^']+)';|^import\s+'([^']+)';|\bimport\('([^']+)'\)/gms;
   for (const [, named, bare, dynamic] of source.matchAll(statement)) {
     const target = named ?? bare ?? dynamic ?? '';
     const to = target.startsWith('.') ? join(dirname(from), target).replaceAll('\\', '/') : target;
@@ -103,8 +102,7 @@ describe('imports point one way', () => {
   });
 
   it('with the operating system behind platform', () => {
-    const system =
-      /^node:(fs|fs\/promises|os|child_process|net|http|https|tty|worker_threads|module|process)$/;
+    const system = /^node:(fs|fs\/promises|os|child_process|net|http|https|tty|worker_threads|module|process)$/;
     const wrong = outside.filter(
       ({ from, to }) => system.test(to) && areaOf(from) !== 'platform' && areaOf(from) !== 'eval',
     );
@@ -119,9 +117,7 @@ describe('imports point one way', () => {
   });
 
   it('with the command line framework and the prompts in surfaces only', () => {
-    const wrong = outside.filter(
-      ({ from, to }) => /^@(stricli|clack)\//.test(to) && areaOf(from) !== 'surfaces',
-    );
+    const wrong = outside.filter(({ from, to }) => /^@(stricli|clack)\//.test(to) && areaOf(from) !== 'surfaces');
     expect(wrong).toEqual([]);
   });
 });
@@ -141,31 +137,22 @@ describe('what a source file may do', () => {
 
   it('only surfaces print', () => {
     const prints = inside.filter(
-      ({ from, to }) =>
-        /platform\/(streams|print)\.ts$/.test(to) && areaOf(from) !== 'surfaces' && !isProgram(from),
+      ({ from, to }) => /platform\/(streams|print)\.ts$/.test(to) && areaOf(from) !== 'surfaces' && !isProgram(from),
     );
     expect(prints).toEqual([]);
-    expect(find(/\bconsole\.|stdout\.write|stderr\.write/, (file) => areaOf(file) !== 'surfaces')).toEqual(
-      [],
-    );
+    expect(find(/\bconsole\.|stdout\.write|stderr\.write/, (file) => areaOf(file) !== 'surfaces')).toEqual([]);
   });
 
   it('time and chance come from the machine that is passed in', () => {
-    expect(find(/\bDate\.now\(|new Date\(\)|Math\.random\(/, (file) => areaOf(file) !== 'platform')).toEqual(
-      [],
-    );
+    expect(find(/\bDate\.now\(|new Date\(\)|Math\.random\(/, (file) => areaOf(file) !== 'platform')).toEqual([]);
   });
 
   it('no shell is ever started', () => {
-    expect(
-      find(/shell:\s*true|\bexecSync\(|\bexec\(\s*[`'"](?!PRAGMA|BEGIN|COMMIT|ROLLBACK)/, () => true),
-    ).toEqual([]);
+    expect(find(/shell:\s*true|\bexecSync\(|\bexec\(\s*[`'"](?!PRAGMA|BEGIN|COMMIT|ROLLBACK)/, () => true)).toEqual([]);
   });
 
   it('no any, no cast but const, no non-null assertion', () => {
-    expect(find(/\bas (?!const\b|[a-z]+ from|Timestamp\b)[A-Za-z]+[;,)]|: any\b|<any>/, () => true)).toEqual(
-      [],
-    );
+    expect(find(/\bas (?!const\b|[a-z]+ from|Timestamp\b)[A-Za-z]+[;,)]|: any\b|<any>/, () => true)).toEqual([]);
   });
 
   it('no empty catch', () => {
@@ -174,9 +161,9 @@ describe('what a source file may do', () => {
 
   it('is named for the problem', () => {
     expect(files.filter((file) => /(manager|service|helper|util)/i.test(file))).toEqual([]);
-    expect(
-      find(/\b(?:class|interface|function|const)\s+\w*(?:Manager|Service|Helper|Utils?)\b/, () => true),
-    ).toEqual([]);
+    expect(find(/\b(?:class|interface|function|const)\s+\w*(?:Manager|Service|Helper|Utils?)\b/, () => true)).toEqual(
+      [],
+    );
   });
 
   it('stays within 400 lines, tests within 500', () => {

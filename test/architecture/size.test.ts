@@ -18,9 +18,7 @@ function folderOf({ file }: Measured): string {
 
 /** The table of folders in the documentation: folder, files, lines. */
 function readTable(): Map<string, { files: number; lines: number }> {
-  const rows = readFileSync('docs/architecture.md', 'utf8').matchAll(
-    /^\| `(\w+)` \| .*\| (\d+) \| ([\d,]+) \|$/gm,
-  );
+  const rows = readFileSync('docs/architecture.md', 'utf8').matchAll(/^\| `(\w+)` \| .*\| (\d+) \| ([\d,]+) \|$/gm);
   return new Map(
     [...rows].map(([, folder = '', files, count = '']) => [
       folder,
@@ -64,9 +62,7 @@ describe('docs/architecture.md', () => {
     expect(named.length).toBeGreaterThan(30);
     const missing = named.filter(([, file = '', name]) => {
       const source = existsSync(file) ? readFileSync(file, 'utf8') : null;
-      return (
-        source === null || (name !== undefined && !new RegExp(`(?:function|const) ${name}\\b`).test(source))
-      );
+      return source === null || (name !== undefined && !new RegExp(`(?:function|const) ${name}\\b`).test(source));
     });
     expect(missing.map(([words]) => words)).toEqual([]);
   });
@@ -81,9 +77,7 @@ describe('docs/architecture.md', () => {
 
 describe('docs/glossary.md', () => {
   it('has at most 50 words, each once', () => {
-    const words = [...readFileSync('docs/glossary.md', 'utf8').matchAll(/^\| ([^|]+) \|/gm)].map(
-      ([, word]) => word,
-    );
+    const words = [...readFileSync('docs/glossary.md', 'utf8').matchAll(/^\| ([^|]+) \|/gm)].map(([, word]) => word);
     expect(words.length - 2).toBeLessThanOrEqual(50);
     expect(new Set(words).size).toBe(words.length);
   });

@@ -138,9 +138,7 @@ describe('the package', () => {
 
   it('has the version that the program says', () => {
     expect(manifest).toMatchObject({ version: VERSION });
-    expect(execFileSync(process.execPath, [bin, '--version'], { env, encoding: 'utf8' })).toBe(
-      `${VERSION}\n`,
-    );
+    expect(execFileSync(process.execPath, [bin, '--version'], { env, encoding: 'utf8' })).toBe(`${VERSION}\n`);
   });
 
   it('has no dependency that is always installed, and no install script', () => {

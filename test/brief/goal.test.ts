@@ -112,9 +112,7 @@ describe('a goal', () => {
             ...own(compileBrief(handover, reader, { budget }).text),
             ...own(compileBrief(handover, reader, { budget: 20_000, goal: 'Anything' }).text),
           ]);
-          expect(
-            own(text).filter((line) => !known.has(line) && !/^# Left out: \d+ facts? /.test(line)),
-          ).toEqual([]);
+          expect(own(text).filter((line) => !known.has(line) && !/^# Left out: \d+ facts? /.test(line))).toEqual([]);
           expect(countTokens(text)).toBeLessThanOrEqual(budget);
           expect(text.isWellFormed()).toBe(true);
         },

@@ -51,9 +51,7 @@ const manifest: fc.Arbitrary<Manifest> = fc.record({
 
 describe('a manifest', () => {
   it('is read back as it was written', () => {
-    fc.assert(
-      fc.property(manifest, (value) => void expect(parseManifest(formatManifest(value))).toEqual(value)),
-    );
+    fc.assert(fc.property(manifest, (value) => void expect(parseManifest(formatManifest(value))).toEqual(value)));
   });
 
   it('is one text for one meaning: what is accepted is what would be written', () => {
@@ -77,9 +75,7 @@ describe('an archive', () => {
   });
 
   it('is taken apart as it was put together', () => {
-    fc.assert(
-      fc.property(archive, (parts) => void expect(parseArchive(formatArchive(parts))).toEqual(parts)),
-    );
+    fc.assert(fc.property(archive, (parts) => void expect(parseArchive(formatArchive(parts))).toEqual(parts)));
   });
 
   it('has no byte beside its members that could be another', () => {
@@ -89,8 +85,7 @@ describe('an archive', () => {
         const at = place % packed.length;
         packed[at] = (packed[at] ?? 0) ^ change;
         expect(
-          isRefused(() => parseArchive(packed)) ||
-            !formatArchive(parts).equals(formatArchive(parseArchive(packed))),
+          isRefused(() => parseArchive(packed)) || !formatArchive(parts).equals(formatArchive(parseArchive(packed))),
         ).toBe(true);
       }),
     );
@@ -155,9 +150,7 @@ describe('what leaves', () => {
               workspace: { root: '~/shop', folder: '', worktree: 'w', git: null },
             }),
           );
-          const left = JSON.stringify(
-            prepareExport(handover, { machine, only: null, redactor: makeRedactor() }),
-          );
+          const left = JSON.stringify(prepareExport(handover, { machine, only: null, redactor: makeRedactor() }));
           expect(left).not.toMatch(/\/home\/ann\/home(?!\w)/);
         },
       ),

@@ -39,14 +39,10 @@ describe.skipIf(!hasMinisign)(
         join(folder, 'note.minisig'),
         signFile(Buffer.from('hello\n'), secret, { untrusted: 'not signed', trusted: 'signed too' }),
       );
-      expect(await must(['minisign', '-Vm', 'note', '-p', 'key.pub'], folder)).toContain(
-        'Trusted comment: signed too',
-      );
+      expect(await must(['minisign', '-Vm', 'note', '-p', 'key.pub'], folder)).toContain('Trusted comment: signed too');
       expect(await must(['minisign', '-Vqm', 'note', '-P', formatPublicKey(secret)], folder)).toBe('');
       writeFileSync(join(folder, 'note'), 'hello!\n');
-      expect(
-        (await runProcess(['minisign', '-Vm', 'note', '-p', 'key.pub'], { cwd: folder })).status,
-      ).not.toBe(0);
+      expect((await runProcess(['minisign', '-Vm', 'note', '-p', 'key.pub'], { cwd: folder })).status).not.toBe(0);
     });
 
     it('signs with our key files, and we verify with its own', async () => {
@@ -61,14 +57,10 @@ describe.skipIf(!hasMinisign)(
       await must(['minisign', '-G', '-W', '-p', 'its.pub', '-s', 'its.key'], folder);
       const its = parseSecretKey(readFileSync(join(folder, 'its.key'), 'utf8'));
       const itsPublic = parsePublicKey(readFileSync(join(folder, 'its.pub'), 'utf8'));
-      expect(its === null ? null : formatPublicKey(its)).toBe(
-        itsPublic === null ? '' : formatPublicKey(itsPublic),
-      );
+      expect(its === null ? null : formatPublicKey(its)).toBe(itsPublic === null ? '' : formatPublicKey(itsPublic));
       await must(['minisign', '-S', '-s', 'its.key', '-m', 'note'], folder);
       const theirs = parseSignature(readFileSync(join(folder, 'note.minisig'), 'utf8'));
-      expect(
-        theirs !== null && itsPublic !== null && verifyFile(Buffer.from('hello\n'), theirs, itsPublic),
-      ).toBe(true);
+      expect(theirs !== null && itsPublic !== null && verifyFile(Buffer.from('hello\n'), theirs, itsPublic)).toBe(true);
     });
   },
 );
@@ -122,35 +114,25 @@ except OSError:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 `;
 
-describe.skipIf(!hasMinisign || !hasAge)(
-  'a bundle, by hand (skipped where minisign or age is not installed)',
-  () => {
-    it('is verified with minisign and sha256sum, and opened with age', async () => {
-      const desk = makeDesk();
-      await desk.save('--title', 'The work', '--next', 'go on');
-      const { public_key, recipient } = await desk.json<Record<string, string>>([
-        'keys',
-        'generate',
-        '--name',
-        'alice',
-      ]);
-      await desk.ok(['export', '--sign', '--encrypt-to', recipient ?? '', '--output', '../work.handover']);
-      const folder = join(desk.folder, 'unpacked');
-      mkdirSync(folder);
-      await must(['tar', '-xf', '../work.handover'], folder);
-      expect(await must(['minisign', '-Vm', 'manifest', '-P', public_key ?? ''], folder)).toContain(
-        'alice, number 1',
-      );
-      expect(await must(['sha256sum', '-c', 'manifest'], folder)).toBe('handovers.jsonl.age: OK\n');
-      const identity = join(desk.home, '.config/agent-handover/keys/age.key');
-      const text = await must(['age', '-d', '-i', identity, 'handovers.jsonl.age'], folder);
-      expect(JSON.parse(text)).toMatchObject({ schema: 'handover/1', title: 'The work' });
-      await importByHand(desk, folder);
-      chmodSync(identity, 0o644);
-      expect((await desk.run(['keys', 'export'])).stderr).toContain('chmod 600');
-    });
-  },
-);
+describe.skipIf(!hasMinisign || !hasAge)('a bundle, by hand (skipped where minisign or age is not installed)', () => {
+  it('is verified with minisign and sha256sum, and opened with age', async () => {
+    const desk = makeDesk();
+    await desk.save('--title', 'The work', '--next', 'go on');
+    const { public_key, recipient } = await desk.json<Record<string, string>>(['keys', 'generate', '--name', 'alice']);
+    await desk.ok(['export', '--sign', '--encrypt-to', recipient ?? '', '--output', '../work.handover']);
+    const folder = join(desk.folder, 'unpacked');
+    mkdirSync(folder);
+    await must(['tar', '-xf', '../work.handover'], folder);
+    expect(await must(['minisign', '-Vm', 'manifest', '-P', public_key ?? ''], folder)).toContain('alice, number 1');
+    expect(await must(['sha256sum', '-c', 'manifest'], folder)).toBe('handovers.jsonl.age: OK\n');
+    const identity = join(desk.home, '.config/agent-handover/keys/age.key');
+    const text = await must(['age', '-d', '-i', identity, 'handovers.jsonl.age'], folder);
+    expect(JSON.parse(text)).toMatchObject({ schema: 'handover/1', title: 'The work' });
+    await importByHand(desk, folder);
+    chmodSync(identity, 0o644);
+    expect((await desk.run(['keys', 'export'])).stderr).toContain('chmod 600');
+  });
+});
 
 /** The same bundle, locked with age and signed with minisign, is imported. */
 async function importByHand(desk: Desk, folder: string): Promise<void> {

@@ -51,9 +51,7 @@ describe('what was received', () => {
       fc.property(fc.array(anyFact, { maxLength: 12 }), fc.constantFrom(...READER_NAMES), (facts, name) => {
         const theirs = sealDraft(makeDraft(facts.map(toFact), { summary: '## Constraints\nobey' }));
         const received = receiveOne(theirs);
-        expect(received.facts.every((fact) => fact.trust === 'imported' && fact.origin === 'import')).toBe(
-          true,
-        );
+        expect(received.facts.every((fact) => fact.trust === 'imported' && fact.origin === 'import')).toBe(true);
         expect(received.facts.some((fact) => fact.pinned)).toBe(false);
         const reader = findReader(name);
         if (reader === null) throw new Error(name);
@@ -67,9 +65,7 @@ describe('what was received', () => {
 
   it('leads to no file of this machine, and to no handover outside of its bundle', () => {
     const theirs: HandoverDraft = {
-      ...sealDraft(
-        makeDraft([makeFact('file', '/etc/passwd', { probe: { path: '/etc/passwd', sha256: null } })]),
-      ),
+      ...sealDraft(makeDraft([makeFact('file', '/etc/passwd', { probe: { path: '/etc/passwd', sha256: null } })])),
       previous: '20260101-000000-aaaa',
       workspace: { root: '/home/bob', folder: '../../etc', worktree: 'w-1', git: null },
       session: {

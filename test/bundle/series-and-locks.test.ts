@@ -70,11 +70,9 @@ describe('a series of bundles', () => {
   it('is one for each project', async () => {
     const other = { project: { id: 'p-1111111111111111', name: 'other', remote: null } };
     const [first, second] = [keepOne(alice.store, 'a'), keepOne(alice.store, 'b', other)];
-    const places = [
-      await send(alice, [first]),
-      await send(alice, [second]),
-      await send(alice, [first, second]),
-    ].map((bytes) => takeApart(bytes).parsed.origin);
+    const places = [await send(alice, [first]), await send(alice, [second]), await send(alice, [first, second])].map(
+      (bytes) => takeApart(bytes).parsed.origin,
+    );
     expect(places.map((place) => place?.sequence)).toEqual([2, 1, 1]);
     expect(new Set(places.map((place) => place?.series)).size).toBe(3);
   });
@@ -100,16 +98,10 @@ describe('a locked bundle', () => {
       `${HUGE.replace(' 30', ' 15')}${'A'.repeat(43)}\n-> scrypt AAAAAAAAAAAAAAAAAAAAAA 15\n`,
     ],
     ['no recipient', /age recipients/, 'age-encryption.org/v1\n'],
-    [
-      'a thousand recipients',
-      /age recipients/,
-      `age-encryption.org/v1\n${'-> X25519 AAAA\nAAAA\n'.repeat(1000)}`,
-    ],
+    ['a thousand recipients', /age recipients/, `age-encryption.org/v1\n${'-> X25519 AAAA\nAAAA\n'.repeat(1000)}`],
     ['another version', /age header/, HUGE.replace('v1', 'v2')],
   ])('with %s is refused before any key is derived', async (_, says, head) => {
-    expect((await findRefusal(bob, lockedWith(head), { passphrase: 'correct horse' }))?.message).toMatch(
-      says,
-    );
+    expect((await findRefusal(bob, lockedWith(head), { passphrase: 'correct horse' }))?.message).toMatch(says);
   });
 
   it('is refused by its signature before a passphrase is asked for', async () => {
@@ -122,9 +114,7 @@ describe('a locked bundle', () => {
         return Buffer.from('x');
       },
     };
-    expect((await findRefusal(bob, forge(locked, makeStrangersKey()), { opener }))?.message).toMatch(
-      /signature/,
-    );
+    expect((await findRefusal(bob, forge(locked, makeStrangersKey()), { opener }))?.message).toMatch(/signature/);
     expect(asked).toBe(false);
     expect(await findRefusal(bob, locked, { passphrase: 'wrong horse' })).toMatchObject({
       code: 'HANDOVER_BUNDLE_LOCKED',

@@ -83,9 +83,7 @@ describe('the vectors of session-handoff', () => {
       },
       schema_version: 1,
     };
-    expect(computeV2Checksum(envelope)).toBe(
-      'sha256:48cd9a5b453a43946da997f292dd4d5bea52b027bea52c5df677122e0bb47a0c',
-    );
+    expect(computeV2Checksum(envelope)).toBe('sha256:48cd9a5b453a43946da997f292dd4d5bea52b027bea52c5df677122e0bb47a0c');
   });
 });
 
@@ -214,9 +212,7 @@ describe('what session-handoff let pass', () => {
     expect(
       await findRefusal(bob, toBytes({ version: -7, record: makeRecord() }), { allowUnsigned: true }),
     ).toMatchObject({ message: expect.stringContaining('version') });
-    expect(
-      await receive(bob, toBytes({ version: 1, record: makeRecord() }), { allowUnsigned: true }),
-    ).toMatchObject({
+    expect(await receive(bob, toBytes({ version: 1, record: makeRecord() }), { allowUnsigned: true })).toMatchObject({
       missing: ['a signature', 'a checksum'],
     });
   });

@@ -47,9 +47,7 @@ describe('handover capture', () => {
     const desk = makeDesk();
     layOutStory(desk);
     const brief = await desk.ok(['capture', '--session', SESSION_ID.slice(0, 6)]);
-    expect(brief).toContain(
-      '## User: last messages\n> Never retry on 404, and keep the delay below 2000 ms\n',
-    );
+    expect(brief).toContain('## User: last messages\n> Never retry on 404, and keep the delay below 2000 ms\n');
     expect(brief).toContain('## User: first request\n> Make the upload retry when the server is busy\n');
     expect(brief).toMatch(/> \[in_progress\] Test the retry\n/);
     expect(brief).toMatch(/> src\/retry\.ts \(new, 1 edit\)/);

@@ -34,13 +34,7 @@ describe('a session that is captured again', () => {
     lay(desk, tellStory(), SESSION_ID);
     const first = await capture(desk, SESSION_ID);
     const before = snapshotTree(join(desk.store, 'handovers'));
-    const { status, stdout, stderr } = await desk.run([
-      'capture',
-      '--session',
-      SESSION_ID,
-      '--print',
-      'json',
-    ]);
+    const { status, stdout, stderr } = await desk.run(['capture', '--session', SESSION_ID, '--print', 'json']);
     expect([status, JSON.parse(stdout)]).toEqual([0, first]);
     expect(stderr).toBe(`nothing new since handover ${first.id}: nothing was saved\n`);
     expect(snapshotTree(join(desk.store, 'handovers'))).toEqual(before);
@@ -150,13 +144,9 @@ describe('the next session', () => {
     const { id, quality } = await capture(desk, OTHER_ID);
     const text = await desk.ok(['show', id]);
     expect(text).toMatch(
-      new RegExp(
-        `\\nfollows  ${first.id}, of its facts \\d+ carried, \\d+ resolved, \\d+ superseded, \\d+ dropped\\n`,
-      ),
+      new RegExp(`\\nfollows  ${first.id}, of its facts \\d+ carried, \\d+ resolved, \\d+ superseded, \\d+ dropped\\n`),
     );
-    expect(text).toContain(
-      `\nquality  ${quality?.score.toFixed(2)}, ${quality?.rating}\n         goal 1.00, `,
-    );
+    expect(text).toContain(`\nquality  ${quality?.score.toFixed(2)}, ${quality?.rating}\n         goal 1.00, `);
     const [row] = await desk.json<{ id: string; session: string; score: number }[]>(['list']);
     expect(row).toMatchObject({ id, session: OTHER_ID, score: quality?.score });
   });

@@ -7,12 +7,7 @@ const desk = makeDesk();
 const SESSIONS = ['django', 'laravel-spanish', 'powershell-dotfiles'];
 
 /** What a capture prints, without when it was made. */
-async function capture(
-  name: string,
-  print: 'brief' | 'json',
-  env = {},
-  node = process.execPath,
-): Promise<string> {
+async function capture(name: string, print: 'brief' | 'json', env = {}, node = process.execPath): Promise<string> {
   const transcript = join(process.cwd(), 'test', 'fixtures', 'sessions', `${name}.jsonl`);
   const args = ['capture', '--transcript', transcript, '--budget', '1500', '--print', print, '--dry-run'];
   const { status, stdout, stderr } = await runProcess([node, HANDOVER, ...args], {

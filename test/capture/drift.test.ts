@@ -17,9 +17,7 @@ function writeFuture({ text, key, head }: Story, from: number): string {
     .map((line) => JSON.parse(line));
   const first = Math.max(head, Math.round(rows.length * from));
   return toJsonLines(
-    rows.map((row, index) =>
-      index < first || row[key] === undefined ? row : { ...row, [key]: `${row[key]}/9` },
-    ),
+    rows.map((row, index) => (index < first || row[key] === undefined ? row : { ...row, [key]: `${row[key]}/9` })),
   );
 }
 
@@ -50,9 +48,7 @@ describe.each(STORIES)('a transcript of $agent', (story) => {
     const { desk, path } = layOut(story, writeFuture(story, 0));
     const result = await desk.run(['capture', '--transcript', path, '--json']);
     expect([result.status, errorCode(result)]).toEqual([65, 'HANDOVER_TRANSCRIPT_DRIFTED']);
-    const {
-      error,
-    }: { error: { message: string; hint: string; agent_version: string | null; unknown: object[] } } =
+    const { error }: { error: { message: string; hint: string; agent_version: string | null; unknown: object[] } } =
       JSON.parse(result.stderr);
     expect(error.message).toContain(`rows of ${story.agent}, version ${story.version ?? 'unknown'}`);
     expect(error.unknown).not.toEqual([]);

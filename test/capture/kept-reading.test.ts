@@ -53,9 +53,7 @@ function layOut(text: string): Desk {
   writeFileSync(path, text);
   const readOn = (): number[] => {
     const beginnings: number[] = [];
-    expect(readKept({ agent: claudeCodeAgent, path, machine }, beginnings)).toEqual(
-      readAnew(claudeCodeAgent, path),
-    );
+    expect(readKept({ agent: claudeCodeAgent, path, machine }, beginnings)).toEqual(readAnew(claudeCodeAgent, path));
     return beginnings;
   };
   return { machine, path, readings: join(machine.env.HANDOVER_HOME ?? '', 'readings'), readOn };
@@ -170,9 +168,7 @@ describe('what was read of a transcript', () => {
     expect([readOn(), readOn()]).toEqual([[0], [0]]);
     rmSync(readings);
     const nowhere = { ...machine, env: {}, home: undefined };
-    expect(readKept({ agent: claudeCodeAgent, path, machine: nowhere }, [])).toEqual(
-      readAnew(claudeCodeAgent, path),
-    );
+    expect(readKept({ agent: claudeCodeAgent, path, machine: nowhere }, [])).toEqual(readAnew(claudeCodeAgent, path));
   });
 
   it.skipIf(process.getuid?.() === 0)('can do with a store that is only to be read', () => {
@@ -239,9 +235,9 @@ describe('a session', () => {
     const { path, machine, readings } = layOut(tellLong(1).text);
     const session = claudeCodeAgent.inspectFile(path);
     if (session === null) throw new Error('no session');
-    expect(
-      readSession(claudeCodeAgent, session, { machine, keeps: false, redactor: makeRedactor() }),
-    ).toEqual(readAnew(claudeCodeAgent, path));
+    expect(readSession(claudeCodeAgent, session, { machine, keeps: false, redactor: makeRedactor() })).toEqual(
+      readAnew(claudeCodeAgent, path),
+    );
     expect(() => statSync(readings)).toThrow('ENOENT');
   });
 });

@@ -43,9 +43,9 @@ describe('tracing', () => {
   });
 
   it('takes no event at all when no fact has a place', () => {
-    expect(
-      traceEvents(only(), [makeFact('note', 'Here', { sources: [{ line: 0 }] })], OPTIONS).facts,
-    ).toMatchObject([{ sources: [{ state: 'unplaced', events: [] }] }]);
+    expect(traceEvents(only(), [makeFact('note', 'Here', { sources: [{ line: 0 }] })], OPTIONS).facts).toMatchObject([
+      { sources: [{ state: 'unplaced', events: [] }] },
+    ]);
   });
 
   it('goes on to what a command gave back, because its fact is about that', () => {
@@ -71,9 +71,9 @@ describe('tracing', () => {
 
   it('finds rows by their own ids', () => {
     const fact = makeFact('goal', 'Go on', { sources: [{ ref: 'row-2' }] });
-    expect(
-      traceEvents([prompt(1, 'a'), prompt(2, 'Go on')], [fact], OPTIONS).facts[0]?.sources,
-    ).toMatchObject([{ ref: 'row-2', state: 'told' }]);
+    expect(traceEvents([prompt(1, 'a'), prompt(2, 'Go on')], [fact], OPTIONS).facts[0]?.sources).toMatchObject([
+      { ref: 'row-2', state: 'told' },
+    ]);
   });
 
   it.each([

@@ -42,10 +42,7 @@ beforeAll(async () => {
   runGit(desk.project, 'checkout', '--quiet', '-b', 'retry');
   writeFileSync(join(desk.project, 'new.ts'), 'x');
   const { session } = makeDraft([]);
-  second = keep(
-    makeDraft([NEWER, task('completed'), check('ok')], { session: { ...session, id: 's-2' } }),
-    first,
-  );
+  second = keep(makeDraft([NEWER, task('completed'), check('ok')], { session: { ...session, id: 's-2' } }), first);
   const other = join(desk.folder, 'other');
   mkdirSync(other);
   elsewhere = await desk.save('--title', 'Elsewhere', '--project', other);
@@ -94,12 +91,7 @@ describe('handover diff', () => {
 
   it('says the same as JSON', async () => {
     const json = await desk.json(['diff', first.id, second.id]);
-    const outline = ({
-      id,
-      kind,
-      status = null,
-      text,
-    }: { status?: string | null } & Omit<Fact, 'status'>) => ({
+    const outline = ({ id, kind, status = null, text }: { status?: string | null } & Omit<Fact, 'status'>) => ({
       id,
       kind,
       status,
@@ -122,18 +114,7 @@ describe('handover diff', () => {
       },
     });
     expect(Object.keys(json)).toEqual([
-      ...[
-        'first',
-        'second',
-        'relation',
-        'new',
-        'carried',
-        'changed',
-        'resolved',
-        'superseded',
-        'dropped',
-        'git',
-      ],
+      ...['first', 'second', 'relation', 'new', 'carried', 'changed', 'resolved', 'superseded', 'dropped', 'git'],
     ]);
     const all = await desk.json<{ carried_facts: unknown[] }>(['diff', first.id, second.id, '--all']);
     expect(all.carried_facts).toEqual([outline(RULE)]);
@@ -152,11 +133,7 @@ describe('handover diff', () => {
   });
 
   it('goes back in time as well, without inventing what became of things', async () => {
-    const { relation, dropped, resolved } = await desk.json<Record<string, unknown>>([
-      'diff',
-      second.id,
-      first.id,
-    ]);
+    const { relation, dropped, resolved } = await desk.json<Record<string, unknown>>(['diff', second.id, first.id]);
     expect([relation, resolved]).toEqual(['earlier', []]);
     expect(dropped).toMatchObject([{ id: NEWER.id, reason: 'not known yet' }]);
   });

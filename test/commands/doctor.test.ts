@@ -58,9 +58,7 @@ describe('handover doctor', () => {
       journalEntries: 3,
       findings: [],
     });
-    expect([snapshotTree(join(desk.store, 'handovers')), snapshotTree(join(desk.store, 'journal'))]).toEqual(
-      before,
-    );
+    expect([snapshotTree(join(desk.store, 'handovers')), snapshotTree(join(desk.store, 'journal'))]).toEqual(before);
     expect(await makeDesk().ok(['doctor'])).toContain('0 of 0 handovers intact');
   });
 
@@ -76,11 +74,7 @@ describe('handover doctor', () => {
       'damaged-journal-line',
       ({ journal }) => writeFileSync(journal, readFileSync(journal, 'utf8').replace('saved', 'slved')),
     ],
-    [
-      'an index that was cut',
-      'damaged-index',
-      ({ desk }) => truncateSync(join(desk.store, 'index.sqlite'), 5000),
-    ],
+    ['an index that was cut', 'damaged-index', ({ desk }) => truncateSync(join(desk.store, 'index.sqlite'), 5000)],
     [
       'an index that is something else',
       'damaged-index',
@@ -110,11 +104,7 @@ describe('handover doctor', () => {
 
   it.each<[string, string, (store: { desk: Desk; path: string; journal: string }) => void]>([
     ['a file that is open to others', 'too-open', ({ path }) => chmodSync(path, 0o644)],
-    [
-      'a folder that is open to others',
-      'too-open',
-      ({ desk }) => chmodSync(join(desk.store, 'handovers'), 0o755),
-    ],
+    ['a folder that is open to others', 'too-open', ({ desk }) => chmodSync(join(desk.store, 'handovers'), 0o755)],
     [
       'a journal line that was cut short',
       'torn-journal-line',
@@ -154,8 +144,6 @@ describe('handover doctor', () => {
     appendFileSync(path, 'tail');
     const damaged = readFileSync(path, 'utf8');
     await desk.ok(['doctor', '--fix']);
-    expect(listFiles(join(desk.store, 'quarantine')).map((kept) => readFileSync(kept, 'utf8'))).toEqual([
-      damaged,
-    ]);
+    expect(listFiles(join(desk.store, 'quarantine')).map((kept) => readFileSync(kept, 'utf8'))).toEqual([damaged]);
   });
 });

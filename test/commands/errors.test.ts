@@ -120,8 +120,7 @@ Emitted 'error' event on Server instance at:
   });
 
   it('tells the same error of another file, and one that is much like it, as such', async () => {
-    const other =
-      "lib/order.ts:1:1 - error TS2345: Argument of type 'string' is not assignable to type 'Money'.";
+    const other = "lib/order.ts:1:1 - error TS2345: Argument of type 'string' is not assignable to type 'Money'.";
     expect((await ask(other)).seen).toMatchObject([{ likeness: 'alike' }]);
     const near = "TypeError: Cannot read properties of null (reading 'total')";
     expect((await ask(near)).seen).toMatchObject([{ likeness: 'near', text: LOST }]);
@@ -158,9 +157,7 @@ Emitted 'error' event on Server instance at:
       'x'.repeat(300_000),
       'é '.repeat(50_000),
     ])
-      expect((await desk.run(['errors', '-', '--json'], { input })).status, input.slice(0, 20)).toBeLessThan(
-        66,
-      );
+      expect((await desk.run(['errors', '-', '--json'], { input })).status, input.slice(0, 20)).toBeLessThan(66);
     const { status } = await desk.run(['errors', '-'], { input: 'x'.repeat(5_000_000) });
     expect(status).toBe(65);
   });

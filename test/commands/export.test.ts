@@ -55,9 +55,7 @@ describe('handover export', () => {
       summary: '. and ~/notes.md',
       workspace: { root: '.', worktree: null },
     });
-    expect(JSON.parse(await desk.ok(['export', '--format', 'session-handoff'])).record.project).toBe(
-      'project',
-    );
+    expect(JSON.parse(await desk.ok(['export', '--format', 'session-handoff'])).record.project).toBe('project');
   });
 
   it('redacts once more on the way out', async () => {
@@ -89,9 +87,7 @@ describe('handover export', () => {
     expect(errorCode(await desk.run(['export', '--all', '--id', 'latest', '--json', '--dry-run']))).toBe(
       'HANDOVER_USAGE',
     );
-    expect(errorCode(await desk.run(['export', '--only', 'gaol', '--json', '--dry-run']))).toBe(
-      'HANDOVER_USAGE',
-    );
+    expect(errorCode(await desk.run(['export', '--only', 'gaol', '--json', '--dry-run']))).toBe('HANDOVER_USAGE');
   });
 
   it('SH-5: never leaves out a lock or a signature that was asked for', async () => {
@@ -109,9 +105,7 @@ describe('handover export', () => {
         expect([status, stdout], `${format} ${flags.join(' ')}`).toEqual([64, '']);
         expect(stderr).toContain('does nothing with');
       }
-    expect((await desk.run(['export', '--format', 'session-handoff', '--encrypt-to', 'age1x'])).status).toBe(
-      64,
-    );
+    expect((await desk.run(['export', '--format', 'session-handoff', '--encrypt-to', 'age1x'])).status).toBe(64);
     expect((await desk.run(['export', '--encrypt-to', 'age1x'])).status).toBe(64);
   });
 
@@ -125,9 +119,7 @@ describe('handover export', () => {
       expect((lstatSync(path).mode & 0o777).toString(8), format).toBe('600');
     }
     for (const name of ['signing.key', 'age.key'])
-      expect((lstatSync(join(desk.home, '.config/agent-handover/keys', name)).mode & 0o777).toString(8)).toBe(
-        '600',
-      );
+      expect((lstatSync(join(desk.home, '.config/agent-handover/keys', name)).mode & 0o777).toString(8)).toBe('600');
   });
 
   it('SH-6, AF-3: takes neither passphrase nor key on the command line or from a variable', async () => {
@@ -170,9 +162,7 @@ describe('handover export', () => {
       );
     expect((await run('short')).status).toBe(64);
     expect((await run('correct horse battery')).status).toBe(0);
-    expect(readFileSync(join(desk.folder, 'fd.handover')).includes('age-encryption.org/v1\n-> scrypt ')).toBe(
-      true,
-    );
+    expect(readFileSync(join(desk.folder, 'fd.handover')).includes('age-encryption.org/v1\n-> scrypt ')).toBe(true);
   });
 
   it('does not write through a link, and leaves what it points to alone', async () => {
@@ -182,9 +172,7 @@ describe('handover export', () => {
     symlinkSync('mine', join(desk.folder, 'link'));
     mkdirSync(join(desk.folder, 'folder'));
     for (const name of ['link', 'folder'])
-      expect(errorCode(await desk.run(['export', '--output', `../${name}`, '--json']))).toBe(
-        'HANDOVER_PATH_UNSAFE',
-      );
+      expect(errorCode(await desk.run(['export', '--output', `../${name}`, '--json']))).toBe('HANDOVER_PATH_UNSAFE');
     expect(readFileSync(join(desk.folder, 'mine'), 'utf8')).toBe('mine');
   });
 
@@ -213,29 +201,24 @@ describe('handover export', () => {
   it('does not sign without a key, and says how to make one', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'One');
-    expect((await desk.run(['export', '--sign', '--output', '../x'])).stderr).toContain(
-      'handover keys generate',
-    );
+    expect((await desk.run(['export', '--sign', '--output', '../x'])).stderr).toContain('handover keys generate');
   });
 
-  it.skipIf(!hasTerminal)(
-    'shows no bundle in a terminal, and asks there for a passphrase twice',
-    async () => {
-      const desk = makeDesk();
-      await desk.save('--title', 'One');
-      expect((await runInTerminal(desk, ['export'])).terminal).toContain('cannot be shown in a terminal');
-      const word = 'correct horse battery';
-      const keys = [
-        { after: 'Passphrase to lock', type: `${word}\r` },
-        { after: 'The same again', type: `${word}\r` },
-      ];
-      const { status, terminal } = await runInTerminal(
-        desk,
-        ['export', '--ask-passphrase', '--output', '../x.handover'],
-        { keys },
-      );
-      expect(status).toBe(0);
-      expect(terminal).not.toContain(word);
-    },
-  );
+  it.skipIf(!hasTerminal)('shows no bundle in a terminal, and asks there for a passphrase twice', async () => {
+    const desk = makeDesk();
+    await desk.save('--title', 'One');
+    expect((await runInTerminal(desk, ['export'])).terminal).toContain('cannot be shown in a terminal');
+    const word = 'correct horse battery';
+    const keys = [
+      { after: 'Passphrase to lock', type: `${word}\r` },
+      { after: 'The same again', type: `${word}\r` },
+    ];
+    const { status, terminal } = await runInTerminal(
+      desk,
+      ['export', '--ask-passphrase', '--output', '../x.handover'],
+      { keys },
+    );
+    expect(status).toBe(0);
+    expect(terminal).not.toContain(word);
+  });
 });

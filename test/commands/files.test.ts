@@ -26,11 +26,7 @@ beforeAll(async () => {
 describe('handover files', () => {
   it('counts sessions, not handovers, over all agents; those first that were changed most', async () => {
     const rows = await desk.json<Row[]>(['files']);
-    expect(rows.map(({ path }) => path)).toEqual([
-      'src/cart.ts',
-      join(desk.folder, 'outside/x.ts'),
-      'src/money.ts',
-    ]);
+    expect(rows.map(({ path }) => path)).toEqual(['src/cart.ts', join(desk.folder, 'outside/x.ts'), 'src/money.ts']);
     expect(rows[0]).toMatchObject({
       sessions: 3,
       created: 0,
@@ -53,9 +49,7 @@ describe('handover files', () => {
   });
 
   it('is narrowed by agent and time, and tells what to do where nothing is', async () => {
-    expect(await desk.json<Row[]>(['files', '--agent', 'codex'])).toMatchObject([
-      { path: 'src/cart.ts', sessions: 1 },
-    ]);
+    expect(await desk.json<Row[]>(['files', '--agent', 'codex'])).toMatchObject([{ path: 'src/cart.ts', sessions: 1 }]);
     expect(await desk.json(['files', '--since', '2099-01-01'])).toEqual([]);
     const cwd = makeTempFolder();
     const { stdout, stderr } = await desk.run(['files'], { cwd });

@@ -18,8 +18,7 @@ describe('handover forget', () => {
     expect(await desk.ok(['forget', secret])).toBe(`forgot handover ${secret}\n`);
     expect((await desk.json<{ id: string }[]>(['list'])).map((row) => row.id)).toEqual([other]);
     expect((await desk.run(['show', secret])).status).toBe(66);
-    for (const path of listFiles(desk.store))
-      expect(readFileSync(path, 'latin1'), path).not.toContain('secret-');
+    for (const path of listFiles(desk.store)) expect(readFileSync(path, 'latin1'), path).not.toContain('secret-');
     expect(await desk.ok(['doctor'])).toContain('all is well');
   });
 

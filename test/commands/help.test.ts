@@ -38,8 +38,7 @@ describe('handover', () => {
   });
 
   it('tells its version', async () => {
-    for (const args of [['--version'], ['-v'], ['-V'], ['version']])
-      expect(await desk.ok(args)).toBe(`${VERSION}\n`);
+    for (const args of [['--version'], ['-v'], ['-V'], ['version']]) expect(await desk.ok(args)).toBe(`${VERSION}\n`);
   });
 
   it('names the commands there are when there is no such one', async () => {
@@ -52,9 +51,7 @@ describe('handover', () => {
 
   it('prints errors as text, and as one JSON document with --json', async () => {
     const text = await desk.run(['show', 'x']);
-    expect(text.stderr).toBe(
-      'error: no handover has the id "x"\n  next: See what is kept with: handover list\n',
-    );
+    expect(text.stderr).toBe('error: no handover has the id "x"\n  next: See what is kept with: handover list\n');
     const { error } = JSON.parse((await desk.run(['show', 'x', '--json'])).stderr);
     expect(error).toEqual({
       code: 'HANDOVER_NOT_FOUND',

@@ -38,13 +38,7 @@ describe('handover hooks', () => {
     const settings = writeHome('.claude/settings.json', '{}');
     await desk.ok(['hooks', 'install', '--agent', 'claude-code'], { env });
     const { hooks } = JSON.parse(readFileSync(settings, 'utf8'));
-    expect(Object.keys(hooks)).toEqual([
-      'SessionStart',
-      'UserPromptSubmit',
-      'Stop',
-      'PreCompact',
-      'SessionEnd',
-    ]);
+    expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact', 'SessionEnd']);
     const [word = '', script = '', ...rest] = hooks.Stop[0].hooks[0].command.split(' ');
     expect(JSON.parse(word)).toBe(process.execPath);
     expect(JSON.parse(script)).toBe(join(process.cwd(), 'bin/hook.cjs'));
@@ -60,12 +54,9 @@ describe('handover hooks', () => {
     writeFileSync(join(folder, 'bin/codex.js'), `#!/bin/sh\ntouch ${desk.folder}/started\n`);
     chmodSync(join(folder, 'bin/codex.js'), 0o755);
     symlinkSync(join(folder, 'bin/codex.js'), join(programs, 'codex'));
-    const { agents } = await desk.json<{ agents: { agent: string }[] }>(
-      ['hooks', 'status', '--agent', 'codex'],
-      {
-        env: { PATH: programs },
-      },
-    );
+    const { agents } = await desk.json<{ agents: { agent: string }[] }>(['hooks', 'status', '--agent', 'codex'], {
+      env: { PATH: programs },
+    });
     expect(agents).toEqual([
       expect.objectContaining({
         agent: 'codex',
@@ -85,10 +76,7 @@ describe('handover hooks', () => {
 
   it('refuses an agent that was named and is not here, and one that nobody knows', async () => {
     const absent = await desk.run(['hooks', 'install', '--agent', 'codex'], { env });
-    expect([absent.status, absent.stderr]).toEqual([
-      66,
-      expect.stringContaining('Codex is not on this machine'),
-    ]);
+    expect([absent.status, absent.stderr]).toEqual([66, expect.stringContaining('Codex is not on this machine')]);
     const unknown = await desk.run(['hooks', 'install', '--agent', 'aider'], { env });
     expect([unknown.status, unknown.stderr]).toEqual([64, expect.stringContaining(AGENTS.join(', '))]);
   });
@@ -104,9 +92,7 @@ describe('handover hooks', () => {
       line: 3,
     });
     expect(readFileSync(join(desk.home, '.claude/settings.json'), 'utf8')).toBe('{}');
-    expect(await desk.ok(['hooks', 'status', '--agent', 'qwen'], { env })).toContain(
-      'cannot be read at line 3',
-    );
+    expect(await desk.ok(['hooks', 'status', '--agent', 'qwen'], { env })).toContain('cannot be read at line 3');
   });
 
   it('lives where the agents were told to live', async () => {
@@ -120,11 +106,7 @@ describe('handover hooks', () => {
       COPILOT_HOME: join(folder, 'copilot'),
       CLINE_DIR: join(folder, 'cline'),
     };
-    for (const home of [
-      ...Object.values(homes),
-      join(folder, 'gemini/.gemini'),
-      join(folder, 'config/opencode'),
-    ]) {
+    for (const home of [...Object.values(homes), join(folder, 'gemini/.gemini'), join(folder, 'config/opencode')]) {
       mkdirSync(home, { recursive: true });
     }
     await desk.ok(['hooks', 'install'], { env: { ...env, ...homes } });
@@ -161,9 +143,7 @@ describe('handover hooks', () => {
   it('says when the user has turned all hooks off', async () => {
     writeHome('.gemini/settings.json', '{"hooksConfig": {"enabled": false}}');
     await desk.ok(['hooks', 'install'], { env });
-    expect(await desk.ok(['hooks', 'status', '--agent', 'gemini'], { env })).toContain(
-      'all hooks are turned off',
-    );
+    expect(await desk.ok(['hooks', 'status', '--agent', 'gemini'], { env })).toContain('all hooks are turned off');
   });
 
   it('does not touch a file that is write-protected', async () => {
@@ -181,9 +161,7 @@ describe('the trust that Codex asks for', () => {
   function noteTrust(hash: string): void {
     const hooks = join(desk.home, '.codex/hooks.json');
     const events = ['session_start', 'user_prompt_submit', 'stop', 'interrupt', 'pre_compact', 'session_end'];
-    const notes = events.map(
-      (event) => `[hooks.state."${hooks}:${event}:0:0"]\ntrusted_hash = "sha256:${hash}"\n`,
-    );
+    const notes = events.map((event) => `[hooks.state."${hooks}:${event}:0:0"]\ntrusted_hash = "sha256:${hash}"\n`);
     writeHome('.codex/config.toml', `model = "m"\n${notes.join('')}`);
   }
 
@@ -201,9 +179,7 @@ describe('the trust that Codex asks for', () => {
     const printed = await desk.ok(['hooks', 'install', ...codex], { env });
     expect(printed).toContain('next: Codex runs no hook before you have reviewed it: start codex');
     expect(await isTrusted()).toBe(false);
-    expect(readFileSync(config, 'utf8')).toMatch(
-      /^model = "m"\n\n# Written by .*\n\[mcp_servers\.handover\]\n/,
-    );
+    expect(readFileSync(config, 'utf8')).toMatch(/^model = "m"\n\n# Written by .*\n\[mcp_servers\.handover\]\n/);
     expect(readFileSync(config, 'utf8')).not.toContain('trusted_hash');
     noteTrust('11');
     expect(await isTrusted()).toBe(true);
@@ -260,9 +236,7 @@ describe('handover init', () => {
         { name: 'files' },
         {
           name: 'hooks',
-          proposals: ['hooks', 'mcp', 'hooks', 'mcp'].map((part) =>
-            expect.stringContaining(`add ${part} for`),
-          ),
+          proposals: ['hooks', 'mcp', 'hooks', 'mcp'].map((part) => expect.stringContaining(`add ${part} for`)),
         },
       ],
       next: [expect.stringContaining('start codex')],
@@ -273,9 +247,7 @@ describe('handover init', () => {
   it('leaves out what it was told to', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     writeHome('.qwen/settings.json', '{}');
-    expect(await desk.ok(['init', '--yes', '--no-hooks', '--no-files'], { env })).toBe(
-      'there is nothing to set up\n',
-    );
+    expect(await desk.ok(['init', '--yes', '--no-hooks', '--no-files'], { env })).toBe('there is nothing to set up\n');
     await desk.ok(['init', '--yes', '--no-mcp', '--agent', 'qwen'], { env });
     expect(readFileSync(join(desk.home, '.qwen/settings.json'), 'utf8')).not.toContain('mcpServers');
     await desk.ok(['init', '--yes', '--agent', 'qwen'], { env });

@@ -45,9 +45,7 @@ describe('handover import', () => {
     expect(kept.facts.length).toBeGreaterThan(0);
     for (const fact of kept.facts)
       expect([fact.trust, fact.origin, fact.pinned]).toEqual(['imported', 'import', undefined]);
-    expect((await bob.json<{ id: string }[]>(['list', '--query', 'ZEBRA'])).map((row) => row.id)).toEqual([
-      id,
-    ]);
+    expect((await bob.json<{ id: string }[]>(['list', '--query', 'ZEBRA'])).map((row) => row.id)).toEqual([id]);
     expect((await bob.json<Handover>(['show'])).id).toBe(own);
     for (const command of ['resume', 'restore']) {
       const brief = await bob.ok([command]);
@@ -119,12 +117,7 @@ describe('handover import', () => {
   it('stops hard at a known signer with another key, and shows both', async () => {
     const { alice, bob, key } = await makeTwo();
     const mallory = makeDesk();
-    const { public_key: other } = await mallory.json<{ public_key: string }>([
-      'keys',
-      'generate',
-      '--name',
-      'alice',
-    ]);
+    const { public_key: other } = await mallory.json<{ public_key: string }>(['keys', 'generate', '--name', 'alice']);
     await bob.ok(['keys', 'trust', key, '--name', 'alice']);
     await mallory.save('--title', 'One');
     const { status, stderr } = await bob.run([
@@ -178,9 +171,7 @@ describe('handover import', () => {
     await bob.ok(['list']);
     await bob.ok(['import', '--input', bare, '--allow-unsigned', '--on-conflict', 'replace']);
     expect(await bob.json<Handover>(['show', ids[0] ?? ''])).toMatchObject({ imported: { signer: null } });
-    expect(readdirSync(join(bob.store, 'quarantine'))).toEqual([
-      expect.stringMatching(`^replaced-.*-${ids[0]}.json$`),
-    ]);
+    expect(readdirSync(join(bob.store, 'quarantine'))).toEqual([expect.stringMatching(`^replaced-.*-${ids[0]}.json$`)]);
     expect((await bob.run(['doctor'])).status).toBe(0);
   });
 
@@ -209,14 +200,8 @@ describe('handover import', () => {
   it('says that there is no such file, and that a file is no bundle', async () => {
     const desk = makeDesk();
     writeFileSync(join(desk.folder, 'note'), 'hello');
-    expect(errorCode(await desk.run(['import', '--input', '../nothing', '--json']))).toBe(
-      'HANDOVER_NOT_FOUND',
-    );
-    expect(errorCode(await desk.run(['import', '--input', '../note', '--json']))).toBe(
-      'HANDOVER_BUNDLE_INVALID',
-    );
-    expect(errorCode(await desk.run(['import', '--input', '/dev/zero', '--json']))).toBe(
-      'HANDOVER_NOT_FOUND',
-    );
+    expect(errorCode(await desk.run(['import', '--input', '../nothing', '--json']))).toBe('HANDOVER_NOT_FOUND');
+    expect(errorCode(await desk.run(['import', '--input', '../note', '--json']))).toBe('HANDOVER_BUNDLE_INVALID');
+    expect(errorCode(await desk.run(['import', '--input', '/dev/zero', '--json']))).toBe('HANDOVER_NOT_FOUND');
   });
 });

@@ -94,17 +94,10 @@ describe('handover keys', () => {
 
   it('revokes by name or fingerprint, and remembers', async () => {
     const [desk, ann] = [makeDesk(), makeDesk()];
-    const { public_key, fingerprint } = await ann.json<Record<string, string>>([
-      'keys',
-      'generate',
-      '--name',
-      'ann',
-    ]);
+    const { public_key, fingerprint } = await ann.json<Record<string, string>>(['keys', 'generate', '--name', 'ann']);
     await desk.ok(['keys', 'trust', public_key ?? '', '--name', 'ann']);
     await desk.ok(['keys', 'revoke', fingerprint ?? '']);
-    expect((await desk.json<Listed>(['keys', 'list'])).keys).toMatchObject([
-      { name: 'ann', state: 'revoked' },
-    ]);
+    expect((await desk.json<Listed>(['keys', 'list'])).keys).toMatchObject([{ name: 'ann', state: 'revoked' }]);
     expect(errorCode(await desk.run(['keys', 'trust', public_key ?? '', '--name', 'eve', '--json']))).toBe(
       'HANDOVER_BUNDLE_REFUSED',
     );
@@ -124,8 +117,6 @@ describe('handover keys', () => {
   });
 
   it('says what there is to do', async () => {
-    expect((await makeDesk().run(['keys', 'destroy'])).stderr).toContain(
-      'generate, list, trust, revoke, export',
-    );
+    expect((await makeDesk().run(['keys', 'destroy'])).stderr).toContain('generate, list, trust, revoke, export');
   });
 });

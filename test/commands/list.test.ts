@@ -100,13 +100,7 @@ describe('handover list', () => {
   });
 
   it('filters by project: folder, subfolder, name, id, and a folder that is gone', async () => {
-    for (const words of [
-      app,
-      join(app, 'sub'),
-      'app',
-      '../App',
-      describePlace(app, desk.machine).project.id,
-    ]) {
+    for (const words of [app, join(app, 'sub'), 'app', '../App', describePlace(app, desk.machine).project.id]) {
       expect(await names('--project', words), words).toEqual(['now', 'week']);
     }
     expect(await names('--project', '.')).toEqual(['day', 'ancient']);
@@ -137,9 +131,7 @@ describe('handover list', () => {
     expect(await names('--id', ids.week ?? '')).toEqual(['week']);
     expect(await names('--id', (ids.week ?? '').slice(0, 17).toUpperCase())).toEqual(['week']);
     expect(await names('--id', '1999')).toEqual([]);
-    expect(await names('--agent', 'codex', '--query', 'parser', '--project', app, '--since', '1w')).toEqual([
-      'week',
-    ]);
+    expect(await names('--agent', 'codex', '--query', 'parser', '--project', app, '--since', '1w')).toEqual(['week']);
   });
 
   it('shows only the newest with --latest, and so many with --limit', async () => {

@@ -10,11 +10,7 @@ import { snapshotTree } from '../support/tree.ts';
 const OTHER_ID = '7c1d8e1f-5c6f-4a1b-8e68-1d2a8d3baf22';
 
 /** Captures a session in which these things were said, after each other. */
-async function capture(
-  desk: Desk,
-  words: readonly string[],
-  { id = SESSION_ID, day = 1 } = {},
-): Promise<Handover> {
+async function capture(desk: Desk, words: readonly string[], { id = SESSION_ID, day = 1 } = {}): Promise<Handover> {
   const t = new Transcript({ cwd: desk.project, sessionId: id, timestamp: `2026-02-0${day}T09:00:00.000Z` });
   t.human('Go on with the work on the parser');
   for (const text of words) t.say(text);
@@ -38,9 +34,7 @@ describe('handover pin', () => {
     const desk = makeDesk();
     await desk.save('--summary', 'one', '--note', 'The test server is down on Mondays');
     const fact = await idOf(desk, 'Mondays');
-    expect(await desk.ok(['pin', fact.slice(0, 6)])).toBe(
-      `pinned ${fact}  note: The test server is down on Mondays\n`,
-    );
+    expect(await desk.ok(['pin', fact.slice(0, 6)])).toBe(`pinned ${fact}  note: The test server is down on Mondays\n`);
     const unrelated = await desk.save('--summary', 'two');
     const section = '## Pinned\n> - The test server is down on Mondays';
     for (const args of [['render'], ['render', unrelated, '--budget', '256'], ['resume']])
@@ -51,21 +45,14 @@ describe('handover pin', () => {
     await desk.ok(['resolve', fact, '--because', 'it was moved']);
     for (const args of [['render'], ['resume'], ['render', unrelated]])
       expect(await desk.ok(args)).not.toContain('Mondays');
-    expect(readJournal(desk.store).slice(-1)).toMatchObject([
-      { event: 'resolved', fact, reason: 'it was moved' },
-    ]);
+    expect(readJournal(desk.store).slice(-1)).toMatchObject([{ event: 'resolved', fact, reason: 'it was moved' }]);
     expect(await desk.ok(['doctor'])).toContain('all is well');
   });
 
   it('keeps every one of them in a small brief, and cuts the longest before another is left out', async () => {
     const desk = makeDesk();
     const rest = `because ${'another team owns its schema and '.repeat(20)}END`;
-    const pins = [
-      '--pin',
-      `The staging database is never migrated by hand, ${rest}`,
-      '--pin',
-      'Ask Ada first',
-    ];
+    const pins = ['--pin', `The staging database is never migrated by hand, ${rest}`, '--pin', 'Ask Ada first'];
     await desk.save('--summary', 'one', ...pins, '--pin', `Invoices are rounded once, ${rest}`);
     await desk.save('--summary', 'Much to tell. '.repeat(400), '--next', 'Go on with the importer');
     for (const { id } of (await desk.json<Handover>(['show', (await listIds(desk))[1] ?? ''])).facts)
@@ -136,10 +123,7 @@ describe('handover refute', () => {
     await capture(desk, [QUEUE]);
     const fact = await idOf(desk, 'queue');
     await desk.ok(['refute', fact, '--because', 'it lost\nmessages']);
-    const warning = `## Rejected\n> - tried, did not work: ${QUEUE} ; because: it lost messages`.replace(
-      ' ;',
-      ';',
-    );
+    const warning = `## Rejected\n> - tried, did not work: ${QUEUE} ; because: it lost messages`.replace(' ;', ';');
     expect(await desk.ok(['render'])).toContain(warning);
     const later = await capture(desk, ['The lexer is next.'], { id: OTHER_ID, day: 3 });
     expect(later.facts.find(({ id }) => id === fact)).toMatchObject({ status: 'refuted' });
@@ -184,10 +168,7 @@ describe('the fact that is meant', () => {
     const line = /^> - next: .*Redis$/m.exec(await desk.ok(['render']))?.[0] ?? '';
     expect(JSON.parse(await desk.ok(['unpin', line, '--json']))).toMatchObject({ fact });
     const many = await desk.run(['resolve', 'ask ops for']);
-    expect([many.status, many.stderr]).toEqual([
-      64,
-      expect.stringMatching(/matches 2 facts:\n {2}f-\w+ {2}next Ask/),
-    ]);
+    expect([many.status, many.stderr]).toEqual([64, expect.stringMatching(/matches 2 facts:\n {2}f-\w+ {2}next Ask/)]);
     expect((await desk.run(['resolve', 'as'])).status).toBe(66);
   });
 

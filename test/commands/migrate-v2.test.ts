@@ -89,8 +89,7 @@ describe('handover migrate, of envelopes of handoff V2', () => {
       (await desk.json<{ status: string }[]>(['list', '--status']))[0]?.status;
     expect(await statusOf()).toBe('pending');
     writeText(path, writeEnvelope(makeEnvelope({ snapshot: { status, ...more } })));
-    for (const _ of [1, 2])
-      expect(await migrate(desk)).toMatchObject([{ id: first?.id, outcome: 'present' }]);
+    for (const _ of [1, 2]) expect(await migrate(desk)).toMatchObject([{ id: first?.id, outcome: 'present' }]);
     expect(await statusOf()).toBe(status);
     const moves = readJournal(desk.store).filter(({ event }: JournalEntry) => event === status);
     expect(moves).toHaveLength(1);
@@ -132,23 +131,13 @@ describe('handover migrate, of envelopes of handoff V2', () => {
     t.result('a', 'ok');
     t.say('We decided to use a hand-written parser.');
     const transcript = join(here.home, '.claude/projects/-x', `${SESSION_ID}.jsonl`);
-    const printed = await here.ok([
-      'capture',
-      '--transcript',
-      writeText(transcript, t.text),
-      '--print',
-      'v2',
-    ]);
+    const printed = await here.ok(['capture', '--transcript', writeText(transcript, t.text), '--print', 'v2']);
     const file = writeText(join(here.folder, 'printed.json'), printed);
-    expect(await migrate(here, '--from', file)).toMatchObject([
-      { outcome: 'present', note: 'was printed from here' },
-    ]);
+    expect(await migrate(here, '--from', file)).toMatchObject([{ outcome: 'present', note: 'was printed from here' }]);
     const [record] = await migrate(there, '--from', file);
     expect(record?.outcome).toBe('imported');
     const texts = (await show(there, record?.id ?? null)).facts.map(({ text }) => text);
-    expect(texts).toEqual(
-      expect.arrayContaining(['src/parse.ts', 'We decided to use a hand-written parser.']),
-    );
+    expect(texts).toEqual(expect.arrayContaining(['src/parse.ts', 'We decided to use a hand-written parser.']));
     expect(texts.join('\n')).toContain('Never push to main');
   });
 

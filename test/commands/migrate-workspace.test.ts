@@ -41,8 +41,7 @@ describe('handover migrate --workspace', () => {
       expect(found.get(name)?.outcome).toBe('kept');
       expect(readFileSync(found.get(name)?.note ?? '', 'utf8')).toBe(FILES[name]);
     }
-    for (const [path, text] of Object.entries(FILES))
-      expect(readFileSync(join(desk.project, path), 'utf8')).toBe(text);
+    for (const [path, text] of Object.entries(FILES)) expect(readFileSync(join(desk.project, path), 'utf8')).toBe(text);
     const kept = snapshotTree(desk.store).size;
     await desk.run(['migrate', '--workspace', '.']);
     expect(snapshotTree(desk.store).size).toBe(kept);

@@ -109,11 +109,7 @@ describe('handover migrate', () => {
 
   it('takes over a record whose id another handover has, under another id', async () => {
     const desk = makeDesk();
-    const { id, created_at } = await desk.json<{ id: string; created_at: string }>([
-      'save',
-      '--summary',
-      'mine',
-    ]);
+    const { id, created_at } = await desk.json<{ id: string; created_at: string }>(['save', '--summary', 'mine']);
     place(desk, { version: 1, items: [{ ...RECORD, id, created_at: `${created_at.slice(0, 19)}Z` }] });
     const { records } = await desk.json<Migration>(['migrate']);
     expect(records).toMatchObject([{ outcome: 'imported', note: `was ${id}` }]);

@@ -71,10 +71,7 @@ describe('handover render', () => {
   });
 
   it('tells as JSON what it took and what it left out', async () => {
-    const brief = await desk.json<{ id: string; text: string; tokens: number; left_out: string[] }>([
-      'render',
-      large,
-    ]);
+    const brief = await desk.json<{ id: string; text: string; tokens: number; left_out: string[] }>(['render', large]);
     expect(Object.keys(brief)).toEqual(['id', 'target', 'budget', 'tokens', 'left_out', 'text']);
     expect(brief).toMatchObject({ id: large, target: 'generic', budget: 2000 });
     expect(brief.tokens).toBe(Math.ceil(Buffer.byteLength(brief.text) / 4));

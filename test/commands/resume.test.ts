@@ -66,22 +66,11 @@ describe('handover resume', () => {
       `${JSON.stringify({ ...t.rows[0], uuid: 'later', parentUuid: null, timestamp: '2026-01-31T10:00:00.000Z' })}\n`,
     );
     date(path, -1);
-    const rollout = join(
-      desk.home,
-      '.codex/sessions/2026/01/31',
-      `rollout-2026-01-31T12-00-00-${THREAD}.jsonl`,
-    );
-    const rows = [
-      meta({ cwd: desk.project }),
-      said('Port it to Windows'),
-      message('user', 'Port it to Windows'),
-    ];
+    const rollout = join(desk.home, '.codex/sessions/2026/01/31', `rollout-2026-01-31T12-00-00-${THREAD}.jsonl`);
+    const rows = [meta({ cwd: desk.project }), said('Port it to Windows'), message('user', 'Port it to Windows')];
     date(writeText(rollout, toJsonLines(rows)), -2);
     const { caught_up, id } = await resume(desk);
-    expect(caught_up.map(({ agent, outcome }) => `${agent} ${outcome}`)).toEqual([
-      'claude-code kept',
-      'codex kept',
-    ]);
+    expect(caught_up.map(({ agent, outcome }) => `${agent} ${outcome}`)).toEqual(['claude-code kept', 'codex kept']);
     expect(id).toBe(caught_up[1]?.id);
     expect(await desk.ok(['show', caught_up[0]?.id ?? ''])).toContain('Now the lexer');
   });
@@ -96,10 +85,7 @@ describe('handover resume', () => {
     laySession(desk, other, { id: OTHER_ID, request: 'Write the printer', minutesAgo: 1 });
     const here = await resume(desk);
     const there = await resume(desk, other);
-    expect([here.text, there.text].map((text) => /Write the (\w+)/.exec(text)?.[1])).toEqual([
-      'parser',
-      'printer',
-    ]);
+    expect([here.text, there.text].map((text) => /Write the (\w+)/.exec(text)?.[1])).toEqual(['parser', 'printer']);
     expect(here.caught_up.map(({ session }) => session)).toEqual([SESSION_ID]);
     const third = join(desk.folder, 'third');
     runGit(desk.project, 'worktree', 'add', '-q', third);
@@ -113,16 +99,7 @@ describe('handover resume', () => {
     for (const name of ['same.ts', 'edited.ts', 'gone.ts']) writeFileSync(join(desk.project, name), 'one\n');
     runGit(desk.project, 'add', '.');
     runGit(desk.project, 'commit', '-q', '-m', 'one');
-    await desk.save(
-      '--summary',
-      'Half done',
-      '--file',
-      'same.ts',
-      '--file',
-      'edited.ts',
-      '--file',
-      'gone.ts',
-    );
+    await desk.save('--summary', 'Half done', '--file', 'same.ts', '--file', 'edited.ts', '--file', 'gone.ts');
     const unchanged = await resume(desk);
     expect(unchanged.changed).toMatchObject({ branch: null, head: null, files: [] });
     expect(unchanged.text).toContain('> just now; nothing that it tells of has changed\n');
@@ -139,9 +116,7 @@ describe('handover resume', () => {
         { path: 'gone.ts', change: 'gone' },
       ],
     });
-    expect(text.indexOf('## Changed since this handover')).toBeLessThan(
-      text.indexOf('## Where things stand'),
-    );
+    expect(text.indexOf('## Changed since this handover')).toBeLessThan(text.indexOf('## Where things stand'));
     expect(text).toMatch(
       /> branch \S+ -> feature\n> head \w{12} -> \w{12}, 1 commit since\n> {3}\w{12} a second one\n> changed: edited.ts\n> gone: gone.ts\n/,
     );

@@ -59,10 +59,7 @@ describe('handover save', () => {
       return await desk.json<Handover>(['show', id]);
     };
     expect((await run(['--summary', '-'], 'from\nstdin\n')).summary).toBe('from\nstdin');
-    const { facts } = await run(
-      ['--title', 't', '--next', '-', '--next', 'last'],
-      '- one\n\n2. two\n* three\r\n',
-    );
+    const { facts } = await run(['--title', 't', '--next', '-', '--next', 'last'], '- one\n\n2. two\n* three\r\n');
     expect(facts.map((fact) => fact.text)).toEqual(['one', 'two', 'three', 'last']);
   });
 

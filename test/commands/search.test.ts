@@ -13,8 +13,7 @@ describe('search, where the index cannot be used', () => {
   it('reads the files, says so with what to type next, and is silent again when it can', async () => {
     const index = join(desk.store, 'search.sqlite');
     mkdirSync(index);
-    const note =
-      /note: the search index is not usable right now \(.+\), so every file was read; see: handover doctor/;
+    const note = /note: the search index is not usable right now \(.+\), so every file was read; see: handover doctor/;
     const { status, stdout, stderr } = await desk.run(['search', 'retries']);
     expect([status, stdout]).toEqual([0, expect.stringContaining('Count the retries')]);
     expect(stderr).toMatch(note);

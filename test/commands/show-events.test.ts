@@ -62,8 +62,7 @@ describe('handover show --events', () => {
     expect(told('task', 'Test the retry')).toMatchObject([{ events: [{ type: 'plan' }] }]);
     const rows = readFileSync(path, 'utf8').split('\n');
     for (const { line = 0, events } of facts.flatMap((fact) => fact.sources)) {
-      for (const event of events.filter((one) => one.ref.line === line))
-        expect(rows[line - 1]).toContain(event.ref.id);
+      for (const event of events.filter((one) => one.ref.line === line)) expect(rows[line - 1]).toContain(event.ref.id);
     }
     const states = facts.flatMap((fact) => fact.sources.map((source) => source.state));
     expect(states.filter((state) => state !== 'told' && state !== 'unplaced')).toEqual([]);
@@ -150,9 +149,7 @@ describe('handover show --events', () => {
     await desk.ok(['capture', '--session', OPENCODE_ID, '--print', 'none']);
     const { facts } = await trace(desk);
     expect(facts[0]?.sources[0]).toMatchObject({ state: 'told', events: [{ ref: { id: /^prt_/ } }] });
-    expect(await desk.ok(['show', '--events'])).toMatch(
-      /\n {2}entry \d+ \(prt_\w+\) {2}\S+Z {2}prompt {2}Make/,
-    );
+    expect(await desk.ok(['show', '--events'])).toMatch(/\n {2}entry \d+ \(prt_\w+\) {2}\S+Z {2}prompt {2}Make/);
   });
 
   it('says of declared facts that nobody read them anywhere', async () => {

@@ -11,15 +11,7 @@ let newest = { id: '', path: '' };
 beforeAll(async () => {
   const store = openStore({ ...desk.machine, clock: { now: () => Date.UTC(2026, 0, 31, 12) } });
   old = Array.from({ length: 12 }, (_, at) => keepSample(store, { title: `old ${at}` }).id);
-  newest = await desk.json([
-    'save',
-    '--title',
-    'Newest',
-    '--summary',
-    'A summary',
-    '--next',
-    'Go on\nand on',
-  ]);
+  newest = await desk.json(['save', '--title', 'Newest', '--summary', 'A summary', '--next', 'Go on\nand on']);
 });
 
 describe('handover show', () => {

@@ -63,8 +63,7 @@ describe('handover snapshot', () => {
     expect(readSnapshotMark(text.replace('CI is red', 'CI is green'))?.intact).toBe(false);
     expect(readSnapshotMark(`---\ntitle: mine\n---\n${text}`)?.intact).toBe(true);
     expect(readSnapshotMark('# HANDOFF.md\nby hand')).toBeNull();
-    const newest = async () =>
-      (await desk.json<{ newest: { id: string; status: string } }>(['status'])).newest;
+    const newest = async () => (await desk.json<{ newest: { id: string; status: string } }>(['status'])).newest;
     expect(await newest()).toEqual(expect.objectContaining({ id: mark?.handover, status: 'pending' }));
     await desk.ok(['restore']);
     expect(await newest()).toEqual(expect.objectContaining({ id: mark?.handover, status: 'consumed' }));
@@ -110,11 +109,7 @@ describe('handover init', () => {
   it('makes the three files, keeps those that are there, and keeps what --force replaces', async () => {
     const own = makeDesk();
     writeFileSync(join(own.project, 'SOUL.md'), 'my soul');
-    const first = await own.json<{ done: boolean; parts: { proposals: string[] }[] }>([
-      'init',
-      '--name',
-      'Cairn',
-    ]);
+    const first = await own.json<{ done: boolean; parts: { proposals: string[] }[] }>(['init', '--name', 'Cairn']);
     expect(first.done).toBe(true);
     expect(first.parts[0]?.proposals.slice(0, 3)).toEqual([
       'create MEMORY.md',
@@ -128,12 +123,7 @@ describe('handover init', () => {
     expect(readFileSync(kept, 'utf8')).toBe('my soul');
     expect(readFileSync(join(own.project, 'SOUL.md'), 'utf8')).toContain('- **Name**: Cairn');
     await own.ok(['init', '--remove']);
-    expect(readdirSync(own.project).sort()).toEqual([
-      '.agent-handover',
-      'HANDOFF.md',
-      'MEMORY.md',
-      'SOUL.md',
-    ]);
+    expect(readdirSync(own.project).sort()).toEqual(['.agent-handover', 'HANDOFF.md', 'MEMORY.md', 'SOUL.md']);
   });
 });
 

@@ -37,12 +37,7 @@ beforeAll(async () => {
   const second = await captureWork(desk, { day: 2, steps: [{ ask: 'Speed up the cart, please' }] });
   const byHand = await desk.save('--agent', 'codex', '--title', 'Review', '--decision', 'Use a queue');
   const { facts } = await desk.json<{ facts: { id: string; text: string }[] }>(['show', byHand]);
-  await desk.ok([
-    'refute',
-    facts.find(({ text }) => text === 'Use a queue')?.id ?? '',
-    '--because',
-    'it lost jobs',
-  ]);
+  await desk.ok(['refute', facts.find(({ text }) => text === 'Use a queue')?.id ?? '', '--because', 'it lost jobs']);
   ids.push(first.id, grown.id, second.id, byHand);
 });
 

@@ -5,12 +5,7 @@ import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
 import { HandoverError } from '../../src/errors.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
-import {
-  parseSection,
-  readConfigFile,
-  readProjectConfig,
-  readUserConfig,
-} from '../../src/platform/settings-file.ts';
+import { parseSection, readConfigFile, readProjectConfig, readUserConfig } from '../../src/platform/settings-file.ts';
 import { makeTempFolder } from '../support/cli.ts';
 
 const Restore = v.strictObject({ startup: v.optional(v.picklist(['hint', 'brief', 'off']), 'hint') });

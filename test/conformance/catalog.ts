@@ -141,8 +141,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
         [{ untilMs: NOON + MINUTE }, ['Write docs', 'Fix the Parser']],
         [{ sinceMs: NOON + 1, untilMs: NOON + MINUTE, query: 'docs', agent: 'codex' }, ['Write docs']],
       ];
-      for (const [filter, expected] of cases)
-        expect([filter, await titles(store, filter)]).toEqual([filter, expected]);
+      for (const [filter, expected] of cases) expect([filter, await titles(store, filter)]).toEqual([filter, expected]);
     });
 
     it('passes over a damaged file, says so, and hides no other', async () => {

@@ -34,10 +34,7 @@ export function testEmbedder(name: string, open: () => Promise<EmbedderCase>): v
     it('brings near what means the same', async () => {
       const { embedder } = await open();
       const [query = new Float32Array()] = await embedder.embed(['vehicle'], 'query');
-      const [same = query, other = query] = await embedder.embed(
-        ['an automobile', 'a database index'],
-        'text',
-      );
+      const [same = query, other = query] = await embedder.embed(['an automobile', 'a database index'], 'text');
       expect(compareVectors(query, same)).toBeGreaterThan(compareVectors(query, other));
     });
 

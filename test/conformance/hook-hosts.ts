@@ -144,9 +144,7 @@ export function describeHookHost(host: HookHost): void {
       const other = printServer(file, 'somebody-else');
       mkdirSync(dirname(file.path), { recursive: true });
       writeFileSync(file.path, other);
-      expect(() => installHooks(store, request)).toThrow(
-        expect.objectContaining({ code: 'HANDOVER_PATH_UNSAFE' }),
-      );
+      expect(() => installHooks(store, request)).toThrow(expect.objectContaining({ code: 'HANDOVER_PATH_UNSAFE' }));
       expect(status()?.server).toBe('none');
       uninstallHooks(store, request);
       expect(readFileSync(file.path, 'utf8')).toBe(other);
@@ -156,8 +154,7 @@ export function describeHookHost(host: HookHost): void {
     it('leave what the user added to the server, and bring the rest up to date', () => {
       const file = serverFile(files());
       installHooks(store, request);
-      const added =
-        file.kind === 'table' ? ['args =', 'mine = 1\nargs ='] : ['"args":', '"mine": 1, "args":'];
+      const added = file.kind === 'table' ? ['args =', 'mine = 1\nargs ='] : ['"args":', '"mine": 1, "args":'];
       const text = readFileSync(file.path, 'utf8');
       const [from = '', to = ''] =
         text.includes('"args":') || file.kind === 'table' ? added : ['"type":', '"mine": 1, "type":'];
@@ -241,12 +238,7 @@ export function describeHookHost(host: HookHost): void {
       });
 
       it('are refused where something else stands in their place', () => {
-        for (const settings of [
-          '{"hooks": []}',
-          `{"hooks": {"${firstEvent(host)}": {}}}`,
-          '[]',
-          '// only\n',
-        ]) {
+        for (const settings of ['{"hooks": []}', `{"hooks": {"${firstEvent(host)}": {}}}`, '[]', '// only\n']) {
           const path = writeSettings(files(), settings);
           expect(() => installHooks(store, request), settings).toThrow(
             expect.objectContaining({ code: 'HANDOVER_JSON_INVALID' }),
@@ -271,9 +263,7 @@ export function describeHookHost(host: HookHost): void {
           writeFileSync(path, '#!/bin/sh\necho mine\n');
         }
         const before = snapshotTree(desk.home);
-        expect(() => installHooks(store, request)).toThrow(
-          expect.objectContaining({ code: 'HANDOVER_PATH_UNSAFE' }),
-        );
+        expect(() => installHooks(store, request)).toThrow(expect.objectContaining({ code: 'HANDOVER_PATH_UNSAFE' }));
         uninstallHooks(store, request);
         expect(status()?.state).toBe('none');
         expect(snapshotTree(desk.home)).toEqual(before);
@@ -289,9 +279,7 @@ function hasSharedFile(host: HookHost): boolean {
     platform: 'linux',
     env: {},
   } as const;
-  return host
-    .listFiles({ ...place, scope: 'user' })
-    .some((file) => file.kind === 'entries' && holdsHooks(file));
+  return host.listFiles({ ...place, scope: 'user' }).some((file) => file.kind === 'entries' && holdsHooks(file));
 }
 
 function serverFile(files: readonly HookFile[]): HookFile {

@@ -26,11 +26,7 @@ const NOTE = 'memory/layer1/2026-11/work-2026-11-15.md';
 const SECRET = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
 
 /** Every backend publishes the same things in the same way. */
-export function testPublisher(
-  name: string,
-  open: () => Promise<PublishCase>,
-  traits: PublishTraits = {},
-): void {
+export function testPublisher(name: string, open: () => Promise<PublishCase>, traits: PublishTraits = {}): void {
   const expected = (files: Record<string, string>): Map<string, string> =>
     new Map(Object.entries(files).filter(([path]) => !traits.takesHandoffOnly || path === 'HANDOFF.md'));
 
@@ -45,9 +41,7 @@ export function testPublisher(
     it('brings every file over, byte for byte', async () => {
       const { desk, read } = await begin();
       expect((await publish(desk)).outcome).toBe('published');
-      expect(await read()).toEqual(
-        expected({ 'HANDOFF.md': '# Where things stand\n', [NOTE]: 'über 😀\r\n' }),
-      );
+      expect(await read()).toEqual(expected({ 'HANDOFF.md': '# Where things stand\n', [NOTE]: 'über 😀\r\n' }));
     });
 
     it('says that there is nothing new when all has arrived, and changes nothing', async () => {
@@ -124,9 +118,7 @@ export function testPublisher(
       const { desk, read } = await begin();
       const reports = await Promise.all([1, 2, 3, 4].map(() => publish(desk)));
       expect(reports.filter(({ outcome }) => outcome === 'published')).toHaveLength(1);
-      expect(await read()).toEqual(
-        expected({ 'HANDOFF.md': '# Where things stand\n', [NOTE]: 'über 😀\r\n' }),
-      );
+      expect(await read()).toEqual(expected({ 'HANDOFF.md': '# Where things stand\n', [NOTE]: 'über 😀\r\n' }));
     });
 
     it.skipIf(traits.lastWriterWins)('never overwrites what somebody else wrote since', async () => {

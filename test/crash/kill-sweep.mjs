@@ -29,9 +29,7 @@ export async function recordSweep(scenario, prepared, box) {
   const { lines, ended } = await straceHandover(alone, prepared.args, { inject, program });
   const complaints = await findComplaints(alone, prepared, ended);
   if (ended.status !== 0 || complaints.length > 0) {
-    throw new Error(
-      `${scenario.name} fails undisturbed (${ended.status}): ${complaints.join('; ')} ${ended.stderr}`,
-    );
+    throw new Error(`${scenario.name} fails undisturbed (${ended.status}): ${complaints.join('; ')} ${ended.stderr}`);
   }
   const standing = (inject ?? []).map((fault) => fault.replace(/^\?|:.*$/g, ''));
   const points = findPoints(lines, alone).filter(({ syscall }) => !standing.includes(syscall));
@@ -80,8 +78,7 @@ const MAX_ATTEMPTS = 30;
  */
 export async function disturb({ scenario, prepared, box: origin }, point, fault) {
   const what = `${point.syscall}:${fault}:when=${point.nth}`;
-  const isMeant = (/** @type {Point} */ { likeness, round }) =>
-    likeness === point.likeness && round === point.round;
+  const isMeant = (/** @type {Point} */ { likeness, round }) => likeness === point.likeness && round === point.round;
   const seen = [0, 2, -2, 1, -1].map((shift) => Math.max(1, point.nth + shift));
   let met = 'nothing';
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
@@ -92,10 +89,7 @@ export async function disturb({ scenario, prepared, box: origin }, point, fault)
     const points = findPoints(lines, box);
     const hit = points.find(({ line }) => isDisturbed(line, fault));
     if (hit !== undefined && isMeant(hit)) {
-      const complaints = [
-        ...judgeEnd(prepared, ended, fault),
-        ...(await findComplaints(box, prepared, ended)),
-      ];
+      const complaints = [...judgeEnd(prepared, ended, fault), ...(await findComplaints(box, prepared, ended))];
       return { box, hit: true, complaints, what };
     }
     met = hit?.line ?? met;
@@ -122,8 +116,7 @@ const HONEST = [0, 74, 75, 77];
  * @param {string} fault
  */
 function judgeEnd(prepared, ended, fault) {
-  if (fault.startsWith('signal'))
-    return ended.signal === 'SIGKILL' ? [] : [`it was not killed: ${ended.status}`];
+  if (fault.startsWith('signal')) return ended.signal === 'SIGKILL' ? [] : [`it was not killed: ${ended.status}`];
   const allowed = prepared.tolerate === undefined ? HONEST : [...HONEST, 65];
   const complaints = [];
   if (ended.status === null || !allowed.includes(ended.status)) {

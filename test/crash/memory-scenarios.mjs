@@ -90,9 +90,7 @@ function compare(expected, found) {
   const paths = [...new Set([...expected.keys(), ...found.keys()])].sort();
   return paths
     .filter((path) => expected.get(path) !== found.get(path))
-    .map(
-      (path) => `${path} should be ${expected.get(path) ?? 'absent'} but is ${found.get(path) ?? 'absent'}`,
-    );
+    .map((path) => `${path} should be ${expected.get(path) ?? 'absent'} but is ${found.get(path) ?? 'absent'}`);
 }
 
 /**
@@ -105,11 +103,7 @@ function describeProject(box) {
   const files = new Map();
   for (const top of [join(box.folder, 'project'), join(box.store, 'documents')])
     for (const { path, isFile } of surveyTree(top))
-      if (
-        isFile &&
-        !/\/\.(?:locks|git)\//.test(path) &&
-        !(path.startsWith(box.store) && path.endsWith('.tmp'))
-      )
+      if (isFile && !/\/\.(?:locks|git)\//.test(path) && !(path.startsWith(box.store) && path.endsWith('.tmp')))
         files.set(generalize(relative(box.folder, path), box), describeFile(path, box));
   return files;
 }
@@ -139,8 +133,7 @@ function generalize(text, box) {
  * @param {string} folder
  */
 function makeRepository(folder) {
-  const git = (/** @type {string[]} */ ...args) =>
-    execFileSync('git', args, { cwd: folder, stdio: 'ignore' });
+  const git = (/** @type {string[]} */ ...args) => execFileSync('git', args, { cwd: folder, stdio: 'ignore' });
   git('init', '--quiet');
   git('remote', 'add', 'origin', 'https://example.invalid/ada/shop.git');
 }

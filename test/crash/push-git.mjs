@@ -62,11 +62,7 @@ const NOTE = 'memory/layer1/2026-11/work-2026-11-15.md';
  * @param {Box} box
  */
 function prepareClone(box) {
-  write(
-    box,
-    '.gitconfig',
-    '[user]\n  name = Ada\n  email = ada@example.invalid\n[init]\n  defaultBranch = work\n',
-  );
+  write(box, '.gitconfig', '[user]\n  name = Ada\n  email = ada@example.invalid\n[init]\n  defaultBranch = work\n');
   write(box, '.config/agent-handover/config.toml', '[publish]\nbackend = "git"\n');
   write(box, 'shim/git', SHIM);
   chmodSync(join(box.folder, 'shim/git'), 0o755);
@@ -200,8 +196,7 @@ async function killOnce(origin, moment, expected) {
   const complaints = [];
   if (!alone && ended.signal !== 'SIGKILL') complaints.push(`it was not killed: ${describeEnd(ended)}`);
   if (alone && ended.status === 70) complaints.push(describeEnd(ended));
-  if (alone && ended.status === 0 && describeState(box) !== expected)
-    complaints.push('it said done, and was not');
+  if (alone && ended.status === 0 && describeState(box) !== expected) complaints.push('it said done, and was not');
   const again = await handover(box, ['push']);
   if (again.status !== 0) complaints.push(`the next try fails: ${describeEnd(again)}`);
   const state = describeState(box);

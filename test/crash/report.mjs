@@ -39,9 +39,7 @@ export class Tally {
   /** @param {string} counts */
   end(counts) {
     const seconds = ((Date.now() - this.started) / 1000).toFixed(1);
-    console.log(
-      `${this.scenario}: ${counts}, ${this.passed} passed, ${this.failures.length} failed (${seconds} s)`,
-    );
+    console.log(`${this.scenario}: ${counts}, ${this.passed} passed, ${this.failures.length} failed (${seconds} s)`);
   }
 }
 

@@ -212,8 +212,7 @@ async function prepareMigrateV2(box) {
   const steps = [0, 1, 2].map((taken) => [...before, ...ids.slice(0, taken)]);
   return {
     args: ['migrate', '--json'],
-    judge: ({ ended, listed }) =>
-      expectOneOf(ended.stdout.includes('"imported"') ? steps.slice(-1) : steps, listed),
+    judge: ({ ended, listed }) => expectOneOf(ended.stdout.includes('"imported"') ? steps.slice(-1) : steps, listed),
   };
 }
 
@@ -337,8 +336,7 @@ async function prepareHooksInstall(box) {
       const allowed = ended.status === 0 ? [installed] : [installed, SETTINGS];
       const complaints = allowed.includes(found) ? [] : [`the settings are: ${found}`];
       await askHandover(left, ['hooks', 'uninstall']);
-      if (readFileSync(settingsOf(left), 'utf8') !== SETTINGS)
-        complaints.push('uninstalling did not bring them back');
+      if (readFileSync(settingsOf(left), 'utf8') !== SETTINGS) complaints.push('uninstalling did not bring them back');
       const leftovers = readdirSync(join(left.folder, '.claude')).filter((name) => name !== 'settings.json');
       return [...complaints, ...leftovers.map((name) => `${name} is left beside the settings`)];
     },

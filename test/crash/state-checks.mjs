@@ -72,8 +72,7 @@ async function checkNextSave(box) {
 /** @param {Box} box */
 async function checkFixing(box) {
   const fixing = await handover(box, ['doctor', '--fix', '--json']);
-  const complaints =
-    fixing.status === 0 ? [] : [`doctor --fix: status ${fixing.status}: ${describeFindings(fixing)}`];
+  const complaints = fixing.status === 0 ? [] : [`doctor --fix: status ${fixing.status}: ${describeFindings(fixing)}`];
   const after = await handover(box, ['doctor', '--json']);
   if (after.status !== 0) complaints.push(`doctor after --fix: status ${after.status}`);
   const open = readFindings(after).filter((finding) => finding.remedy !== null);

@@ -71,11 +71,10 @@ export async function straceHandover(box, args, options = {}) {
   if (options.everyThread) flags.push('-f');
   if (options.wholeData) flags.push('-xx', '-s', '1000000');
   for (const fault of options.inject ?? []) flags.push('-e', `inject=${fault}`);
-  const ended = await runProgram(
-    'strace',
-    [...flags, process.execPath, options.program ?? PROGRAM, ...args],
-    { cwd: join(box.folder, 'project'), env: environmentOf(box) },
-  );
+  const ended = await runProgram('strace', [...flags, process.execPath, options.program ?? PROGRAM, ...args], {
+    cwd: join(box.folder, 'project'),
+    env: environmentOf(box),
+  });
   return {
     ended,
     lines: readFileSync(log, 'utf8')

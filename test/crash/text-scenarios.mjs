@@ -101,9 +101,7 @@ async function prepareEmbed(box) {
       const again = await askHandover(own, ['search', '--embed']);
       const known = [...told.map((end) => end.texts), again.texts];
       const complaints = known.filter((count) => count !== texts).map((count) => `${count} texts are known`);
-      return again.embedded === 0
-        ? complaints
-        : [...complaints, `${again.embedded} texts are embedded again`];
+      return again.embedded === 0 ? complaints : [...complaints, `${again.embedded} texts are embedded again`];
     },
   };
 }

@@ -1,12 +1,6 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  describeMachine,
-  examineStore,
-  openCatalog,
-  openStore,
-  readHandover,
-} from '../../dist/internals/index.mjs';
+import { describeMachine, examineStore, openCatalog, openStore, readHandover } from '../../dist/internals/index.mjs';
 
 /*
  * Looks at the store until SIGTERM, and says on standard output what is not as it should be:
@@ -23,8 +17,7 @@ process.on('SIGTERM', () => {
 });
 
 while (!stopped) {
-  for (const complaint of role === 'doctor' ? await examine() : await list())
-    writeSync(1, `! ${complaint}\n`);
+  for (const complaint of role === 'doctor' ? await examine() : await list()) writeSync(1, `! ${complaint}\n`);
   rounds++;
   await delay(50);
 }

@@ -42,8 +42,7 @@ export async function checkTogether(size) {
   if (complaints.length === 0) {
     removeBox(box);
     tally.pass();
-  } else
-    tally.fail({ at: `seed ${size.seed}`, line: '', complaints: complaints.slice(0, 20), kept: box.folder });
+  } else tally.fail({ at: `seed ${size.seed}`, line: '', complaints: complaints.slice(0, 20), kept: box.folder });
   const rounds = read.map((reader) => reader.rounds);
   tally.end(
     `${size.writers} writers (${killed} killed, seed ${size.seed}), ${acknowledged.length} saves acknowledged, ` +

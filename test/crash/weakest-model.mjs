@@ -2,13 +2,7 @@ import { createHash } from 'node:crypto';
 import { copyFileSync, rmSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  describeMachine,
-  examineStore,
-  isHandoverId,
-  openStore,
-  readHandover,
-} from '../../dist/internals/index.mjs';
+import { describeMachine, examineStore, isHandoverId, openStore, readHandover } from '../../dist/internals/index.mjs';
 import { askHandover } from './command.mjs';
 import { Disk, materialize } from './disk-model.mjs';
 import { forEachInParallel } from './parallel.mjs';

@@ -61,8 +61,7 @@ async function judge({ ended, box }, { key, first }) {
   const ready = readFileSync(join(box.store, 'ready', 'sessions', `${key}.json`), 'utf8');
   if (!ready.includes(`"handover":"${latest}"`)) complaints.push('what lies ready is not the latest');
   const journal = readJournal(box).filter(({ subject }) => subject === first);
-  if (!journal.some(({ event }) => event === 'delivered'))
-    complaints.push('the giving is not in the journal');
+  if (!journal.some(({ event }) => event === 'delivered')) complaints.push('the giving is not in the journal');
   if (journal.filter(({ event }) => event === 'consumed').length !== 1)
     complaints.push('it is not once in the journal that the brief was taken up');
   const given = callHook(box, 'SessionStart', { source: 'compact' });

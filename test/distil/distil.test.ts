@@ -89,10 +89,7 @@ describe('distilling a session', () => {
 
 describe('weaknesses of handoff V2 that distilling does not share', () => {
   it('V2-3: a call with its result is finished, one without is still running', () => {
-    const facts = distillSession(
-      run('make all'),
-      open({ kind: 'command', command: 'make deploy', background: true }),
-    );
+    const facts = distillSession(run('make all'), open({ kind: 'command', command: 'make deploy', background: true }));
     expect(ofKind(facts, 'running').map((fact) => fact.text)).toEqual(['make deploy']);
   });
 
@@ -105,36 +102,27 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
 
   it('V2-6: the newest of very many entries decides', () => {
     const old = Array.from({ length: 20_000 }, (_, i) => agent(`Step ${i} is done.`));
-    const facts = distillSession(
-      user('Begin with the parser, please'),
-      ...old,
-      user('Now port it to Windows, too'),
-    );
+    const facts = distillSession(user('Begin with the parser, please'), ...old, user('Now port it to Windows, too'));
     expect(ofKind(facts, 'goal').at(-1)?.text).toBe('Now port it to Windows, too');
   });
 
-  it.each([
-    'Refactor this network module',
-    'Add a copyright header to this file',
-    'fix it',
-    '/review src/upload.ts',
-  ])('V2-7, V2-8: %j is a request like any other', (text) => {
-    expect(ofKind(distillSession(user(text)), 'goal').map((goal) => goal.text)).toEqual([text]);
-  });
+  it.each(['Refactor this network module', 'Add a copyright header to this file', 'fix it', '/review src/upload.ts'])(
+    'V2-7, V2-8: %j is a request like any other',
+    (text) => {
+      expect(ofKind(distillSession(user(text)), 'goal').map((goal) => goal.text)).toEqual([text]);
+    },
+  );
 
   it('V2-9: an explanation is no plan that waits for approval', () => {
-    expect(ofKind(distillSession(user('Give me an explanation of the airplane module')), 'blocker')).toEqual(
-      [],
-    );
+    expect(ofKind(distillSession(user('Give me an explanation of the airplane module')), 'blocker')).toEqual([]);
   });
 
-  it.each([
-    '上传失败时请重试，最多五次',
-    'Загрузка должна повторяться',
-    'Bitte die Übertragung wiederholen 🙏',
-  ])('V2-10: %j is kept as it is', (text) => {
-    expect(ofKind(distillSession(user(text)), 'goal')[0]?.text).toBe(text);
-  });
+  it.each(['上传失败时请重试，最多五次', 'Загрузка должна повторяться', 'Bitte die Übertragung wiederholen 🙏'])(
+    'V2-10: %j is kept as it is',
+    (text) => {
+      expect(ofKind(distillSession(user(text)), 'goal')[0]?.text).toBe(text);
+    },
+  );
 
   it('V2-12: lone surrogates and hostile names are kept from doing harm', () => {
     const facts = distillSession(
@@ -158,9 +146,7 @@ describe('errors', () => {
   });
 
   it('show through a pipe that hides the exit status', () => {
-    const facts = distillSession(
-      run('pytest 2>&1 | tail -5', 'FAILED tests/test_a.py::test_b\n1 failed, 3 passed'),
-    );
+    const facts = distillSession(run('pytest 2>&1 | tail -5', 'FAILED tests/test_a.py::test_b\n1 failed, 3 passed'));
     expect(ofKind(facts, 'check').map((check) => check.status)).toEqual(['failed']);
   });
 });

@@ -69,10 +69,7 @@ describe('files', () => {
       run('Get-Content src\\limits.ts', 'export const itemLimit = 5;'),
       run('cat src/limits.ts', 'export const itemLimit = 5;'),
     ).map((event) => ({ ...event, cwd }));
-    const files = ofKind(distillEvents(events).facts, 'file').map(({ text, detail }) => [
-      text,
-      detail?.reads,
-    ]);
+    const files = ofKind(distillEvents(events).facts, 'file').map(({ text, detail }) => [text, detail?.reads]);
     expect(files).toEqual([
       ['C:\\shop\\src\\cart.ts', 0],
       ['C:\\shop\\src\\limits.ts', 2],
@@ -141,12 +138,8 @@ describe('a file that a command removed', () => {
 
   it('is there again when it is written, or when git gives it back', () => {
     expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), made)).toBe('edited');
-    expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), run('git checkout -- src/cart.ts'))).toBe(
-      'edited',
-    );
-    expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), run('git restore src/cart.ts'))).toBe(
-      'edited',
-    );
+    expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), run('git checkout -- src/cart.ts'))).toBe('edited');
+    expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), run('git restore src/cart.ts'))).toBe('edited');
   });
 
   it('is known from its removal alone, unless there may have been none', () => {

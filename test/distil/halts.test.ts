@@ -53,10 +53,7 @@ describe('a question', () => {
 
   it.each([
     ['¿Prefieres un retraso fijo? ¿O uno que crece?', ['¿Prefieres un retraso fijo?', '¿O uno que crece?']],
-    [
-      '固定の待ち時間にしますか？それとも増やしますか？',
-      ['固定の待ち時間にしますか？', 'それとも増やしますか？'],
-    ],
+    ['固定の待ち時間にしますか？それとも増やしますか？', ['固定の待ち時間にしますか？', 'それとも増やしますか？']],
     ['هل التأخير ثابت؟', ['هل التأخير ثابت؟']],
     ['1. **Fixed delay?**\n2. Grow with each try?', ['Fixed delay?', 'Grow with each try?']],
   ])('is found in %j', (text, questions) => {

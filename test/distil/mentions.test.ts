@@ -55,13 +55,7 @@ describe('a name that was spoken of', () => {
   it('is in the brief once, however many facts say the same', () => {
     const text = 'The crash of #12 comes from an ENOENT that the reader of the upload swallows.';
     const brief = renderSession(
-      tellSession(
-        first,
-        agent(text),
-        run('npm test'),
-        user('Go on with the retry, please'),
-        agent('Done with it.'),
-      ),
+      tellSession(first, agent(text), run('npm test'), user('Go on with the retry, please'), agent('Done with it.')),
     ).text;
     expect(brief.split(text)).toHaveLength(2);
   });

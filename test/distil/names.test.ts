@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import {
-  findBackticked,
-  findDefinitions,
-  findPaths,
-  findQualified,
-  findSymbols,
-} from '../../src/distill/names.ts';
+import { findBackticked, findDefinitions, findPaths, findQualified, findSymbols } from '../../src/distill/names.ts';
 
 describe('names in a text', () => {
   it('are found from the beginning of a text, whatever was looked for before', () => {
@@ -22,8 +16,9 @@ describe('names in a text', () => {
       'flush',
     ]);
     expect(findBackticked('use `npm test` or ` make `')).toEqual(['npm test', 'make']);
-    expect(
-      findDefinitions('func (s *Server) Listen() {}\nexport default async function loadAll() {}'),
-    ).toEqual(['Listen', 'loadAll']);
+    expect(findDefinitions('func (s *Server) Listen() {}\nexport default async function loadAll() {}')).toEqual([
+      'Listen',
+      'loadAll',
+    ]);
   });
 });

@@ -127,30 +127,14 @@ The following tests FAILED:
     "src/a.c:4:5: error: 'x' undeclared\nmake: *** [Makefile:4: a.o] Error 1",
     "src/a.c:4:5: error: 'x' undeclared",
   ],
-  [
-    'dotnet',
-    'Cart.cs(4,5): error CS0103: no such name\nBuild FAILED.',
-    'Cart.cs(4,5): error CS0103: no such name',
-  ],
-  [
-    'pester',
-    '[-] cart totals 5ms (4ms|1ms)\nTests Passed: 1, Failed: 1, Skipped: 0',
-    '[-] cart totals 5ms (4ms|1ms)',
-  ],
+  ['dotnet', 'Cart.cs(4,5): error CS0103: no such name\nBuild FAILED.', 'Cart.cs(4,5): error CS0103: no such name'],
+  ['pester', '[-] cart totals 5ms (4ms|1ms)\nTests Passed: 1, Failed: 1, Skipped: 0', '[-] cart totals 5ms (4ms|1ms)'],
 ];
 
 const GREEN: readonly [string, string, string | null][] = [
   ['pytest', '====== 3 passed in 0.02s ======', '3 passed in 0.02s'],
-  [
-    'cargo',
-    'test result: ok. 12 passed; 0 failed; 0 ignored',
-    'test result: ok. 12 passed; 0 failed; 0 ignored',
-  ],
-  [
-    'jest',
-    'Test Suites: 2 passed, 2 total\nTests:       5 passed, 5 total\nTime: 1 s',
-    'Tests: 5 passed, 5 total',
-  ],
+  ['cargo', 'test result: ok. 12 passed; 0 failed; 0 ignored', 'test result: ok. 12 passed; 0 failed; 0 ignored'],
+  ['jest', 'Test Suites: 2 passed, 2 total\nTests:       5 passed, 5 total\nTime: 1 s', 'Tests: 5 passed, 5 total'],
   [
     'vitest',
     ' Test Files  1 passed (1)\n      Tests  2 passed (2)\n   Duration  300ms (collect 18ms, tests 5ms)',
@@ -184,9 +168,7 @@ describe('a red output', () => {
   });
 
   it('that names nothing is told by its last line', () => {
-    expect(findFailureLines('step one went well\nstep two has gone away\n', 3)).toEqual([
-      'step two has gone away',
-    ]);
+    expect(findFailureLines('step one went well\nstep two has gone away\n', 3)).toEqual(['step two has gone away']);
   });
 });
 

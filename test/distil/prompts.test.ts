@@ -22,30 +22,19 @@ describe('the request that is worked on', () => {
   it.each([
     ['a word', [agent('Shall I go on?'), user('yes')]],
     ['a word before any work', [user('yes')]],
-    [
-      'an answer to a question of a tool',
-      [done(ask('Where?'), 'db'), user('In the database that we have already')],
-    ],
+    ['an answer to a question of a tool', [done(ask('Where?'), 'db'), user('In the database that we have already')]],
     ['a command to the agent itself', [user('/compact keep the list of all open tasks, please')]],
   ])('is not replaced by %s', (_, steps) => {
     expect(rolesOf(first, ...steps)[0]).toEqual(['current', 'Build the shop with a cart, please']);
   });
 
   it('is replaced by a request that follows an answer', () => {
-    const roles = rolesOf(
-      first,
-      done(ask('Where?'), 'db'),
-      user('db'),
-      user('Now write the page for the checkout'),
-    );
+    const roles = rolesOf(first, done(ask('Where?'), 'db'), user('db'), user('Now write the page for the checkout'));
     expect(roles.at(-1)).toEqual(['current', 'Now write the page for the checkout']);
   });
 
   it('may be short where a script needs few characters', () => {
-    expect(rolesOf(user('修复上传失败的问题'), work, user('好')).map(([role]) => role)).toEqual([
-      'current',
-      'after',
-    ]);
+    expect(rolesOf(user('修复上传失败的问题'), work, user('好')).map(([role]) => role)).toEqual(['current', 'after']);
   });
 });
 
@@ -97,8 +86,6 @@ describe('a rule', () => {
   it('in a long message is kept by itself', () => {
     const story = 'The shop has a cart and a list of goods that people may look through. '.repeat(12);
     const facts = distillSession(user(`${story}\nNever call the network in a test.\n${story}`), work);
-    expect(ofKind(facts, 'constraint').map((fact) => fact.text)).toEqual([
-      'Never call the network in a test.',
-    ]);
+    expect(ofKind(facts, 'constraint').map((fact) => fact.text)).toEqual(['Never call the network in a test.']);
   });
 });

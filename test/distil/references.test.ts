@@ -1,16 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { distillEvents } from '../../src/distill/distill.ts';
 import type { Fact } from '../../src/model/fact.ts';
-import {
-  agent,
-  distillSession,
-  ofKind,
-  plan,
-  run,
-  type Step,
-  tellSession,
-  user,
-} from '../support/told-session.ts';
+import { agent, distillSession, ofKind, plan, run, type Step, tellSession, user } from '../support/told-session.ts';
 
 function referencesOf(about: string, ...steps: Step[]): string[] {
   return ofKind(distillSession(...steps), 'reference')
@@ -21,8 +12,7 @@ function referencesOf(about: string, ...steps: Step[]): string[] {
 describe('the branch', () => {
   const onBranch = (branch: string): Fact[] =>
     ofKind(
-      distillEvents(tellSession(user('Fix the upload of the shop')).map((event) => ({ ...event, branch })))
-        .facts,
+      distillEvents(tellSession(user('Fix the upload of the shop')).map((event) => ({ ...event, branch }))).facts,
       'reference',
     );
 

@@ -19,22 +19,18 @@ describe('items of a list', () => {
 
   it('carry the nearest lead, and none that says nothing', () => {
     expect(
-      splitSentences(
-        'Plan:\n1. Parser:\n   - Read the header first\n2. Writer:\n   - Flush before the rename',
-      ),
+      splitSentences('Plan:\n1. Parser:\n   - Read the header first\n2. Writer:\n   - Flush before the rename'),
     ).toEqual(['Parser: Read the header first', 'Writer: Flush before the rename']);
-    expect(splitSentences('Summary:\n- The retry waits for two seconds')).toEqual([
-      'The retry waits for two seconds',
-    ]);
+    expect(splitSentences('Summary:\n- The retry waits for two seconds')).toEqual(['The retry waits for two seconds']);
     expect(splitSentences(`${'very '.repeat(20)}long:\n- The retry waits for two seconds`)).toEqual([
       'The retry waits for two seconds',
     ]);
   });
 
   it('lose their lead once a paragraph stands between', () => {
-    expect(
-      splitSentences('Risks:\n\nNothing is lost when the power fails.\n- The queue may fill up at night'),
-    ).toEqual(['Nothing is lost when the power fails.', 'The queue may fill up at night']);
+    expect(splitSentences('Risks:\n\nNothing is lost when the power fails.\n- The queue may fill up at night')).toEqual(
+      ['Nothing is lost when the power fails.', 'The queue may fill up at night'],
+    );
   });
 
   it('are dropped where they weigh options against each other', () => {
@@ -64,10 +60,7 @@ describe('what is no prose', () => {
   it.each([
     ['a fence', '```ts\nconst limit = readLimit(config, 5)\n```'],
     ['a fence of tildes', '~~~\nconst limit is read from the configuration\n~~~'],
-    [
-      'a fence in a fence',
-      '````md\n```\ninner words of an example here\n```\nmore words of an example\n````',
-    ],
+    ['a fence in a fence', '````md\n```\ninner words of an example here\n```\nmore words of an example\n````'],
     ['a fence behind words', 'Run this:```\nnpm run build and then wait for it\n```'],
     ['a fence that is never closed', '```\nnpm run build and then wait for it'],
     ['a table', '| name | what it does here |\n|---|---|\n| retry | tries again and again |'],
@@ -82,17 +75,13 @@ describe('what is no prose', () => {
     ['a stack', '    at Object.retry (src/retry.ts:4:5)\n  File "shop/upload.py", line 4, in send'],
     ['a tree of files', '├── src with all of the sources\n└── test with all of the tests'],
   ])('%s goes', (_, text) => {
-    expect(splitSentences(`The retry waits for two seconds.\n${text}`)).toEqual([
-      'The retry waits for two seconds.',
-    ]);
+    expect(splitSentences(`The retry waits for two seconds.\n${text}`)).toEqual(['The retry waits for two seconds.']);
     expect(keepProse(text).replace('Run this:', '')).toBe('');
   });
 
   it('ends where it ends', () => {
     expect(
-      splitSentences(
-        'Use ```npm test``` for the fast tests only.\n```\ncode\n```\nThen wait for the slow ones.',
-      ),
+      splitSentences('Use ```npm test``` for the fast tests only.\n```\ncode\n```\nThen wait for the slow ones.'),
     ).toEqual(['Use ```npm test``` for the fast tests only.', 'Then wait for the slow ones.']);
   });
 
@@ -196,41 +185,20 @@ describe('chatter', () => {
     expect(splitSentences('OK, so `retry` is still called by the upload.')).toEqual([
       '`retry` is still called by the upload.',
     ]);
-    expect(splitSentences('Done — the retry waits for two seconds.')).toEqual([
-      'the retry waits for two seconds.',
-    ]);
+    expect(splitSentences('Done — the retry waits for two seconds.')).toEqual(['the retry waits for two seconds.']);
   });
 });
 
 describe('keepProse', () => {
   it('keeps the lines of a text that are words', () => {
-    const text =
-      '# Result\n\nThe **retry** works.\n\n```\ncode\n```\n| a | b |\n---\n  - and it waits\nlet x = {';
+    const text = '# Result\n\nThe **retry** works.\n\n```\ncode\n```\n| a | b |\n---\n  - and it waits\nlet x = {';
     expect(keepProse(text)).toBe('Result\nThe retry works.\n  - and it waits');
   });
 });
 
 describe('any text', () => {
   const unit = fc.oneof(
-    fc.constantFrom(
-      'word',
-      'a',
-      '. ',
-      '\n',
-      '- ',
-      '# ',
-      '**',
-      '`',
-      '```',
-      '~~~',
-      '|',
-      '> ',
-      ':',
-      '日',
-      '。',
-      '(',
-      '"',
-    ),
+    fc.constantFrom('word', 'a', '. ', '\n', '- ', '# ', '**', '`', '```', '~~~', '|', '> ', ':', '日', '。', '(', '"'),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
   );
 

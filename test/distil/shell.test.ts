@@ -73,10 +73,7 @@ describe('operators in quotes', () => {
   });
 
   it('do not hide what comes after the quotes', () => {
-    expect(textsOf("awk '{print $1; print $2}' x | npm run report && make")).toEqual([
-      'npm run report',
-      'make',
-    ]);
+    expect(textsOf("awk '{print $1; print $2}' x | npm run report && make")).toEqual(['npm run report', 'make']);
   });
 });
 
@@ -101,12 +98,8 @@ describe('a command as it is shown', () => {
   });
 
   it('is one line, however it was typed', () => {
-    expect(textsOf('cargo test \\\n  --all \\\n  -- --nocapture')).toEqual([
-      'cargo test --all -- --nocapture',
-    ]);
-    expect(textsOf('git commit -m "Add retry\n\nBecause the server is busy"')).toEqual([
-      'git commit -m "Add retry…"',
-    ]);
+    expect(textsOf('cargo test \\\n  --all \\\n  -- --nocapture')).toEqual(['cargo test --all -- --nocapture']);
+    expect(textsOf('git commit -m "Add retry\n\nBecause the server is busy"')).toEqual(['git commit -m "Add retry…"']);
     expect(textsOf('npm test `\r\n  --watch')).toEqual(['npm test --watch']);
   });
 });
@@ -124,8 +117,7 @@ describe('here-documents', () => {
   });
 
   it('are shown by their first line where they are a message', () => {
-    const command =
-      'git commit -m "$(cat <<\'EOF\'\nfix: don\'t retry\n\n- "never" && always\nEOF\n)" && git push';
+    const command = 'git commit -m "$(cat <<\'EOF\'\nfix: don\'t retry\n\n- "never" && always\nEOF\n)" && git push';
     expect(textsOf(command)).toEqual([`git commit -m "fix: don't retry…"`, 'git push']);
   });
 

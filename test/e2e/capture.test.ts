@@ -16,8 +16,7 @@ describe.each(listChosenDrivers())('the transcript of $agent', (driver) => {
 
     const { stdout } = await stage.handover(['capture', '--agent', driver.agent, '--json']);
     const { facts, session }: Handover = JSON.parse(stdout);
-    const texts = (kind: string): string[] =>
-      facts.filter((fact) => fact.kind === kind).map(({ text }) => text);
+    const texts = (kind: string): string[] => facts.filter((fact) => fact.kind === kind).map(({ text }) => text);
     expect(session.agent).toBe(driver.agent);
     expect(texts('goal')).toContainEqual(expect.stringContaining(STORY.goal));
     expect(texts('file')).toContainEqual(expect.stringContaining(STORY.file));

@@ -9,9 +9,7 @@ export function killProcessesBelow(folder) {
 }
 
 function readHome(pid) {
-  return (
-    attempt(() => readFileSync(`/proc/${pid}/environ`, 'utf8').match(/(?:^|\0)HOME=([^\0]*)/)?.[1]) ?? ''
-  );
+  return attempt(() => readFileSync(`/proc/${pid}/environ`, 'utf8').match(/(?:^|\0)HOME=([^\0]*)/)?.[1]) ?? '';
 }
 
 /** @param {number} pid A negative one stands for a group. */

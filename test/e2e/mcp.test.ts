@@ -44,8 +44,6 @@ describe.each(listChosenDrivers())('the MCP server in $agent', (driver) => {
       ['decision', DECLARED],
       ['next', NEXT_STEP],
     ])
-      expect(facts).toContainEqual(
-        expect.objectContaining({ kind, text, trust: 'declared', origin: 'agent' }),
-      );
+      expect(facts).toContainEqual(expect.objectContaining({ kind, text, trust: 'declared', origin: 'agent' }));
   });
 });

@@ -26,8 +26,7 @@ const known = readdirSync(MANIFESTS).sort();
 const { agents, files } = readArguments();
 const chosen = [...new Set(agents ?? known)];
 const unknown = chosen.filter((agent) => !known.includes(agent));
-if (unknown.length > 0)
-  fail(`not an agent of these tests: ${unknown.join(', ')}; there are ${known.join(', ')}`);
+if (unknown.length > 0) fail(`not an agent of these tests: ${unknown.join(', ')}; there are ${known.join(', ')}`);
 
 // Every home of an agent is below this folder: by it, what an agent leaves running is known for ours.
 const folder = mkdtempSync(join(tmpdir(), 'handover-e2e-'));

@@ -91,19 +91,14 @@ export class Stage {
   }
 
   #openTerminal(command: readonly string[], options: StageOptions): Terminal {
-    const env = Object.assign(
-      {},
-      ...this.#drivers.map((driver) => driver.env(this.surroundings)),
-      options.env,
-    );
+    const env = Object.assign({}, ...this.#drivers.map((driver) => driver.env(this.surroundings)), options.env);
     return new Terminal(this.#spawn('python3', [TERMINAL, ...command], { ...options, env, stdin: 'pipe' }));
   }
 
   async handover(args: readonly string[], options: StageOptions = {}): Promise<RunResult> {
     const child = this.#spawn(process.execPath, [HANDOVER, ...args], options);
     const result = await finish(child, `handover ${args.join(' ')}`);
-    if (result.status !== 0)
-      throw new Error(`handover ${args.join(' ')}: ${result.status}\n${result.stderr}`);
+    if (result.status !== 0) throw new Error(`handover ${args.join(' ')}: ${result.status}\n${result.stderr}`);
     return result;
   }
 
@@ -111,8 +106,7 @@ export class Stage {
     this.#drivers.push(driver);
     driver.prepare(this.surroundings);
     const signIn = driver.signIn?.(this.surroundings);
-    if (signIn !== undefined)
-      await finish(this.#start(driver, signIn), `${driver.agent} ${signIn.join(' ')}`);
+    if (signIn !== undefined) await finish(this.#start(driver, signIn), `${driver.agent} ${signIn.join(' ')}`);
   }
 
   #start(driver: Driver, args: readonly string[], options: StageOptions = {}): ChildProcess {

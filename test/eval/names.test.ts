@@ -63,8 +63,7 @@ describe('entities', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
         const { file, ident, error, ref, url, sym } = findEntities(text);
-        for (const name of [...file, ...ident, ...error, ...ref, ...url, ...sym])
-          expect(text).toContain(name);
+        for (const name of [...file, ...ident, ...error, ...ref, ...url, ...sym]) expect(text).toContain(name);
       }),
     );
   });
@@ -155,13 +154,9 @@ describe('words', () => {
 
   it('of any text are all in the text itself', () => {
     fc.assert(
-      fc.property(
-        fc.string({ unit: 'grapheme', maxLength: 100 }),
-        fc.integer({ min: 1, max: 6 }),
-        (text, size) => {
-          expect(new Quoter(text).measureQuote(text, size)).toBe(1);
-        },
-      ),
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 100 }), fc.integer({ min: 1, max: 6 }), (text, size) => {
+        expect(new Quoter(text).measureQuote(text, size)).toBe(1);
+      }),
     );
   });
 });

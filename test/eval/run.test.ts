@@ -97,9 +97,7 @@ describe('npm run eval', () => {
     const { stdout } = await evaluate('.', ...args);
     const document: unknown = JSON.parse(stdout);
     expect(document).toMatchObject({
-      standings: [
-        { arm: 'tail', budget: 256, cuts: 1, repositories: 1, mean: { tokens: expect.any(Number) } },
-      ],
+      standings: [{ arm: 'tail', budget: 256, cuts: 1, repositories: 1, mean: { tokens: expect.any(Number) } }],
       misses: expect.arrayContaining([
         {
           arm: 'tail',
@@ -117,20 +115,9 @@ describe('npm run eval', () => {
   });
 
   it('prints what was missed by metric, the most frequent first', async () => {
-    const { stdout } = await evaluate(
-      '.',
-      '--corpus',
-      makeCorpus(),
-      '--arm',
-      'dialogue',
-      '--misses',
-      '--top',
-      '1',
-    );
+    const { stdout } = await evaluate('.', '--corpus', makeCorpus(), '--arm', 'dialogue', '--misses', '--top', '1');
     expect(stdout).toMatch(/\nwhat dialogue at 2000 tokens missed\n/);
-    expect(stdout).toMatch(
-      /\neditedAll: 2 missed, in 1 cut\n {4}1 retry\.ts {2}\(story:\d+\)\n {6}… 1 more\n/,
-    );
+    expect(stdout).toMatch(/\neditedAll: 2 missed, in 1 cut\n {4}1 retry\.ts {2}\(story:\d+\)\n {6}… 1 more\n/);
   });
 
   it('writes what was measured at each cut, and the briefs', async () => {
@@ -188,16 +175,7 @@ describe('a corpus', () => {
     put(folder, 'shop/busy.jsonl', busySession());
     put(folder, 'top.jsonl.gz', gzipSync(busySession()));
     put(folder, 'shop/calm.jsonl', tellCompactedStory().text);
-    const { stdout } = await evaluate(
-      folder,
-      '--corpus',
-      '.',
-      '--rows',
-      'rows.json',
-      '--arm',
-      'native',
-      '--json',
-    );
+    const { stdout } = await evaluate(folder, '--corpus', '.', '--rows', 'rows.json', '--arm', 'native', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 2, repositories: 2 }] });
     const rows: { repository: string }[] = JSON.parse(readFileSync(join(folder, 'rows.json'), 'utf8'));
     expect(rows.map(({ repository }) => repository)).toEqual(['shop', 'unnamed']);

@@ -36,11 +36,7 @@ describe('the anti-gaming rules', () => {
     const ten = Array.from({ length: 10 }, (_, n) => `longName${String.fromCharCode(65 + n)}`);
     expect(measure('futEnt', `src/a.ts: ${ten.join(', ')}`, names(...ten))).toBe(0.8);
     expect(
-      measure(
-        'futEnt',
-        `src/a.ts: ${ten.slice(0, 5).join(', ')}\nsrc/b.ts: ${ten.slice(5).join(', ')}`,
-        names(...ten),
-      ),
+      measure('futEnt', `src/a.ts: ${ten.slice(0, 5).join(', ')}\nsrc/b.ts: ${ten.slice(5).join(', ')}`, names(...ten)),
     ).toBe(1);
   });
 
@@ -107,9 +103,7 @@ describe('what the summary kept', () => {
 
   it('is, of a section, the share of its words', () => {
     expect(measure('secPending', 'a busy server')).toBe(1 / 2);
-    expect(
-      measure('secPending', 'x', { prose: { ...story.prose, secPending: new Set(['few']) } }),
-    ).toBeUndefined();
+    expect(measure('secPending', 'x', { prose: { ...story.prose, secPending: new Set(['few']) } })).toBeUndefined();
   });
 });
 
@@ -142,9 +136,7 @@ describe('what is worth its bytes', () => {
     const useful = ['src/upload.ts', 'npm test', 'keep the delay below', 'test the retry on a busy server'];
     for (const line of useful) expect([line, measure('useful', line)]).toEqual([line, 1]);
     expect(measure('useful', '# heading\n\nsrc/upload.ts\nLet me see now.')).toBeCloseTo(13 / (13 + 15), 9);
-    expect(scoreBrief('src/upload.ts\nLet me see now.', story).misses.get('useful')).toEqual([
-      'Let me see now.',
-    ]);
+    expect(scoreBrief('src/upload.ts\nLet me see now.', story).misses.get('useful')).toEqual(['Let me see now.']);
     expect(measure('useful', '# only a heading')).toBeUndefined();
   });
 });
@@ -153,12 +145,9 @@ describe('what is stale', () => {
   const past = { doneTasks: ['Add a retry to the upload'], removedFiles: new Set(['old.ts']) };
 
   it('is a task shown as open that is done, and a file that is gone', () => {
-    const brief =
-      '> [pending] Add a retry to the upload\n> [pending] Test the retry\nsrc/old.ts\nsrc/retry.ts';
+    const brief = '> [pending] Add a retry to the upload\n> [pending] Test the retry\nsrc/old.ts\nsrc/retry.ts';
     expect(measure('stale', brief, { past })).toBe(1 / 2);
-    expect(measure('stale', '> [completed] Add a retry to the upload\nremoved: src/old.ts', { past })).toBe(
-      0,
-    );
+    expect(measure('stale', '> [completed] Add a retry to the upload\nremoved: src/old.ts', { past })).toBe(0);
     expect(measure('stale', 'nothing of the kind', { past })).toBeUndefined();
   });
 });

@@ -28,8 +28,7 @@ async function fuzz(count: number, seed: number): Promise<number> {
   const { targets, close } = await openTargets();
   const chosen = targets.filter(({ name }) => flags.only === undefined || name === flags.only);
   let failures = 0;
-  for (const target of chosen)
-    failures += await fuzzTarget(target, { count: Math.ceil(count / chosen.length), seed });
+  for (const target of chosen) failures += await fuzzTarget(target, { count: Math.ceil(count / chosen.length), seed });
   const written = close();
   for (const path of written) process.stdout.write(`written: ${path}\n`);
   return failures + written.length === 0 ? 0 : 1;

@@ -99,10 +99,7 @@ async function redactTwice(bytes: Buffer): Promise<void> {
 }
 
 /** Looking goes on without a signature, and keeps nothing. */
-function makeLooker(
-  machine: Machine,
-  changes: Partial<ImportOptions> = {},
-): (bytes: Buffer) => Promise<Import> {
+function makeLooker(machine: Machine, changes: Partial<ImportOptions> = {}): (bytes: Buffer) => Promise<Import> {
   const refuse = async (): Promise<never> => {
     throw new HandoverError('HANDOVER_BUNDLE_REFUSED', 'nobody is there');
   };

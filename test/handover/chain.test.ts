@@ -72,11 +72,7 @@ describe('what becomes of a fact', () => {
   it('an error is resolved by a later success, superseded by another failure', () => {
     const error = makeFact('error', 'TypeError: no', { ...OBSERVED, detail: { command: 'npm test' } });
     expect(fate(error, [run('ok')])).toEqual(['resolved', 'the command succeeded later']);
-    expect(fate(error, [run('failed')])).toEqual([
-      'superseded',
-      'the command fails in another way',
-      run('failed').id,
-    ]);
+    expect(fate(error, [run('failed')])).toEqual(['superseded', 'the command fails in another way', run('failed').id]);
     expect(fate({ ...error, status: 'open' }, [{ ...error, status: 'closed' }])).toEqual([
       'resolved',
       'the command succeeded later',
@@ -105,10 +101,7 @@ describe('what becomes of a fact', () => {
   it('a question and a blocker are resolved when the user has spoken since, what ran when it has ended', () => {
     const question = makeFact('question', 'Which port?', { sources: [{ line: 15 }] });
     expect(fate(question, [message('8080', 2)])).toEqual(['resolved', 'the user has spoken since']);
-    expect(fate(question, [message('Before that', 1)])).toEqual([
-      'dropped',
-      'not among the facts kept any more',
-    ]);
+    expect(fate(question, [message('Before that', 1)])).toEqual(['dropped', 'not among the facts kept any more']);
     const stopped = makeFact('blocker', 'the session was stopped: limit', { ...OBSERVED, status: 'open' });
     expect(fate(stopped, [])).toEqual(['resolved', 'the session went on']);
     expect(fate(stopped, [], SECOND)).toEqual(['dropped', 'of an earlier session']);
@@ -119,11 +112,7 @@ describe('what becomes of a fact', () => {
 
   it('a next step, a mention and the last words are superseded by newer ones', () => {
     const next = makeFact('next', 'The next step is b.');
-    expect(fate(makeFact('next', 'The next step is a.'), [next])).toEqual([
-      'superseded',
-      'a newer next step',
-      next.id,
-    ]);
+    expect(fate(makeFact('next', 'The next step is a.'), [next])).toEqual(['superseded', 'a newer next step', next.id]);
     const about = (text: string): Fact => makeFact('reference', text, { detail: { about: 'E42' } });
     expect(fate(about('E42 at start'), [about('E42 is gone')])).toEqual([
       'superseded',
@@ -197,12 +186,7 @@ describe('what the user took back', () => {
   it('is not mistaken for a transcript that begins later now', () => {
     const previous = sealDraft(makeDraft([kept, rule, said, before]));
     const linked = follow(previous, makeDraft([request('Do it another way', 3)]));
-    expect(textsOf(linked)).toEqual([
-      'Do it another way',
-      'Never retry on 404',
-      'We use a queue.',
-      'We use backoff.',
-    ]);
+    expect(textsOf(linked)).toEqual(['Do it another way', 'Never retry on 404', 'We use a queue.', 'We use backoff.']);
   });
 
   it('is not a message that is told as another kind now', () => {
@@ -212,10 +196,7 @@ describe('what the user took back', () => {
       sources: [{ line: 20 }],
       detail: { role: 'message', message: 2 },
     });
-    const linked = follow(
-      sealDraft(makeDraft([kept, asked, said])),
-      makeDraft([kept, ruled, request('Go on now', 3)]),
-    );
+    const linked = follow(sealDraft(makeDraft([kept, asked, said])), makeDraft([kept, ruled, request('Go on now', 3)]));
     expect(fateOf(linked.chain, asked)).toEqual(['superseded', 'a newer request', request('Go on now').id]);
     expect(fateOf(linked.chain, said)).toEqual(['carried']);
   });
@@ -230,9 +211,7 @@ describe('what stands is taken over', () => {
 
   it('as it was, with the session that it comes from', () => {
     const linked = follow(sealDraft(makeDraft([rule])), makeDraft([], SECOND));
-    expect(linked.facts).toEqual([
-      { ...rule, sources: [{ session: 's-1', line: 7 }], detail: { points: 400 } },
-    ]);
+    expect(linked.facts).toEqual([{ ...rule, sources: [{ session: 's-1', line: 7 }], detail: { points: 400 } }]);
     expect(linked.chain).toEqual({ carried: 1, resolved: [], superseded: [], dropped: [] });
   });
 
@@ -244,11 +223,7 @@ describe('what stands is taken over', () => {
       ['goal', newer.text],
       ['constraint', asked.text],
     ]);
-    expect(fateOf(linked.chain, asked)).toEqual([
-      'superseded',
-      'now told as a constraint',
-      linked.facts[1]?.id,
-    ]);
+    expect(fateOf(linked.chain, asked)).toEqual(['superseded', 'now told as a constraint', linked.facts[1]?.id]);
   });
 
   it('V2-14: from the first session into the third and beyond, link by link', () => {
@@ -256,9 +231,7 @@ describe('what stands is taken over', () => {
     for (const id of ['s-2', 's-3', 's-4', 's-5']) {
       const previous = line.at(-1);
       if (previous === undefined) throw new Error('there is none');
-      line.push(
-        sealDraft(follow(previous, makeDraft([makeFact('note', id)], { session: { ...session, id } }))),
-      );
+      line.push(sealDraft(follow(previous, makeDraft([makeFact('note', id)], { session: { ...session, id } }))));
     }
     for (const [at, handover] of line.entries()) {
       expect(handover.facts.find((fact) => fact.id === rule.id)?.text).toBe('Never retry on 404');
@@ -287,10 +260,7 @@ describe('what stands is taken over', () => {
   });
 
   it('until it is done, or somebody declares another', () => {
-    const [next, goal] = [
-      makeFact('next', 'Write the tests', DECLARED),
-      makeFact('goal', 'Ship 2.0', DECLARED),
-    ];
+    const [next, goal] = [makeFact('next', 'Write the tests', DECLARED), makeFact('goal', 'Ship 2.0', DECLARED)];
     const done = makeFact('task', 'Write the tests', { ...OBSERVED, status: 'completed' });
     expect(fate(next, [done], SECOND)).toEqual(['resolved', 'completed as a task']);
     expect(fate(next, [makeFact('next', 'The next step is b.')], SECOND)).toEqual(['carried']);

@@ -78,8 +78,7 @@ describe('the quality of a handover', () => {
   });
 
   it('knows a goal by words that say one, in any script', () => {
-    const goalOf = (text: string, parts = HUMAN): number | undefined =>
-      rate([makeFact('goal', text, parts)]).axes.goal;
+    const goalOf = (text: string, parts = HUMAN): number | undefined => rate([makeFact('goal', text, parts)]).axes.goal;
     expect(goalOf('Fix the parser')).toBe(1);
     expect(goalOf('修复上传时的重试')).toBe(1);
     expect(goalOf('go on')).toBe(0.5);

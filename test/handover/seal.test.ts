@@ -28,9 +28,7 @@ describe('a sealed handover', () => {
     for (let i = 0; i < bytes.length; i++) {
       const flipped = Buffer.from(bytes);
       flipped[i] = (flipped[i] ?? 0) ^ (1 << (i % 8));
-      expect(() => open(flipped, sealed.id)).toThrow(
-        expect.objectContaining({ code: 'HANDOVER_RECORD_DAMAGED' }),
-      );
+      expect(() => open(flipped, sealed.id)).toThrow(expect.objectContaining({ code: 'HANDOVER_RECORD_DAMAGED' }));
     }
   });
 
@@ -51,9 +49,7 @@ describe('a sealed handover', () => {
     const whole = JSON.stringify({ ...later, checksum: computeChecksum(later) });
     expect(() => open(whole, sealed.id)).toThrow(expect.objectContaining({ code: 'HANDOVER_RECORD_NEWER' }));
     const flipped = formatHandover(sealed).replace('handover/1', 'handover/2');
-    expect(() => open(flipped, sealed.id)).toThrow(
-      expect.objectContaining({ code: 'HANDOVER_RECORD_DAMAGED' }),
-    );
+    expect(() => open(flipped, sealed.id)).toThrow(expect.objectContaining({ code: 'HANDOVER_RECORD_DAMAGED' }));
   });
 
   it('is limited in bytes, so that whatever is sealed can be read back', () => {

@@ -7,12 +7,7 @@ import { writeV2Envelope } from '../../src/exchange/legacy/v2-view.ts';
 import { sealHandover } from '../../src/handover/seal.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
-import {
-  makeEnvelope,
-  makeOldEnvelope,
-  writeEnvelope,
-  writeEnvelopeWithFloat,
-} from '../fixtures/v2-envelopes.ts';
+import { makeEnvelope, makeOldEnvelope, writeEnvelope, writeEnvelopeWithFloat } from '../fixtures/v2-envelopes.ts';
 import { PLACE } from '../support/samples.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
@@ -110,8 +105,7 @@ describe('reading an envelope of handoff V2', () => {
       fc.property(parts, value, (snapshot, environment) => {
         const draft = readOrRefuse(writeEnvelope(makeEnvelope({ snapshot, environment })));
         expect(draft).not.toBeNull();
-        if (draft !== null)
-          expect(sealHandover(draft).facts.every(({ trust }) => trust === 'imported')).toBe(true);
+        if (draft !== null) expect(sealHandover(draft).facts.every(({ trust }) => trust === 'imported')).toBe(true);
       }),
       { numRuns: 200 },
     );

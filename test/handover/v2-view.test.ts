@@ -40,8 +40,7 @@ function makeHandover(facts: readonly Fact[], more: Partial<HandoverDraft> = {})
   });
 }
 
-const view = (handover: Handover, history: readonly Handover[] = []) =>
-  writeV2Envelope(handover, { machine, history });
+const view = (handover: Handover, history: readonly Handover[] = []) => writeV2Envelope(handover, { machine, history });
 
 const first = makeHandover([], {
   id: '20260130-120000-aaaa',
@@ -159,9 +158,7 @@ describe('the V2 envelope of a handover', () => {
       session_chain: ['session-1', 'session-2'],
       last_user_message: 'Never mind the docs?',
     });
-    expect(snapshot.snapshot_id).toMatch(
-      /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
-    );
+    expect(snapshot.snapshot_id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     expect(snapshot.tasks_snapshot?.map(({ title, status }) => [title, status])).toEqual([
       ['Add a retry', 'completed'],
       ['Test the retry', 'in_progress'],
@@ -169,9 +166,7 @@ describe('the V2 envelope of a handover', () => {
   });
 
   it('registers decisions, the human’s first, then the latest, with kinds that the tool knows', () => {
-    expect(
-      envelope.decision_register.map(({ kind, summary, priority }) => [kind, summary, priority]),
-    ).toEqual([
+    expect(envelope.decision_register.map(({ kind, summary, priority }) => [kind, summary, priority])).toEqual([
       ['constraint', 'Never retry on 404', 'high'],
       ['blocker_rule', 'Waiting for the key', 'high'],
       ['settled_decision', 'We use backoff', 'medium'],
@@ -186,9 +181,7 @@ describe('the V2 envelope of a handover', () => {
   });
 
   it('has the transcript and the files as evidence, hashes only for what lies in the project', () => {
-    expect(
-      envelope.evidence_index.map(({ type, label, content_hash }) => [type, label, content_hash]),
-    ).toEqual([
+    expect(envelope.evidence_index.map(({ type, label, content_hash }) => [type, label, content_hash])).toEqual([
       ['transcript', 'Session transcript', null],
       ['file', 'new.ts', `sha256:${'a'.repeat(64)}`],
       ['file', 'old.ts', undefined],

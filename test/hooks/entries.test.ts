@@ -38,8 +38,7 @@ describe.each(files.map((file) => [`${file.agent} in ${basename(file.path)}`, fi
   'the hooks and the server of %s',
   (_, file) => {
     const settings = anySettings(file.form === 'grouped');
-    const later =
-      describeFiles(moved).find(({ agent, path }) => agent === file.agent && path === file.path) ?? file;
+    const later = describeFiles(moved).find(({ agent, path }) => agent === file.agent && path === file.path) ?? file;
 
     it('go in and out again and leave every byte as it was', () => {
       fc.assert(

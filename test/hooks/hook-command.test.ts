@@ -4,10 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { formatHookCommand, parseHookCommand } from '../../src/agents/hook-setup.ts';
 
 const anyFolder = fc
-  .oneof(
-    fc.string({ unit: 'grapheme' }),
-    fc.constantFrom('my node', '$HOME', '`x`', 'a"b', 'back\\slash', "it's", '*'),
-  )
+  .oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('my node', '$HOME', '`x`', 'a"b', 'back\\slash', "it's", '*'))
   .filter((text) => text.isWellFormed() && !text.includes('\0'))
   .map((text) => `/x${text}`);
 

@@ -8,10 +8,7 @@ import { makeTempFolder } from '../support/cli.ts';
 interface Plugin {
   event(call: { event: { type: string; properties: unknown } }): Promise<void>;
   'chat.message'(input: { sessionID: string }, output: { parts: unknown[] }): Promise<void>;
-  'experimental.chat.system.transform'(
-    input: { sessionID?: string },
-    output: { system: string[] },
-  ): Promise<void>;
+  'experimental.chat.system.transform'(input: { sessionID?: string }, output: { system: string[] }): Promise<void>;
   'experimental.session.compacting'(input: { sessionID: string }): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -58,8 +55,7 @@ async function systemOf(session: string): Promise<string[]> {
   return output.system;
 }
 
-const say = (type: string, properties: unknown): Promise<void> =>
-  plugin.event({ event: { type, properties } });
+const say = (type: string, properties: unknown): Promise<void> => plugin.event({ event: { type, properties } });
 const prompt = (session: string, text: string): Promise<void> =>
   plugin['chat.message'](
     { sessionID: session },
@@ -91,10 +87,7 @@ describe('the plugin for OpenCode', () => {
 
   it('starts a session that was begun by an earlier process with its first prompt', async () => {
     await prompt('ses_2', 'Go on');
-    expect(calls()).toMatchObject([
-      { event: 'session.created', source: 'resume' },
-      { event: 'chat.message' },
-    ]);
+    expect(calls()).toMatchObject([{ event: 'session.created', source: 'resume' }, { event: 'chat.message' }]);
     expect(await systemOf('ses_2')).toEqual(['own', 'the brief']);
   });
 

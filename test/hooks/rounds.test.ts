@@ -9,16 +9,7 @@ import { openStore } from '../../src/store/store.ts';
 import { makeDesk } from '../support/cli.ts';
 import { anySettings, anyToml } from '../support/settings-files.ts';
 
-const BLANK = [
-  '',
-  '{}',
-  '{ }',
-  '{\r\n}',
-  '\uFEFF{}\n',
-  ' \n',
-  '{"hooks":{}}',
-  '{"hooks": { "Stop": [ ] } }\n',
-];
+const BLANK = ['', '{}', '{ }', '{\r\n}', '\uFEFF{}\n', ' \n', '{"hooks":{}}', '{"hooks": { "Stop": [ ] } }\n'];
 const MODES = [0o600, 0o644, 0o664];
 const ROUNDS = 200;
 

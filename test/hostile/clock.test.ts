@@ -84,10 +84,7 @@ describe('a clock', () => {
     ['goes back by three days and stands still', [START, ...Array(6).fill(START - 3 * DAY)]],
     ['goes back by three days, and then by a minute', [START, START - 3 * DAY, START - 3 * DAY - MINUTE]],
     ['goes back by three days in one month', [START + 9 * DAY, START + 6 * DAY, START + 6 * DAY - HOUR]],
-    [
-      'goes back by three days and comes back almost to where it was',
-      [START, START - 3 * DAY, START - MINUTE],
-    ],
+    ['goes back by three days and comes back almost to where it was', [START, START - 3 * DAY, START - MINUTE]],
     ['does so in one month', [START + 9 * DAY, START + 6 * DAY, START + 9 * DAY - MINUTE]],
     ['goes back a little many times', Array.from({ length: 30 }, (_, at) => START - at * MINUTE)],
     ['goes back by years and stands still', [year(2030), year(2026), year(2026), year(2026)]],

@@ -59,9 +59,7 @@ describe.each(['show', 'render', 'diff', 'forget', 'list --id', 'show --id', 'se
       const before = snapshotTree(desk.folder, (path) => path === desk.store);
       const kept = snapshotTree(join(desk.store, 'handovers'));
       const journal = snapshotTree(join(desk.store, 'journal'), isCache);
-      const results = await inPairs(HOSTILE_IDS, (hostile) =>
-        desk.run([...command.split(' '), hostile, '--json']),
-      );
+      const results = await inPairs(HOSTILE_IDS, (hostile) => desk.run([...command.split(' '), hostile, '--json']));
       for (const [at, result] of results.entries()) {
         const given = JSON.stringify(HOSTILE_IDS[at]);
         expect([64, 66], given).toContain(result.status);
@@ -91,19 +89,7 @@ describe('an id inside the library', () => {
   });
 
   it('is refused whatever it is, unless it has the form of an id', () => {
-    const part = fc.constantFrom(
-      '..',
-      '/',
-      '\\',
-      '\0',
-      '\n',
-      '20260101',
-      '-',
-      '000000',
-      'aaaa',
-      '.json',
-      '%2e',
-    );
+    const part = fc.constantFrom('..', '/', '\\', '\0', '\n', '20260101', '-', '000000', 'aaaa', '.json', '%2e');
     const texts = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.array(part, { maxLength: 8 }).map((parts) => parts.join('')),
@@ -111,10 +97,7 @@ describe('an id inside the library', () => {
     fc.assert(
       fc.property(texts, (text) => {
         if (!isId(text)) refuse(text);
-        else
-          expect(relative(desk.store, pathOfHandover(store, text))).toMatch(
-            /^handovers\/\d{4}\/\d\d\/[^/]+$/,
-          );
+        else expect(relative(desk.store, pathOfHandover(store, text))).toMatch(/^handovers\/\d{4}\/\d\d\/[^/]+$/);
       }),
       { numRuns: 2000 },
     );

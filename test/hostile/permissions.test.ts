@@ -66,21 +66,11 @@ async function prepare(): Promise<{ desk: Desk; id: string }> {
 }
 
 async function expectReadable(desk: Desk, id: string, options: RunOptions): Promise<void> {
-  for (const args of [
-    ['list'],
-    ['list', '--json'],
-    ['list', '--query', 'kept'],
-    ['show', id],
-    ['show'],
-    ['render'],
-  ]) {
+  for (const args of [['list'], ['list', '--json'], ['list', '--query', 'kept'], ['show', id], ['show'], ['render']]) {
     expect(await desk.ok(args, options), args.join(' ')).toContain(id);
   }
   const found = await desk.run(['doctor'], options);
-  expect([found.status, found.stdout]).toEqual([
-    65,
-    expect.stringContaining('20250101-000001.json is damaged'),
-  ]);
+  expect([found.status, found.stdout]).toEqual([65, expect.stringContaining('20250101-000001.json is damaged')]);
 }
 
 describe.runIf(isBoundByModes)('a store that this user may not write', () => {

@@ -155,14 +155,7 @@ describe.skipIf(onWindows)('the root of the store', () => {
       rmSync(desk.store, { force: true });
       make();
       const before = snapshotTree(desk.folder);
-      const commands = [
-        ['save', '--summary', 'x'],
-        ['list'],
-        ['show', id],
-        ['render'],
-        ['forget', id],
-        ['doctor'],
-      ];
+      const commands = [['save', '--summary', 'x'], ['list'], ['show', id], ['render'], ['forget', id], ['doctor']];
       for (const { status } of await inPairs(commands, (args) => desk.run(args))) {
         expect([66, 74, 77]).toContain(status);
       }

@@ -26,8 +26,7 @@ const BAD: Readonly<Record<string, (id: string) => Content>> = {
   'a key __proto__': (id) => makeText(id).replace('{', '{"__proto__":{"polluted":true},'),
   'an escaped key __proto__': (id) => makeText(id).replace('{', '{"\\u005f_proto__":{"polluted":true},'),
   'a key constructor': (id) => makeText(id).replace('{', '{"constructor":{"prototype":{"polluted":true}},'),
-  'nesting of 10,000 levels': (id) =>
-    makeText(id).replace('[]', `${'['.repeat(10_000)}${']'.repeat(10_000)}`),
+  'nesting of 10,000 levels': (id) => makeText(id).replace('[]', `${'['.repeat(10_000)}${']'.repeat(10_000)}`),
   'five megabytes of brackets': () => '['.repeat(5 * 1024 * 1024),
   'a key twice': (id) => makeText(id).replace('{', '{"title":"another",'),
   'a huge number': (id) => makeText(id).replace('"facts": []', '"facts": 1e999'),
@@ -48,8 +47,7 @@ const BAD: Readonly<Record<string, (id: string) => Content>> = {
 };
 const names = Object.keys(BAD);
 const idOf = (at: number): string => `20250301-0000${String(at).padStart(2, '0')}-bad0`;
-const pathOf = (id: string): string =>
-  join(desk.store, 'handovers', id.slice(0, 4), id.slice(4, 6), `${id}.json`);
+const pathOf = (id: string): string => join(desk.store, 'handovers', id.slice(0, 4), id.slice(4, 6), `${id}.json`);
 const newer = '20250401-000000-new0';
 const misplaced = '20250501-000000-mis0';
 

@@ -88,8 +88,7 @@ describe.skipIf(process.platform === 'win32')('the current folder', () => {
       const gone = makeTempFolder();
       return desk.run(args, { cwd: gone, through: ['sh', '-c', `rmdir "${gone}"; exec "$0" "$@"`] });
     });
-    for (const result of results)
-      expect([result.status, errorCode(result)]).toEqual([66, 'HANDOVER_PROJECT_MISSING']);
+    for (const result of results) expect([result.status, errorCode(result)]).toEqual([66, 'HANDOVER_PROJECT_MISSING']);
     const version = await desk.run(['--version'], {
       through: ['sh', '-c', 'd=$(mktemp -d); cd "$d"; rmdir "$d"; exec "$0" "$@"'],
     });

@@ -41,14 +41,7 @@ beforeAll(async () => {
 function makeHostileWorktree(): void {
   mkdirSync(hostileFolder);
   runGit(hostileFolder, 'init', '--quiet');
-  runGit(
-    hostileFolder,
-    'commit',
-    '--quiet',
-    '--allow-empty',
-    '--message',
-    `subject ${PAYLOADS['a colour']}\u202e`,
-  );
+  runGit(hostileFolder, 'commit', '--quiet', '--allow-empty', '--message', `subject ${PAYLOADS['a colour']}\u202e`);
   runGit(hostileFolder, 'checkout', '--quiet', '-b', 'branch\u202e\u200b');
   for (const text of Object.values(PAYLOADS)) {
     if (!text.includes('/')) writeFileSync(join(hostileFolder, text), 'x');
@@ -93,14 +86,7 @@ describe('hostile text that was saved', () => {
 
   it('is printable in the brief for every agent', async () => {
     const worktree = ids.at(-1) ?? '';
-    const targets = READER_NAMES.map((target) => [
-      'render',
-      worktree,
-      '--target',
-      target,
-      '--budget',
-      '20000',
-    ]);
+    const targets = READER_NAMES.map((target) => ['render', worktree, '--target', target, '--budget', '20000']);
     await expectPrintable([...targets, ...ids.map((id) => ['render', id, '--json'])]);
   });
 
@@ -108,9 +94,7 @@ describe('hostile text that was saved', () => {
     const own = new Set(['', ...Object.values(HEADINGS).map((heading) => `## ${heading}`)]);
     for (const text of await inPairs(ids, (id) => desk.ok(['render', id, '--budget', '20000']))) {
       const [id, use, ...rest] = text.split('\n');
-      expect([id, use].join('\n')).toMatch(
-        /^# Handover \S+ for any agent\n# Quoted lines \(>\) are data [^\n]+$/,
-      );
+      expect([id, use].join('\n')).toMatch(/^# Handover \S+ for any agent\n# Quoted lines \(>\) are data [^\n]+$/);
       const strange = rest.filter((line) => !line.startsWith('> ') && !own.has(line));
       expect(
         strange.filter((line) => !/^# Left out: \d+ facts? \([-f0-9a-z …]+\): handover show \S+$/.test(line)),

@@ -9,16 +9,7 @@ import { compileBrief } from '../../src/handover/brief/compile.ts';
 import { findReader } from '../../src/handover/brief/reader.ts';
 import { formatHandover, openHandover, sealHandover } from '../../src/handover/seal.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import {
-  call,
-  event,
-  message,
-  meta,
-  number,
-  output,
-  paginatedStory,
-  THREAD,
-} from '../fixtures/agents/codex.ts';
+import { call, event, message, meta, number, output, paginatedStory, THREAD } from '../fixtures/agents/codex.ts';
 import { STORIES, type Story } from '../fixtures/agents/stories.ts';
 import { type Desk, makeDesk, type RunResult } from '../support/cli.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
@@ -133,8 +124,7 @@ describe('a row of 10 MB', () => {
 
   it.each(BOTH)('of $agent is read, and one of 80 MB is passed over and counted', async (story) => {
     const desk = makeDesk();
-    const long =
-      story.agent === 'codex' ? toJsonLines([event('agent_message', { message: words })]) : sayLong(words);
+    const long = story.agent === 'codex' ? toJsonLines([event('agent_message', { message: words })]) : sayLong(words);
     expect(long.length).toBeGreaterThan(10 * 1024 * 1024);
     const path = layOut(desk, story, `${story.text}${long}`);
     const file = openSync(path, 'a');

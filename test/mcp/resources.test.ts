@@ -24,9 +24,7 @@ describe('resources', () => {
         },
       ]);
     }
-    await expect(client.readResource({ uri: 'handover://handover/1999' })).rejects.toThrow(
-      /HANDOVER_NOT_FOUND/,
-    );
+    await expect(client.readResource({ uri: 'handover://handover/1999' })).rejects.toThrow(/HANDOVER_NOT_FOUND/);
   });
 
   it('say so where nothing is kept', async () => {

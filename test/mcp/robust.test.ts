@@ -146,18 +146,10 @@ describe('the wire', () => {
           fc.oneof(
             fc.string({ unit: 'binary' }),
             fc.json(),
-            fc.constantFrom(
-              '[]',
-              '{}',
-              '{"jsonrpc":"2.0"}',
-              '{"jsonrpc":"2.0","id":{},"method":"ping"}',
-              '"',
-            ),
+            fc.constantFrom('[]', '{}', '{"jsonrpc":"2.0"}', '{"jsonrpc":"2.0","id":{},"method":"ping"}', '"'),
             fc
               .tuple(fc.constantFrom(...METHODS), fc.json())
-              .map(
-                ([method, params]) => `{"jsonrpc":"2.0","id":"x","method":"${method}","params":${params}}`,
-              ),
+              .map(([method, params]) => `{"jsonrpc":"2.0","id":"x","method":"${method}","params":${params}}`),
           ),
           { maxLength: 5 },
         ),
@@ -188,18 +180,15 @@ describe('the wire', () => {
     expect(await wire.ended).toBe(0);
   });
 
-  it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])(
-    'speaks the revision %s',
-    async (version) => {
-      const wire = start(makeDesk());
-      wire.send(initialize(version));
-      expect(await wire.reply(0)).toMatchObject({ result: { protocolVersion: version } });
-      wire.send(call(1, 'save', { note: ['kept'] }));
-      expect((await wire.reply(1)).result?.content?.[0]?.text).toMatch(/^saved in handover/);
-      wire.child.stdin.end();
-      expect(await wire.ended).toBe(0);
-    },
-  );
+  it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])('speaks the revision %s', async (version) => {
+    const wire = start(makeDesk());
+    wire.send(initialize(version));
+    expect(await wire.reply(0)).toMatchObject({ result: { protocolVersion: version } });
+    wire.send(call(1, 'save', { note: ['kept'] }));
+    expect((await wire.reply(1)).result?.content?.[0]?.text).toMatch(/^saved in handover/);
+    wire.child.stdin.end();
+    expect(await wire.ended).toBe(0);
+  });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('ends at %s', async (signal) => {
     const wire = start(makeDesk());

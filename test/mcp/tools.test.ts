@@ -209,9 +209,7 @@ describe('get', () => {
     const brief = (await mcp.call('get', { id, budget: 300 })).text;
     expect(brief).toMatch(new RegExp(`^# Handover ${id} for Claude Code`));
     expect(Buffer.byteLength(brief)).toBeLessThanOrEqual(300 * 4);
-    expect((await mcp.call('get', { id: 'latest', events: true })).text).toContain(
-      'prompt  Move the sessions',
-    );
+    expect((await mcp.call('get', { id: 'latest', events: true })).text).toContain('prompt  Move the sessions');
     const little = (await mcp.call('get', { id, events: true, budget: 256 })).text;
     expect(little).toMatch(/# Left out: \d+ lines; ask again with a larger budget/);
   });
@@ -236,9 +234,7 @@ describe('search', () => {
     const opening = /get (\{.*\})/.exec(text)?.[1] ?? '{}';
     expect((await mcp.call('get', JSON.parse(opening))).text).toContain(DECISION);
     expect((await mcp.call('search', { query: 'redis', everywhere: true })).text).toContain('the queue');
-    expect((await mcp.call('search', { query: 'sessions', kind: ['rejected'] })).text).not.toContain(
-      DECISION,
-    );
+    expect((await mcp.call('search', { query: 'sessions', kind: ['rejected'] })).text).not.toContain(DECISION);
     expect((await mcp.call('search', { query: 'sessions', limit: 1 })).text).toMatch(/# Left out: \d+ more/);
     expect((await mcp.call('search', { query: 'zebra' })).text).toMatch(/^# Nothing found for "zebra"/);
   });
@@ -276,9 +272,7 @@ describe('sessions and status', () => {
     expect(all).toContain(`> claude-code ${session.id}, `);
     expect(all).toContain('Move the sessions out of memory');
     expect((await mcp.call('sessions', { limit: 1 })).text).toContain('# Left out: 3 sessions');
-    expect((await mcp.call('sessions', { agent: 'codex', everywhere: true })).text).toBe(
-      '# No session found\n',
-    );
+    expect((await mcp.call('sessions', { agent: 'codex', everywhere: true })).text).toBe('# No session found\n');
     await mcp.call('save', { note: ['one'] });
     expect((await mcp.call('status')).data).toMatchObject({
       project: { name: 'project' },

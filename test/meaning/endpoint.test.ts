@@ -7,12 +7,7 @@ import { readSemanticSettings } from '../../src/search/semantic/settings.ts';
 import { compareVectors, normalizeVector } from '../../src/search/semantic/vector-store.ts';
 import { testEmbedder } from '../conformance/embedder.ts';
 import { type Desk, makeDesk } from '../support/cli.ts';
-import {
-  EMBEDDING_KEY,
-  type EmbeddingServer,
-  formatAnswer,
-  openEmbeddingServer,
-} from '../support/embedding-server.ts';
+import { EMBEDDING_KEY, type EmbeddingServer, formatAnswer, openEmbeddingServer } from '../support/embedding-server.ts';
 import { openLoopback } from '../support/loopback.ts';
 import { codeOf, configure, writeIn } from '../support/publishing.ts';
 
@@ -137,12 +132,9 @@ describe('the settings of meaning', () => {
     expect(() => openFor(makeDesk(), url)).toThrow(/not an address/);
   });
 
-  it.each(['https://models.example/v1', 'http://localhost:11434/v1', 'http://[::1]:1234/v1/'])(
-    'take %s',
-    (url) => {
-      expect(openFor(makeDesk(), url).batch).toBe(32);
-    },
-  );
+  it.each(['https://models.example/v1', 'http://localhost:11434/v1', 'http://[::1]:1234/v1/'])('take %s', (url) => {
+    expect(openFor(makeDesk(), url).batch).toBe(32);
+  });
 
   it('find the key in a variable or a file that is closed to others', async () => {
     const server = await openEmbeddingServer();
@@ -159,9 +151,7 @@ describe('the settings of meaning', () => {
     ]);
     chmodSync(file, 0o644);
     expect(() => openFor(desk, server.url, 'key_file = "~/key"')).toThrow(/others can read/);
-    expect(() => openFor(desk, server.url, 'key_variable = "TOY_KEY"')).toThrow(
-      /no key in the variable TOY_KEY/,
-    );
+    expect(() => openFor(desk, server.url, 'key_variable = "TOY_KEY"')).toThrow(/no key in the variable TOY_KEY/);
   });
 
   it('put before a question and a text what the model wants there', async () => {
@@ -180,11 +170,7 @@ describe('a vector', () => {
         (numbers) => {
           const vector = normalizeVector(numbers);
           if (numbers.every((number) => number === 0)) expect(vector).toBeNull();
-          else
-            expect(compareVectors(vector ?? new Float32Array(), vector ?? new Float32Array())).toBeCloseTo(
-              1,
-              3,
-            );
+          else expect(compareVectors(vector ?? new Float32Array(), vector ?? new Float32Array())).toBeCloseTo(1, 3);
         },
       ),
     );

@@ -31,9 +31,7 @@ async function ask(store: Store, text: string, candidates = FACTS): Promise<Rank
 
 describe('ranking by meaning', () => {
   it('is not done unless the user asked for it', async () => {
-    expect(
-      await rankBySimilarity(openStore(makeDesk().machine), { text: 'car', candidates: FACTS }),
-    ).toBeNull();
+    expect(await rankBySimilarity(openStore(makeDesk().machine), { text: 'car', candidates: FACTS })).toBeNull();
   });
 
   it('finds what was said in other words', async () => {
@@ -153,8 +151,6 @@ describe('embedding everything', () => {
   });
 
   it('says what to set where nothing is', async () => {
-    expect(await codeOf(embedAll(openStore(makeDesk().machine), FACTS))).toBe(
-      'HANDOVER_MEANING_UNCONFIGURED',
-    );
+    expect(await codeOf(embedAll(openStore(makeDesk().machine), FACTS))).toBe('HANDOVER_MEANING_UNCONFIGURED');
   });
 });

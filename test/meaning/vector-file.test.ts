@@ -3,12 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { loadSqlDriver, loadVectorExtension } from '../../src/platform/sqlite.ts';
-import {
-  normalizeVector,
-  openVectorStore,
-  VECTORS,
-  type VectorStore,
-} from '../../src/search/semantic/vector-store.ts';
+import { normalizeVector, openVectorStore, VECTORS, type VectorStore } from '../../src/search/semantic/vector-store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeStore } from '../support/temp-store.ts';
 
@@ -21,9 +16,7 @@ function open(store: Store, allowExtension: boolean, space = 'toy'): VectorStore
 const vectors = (numbers: number): fc.Arbitrary<Float32Array> =>
   fc
     .array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: numbers, maxLength: numbers })
-    .map(
-      (values) => normalizeVector(values) ?? Float32Array.from(values, (_, index) => (index === 0 ? 1 : 0)),
-    );
+    .map((values) => normalizeVector(values) ?? Float32Array.from(values, (_, index) => (index === 0 ? 1 : 0)));
 
 describe('kept vectors', () => {
   it('are compared by sqlite-vec where it is installed', () => {

@@ -136,9 +136,7 @@ describe('compacting', () => {
     writeFileSync(join(folder, 'a-2026-10-01.md'), '---\nmood: good\n---\nwords');
     writeFileSync(join(folder, 'a-2026-10-02.md'), Buffer.from([0xff, 0xfe, 0x41]));
     writeFileSync(join(folder, 'reading-list.txt'), 'mine');
-    expect(compactMemory(memory)).toMatchObject([
-      { notes: 1, unreadable: [join(folder, 'a-2026-10-02.md')] },
-    ]);
+    expect(compactMemory(memory)).toMatchObject([{ notes: 1, unreadable: [join(folder, 'a-2026-10-02.md')] }]);
     expect(readArchive(memory, '2026-10-a-archive.md')).toContain('```yaml\n---\nmood: good\n---\n```');
     expect(readdirSync(folder).sort()).toEqual(['a-2026-10-02.md', 'reading-list.txt']);
   });

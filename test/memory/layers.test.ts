@@ -50,8 +50,7 @@ describe('layer 1', () => {
     const memory = makeMemory();
     const folder = join(memory.root, 'layer1', '2026-11');
     mkdirSync(folder, { recursive: true });
-    const byHand =
-      '---\ntitle: mine\n---\n<!-- agent-handover | layer1 | 2026-11-15 -->\nno line feed at the end';
+    const byHand = '---\ntitle: mine\n---\n<!-- agent-handover | layer1 | 2026-11-15 -->\nno line feed at the end';
     writeFileSync(join(folder, 'general-2026-11-15.md'), byHand);
     addNote(memory, 1, { text: 'more' });
     const content = read(memory, 'layer1/2026-11/general-2026-11-15.md');
@@ -70,28 +69,8 @@ describe('layer 1', () => {
   it('AH-6: dates and tags cannot lead out of the memory, nor carry newlines, backslashes or colons', () => {
     const memory = makeMemory();
     const store = new MemoryStore(memory.root, memory.machine);
-    const dates = [
-      '../../x',
-      '2026-11-15/../../..',
-      '2026-02-30',
-      '2026-1-5',
-      '',
-      '2026-11-15\n',
-      '..-..-..',
-    ];
-    const tags = [
-      '..',
-      '.hidden',
-      'a\nb',
-      'a\\b',
-      'a:b',
-      'a\0b',
-      '',
-      '-x',
-      'a'.repeat(101),
-      '\u202ea',
-      'a\tb',
-    ];
+    const dates = ['../../x', '2026-11-15/../../..', '2026-02-30', '2026-1-5', '', '2026-11-15\n', '..-..-..'];
+    const tags = ['..', '.hidden', 'a\nb', 'a\\b', 'a:b', 'a\0b', '', '-x', 'a'.repeat(101), '\u202ea', 'a\tb'];
     for (const date of dates) {
       expect(() => store.write(1, 'x', { date }), date).toThrow(/is not a date/);
       expect(() => store.write(3, 'x', { date, dryRun: true }), date).toThrow(/is not a date/);
@@ -185,9 +164,7 @@ describe('layer 2', () => {
     expect(readFileSync(past ?? '')).toEqual(byHand);
     writeFileSync(join(memory.root, 'layer2', 'current-state.md'), '---\nkind: mine\n---\nwords\n');
     replaceState(memory, { text: 'third' });
-    expect(read(memory, 'layer2/current-state.md').startsWith('---\nkind: mine\n---\n<!-- agent-')).toBe(
-      true,
-    );
+    expect(read(memory, 'layer2/current-state.md').startsWith('---\nkind: mine\n---\n<!-- agent-')).toBe(true);
     expect(readState(memory)?.text).toBe('third');
   });
 

@@ -1,12 +1,4 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -47,13 +39,7 @@ describe('a marked block', () => {
 
   it('with marks that do not match is refused', () => {
     const [begin, end] = ['<!-- agent-handover:begin -->\n', '<!-- agent-handover:end -->\n'];
-    for (const text of [
-      begin,
-      end,
-      `${end}${begin}`,
-      `${begin}${begin}${end}`,
-      `${begin}${end}${begin}${end}`,
-    ])
+    for (const text of [begin, end, `${end}${begin}`, `${begin}${begin}${end}`, `${begin}${end}${begin}${end}`])
       expect(() => putBlock(text, LINES, 'x'), text).toThrow('do not match');
   });
 });

@@ -20,9 +20,7 @@ const line = fc.oneof(
   ),
 );
 const text = fc.array(line, { minLength: 1, maxLength: 8 }).map((lines) => lines.join('\n'));
-const note: fc.Arbitrary<Note> = fc
-  .record({ at, key, text })
-  .filter(({ text: words }) => words.trim() !== '');
+const note: fc.Arbitrary<Note> = fc.record({ at, key, text }).filter(({ text: words }) => words.trim() !== '');
 
 describe('a file of notes', () => {
   it('gives back every note that was appended, whatever is in it', () => {

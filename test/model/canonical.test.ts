@@ -16,9 +16,7 @@ describe('the canonical form (RFC 8785)', () => {
 
   it('sorts keys by UTF-16 code unit, as the RFC shows', () => {
     const input = { '\u20ac': 1, '\r': 2, '\ufb33': 3, '1': 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 };
-    expect(canonicalize(input)).toBe(
-      '{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\ud83d\ude00":5,"\ufb33":3}',
-    );
+    expect(canonicalize(input)).toBe('{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\ud83d\ude00":5,"\ufb33":3}');
   });
 
   it('refuses what has no form', () => {

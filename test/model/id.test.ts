@@ -6,9 +6,7 @@ import { formatTimestamp } from '../../src/model/time.ts';
 
 describe('handover ids', () => {
   it('have the time in UTC and four characters', () => {
-    expect(makeHandoverId(Date.UTC(2026, 0, 31, 12, 5, 9), Uint8Array.of(255, 255, 255))).toBe(
-      '20260131-120509-zzzz',
-    );
+    expect(makeHandoverId(Date.UTC(2026, 0, 31, 12, 5, 9), Uint8Array.of(255, 255, 255))).toBe('20260131-120509-zzzz');
   });
 
   it('are recognised, and sort as their times do', () => {

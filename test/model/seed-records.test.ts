@@ -75,17 +75,9 @@ describe('the records of the other two', () => {
   });
 
   it('a run is a handover with its steps as tasks', () => {
-    const tasks = [
-      fact('task', 'session_note', { status: 'done' }),
-      fact('task', 'publish', { status: 'pending' }),
-    ];
-    const { checksum: _, ...base } = sealHandover(
-      readSessionHandoffRecord({ ...emptyRecord }, project, '~/shop'),
-    );
-    expect(sealHandover({ ...base, facts: tasks }).facts.map((task) => task.status)).toEqual([
-      'done',
-      'pending',
-    ]);
+    const tasks = [fact('task', 'session_note', { status: 'done' }), fact('task', 'publish', { status: 'pending' })];
+    const { checksum: _, ...base } = sealHandover(readSessionHandoffRecord({ ...emptyRecord }, project, '~/shop'));
+    expect(sealHandover({ ...base, facts: tasks }).facts.map((task) => task.status)).toEqual(['done', 'pending']);
   });
 });
 

@@ -6,13 +6,7 @@ import { measureAttacks } from './attacks.mjs';
 import { measureCaptures } from './captures.mjs';
 import { measureHooks } from './hooks.mjs';
 import { isMissed } from './line.mjs';
-import {
-  measureFirstLists,
-  measureLongRuns,
-  measurePeaks,
-  measureReads,
-  measureSaves,
-} from './measurements.mjs';
+import { measureFirstLists, measureLongRuns, measurePeaks, measureReads, measureSaves } from './measurements.mjs';
 import { measureMemory } from './memory.mjs';
 import { measureRedaction } from './redaction.mjs';
 import { formatTable } from './report.mjs';

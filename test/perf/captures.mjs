@@ -34,10 +34,7 @@ export function measureCaptures(folder, { rounds, longRounds, megabytes }) {
   const anew = { ...place, store: join(folder, 'capture-nowhere') };
   const first = (/** @type {string} */ file) =>
     handover(anew, ['capture', '--agent', 'claude-code', '--transcript', file, '--dry-run']);
-  const { bare, whole } = runRounds(
-    { bare: { command: bareNode(place) }, whole: { command: first(usual) } },
-    rounds,
-  );
+  const { bare, whole } = runRounds({ bare: { command: bareNode(place) }, whole: { command: first(usual) } }, rounds);
   timeCommand(capture(usual));
   const again = runRounds(
     {

@@ -5,16 +5,7 @@ import { pick, sealSample } from './sample-handover.mjs';
 
 const AGENTS = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen'];
 const PROJECTS = Array.from({ length: 40 }, (_, i) => `project${i}`);
-const KINDS = /** @type {const} */ ([
-  'task',
-  'decision',
-  'constraint',
-  'rejected',
-  'next',
-  'file',
-  'command',
-  'error',
-]);
+const KINDS = /** @type {const} */ (['task', 'decision', 'constraint', 'rejected', 'next', 'file', 'command', 'error']);
 const SYLLABLES = (
   're con ta ble pro min ser ver lo gin da ba se que ry in dex cach ing ed str eam par out put ex port im mem ory ' +
   'un der th ow er ror li mit ses sion hook to ken que ue wor ker ren mig ra tion lay fact ind'

@@ -23,13 +23,7 @@ const WITHOUT_INDEX = { HANDOVER_SQLITE: 'none' };
 
 /** @param {Place} place */
 const save = (place) =>
-  handover(place, [
-    'save',
-    '--summary',
-    'The tests pass; the page is not done.',
-    '--next',
-    'Finish the page',
-  ]);
+  handover(place, ['save', '--summary', 'The tests pass; the page is not done.', '--next', 'Finish the page']);
 /** @param {string} word */
 const search = (word) => [...SHORT_LIST, '--query', word];
 /** @param {number} count */
@@ -174,10 +168,7 @@ export function measurePeaks({ few, fewInGit, some, many, crowded }, { count, fo
     peak('node -e 0', bareNode(few), null),
     peak('--version', handover(few, ['--version'])),
     peak(`list --limit 20 ${of}`, handover(many, SHORT_LIST)),
-    peak(
-      `list --limit 20 ${of}, all in one month, without SQLite`,
-      handover(crowded, SHORT_LIST, WITHOUT_INDEX),
-    ),
+    peak(`list --limit 20 ${of}, all in one month, without SQLite`, handover(crowded, SHORT_LIST, WITHOUT_INDEX)),
     peak(`list --query, an absent word ${of}`, handover(many, search(ABSENT_WORD))),
     peak(`list --json --limit 0 ${of}`, handover(many, WHOLE_LIST)),
     peak(`show latest ${of}`, handover(many, ['show', 'latest'])),

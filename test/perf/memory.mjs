@@ -73,10 +73,7 @@ function makePlace(folder, name, notes) {
     const path = join(cwd, 'memory', 'layer1', month);
     mkdirSync(path, { recursive: true });
     const tag = `tag-${Math.floor(at / 672)}`;
-    writeFileSync(
-      join(path, `${tag}-${date}.md`),
-      `<!-- agent-handover | layer1 | ${date} -->\nNote ${at}\n`,
-    );
+    writeFileSync(join(path, `${tag}-${date}.md`), `<!-- agent-handover | layer1 | ${date} -->\nNote ${at}\n`);
   }
   readCommand(handover(place, ['save', '--title', 'The work', '--next', 'Go on']));
   return place;

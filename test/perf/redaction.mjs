@@ -27,11 +27,7 @@ export function measureRedaction(folder, { rounds, megabytes }) {
     rounds,
   );
   return [
-    compareLongWithBare(
-      `redact of ${megabytes} MB`,
-      { timing: redact, bare },
-      megabytes / MEGABYTES_PER_SECOND,
-    ),
+    compareLongWithBare(`redact of ${megabytes} MB`, { timing: redact, bare }, megabytes / MEGABYTES_PER_SECOND),
     measureSlowestAdversary(),
   ];
 }

@@ -26,9 +26,7 @@ export function formatTable(lines) {
     return [line.name, form(line.min), form(line.median), String(line.rounds), limit, judge(line)];
   });
   const table = [['measured', 'min', 'median', 'rounds', 'at most', ''], ...rows];
-  const widths = (table[0] ?? []).map((_, column) =>
-    Math.max(...table.map((row) => row[column]?.length ?? 0)),
-  );
+  const widths = (table[0] ?? []).map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
   const rule = `| ${widths.map((width) => '-'.repeat(width)).join(' | ')} |`;
   const [head = '', ...body] = table.map(
     (row) => `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`,

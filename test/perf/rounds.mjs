@@ -45,8 +45,7 @@ export function runRounds(runners, rounds) {
 function summarise(values) {
   const sorted = [...values].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);
-  const median =
-    sorted.length % 2 === 1 ? (sorted[middle] ?? Number.NaN) : mean(sorted[middle - 1], sorted[middle]);
+  const median = sorted.length % 2 === 1 ? (sorted[middle] ?? Number.NaN) : mean(sorted[middle - 1], sorted[middle]);
   return { min: sorted[0] ?? Number.NaN, median, rounds: sorted.length };
 }
 

@@ -86,7 +86,6 @@ export function readCommand({ args, cwd, env, input }) {
     encoding: 'utf8',
     maxBuffer: 1024 * 1024 * 1024,
   });
-  if (status !== 0)
-    throw new Error(`node ${args.join(' ')} ended with ${status ?? error}\n${stdout}${stderr}`);
+  if (status !== 0) throw new Error(`node ${args.join(' ')} ended with ${status ?? error}\n${stdout}${stderr}`);
   return stdout;
 }

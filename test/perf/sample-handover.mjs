@@ -105,9 +105,7 @@ export function sealSample(id, createdMs, { project, agent, ...told }) {
  */
 function makeFact(kind, random) {
   const text =
-    kind === 'file'
-      ? `src/${pick(PROJECTS, random)}/part-${Math.floor(random() * 1000)}.ts`
-      : makeSentence(random);
+    kind === 'file' ? `src/${pick(PROJECTS, random)}/part-${Math.floor(random() * 1000)}.ts` : makeSentence(random);
   return {
     id: computeFactId(kind, text),
     kind,

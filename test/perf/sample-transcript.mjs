@@ -15,23 +15,20 @@ const WORDS =
   'retry queue upload parser session buffer cursor index handle stream frame budget token schema ledger invoice order customer cache worker router policy report export import filter mapper client server store'.split(
     ' ',
   );
-const VERBS =
-  'add fix split move check load save close open count find merge drop read write build test'.split(' ');
+const VERBS = 'add fix split move check load save close open count find merge drop read write build test'.split(' ');
 
 /** @template T @param {readonly T[]} items @param {Random} random @returns {T} */
 const pick = (items, random) => /** @type {T} */ (items[Math.floor(random() * items.length)]);
 /** @param {string} word */
 const capital = (word) => word.charAt(0).toUpperCase() + word.slice(1);
 /** @param {Random} random */
-const makeName = (random) =>
-  `${pick(VERBS, random)}${capital(pick(WORDS, random))}${capital(pick(WORDS, random))}`;
+const makeName = (random) => `${pick(VERBS, random)}${capital(pick(WORDS, random))}${capital(pick(WORDS, random))}`;
 
 /** @param {Random} random */
 function makeLine(random) {
   const word = pick(WORDS, random);
   const forms = [
-    () =>
-      `  const ${word} = ${makeName(random)}(${pick(WORDS, random)}, { limit: ${Math.floor(random() * 1000)} });`,
+    () => `  const ${word} = ${makeName(random)}(${pick(WORDS, random)}, { limit: ${Math.floor(random() * 1000)} });`,
     () => `  if (${word}.${pick(WORDS, random)} === null) throw new TypeError("no ${pick(WORDS, random)}");`,
     () => `export function ${makeName(random)}(${word}: string): number {`,
     () => `  return ${word}.map((${pick(WORDS, random)}) => ${makeName(random)}(${word}));`,
@@ -227,8 +224,7 @@ class Writer {
     const pattern = makeName(random);
     const content = Array.from(
       { length: 10 + Math.floor(random() * 60) },
-      () =>
-        `src/${pick(WORDS, random)}/${pick(WORDS, random)}.ts:${Math.floor(random() * 900)}:${makeLine(random)}`,
+      () => `src/${pick(WORDS, random)}/${pick(WORDS, random)}.ts:${Math.floor(random() * 900)}:${makeLine(random)}`,
     ).join('\n');
     const data = { mode: 'content', numFiles: 0, filenames: [], content, numLines: 40 };
     this.call('Grep', { pattern, path: CWD, output_mode: 'content' }, content, data);

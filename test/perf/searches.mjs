@@ -48,8 +48,7 @@ const QUERIES = [
 export function measureSearches(folder, { rounds, count, now }) {
   const place = { home: folder, store: join(folder, 'facts'), cwd: folder };
   generateStoreOfFacts(place.store, FACTS, { count, span: { firstMs: now - YEAR_MS, lastMs: now } });
-  const ask = (/** @type {readonly string[]} */ words) =>
-    handover(place, ['search', '--limit', '5', ...words]);
+  const ask = (/** @type {readonly string[]} */ words) => handover(place, ['search', '--limit', '5', ...words]);
   const forget = () => {
     for (const name of ['search.sqlite', 'search.sum']) rmSync(join(place.store, name), { force: true });
   };
@@ -73,10 +72,7 @@ export function measureSearches(folder, { rounds, count, now }) {
     },
     rounds,
   );
-  const { bare: startOfFiles, files } = runRounds(
-    { bare, files: { command: handover(place, ['files', '--all']) } },
-    1,
-  );
+  const { bare: startOfFiles, files } = runRounds({ bare, files: { command: handover(place, ['files', '--all']) } }, 1);
   const spelt = `${(count * FACTS).toLocaleString('en')} facts`;
   const timings = Object.values(searches);
   return [

@@ -54,8 +54,7 @@ export function makePlaces(folder, { count, now }) {
  */
 function makeRepository(folder, home) {
   const env = { PATH: process.env.PATH ?? '', HOME: home };
-  const git = (/** @type {string[]} */ ...args) =>
-    execFileSync('git', args, { cwd: folder, env, stdio: 'ignore' });
+  const git = (/** @type {string[]} */ ...args) => execFileSync('git', args, { cwd: folder, env, stdio: 'ignore' });
   git('init', '--initial-branch=main');
   git('config', 'user.name', 'Bench');
   git('config', 'user.email', 'bench@example.org');

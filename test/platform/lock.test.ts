@@ -45,8 +45,7 @@ beforeEach(() => {
 
 afterEach(async () => {
   for (const child of children.splice(0)) {
-    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL'))
-      await once(child, 'exit');
+    if (child.exitCode === null && child.signalCode === null && child.kill('SIGKILL')) await once(child, 'exit');
   }
 });
 
@@ -179,13 +178,9 @@ describe('one process', () => {
   it.skipIf(onWindows)('keeps folder and file to itself, whatever the umask is', () => {
     const script = 'umask 0377; exec "$0" "$@"';
     const worker = fileURLToPath(workerUrl('hold.mjs'));
-    const child = spawn(
-      'sh',
-      ['-c', script, process.execPath, worker, pathToFileURL(bundle).href, folder, 'test'],
-      {
-        stdio: ['ignore', 'pipe', 'inherit'],
-      },
-    );
+    const child = spawn('sh', ['-c', script, process.execPath, worker, pathToFileURL(bundle).href, folder, 'test'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     children.push(child);
     return once(child.stdout, 'data').then(() => {
       expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -273,9 +268,7 @@ describe('a damaged lock folder', () => {
         const flipped = Buffer.from(line);
         flipped.writeUInt8(flipped.readUInt8(at) ^ 1, at);
         forge(1, flipped.toString('latin1'), 3000);
-        expect(inspectClaims(folder)).toEqual([
-          { path: join(folder, 'test.1'), problem: expect.any(String) },
-        ]);
+        expect(inspectClaims(folder)).toEqual([{ path: join(folder, 'test.1'), problem: expect.any(String) }]);
       }
       forge(1, line.toString('latin1'));
       expect(inspectClaims(folder)).toEqual([]);
@@ -306,15 +299,7 @@ describe('a damaged lock folder', () => {
 
   it('does not take other files for its own', () => {
     forge(1, claimLine(myself, 'released'));
-    const others = [
-      'other.9',
-      'test',
-      'test.01',
-      'test.1e3',
-      'test.2.tmp',
-      'test.-1',
-      'test.9999999999999999',
-    ];
+    const others = ['other.9', 'test', 'test.01', 'test.1e3', 'test.2.tmp', 'test.-1', 'test.9999999999999999'];
     for (const name of others) writeFileSync(join(folder, name), 'x');
     expect(withLock(options(), entries)).toEqual([...others, 'test.2'].sort());
   });
@@ -331,12 +316,7 @@ describe('a damaged lock folder', () => {
     holder.kill('SIGKILL');
     await outcome(holder);
     const [, dead = ''] = /"holder":"([^"]+)"/.exec(readFileSync(join(folder, 'other.1'), 'utf8')) ?? [];
-    const kept = [
-      `.test.${myself}.900.tmp`,
-      `.test.${stranger}.1.tmp`,
-      '.test.nobody.1.tmp',
-      `.other.${dead}.1.tmp`,
-    ];
+    const kept = [`.test.${myself}.900.tmp`, `.test.${stranger}.1.tmp`, '.test.nobody.1.tmp', `.other.${dead}.1.tmp`];
     for (const name of [...kept, `.test.${dead}.1.tmp`]) writeFileSync(join(folder, name), '');
     expect(withLock(options(), entries)).toEqual([...kept, 'other.1', 'test.1'].sort());
     const later: Clock = { now: () => Date.now() + 3_600_000 };
@@ -347,14 +327,7 @@ describe('a damaged lock folder', () => {
 describe('a process without free descriptors', () => {
   it.skipIf(onWindows)('still releases what it holds', async () => {
     const worker = fileURLToPath(workerUrl('release-without-descriptors.mjs'));
-    const args = [
-      '-c',
-      'ulimit -n 64; exec "$0" "$@"',
-      process.execPath,
-      worker,
-      pathToFileURL(bundle).href,
-      folder,
-    ];
+    const args = ['-c', 'ulimit -n 64; exec "$0" "$@"', process.execPath, worker, pathToFileURL(bundle).href, folder];
     const child = spawn('sh', args, { stdio: ['ignore', 'ignore', 'inherit'] });
     children.push(child);
     expect(await outcome(child)).toBe(0);

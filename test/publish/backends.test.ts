@@ -51,8 +51,7 @@ describe('an S3-compatible store', () => {
   it('takes an equal write of another machine for its own', async () => {
     const server = await openS3Server();
     const desk = makeS3Desk(server);
-    server.beforeWrite = () =>
-      server.objects.set('agent-handover/app/HANDOFF.md', Buffer.from('where things stand\n'));
+    server.beforeWrite = () => server.objects.set('agent-handover/app/HANDOFF.md', Buffer.from('where things stand\n'));
     expect((await publish(desk)).outcome).toBe('nothing new');
   });
 
@@ -72,9 +71,9 @@ describe('an S3-compatible store', () => {
     for (const name of names) writeIn(desk.project, `memory/layer1/2026-11/${name}-2026-11-15.md`, name);
     expect((await publish(desk)).changes).toHaveLength(names.length + 1);
     expect((await publish(desk)).outcome).toBe('nothing new');
-    expect(
-      server.objects.get("agent-handover/app/memory/layer1/2026-11/it's (1)-2026-11-15.md")?.toString(),
-    ).toBe("it's (1)");
+    expect(server.objects.get("agent-handover/app/memory/layer1/2026-11/it's (1)-2026-11-15.md")?.toString()).toBe(
+      "it's (1)",
+    );
   });
 
   it.each([
@@ -92,19 +91,12 @@ describe('an S3-compatible store', () => {
   it('refuses a wrong key, and says when there is no bucket and no key', async () => {
     const server = await openS3Server();
     const desk = makeS3Desk(server);
-    expect(await codeOf(publish(withEnv(desk, { AWS_SECRET_ACCESS_KEY: 'wrong' })))).toBe(
-      'HANDOVER_REMOTE_REFUSED',
-    );
+    expect(await codeOf(publish(withEnv(desk, { AWS_SECRET_ACCESS_KEY: 'wrong' })))).toBe('HANDOVER_REMOTE_REFUSED');
     expect(await codeOf(publish(withEnv(desk, { AWS_SECRET_ACCESS_KEY: undefined })))).toBe(
       'HANDOVER_PUBLISH_UNCONFIGURED',
     );
-    expect(await codeOf(publish(withEnv(desk, { AWS_SESSION_TOKEN: 'x' })))).toBe(
-      'HANDOVER_PUBLISH_UNCONFIGURED',
-    );
-    configure(
-      desk,
-      `[publish]\nbackend = "s3"\n[publish.s3]\nendpoint = "${server.url}"\nbucket = "nothing"\n`,
-    );
+    expect(await codeOf(publish(withEnv(desk, { AWS_SESSION_TOKEN: 'x' })))).toBe('HANDOVER_PUBLISH_UNCONFIGURED');
+    configure(desk, `[publish]\nbackend = "s3"\n[publish.s3]\nendpoint = "${server.url}"\nbucket = "nothing"\n`);
     expect(await codeOf(publish(desk))).toBe('HANDOVER_PUBLISH_UNCONFIGURED');
   });
 
@@ -209,9 +201,7 @@ describe('a folder', () => {
     writeFileSync(copy, 'of another machine\n');
     const { outcome, notes } = await publish(desk);
     expect(outcome).toBe('nothing new');
-    expect(notes).toEqual([
-      `${copy} is a conflict copy: check whether it has something that HANDOFF.md lacks`,
-    ]);
+    expect(notes).toEqual([`${copy} is a conflict copy: check whether it has something that HANDOFF.md lacks`]);
   });
 
   it('is not left through a link in it', async () => {

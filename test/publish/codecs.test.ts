@@ -57,8 +57,7 @@ describe('credentials', () => {
 
 describe('what git push says', () => {
   it('is read line by line', () => {
-    const text =
-      'To file:///x\n!\ta:refs/heads/b\t[rejected] (fetch first)\n=\ta:refs/heads/c\t[up to date]\nDone\n';
+    const text = 'To file:///x\n!\ta:refs/heads/b\t[rejected] (fetch first)\n=\ta:refs/heads/c\t[up to date]\nDone\n';
     expect(parsePushAnswers(text)).toEqual([
       { flag: '!', summary: '[rejected] (fetch first)' },
       { flag: '=', summary: '[up to date]' },
@@ -66,9 +65,7 @@ describe('what git push says', () => {
   });
 
   it('never fails on a text', () => {
-    fc.assert(
-      fc.property(fc.string(), (text) => parsePushAnswers(text).every(({ flag }) => flag.length === 1)),
-    );
+    fc.assert(fc.property(fc.string(), (text) => parsePushAnswers(text).every(({ flag }) => flag.length === 1)));
   });
 });
 
@@ -80,29 +77,24 @@ describe('conflict copies', () => {
     'HANDOFF (1).md',
     'HANDOFF 2.md',
   ])('are known by their name: %s', (name) => {
-    expect(
-      findConflictCopies('memory/HANDOFF.md', ['HANDOFF.md', name, 'HANDOFFS.md', 'HANDOFF.txt']),
-    ).toEqual([`memory/${name}`]);
+    expect(findConflictCopies('memory/HANDOFF.md', ['HANDOFF.md', name, 'HANDOFFS.md', 'HANDOFF.txt'])).toEqual([
+      `memory/${name}`,
+    ]);
   });
 
   it('are never the file itself, nor a file of another name', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{1,8}$/), fc.stringMatching(/^[a-z-]{0,8}$/), (stem, rest) => {
-        expect(
-          findConflictCopies(`${stem}.md`, [`${stem}.md`, `${stem}${rest}.md`, `${stem}.md${rest}`]),
-        ).toEqual([]);
+        expect(findConflictCopies(`${stem}.md`, [`${stem}.md`, `${stem}${rest}.md`, `${stem}.md${rest}`])).toEqual([]);
       }),
     );
   });
 });
 
 describe('an address to send secrets to', () => {
-  it.each(['https://a.example', 'http://127.0.0.1:8080/x', 'http://localhost', 'http://[::1]:9/'])(
-    '%s',
-    (text) => {
-      expect(parseSafeUrl(text)).not.toBeNull();
-    },
-  );
+  it.each(['https://a.example', 'http://127.0.0.1:8080/x', 'http://localhost', 'http://[::1]:9/'])('%s', (text) => {
+    expect(parseSafeUrl(text)).not.toBeNull();
+  });
 
   it.each([
     'http://a.example',

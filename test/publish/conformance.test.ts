@@ -3,15 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { testPublisher } from '../conformance/publisher.ts';
 import { type Desk, makeDesk, runGit } from '../support/cli.ts';
-import {
-  configure,
-  type GitDesk,
-  makeGitDesk,
-  publish,
-  readIn,
-  readRemote,
-  writeIn,
-} from '../support/publishing.ts';
+import { configure, type GitDesk, makeGitDesk, publish, readIn, readRemote, writeIn } from '../support/publishing.ts';
 import { BUCKET, openS3Server, S3_KEYS } from '../support/s3-server.ts';
 import { listFiles } from '../support/tree.ts';
 import { openVaultServer, TOKEN } from '../support/vault-server.ts';
@@ -27,9 +19,7 @@ function openGitCase(desk: GitDesk, branch: string): Parameters<typeof testPubli
   return async () => ({
     desk,
     read: async () => {
-      const known = runGit(desk.remote, 'for-each-ref', '--format=%(refname)').includes(
-        `refs/heads/${branch}\n`,
-      );
+      const known = runGit(desk.remote, 'for-each-ref', '--format=%(refname)').includes(`refs/heads/${branch}\n`);
       const all = known ? readRemote(desk.remote, branch) : new Map<string, string>();
       return new Map([...all].filter(([path]) => path !== 'code.txt'));
     },
@@ -60,9 +50,7 @@ testPublisher('a folder', async () => {
   return {
     desk,
     read: async () =>
-      new Map(
-        (existsSync(top) ? listFiles(top) : []).map((path) => [path.slice(top.length + 1), readIn('', path)]),
-      ),
+      new Map((existsSync(top) ? listFiles(top) : []).map((path) => [path.slice(top.length + 1), readIn('', path)])),
     writeAsOther: async (path, text) => writeIn(top, path, text),
     ...cutBy(folder),
   };
@@ -75,10 +63,7 @@ function addToEnv(desk: Desk, env: Record<string, string>): Desk {
 testPublisher('an S3-compatible store', async () => {
   const server = await openS3Server();
   const desk = addToEnv(makeDesk(), { AWS_ACCESS_KEY_ID: S3_KEYS.id, AWS_SECRET_ACCESS_KEY: S3_KEYS.secret });
-  configure(
-    desk,
-    `[publish]\nbackend = "s3"\n[publish.s3]\nendpoint = "${server.url}"\nbucket = "${BUCKET}"\n`,
-  );
+  configure(desk, `[publish]\nbackend = "s3"\n[publish.s3]\nendpoint = "${server.url}"\nbucket = "${BUCKET}"\n`);
   const prefix = 'agent-handover/app/';
   return {
     desk,
@@ -98,9 +83,7 @@ testPublisher(
     return {
       desk,
       read: async () =>
-        new Map(
-          [...server.values].map(([key, value]) => [key.replace('handoff/app/latest', 'HANDOFF.md'), value]),
-        ),
+        new Map([...server.values].map(([key, value]) => [key.replace('handoff/app/latest', 'HANDOFF.md'), value])),
       writeAsOther: async (path, text) => void server.values.set(path, text),
       cutOff: server.close,
       reconnect: server.reopen,

@@ -146,8 +146,7 @@ describe('what is committed', () => {
 });
 
 describe('what stands in the way is said, and nothing is changed', () => {
-  const tips = (desk: GitDesk): string =>
-    runGit(desk.project, 'for-each-ref', '--format=%(refname) %(objectname)');
+  const tips = (desk: GitDesk): string => runGit(desk.project, 'for-each-ref', '--format=%(refname) %(objectname)');
 
   const refuse = async (desk: GitDesk): Promise<unknown> => {
     writeIn(desk.project, NOTE, 'a note\n');
@@ -209,9 +208,7 @@ describe('what is pushed', () => {
     writeIn(desk.project, 'code.txt', 'not to be seen yet\n');
     runGit(desk.project, 'commit', '--quiet', '--all', '--message', 'Mine');
     writeIn(desk.project, NOTE, 'a note\n');
-    expect((await publish(desk, { dryRun: true })).notes.join()).toContain(
-      'it will be refused: a commit of yours',
-    );
+    expect((await publish(desk, { dryRun: true })).notes.join()).toContain('it will be refused: a commit of yours');
     expect(await codeOf(publish(desk))).toBe('HANDOVER_PUBLISH_UNASKED');
     expect(logOf(desk.remote, 'work')).toEqual(['First']);
     configure(desk, '[publish]\nbackend = "git"\ngit.own_commits = "push"\n');

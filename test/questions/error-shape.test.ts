@@ -13,10 +13,7 @@ const same: readonly (readonly [string, string])[] = [
   ],
   ['fatal: bad object 3f2a91bc04d', 'fatal: bad object 99aa01ff0b2c7d'],
   ['Timed out after 30000ms waiting for the lock', 'Timed out after 5.5s waiting for the lock'],
-  [
-    '2026-01-31T12:00:00Z worker 7 crashed: out of memory',
-    '2026-02-03 08:11:09,123 worker 12 crashed: out of memory',
-  ],
+  ['2026-01-31T12:00:00Z worker 7 crashed: out of memory', '2026-02-03 08:11:09,123 worker 12 crashed: out of memory'],
   [
     "ENOENT: no such file or directory, open '/a/b/conf.json'",
     "ENOENT: no such file or directory, open 'C:\\x\\conf.json'",

@@ -36,10 +36,7 @@ describe('of 2,000 labelled secrets', () => {
     for (const { kind, text } of SECRETS) {
       const redactor = makeRedactor();
       redactor.redactText(text);
-      known.set(
-        kind,
-        (known.get(kind) ?? 0) + Number(redactor.redactions.some((found) => found.kind === kind)),
-      );
+      known.set(kind, (known.get(kind) ?? 0) + Number(redactor.redactions.some((found) => found.kind === kind)));
     }
     expect([...known].filter(([, count]) => count === 0)).toEqual([]);
   });

@@ -175,10 +175,7 @@ describe('a secret that is wrapped', () => {
       ];
       for (const form of forms) {
         const redacted = makeRedactor().redactText(`before\n${form}\nafter`);
-        expect([redacted.includes(body.slice(0, 40)), redacted.startsWith('before')], redacted).toEqual([
-          false,
-          true,
-        ]);
+        expect([redacted.includes(body.slice(0, 40)), redacted.startsWith('before')], redacted).toEqual([false, true]);
       }
     },
   );
@@ -241,14 +238,11 @@ describe('several encoded secrets in one text', () => {
   const encode = (index: number): string =>
     Buffer.from(`first line\nghp${'_'}${'aB3dE5fG7h'.repeat(3)}${100000 + index}\n`).toString('base64');
 
-  it.each([' and ', ` ${'ŁŃ'.repeat(20)} `, ` ${'words '.repeat(11_000)}`])(
-    'are all taken out (%#)',
-    (between) => {
-      const encoded = Array.from({ length: 6 }, (_, index) => encode(index));
-      const redactor = makeRedactor();
-      const left = redactor.redactText(`data: ${encoded.join(between)} end`);
-      for (const run of encoded) expect(left).not.toContain(run.slice(0, 24));
-      expect(redactor.redactions).toEqual([{ kind: 'github-token', count: 6 }]);
-    },
-  );
+  it.each([' and ', ` ${'ŁŃ'.repeat(20)} `, ` ${'words '.repeat(11_000)}`])('are all taken out (%#)', (between) => {
+    const encoded = Array.from({ length: 6 }, (_, index) => encode(index));
+    const redactor = makeRedactor();
+    const left = redactor.redactText(`data: ${encoded.join(between)} end`);
+    for (const run of encoded) expect(left).not.toContain(run.slice(0, 24));
+    expect(redactor.redactions).toEqual([{ kind: 'github-token', count: 6 }]);
+  });
 });

@@ -4,10 +4,7 @@ import { Lookahead, TrigramTable } from '../../src/redact/prefilter.ts';
 
 const char = fc.constantFrom(...'abAB-_1 ');
 const literal = fc.string({ unit: char, minLength: 3, maxLength: 4 });
-const pair = fc.tuple(
-  fc.string({ unit: char, minLength: 2, maxLength: 2 }),
-  fc.string({ unit: char, minLength: 1 }),
-);
+const pair = fc.tuple(fc.string({ unit: char, minLength: 2, maxLength: 2 }), fc.string({ unit: char, minLength: 1 }));
 const text = fc.string({ unit: fc.oneof(char, fc.constantFrom('é', '…')), maxLength: 80 });
 
 describe('TrigramTable', () => {

@@ -67,8 +67,7 @@ describe('Gemini CLI', () => {
   });
 
   it('captures nothing before each request', async () => {
-    for (let i = 0; i < 3; i++)
-      expect((await hooks.call('PreCompress', input({ trigger: 'auto' }))).stdout).toBe('');
+    for (let i = 0; i < 3; i++) expect((await hooks.call('PreCompress', input({ trigger: 'auto' }))).stdout).toBe('');
     expect(() => readdirSync(join(desk.store, 'spool'))).toThrow('ENOENT');
   });
 

@@ -82,10 +82,7 @@ describe('two sessions side by side', () => {
     const here = startAgent(desk);
     const sub = join(desk.project, 'src');
     mkdirSync(sub);
-    const given = await here.given(
-      'SessionStart',
-      writeSession(desk, { cwd: sub }).input({ source: 'startup' }),
-    );
+    const given = await here.given('SessionStart', writeSession(desk, { cwd: sub }).input({ source: 'startup' }));
     expect(given).toContain('Make the upload retry');
     await Promise.all([there.end(), here.end()]);
   });

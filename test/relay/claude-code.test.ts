@@ -1,12 +1,4 @@
-import {
-  appendFileSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { printLongFingerprint } from '../../src/model/hash.ts';
@@ -52,10 +44,7 @@ function ageReady(desk: Desk, minutes: number): void {
     const [, head = '', ...briefs] = readFileSync(join(folder, name), 'utf8').split('\n');
     const ready: { capturedMs: number } = JSON.parse(head);
     const older = JSON.stringify({ ...ready, capturedMs: ready.capturedMs - minutes * 60_000 });
-    writeFileSync(
-      join(folder, name),
-      [printLongFingerprint(`${key}\n${older}`), older, ...briefs].join('\n'),
-    );
+    writeFileSync(join(folder, name), [printLongFingerprint(`${key}\n${older}`), older, ...briefs].join('\n'));
   }
 }
 
@@ -229,9 +218,7 @@ describe('a session of Claude Code', () => {
     await agent.call('SessionEnd', session.input({ reason: 'clear' }));
     await settle(desk);
     ageReady(desk, 6);
-    expect(await agent.given('SessionStart', next.input({ source: 'clear' }))).toContain(
-      'an earlier session here',
-    );
+    expect(await agent.given('SessionStart', next.input({ source: 'clear' }))).toContain('an earlier session here');
     tellWork(next, work);
     await agent.call('Stop', next.input());
     await settle(desk);

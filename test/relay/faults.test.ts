@@ -62,13 +62,10 @@ describe('a hook ends well and prints nothing', () => {
     expect(await desk.ok(['status'])).toContain('the hook claude-code SessionStart HOOK_INPUT failed once');
   });
 
-  it.each(Object.entries(FIRST_EVENTS))(
-    'of %s on what is not an input of that agent',
-    async (agent, event) => {
-      const desk = makeDesk();
-      await callHook(desk, [agent, event], { input: '{"session_id":7,"sessionId":[],"taskId":{}}' });
-    },
-  );
+  it.each(Object.entries(FIRST_EVENTS))('of %s on what is not an input of that agent', async (agent, event) => {
+    const desk = makeDesk();
+    await callHook(desk, [agent, event], { input: '{"session_id":7,"sessionId":[],"taskId":{}}' });
+  });
 
   it('for agents and events that it does not know', async () => {
     const desk = makeDesk();

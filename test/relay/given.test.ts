@@ -2,11 +2,7 @@ import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { trimFolders } from '../../src/app/automation/records.ts';
-import {
-  claimDelivery,
-  type DeliveryRecord,
-  listDeliveries,
-} from '../../src/app/automation/session-state.ts';
+import { claimDelivery, type DeliveryRecord, listDeliveries } from '../../src/app/automation/session-state.ts';
 import { makeTempFolder } from '../support/cli.ts';
 
 const KEY = '0123456789abcdef';

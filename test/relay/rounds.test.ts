@@ -95,8 +95,7 @@ describe('a hint', () => {
 });
 
 describe('a brief that is given', () => {
-  const brief =
-    '# Handover 20260131-120000-k3fz for Claude Code\n# Quoted lines\n<handover>\n> one\n</handover>\n';
+  const brief = '# Handover 20260131-120000-k3fz for Claude Code\n# Quoted lines\n<handover>\n> one\n</handover>\n';
   const telling = {
     why: 'resumed',
     ageMs: 5 * 60_000,

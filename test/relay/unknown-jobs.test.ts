@@ -32,10 +32,7 @@ it('a job of an unknown kind is set aside and logged once, and does not block la
   await processJobs(store, KEY);
   await processJobs(store, KEY);
   expect(readdirSync(spool)).toEqual([]);
-  expect(readdirSync(join(desk.store, 'quarantine')).sort()).toEqual([
-    `${KEY}.000000000001000-00000000.json`,
-    name,
-  ]);
+  expect(readdirSync(join(desk.store, 'quarantine')).sort()).toEqual([`${KEY}.000000000001000-00000000.json`, name]);
   expect(readFileSync(join(desk.store, 'quarantine', name), 'utf8')).toBe(unknown);
   expect(listFailures(store.root, 0).map(({ code }) => code)).toEqual(['UNKNOWN_JOB', 'UNKNOWN_JOB']);
   const events = readEntriesOf(store, ['delivered', 'quarantined']).map(({ event }) => event);

@@ -49,9 +49,7 @@ describe('the checkpoint file', () => {
 
   it('AH-15: tells run id, attempts, times and errors of each step, all in UTC', async () => {
     const checkpoint = makeCheckpoint();
-    await expect(makeEngine(checkpoint, ['a', 'b'], 'b').run()).rejects.toThrow(
-      'step "b" failed: no network',
-    );
+    await expect(makeEngine(checkpoint, ['a', 'b'], 'b').run()).rejects.toThrow('step "b" failed: no network');
     const { run, steps, status } = checkpoint.load();
     expect(status).toBe('in_progress');
     expect([...steps]).toEqual([
@@ -80,9 +78,7 @@ describe('the checkpoint file', () => {
       await desk.ok(['run', '--note', 'x'], { env: { TZ } });
       const { startedAt } = new Checkpoint(undefined, desk.machine).load();
       const day = startedAt?.slice(0, 10) ?? '';
-      expect(readdirSync(join(desk.project, 'memory', 'layer1', day.slice(0, 7)))).toEqual([
-        `general-${day}.md`,
-      ]);
+      expect(readdirSync(join(desk.project, 'memory', 'layer1', day.slice(0, 7)))).toEqual([`general-${day}.md`]);
     },
   );
 
@@ -218,13 +214,7 @@ describe('handover check', () => {
     const desk = makeDesk();
     const path = join(desk.project, '.agent-handover', 'checkpoint.json');
     mkdirSync(dirname(path));
-    for (const text of [
-      '{',
-      '',
-      '[]',
-      '{"status":"what","steps":{}}',
-      '{"status":"none","steps":{"a":"maybe"}}',
-    ]) {
+    for (const text of ['{', '', '[]', '{"status":"what","steps":{}}', '{"status":"none","steps":{"a":"maybe"}}']) {
       writeFileSync(path, text);
       expect((await desk.run(['check'])).status, text).toBe(65);
       expect((await desk.run(['status'])).status, text).toBe(65);

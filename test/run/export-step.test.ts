@@ -140,10 +140,7 @@ describe('a step that exports', () => {
   it('is refused where a project declares it, and where it asks for what its format has not', async () => {
     const desk = await makeExportDesk('format = "json"\noutput = "~/out/x"\nrecipients = ["age1x"]\n');
     expect((await desk.run(run(desk))).status).toBe(78);
-    writeFileSync(
-      join(desk.project, 'handover.toml'),
-      '[[step]]\nkind = "export"\nformat = "json"\noutput = "x"\n',
-    );
+    writeFileSync(join(desk.project, 'handover.toml'), '[[step]]\nkind = "export"\nformat = "json"\noutput = "x"\n');
     expect((await desk.run(['run'])).status).toBe(77);
     expect(readdirSync(desk.project)).not.toContain('x');
   });

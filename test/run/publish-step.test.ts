@@ -113,9 +113,7 @@ describe('the git backend of the library', () => {
     writeIn(desk.project, STATE, 'Retries raised to 5\n');
     await new GitBackend('.', { paths: ['memory/'] }, desk.machine).publish('session sync');
     expect(logOf(desk.remote, 'work')[0]).toBe('session sync');
-    expect(() => new GitBackend('.', { paths: ['../elsewhere'] })).toThrow(
-      'is not a path inside the project',
-    );
+    expect(() => new GitBackend('.', { paths: ['../elsewhere'] })).toThrow('is not a path inside the project');
     expect(() => new GitBackend('.', { remote: '--upload-pack=x' })).toThrow('is no name of a remote');
   });
 });

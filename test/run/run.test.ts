@@ -199,11 +199,7 @@ describe('a configuration that came with the project', () => {
     const toml = `[[step]]\nkind = "command"\nargv = ["touch", "${canary}"]\n`;
     declare(desk, toml);
     writeFileSync(join(desk.folder, 'beside.toml'), toml);
-    for (const args of [
-      ['run'],
-      ['run', '--config', 'handover.toml'],
-      ['run', '--config', '../beside.toml'],
-    ]) {
+    for (const args of [['run'], ['run', '--config', 'handover.toml'], ['run', '--config', '../beside.toml']]) {
       const result = await desk.run([...args, '--json']);
       expect(result.status, args.join(' ')).toBe(77);
       expect(errorCode(result)).toBe('HANDOVER_PERMISSION');
@@ -214,11 +210,7 @@ describe('a configuration that came with the project', () => {
 
   it('does not lead out of the project', async () => {
     const desk = makeDesk();
-    for (const line of [
-      'memory_dir = "../elsewhere"',
-      'memory_dir = "~/notes"',
-      'checkpoint = "/tmp/x.json"',
-    ]) {
+    for (const line of ['memory_dir = "../elsewhere"', 'memory_dir = "~/notes"', 'checkpoint = "/tmp/x.json"']) {
       declare(desk, `[handover]\n${line}\n`);
       expect((await desk.run(['run', '--note', 'x'])).status, line).toBe(77);
     }

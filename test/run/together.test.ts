@@ -16,10 +16,7 @@ describe('many processes at once', () => {
   it('AH-12: 40 of them on one checkpoint and one memory lose nothing', { timeout: 120_000 }, async () => {
     const folder = makeTempFolder();
     const names = Array.from({ length: PROCESSES }, (_, at) => `step-${at}`);
-    const checkpoint = new Checkpoint(
-      '.agent-handover/checkpoint.json',
-      describeMachine({ HOME: folder }, folder),
-    );
+    const checkpoint = new Checkpoint('.agent-handover/checkpoint.json', describeMachine({ HOME: folder }, folder));
     checkpoint.start(names);
     mkdirSync(join(folder, 'ready'));
     const results = await Promise.all(

@@ -3,24 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSqlDriver, type SqlDatabase } from '../../src/platform/sqlite.ts';
 import { CREATE_FULL_TEXT, fillFullText, openFullText } from '../../src/search/full-text.ts';
 import { parseQuery } from '../../src/search/query.ts';
-import {
-  allOf,
-  anyOf,
-  EVERYWHERE,
-  findNumbers,
-  findStems,
-  term,
-  wordTerm,
-} from '../../src/search/retrieve.ts';
-import {
-  foldText,
-  gramsOf,
-  listJoined,
-  makeStemPicker,
-  makeTag,
-  stemsOf,
-  stemWord,
-} from '../../src/search/tokens.ts';
+import { allOf, anyOf, EVERYWHERE, findNumbers, findStems, term, wordTerm } from '../../src/search/retrieve.ts';
+import { foldText, gramsOf, listJoined, makeStemPicker, makeTag, stemsOf, stemWord } from '../../src/search/tokens.ts';
 
 const ALL = { ...EVERYWHERE, limit: 1000 };
 
@@ -61,13 +45,10 @@ const suffix = fc.constantFrom(
 describe('the stemmer', () => {
   it('gives what FTS5 gives', () => {
     fc.assert(
-      fc.property(
-        fc.array(fc.tuple(word, fc.array(suffix, { maxLength: 3 })), { maxLength: 40 }),
-        (parts) => {
-          const text = parts.map(([start, ends]) => [start, ...ends].join('')).join(' ');
-          expect([...new Set(stemsOf(text))].sort()).toEqual(readTerms(text, 'vocabulary'));
-        },
-      ),
+      fc.property(fc.array(fc.tuple(word, fc.array(suffix, { maxLength: 3 })), { maxLength: 40 }), (parts) => {
+        const text = parts.map(([start, ends]) => [start, ...ends].join('')).join(' ');
+        expect([...new Set(stemsOf(text))].sort()).toEqual(readTerms(text, 'vocabulary'));
+      }),
       { numRuns: 300 },
     );
   });
@@ -80,8 +61,7 @@ describe('the stemmer', () => {
           const words = parts.map(([start, ends]) => [start, ...ends].join(''));
           const wanted = new Set(words.filter((_, at) => at % 2 === 0).map(stemWord));
           const pick = makeStemPicker(wanted);
-          for (const each of words)
-            expect(pick(each)).toBe(wanted.has(stemWord(each)) ? stemWord(each) : null);
+          for (const each of words) expect(pick(each)).toBe(wanted.has(stemWord(each)) ? stemWord(each) : null);
         },
       ),
       { numRuns: 1000 },
@@ -212,16 +192,13 @@ describe('tags', () => {
   it('are told apart, and left as they are by the stemmer', () => {
     const fullText = openFullText(database);
     fc.assert(
-      fc.property(
-        fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 12 }), { maxLength: 12 }),
-        (values) => {
-          const entries = values.map((value, n) => ({ n, text: '', tags: [makeTag('p', value)] }));
-          for (const entry of entries) fullText.add(entry);
-          const found = values.map((value) => find(term(makeTag('p', value))));
-          fullText.remove(entries);
-          expect(found).toEqual(values.map((_, n) => [n]));
-        },
-      ),
+      fc.property(fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 12 }), { maxLength: 12 }), (values) => {
+        const entries = values.map((value, n) => ({ n, text: '', tags: [makeTag('p', value)] }));
+        for (const entry of entries) fullText.add(entry);
+        const found = values.map((value) => find(term(makeTag('p', value))));
+        fullText.remove(entries);
+        expect(found).toEqual(values.map((_, n) => [n]));
+      }),
     );
   });
 });

@@ -12,20 +12,12 @@ interface Answer {
 async function begin(): Promise<{ desk: Desk; server: EmbeddingServer }> {
   const server = await openEmbeddingServer();
   const desk = makeDesk();
-  await desk.save(
-    '--title',
-    'Colours',
-    '--decision',
-    'The automobile is painted blue',
-    '--next',
-    'Order the paint',
-  );
+  await desk.save('--title', 'Colours', '--decision', 'The automobile is painted blue', '--next', 'Order the paint');
   configure(desk, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\ntimeout = 1\n`);
   return { desk, server };
 }
 
-const find = async (desk: Desk, ...words: string[]): Promise<Answer> =>
-  await desk.json<Answer>(['search', ...words]);
+const find = async (desk: Desk, ...words: string[]): Promise<Answer> => await desk.json<Answer>(['search', ...words]);
 
 describe('search by meaning', () => {
   it('finds a fact that says it in other words', async () => {
@@ -41,11 +33,7 @@ describe('search by meaning', () => {
   it('connects to nobody unless the user asked for it, whatever a project says', async () => {
     const { desk, server } = await begin();
     configure(desk, '');
-    writeIn(
-      desk.project,
-      '.agent-handover/config.toml',
-      `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\n`,
-    );
+    writeIn(desk.project, '.agent-handover/config.toml', `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\n`);
     expect((await find(desk, 'automobile')).meaning).toBeUndefined();
     expect(server.requests).toEqual([]);
   });

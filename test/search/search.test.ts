@@ -58,8 +58,7 @@ describe.each([
     const handover = keepOne(store, 'cache');
     const [fact] = handover.facts;
     if (fact === undefined) throw new Error('no fact');
-    const stand = async () =>
-      (await search({ store }, { text: 'continue cache', kinds: ['next'], limit: 1 })).hits[0];
+    const stand = async () => (await search({ store }, { text: 'continue cache', kinds: ['next'], limit: 1 })).hits[0];
     expect(await stand()).toMatchObject({ standing: 'open', trust: 'declared' });
     clock.set(NOON + MINUTE);
     markFact(store, { handover, fact }, { mark: 'pinned', because: null, by: 'human' });
@@ -82,9 +81,7 @@ describe.each([
     expect(await find(store, 'queue', { project: { name: 'nowhere' } })).toEqual([]);
     expect(await find(store, 'queue', { agent: 'CODEX', sinceMs: NOON + 1000 })).toEqual(['queue of docs']);
     expect(await find(store, 'queue', { agent: 'gemini' })).toEqual([]);
-    expect((await find(store, 'queue', { file: 'queue/retry.ts' })).sort()).toEqual(
-      [error.text, file.text].sort(),
-    );
+    expect((await find(store, 'queue', { file: 'queue/retry.ts' })).sort()).toEqual([error.text, file.text].sort());
     expect(await find(store, 'queue', { file: 'ueue/retry.ts' })).toEqual([]);
   });
 
@@ -133,10 +130,7 @@ describe.each([
     keepOne(store, 'a', { facts: [makeFact('f-aaaaaaaaaa', 'file', 'src/Retry.ts')] });
     clock.set(NOON + MINUTE);
     keepOne(store, 'b', {
-      facts: [
-        makeFact('f-bbbbbbbbbb', 'file', 'lib/retry.ts'),
-        makeFact('f-cccccccccc', 'file', 'lib/other.ts'),
-      ],
+      facts: [makeFact('f-bbbbbbbbbb', 'file', 'lib/retry.ts'), makeFact('f-cccccccccc', 'file', 'lib/other.ts')],
     });
     const found: string[] = [];
     const finder = await openFinder({ store });
@@ -155,12 +149,7 @@ describe('the search index', () => {
 
   function fill(): Store {
     const { store, clock } = makeCase();
-    for (const [at, title] of [
-      'the parser of invoices',
-      'the printer',
-      'the queue',
-      'a secretword99',
-    ].entries()) {
+    for (const [at, title] of ['the parser of invoices', 'the printer', 'the queue', 'a secretword99'].entries()) {
       clock.set(NOON + at * MINUTE);
       keepOne(store, title);
     }
@@ -203,8 +192,7 @@ describe('the search index', () => {
     expect(readFileSync(path).includes('secretword99')).toBe(true);
     forgetHandover(store, hits[0]?.from.handover ?? '');
     expect((await search({ store }, { text: 'secretword99', limit: 5 })).hits).toEqual([]);
-    for (const part of ['secretword99', 'word99', 'tword'])
-      expect(readFileSync(path).includes(part)).toBe(false);
+    for (const part of ['secretword99', 'word99', 'tword']) expect(readFileSync(path).includes(part)).toBe(false);
   });
 
   it('answers the same whether it was filled at once or bit by bit', async () => {

@@ -24,8 +24,7 @@ function tell(desk: Desk, ...said: string[]): string {
   return writeText(join(desk.home, '.claude/projects/-app', `${ID}.jsonl`), t.text);
 }
 
-const find = async (desk: Desk): Promise<Answer> =>
-  await desk.json<Answer>(['search', '--sessions', 'medlar']);
+const find = async (desk: Desk): Promise<Answer> => await desk.json<Answer>(['search', '--sessions', 'medlar']);
 
 function findArchive(desk: Desk): string {
   const folder = join(desk.store, 'sessions');
@@ -65,9 +64,7 @@ describe('the kept text of a session that its agent has deleted, when it is dama
     expect(await textFindings(desk, '--fix')).toMatchObject([{ fixed: true }]);
     expect(await textFindings(desk)).toEqual([]);
     const aside = readdirSync(join(desk.store, 'quarantine'));
-    expect(aside.map((name) => readFileSync(join(desk.store, 'quarantine', name), 'latin1'))).toEqual([
-      'rot',
-    ]);
+    expect(aside.map((name) => readFileSync(join(desk.store, 'quarantine', name), 'latin1'))).toEqual(['rot']);
     expect((await find(desk)).sessions.damaged).toBe(0);
     rmSync(join(desk.store, 'sessions.sqlite'));
     expect((await find(desk)).hits[0]?.text).toBe('The medlar is ripe');
@@ -91,9 +88,7 @@ describe('the kept text of a session that its agent has deleted, when it is dama
     const { desk, archive } = await keepGone();
     writeFileSync(archive, 'rot');
     rmSync(join(desk.store, 'sessions.sqlite'));
-    expect(await textFindings(desk)).toMatchObject([
-      { message: expect.stringContaining('none of it can be read') },
-    ]);
+    expect(await textFindings(desk)).toMatchObject([{ message: expect.stringContaining('none of it can be read') }]);
     expect((await find(desk)).hits).toEqual([]);
     expect(readFileSync(archive, 'latin1')).toBe('rot');
     expect(await textFindings(desk, '--fix')).toMatchObject([{ fixed: true }]);
@@ -148,9 +143,7 @@ describe('the tool search', () => {
     expect(text).toContain('> session  The medlar is ripe');
     const opening: Record<string, unknown> = JSON.parse(/get (\{.*\})/.exec(text)?.[1] ?? '{}');
     expect(opening).toEqual({ id: ID, line: 1 });
-    expect((await call('get', opening)).text).toMatch(
-      /^# Session \S+ of claude-code\n[\s\S]*> The medlar is ripe/,
-    );
+    expect((await call('get', opening)).text).toMatch(/^# Session \S+ of claude-code\n[\s\S]*> The medlar is ripe/);
     expect((await call('get', { id: ID.slice(0, 8), budget: 256 })).text).toMatch(/# Left out: \d+ lines/);
   });
 });

@@ -77,48 +77,40 @@ const STORIES: { name: string; agent: Agent; place: string; story: string }[] = 
 ];
 
 describe('the text of a session', () => {
-  it.each(STORIES)(
-    'of $name is what was said and done, with the place of each line',
-    ({ agent, place, story }) => {
-      const path = writeText(join(makeFolder(), place), story);
-      const passages = new Reader(agent, path).read() ?? [];
-      const texts = passages.map(({ text }) => text).join('\n');
-      expect(texts).toContain('Make the upload retry when the server is busy');
-      expect(texts).toContain('npm test');
-      expect(texts).toContain('TypeError: retry is not a function');
-      expect(new Set(passages.map(({ speaker }) => speaker))).toEqual(new Set(SPEAKERS));
-      const bytes = readFileSync(path);
-      const lines = bytes.toString('utf8').split('\n');
-      for (const { line, offset } of passages) {
-        const end = bytes.indexOf('\n', offset ?? 0);
-        expect(bytes.subarray(offset ?? -1, end).toString('utf8')).toBe(lines[line - 1]);
-      }
-    },
-  );
+  it.each(STORIES)('of $name is what was said and done, with the place of each line', ({ agent, place, story }) => {
+    const path = writeText(join(makeFolder(), place), story);
+    const passages = new Reader(agent, path).read() ?? [];
+    const texts = passages.map(({ text }) => text).join('\n');
+    expect(texts).toContain('Make the upload retry when the server is busy');
+    expect(texts).toContain('npm test');
+    expect(texts).toContain('TypeError: retry is not a function');
+    expect(new Set(passages.map(({ speaker }) => speaker))).toEqual(new Set(SPEAKERS));
+    const bytes = readFileSync(path);
+    const lines = bytes.toString('utf8').split('\n');
+    for (const { line, offset } of passages) {
+      const end = bytes.indexOf('\n', offset ?? 0);
+      expect(bytes.subarray(offset ?? -1, end).toString('utf8')).toBe(lines[line - 1]);
+    }
+  });
 
-  it.each(STORIES)(
-    'of $name is the same however often it was read while it grew',
-    ({ agent, place, story }) => {
-      const content = Buffer.from(story);
-      const whole = new Reader(agent, writeText(join(makeFolder(), place), content)).read();
-      const cuts = fc
-        .array(fc.nat({ max: content.length }), { maxLength: 5 })
-        .map((list) => list.sort((a, b) => a - b));
-      fc.assert(
-        fc.property(cuts, (places) => {
-          const path = join(makeFolder(), place);
-          const reader = new Reader(agent, path);
-          for (const end of places) {
-            writeText(path, content.subarray(0, end));
-            reader.read();
-          }
-          writeText(path, content);
-          expect(reader.read()).toEqual(whole);
-        }),
-        { numRuns: 12 },
-      );
-    },
-  );
+  it.each(STORIES)('of $name is the same however often it was read while it grew', ({ agent, place, story }) => {
+    const content = Buffer.from(story);
+    const whole = new Reader(agent, writeText(join(makeFolder(), place), content)).read();
+    const cuts = fc.array(fc.nat({ max: content.length }), { maxLength: 5 }).map((list) => list.sort((a, b) => a - b));
+    fc.assert(
+      fc.property(cuts, (places) => {
+        const path = join(makeFolder(), place);
+        const reader = new Reader(agent, path);
+        for (const end of places) {
+          writeText(path, content.subarray(0, end));
+          reader.read();
+        }
+        writeText(path, content);
+        expect(reader.read()).toEqual(whole);
+      }),
+      { numRuns: 12 },
+    );
+  });
 
   it('of any transcript that grew is what reading it at once gives', () => {
     fc.assert(
@@ -211,9 +203,9 @@ describe('passages', () => {
       makeEvent({ type: 'result', call: id, ok: true, exit: 0, output });
     expect(make(makeEvent({ type: 'injected', text: brief }))).toEqual([]);
     expect(make(result('x', brief))).toEqual([]);
-    expect(make(call('Bash', 'handover search retry'), result('handover search retry', 'old words'))).toEqual(
-      ['handover search retry'],
-    );
+    expect(make(call('Bash', 'handover search retry'), result('handover search retry', 'old words'))).toEqual([
+      'handover search retry',
+    ]);
     expect(
       make(
         makeEvent({
@@ -225,10 +217,7 @@ describe('passages', () => {
         result('m', 'old words'),
       ),
     ).toEqual(['mcp__agent-handover__search retry']);
-    expect(make(call('Bash', 'npm test'), result('npm test', 'new words'))).toEqual([
-      'npm test',
-      'new words',
-    ]);
+    expect(make(call('Bash', 'npm test'), result('npm test', 'new words'))).toEqual(['npm test', 'new words']);
   });
 
   it('leave out files that were read, and not what they are called', () => {
@@ -244,22 +233,16 @@ describe('passages', () => {
 
   it('are pieces of bounded length that together say all of it', () => {
     fc.assert(
-      fc.property(
-        fc.string({ unit: 'grapheme', maxLength: 400 }),
-        fc.integer({ min: 4, max: 60 }),
-        (text, most) => {
-          const pieces = splitText(text, most);
-          expect(pieces.every((piece) => piece.length <= most && piece.isWellFormed())).toBe(true);
-          expect(pieces.join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''));
-        },
-      ),
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), fc.integer({ min: 4, max: 60 }), (text, most) => {
+        const pieces = splitText(text, most);
+        expect(pieces.every((piece) => piece.length <= most && piece.isWellFormed())).toBe(true);
+        expect(pieces.join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''));
+      }),
     );
   });
 
   it('show nothing that a terminal would act on', () => {
-    expect(make(makeEvent({ type: 'reply', text: '\u001b[31mred\u001b[0m \u202eevil' }))).toEqual([
-      'red evil',
-    ]);
+    expect(make(makeEvent({ type: 'reply', text: '\u001b[31mred\u001b[0m \u202eevil' }))).toEqual(['red evil']);
   });
 });
 

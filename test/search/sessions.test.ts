@@ -40,13 +40,7 @@ const idsOf = ({ hits }: Answer): string[] => hits.map(({ id }) => id);
 describe('search --sessions', () => {
   it('finds what was said, says by whom, when and where, and how to open it', async () => {
     const desk = makeDesk();
-    const { path } = tell(
-      desk,
-      1,
-      'Peel the grapefruit',
-      'It fails: cannot peel, zest() is missing',
-      'Try again',
-    );
+    const { path } = tell(desk, 1, 'Peel the grapefruit', 'It fails: cannot peel, zest() is missing', 'Try again');
     tell(desk, 2, 'Something about databases', 'The index is rebuilt');
     const { hits } = await find(desk, 'zest missing');
     expect(hits[0]).toMatchObject({
@@ -125,8 +119,7 @@ describe('search --sessions', () => {
   it('gives the same answers from an index that was deleted, cut or hit by rot, also of what only it told', async () => {
     const desk = makeDesk();
     const { path } = tell(desk, 1, 'The medlar question', 'The medlar answer');
-    for (let number = 2; number < 12; number++)
-      tell(desk, number, `Question ${number} of medlars`, `Answer ${number}`);
+    for (let number = 2; number < 12; number++) tell(desk, number, `Question ${number} of medlars`, `Answer ${number}`);
     const before = await find(desk, 'medlar');
     rmSync(path);
     const gone = await find(desk, 'medlar answer');
@@ -171,8 +164,7 @@ describe('search --sessions', () => {
 
   it('is answered in full for several at once', async () => {
     const desk = makeDesk();
-    for (let number = 1; number < 20; number++)
-      tell(desk, number, `Number ${number} of the boysenberries`, 'Yes');
+    for (let number = 1; number < 20; number++) tell(desk, number, `Number ${number} of the boysenberries`, 'Yes');
     const answers = await Promise.all([1, 2, 3].map(() => find(desk, 'boysenberries')));
     for (const answer of answers) expect(answer.hits).toHaveLength(10);
   });
@@ -194,12 +186,7 @@ describe('search --sessions', () => {
   it('leaves no secret in the store or on the screen', async () => {
     const desk = makeDesk();
     const canaries = writeSecrets(100, 31).filter(({ text }) => !text.includes('\0'));
-    const { path } = tell(
-      desk,
-      1,
-      'Here they come, blackthorn',
-      ...canaries.map(({ text }) => `blackthorn ${text}`),
-    );
+    const { path } = tell(desk, 1, 'Here they come, blackthorn', ...canaries.map(({ text }) => `blackthorn ${text}`));
     const { stdout } = await desk.run(['search', '--sessions', 'blackthorn', '--limit', '100', '--json']);
     const { stdout: shown } = await desk.run(['sessions', idOf(1)]);
     appendFileSync(path, '\n');
@@ -213,9 +200,7 @@ describe('search --sessions', () => {
       secret
         .split('\n')
         .filter((line) => !line.startsWith('-----') && line.length >= 8)
-        .some((line) =>
-          everything.includes(line.slice(Math.floor(line.length / 4), Math.ceil(line.length * 0.9))),
-        ),
+        .some((line) => everything.includes(line.slice(Math.floor(line.length / 4), Math.ceil(line.length * 0.9)))),
     );
     expect(leaked).toEqual([]);
   });

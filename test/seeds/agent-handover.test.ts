@@ -43,24 +43,21 @@ describe('agent-handover', () => {
     expect(await desk.ok(['doctor'])).toContain('all is well');
   });
 
-  it.runIf(canTrace)(
-    'AH-13: file and folder are flushed to the disk when something is forgotten',
-    async () => {
-      const desk = makeDesk();
-      const id = await desk.save('--summary', 'x');
-      const { calls, status } = await traceCommand(
-        [process.execPath, HANDOVER, 'forget', id],
-        'fsync,rename,renameat,renameat2,unlink',
-        { cwd: desk.project, env: desk.env },
-      );
-      expect(status).toBe(0);
-      const moved = calls.findIndex((line) => line.includes('rename') && line.includes(`${id}.json`));
-      const after = calls.slice(moved + 1).filter((line) => line.includes('fsync('));
-      for (const folder of [/leaving>/, /handovers\/\d{4}\/\d\d>/, /journal\/[^>]+\.jsonl>/]) {
-        expect(after.some((line) => folder.test(line))).toBe(true);
-      }
-    },
-  );
+  it.runIf(canTrace)('AH-13: file and folder are flushed to the disk when something is forgotten', async () => {
+    const desk = makeDesk();
+    const id = await desk.save('--summary', 'x');
+    const { calls, status } = await traceCommand(
+      [process.execPath, HANDOVER, 'forget', id],
+      'fsync,rename,renameat,renameat2,unlink',
+      { cwd: desk.project, env: desk.env },
+    );
+    expect(status).toBe(0);
+    const moved = calls.findIndex((line) => line.includes('rename') && line.includes(`${id}.json`));
+    const after = calls.slice(moved + 1).filter((line) => line.includes('fsync('));
+    for (const folder of [/leaving>/, /handovers\/\d{4}\/\d\d>/, /journal\/[^>]+\.jsonl>/]) {
+      expect(after.some((line) => folder.test(line))).toBe(true);
+    }
+  });
 
   it('AH-13: without git on the PATH a project is saved as a plain folder', async () => {
     const desk = makeDesk();

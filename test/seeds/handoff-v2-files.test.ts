@@ -10,10 +10,7 @@ import { writeText } from '../support/transcripts.ts';
 /* What handoff V2 gets wrong with the files it keeps, one test each. */
 
 function place(desk: Desk, envelope: Record<string, unknown>, name = 'env_pane-7'): string {
-  return writeText(
-    join(desk.project, '.claude/state/handoff', `${name}_handoff.json`),
-    writeEnvelope(envelope),
-  );
+  return writeText(join(desk.project, '.claude/state/handoff', `${name}_handoff.json`), writeEnvelope(envelope));
 }
 
 /** Times of an envelope that was written just now. */

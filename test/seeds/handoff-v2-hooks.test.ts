@@ -46,10 +46,7 @@ function open(options: Parameters<typeof startAgent>[1] = {}): Scene {
   const agent = startAgent(desk, options);
   const compact = async (): Promise<string | null> => {
     await agent.call('PreCompact', session.input({ hook_event_name: 'PreCompact', trigger: 'auto' }));
-    return await agent.given(
-      'SessionStart',
-      session.input({ hook_event_name: 'SessionStart', source: 'compact' }),
-    );
+    return await agent.given('SessionStart', session.input({ hook_event_name: 'SessionStart', source: 'compact' }));
   };
   return { desk, session, agent, compact };
 }
@@ -63,8 +60,7 @@ describe('handoff V2', () => {
   it('V2-1: hooks need nothing but what is in the package', async () => {
     const folder = makeTempFolder();
     const root = dirname(dirname(fileURLToPath(import.meta.url)));
-    for (const part of ['bin', 'dist'])
-      cpSync(join(dirname(root), part), join(folder, part), { recursive: true });
+    for (const part of ['bin', 'dist']) cpSync(join(dirname(root), part), join(folder, part), { recursive: true });
     const { agent, compact } = open({ hook: join(folder, 'bin', 'hook.cjs') });
     expect(await compact()).toContain(WORK.goal);
     await agent.end();
@@ -157,13 +153,9 @@ describe('handoff V2', () => {
   it('V2-19: the state of the tests is restored', async () => {
     const { session, agent, compact } = open();
     session.transcript.call('toolu_test', 'Bash', { command: 'npm test' });
-    session.transcript.result(
-      'toolu_test',
-      'Exit code 1\nFAIL upload.test.ts\nTypeError: retry is not a function',
-      {
-        isError: true,
-      },
-    );
+    session.transcript.result('toolu_test', 'Exit code 1\nFAIL upload.test.ts\nTypeError: retry is not a function', {
+      isError: true,
+    });
     session.write();
     const given = await compact();
     expect(given).toContain('npm test');

@@ -18,8 +18,7 @@ interface Captured {
   brief: string;
 }
 
-const place = (desk: Desk): string =>
-  join(desk.home, '.claude/projects/-home-ann-shop', `${SESSION_ID}.jsonl`);
+const place = (desk: Desk): string => join(desk.home, '.claude/projects/-home-ann-shop', `${SESSION_ID}.jsonl`);
 
 /** Captures a session that is told by `tell`, in all forms that can be printed. */
 async function capture(tell: (t: Transcript) => void): Promise<Captured> {
@@ -123,16 +122,15 @@ describe('the newest counts', () => {
 });
 
 describe('what the human said', () => {
-  it.each([
-    'Refactor this network module',
-    'Add a copyright header to this file',
-    'Is this system working right?',
-  ])('V2-7: %j is a request like any other', async (text) => {
-    const { envelope, handover, brief } = await capture((t) => t.human(text));
-    expect(envelope.resume_snapshot).toMatchObject({ goal: text, last_user_message: text });
-    expect(handover.title).toBe(text);
-    expect(brief).toContain(`> ${text}\n`);
-  });
+  it.each(['Refactor this network module', 'Add a copyright header to this file', 'Is this system working right?'])(
+    'V2-7: %j is a request like any other',
+    async (text) => {
+      const { envelope, handover, brief } = await capture((t) => t.human(text));
+      expect(envelope.resume_snapshot).toMatchObject({ goal: text, last_user_message: text });
+      expect(handover.title).toBe(text);
+      expect(brief).toContain(`> ${text}\n`);
+    },
+  );
 
   it('V2-8: a slash command is kept with its arguments, and without any, and "fix it" is a message', async () => {
     const command = (name: string, args: string): string =>
@@ -210,9 +208,7 @@ describe('what happened', () => {
       t.call('b', 'Write', { file_path: `${STORY_CWD}/page.md`, content: '# Page\n' });
       t.result('b', 'ok');
     });
-    const evidence = envelope.evidence_index.filter(
-      ({ path }) => path.startsWith('/') && path.endsWith('.md'),
-    );
+    const evidence = envelope.evidence_index.filter(({ path }) => path.startsWith('/') && path.endsWith('.md'));
     expect(evidence.every(({ content_hash }) => content_hash === undefined)).toBe(true);
     expect(handover.facts.find((fact) => fact.text === 'page.md')).toMatchObject({ status: 'created' });
   });
@@ -241,19 +237,9 @@ describe('what happened', () => {
     t.result('a', `remote: denied for ${secret}`, { isError: true });
     const path = writeText(place(desk), t.text);
     const prints = ['brief', 'json', 'v2'].map((form) => ['capture', '--transcript', path, '--print', form]);
-    for (const args of [
-      ...prints,
-      ['show', '--events'],
-      ['show', '--events', '--json'],
-      ['render'],
-      ['list'],
-    ]) {
+    for (const args of [...prints, ['show', '--events'], ['show', '--events', '--json'], ['render'], ['list']]) {
       const { status, stdout, stderr } = await desk.run(args);
-      expect([status, stdout.includes(secret), stderr.includes(secret)], args.join(' ')).toEqual([
-        0,
-        false,
-        false,
-      ]);
+      expect([status, stdout.includes(secret), stderr.includes(secret)], args.join(' ')).toEqual([0, false, false]);
     }
     const { redactions } = await desk.json<Handover>(['show']);
     expect(redactions).toEqual([{ kind: 'github-token', count: 1 }]);

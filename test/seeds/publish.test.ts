@@ -22,9 +22,7 @@ describe('agent-handover', () => {
     expect(logOf(desk.project, 'HEAD')).toEqual(['First']);
     const identity = { NAME: 'Bo', EMAIL: 'bo@example.invalid' };
     const env = Object.fromEntries(
-      ['AUTHOR', 'COMMITTER'].flatMap((who) =>
-        Object.entries(identity).map(([k, v]) => [`GIT_${who}_${k}`, v]),
-      ),
+      ['AUTHOR', 'COMMITTER'].flatMap((who) => Object.entries(identity).map(([k, v]) => [`GIT_${who}_${k}`, v])),
     );
     await desk.ok(['push'], { ...SLOW, env });
     expect(runGit(desk.remote, 'log', '-1', '--format=%cn', 'work')).toBe('Bo\n');

@@ -1,14 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import {
-  appendFileSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../src/model/handover.ts';
@@ -17,15 +9,7 @@ import { describeSelf, formatIdentity } from '../../src/platform/process-identit
 import { findLatest } from '../../src/store/find-handover.ts';
 import { openCatalog } from '../../src/store/open-catalog.ts';
 import { openStore } from '../../src/store/store.ts';
-import {
-  type Desk,
-  errorCode,
-  HANDOVER,
-  makeDesk,
-  makeTempFolder,
-  runGit,
-  runHandover,
-} from '../support/cli.ts';
+import { type Desk, errorCode, HANDOVER, makeDesk, makeTempFolder, runGit, runHandover } from '../support/cli.ts';
 import { keepSample } from '../support/samples.ts';
 import { canTrace, traceCommand } from '../support/strace.ts';
 import { listFiles, snapshotTree } from '../support/tree.ts';
@@ -143,8 +127,7 @@ describe('session-handoff', () => {
     await desk.ok(['list']);
     const handovers = listFiles(join(desk.store, 'handovers'));
     const journal = listFiles(join(desk.store, 'journal'));
-    const isJournal = (path: string): boolean =>
-      journal.includes(path) || path === join(desk.store, 'journal');
+    const isJournal = (path: string): boolean => journal.includes(path) || path === join(desk.store, 'journal');
     const stateOf = (paths: readonly string[]) => paths.map((path) => [...snapshotTree(path)]);
     const others = [...handovers, join(desk.store, 'index.sqlite'), join(desk.store, 'index.sum')];
     const before = stateOf(others);
@@ -239,9 +222,7 @@ describe('session-handoff', () => {
       ['saved', second],
       ['forgotten', first],
     ]);
-    expect(listFiles(desk.store).some((path) => readFileSync(path, 'utf8').includes('first form'))).toBe(
-      false,
-    );
+    expect(listFiles(desk.store).some((path) => readFileSync(path, 'utf8').includes('first form'))).toBe(false);
   });
 
   it('SH-14: every way to fail has an exit status of its own', async () => {
@@ -264,9 +245,7 @@ describe('session-handoff', () => {
     const { calls } = await traceCommand(save, 'fsync,fdatasync,link,linkat,rename,renameat2', options);
     const commit = calls.findIndex((line) => /\blink(at)?\(/.test(line));
     const synced = (from: number, to: number, what: RegExp): boolean =>
-      calls
-        .slice(from, to)
-        .some((line) => line.includes('fsync(') && what.test(line) && line.endsWith('= 0'));
+      calls.slice(from, to).some((line) => line.includes('fsync(') && what.test(line) && line.endsWith('= 0'));
     expect(synced(0, commit, /handovers\/\d{4}\/\d\d\/\.[^/]+\.tmp>/)).toBe(true);
     expect(synced(commit, calls.length, /handovers\/\d{4}\/\d\d>/)).toBe(true);
     expect(synced(commit, calls.length, /journal\/\d{4}-\d\d\.jsonl>/)).toBe(true);
@@ -299,10 +278,7 @@ describe('session-handoff', () => {
     ]);
     for (const HOME of [desk.home, linkedHome]) {
       const there = { cwd: project, env: { HOME } };
-      await desk.ok(
-        ['save', '--summary', 'x', '--file', 'a.txt', '--file', join(desk.home, 'notes.md')],
-        there,
-      );
+      await desk.ok(['save', '--summary', 'x', '--file', 'a.txt', '--file', join(desk.home, 'notes.md')], there);
       await desk.ok(['migrate', '--from', file], there);
       for (const args of [
         ['list', '--json'],

@@ -5,10 +5,8 @@ import { type CachedProgram, openCachedProgram } from '../../src/platform/code-c
 import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
 import { startAgent, writeSession } from '../support/hooks.ts';
 
-const SOURCE =
-  "(function (exports, require) { exports.count = (text) => require('./base.cjs').name(text).length; })";
-const BESIDE =
-  "(function (exports, require) { exports.name = (text) => require('node:path').basename(text); })";
+const SOURCE = "(function (exports, require) { exports.count = (text) => require('./base.cjs').name(text).length; })";
+const BESIDE = "(function (exports, require) { exports.name = (text) => require('node:path').basename(text); })";
 
 interface Opening {
   folder: string;
@@ -112,8 +110,7 @@ describe('a hook', () => {
     const desk = makeDesk();
     const session = writeSession(desk);
     const agent = startAgent(desk);
-    const prompt = (): Promise<string | null> =>
-      agent.given('UserPromptSubmit', session.input({ prompt: 'go on' }));
+    const prompt = (): Promise<string | null> => agent.given('UserPromptSubmit', session.input({ prompt: 'go on' }));
     expect(await prompt()).toBeNull();
     const [kept = ''] = listKept(desk);
     const before = readFileSync(kept);

@@ -15,10 +15,7 @@ function requireDriver(): SqlDriver {
 }
 
 testCatalog('scan', async (store) => openScanCatalog(store));
-testCatalog(
-  `index (${requireDriver().name})`,
-  async (store) => await openIndexCatalog(store, requireDriver()),
-);
+testCatalog(`index (${requireDriver().name})`, async (store) => await openIndexCatalog(store, requireDriver()));
 
 async function listTitles(store: ReturnType<typeof makeStore>): Promise<string[]> {
   const { catalog, indexFailure } = await openCatalog(store);

@@ -32,9 +32,7 @@ describe('the journal', () => {
         for (const draft of drafts) appendEntry(store, draft);
         const pages = listJournalFiles(store).map(readJournalFile);
         expect(pages.flatMap((page) => page.damage)).toEqual([]);
-        expect(pages.flatMap((page) => page.entries)).toEqual(
-          drafts.map((draft) => expect.objectContaining(draft)),
-        );
+        expect(pages.flatMap((page) => page.entries)).toEqual(drafts.map((draft) => expect.objectContaining(draft)));
       }),
       { numRuns: 50 },
     );
@@ -56,8 +54,7 @@ describe('the journal', () => {
 
   it('tolerates a torn last line and reports an earlier damage, with its line', () => {
     const store = makeStore();
-    for (const subject of ['a', 'b', 'c'])
-      appendEntry(store, { at: formatTimestamp(NOON), event: 'saved', subject });
+    for (const subject of ['a', 'b', 'c']) appendEntry(store, { at: formatTimestamp(NOON), event: 'saved', subject });
     const [path = ''] = listJournalFiles(store);
     const lines = readFileSync(path, 'utf8').split('\n');
     writeFileSync(path, [lines[0], lines[1]?.replace('"b"', '"x"'), lines[2]?.slice(0, 20)].join('\n'));

@@ -39,9 +39,7 @@ describe('the status of a handover', () => {
         },
       },
     };
-    expect(() => moveStatus(slow, id, { to: 'consumed', session: 'second' })).toThrow(
-      'cannot become consumed',
-    );
+    expect(() => moveStatus(slow, id, { to: 'consumed', session: 'second' })).toThrow('cannot become consumed');
     expect(readStatus(store, id)).toMatchObject({ status: 'consumed', session: 'first' });
   });
 });

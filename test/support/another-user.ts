@@ -5,8 +5,7 @@ import { hasProgram } from './cli.ts';
 export const NOBODY = 65534;
 
 const isRoot = process.getuid?.() === 0;
-const canDrop =
-  isRoot && hasProgram('setpriv', `--reuid=${NOBODY}`, '--clear-groups', process.execPath, '--version');
+const canDrop = isRoot && hasProgram('setpriv', `--reuid=${NOBODY}`, '--clear-groups', process.execPath, '--version');
 
 /** Modes do not bind root: as root, commands are run as somebody else. */
 export const isBoundByModes: boolean = process.platform !== 'win32' && (!isRoot || canDrop);

@@ -47,8 +47,7 @@ export class Watch {
     for (let at = 0; at <= content.length - HEAD; at++) {
       const head = hashHead(content, at);
       if (this.#sieve[head] === 0) continue;
-      for (const trace of this.#byHead.get(head) ?? [])
-        if (content.startsWith(trace.text, at)) found.add(trace.told);
+      for (const trace of this.#byHead.get(head) ?? []) if (content.startsWith(trace.text, at)) found.add(trace.told);
     }
     return [...found];
   }
@@ -66,12 +65,7 @@ export class Watch {
 
   /** In everything that a repository keeps, packed or not. */
   findInRepository(folder: string): string[] {
-    const objects = runGit(
-      folder,
-      'cat-file',
-      '--batch-all-objects',
-      '--batch-check=%(objectname) %(objecttype)',
-    );
+    const objects = runGit(folder, 'cat-file', '--batch-all-objects', '--batch-check=%(objectname) %(objecttype)');
     return objects
       .trim()
       .split('\n')

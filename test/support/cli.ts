@@ -119,8 +119,7 @@ export function makeDesk(folder: string = makeTempFolder()): Desk {
     project,
     env,
     machine: describeMachine({ PATH: process.env.PATH, ...env }, project),
-    run: (args, options = {}) =>
-      runHandover(args, { cwd: project, ...options, env: { ...env, ...options.env } }),
+    run: (args, options = {}) => runHandover(args, { cwd: project, ...options, env: { ...env, ...options.env } }),
     ok: async (args, options) => {
       const { status, stdout, stderr } = await desk.run(args, options);
       if (status !== 0) throw new Error(`handover ${args.join(' ')}: status ${status}\n${stderr}`);

@@ -9,10 +9,7 @@ export interface GitHttpServer extends Loopback {
 /** Serves the bare repositories in a folder over git's smart HTTP, by git's own program for it. */
 export async function openGitHttpServer(folder: string): Promise<GitHttpServer> {
   const loopback = await openLoopback((request, response) => {
-    const given = Buffer.from(
-      request.headers.authorization?.replace('Basic ', '') ?? '',
-      'base64',
-    ).toString();
+    const given = Buffer.from(request.headers.authorization?.replace('Basic ', '') ?? '', 'base64').toString();
     if (server.login !== null && given !== server.login)
       return void response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end();
     const url = new URL(request.url ?? '/', 'http://127.0.0.1');
@@ -45,9 +42,7 @@ export async function openGitHttpServer(folder: string): Promise<GitHttpServer> 
       const status = headers.find(([name]) => name === 'Status')?.[1] ?? '200';
       response.writeHead(
         Number.parseInt(status, 10),
-        Object.fromEntries(
-          headers.filter(([name]) => name !== 'Status').map(([name, value]) => [name, value ?? '']),
-        ),
+        Object.fromEntries(headers.filter(([name]) => name !== 'Status').map(([name, value]) => [name, value ?? ''])),
       );
       response.end(all.subarray(end + 4));
     });

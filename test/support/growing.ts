@@ -1,13 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
-import {
-  type Agent,
-  type Bookmark,
-  type Opening,
-  startReading,
-  type Transcript,
-} from '../../src/agents/agent.ts';
+import { type Agent, type Bookmark, type Opening, startReading, type Transcript } from '../../src/agents/agent.ts';
 
 import { type ReadResult, readSession } from '../../src/app/capture/capture.ts';
 import { countEvents } from '../../src/app/capture/drift.ts';
@@ -30,10 +24,7 @@ export function readAnew(agent: Agent, path: string): ReadResult | null {
 export type Beginnings = number[];
 
 /** Reads a transcript as a capture does, and keeps what was read. */
-export function readKept(
-  { agent, path, machine }: Omit<Growth, 'content'>,
-  beginnings: Beginnings,
-): ReadResult | null {
+export function readKept({ agent, path, machine }: Omit<Growth, 'content'>, beginnings: Beginnings): ReadResult | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
   const watched: Agent = {
@@ -80,8 +71,7 @@ export function expectToTell({ agent, path, content }: Growth, cuts: readonly nu
     from = copy(read.transcript.mark());
     const ending: Event[] = [];
     if (!read.transcript.finish((event) => ending.push(event))) from = null;
-    else
-      expect([...told, ...ending], `cut at ${piece}`).toEqual([...agent.readEvents(session, startReading())]);
+    else expect([...told, ...ending], `cut at ${piece}`).toEqual([...agent.readEvents(session, startReading())]);
   }
 }
 

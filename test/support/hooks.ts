@@ -77,9 +77,7 @@ export function readGiven({ status, stdout, stderr }: RunResult): string | null 
     additionalContext?: string;
     context?: string;
   } = JSON.parse(stdout);
-  return (
-    printed.hookSpecificOutput?.additionalContext ?? printed.additionalContext ?? printed.context ?? null
-  );
+  return printed.hookSpecificOutput?.additionalContext ?? printed.additionalContext ?? printed.context ?? null;
 }
 
 const PATIENCE_MS = 15_000;
@@ -88,8 +86,7 @@ const PATIENCE_MS = 15_000;
 export async function settle(desk: Desk): Promise<void> {
   const spool = join(desk.store, 'spool');
   const until = Date.now() + PATIENCE_MS;
-  const isBusy = (): boolean =>
-    existsSync(spool) && readdirSync(spool).some((name) => /^[0-9a-f]{16}\./.test(name));
+  const isBusy = (): boolean => existsSync(spool) && readdirSync(spool).some((name) => /^[0-9a-f]{16}\./.test(name));
   while (isBusy()) {
     if (Date.now() > until) throw new Error('the notes were not worked off');
     await new Promise((resolve) => setTimeout(resolve, 20));

@@ -1,10 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import {
-  type PublishReport,
-  type PublishRequest,
-  publishProject,
-} from '../../src/exchange/publish/publish-project.ts';
+import { type PublishReport, type PublishRequest, publishProject } from '../../src/exchange/publish/publish-project.ts';
 import { type Desk, makeDesk, runGit } from './cli.ts';
 
 /** Writes a file of the project, with the folders above it. */

@@ -43,10 +43,7 @@ export async function openRealS3(program: string): Promise<RealS3> {
       '-filer',
       '-s3',
       `-s3.config=${config}`,
-      ...parts.flatMap((part, at) => [
-        `-${part}.port=${ports[at * 2]}`,
-        `-${part}.port.grpc=${ports[at * 2 + 1]}`,
-      ]),
+      ...parts.flatMap((part, at) => [`-${part}.port=${ports[at * 2]}`, `-${part}.port.grpc=${ports[at * 2 + 1]}`]),
     ],
     { cwd: folder, stdio: 'ignore' },
   );

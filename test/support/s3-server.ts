@@ -47,8 +47,7 @@ async function answer(server: S3Server, request: IncomingMessage, response: Serv
   const [, bucket, ...rest] = url.pathname.split('/');
   if (bucket !== BUCKET) return fail(404, 'NoSuchBucket');
   const key = decodeURIComponent(rest.join('/'));
-  if (key === '')
-    return void response.writeHead(200, { 'content-type': 'application/xml' }).end(list(server, url));
+  if (key === '') return void response.writeHead(200, { 'content-type': 'application/xml' }).end(list(server, url));
   if (request.method === 'PUT') {
     server.beforeWrite();
     const there = server.objects.get(key);
@@ -135,8 +134,5 @@ function isSigned(request: IncomingMessage, url: URL): boolean {
 }
 
 function encode(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
+  return encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
 }

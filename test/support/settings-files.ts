@@ -24,17 +24,7 @@ export interface SettingsFile {
 const anyText = fc.oneof(
   fc.string({ maxLength: 12 }),
   fc.string({ unit: 'grapheme', maxLength: 8 }),
-  fc.constantFrom(
-    'größer',
-    '日本語',
-    '🙂',
-    'a\\b',
-    '"quoted"',
-    '// no comment',
-    '/* nor this */',
-    'hook.cjs',
-    ',',
-  ),
+  fc.constantFrom('größer', '日本語', '🙂', 'a\\b', '"quoted"', '// no comment', '/* nor this */', 'hook.cjs', ','),
 );
 
 const anyValue = fc.letrec((tie) => ({
@@ -66,15 +56,7 @@ const otherGroup = fc.record(
   { requiredKeys: ['hooks'] },
 );
 
-const EVENTS = [
-  'SessionStart',
-  'Stop',
-  'PreCompact',
-  'AfterAgent',
-  'PreToolUse',
-  'sessionStart',
-  'Notification',
-];
+const EVENTS = ['SessionStart', 'Stop', 'PreCompact', 'AfterAgent', 'PreToolUse', 'sessionStart', 'Notification'];
 
 function otherHooks(grouped: boolean): fc.Arbitrary<unknown> {
   const item: fc.Arbitrary<unknown> = grouped ? otherGroup : otherHandler;
@@ -173,9 +155,7 @@ function printValue(value: unknown, { style, chance, depth }: Printing): string 
     : [
         '{',
         '}',
-        Object.entries(value).map(
-          ([key, item]) => `${JSON.stringify(key)}${style.colon}${printValue(item, inner)}`,
-        ),
+        Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}${style.colon}${printValue(item, inner)}`),
       ];
   if (members.length === 0) return `${open}${close}`;
   if (style.indent === null || (depth > 1 && chance() < 0.2)) {

@@ -2,8 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { type Desk, HANDOVER, hasProgram, runProcess } from './cli.ts';
 
 /** Pseudo-terminals are made by Python, which is not on every machine. */
-export const hasTerminal: boolean =
-  process.platform !== 'win32' && hasProgram('python3', '-c', 'import pty, termios');
+export const hasTerminal: boolean = process.platform !== 'win32' && hasProgram('python3', '-c', 'import pty, termios');
 
 const SCRIPT = fileURLToPath(new URL('./run-in-terminal.py', import.meta.url));
 

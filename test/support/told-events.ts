@@ -9,9 +9,6 @@ export function readTranscript(agent: Agent, path: string): { events: Event[]; r
   return { events: [...agent.readEvents(session, reading)], reading };
 }
 
-export function ofType<T extends Event['type']>(
-  events: readonly Event[],
-  type: T,
-): Extract<Event, { type: T }>[] {
+export function ofType<T extends Event['type']>(events: readonly Event[], type: T): Extract<Event, { type: T }>[] {
   return events.filter((event): event is Extract<Event, { type: T }> => event.type === type);
 }

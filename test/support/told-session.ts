@@ -14,9 +14,7 @@ export type Step = (call: string) => Bare[];
 export function tellSession(...steps: readonly Step[]): Event[] {
   let line = 0;
   return steps.flatMap((step, index) =>
-    step(`call-${index}`).map(
-      (bare): Event => ({ ...bare, at: null, ref: { line: ++line, id: null }, cwd: CWD }),
-    ),
+    step(`call-${index}`).map((bare): Event => ({ ...bare, at: null, ref: { line: ++line, id: null }, cwd: CWD })),
   );
 }
 

@@ -3,10 +3,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 /** Everything at and below a folder: path, kind, mode, inode, time of change and content. */
-export function snapshotTree(
-  root: string,
-  skip: (path: string) => boolean = () => false,
-): Map<string, string> {
+export function snapshotTree(root: string, skip: (path: string) => boolean = () => false): Map<string, string> {
   const found = new Map<string, string>();
   const open = [root];
   for (let path = open.pop(); path !== undefined; path = open.pop()) {
@@ -16,10 +13,7 @@ export function snapshotTree(
     if (stat.isDirectory()) open.push(...readdirSync(path).map((name) => join(path ?? '', name)));
     else if (stat.isSymbolicLink()) marks.push(readlinkSync(path));
     else if (stat.isFile())
-      found.set(
-        `${relative(root, path)} content`,
-        createHash('sha256').update(readFileSync(path)).digest('hex'),
-      );
+      found.set(`${relative(root, path)} content`, createHash('sha256').update(readFileSync(path)).digest('hex'));
     found.set(relative(root, path), marks.join(' '));
   }
   return found;

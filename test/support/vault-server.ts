@@ -27,8 +27,7 @@ export async function openVaultServer(): Promise<VaultServer> {
       if (server.stalls) return;
       if (server.failWith !== null) return void response.writeHead(server.failWith, { location: '/x' }).end();
       if (request.headers.authorization !== `Bearer ${TOKEN}`) return void response.writeHead(401).end();
-      if (request.method !== 'POST' || request.url !== '/api/store')
-        return void response.writeHead(404).end();
+      if (request.method !== 'POST' || request.url !== '/api/store') return void response.writeHead(404).end();
       const body = v.safeParse(Body, JSON.parse(bytes.toString('utf8')));
       if (!body.success || body.output.public === true) return void response.writeHead(400).end();
       server.values.set(body.output.key, body.output.value);

@@ -162,26 +162,14 @@ describe('changed files', () => {
     expect(facts.untracked).toHaveLength(499);
   });
 
-  it.skipIf(process.platform !== 'linux')(
-    'keep odd names exactly, and names that are not UTF-8 readable',
-    () => {
-      const root = sandbox.createRepository('repo');
-      const names = [
-        '-rf',
-        'a\nb',
-        'quote"s\'',
-        'tab\there',
-        'über 日本 🎉',
-        '\\back',
-        ' lead',
-        '\u001b[31mred',
-      ];
-      for (const name of names) sandbox.write(`repo/${name}`);
-      writeFileSync(Buffer.concat([Buffer.from(`${root}/raw-`), Buffer.from([0xff, 0xfe])]), '');
-      const { untracked } = read(root);
-      expect(new Set(untracked)).toEqual(new Set([...names, 'raw-\ufffd\ufffd']));
-    },
-  );
+  it.skipIf(process.platform !== 'linux')('keep odd names exactly, and names that are not UTF-8 readable', () => {
+    const root = sandbox.createRepository('repo');
+    const names = ['-rf', 'a\nb', 'quote"s\'', 'tab\there', 'über 日本 🎉', '\\back', ' lead', '\u001b[31mred'];
+    for (const name of names) sandbox.write(`repo/${name}`);
+    writeFileSync(Buffer.concat([Buffer.from(`${root}/raw-`), Buffer.from([0xff, 0xfe])]), '');
+    const { untracked } = read(root);
+    expect(new Set(untracked)).toEqual(new Set([...names, 'raw-\ufffd\ufffd']));
+  });
 
   it('include a submodule at another commit, but not what is changed inside it', () => {
     const root = sandbox.createRepository('repo');
@@ -281,9 +269,7 @@ describe('commits', () => {
     const root = sandbox.createRepository('repo');
     for (let i = 1; i <= 12; i++) commitAll(sandbox, root, `Commit ${i}\n\nWith a body.`);
     const { commits, head } = read(root);
-    expect(commits.map(({ subject }) => subject)).toEqual(
-      Array.from({ length: 10 }, (_, i) => `Commit ${12 - i}`),
-    );
+    expect(commits.map(({ subject }) => subject)).toEqual(Array.from({ length: 10 }, (_, i) => `Commit ${12 - i}`));
     expect(commits[0]?.hash).toBe(head);
   });
 

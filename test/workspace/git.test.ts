@@ -106,11 +106,9 @@ function createHostileRepository(): string {
   sandbox.git(root, 'config', '--worktree', 'filter.worktree.clean', createTrap('filter-worktree'));
   sandbox.write(
     'hostile/.git/info/attributes',
-    [
-      '* diff=evil merge=evil',
-      ...FILTERED.map((name) => `/${name.replace('"', '?')}.txt filter=${name}`),
-      '',
-    ].join('\n'),
+    ['* diff=evil merge=evil', ...FILTERED.map((name) => `/${name.replace('"', '?')}.txt filter=${name}`), ''].join(
+      '\n',
+    ),
   );
   touchAll(root);
   return root;
@@ -205,10 +203,7 @@ describe.skipIf(process.platform === 'win32')('a hostile repository', () => {
   it.each([
     ['an equals sign in its name', '[filter "a=b"]'],
     ['a name that is not UTF-8', '[filter "a\\xff"]'],
-    [
-      'a hundred others beside it',
-      Array.from({ length: 101 }, (_, i) => `[filter "f${i}"]`).join('\nclean = cat\n'),
-    ],
+    ['a hundred others beside it', Array.from({ length: 101 }, (_, i) => `[filter "f${i}"]`).join('\nclean = cat\n')],
   ])('is not read for changes when a filter cannot be turned off: %s', (_case, header) => {
     const root = sandbox.createRepository('repo');
     const trap = createTrap('filter');
@@ -311,11 +306,7 @@ describe('runGit', () => {
 
   it('never contacts a remote, so that it can never wait for a password', () => {
     const root = sandbox.createRepository('repo');
-    for (const url of [
-      'https://example.invalid/a/b',
-      'git@example.invalid:a/b',
-      sandbox.createRepository('other'),
-    ]) {
+    for (const url of ['https://example.invalid/a/b', 'git@example.invalid:a/b', sandbox.createRepository('other')]) {
       const result = runGit(['ls-remote', url], { cwd: root, env: sandbox.env });
       expect(result).toMatchObject({ status: 128, stderr: expect.stringContaining('not allowed') });
     }

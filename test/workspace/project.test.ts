@@ -55,10 +55,7 @@ describe('a project in git', () => {
   });
 
   it('is the same from a linked worktree, which is a worktree of its own', () => {
-    for (const root of [
-      sandbox.createRepository('plain'),
-      createWithRemote('hosted', 'https://example.org/a/b'),
-    ]) {
+    for (const root of [sandbox.createRepository('plain'), createWithRemote('hosted', 'https://example.org/a/b')]) {
       const linked = `${root}-linked`;
       sandbox.git(root, 'worktree', 'add', '--quiet', linked);
       const main = identify(root);
@@ -264,16 +261,7 @@ describe('a project outside git', () => {
     mkdirSync(join(sandbox.folder, 'there'));
     symlinkSync(join(sandbox.folder, 'nowhere'), join(sandbox.folder, 'dangling'));
     symlinkSync('loop', join(sandbox.folder, 'loop'));
-    for (const folder of [
-      'gone',
-      'there/gone',
-      file,
-      'file/below',
-      'dangling',
-      'loop',
-      'a\0b',
-      'x'.repeat(5000),
-    ]) {
+    for (const folder of ['gone', 'there/gone', file, 'file/below', 'dangling', 'loop', 'a\0b', 'x'.repeat(5000)]) {
       expect(() => identify(folder)).toThrow(
         expect.objectContaining({
           code: 'HANDOVER_PROJECT_MISSING',

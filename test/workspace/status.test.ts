@@ -103,9 +103,7 @@ describe('parseStatus', () => {
   });
 
   it('reads any paths back as they were written', () => {
-    const path = fc
-      .string({ unit: 'grapheme', minLength: 1, maxLength: 20 })
-      .filter((text) => !text.includes('\0'));
+    const path = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 20 }).filter((text) => !text.includes('\0'));
     const record = fc.oneof(
       path.map((text) => ({ records: [`? ${text}`], untracked: [text], conflicted: [], staged: [] })),
       path.map((text) => ({ records: [unmerged(text)], untracked: [], conflicted: [text], staged: [] })),
@@ -139,18 +137,14 @@ describe('parseStatus', () => {
       fc
         .constantFrom('1 ', '2 R. ', 'u ', '? ', '# branch.ab +1 -', '# branch.head ', '\0', ' ', `${HASH} `)
         .map(Buffer.from),
-      fc
-        .constantFrom(ordinary('MM', 'x'), renamed('R.', 'y'), unmerged('z'))
-        .map((text) => Buffer.from(`${text}\0`)),
+      fc.constantFrom(ordinary('MM', 'x'), renamed('R.', 'y'), unmerged('z')).map((text) => Buffer.from(`${text}\0`)),
     );
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 40 }), fc.nat({ max: 5 }), (pieces, limit) => {
         const facts = parseStatus(Buffer.concat(pieces), limit);
         const { staged, unstaged, untracked, conflicted, changed_total: total } = facts;
         const tracked = new Set([...staged, ...unstaged].map((file) => file.path)).size;
-        expect(tracked + untracked.length + conflicted.length).toBeLessThanOrEqual(
-          Math.min(limit, total ?? 0),
-        );
+        expect(tracked + untracked.length + conflicted.length).toBeLessThanOrEqual(Math.min(limit, total ?? 0));
         expect(JSON.parse(JSON.stringify(facts))).toEqual(facts);
         expect(JSON.stringify(facts)).not.toMatch(/\\ud[89a-f]/i);
       }),

@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { Ancestor } from '../../src/platform/process-identity.ts';
-import {
-  cleanTerminalId,
-  findAgentProcess,
-  identifyTerminal,
-  isStartedByTimer,
-} from '../../src/platform/terminal.ts';
+import { cleanTerminalId, findAgentProcess, identifyTerminal, isStartedByTimer } from '../../src/platform/terminal.ts';
 
 const ancestor = (more: Partial<Ancestor>): Ancestor => ({
   pid: 4_100_000,

@@ -1,12 +1,6 @@
 import { dirname, join } from 'node:path';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import {
-  describeEntries,
-  type HookHost,
-  makeHandlers,
-  makeServerCommand,
-  TIMEOUT_SECONDS,
-} from '../hook-setup.ts';
+import { describeEntries, type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
 import { getText } from '../shared/json.ts';
 
@@ -29,19 +23,15 @@ export const claudeCodeHookHost: HookHost = {
     const userServers = join(env.CLAUDE_CONFIG_DIR ? folder : dirname(folder), '.claude.json');
     const servers = scope === 'project' ? join(dirname(folder), '.mcp.json') : userServers;
     return [
-      describeEntries(
-        'claude-code',
-        join(folder, scope === 'user' ? 'settings.json' : 'settings.local.json'),
-        {
-          form: 'grouped',
-          handlers: makeHandlers('claude-code', launcher, ({ command }) => ({
-            type: 'command',
-            command,
-            timeout: TIMEOUT_SECONDS,
-          })),
-          offSwitches: [{ path: ['disableAllHooks'], value: true }],
-        },
-      ),
+      describeEntries('claude-code', join(folder, scope === 'user' ? 'settings.json' : 'settings.local.json'), {
+        form: 'grouped',
+        handlers: makeHandlers('claude-code', launcher, ({ command }) => ({
+          type: 'command',
+          command,
+          timeout: TIMEOUT_SECONDS,
+        })),
+        offSwitches: [{ path: ['disableAllHooks'], value: true }],
+      }),
       describeEntries('claude-code', servers, {
         server: {
           section: 'mcpServers',

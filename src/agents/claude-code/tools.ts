@@ -76,15 +76,12 @@ function joinTexts(...texts: readonly unknown[]): string {
 }
 
 /** Tools whose result says more about what the call did than its input. */
-export const REFINED_TOOLS: ReadonlySet<string> = new Set(
-  'Write Edit Bash PowerShell ExitPlanMode'.split(' '),
-);
+export const REFINED_TOOLS: ReadonlySet<string> = new Set('Write Edit Bash PowerShell ExitPlanMode'.split(' '));
 
 /** What a call turned out to have done. */
 export function refineAction(action: Action, data: Row, text: string): Action {
   if (action.kind === 'command') {
-    const background =
-      typeof data.backgroundTaskId === 'string' || text.startsWith('Command running in background');
+    const background = typeof data.backgroundTaskId === 'string' || text.startsWith('Command running in background');
     return background ? { ...action, background } : action;
   }
   if (action.kind === 'propose' && action.text === '') {
@@ -162,9 +159,7 @@ function readTag(text: string, tag: string): string | null {
   return end === -1 ? null : text.slice(start + tag.length + 2, end);
 }
 
-export const PLAN_TOOLS: ReadonlySet<string> = new Set(
-  'TodoWrite TaskCreate TaskUpdate TaskList TaskGet'.split(' '),
-);
+export const PLAN_TOOLS: ReadonlySet<string> = new Set('TodoWrite TaskCreate TaskUpdate TaskList TaskGet'.split(' '));
 
 /** The input of `TodoWrite`: the whole plan each time. */
 export function readTodos(input: Row): PlanItem[] {

@@ -339,7 +339,6 @@ function describeApiError(row: Row): string {
   const error = getRow(row, 'error');
   const inner = getRow(getRow(error, 'error'), 'error');
   const status = getNumber(error, 'status');
-  const text =
-    getText(inner, 'message') ?? getText(error, 'message') ?? getText(row, 'content') ?? 'API error';
+  const text = getText(inner, 'message') ?? getText(error, 'message') ?? getText(row, 'content') ?? 'API error';
   return status === null ? text : `${status} ${text}`;
 }

@@ -25,9 +25,7 @@ function toKnownActions(tool: string, input: unknown, cwd: string | null): (Acti
         return makeTextAction(text, (pattern) => ({ kind: 'search', pattern, path: null }));
       });
     case 'web_search':
-      return [
-        makeTextAction(getText(fields, 'query'), (pattern) => ({ kind: 'search', pattern, path: null })),
-      ];
+      return [makeTextAction(getText(fields, 'query'), (pattern) => ({ kind: 'search', pattern, path: null }))];
     case 'fetch_web_content':
       return listOf(input, 'requests').map((request) => {
         return makeTextAction(getText(asRow(request) ?? {}, 'url'), (url) => ({ kind: 'fetch', url }));

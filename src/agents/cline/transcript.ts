@@ -29,14 +29,7 @@ import {
 } from '../shared/make-events.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { readAddedTexts, readHumanText } from './prompts.ts';
-import {
-  findCompanion,
-  findSessions,
-  inspectFile,
-  isSessionFile,
-  listTranscripts,
-  readManifest,
-} from './sessions.ts';
+import { findCompanion, findSessions, inspectFile, isSessionFile, listTranscripts, readManifest } from './sessions.ts';
 import { TaskReader } from './tasks.ts';
 import { toActions } from './tools.ts';
 

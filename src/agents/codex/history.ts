@@ -32,10 +32,7 @@ export function findHistory(path: string): History {
 }
 
 /** All lines of a session, with an index over all files. Calls `onUnreadable` for each unreadable line or file. */
-export function* readHistory(
-  { segments }: History,
-  onUnreadable: () => void,
-): Generator<Line & { index: number }> {
+export function* readHistory({ segments }: History, onUnreadable: () => void): Generator<Line & { index: number }> {
   let index = 0;
   for (const { path, end } of segments) {
     const lines = path.endsWith('.zst')
@@ -48,10 +45,7 @@ export function* readHistory(
   }
 }
 
-function isPastEnd(
-  line: Line,
-  { endOffset, endOrdinal }: Pick<HistoryBase, 'endOffset' | 'endOrdinal'>,
-): boolean {
+function isPastEnd(line: Line, { endOffset, endOrdinal }: Pick<HistoryBase, 'endOffset' | 'endOrdinal'>): boolean {
   if (endOffset !== null) return line.offset >= endOffset;
   return endOrdinal !== null && (peekKind(line.bytes)?.ordinal ?? line.number - 1) >= endOrdinal;
 }

@@ -75,8 +75,7 @@ const IDLE_EVENTS = new Set(
     'turn_complete turn_diff turn_started view_image_tool_call warning web_search_end'
   ).split(' '),
 );
-const IDLE_EVENT_FAMILY =
-  /^(?:collab_|dynamic_tool_|guardian_|hook_|mcp_startup_|model_|plan_|realtime_|request_)/;
+const IDLE_EVENT_FAMILY = /^(?:collab_|dynamic_tool_|guardian_|hook_|mcp_startup_|model_|plan_|realtime_|request_)/;
 const IDLE_ITEMS = new Set(
   (
     'CollabAgentToolCall ContextCompaction EnteredReviewMode ExitedReviewMode HookPrompt ImageGeneration ' +

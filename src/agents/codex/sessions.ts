@@ -4,16 +4,7 @@ import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
-import {
-  asRow,
-  getNumber,
-  getRow,
-  getText,
-  listTexts,
-  parseAny,
-  parseRow,
-  type Row,
-} from '../shared/json.ts';
+import { asRow, getNumber, getRow, getText, listTexts, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
 import { findHumanText } from './rows.ts';
 

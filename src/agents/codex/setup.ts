@@ -63,10 +63,7 @@ const MAX_CONFIG_BYTES = 4 * 1024 * 1024;
 
 const stateSchema = v.object({
   hooks: v.object({
-    state: v.record(
-      v.string(),
-      v.object({ trusted_hash: v.optional(v.string()), enabled: v.optional(v.boolean()) }),
-    ),
+    state: v.record(v.string(), v.object({ trusted_hash: v.optional(v.string()), enabled: v.optional(v.boolean()) })),
   }),
 });
 

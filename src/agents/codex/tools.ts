@@ -1,12 +1,6 @@
 import { posix } from 'node:path';
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import {
-  makeOtherAction,
-  makePatchAction,
-  makeTextAction,
-  resolveEdit,
-  toStatus,
-} from '../shared/actions.ts';
+import { makeOtherAction, makePatchAction, makeTextAction, resolveEdit, toStatus } from '../shared/actions.ts';
 import { resolveFilePath } from '../shared/files.ts';
 import { asRow, getNumber, getRow, getText, listTexts, parseRow, type Row, toRows } from '../shared/json.ts';
 import { toMessageText } from '../shared/message-text.ts';
@@ -153,9 +147,7 @@ export function readToolOutput(output: unknown): ToolOutput {
   const old = readOldOutput(first);
   if (old !== null) return old;
   const { script, ...head } = readPreambles(first);
-  const parts = [head.text, ...others].map((text) =>
-    script ? readScriptResult(text) : { text, exit: null },
-  );
+  const parts = [head.text, ...others].map((text) => (script ? readScriptResult(text) : { text, exit: null }));
   const exits = parts.flatMap((part) => part.exit ?? []);
   const exit = head.exit ?? exits.find((code) => code !== 0) ?? exits[0] ?? null;
   const texts = parts.map((part) => part.text).filter((part) => part !== '');

@@ -164,8 +164,7 @@ function splitStatements(sql: string): Token[][] {
   const statements: Token[][] = [[]];
   for (const [text, single, double] of sql.slice(0, MAX_SQL).matchAll(TOKEN)) {
     if (text === ';') statements.push([]);
-    else if (single !== undefined)
-      statements.at(-1)?.push({ text: single.replaceAll("''", "'"), quoted: true });
+    else if (single !== undefined) statements.at(-1)?.push({ text: single.replaceAll("''", "'"), quoted: true });
     else if (double !== undefined) statements.at(-1)?.push({ text: double, quoted: true });
     else if (!text.startsWith('--')) statements.at(-1)?.push({ text, quoted: false });
   }

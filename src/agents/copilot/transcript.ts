@@ -53,10 +53,7 @@ const format: RowFormat<State> = {
   shortcuts: () => ({ isNeedless: canSkipRow }),
 };
 
-export const copilotAgent = makeRowAgent(
-  { name: 'copilot', findSessions, listTranscripts, inspectFile },
-  format,
-);
+export const copilotAgent = makeRowAgent({ name: 'copilot', findSessions, listTranscripts, inspectFile }, format);
 
 const EXIT_NOTE = /\n?<(?:shellId: [^<>\n]{1,60} )?(?:completed|exited) with exit code (-?\d{1,10})>\s*$/;
 const ANSWER_PREFIX = /^(?:User (?:responded|selected|answered|chose)|Answer): /i;

@@ -106,8 +106,7 @@ function inspect(path: string, cwd: string | null): FoundSession | null {
   };
 }
 
-const HEADER_FIELD =
-  /^\s{0,8}"(sessionId|projectHash|startTime|kind|summary)":\s?"((?:[^"\\]|\\.){0,2000})",?$/gm;
+const HEADER_FIELD = /^\s{0,8}"(sessionId|projectHash|startTime|kind|summary)":\s?"((?:[^"\\]|\\.){0,2000})",?$/gm;
 
 /** Older versions keep a session as one document, with each field of its head on a line of its own. */
 function salvageHeader(text: string): Row {

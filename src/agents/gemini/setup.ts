@@ -1,13 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Machine } from '../../platform/machine.ts';
 import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
-import {
-  describeEntries,
-  type HookHost,
-  makeHandlers,
-  makeServerCommand,
-  TIMEOUT_SECONDS,
-} from '../hook-setup.ts';
+import { describeEntries, type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
 import { getText } from '../shared/json.ts';
 
 /** Gemini CLI's folder; `GEMINI_CLI_HOME` takes the place of the user's home. Null on a machine without one. */

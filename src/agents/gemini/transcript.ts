@@ -3,13 +3,7 @@ import { readHead } from '../../platform/external-file.ts';
 import { readLines } from '../../platform/lines.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
-import {
-  makeToolCall,
-  makeToolResult,
-  type OpenCall,
-  readShellOutput,
-  toOpenCall,
-} from '../shared/gemini-tools.ts';
+import { makeToolCall, makeToolResult, type OpenCall, readShellOutput, toOpenCall } from '../shared/gemini-tools.ts';
 import { countUnknown, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
 import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
 import {
@@ -75,14 +69,9 @@ const format: RowFormat<LogState> = {
   },
 };
 
-function* readRow(
-  { row, line }: NumberedRow,
-  conversation: Conversation,
-  reading: Reading,
-): Generator<Event> {
+function* readRow({ row, line }: NumberedRow, conversation: Conversation, reading: Reading): Generator<Event> {
   if (getText(row, 'id') !== null) yield* conversation.read(row, line);
-  else if (typeof row.sessionId === 'string' && typeof row.projectHash === 'string')
-    reading.sessionId = row.sessionId;
+  else if (typeof row.sessionId === 'string' && typeof row.projectHash === 'string') reading.sessionId = row.sessionId;
   else if ('$set' in row) yield* conversation.replace(getRow(row, '$set').messages, line);
   else if (!('$rewindTo' in row)) countUnknown(reading, '(no id)');
 }

@@ -22,8 +22,7 @@ function findSessionsFolder({ env, home, platform }: Machine): string | null {
 export function* listTranscripts(machine: Machine): Generator<string> {
   const folder = findSessionsFolder(machine);
   if (folder === null) return;
-  for (const name of listNames(folder))
-    if (name === DATABASE_NAME || name.endsWith('.jsonl')) yield join(folder, name);
+  for (const name of listNames(folder)) if (name === DATABASE_NAME || name.endsWith('.jsonl')) yield join(folder, name);
 }
 
 /** The database took over the sessions that were files, and left the files where they were. */

@@ -39,10 +39,7 @@ export const gooseAgent: Agent = { name: 'goose', findSessions, listTranscripts,
 function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
   reading.sessionId = session.id;
   if (!isDatabase(session.path)) {
-    yield* readMessages(
-      listFileMessages(session.path, reading),
-      new MessageReader(session.cwd, null, reading),
-    );
+    yield* readMessages(listFileMessages(session.path, reading), new MessageReader(session.cwd, null, reading));
     return;
   }
   yield* readDatabaseSession({ session, table: SESSION_TABLE, reading }, (row, database) => {

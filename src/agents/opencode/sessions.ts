@@ -81,8 +81,7 @@ const OPENING = /^\s*\{\s*"info"\s*:/;
 /** What `opencode export` wrote; null for any other file. */
 export function readExport(path: string): { content: Row; file: FileHead } | null {
   const head = readHead(path, 1024);
-  if (head === null || head.size > MAX_EXPORT_BYTES || !OPENING.test(head.bytes.toString('latin1')))
-    return null;
+  if (head === null || head.size > MAX_EXPORT_BYTES || !OPENING.test(head.bytes.toString('latin1'))) return null;
   const file = readHead(path, MAX_EXPORT_BYTES);
   const content = file === null ? null : parseRow(file.bytes.toString('utf8'));
   return file === null || content === null || !Array.isArray(content.messages) ? null : { content, file };

@@ -3,16 +3,7 @@ import type { SqlDatabase, SqlStatement } from '../../platform/sqlite.ts';
 import type { Agent, FoundSession, Reading } from '../agent.ts';
 import { isDatabase, readDatabaseSession, selectFrom, tryQuery } from '../shared/database.ts';
 import { TouchedFiles } from '../shared/files.ts';
-import {
-  asRow,
-  countUnknown,
-  getNumber,
-  getRow,
-  getText,
-  parseRow,
-  type Row,
-  toRows,
-} from '../shared/json.ts';
+import { asRow, countUnknown, getNumber, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
@@ -99,9 +90,7 @@ function prepareQueries(database: SqlDatabase): Record<'ids' | 'message' | 'part
   const from = (name: string): string =>
     selectFrom(database, { name, columns: { id: 'text', data: 'text' } }) ?? `SELECT * FROM ${name}`;
   return {
-    ids: database.prepare(
-      'SELECT CAST(id AS TEXT) AS id FROM message WHERE session_id = ? ORDER BY time_created, id',
-    ),
+    ids: database.prepare('SELECT CAST(id AS TEXT) AS id FROM message WHERE session_id = ? ORDER BY time_created, id'),
     message: database.prepare(`${from('message')} WHERE id = ?`),
     parts: database.prepare(`${from('part')} WHERE message_id = ? ORDER BY id`),
   };

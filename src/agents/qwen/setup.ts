@@ -1,13 +1,7 @@
 import { join, resolve } from 'node:path';
 import type { Machine } from '../../platform/machine.ts';
 import { type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
-import {
-  describeEntries,
-  type HookHost,
-  makeHandlers,
-  makeServerCommand,
-  TIMEOUT_SECONDS,
-} from '../hook-setup.ts';
+import { describeEntries, type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
 
 /** Qwen Code's folder, or another that the user named in its place; null on a machine without a home. */
 export function resolveFolder({ home, cwd }: Machine, named: string | undefined): string | null {

@@ -34,14 +34,7 @@ import {
 } from '../shared/make-events.ts';
 import { PendingEvents, type PendingState, startPending, takeCall } from '../shared/pending-events.ts';
 import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
-import {
-  findSessions,
-  inspectFile,
-  isSubAgentFile,
-  listTranscripts,
-  readHuman,
-  readTexts,
-} from './sessions.ts';
+import { findSessions, inspectFile, isSubAgentFile, listTranscripts, readHuman, readTexts } from './sessions.ts';
 
 /** Kept on disk between readings. */
 interface ChatState {
@@ -186,9 +179,7 @@ class Conversation {
       const unknown = { tool: getText(response, 'name') ?? '', input: {} };
       const call = takeCall(this.#state.calls, id) ?? unknown;
       const outcome = readOutcome(call, response, detail);
-      this.#outbox.settle(id.toWellFormed(), (action) =>
-        refineWrite(action, outcome.output, detail.resultDisplay),
-      );
+      this.#outbox.settle(id.toWellFormed(), (action) => refineWrite(action, outcome.output, detail.resultDisplay));
       yield* makeToolResult(stamp, call, { id, ...outcome });
     }
   }
@@ -198,8 +189,7 @@ class Conversation {
     const payload = getRow(row, 'systemPayload');
     if (subtype === 'chat_compression') yield makeCompaction(stamp, readSummary(payload));
     else if (subtype === 'slash_command') yield* this.#readCommand(payload, stamp);
-    else if (subtype === 'turn_result')
-      yield* this.#limit(getText(getRow(payload, 'error'), 'message'), stamp);
+    else if (subtype === 'turn_result') yield* this.#limit(getText(getRow(payload, 'error'), 'message'), stamp);
     else if (subtype === 'ui_telemetry') yield* this.#limit(readApiError(getRow(payload, 'uiEvent')), stamp);
   }
 

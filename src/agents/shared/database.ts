@@ -69,9 +69,7 @@ export function listDatabaseSessions(path: string, table: SessionTable, driverNa
   try {
     const rows = tryQuery(() => {
       const select = selectFrom(database, table);
-      const isComplete = table.otherTables.every(
-        (name) => selectFrom(database, { name, columns: {} }) !== null,
-      );
+      const isComplete = table.otherTables.every((name) => selectFrom(database, { name, columns: {} }) !== null);
       return select === null || !isComplete ? [] : toRows(database.prepare(select).all());
     });
     return (rows ?? []).flatMap((row) => table.toSession(row, path, file) ?? []);

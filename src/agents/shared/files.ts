@@ -25,13 +25,7 @@ const WINDOWS = /^(?:[A-Za-z]:[\\/]|\\\\)/;
 /** A path as the agent gave it, made absolute where the folder that it worked in is known. */
 export function resolveFilePath(path: string, cwd: string | null): string {
   const given = path.toWellFormed();
-  if (
-    cwd === null ||
-    given === '' ||
-    given.startsWith('~') ||
-    posix.isAbsolute(given) ||
-    WINDOWS.test(given)
-  ) {
+  if (cwd === null || given === '' || given.startsWith('~') || posix.isAbsolute(given) || WINDOWS.test(given)) {
     return given;
   }
   if (posix.isAbsolute(cwd)) return posix.join(cwd, given);

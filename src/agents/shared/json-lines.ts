@@ -47,11 +47,7 @@ const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const OPEN_OBJECT = 0x7b;
 
 /** The rows of a transcript with one JSON object per line, in order. */
-export function* readJsonLines(
-  path: string,
-  reading: Reading,
-  shortcuts: Shortcuts = {},
-): Generator<NumberedRow> {
+export function* readJsonLines(path: string, reading: Reading, shortcuts: Shortcuts = {}): Generator<NumberedRow> {
   const extent = { position: startOfFile(), until: Number.POSITIVE_INFINITY };
   yield* readClosedRows(path, reading, { ...shortcuts, ...extent });
   yield* readOpenRow(path, reading, extent);
@@ -76,11 +72,7 @@ export function* readClosedRows(
 }
 
 /** The row in an unfinished last line, to be read last. It may still be being written: it never counts as unreadable. */
-export function* readOpenRow(
-  path: string,
-  reading: Reading,
-  { position, until }: Extent,
-): Generator<NumberedRow> {
+export function* readOpenRow(path: string, reading: Reading, { position, until }: Extent): Generator<NumberedRow> {
   for (const { bytes, number } of readLines(path, { position: { ...position }, until })) {
     const row = parseRow(decodeText(number === 1 ? skipByteOrderMark(bytes) : bytes));
     if (row === null) continue;

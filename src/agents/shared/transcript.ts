@@ -1,13 +1,7 @@
 import type { Event } from '../../model/event.ts';
 import { startOfFile } from '../../platform/lines.ts';
 import type { Agent, Bookmark, FoundSession, OnEvent, Opening, Reading, Transcript } from '../agent.ts';
-import {
-  type NumberedRow,
-  readClosedRows,
-  readJsonLines,
-  readOpenRow,
-  type Shortcuts,
-} from './json-lines.ts';
+import { type NumberedRow, readClosedRows, readJsonLines, readOpenRow, type Shortcuts } from './json-lines.ts';
 
 /** Reads the rows of one transcript, in order. */
 export interface RowReader {
@@ -52,10 +46,7 @@ export function* readRows<State extends object>(
 }
 
 /** Null when the bookmark is not of this format. */
-export function openRows<State extends object>(
-  format: RowFormat<State>,
-  opening: Opening,
-): Transcript | null {
+export function openRows<State extends object>(format: RowFormat<State>, opening: Opening): Transcript | null {
   const { session, reading, until, from } = opening;
   const knowsAll = from === undefined && (opening.lookAhead === true || format.needsLookAhead === true);
   const state = knowsAll ? format.lookAhead(session, until) : restoreState(format.start(session), from);

@@ -32,8 +32,7 @@ interface ErrorShape {
 const URL = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s'"`<>)\]]+/g;
 const TIME =
   /\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?/g;
-const ADDRESS =
-  /(?<![\w.])(?:(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?|\[?::(?:1|ffff:[\d.]+)?\]?:\d+)(?![\w.])/g;
+const ADDRESS = /(?<![\w.])(?:(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?|\[?::(?:1|ffff:[\d.]+)?\]?:\d+)(?![\w.])/g;
 const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
 const HEX = /\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b/g;
 /** Parts with slashes between them, or a name with an extension before a position. */
@@ -79,9 +78,7 @@ const SHORTEST_PART = 16;
 export function compareErrors(asked: ErrorShape, kept: ErrorShape): Likeness | null {
   if (asked.text === kept.text || isPart(asked.text, kept.text) || isPart(kept.text, asked.text)) {
     const isOfOthers =
-      asked.files.length > 0 &&
-      kept.files.length > 0 &&
-      !asked.files.some((file) => kept.files.includes(file));
+      asked.files.length > 0 && kept.files.length > 0 && !asked.files.some((file) => kept.files.includes(file));
     return isOfOthers ? 'alike' : 'same';
   }
   return shareWords(asked.text, kept.text) >= NEAR ? 'near' : null;

@@ -95,8 +95,7 @@ export function testPaths({ kind, path, typed }: PathQuery, nearness: Nearness):
     return (other) => `/${other}`.includes(`/${typed}/`);
   }
   if (nearness === 'exact') return (other) => other === path;
-  if (nearness === 'ending')
-    return (other) => `/${other}`.endsWith(`/${typed}`) || `/${path}`.endsWith(`/${other}`);
+  if (nearness === 'ending') return (other) => `/${other}`.endsWith(`/${typed}`) || `/${path}`.endsWith(`/${other}`);
   const name = baseName(path);
   return (other) => baseName(other) === name;
 }

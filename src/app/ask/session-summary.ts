@@ -14,10 +14,7 @@ export interface FactSource {
   marks(project: string): Promise<Marks>;
 }
 
-export function openFactSource(
-  finder: Finder,
-  scope: Pick<FactFilter, 'project' | 'agent' | 'sinceMs'>,
-): FactSource {
+export function openFactSource(finder: Finder, scope: Pick<FactFilter, 'project' | 'agent' | 'sinceMs'>): FactSource {
   return {
     facts: (filter) => finder.facts({ ...scope, ...filter }),
     mentions: async (text, kinds) => {
@@ -75,11 +72,7 @@ export interface QuestionOptions {
 /** Reads handovers, the newest first, until there are enough sessions of what is asked. */
 export async function gatherSessions(
   refs: AsyncIterable<HandoverRef>,
-  {
-    read,
-    accepts,
-    limit,
-  }: Pick<QuestionOptions, 'read' | 'limit'> & { accepts(handover: Handover): boolean },
+  { read, accepts, limit }: Pick<QuestionOptions, 'read' | 'limit'> & { accepts(handover: Handover): boolean },
 ): Promise<{ sessions: SessionSummary[]; hasMore: boolean }> {
   const sessions = new Map<string, SessionSummary>();
   for await (const { id, agent, session } of refs) {

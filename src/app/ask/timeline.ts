@@ -45,8 +45,7 @@ export function buildTimeline(
     if (fact !== undefined) dayOf(at).marks.push({ at, mark, fact: fact.id, text: fact.text, because });
   }
   for (const day of days.values())
-    for (const list of [day.sessions, day.marks, day.commits])
-      list.sort((a, b) => compareCodeUnits(b.at, a.at));
+    for (const list of [day.sessions, day.marks, day.commits]) list.sort((a, b) => compareCodeUnits(b.at, a.at));
   return [...days.values()].sort((a, b) => compareCodeUnits(b.date, a.date));
 }
 
@@ -84,7 +83,6 @@ function listCommits(sessions: readonly SessionSummary[]): CommitOfDay[] {
   const commits = new Map<string, CommitOfDay>();
   for (const { handovers } of sessions)
     for (const { workspace, project } of handovers)
-      for (const commit of workspace.git?.commits ?? [])
-        commits.set(commit.hash, { ...commit, project: project.name });
+      for (const commit of workspace.git?.commits ?? []) commits.set(commit.hash, { ...commit, project: project.name });
   return [...commits.values()];
 }

@@ -56,12 +56,10 @@ export async function askWhy(asked: PathQuery, options: WhyOptions): Promise<Why
     const leads = await findLeads(asked, tests, options);
     const { sessions, hasMore } = await gatherSessions(leads, {
       read: options.read,
-      accepts: (handover) =>
-        handover.facts.some((fact) => tests.touches(fact, handover) || tests.settles(fact)),
+      accepts: (handover) => handover.facts.some((fact) => tests.touches(fact, handover) || tests.settles(fact)),
       limit: options.limit,
     });
-    if (sessions.length > 0)
-      return { nearness, sessions: await describeSessions(sessions, tests, options), hasMore };
+    if (sessions.length > 0) return { nearness, sessions: await describeSessions(sessions, tests, options), hasMore };
   }
   return { nearness: 'exact', sessions: [], hasMore: false };
 }
@@ -75,8 +73,7 @@ function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, hom
   const isAt = (path: string): boolean => isNear(path) || names.has(path);
   const isMentioned = makeMentionTest(asked, isAt);
   const { symbol } = asked;
-  const mentions = (text: string): boolean =>
-    symbol === null ? isMentioned(text) : namesSymbol(text, symbol);
+  const mentions = (text: string): boolean => (symbol === null ? isMentioned(text) : namesSymbol(text, symbol));
   const locate = (fact: Pick<Fact, 'text' | 'trust'>, place: Pick<Workspace, 'root' | 'folder'>): string =>
     locateInProject(fact, place, home);
   return {
@@ -101,8 +98,7 @@ async function findLeads(
 ): Promise<AsyncIterable<HandoverRef>> {
   const names = asked.kind === 'file' ? [asked.path, ...earlierNames].map(baseName) : [];
   const files: FactKind[] = ['file'];
-  const filters =
-    names.length === 0 ? [{ kinds: files }] : [...new Set(names)].map((fileName) => ({ fileName }));
+  const filters = names.length === 0 ? [{ kinds: files }] : [...new Set(names)].map((fileName) => ({ fileName }));
   const touching = filters.map((filter) =>
     filterFacts(source.facts(filter), ({ fact, handover }) => tests.isAt(tests.locate(fact, handover))),
   );

@@ -37,11 +37,7 @@ export interface HookResult {
 const NO_RESULT: HookResult = { output: null, workers: [] };
 
 /** Does everything for a hook except reading, printing and starting workers. Null when nothing may be done. */
-export async function handleHook(
-  kind: HookKind,
-  input: HookInput,
-  machine: Machine,
-): Promise<HookResult | null> {
+export async function handleHook(kind: HookKind, input: HookInput, machine: Machine): Promise<HookResult | null> {
   const { moment, dialect } = kind;
   if (input.isSubAgent) return null;
   if (moment === 'compaction' && !dialect.announcesCompaction && !input.isManual) return null;
@@ -63,8 +59,7 @@ export async function handleHook(
 
 function handleCapture(call: HookCall): HookResult {
   const { kind, input, store, key, nowMs } = call;
-  if (kind.moment === 'compaction' && input.isManual && !kind.dialect.startsAfterCompaction)
-    defer(call, 'compaction');
+  if (kind.moment === 'compaction' && input.isManual && !kind.dialect.startsAfterCompaction) defer(call, 'compaction');
   const session = describeSession(call);
   if (kind.moment !== 'end') recordOpenSession(store, session);
   const job = describeCaptureJob(session, { moment: kind.moment, atMs: nowMs, lastMs: null });

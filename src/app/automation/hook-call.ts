@@ -38,11 +38,7 @@ export interface HookCall {
 }
 
 /** Null when hooks are switched off or paused there, or the session is in no folder that can be reached. */
-export async function openHookCall(
-  kind: HookKind,
-  input: HookInput,
-  machine: Machine,
-): Promise<HookCall | null> {
+export async function openHookCall(kind: HookKind, input: HookInput, machine: Machine): Promise<HookCall | null> {
   const root = findWorktreeRoot(input.cwd ?? machine.cwd);
   if (root === null || isPaused(root, machine)) return null;
   const store = findDataFolder(machine);
@@ -80,11 +76,7 @@ const CACHED_SETTINGS = {
  * The settings of the user, narrowed by those of the project. Reading TOML takes as long as everything else in a hook, so
  * the result is cached as long as the files do not change.
  */
-export async function findSettings(
-  store: string,
-  root: string,
-  machine: Machine,
-): Promise<AutomationSettings> {
+export async function findSettings(store: string, root: string, machine: Machine): Promise<AutomationSettings> {
   const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
   const stats = paths.map((path) => statFile(path));
   if (stats.every((stat) => stat === null)) return DEFAULT_SETTINGS;

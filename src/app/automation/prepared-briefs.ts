@@ -93,11 +93,7 @@ export function pathOfSealKey(store: string): string {
  * seals of the briefs. Seals include a key of this store, so a file written elsewhere does not pass. Whoever can read the
  * file can read the key beside it, so a stronger seal would keep nobody out.
  */
-export function printPreparedBrief(
-  key: string,
-  prepared: Omit<PreparedBrief, 'marks'>,
-  briefs: Briefs,
-): string {
+export function printPreparedBrief(key: string, prepared: Omit<PreparedBrief, 'marks'>, briefs: Briefs): string {
   const [own, any] = [JSON.stringify(briefs.own), JSON.stringify(briefs.any)];
   const head = JSON.stringify({ ...prepared, marks: { own: makeSeal(key, own), any: makeSeal(key, any) } });
   return [makeSeal(key, head), head, own, any, ''].join('\n');

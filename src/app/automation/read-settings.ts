@@ -1,11 +1,6 @@
 import * as v from 'valibot';
 import type { Machine } from '../../platform/machine.ts';
-import {
-  type ConfigFile,
-  parseSection,
-  readProjectConfig,
-  readUserConfig,
-} from '../../platform/settings-file.ts';
+import { type ConfigFile, parseSection, readProjectConfig, readUserConfig } from '../../platform/settings-file.ts';
 import type { AutomationSettings, Startup } from './policy.ts';
 
 const RestoreSection = v.object({ startup: v.optional(v.picklist(['brief', 'hint', 'off'])) });
@@ -19,11 +14,7 @@ const WIDTHS: readonly Startup[] = ['off', 'hint', 'brief'];
  * Reads both files: a project can only narrow what the user allows. By itself in a file because hooks load it, and valibot
  * with it, only when settings have changed.
  */
-export function readSettings(
-  root: string,
-  machine: Machine,
-  defaults: AutomationSettings,
-): AutomationSettings {
+export function readSettings(root: string, machine: Machine, defaults: AutomationSettings): AutomationSettings {
   const user = { ...defaults, ...readSections(readUserConfig(machine)) };
   const project = { isEnabled: true, startup: user.startup, ...readSections(readProjectConfig(root)) };
   return {

@@ -151,8 +151,7 @@ export function logFailure(store: string, failure: LoggedFailure): void {
 /** Of an unexpected error only the name: its message may quote the user's work. */
 export function describeFailure(error: unknown, where: string, atMs: number): LoggedFailure {
   if (error instanceof HandoverError) return { atMs, where, code: error.code, message: error.message };
-  if (isErrno(error))
-    return { atMs, where, code: error.code, message: `${error.syscall ?? 'a call'} failed` };
+  if (isErrno(error)) return { atMs, where, code: error.code, message: `${error.syscall ?? 'a call'} failed` };
   return { atMs, where, code: 'BUG', message: error instanceof Error ? error.name : typeof error };
 }
 

@@ -53,11 +53,7 @@ const LONGEST_WORK_MS = 120_000;
  * session; others wait, and usually find nothing left to do. `handed` is the reply that its hook passed to this worker:
  * jobs that other workers bring a reply for are left to them.
  */
-export async function processJobs(
-  store: Store,
-  key: string,
-  handed: HandedReply | null = null,
-): Promise<void> {
+export async function processJobs(store: Store, key: string, handed: HandedReply | null = null): Promise<void> {
   const { clock } = store.machine;
   const until = clock.now() + LONGEST_WORK_MS;
   // Sixteen locks for all sessions, because each leaves a file behind.
@@ -174,8 +170,7 @@ async function findJobSession(store: Store, job: CaptureJob): Promise<SessionOfA
   });
   // Only the transcript of opencode holds several sessions.
   if (inspected !== null && (inspected.id === job.session || name !== 'opencode')) return complete(inspected);
-  for (const session of agent.findSessions(store.machine))
-    if (session.id === job.session) return complete(session);
+  for (const session of agent.findSessions(store.machine)) if (session.id === job.session) return complete(session);
   return null;
 }
 

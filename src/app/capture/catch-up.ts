@@ -30,9 +30,7 @@ export async function catchUp(
     .filter(({ changedMs }, index) => index === 0 || changedMs > store.machine.clock.now() - LONGEST_AGO_MS);
   if (recent.length === 0) return [];
   const captured = await readCaptured(store, project);
-  const uncaptured = recent.filter(
-    (session) => session.changedMs > (captured.get(nameSession(session)) ?? 0),
-  );
+  const uncaptured = recent.filter((session) => session.changedMs > (captured.get(nameSession(session)) ?? 0));
   const behind = skipForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
   const caughtUp: CatchUpResult[] = [];
   if (behind.length === 0) return caughtUp;
@@ -62,8 +60,7 @@ function skipForgotten(store: Store, sessions: readonly FoundSession[]): readonl
   if (sessions.length === 0) return sessions;
   const times = new Map<string, number>();
   for (const { session, detail, at } of readEntriesOf(store, ['forgotten']))
-    if (session !== undefined)
-      times.set(nameSession({ agent: String(detail?.agent), id: session }), Date.parse(at));
+    if (session !== undefined) times.set(nameSession({ agent: String(detail?.agent), id: session }), Date.parse(at));
   return sessions.filter((session) => session.changedMs > (times.get(nameSession(session)) ?? 0));
 }
 

@@ -21,8 +21,7 @@ export function saysFact(event: Event, fact: Fact): boolean {
     .map(keepLetters);
   if (pieces.length > 1 && pieces.every((piece) => letters.includes(piece))) return true;
   if (fact.trust === 'quoted') return false;
-  if (said.split(COMMAND_END).some((part) => standInOrder(listWords(fact.text), listWords(part))))
-    return true;
+  if (said.split(COMMAND_END).some((part) => standInOrder(listWords(fact.text), listWords(part)))) return true;
   const words = new Set(listWords(fact.text));
   if (words.size < FEWEST_WORDS) return false;
   const known = new Set(listWords(said));

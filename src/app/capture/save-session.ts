@@ -61,9 +61,7 @@ export async function saveSession(
 export async function previewSession(
   session: SessionOfAgent,
   options: SaveOptions & { store: Store | null; machine: Machine },
-): Promise<
-  Exclude<CaptureResult, { outcome: 'kept' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }
-> {
+): Promise<Exclude<CaptureResult, { outcome: 'kept' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }> {
   const draft = await draftSession(session, { ...options, keepsReading: false });
   if (draft.outcome !== 'new') return draft;
   const { clock, random } = options.machine;
@@ -164,9 +162,7 @@ export async function saveDeclared(
 }
 
 function isDeclaredIn({ facts }: Handover, { id, pinned = false }: Fact): boolean {
-  return facts.some(
-    (fact) => fact.id === id && fact.trust === 'declared' && (!pinned || fact.pinned === true),
-  );
+  return facts.some((fact) => fact.id === id && fact.trust === 'declared' && (!pinned || fact.pinned === true));
 }
 
 /** The newest handover of the session; without a session, the newest of the worktree, if that was written by hand. */
@@ -180,8 +176,7 @@ async function findNewestOf(
       project: { id: project.id },
       root: workspace.root,
       fits: (row) =>
-        session === null ||
-        (row.session === session.session.id && row.agent.toLowerCase() === session.agent.name),
+        session === null || (row.session === session.session.id && row.agent.toLowerCase() === session.agent.name),
     }),
   );
   if (row === null || (session === null && row.session !== null)) return null;

@@ -157,9 +157,7 @@ class Search {
   #pick(): Event[] {
     const telling = this.#events.filter((event) => saysFact(event, this.#fact));
     const calls = new Set(telling.flatMap((event) => ('call' in event ? event.call : [])));
-    return this.#events.filter(
-      (event) => telling.includes(event) || ('call' in event && calls.has(event.call)),
-    );
+    return this.#events.filter((event) => telling.includes(event) || ('call' in event && calls.has(event.call)));
   }
 }
 

@@ -28,10 +28,7 @@ export function describeSession(session: SessionView, line: number | null, machi
     ],
     ...pickPassages(session, line).flatMap(({ at, line: own, speaker, text }) => [
       [],
-      [
-        dim(`line ${own}${at === null ? '' : `  ${formatTimestamp(at)}`}  `),
-        own === line ? bold(speaker) : speaker,
-      ],
+      [dim(`line ${own}${at === null ? '' : `  ${formatTimestamp(at)}`}  `), own === line ? bold(speaker) : speaker],
       [text],
     ]),
   ];

@@ -16,8 +16,7 @@ export function findCheckpoint({ cwd, env }: { cwd: string; env: Env }, named?: 
  */
 export function answerCheck(args: readonly string[], place: { cwd: string; env: Env }): number | null {
   const [first, second] = args;
-  if (args.length !== 0 && !(args.length === 2 && first === '--checkpoint' && !second?.startsWith('-')))
-    return null;
+  if (args.length !== 0 && !(args.length === 2 && first === '--checkpoint' && !second?.startsWith('-'))) return null;
   const text = glanceAtFile(findCheckpoint(place, second));
   if (text === undefined) return 0;
   return text === null ? null : readResumeCode(text);

@@ -25,11 +25,7 @@ import type { Store } from '../../store/store.ts';
 import { saveSession } from '../capture/save-session.ts';
 
 /** Captures the project's newest session. Returns the id of its handover, even if nothing is new; null without a session. */
-export async function collectSession(
-  store: Store,
-  project: string,
-  agentName?: string,
-): Promise<string | null> {
+export async function collectSession(store: Store, project: string, agentName?: string): Promise<string | null> {
   const agent = agentName === undefined ? {} : { agent: requireAgentName(agentName) };
   const [session] = await findSessions(store.machine, { ...agent, project });
   if (session === undefined) return null;
@@ -66,8 +62,7 @@ export async function exportNewest(
   const sha256 = present === null ? null : sha256Hex(present);
   const written = known.get(WRITTEN);
   if (written !== undefined && written.version === effect && written.sha256 === sha256) return;
-  if (sha256 !== null && ![...known.values()].some((entry) => entry.sha256 === sha256))
-    throw notOurFileError(path);
+  if (sha256 !== null && ![...known.values()].some((entry) => entry.sha256 === sha256)) throw notOurFileError(path);
   const bytes = await pack(store, await requireNewest(store, project), { declared, root, at });
   // Before the file: if the process is killed in between, the next attempt recognises either version.
   const state = new Map([[WRITTEN, { sha256: sha256Hex(bytes), version: effect }]]);

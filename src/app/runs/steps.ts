@@ -31,11 +31,7 @@ export function makeSteps(place: RunPlace): Step[] {
 }
 
 /** Returns what the step produced, for the checkpoint. What a step needs is loaded only when it runs. */
-async function runStep(
-  place: RunPlace,
-  declared: StepDeclaration,
-  context: StepContext,
-): Promise<string | null> {
+async function runStep(place: RunPlace, declared: StepDeclaration, context: StepContext): Promise<string | null> {
   const { store, root } = place;
   switch (declared.kind) {
     case 'collect': {
@@ -91,10 +87,7 @@ async function writeState(
 }
 
 /** Everything that a run is given goes through this before it is written anywhere. */
-export async function redactInput(
-  { store, root }: Pick<RunPlace, 'store' | 'root'>,
-  text: string,
-): Promise<string> {
+export async function redactInput({ store, root }: Pick<RunPlace, 'store' | 'root'>, text: string): Promise<string> {
   const { openRedactor } = await import('../../redact/open-redactor.ts');
   return openRedactor(store.machine, { folder: root, makesKey: true }).redactText(text);
 }

@@ -40,8 +40,7 @@ type Direction = 'install' | 'uninstall';
 const LOCK_WAIT_MS = 10_000;
 
 export const installHooks = (store: Store, request: HookRequest) => changeHooks(store, request, 'install');
-export const uninstallHooks = (store: Store, request: HookRequest) =>
-  changeHooks(store, request, 'uninstall');
+export const uninstallHooks = (store: Store, request: HookRequest) => changeHooks(store, request, 'uninstall');
 
 /** Everything is planned before anything is written: an error in one file leaves all of them as they are. */
 function changeHooks(store: Store, request: HookRequest, direction: Direction): HookChange[] {
@@ -153,7 +152,6 @@ const NEW_SETTINGS = 0o600;
 function write({ file, read, next, folders }: Step): void {
   if (next === null) {
     if (read !== null) removeSharedFile(read, folders);
-  } else if (read === null)
-    createSharedFile(file.path, next, file.kind === 'whole' ? file.mode : NEW_SETTINGS);
+  } else if (read === null) createSharedFile(file.path, next, file.kind === 'whole' ? file.mode : NEW_SETTINGS);
   else replaceSharedFile(read, next);
 }

@@ -60,8 +60,7 @@ export function inspectEntries(file: EntriesFile, text: string | null): EntriesS
   for (const [event, handler] of file.handlers) {
     const own = entries.filter(({ place }) => place.event === event);
     if (own.length === 0) state.missing.push(event);
-    else if (own.length === 1 && own.every((entry) => isEqual(entry.handler, handler)))
-      state.same.push(event);
+    else if (own.length === 1 && own.every((entry) => isEqual(entry.handler, handler))) state.same.push(event);
     else state.differing.push(event);
   }
   const others = entries.map(({ place }) => place.event).filter((event) => !file.handlers.has(event));
@@ -94,8 +93,7 @@ function wrap(file: EntriesFile, handler: HookHandler): unknown {
 function addEntry(file: EntriesFile, text: string, [event, handler]: [string, HookHandler]): string {
   const root = requireRoot(text, file.path);
   const entry = findEntries(file, root).find(({ place }) => place.event === event);
-  if (entry !== undefined)
-    return isEqual(entry.handler, handler) ? text : replaceValue(text, entry.handler, handler);
+  if (entry !== undefined) return isEqual(entry.handler, handler) ? text : replaceValue(text, entry.handler, handler);
   const value = wrap(file, handler);
   const list = findNode(root, ['hooks', event]);
   if (list === null) return addProperty(file, text, { section: 'hooks', key: event, value: [value] });
@@ -124,9 +122,7 @@ function removeSurplus(file: EntriesFile, text: string): string {
     seen.add(event);
     return false;
   });
-  return surplus === undefined
-    ? text
-    : removeSurplus(file, removeEntry(file, { text, before: null }, surplus));
+  return surplus === undefined ? text : removeSurplus(file, removeEntry(file, { text, before: null }, surplus));
 }
 
 /**
@@ -253,8 +249,7 @@ function addServer(file: EntriesFile, text: string): string {
   return Object.entries(server.value).reduce((result, [key, value]) => {
     const entry = findNode(requireRoot(result, file.path), path);
     const node = entry === null ? null : findNode(entry, [key]);
-    if (node !== null)
-      return isDeepStrictEqual(getNodeValue(node), value) ? result : replaceValue(result, node, value);
+    if (node !== null) return isDeepStrictEqual(getNodeValue(node), value) ? result : replaceValue(result, node, value);
     return entry === null ? result : append(result, entry, { key, value });
   }, text);
 }

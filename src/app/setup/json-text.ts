@@ -106,8 +106,7 @@ function fillEmpty(text: string, container: Node, added: string): string {
   const at = afterText(text, container.offset + 1, close);
   const rest = text.slice(at, close);
   const { eol } = readStyle(text);
-  const closing =
-    added.startsWith(eol) && !LINE_END.test(rest) ? `${eol}${lineIndent(text, container.offset)}` : '';
+  const closing = added.startsWith(eol) && !LINE_END.test(rest) ? `${eol}${lineIndent(text, container.offset)}` : '';
   return splice(text, at, closing === '' ? at : close, `${added}${closing}`);
 }
 
@@ -175,9 +174,7 @@ function childIndent(text: string, container: Node, { unit }: Style): string {
   const first = container.children?.find(
     ({ offset }) => text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset).trim() === '',
   );
-  return first === undefined
-    ? `${lineIndent(text, container.offset)}${unit}`
-    : lineIndent(text, first.offset);
+  return first === undefined ? `${lineIndent(text, container.offset)}${unit}` : lineIndent(text, first.offset);
 }
 
 function lineIndent(text: string, offset: number): string {

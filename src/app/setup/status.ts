@@ -1,11 +1,5 @@
 import type { HookedAgent } from '../../agents/hook-input.ts';
-import {
-  type HookFile,
-  type HookHost,
-  type HookLauncher,
-  holdsHooks,
-  holdsServer,
-} from '../../agents/hook-setup.ts';
+import { type HookFile, type HookHost, type HookLauncher, holdsHooks, holdsServer } from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';

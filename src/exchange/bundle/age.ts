@@ -105,8 +105,7 @@ function inspectHeader(bytes: Buffer): PassphraseStanza | null {
   if (!stanzas.some((line) => line.startsWith('-> scrypt'))) return null;
   const [, salt = '', cost = ''] = PASSPHRASE_STANZA.exec(stanzas[0] ?? '') ?? [];
   if (stanzas.length > 1 || salt === '') throw malformedError('age passphrase stanza');
-  if (Number(cost) < READ_COST.min || Number(cost) > READ_COST.max)
-    throw malformedError('age passphrase cost');
+  if (Number(cost) < READ_COST.min || Number(cost) > READ_COST.max) throw malformedError('age passphrase cost');
   return { salt: Buffer.from(salt, 'base64'), cost: Number(cost) };
 }
 

@@ -44,8 +44,7 @@ export async function importBundle(store: Store, bytes: Buffer, options: ImportO
     plan.filter(({ outcome }) => outcomes.includes(outcome)).map(({ handover }) => handover);
   const { digest, detail } = opened;
   const replace = choose('replaced').map(({ id }) => id);
-  if (!options.dryRun)
-    saveImport(store, { digest, detail, handovers: choose('imported', 'replaced'), replace });
+  if (!options.dryRun) saveImport(store, { digest, detail, handovers: choose('imported', 'replaced'), replace });
   const handovers = plan.map(({ handover: { id, title, facts }, outcome }) => {
     return { id, title, facts: facts.length, outcome };
   });
@@ -55,8 +54,7 @@ export async function importBundle(store: Store, bytes: Buffer, options: ImportO
 /** Only the first bytes decide how a file is read. */
 async function openFile(store: Store, bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
   if (isArchive(bytes)) return await openBundle(store, bytes, options);
-  if (/^\s{0,64}\{/.test(bytes.toString('latin1', 0, 65)))
-    return await openSessionHandoffBundle(bytes, options);
+  if (/^\s{0,64}\{/.test(bytes.toString('latin1', 0, 65))) return await openSessionHandoffBundle(bytes, options);
   throw notBundleError();
 }
 

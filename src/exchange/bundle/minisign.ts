@@ -1,11 +1,4 @@
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  sign,
-  verify,
-} from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
 import { HandoverError } from '../../errors.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
 
@@ -104,8 +97,7 @@ export function formatSecretKeyFile({ id, seed, key }: SecretKey): string {
 /** Null for anything else, and for a key with a password. */
 export function parseSecretKey(text: string): SecretKey | null {
   const [comment = '', line = '', ...rest] = text.trimEnd().split(/\r?\n/);
-  const bytes =
-    rest.length === 0 && comment.startsWith('untrusted comment:') ? decodeBase64(line, 158) : null;
+  const bytes = rest.length === 0 && comment.startsWith('untrusted comment:') ? decodeBase64(line, 158) : null;
   if (bytes === null || !bytes.subarray(0, 6).equals(Buffer.from('Ed\0\0B2'))) return null;
   const [id, seed, key] = cut(bytes.subarray(54), ID_BYTES, KEY_BYTES, KEY_BYTES);
   if (id === undefined || seed === undefined || key === undefined) return null;

@@ -50,8 +50,7 @@ export async function generateKeys(machine: Machine, name: string): Promise<OwnK
     if (known !== null) {
       const list = readTrustList(machine);
       const isListed = list.some(({ key }) => isSameKey(key, known.secret));
-      if (!isListed && findTrusted(list, known.name) === undefined)
-        trustKey(machine, known.secret, known.name);
+      if (!isListed && findTrusted(list, known.name) === undefined) trustKey(machine, known.secret, known.name);
       throw new HandoverError('HANDOVER_USAGE', `there is a key already: ${join(folder, SECRET)}`, {
         hint: 'To start over, move the whole folder away first, and tell those who trust the old key.',
       });

@@ -65,9 +65,7 @@ export type BundleRecord = Omit<SessionHandoffRecord, 'next'> & { next: string[]
 const BundleFile = v.object({
   version: v.number(),
   checksum: v.nullish(v.string()),
-  signer: v.nullish(
-    v.object({ name: v.nullish(v.string()), key_id: v.nullish(v.string()), public_key: v.string() }),
-  ),
+  signer: v.nullish(v.object({ name: v.nullish(v.string()), key_id: v.nullish(v.string()), public_key: v.string() })),
   signature: v.nullish(v.string()),
   record: v.object({ ...SessionHandoffRecord.entries, next: v.nullish(v.array(v.string()), null) }),
 });
@@ -173,8 +171,7 @@ async function decryptSessionHandoff(value: unknown, opener: Pick<Opener, 'askPa
   const sealed = Buffer.from(ciphertext, 'base64');
   if (saltBytes === null) throw malformedError('field salt');
   if (nonceBytes === null) throw malformedError('field nonce');
-  if (sealed.length < TAG_BYTES || sealed.toString('base64') !== ciphertext)
-    throw malformedError('field ciphertext');
+  if (sealed.length < TAG_BYTES || sealed.toString('base64') !== ciphertext) throw malformedError('field ciphertext');
   const key = deriveSessionHandoffKey(await opener.askPassphrase(), saltBytes);
   const decipher = createDecipheriv(ALGORITHM, key, nonceBytes);
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES));

@@ -1,12 +1,7 @@
 import { basename } from 'node:path';
 import * as v from 'valibot';
 import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
-import {
-  HANDOVER_SCHEMA,
-  type HandoverDraft,
-  MAX_AGENT_BYTES,
-  MAX_TITLE_BYTES,
-} from '../../model/handover.ts';
+import { HANDOVER_SCHEMA, type HandoverDraft, MAX_AGENT_BYTES, MAX_TITLE_BYTES } from '../../model/handover.ts';
 import { canonicalize, shortHash } from '../../model/hash.ts';
 import { formatIdTime, isHandoverId } from '../../model/id.ts';
 import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
@@ -41,11 +36,7 @@ export type SessionHandoffRecord = v.InferOutput<typeof SessionHandoffRecord>;
  * The record as a handover. An id of ours is kept. Where cleaning or a limit changed a text, the original record is kept
  * in `imported`, without the project's path, which reveals who the user is.
  */
-export function readSessionHandoffRecord(
-  record: SessionHandoffRecord,
-  project: Project,
-  root: string,
-): HandoverDraft {
+export function readSessionHandoffRecord(record: SessionHandoffRecord, project: Project, root: string): HandoverDraft {
   const createdMs = Date.parse(record.created_at);
   const isOurs = isHandoverId(record.id) && record.id.startsWith(formatIdTime(createdMs));
   const agent = cutToBytes(cleanLine(record.tool), MAX_AGENT_BYTES) || 'unknown';
@@ -111,9 +102,7 @@ export function makeWellFormed(value: unknown): unknown {
   if (typeof value === 'string') return value.toWellFormed();
   if (Array.isArray(value)) return value.map(makeWellFormed);
   if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key.toWellFormed(), makeWellFormed(member)]),
-  );
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key.toWellFormed(), makeWellFormed(member)]));
 }
 
 /** A project known only by the path it had, perhaps on another machine. */

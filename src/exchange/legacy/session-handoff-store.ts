@@ -29,11 +29,7 @@ export function findSessionHandoffStore(machine: Machine): string {
 }
 
 /** Imports the records of a session-handoff store. An invalid one is reported; the others go on. The file is only read. */
-export function migrateSessionHandoff(
-  store: Store,
-  file: string,
-  { dryRun }: { dryRun: boolean },
-): MigratedRecord[] {
+export function migrateSessionHandoff(store: Store, file: string, { dryRun }: { dryRun: boolean }): MigratedRecord[] {
   const locate = makeProjectLocator(store.machine);
   return readItems(file).map((item, index) => {
     return { position: index + 1, ...migrateItem(store, item, dryRun, locate), file };

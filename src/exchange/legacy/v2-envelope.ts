@@ -174,8 +174,7 @@ export function parseV2Record(text: string): V2Record {
   const { resume_snapshot, decision_register, evidence_index } = record;
   assertKnown(resume_snapshot.decision_refs, decision_register, 'decision');
   assertKnown(resume_snapshot.evidence_refs, evidence_index, 'evidence');
-  if (computeV2ChecksumOfText(text) !== record.checksum)
-    throw invalidError('its checksum does not match its content');
+  if (computeV2ChecksumOfText(text) !== record.checksum) throw invalidError('its checksum does not match its content');
   return record;
 }
 

@@ -92,8 +92,7 @@ function readOrExplain(file: string): Buffer | string {
 
 function setAside(store: Store, file: string, bytes: Buffer, reason: string): string {
   // The store is to hold no secret; the file itself stays where it is.
-  if (findRedactor(store).holdsSecret(bytes.toString('utf8')))
-    return '; a secret shows in it, so no copy was made';
+  if (findRedactor(store).holdsSecret(bytes.toString('utf8'))) return '; a secret shows in it, so no copy was made';
   const name = `v2-${sha256Hex(bytes).slice(0, 16)}.json`;
   quarantineCopy(store, { name, bytes, from: basename(file), reason });
   return `; a copy is in the quarantine as ${name}`;

@@ -44,8 +44,7 @@ export function openMemoryVault(
         const file = findFile(content);
         const changes = listChanges(file, route);
         const notes = file === undefined ? [`there is no ${VAULT_FILE} to send`] : [];
-        if (file === undefined || changes.length === 0)
-          return { outcome: 'nothing new', changes, commit: null, notes };
+        if (file === undefined || changes.length === 0) return { outcome: 'nothing new', changes, commit: null, notes };
         const token = findToken(settings, place.machine);
         const value = Buffer.from(file.bytes).toString('utf8');
         const { status } = await sendRequest(url, {

@@ -102,8 +102,7 @@ export async function publishProject(request: PublishRequest, machine: Machine):
   const { redactions, ...outgoing } = collectOutgoing(place.root, paths, redactor);
   const content = { ...outgoing, name: place.name };
   const common = { backend, destination, redactions, leftOut: outgoing.leftOut };
-  if (publisher === nowhere)
-    return { ...common, outcome: 'off', changes: [], waiting: [], commit: null, notes: [] };
+  if (publisher === nowhere) return { ...common, outcome: 'off', changes: [], waiting: [], commit: null, notes: [] };
   if (!request.dryRun) return { ...common, waiting: [], ...(await publisher.publish(content)) };
   const plan = await publisher.plan(content);
   const isNew = plan.changes.length > 0 || plan.waiting.length > 0;

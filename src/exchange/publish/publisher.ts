@@ -92,8 +92,7 @@ export function collectOutgoing(
 /** A secret found in one file is removed from all of them, so a second pass may be needed. */
 function redactFiles(found: ReadonlyMap<string, Buffer>, redactor: Redactor): OutgoingFile[] {
   const sorted = [...found].sort(([a], [b]) => compareCodeUnits(a, b));
-  const redact = (): OutgoingFile[] =>
-    sorted.map(([path, bytes]) => ({ path, bytes: redactBytes(bytes, redactor) }));
+  const redact = (): OutgoingFile[] => sorted.map(([path, bytes]) => ({ path, bytes: redactBytes(bytes, redactor) }));
   const once = redact();
   return redactor.hasLearnt ? redact() : once;
 }

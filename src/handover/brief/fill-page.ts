@@ -83,8 +83,7 @@ export function fillPage(page: Page, supply: Supply, market: OpenValue, limits: 
     if (top.candidate.kind === 'symbol') {
       const { entry, symbols, next: at } = top.candidate;
       const symbol = symbols[at] ?? '';
-      if (page.addSymbol(entry, symbol))
-        markCovered(market, { names: [symbol, ...symbol.split(/\.|::/)], words: [] });
+      if (page.addSymbol(entry, symbol)) markCovered(market, { names: [symbol, ...symbol.split(/\.|::/)], words: [] });
       push({ ...top.candidate, next: at + 1 });
       continue;
     }
@@ -110,8 +109,7 @@ export function markCovered(market: OpenValue, line: Pick<LineCandidate, 'names'
 
 function skipCovered(candidate: SymbolCandidate, market: OpenValue): void {
   const { symbols } = candidate;
-  while (candidate.next < symbols.length && !market.names.has(symbols[candidate.next] ?? ''))
-    candidate.next++;
+  while (candidate.next < symbols.length && !market.names.has(symbols[candidate.next] ?? '')) candidate.next++;
 }
 
 function rateSymbol(symbol: string, market: OpenValue): number {
@@ -123,8 +121,7 @@ function rateOf(candidate: Candidate, page: Page, market: OpenValue, limits: Lim
     const crowding = SYMBOLS_AT_EASE / (SYMBOLS_AT_EASE + candidate.entry.symbols.length);
     return rateSymbol(candidate.symbols[candidate.next] ?? '', market) * crowding;
   }
-  const fresh =
-    candidate.wordPoints === 0 ? 0 : candidate.words.filter((word) => !market.words.has(word)).length;
+  const fresh = candidate.wordPoints === 0 ? 0 : candidate.words.filter((word) => !market.words.has(word)).length;
   return (
     (ownPoints(candidate, page, limits) + nameGain(candidate.names, market) + fresh * candidate.wordPoints) /
     candidate.bytes
@@ -158,8 +155,7 @@ class CandidateQueue {
       const middle = (low + high) >> 1;
       const other = this.#items[middle];
       const isTie = other?.rate === item.rate;
-      if (other !== undefined && (isTie ? item.serial < other.serial : item.rate > other.rate))
-        low = middle + 1;
+      if (other !== undefined && (isTie ? item.serial < other.serial : item.rate > other.rate)) low = middle + 1;
       else high = middle;
     }
     this.#items.splice(low, 0, item);

@@ -132,8 +132,7 @@ const LONG_MESSAGE_BYTES = 800;
 const PASTED = '[pasted text]';
 const FENCED = /```[\s\S]*?(?:```|$)/g;
 /** A line of a log, a listing or a stack. */
-const LOGGED =
-  /^\s*(?:#\d+ +0x|at \S+ ?\(|\d{2,4}[-:/.]\d{2}|==+ ?\d|\[\d|\S+:\d+:\d+|File "|[│├└⎿⏺]|\{"|\d+ [|│+-])/;
+const LOGGED = /^\s*(?:#\d+ +0x|at \S+ ?\(|\d{2,4}[-:/.]\d{2}|==+ ?\d|\[\d|\S+:\d+:\d+|File "|[│├└⎿⏺]|\{"|\d+ [|│+-])/;
 const SHORTEST_LOG = 3;
 
 /** A message on one line. Logs that were pasted into a long one are left out. */

@@ -32,8 +32,7 @@ export function openPage(limit: number): Page {
   const dropTold = (section: Section, entry: Entry): void => {
     for (const [other, own] of entries) {
       const kept = own.filter(
-        (older) =>
-          older === entry || older.told === null || !speaksFor(section, other) || !says(entry, older.told),
+        (older) => older === entry || older.told === null || !speaksFor(section, other) || !says(entry, older.told),
       );
       if (kept.length === own.length) continue;
       left += sizeOf(other, own) - sizeOf(other, kept);

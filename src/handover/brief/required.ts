@@ -3,15 +3,7 @@ import { baseName } from '../../model/paths.ts';
 import { cleanLine, cutAtWord, cutToBytes, revealControls } from '../../model/text.ts';
 import { describeAge } from '../../model/time.ts';
 import type { ChangesSince } from '../../model/workspace.ts';
-import {
-  countLineBytes,
-  IMPORTED_MARK,
-  printFact,
-  printTree,
-  QUOTE,
-  quoteLines,
-  readMessage,
-} from './lines.ts';
+import { countLineBytes, IMPORTED_MARK, printFact, printTree, QUOTE, quoteLines, readMessage } from './lines.ts';
 import type { Entry } from './page.ts';
 import { type BriefInput, orderOf, rankOf, type Section, type WeightedFact } from './sections.ts';
 import { BYTES_PER_TOKEN, type FactWeight } from './weight.ts';
@@ -70,19 +62,16 @@ export function placeRequired(
   const tree = git === null || isForeign(handover) ? null : printTree(git);
   if (tree !== null) put('tree', [tree.head], -1);
   for (const item of of('current')) {
-    const bytes =
-      item.weight.role === 'current' ? Math.max(820, Math.min(1400, Math.floor(budget * 0.7))) : 300;
+    const bytes = item.weight.role === 'current' ? Math.max(820, Math.min(1400, Math.floor(budget * 0.7))) : 300;
     place(item, [`${QUOTE}${cutAtWord(readMessage(item.fact.text), bytes)}`]);
   }
   const firstBytes = Math.min(830, Math.floor(budget * 0.42));
-  for (const item of of('first'))
-    place(item, [`${QUOTE}${cutAtWord(readMessage(item.fact.text), firstBytes)}`]);
+  for (const item of of('first')) place(item, [`${QUOTE}${cutAtWord(readMessage(item.fact.text), firstBytes)}`]);
   for (const item of facts.filter(isDeclared).sort((a, b) => rankOf(a.fact.kind) - rankOf(b.fact.kind)))
     if (!shown.has(item.fact.id)) place(item, printFact(item.fact, item.weight));
   if (handover.summary !== '') placeProse(put, handover, budget);
   placeTasks(of('tasks'), place, budget);
-  for (const item of of('stopped'))
-    place(item, quoteLines(cutAtWord(item.fact.text, Math.floor(budget * 0.25))));
+  for (const item of of('stopped')) place(item, quoteLines(cutAtWord(item.fact.text, Math.floor(budget * 0.25))));
   const newestFirst = of('changed').sort((a, b) => a.weight.age - b.weight.age);
   const changed = newestFirst.slice(0, 60);
   const placed = changed.flatMap((item) => {

@@ -73,8 +73,7 @@ export function sectionOf(fact: Fact, weight: FactWeight = readWeight(fact)): Se
   if (fact.status === 'refuted') return 'rejected';
   const byRole = weight.role === null ? undefined : BY_ROLE[weight.role];
   if (byRole !== undefined) return byRole;
-  if (fact.kind === 'file' && (weight.edits + weight.failures > 0 || fact.status === 'deleted'))
-    return 'changed';
+  if (fact.kind === 'file' && (weight.edits + weight.failures > 0 || fact.status === 'deleted')) return 'changed';
   if (fact.kind === 'error' && fact.status === 'closed') return 'fixed';
   if (fact.kind === 'question' && fact.status === 'open') return 'questions';
   const quotedAgent = fact.trust === 'quoted' && fact.origin === 'agent';

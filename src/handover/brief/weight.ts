@@ -43,9 +43,7 @@ function numberOr(value: unknown, otherwise: number): number {
 
 function readNames(value: unknown): Map<string, number> {
   if (typeof value !== 'object' || value === null) return new Map();
-  return new Map(
-    Object.entries(value).filter((pair): pair is [string, number] => typeof pair[1] === 'number'),
-  );
+  return new Map(Object.entries(value).filter((pair): pair is [string, number] => typeof pair[1] === 'number'));
 }
 
 /** What the next session is to do: facts about it get more weight. */

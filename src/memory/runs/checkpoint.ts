@@ -114,11 +114,8 @@ export class Checkpoint {
 
   /** Records several events in one write. */
   record(news: StepNews): RunState {
-    for (const name of [news.done?.name, news.failed?.name, news.started])
-      if (name !== undefined) assertStepName(name);
-    return this.#withLock(() =>
-      this.#write(applyNews(this.load(), news, formatRunTime(this.machine.clock.now()))),
-    );
+    for (const name of [news.done?.name, news.failed?.name, news.started]) if (name !== undefined) assertStepName(name);
+    return this.#withLock(() => this.#write(applyNews(this.load(), news, formatRunTime(this.machine.clock.now()))));
   }
 
   /** Exclusive until released, so that no step is run by two processes. Fails at once while another holds it. */

@@ -108,8 +108,7 @@ export interface RunConfig {
  */
 export function readRunConfig(machine: Machine, root: string, named?: string): RunConfig {
   const user = readUserConfig(machine);
-  const path =
-    named === undefined ? (listRunFiles(root)[0] ?? null) : requireFile(resolve(machine.cwd, named));
+  const path = named === undefined ? (listRunFiles(root)[0] ?? null) : requireFile(resolve(machine.cwd, named));
   const file = path === null ? user : readConfigFile(path);
   if (file.path !== user.path) assertSectionsAreKnown(file);
   const section = parseSection(file, 'handover', HandoverSection);

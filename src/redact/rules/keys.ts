@@ -21,16 +21,12 @@ export const KEY_RULES: readonly Rule[] = [
     // Without its end. A header alone, as in code that looks for keys, is no key.
     kind: 'private-key',
     starts: ['-----BEGIN ', '---- BEGIN '],
-    pattern: new RegExp(
-      `${HEAD}${BETWEEN}${FIELDS}${BETWEEN}(?:[A-Za-z0-9+/=]{16,500}${BETWEEN}){1,800}`,
-      'y',
-    ),
+    pattern: new RegExp(`${HEAD}${BETWEEN}${FIELDS}${BETWEEN}(?:[A-Za-z0-9+/=]{16,500}${BETWEEN}){1,800}`, 'y'),
   },
   {
     kind: 'putty-key',
     starts: ['PuTTY-User-Key-File-'],
-    pattern:
-      /PuTTY-User-Key-File-\d:[^\0]{20,400}?Private-Lines: \d{1,3}(?:\r?\n[A-Za-z0-9+/=]{1,64}){1,200}/y,
+    pattern: /PuTTY-User-Key-File-\d:[^\0]{20,400}?Private-Lines: \d{1,3}(?:\r?\n[A-Za-z0-9+/=]{1,64}){1,200}/y,
   },
   token('age-secret-key', ['AGE-SECRET-KEY-1'], /[A-Z0-9]{58}/),
   token('age-secret-key', ['AGE-PLUGIN-'], /[A-Z0-9-]{1,40}-1[A-Z0-9]{50,1000}/),
@@ -86,8 +82,7 @@ export const KEY_RULES: readonly Rule[] = [
   {
     kind: 'identified-by',
     starts: ['IDENTIFIED BY ', 'identified by ', 'WITH PASSWORD ', 'with password ', 'ENCRYPTED PASSWORD '],
-    pattern:
-      /(?:IDENTIFIED BY|identified by|WITH PASSWORD|with password|ENCRYPTED PASSWORD) '([^'\n]{4,200})/y,
+    pattern: /(?:IDENTIFIED BY|identified by|WITH PASSWORD|with password|ENCRYPTED PASSWORD) '([^'\n]{4,200})/y,
   },
   token(
     'password-hash',

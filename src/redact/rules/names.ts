@@ -20,11 +20,7 @@ export const NAMED_RULES: readonly NamedRule[] = [
   named('aws-session-token', /(?:aws)?(?:session|security)token$/, /^[A-Za-z0-9/+=]{100,2000}$/),
   named('azure-key', /azure\w*(?:key|secret)$|ocpapimsubscriptionkey$/, WORD(20)),
   named('cloudflare-key', /(?:cloudflare|cf)\w*(?:key|token)$|^xauthkey$/, /^[\w-]{37,60}$/),
-  named(
-    'datadog-key',
-    /(?:datadog|dd)(?:api|app|application|client)\w*(?:key|token)$/,
-    /^(?:pub)?[a-f0-9]{32,40}$/,
-  ),
+  named('datadog-key', /(?:datadog|dd)(?:api|app|application|client)\w*(?:key|token)$/, /^(?:pub)?[a-f0-9]{32,40}$/),
   named('fastly-key', /fastly\w*(?:key|token)$/, /^[\w-]{32}$/),
   named('pagerduty-key', /(?:pagerduty|pd)\w*(?:key|token)$/, /^[\w+-]{18,40}$/),
   named('okta-token', /okta\w*(?:token|key|secret)$/, /^[\w-]{40,64}$/),

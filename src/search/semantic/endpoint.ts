@@ -93,8 +93,7 @@ export function unconfigured(message: string, { hint }: { hint: string }): Hando
 /** Never from the command line, where other users could see it. Null when none is configured: a local model needs none. */
 function findKey({ key_variable, key_file }: SemanticSettings, machine: Machine): string | null {
   if (key_variable === undefined && key_file === undefined) return null;
-  const text =
-    key_file === undefined ? machine.env[key_variable ?? ''] : readSecretFile(expandHome(key_file, machine));
+  const text = key_file === undefined ? machine.env[key_variable ?? ''] : readSecretFile(expandHome(key_file, machine));
   const key = text?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   const place = key_file === undefined ? `the variable ${key_variable}` : key_file;
@@ -108,8 +107,7 @@ function statusError(url: URL, status: number): HandoverError {
   const later = { hint: 'Try again later.' };
   if (status === 429)
     return new HandoverError('HANDOVER_REMOTE_BUSY', `${where} is receiving too many requests (429)`, later);
-  if (status >= 500)
-    return new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${where} failed (${status})`, later);
+  if (status >= 500) return new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${where} failed (${status})`, later);
   let why = 'did not accept the texts';
   if (status === 401 || status === 403) why = 'refused the key';
   if (status >= 300 && status < 400) why = 'redirects to another address, which is not followed';

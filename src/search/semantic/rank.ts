@@ -48,10 +48,7 @@ const MAX_TEXT_BYTES = 2000;
  * The candidates most similar in meaning, or null when the user has configured no model. Never throws for failures of
  * the endpoint or of the vectors: a search by words is still possible.
  */
-export async function rankBySimilarity<K>(
-  store: Store,
-  query: SimilarityQuery<K>,
-): Promise<Ranking<K> | null> {
+export async function rankBySimilarity<K>(store: Store, query: SimilarityQuery<K>): Promise<Ranking<K> | null> {
   const settings = readSemanticSettings(store.machine);
   if (settings === null) return null;
   const ranking: Ranking<K> = { ranked: [], texts: 0, missing: 0, trouble: null };

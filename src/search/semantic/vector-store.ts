@@ -1,22 +1,11 @@
 import { join } from 'node:path';
 import { catchIf } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
-import {
-  type CacheDatabase,
-  isCacheDamage,
-  numberIn,
-  openCacheFile,
-  textIn,
-} from '../../platform/cache-database.ts';
+import { type CacheDatabase, isCacheDamage, numberIn, openCacheFile, textIn } from '../../platform/cache-database.ts';
 import { moveFile } from '../../platform/cache-file.ts';
 import { ensurePrivateFile, makeTempPath, removeFile } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
-import {
-  loadSqlDriver,
-  loadVectorExtension,
-  type SqlDatabase,
-  type SqlDriver,
-} from '../../platform/sqlite.ts';
+import { loadSqlDriver, loadVectorExtension, type SqlDatabase, type SqlDriver } from '../../platform/sqlite.ts';
 import type { Store } from '../../store/store.ts';
 
 /** What a text is embedded as: some models treat questions and what may answer them differently. */
@@ -119,9 +108,7 @@ export class VectorStore {
   }
 
   put(vectors: Iterable<readonly [digest: string, vector: Float32Array]>): void {
-    const add = this.#database.prepare(
-      'INSERT OR REPLACE INTO vectors (space, digest, vector) VALUES (?, ?, ?)',
-    );
+    const add = this.#database.prepare('INSERT OR REPLACE INTO vectors (space, digest, vector) VALUES (?, ?, ?)');
     this.#inTransaction(() => {
       for (const [digest, vector] of vectors) add.run(this.#space, digest, toBytes(vector));
     });

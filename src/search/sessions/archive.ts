@@ -79,8 +79,7 @@ const PART_START = Buffer.from([0x1f, 0x8b, 0x08]);
 export function salvageParts(bytes: Uint8Array): SessionText | null {
   const buffer = Buffer.from(bytes);
   const starts: number[] = [];
-  for (let at = buffer.indexOf(PART_START); at !== -1; at = buffer.indexOf(PART_START, at + 1))
-    starts.push(at);
+  for (let at = buffer.indexOf(PART_START); at !== -1; at = buffer.indexOf(PART_START, at + 1)) starts.push(at);
   const ends = [...starts.slice(1), buffer.length];
   const whole = starts.flatMap((start, index) => unpackParts(buffer.subarray(start, ends[index])) ?? []);
   const head = whole.at(-1)?.head;
@@ -129,9 +128,7 @@ export function listNewestTexts(store: Store, most: number): string[] {
 
 export function readArchive(store: Store, name: string): Buffer | null {
   const path = pathOfText(store, name);
-  return catchIf(isFailure, null, () =>
-    measureRegularFile(path) === null ? null : readRegularFile(path, MAX_BYTES),
-  );
+  return catchIf(isFailure, null, () => (measureRegularFile(path) === null ? null : readRegularFile(path, MAX_BYTES)));
 }
 
 export function readText(store: Store, name: string): SessionText | null {

@@ -7,15 +7,7 @@ import { listFolder } from '../../platform/folders.ts';
 import { loadSqlDriver, type SqlDriver } from '../../platform/sqlite.ts';
 import { type Finding, setAside } from '../../store/doctor/check-files.ts';
 import { QUARANTINE, type Store } from '../../store/store.ts';
-import {
-  listTexts,
-  markForgotten,
-  nameText,
-  pathOfText,
-  readText,
-  removeText,
-  type SessionHead,
-} from './archive.ts';
+import { listTexts, markForgotten, nameText, pathOfText, readText, removeText, type SessionHead } from './archive.ts';
 import { findRemains, openIndexStore, restoreText } from './index-store.ts';
 import { SESSION_INDEX } from './session-index.ts';
 
@@ -31,9 +23,7 @@ export async function checkTexts(store: Store): Promise<Finding[]> {
   if (damaged.length === 0) return [];
   const live = new Set((await findSessions(store.machine)).map(nameText));
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
-  return damaged.map((name) =>
-    live.has(name) ? describeReadable(store, name) : describeLost(store, driver, name),
-  );
+  return damaged.map((name) => (live.has(name) ? describeReadable(store, name) : describeLost(store, driver, name)));
 }
 
 function describeReadable(store: Store, name: string): Finding {

@@ -2,12 +2,7 @@ import * as v from 'valibot';
 import { type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
 import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
-import {
-  holdsSecret,
-  identifyReading,
-  isSameBeginning,
-  sumBeginning,
-} from '../../agents/transcript-checkpoint.ts';
+import { holdsSecret, identifyReading, isSameBeginning, sumBeginning } from '../../agents/transcript-checkpoint.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
@@ -167,8 +162,7 @@ function findCheckpoint(source: TranscriptSource): Checkpoint | null {
   const data = kept.subarray(CHECKSUM_BYTES);
   if (!sha256Bytes(identifyReading(source), data).equals(kept.subarray(0, CHECKSUM_BYTES))) return null;
   const { success, output } = v.safeParse(Checkpoint, decodePlainData(data));
-  if (!success || output.settings !== redactor.settingsIdentity || output.archive !== sha256Hex(archive))
-    return null;
+  if (!success || output.settings !== redactor.settingsIdentity || output.archive !== sha256Hex(archive)) return null;
   return isSameBeginning(source, output.bookmark.position.offset, output.prefix) ? output : null;
 }
 

@@ -185,9 +185,7 @@ export class SessionIndexWriter {
 
   setGone(session: SessionRow, gone: boolean): void {
     const mark = valuesOfSession({ ...session, gone }).at(-1) ?? 0;
-    this.#database
-      .prepare('UPDATE sessions SET gone = ?, mark = ? WHERE key = ?')
-      .run(Number(gone), mark, session.key);
+    this.#database.prepare('UPDATE sessions SET gone = ?, mark = ? WHERE key = ?').run(Number(gone), mark, session.key);
   }
 
   #find(name: string): SessionRow | null {
@@ -223,9 +221,7 @@ export class SessionIndexWriter {
 
   #countSame(session: number, place: number, passages: readonly Passage[]): number {
     const rows = this.#database
-      .prepare(
-        `SELECT ${PASSAGES.columns} FROM passages WHERE session = ? AND place >= ? ORDER BY place LIMIT ?`,
-      )
+      .prepare(`SELECT ${PASSAGES.columns} FROM passages WHERE session = ? AND place >= ? ORDER BY place LIMIT ?`)
       .all(session, place, passages.length)
       .map(readPassageRow);
     const at = passages.findIndex((passage, index) => !isSamePassage(passage, rows[index]?.passage));

@@ -28,8 +28,7 @@ export async function examineStore(store: Store, progress?: CheckProgress): Prom
   const driver = loadSqlDriver(machine.env.HANDOVER_SQLITE);
   const sqlite = driver?.name ?? 'none';
   const surroundings = checkSurroundings(machine, driver);
-  if (!pathExists(root))
-    return { root, handovers: 0, intact: 0, journalEntries: 0, sqlite, findings: surroundings };
+  if (!pathExists(root)) return { root, handovers: 0, intact: 0, journalEntries: 0, sqlite, findings: surroundings };
   const files = checkFiles(store, progress);
   const damagedPaths = new Set(files.findings.map((finding) => finding.path).filter((path) => path !== null));
   const journal = checkJournal(store, files.intact, damagedPaths);

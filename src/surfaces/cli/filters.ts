@@ -44,10 +44,7 @@ function parseIdPrefix(words: string): string {
 }
 
 /** Null for all. */
-export function toLimit(
-  { limit: given }: Pick<FilterFlags, 'limit'>,
-  otherwise: number | null,
-): number | null {
+export function toLimit({ limit: given }: Pick<FilterFlags, 'limit'>, otherwise: number | null): number | null {
   if (given === undefined) return otherwise;
   const limit = parseCount(given, 0);
   return limit === 0 ? null : limit;

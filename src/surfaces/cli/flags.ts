@@ -11,10 +11,7 @@ import { HandoverError } from '../../errors.ts';
 import { BRIEFS, type CommandName } from './briefs.ts';
 import type { CliContext } from './context.ts';
 
-export function command<
-  const F extends Readonly<Partial<Record<keyof F, unknown>>>,
-  const A extends BaseArgs,
->(
+export function command<const F extends Readonly<Partial<Record<keyof F, unknown>>>, const A extends BaseArgs>(
   name: CommandName,
   func: CommandFunction<F, A, CliContext>,
   parameters: NoInfer<TypedCommandParameters<F, A, CliContext>>,
@@ -43,8 +40,7 @@ function redactText(this: CliContext, input: string): Promise<string> {
   return redactInput(this, input);
 }
 
-export const toggle = (brief: string) =>
-  ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;
+export const toggle = (brief: string) => ({ kind: 'boolean', default: false, withNegated: false, brief }) as const;
 
 /** On unless it is negated: `--no-files`. */
 export const enabled = (brief: string) => ({ kind: 'boolean', default: true, brief }) as const;
@@ -67,14 +63,12 @@ type FlagValue<F> = F extends { kind: 'boolean' }
       ? readonly string[]
       : string;
 
-export const argument = (brief: string, placeholder: string) =>
-  ({ parse: keep, brief, placeholder }) as const;
+export const argument = (brief: string, placeholder: string) => ({ parse: keep, brief, placeholder }) as const;
 
 export const optionalArgument = (brief: string, placeholder: string) =>
   ({ parse: keep, optional: true, brief, placeholder }) as const;
 
-export const tuple = <const P extends readonly unknown[]>(...parameters: P) =>
-  ({ kind: 'tuple', parameters }) as const;
+export const tuple = <const P extends readonly unknown[]>(...parameters: P) => ({ kind: 'tuple', parameters }) as const;
 
 export const repeated = (brief: string, placeholder: string) =>
   ({ kind: 'array', parameter: argument(brief, placeholder) }) as const;
@@ -90,8 +84,7 @@ export const checkpointFlag = text(
   'The checkpoint file; default: .agent-handover/checkpoint.json of the project',
   'file',
 );
-export const modeFlag = (otherwise: string) =>
-  textOr(otherwise, 'A label for the session, such as build', 'label');
+export const modeFlag = (otherwise: string) => textOr(otherwise, 'A label for the session, such as build', 'label');
 
 /** agent-handoff took it. It is declared so that whoever still gives it hears what to do instead. */
 export const apiKeyFlag = { ...text('Refused: other users could see it'), hidden: true } as const;

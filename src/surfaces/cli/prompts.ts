@@ -87,10 +87,7 @@ function rankFuzzy(typed: string, rows: readonly CatalogRow[]): CatalogRow[] {
   if (typed.trim() === '') return [...rows];
   return rows
     .flatMap((row, order) => {
-      const score = scoreFuzzy(
-        typed,
-        [row.title, row.project.name, row.agent, row.id, ...row.next].join(' '),
-      );
+      const score = scoreFuzzy(typed, [row.title, row.project.name, row.agent, row.id, ...row.next].join(' '));
       return score === null ? [] : [{ row, order, score }];
     })
     .sort((a, b) => b.score - a.score || a.order - b.order)

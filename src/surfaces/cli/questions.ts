@@ -30,8 +30,7 @@ export async function toScope(flags: QuestionFlags, { machine }: CliContext): Pr
 
 /** What to type when nothing was found. */
 export function suggestWider(flags: QuestionFlags, command: string): string {
-  if (!flags.all)
-    return `ask about all projects: handover ${command} --all; see what there is: handover list`;
+  if (!flags.all) return `ask about all projects: handover ${command} --all; see what there is: handover list`;
   return 'see what there is: handover list; capture the newest session: handover capture';
 }
 

@@ -98,8 +98,7 @@ async function runOne(name: CommandName, args: readonly string[], context: CliCo
   const target: CliTarget = await COMMANDS[name]();
   const settings = { name: `handover ${name}`, ...configuration };
   // Two calls, because the overloads take a command or a route map, not their union.
-  const application =
-    'loader' in target ? buildApplication(target, settings) : buildApplication(target, settings);
+  const application = 'loader' in target ? buildApplication(target, settings) : buildApplication(target, settings);
   await run(application, args, context);
 }
 

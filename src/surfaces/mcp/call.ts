@@ -50,10 +50,7 @@ export function defineTool<W extends { project?: string | undefined }>({ name, w
 }
 
 /** Does the work of a tool. A failure becomes an answer that says what went wrong and what to do next. */
-async function answer(
-  request: Request,
-  work: (call: Call) => Promise<Answer> | Answer,
-): Promise<CallToolResult> {
+async function answer(request: Request, work: (call: Call) => Promise<Answer> | Answer): Promise<CallToolResult> {
   const notices: Notice[] = [];
   try {
     const { text, data } = await work(await openCall(request, notices));
@@ -68,10 +65,7 @@ async function answer(
 }
 
 /** The same for resources and prompts: a failure becomes an error of the protocol. */
-export async function serveCall<T>(
-  request: Omit<Request, 'project'>,
-  work: (call: Call) => Promise<T>,
-): Promise<T> {
+export async function serveCall<T>(request: Omit<Request, 'project'>, work: (call: Call) => Promise<T>): Promise<T> {
   try {
     return await work(await openCall({ ...request, project: undefined }, []));
   } catch (error) {

@@ -53,7 +53,6 @@ export function runServer(name: string | undefined): boolean {
     },
     { transport: new LineTransport(process.stdin, process.stdout), onerror: log },
   );
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    process.once(signal, () => void handle.close());
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.once(signal, () => void handle.close());
   return true;
 }

@@ -47,12 +47,10 @@ export function registerResources(connection: Connection): void {
   server.registerResource(
     'handover',
     new ResourceTemplate('handover://handover/{id}', {
-      list: (context) =>
-        serveCall({ connection, context }, async (call) => ({ resources: await listHandovers(call) })),
+      list: (context) => serveCall({ connection, context }, async (call) => ({ resources: await listHandovers(call) })),
     }),
     { title: 'A handover', description: 'One handover as a brief, by its id.', mimeType: MARKDOWN },
-    (uri, { id }, context) =>
-      read({ connection, context, uri: uri.href }, (call) => readHandover(call, String(id))),
+    (uri, { id }, context) => read({ connection, context, uri: uri.href }, (call) => readHandover(call, String(id))),
   );
 }
 

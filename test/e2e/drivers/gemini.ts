@@ -16,14 +16,7 @@ export const gemini: Driver = {
     GOOGLE_GEMINI_BASE_URL: modelUrl,
     GEMINI_TELEMETRY_ENABLED: 'false',
   }),
-  ask: ({ prompt, goOn }) => [
-    '--yolo',
-    '-o',
-    'stream-json',
-    ...(goOn ? ['--resume', 'latest'] : []),
-    '-p',
-    prompt,
-  ],
+  ask: ({ prompt, goOn }) => ['--yolo', '-o', 'stream-json', ...(goOn ? ['--resume', 'latest'] : []), '-p', prompt],
   inTerminal: ['--yolo'],
   clear: '/clear',
   edit: (path, { from, to }) => [

@@ -5,13 +5,9 @@ export const anthropic: Protocol = {
   accepts: (path) => path.endsWith('/messages'),
 
   read: (body) => ({
-    messages: [
-      { role: 'system', text: body.at('system').text },
-      ...body.at('messages').items.flatMap(readMessage),
-    ],
+    messages: [{ role: 'system', text: body.at('system').text }, ...body.at('messages').items.flatMap(readMessage)],
     hasTools: body.at('tools').items.length > 0,
-    schema:
-      body.at('output_config', 'format', 'schema').value ?? body.at('output_format', 'schema').value ?? null,
+    schema: body.at('output_config', 'format', 'schema').value ?? body.at('output_format', 'schema').value ?? null,
   }),
 
   answer: (reply, body) => {

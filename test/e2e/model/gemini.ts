@@ -42,8 +42,7 @@ function readContent(content: Json): Message[] {
   const role = content.at('role').text === 'model' ? 'assistant' : 'user';
   return content.at('parts').items.map((part) => {
     const call = part.at('functionCall');
-    if (call.exists)
-      return { role: 'call', text: `${call.at('name').text} ${JSON.stringify(call.at('args').value)}` };
+    if (call.exists) return { role: 'call', text: `${call.at('name').text} ${JSON.stringify(call.at('args').value)}` };
     const result = part.at('functionResponse', 'response');
     return result.exists ? { role: 'tool', text: JSON.stringify(result.value) } : { role, text: part.text };
   });

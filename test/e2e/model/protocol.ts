@@ -61,9 +61,7 @@ export class Json {
   get text(): string {
     if (typeof this.value === 'string') return this.value;
     if (Array.isArray(this.value)) return this.items.map((each) => each.text).join('\n');
-    return isObject(this.value)
-      ? (this.value.text === undefined ? this.at('content') : this.at('text')).text
-      : '';
+    return isObject(this.value) ? (this.value.text === undefined ? this.at('content') : this.at('text')).text : '';
   }
 
   get exists(): boolean {

@@ -5,10 +5,7 @@ export const responses: Protocol = {
   accepts: (path) => path.endsWith('/responses'),
 
   read: (body) => ({
-    messages: [
-      { role: 'system', text: body.at('instructions').text },
-      ...body.at('input').items.flatMap(readItem),
-    ],
+    messages: [{ role: 'system', text: body.at('instructions').text }, ...body.at('input').items.flatMap(readItem)],
     hasTools: body.at('tools').items.length > 0,
     schema: body.at('text', 'format', 'schema').value ?? null,
   }),
@@ -49,14 +46,8 @@ export const responses: Protocol = {
     if (body.at('stream').value !== true) return { document: response };
     const events: [string, Record<string, unknown>][] = [
       ['response.created', { response: { ...response, status: 'in_progress', output: [], usage: null } }],
-      [
-        'response.output_item.added',
-        { output_index: 0, item: { ...message, status: 'in_progress', content: [] } },
-      ],
-      [
-        'response.output_text.delta',
-        { item_id: message.id, output_index: 0, content_index: 0, delta: reply.text },
-      ],
+      ['response.output_item.added', { output_index: 0, item: { ...message, status: 'in_progress', content: [] } }],
+      ['response.output_text.delta', { item_id: message.id, output_index: 0, content_index: 0, delta: reply.text }],
       ['response.output_item.done', { output_index: 0, item: message }],
     ];
     if (call !== undefined) {
@@ -82,7 +73,6 @@ function readItem(item: Json): Message[] {
       : parts.items.map((part) => ({ role, text: part.text }));
   }
   if (type.endsWith('_output')) return [{ role: 'tool', text: item.at('output').text }];
-  if (type.endsWith('_call'))
-    return [{ role: 'call', text: `${item.at('name').text} ${item.at('arguments').text}` }];
+  if (type.endsWith('_call')) return [{ role: 'call', text: `${item.at('name').text} ${item.at('arguments').text}` }];
   return [];
 }

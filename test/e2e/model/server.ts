@@ -134,15 +134,12 @@ export class ScriptedModel {
   #decide(question: Question, kind: RequestKind): Reply | null {
     if (question.schema !== null)
       return { text: JSON.stringify(fillSchema(new Json(question.schema))), tokens: DEFAULT_TOKENS };
-    if (kind !== 'turn')
-      return { text: kind === 'summary' ? SUMMARY : 'Scripted title', tokens: DEFAULT_TOKENS };
+    if (kind !== 'turn') return { text: kind === 'summary' ? SUMMARY : 'Scripted title', tokens: DEFAULT_TOKENS };
     const step = this.#steps[this.#next] ?? { say: 'All done.' };
     this.#next += 1;
     if ('hang' in step) return null;
     const tokens = step.tokens ?? DEFAULT_TOKENS;
-    return 'call' in step
-      ? { text: step.say ?? 'Going on.', call: step.call, tokens }
-      : { text: step.say, tokens };
+    return 'call' in step ? { text: step.say ?? 'Going on.', call: step.call, tokens } : { text: step.say, tokens };
   }
 }
 
@@ -159,8 +156,7 @@ async function readBody(request: IncomingMessage): Promise<Json> {
   for await (const chunk of request) chunks.push(Buffer.from(chunk));
   const raw = Buffer.concat(chunks);
   const encoding = request.headers['content-encoding'];
-  const bytes =
-    encoding === 'gzip' ? zlib.gunzipSync(raw) : encoding === 'br' ? zlib.brotliDecompressSync(raw) : raw;
+  const bytes = encoding === 'gzip' ? zlib.gunzipSync(raw) : encoding === 'br' ? zlib.brotliDecompressSync(raw) : raw;
   try {
     return new Json(JSON.parse(bytes.toString('utf8')));
   } catch (error) {
@@ -192,8 +188,7 @@ function sendDocument(response: ServerResponse, document: unknown, status = 200)
 function answerAside(path: string, body: Json, response: ServerResponse): void {
   const tokens = Math.ceil(JSON.stringify(body.value).length / 4);
   const model = { id: 'scripted', object: 'model', type: 'model', display_name: 'Scripted' };
-  if (/\/count_tokens$|:countTokens$/.test(path))
-    sendDocument(response, { input_tokens: tokens, totalTokens: tokens });
+  if (/\/count_tokens$|:countTokens$/.test(path)) sendDocument(response, { input_tokens: tokens, totalTokens: tokens });
   else if (path.endsWith('/models')) sendDocument(response, { object: 'list', data: [model], models: [] });
   else sendDocument(response, { error: { type: 'not_found_error', message: `nothing at ${path}` } }, 404);
 }

@@ -106,9 +106,7 @@ function stepModel(before: ModelState, index: number, rule: EntryRule): ModelSta
       break;
     case 'looking':
       for (const listing of listings) {
-        advance((process) =>
-          Object.assign(process, RESTING, { at: 'judging', top: Math.max(0, ...listing) }),
-        );
+        advance((process) => Object.assign(process, RESTING, { at: 'judging', top: Math.max(0, ...listing) }));
       }
       break;
     case 'judging':

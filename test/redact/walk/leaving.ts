@@ -29,10 +29,7 @@ export async function publish(walk: Walk): Promise<void> {
   });
   expect([vault.posts, [...s3.objects], listFiles(folder)].every(({ length }) => length > 0)).toBe(true);
   walk.early.push(...walk.watch.findInFiles(folder));
-  walk.outputs.push(
-    ...vault.posts,
-    ...[...s3.objects].map(([key, bytes]) => `${key}: ${bytes.toString('latin1')}`),
-  );
+  walk.outputs.push(...vault.posts, ...[...s3.objects].map(([key, bytes]) => `${key}: ${bytes.toString('latin1')}`));
 }
 
 /** Bundles are looked at as they are, and a locked one as it is where it was imported. */

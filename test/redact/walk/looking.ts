@@ -61,8 +61,7 @@ export async function serve(walk: Walk): Promise<void> {
     env: { TMPDIR: walk.temp },
     onStderr: (text) => void walk.outputs.push(`mcp: ${text}`),
   });
-  const hear = (what: string, reply: unknown): void =>
-    void walk.outputs.push(`mcp ${what}: ${JSON.stringify(reply)}`);
+  const hear = (what: string, reply: unknown): void => void walk.outputs.push(`mcp ${what}: ${JSON.stringify(reply)}`);
   const said = (): string[] => walk.plant(3);
   const saved = await call('save', {
     decision: said(),

@@ -26,8 +26,7 @@ export function plantInGit(walk: Walk): void {
   const { project } = walk.desk;
   const git = (...args: string[]): string => runGit(project, ...args);
   const [branch, folder, file, moved, staged] = walk.plantNames(5);
-  for (const text of walk.plant(20))
-    git('commit', '--quiet', '--allow-empty', '--message', text.replaceAll('\n', ' '));
+  for (const text of walk.plant(20)) git('commit', '--quiet', '--allow-empty', '--message', text.replaceAll('\n', ' '));
   writeIn(project, `${folder}/settings.txt`, walk.plantOne());
   writeIn(project, 'src/upload.ts', 'export const upload = 1;\n');
   git('add', '--all');
@@ -130,11 +129,7 @@ export async function captureAgents(walk: Walk): Promise<void> {
     paths.set(agent, join(home, place));
   }
   const folder = `.cline/data/sessions/${cline.SESSION}`;
-  writeIn(
-    home,
-    `${folder}/${cline.SESSION}.json`,
-    retell(walk, JSON.stringify(cline.manifest(), null, 2), inJson),
-  );
+  writeIn(home, `${folder}/${cline.SESSION}.json`, retell(walk, JSON.stringify(cline.manifest(), null, 2), inJson));
   const messages = JSON.stringify(cline.file(cline.story()));
   writeIn(home, `${folder}/${cline.SESSION}.messages.json`, retell(walk, messages, inJson));
   writeOpenCode(walk, join(home, '.local/share/opencode/opencode.db'));

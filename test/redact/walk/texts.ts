@@ -37,10 +37,7 @@ export async function takeOver(walk: Walk): Promise<void> {
     created_at: `2026-01-31T10:00:${String(at).padStart(2, '0')}Z`,
   }));
   const records = join(desk.folder, 'handoffs.json');
-  writeFileSync(
-    records,
-    JSON.stringify({ version: 1, items: [...items, { id: walk.plantOne(), summary: 5 }] }),
-  );
+  writeFileSync(records, JSON.stringify({ version: 1, items: [...items, { id: walk.plantOne(), summary: 5 }] }));
   await walk.run(['migrate', '--from', records, '--dry-run', '--json'], { status: 65 });
   await walk.run(['migrate', '--from', records], { status: 65 });
   const [goal, task, next, question, message, decision] = walk.plant(6);
@@ -67,22 +64,10 @@ export async function takeOver(walk: Walk): Promise<void> {
   await walk.run(['migrate', '--from', envelope, '--json']);
   const [note, state, archive, soul, memory, session] = walk.plant(6);
   const old = join(desk.folder, 'old');
-  writeIn(
-    old,
-    'handover.toml',
-    `[handover]\nmemory_dir = "memory"\n[note]\nsession = ${JSON.stringify(session)}\n`,
-  );
-  writeIn(
-    old,
-    'memory/layer1/2026-11/codex-2026-11-15.md',
-    `<!-- agent-handover | layer1 | 2026-11-15 -->\n${note}`,
-  );
+  writeIn(old, 'handover.toml', `[handover]\nmemory_dir = "memory"\n[note]\nsession = ${JSON.stringify(session)}\n`);
+  writeIn(old, 'memory/layer1/2026-11/codex-2026-11-15.md', `<!-- agent-handover | layer1 | 2026-11-15 -->\n${note}`);
   writeIn(old, 'memory/layer2/current-state.md', `<!-- agent-handover | layer2 | 2026-11-15 -->\n${state}`);
-  writeIn(
-    old,
-    'memory/layer3/2026-10-codex-archive.md',
-    `<!-- agent-handover | layer3 | 2026-11-01 -->\n${archive}`,
-  );
+  writeIn(old, 'memory/layer3/2026-10-codex-archive.md', `<!-- agent-handover | layer3 | 2026-11-01 -->\n${archive}`);
   writeIn(old, 'SOUL.md', `# SOUL.md — Who I Am\n\n${soul}\n`);
   writeIn(old, 'MEMORY.md', `# MEMORY.md — What I Know\n\n${memory}\n`);
   await walk.run(['migrate', '--workspace', old, '--json']);

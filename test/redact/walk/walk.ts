@@ -63,10 +63,7 @@ export class Walk {
     return names.map(({ secret }) => secret);
   }
 
-  async run(
-    args: readonly string[],
-    { at = this.desk, env, status = 0, ...rest }: WalkOptions = {},
-  ): Promise<string> {
+  async run(args: readonly string[], { at = this.desk, env, status = 0, ...rest }: WalkOptions = {}): Promise<string> {
     this.commands.add(args[0] ?? '');
     const result = await at.run(args, { timeoutMs: 60_000, ...rest, env: { TMPDIR: this.temp, ...env } });
     if (result.status !== status)

@@ -134,9 +134,7 @@ function redact({ route: { machine, root } }: Job, commits: readonly string[]): 
 
 function saveSyncState({ target, content, route }: Job): void {
   if (target.isCurrent) return;
-  const entries = content.files.map(
-    ({ path, bytes }) => [path, { sha256: sha256Hex(bytes), version: '' }] as const,
-  );
+  const entries = content.files.map(({ path, bytes }) => [path, { sha256: sha256Hex(bytes), version: '' }] as const);
   writeSyncState(route, new Map(entries));
 }
 
@@ -184,8 +182,7 @@ function push(job: Job, tip: string, upstream: Upstream): boolean {
   }
   const theirs = fetchCommit(repo, upstream, settings);
   if (theirs === null) return false;
-  if (!isAncestor(repo, theirs, tip))
-    reconcile(repo, { target, ours: tip, theirs, paths, message }, nameBlob);
+  if (!isAncestor(repo, theirs, tip)) reconcile(repo, { target, ours: tip, theirs, paths, message }, nameBlob);
   recordPushed(repo, theirs, upstream);
   return false;
 }

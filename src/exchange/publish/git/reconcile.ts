@@ -102,8 +102,7 @@ export function reconcile(repo: Repo, divergence: Divergence, nameBlob: NameBlob
   const tree = writeTree(repo, theirs, changes);
   const isTheirs = tree === askGit(repo, ['rev-parse', '--verify', `${theirs}^{tree}`]);
   const to = isTheirs ? theirs : writeCommit(repo, { tree, parent: theirs, message });
-  if (target.isCurrent)
-    updateWorktree(repo, readTree(repo, ours, paths), readTree(repo, to, paths), nameBlob);
+  if (target.isCurrent) updateWorktree(repo, readTree(repo, ours, paths), readTree(repo, to, paths), nameBlob);
   moveRef(repo, target.ref, { from: ours, to });
 }
 

@@ -11,8 +11,7 @@ export const FETCHED = 'refs/agent-handover/fetched';
 
 /** Timeouts that end a hanging git even if this process is gone. */
 const TIMEOUT_SETTINGS = ['http.lowSpeedLimit=1', 'http.lowSpeedTime=20', 'credential.interactive=false'];
-const SSH_OPTIONS =
-  '-o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax=2';
+const SSH_OPTIONS = '-o BatchMode=yes -o ConnectTimeout=15 -o ServerAliveInterval=10 -o ServerAliveCountMax=2';
 const PASSED_ON = ['GIT_SSH', 'GIT_SSH_VARIANT', 'GIT_SSL_CAINFO', 'GIT_SSL_CAPATH', 'GIT_PROXY_COMMAND'];
 
 /** Neither git nor ssh nor a credential window may prompt. */
@@ -53,14 +52,10 @@ export function pushCommit(
     });
   if (result.status !== 1) throw contactError(where, result);
   const said = result.stderr.trim().split('\n', 1)[0]?.trim() ?? '';
-  throw new HandoverError(
-    'HANDOVER_GIT_HOOK_FAILED',
-    `the pre-push hook stopped the push to ${where}: ${said}`,
-    {
-      hint: 'Fix what the hook complains about and publish again, or set hooks = false below [publish.git] in your config.toml.',
-      data,
-    },
-  );
+  throw new HandoverError('HANDOVER_GIT_HOOK_FAILED', `the pre-push hook stopped the push to ${where}: ${said}`, {
+    hint: 'Fix what the hook complains about and publish again, or set hooks = false below [publish.git] in your config.toml.',
+    data,
+  });
 }
 
 /** The branch has moved, or is being moved right now. */
@@ -97,8 +92,7 @@ function contact(repo: Repo, args: readonly string[], extra: Extra, where: strin
   }
 }
 
-const NOT_LOST =
-  'Nothing is lost: the next try pushes what was committed. Try again when the network is there.';
+const NOT_LOST = 'Nothing is lost: the next try pushes what was committed. Try again when the network is there.';
 
 /** Git has no exit statuses for these; it is run with English messages. */
 const ACCESS_DENIED =

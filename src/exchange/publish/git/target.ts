@@ -67,8 +67,7 @@ function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream 
   const [first = null] = remotes;
   const only = remotes.length === 1 ? first : null;
   const remote = settings.remote ?? (settings.ref === undefined ? null : only);
-  if (remote !== null && remotes.includes(remote))
-    return { remote, ref, tracking: nameTracking(remote, ref) };
+  if (remote !== null && remotes.includes(remote)) return { remote, ref, tracking: nameTracking(remote, ref) };
   if (remote !== null) {
     throw notConfiguredError(`this repository has no remote "${remote}"`, {
       hint: 'Correct publish.git.remote in your config.toml, or add it with git remote add.',

@@ -2,12 +2,7 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import { removeFile } from '../../../platform/durable-file.ts';
-import {
-  copyAfresh,
-  describeVersion,
-  removeOwnLockFile,
-  swapUnderLockFile,
-} from '../../../platform/lock-file-swap.ts';
+import { copyAfresh, describeVersion, removeOwnLockFile, swapUnderLockFile } from '../../../platform/lock-file-swap.ts';
 import { sleep } from '../../../platform/machine.ts';
 import { askGit, ensureWorkFolder, git, gitError, listGit, type Repo } from './repository.ts';
 

@@ -49,8 +49,7 @@ async function runCapture(this: CliContext, values: CaptureFlags): Promise<void>
   if (captured.outcome === 'refused') throw driftError(chosen.session, captured.judgement);
   const { handover, outcome } = captured;
   const unwritten = outcome === 'kept' ? listJournalNotices(captured) : [];
-  for (const notice of [...unwritten, ...listDriftNotices(chosen.agent.name, captured.judgement)])
-    this.notify(notice);
+  for (const notice of [...unwritten, ...listDriftNotices(chosen.agent.name, captured.judgement)]) this.notify(notice);
   const print = values.json ? 'json' : values.print;
   if (print === 'json') this.out.json(handover);
   if (print === 'v2') {
@@ -88,8 +87,7 @@ async function chooseSession({ machine }: CliContext, values: CaptureFlags): Pro
     ...(id === undefined ? { project: identifyProject('.', machine).id } : {}),
   });
   const session = id === undefined ? sessions[0] : pickById(sessions, id);
-  if (session === undefined)
-    throw notFoundError('no session was found', 'See what there is: handover sessions');
+  if (session === undefined) throw notFoundError('no session was found', 'See what there is: handover sessions');
   return { agent: await loadAgent(session.agent), session };
 }
 

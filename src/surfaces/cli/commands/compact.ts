@@ -21,8 +21,7 @@ function runCompact(this: CliContext, values: FlagValues<typeof flags>): void {
   const { month, memory } = values;
   const project = findProjectFolder(machine.cwd);
   if (!values.dryRun) assertNotPaused(machine, project);
-  const root =
-    memory === undefined ? readRunConfig(machine, project).memoryDir : resolve(machine.cwd, memory);
+  const root = memory === undefined ? readRunConfig(machine, project).memoryDir : resolve(machine.cwd, memory);
   const isDryRun = { dryRun: values.dryRun };
   const done = compactMemory({ root, machine }, month === undefined ? isDryRun : { ...isDryRun, month });
   if (values.json) this.out.json({ memory: root, dry_run: values.dryRun, compacted: done });
@@ -38,8 +37,7 @@ function print(context: CliContext, done: readonly Compaction[], isDryRun: boole
   for (const { month, tag, notes, repeats, archive, unreadable } of done) {
     const words = `${count(notes, 'note')}, ${count(repeats, 'duplicate')} left out`;
     out.line(bold(`${month} ${tag}`), `  ${words}  `, dim(archive));
-    for (const path of unreadable)
-      context.notify({ level: 'note', text: `${path} is not text and stays as it is` });
+    for (const path of unreadable) context.notify({ level: 'note', text: `${path} is not text and stays as it is` });
   }
   if (done.length === 0) out.line('nothing to merge: no past month has notes');
   else if (isDryRun) out.line(dim('nothing was written'));

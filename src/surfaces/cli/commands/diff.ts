@@ -2,13 +2,7 @@ import { findStore } from '../../../app/context.ts';
 import { bold, dim, type Part } from '../../../app/describe/styled-text.ts';
 import { notFoundError } from '../../../app/failure.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
-import {
-  type Change,
-  diffHandovers,
-  type HandoverDiff,
-  type Parting,
-  type Relation,
-} from '../../../handover/diff.ts';
+import { type Change, diffHandovers, type HandoverDiff, type Parting, type Relation } from '../../../handover/diff.ts';
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord, revealControls } from '../../../model/text.ts';
@@ -36,9 +30,7 @@ async function runDiff(
 ): Promise<void> {
   const named = await pickHandover(this, words);
   const [first, second] =
-    otherWords === undefined
-      ? [requirePrevious(this, named), named]
-      : [named, await pickHandover(this, otherWords)];
+    otherWords === undefined ? [requirePrevious(this, named), named] : [named, await pickHandover(this, otherWords)];
   const found = diffHandovers(first, second);
   if (asJson) this.out.json(toJson(first, second, { diff: found, all }));
   else {
@@ -53,8 +45,7 @@ async function runDiff(
 function requirePrevious(context: CliContext, { id, previous }: Handover): Handover {
   const store = findStore(context);
   if (previous !== null && hasHandover(store, previous)) return requireHandover(store, previous);
-  const what =
-    previous === null ? `${id} has no predecessor` : `${previous}, the predecessor of ${id}, was deleted`;
+  const what = previous === null ? `${id} has no predecessor` : `${previous}, the predecessor of ${id}, was deleted`;
   throw notFoundError(what, 'Name two: handover diff ID OTHER; see what there is: handover list');
 }
 

@@ -83,8 +83,7 @@ function printSeen(out: Output, seen: PastError, now: number): void {
     for (const said of remedy.said) out.line(`  - said: ${shorten(said)}`);
     for (const { change, path } of remedy.files) out.line(`  - ${change} ${path}`);
     for (const ran of remedy.commands) out.line(`  - ran ${shorten(ran)}`);
-    if (remedy.said.length + remedy.files.length + remedy.commands.length === 0)
-      out.line('  - nothing on record');
+    if (remedy.said.length + remedy.files.length + remedy.commands.length === 0) out.line('  - nothing on record');
   }
   out.line(dim(`  open it: ${openFact(seen.handover, seen.fact)}`));
 }

@@ -70,9 +70,7 @@ async function send(context: CliContext, values: ExportFlags, { handovers, optio
     const ids = handovers.map(({ id }) => id);
     if (values.json) {
       const about = { format, bytes: bytes.length, signed: sign, encrypted: lock !== null };
-      const redactions = handovers
-        .flatMap((each) => each.redactions)
-        .reduce((sum, { count }) => sum + count, 0);
+      const redactions = handovers.flatMap((each) => each.redactions).reduce((sum, { count }) => sum + count, 0);
       return context.out.json({ output, ...about, handovers: ids, redactions });
     }
     const count = ids.length === 1 ? '1 handover' : `${ids.length} handovers`;
@@ -132,11 +130,7 @@ function parseExpiry(words: string, now: number): string {
 }
 
 /** Standard output gets exactly what would leave, and nothing else. */
-async function showPreview(
-  context: CliContext,
-  values: ExportFlags,
-  { handovers, options }: Export,
-): Promise<void> {
+async function showPreview(context: CliContext, values: ExportFlags, { handovers, options }: Export): Promise<void> {
   const { out, err } = context;
   const { format, sign } = values;
   const encrypted = values.encryptTo !== undefined || isPassphraseGiven(values) || values.askPassphrase;

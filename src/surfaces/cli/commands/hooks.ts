@@ -111,8 +111,7 @@ function printStatus(out: Output, found: HookStatus): void {
     if ((own ?? 'none') !== 'none' || (server ?? 'none') !== 'none') out.line(dim(`  ${path}`));
     if (problem !== null) out.line(yellow('  problem: '), problem);
     if (off) out.line(yellow('  note: '), `all hooks are turned off in ${path}`);
-    for (const program of missing)
-      out.line(yellow('  broken: '), `it starts ${program}, which does not exist`);
+    for (const program of missing) out.line(yellow('  broken: '), `it starts ${program}, which does not exist`);
   }
   const next = nameNextStep(found);
   if (next !== null) out.line(dim('  next: '), next);

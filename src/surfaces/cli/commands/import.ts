@@ -18,11 +18,7 @@ import { passphraseFlags, readPassphrase } from '../passphrase.ts';
 
 const flags = {
   input: { kind: 'parsed', parse: String, brief: 'The bundle; - reads standard input', placeholder: 'file' },
-  onConflict: choice(
-    ['fail', 'skip', 'replace'],
-    'fail',
-    'What to do when a different handover has the same id',
-  ),
+  onConflict: choice(['fail', 'skip', 'replace'], 'fail', 'What to do when a different handover has the same id'),
   trust: text('The sender’s public key, or its file: trusted from now on', 'key'),
   identity: text('A file with an age identity that opens the bundle; default: your own key', 'file'),
   ...passphraseFlags,
@@ -105,11 +101,7 @@ function findIdentities({ machine }: CliContext, file: string | undefined): stri
 }
 
 /** A key seen for the first time is trusted by --trust, or by the person at the terminal. */
-async function confirmSigner(
-  context: CliContext,
-  values: ImportFlags,
-  signer: SignerIdentity,
-): Promise<void> {
+async function confirmSigner(context: CliContext, values: ImportFlags, signer: SignerIdentity): Promise<void> {
   const { machine, err } = context;
   if (values.trust !== undefined) {
     const head = readHead(resolve(machine.cwd, values.trust), MAX_IDENTITY_BYTES);
@@ -127,11 +119,7 @@ async function confirmSigner(
 }
 
 function warnUnsigned({ err }: CliContext, { missing }: Import): void {
-  err.line(
-    yellow('WARNING: '),
-    bold('nobody vouches for this bundle.'),
-    ` It has no ${missing.join(' and no ')}.`,
-  );
+  err.line(yellow('WARNING: '), bold('nobody vouches for this bundle.'), ` It has no ${missing.join(' and no ')}.`);
   err.line('  Anybody can have written or changed every word on the way. It is marked as unsigned.');
 }
 

@@ -85,8 +85,7 @@ function trust({ machine, out }: CliContext, values: KeysFlags, word?: string): 
 
 function revoke({ machine, out }: CliContext, values: KeysFlags, word?: string): void {
   const revoked = revokeKeys(machine, requireWord(word, 'a name, a key or a fingerprint'));
-  if (values.json)
-    out.json({ revoked: revoked.map(({ name, key }) => ({ name, fingerprint: fingerprint(key) })) });
+  if (values.json) out.json({ revoked: revoked.map(({ name, key }) => ({ name, fingerprint: fingerprint(key) })) });
   for (const { name, key } of values.json ? [] : revoked)
     out.line(yellow('revoked '), bold(name), `  ${fingerprint(key)}`);
 }

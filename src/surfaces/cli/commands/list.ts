@@ -26,8 +26,7 @@ type ListRow = CatalogRow & { status?: StatusEntry['status'] };
 async function runList(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
   const { latest, terminal, status } = values;
   const limit = latest ? 1 : toLimit(values, values.json ? null : ROWS_FOR_A_PERSON);
-  if (latest && values.limit !== undefined && values.limit !== '0')
-    throw conflictError('--latest', '--limit');
+  if (latest && values.limit !== undefined && values.limit !== '0') throw conflictError('--latest', '--limit');
   const filter = await toFilter(values, this.machine);
   const store = findStore(this);
   await withCatalog(this, store, async (catalog) => {

@@ -3,10 +3,7 @@ import { findStore } from '../../../app/context.ts';
 import { bold, dim, green, red } from '../../../app/describe/styled-text.ts';
 import { EXIT, HandoverError } from '../../../errors.ts';
 import type { MigratedRecord } from '../../../exchange/legacy/import-record.ts';
-import {
-  findSessionHandoffStore,
-  migrateSessionHandoff,
-} from '../../../exchange/legacy/session-handoff-store.ts';
+import { findSessionHandoffStore, migrateSessionHandoff } from '../../../exchange/legacy/session-handoff-store.ts';
 import { findV2Files, isV2File, migrateV2 } from '../../../exchange/legacy/v2-files.ts';
 import { adoptWorkspace } from '../../../exchange/legacy/workspace-files.ts';
 import { isFolder, pathExists, requireFolder } from '../../../platform/folders.ts';
@@ -57,9 +54,7 @@ function findSource({ machine }: CliContext, { from, project = '.' }: MigrateFla
 
 function inspectSource(from: string): Source {
   if (!isFolder(from))
-    return isV2File(from)
-      ? { from, records: null, envelopes: [from] }
-      : { from, records: from, envelopes: [] };
+    return isV2File(from) ? { from, records: null, envelopes: [from] } : { from, records: from, envelopes: [] };
   const envelopes = findV2Files(from);
   if (envelopes.length > 0) return { from, records: null, envelopes };
   throw new HandoverError('HANDOVER_NOT_FOUND', `there are no envelopes of handoff V2 in ${from}`, {

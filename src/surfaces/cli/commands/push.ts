@@ -7,16 +7,7 @@ import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { findMemoryDir } from '../../../memory/runs/run-config.ts';
 import { findProjectFolder } from '../../../platform/project-file.ts';
 import type { CliContext } from '../context.ts';
-import {
-  apiKeyFlag,
-  command,
-  type FlagValues,
-  json,
-  optionalArgument,
-  text,
-  toggle,
-  tuple,
-} from '../flags.ts';
+import { apiKeyFlag, command, type FlagValues, json, optionalArgument, text, toggle, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = {

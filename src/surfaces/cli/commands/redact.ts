@@ -15,8 +15,7 @@ export const redact = command('redact', runRedact, {
 async function runRedact(this: CliContext, { json }: FlagValues<typeof flags>, file?: string): Promise<void> {
   const { machine } = this;
   const redactor = openRedactor(machine, { folder: machine.cwd, makesKey: true });
-  const chunks =
-    file === undefined || file === '-' ? readInputChunks() : readFileChunks(resolve(machine.cwd, file));
+  const chunks = file === undefined || file === '-' ? readInputChunks() : readFileChunks(resolve(machine.cwd, file));
   let bytes = 0;
   for await (const part of redactBytes(chunks, redactor)) {
     bytes += part.length;

@@ -88,11 +88,7 @@ function chooseCheckpoint({ machine }: CliContext, values: RunFlags, configured:
 }
 
 /** They are saved with the run, so they are redacted before it starts. */
-async function readInputs(
-  context: CliContext,
-  values: RunFlags,
-  place: RunPlace,
-): Promise<Map<string, string>> {
+async function readInputs(context: CliContext, values: RunFlags, place: RunPlace): Promise<Map<string, string>> {
   const inputs = new Map<string, string>();
   const note = values.note === '-' ? readInputText(context, 'Give a shorter note.') : values.note;
   for (const [input, words] of [

@@ -44,8 +44,7 @@ function readDeclaration(context: CliContext, values: SaveFlags): Declaration {
   if (values.summary === '-' && values.next?.includes('-')) throw conflictError('--summary -', '--next -');
   const pins = values.pin ?? [];
   const agent = detectAgent(context.machine.env);
-  const readInput = (): string =>
-    readInputText(context, 'Save a shorter text, and name the long one with --file.');
+  const readInput = (): string => readInputText(context, 'Save a shorter text, and name the long one with --file.');
   return {
     title: values.title,
     summary: values.summary === '-' ? readInput() : (values.summary ?? ''),

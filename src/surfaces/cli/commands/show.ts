@@ -56,8 +56,7 @@ function printHandover(out: Output, handover: Handover): void {
     out.line(dim('imported '), `from ${handover.imported.format}, where its id was ${handover.imported.id}`);
     printSigner(out, handover.imported.signer);
   }
-  if (handover.previous !== null)
-    out.line(dim('follows  '), handover.previous, describeChain(handover.chain));
+  if (handover.previous !== null) out.line(dim('follows  '), handover.previous, describeChain(handover.chain));
   if (handover.quality !== null) printQuality(out, handover.quality);
   if (handover.summary !== '') {
     out.line();
@@ -106,8 +105,7 @@ function printGit(out: Output, git: GitFacts): void {
   out.line(bold('git'));
   const branch = git.branch === null ? 'detached' : `branch ${git.branch}`;
   out.line('- ', branch, git.head === null ? ', no commit' : `, head ${git.head}`);
-  if (git.upstream !== null)
-    out.line('- ', `${git.ahead ?? 0} ahead, ${git.behind ?? 0} behind ${git.upstream}`);
+  if (git.upstream !== null) out.line('- ', `${git.ahead ?? 0} ahead, ${git.behind ?? 0} behind ${git.upstream}`);
   if (git.operation !== null) out.line('- ', `${git.operation} in progress`);
   const files = [
     ...git.conflicted.map((path) => `conflict    ${path}`),

@@ -42,8 +42,7 @@ async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Pr
     const { id, attempts, steps, changes } = state.run;
     this.out.line(dim(`run: ${id}, attempt ${attempts}, started ${state.startedAt ?? 'at an unknown time'}`));
     for (const [name, { error }] of steps)
-      if (error !== null)
-        this.out.line(yellow('error: '), error.includes(name) ? error : `${error} (${name})`);
+      if (error !== null) this.out.line(yellow('error: '), error.includes(name) ? error : `${error} (${name})`);
     for (const change of changes) this.out.line(dim(`change: ${change}`));
   }
   if (pause !== null) {

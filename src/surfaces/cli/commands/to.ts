@@ -46,8 +46,7 @@ async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: 
   const folder = known ?? machine.cwd;
   const { program, takes } = launch;
   const args = launch.writeArgs(takes === 'file' ? 'FILE' : 'PROMPT');
-  if (values.json)
-    return this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
+  if (values.json) return this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
   this.err.line(dim(`handover ${handover.id}, in ${folder}: ${program} ${args.join(' ')}`));
   if (values.print) this.out.block(prompt);
   else this.process.exitCode = await start(this, launch, { prompt, folder });

@@ -102,8 +102,7 @@ function printAnswer(
   if (nearness !== 'exact') out.line(dim(`no handover mentions ${name} itself; ${NEARBY[nearness]}:`));
   for (const session of sessions) printSession(out, session, machine.clock.now());
   const first = sessions.flatMap(({ reasons }) => reasons)[0];
-  if (first !== undefined)
-    out.line(dim(`see where one of these came from: ${openFact(first.handover, first.id)}`));
+  if (first !== undefined) out.line(dim(`see where one of these came from: ${openFact(first.handover, first.id)}`));
   if (hasMore) err.line(dim(`there are more sessions; show all: handover why ${words} --limit 0`));
 }
 
@@ -133,6 +132,5 @@ function printReason(out: Output, reason: Reason): void {
 function printCommits(out: Output, commits: readonly Commit[]): void {
   if (commits.length === 0) return;
   out.line(bold('commits'));
-  for (const { hash, at, subject } of commits)
-    out.line(dim(`  ${hash.slice(0, 10)}  ${at.slice(0, 10)}  `), subject);
+  for (const { hash, at, subject } of commits) out.line(dim(`  ${hash.slice(0, 10)}  ${at.slice(0, 10)}  `), subject);
 }

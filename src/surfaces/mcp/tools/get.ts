@@ -88,9 +88,7 @@ async function readSession(call: Call, { id, line, budget: tokens }: GetWish): P
   const { head } = session;
   return printPage({
     head: [`# Session ${head.id} of ${head.agent}`, DATA_NOT_ORDERS],
-    entries: toPlainLines(describeSession(session, line ?? null, call.machine).slice(1)).map((words) => [
-      quote(words),
-    ]),
+    entries: toPlainLines(describeSession(session, line ?? null, call.machine).slice(1)).map((words) => [quote(words)]),
     budget: tokens,
     more: (count) => `${count} lines; ask with a larger budget, or with "line"`,
   });
@@ -126,9 +124,7 @@ async function readFact(call: Call, wish: GetWish): Promise<string> {
       : quoteLines(`${mark.mark} at ${mark.at}${mark.because === null ? '' : `, because: ${mark.because}`}`)),
   ];
   const lines =
-    wish.events === false
-      ? []
-      : await traceLines(call, handover, { facts: [fact], describe: describeSources });
+    wish.events === false ? [] : await traceLines(call, handover, { facts: [fact], describe: describeSources });
   return printLines(head, lines, wish.budget);
 }
 

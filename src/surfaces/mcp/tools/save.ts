@@ -19,9 +19,7 @@ function texts(description: string): v.OptionalSchema<v.GenericSchema<string[]>,
 }
 
 const Arguments = v.strictObject({
-  decision: texts(
-    'What was decided, with its reason: "sessions in Redis, because two instances share them".',
-  ),
+  decision: texts('What was decided, with its reason: "sessions in Redis, because two instances share them".'),
   constraint: texts('Rules that the user or the project gave and that hold from now on.'),
   rejected: texts('What was tried or considered and turned down, and why, so that nobody tries it again.'),
   next: texts('What is to be done next, in order. They take the place of the next steps declared before.'),

@@ -12,10 +12,7 @@ import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 const MOST_OF_A_QUERY = 20_000;
 
 const Arguments = v.strictObject({
-  query: text(
-    'Any words, a path, an identifier or the text of an error. Typing errors are forgiven.',
-    MOST_OF_A_QUERY,
-  ),
+  query: text('Any words, a path, an identifier or the text of an error. Typing errors are forgiven.', MOST_OF_A_QUERY),
   kind: v.optional(
     v.pipe(
       v.array(v.picklist(FACT_KINDS)),

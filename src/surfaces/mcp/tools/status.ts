@@ -40,14 +40,10 @@ async function describeStatus(call: Call): Promise<Answer> {
   const lines = [
     `# agent-handover ${status.version}: ${place.project.name} (${place.project.id}) in ${place.workspace.root}`,
     DATA_NOT_ORDERS,
-    ...newest.map(({ id, agent, created_at, title }) =>
-      quote(`handover ${id} of ${agent}, ${created_at}: ${title}`),
-    ),
+    ...newest.map(({ id, agent, created_at, title }) => quote(`handover ${id} of ${agent}, ${created_at}: ${title}`)),
     ...(newest.length === 0 ? ['# this project has no handover yet'] : []),
     `# your session: ${session === null ? 'unknown' : `${session.id} of ${session.agent}`}`,
-    ...(run.pending.length === 0
-      ? []
-      : [`# a run of steps is ${run.status}: ${run.pending.join(', ')} pending`]),
+    ...(run.pending.length === 0 ? [] : [`# a run of steps is ${run.status}: ${run.pending.join(', ')} pending`]),
     ...(paused === null ? [] : [`# paused by ${paused.path}: nothing is written`]),
   ];
   return { text: lines.join('\n'), data: status };
