@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/build.ts', 'test/support/sessions.ts'],
     testTimeout: 60_000,
+    maxWorkers: 2,
     hookTimeout: 120_000,
     env: { NODE_EXTRA_CA_CERTS: '' },
     projects: [
