@@ -14,7 +14,7 @@ import type { Agent, Bookmark, FoundSession } from './agent.ts';
 export interface TranscriptFile {
   agent: Agent;
   session: FoundSession;
-  sight: FileStat;
+  stat: FileStat;
 }
 
 /** How far a transcript was read, and what the reader made of it so far. */
@@ -65,7 +65,7 @@ function readOrNull(path: string): Buffer | null {
 
 /** Null when the file is no longer what was read. The caller makes sure that no secret is in the checkpoint. */
 export function packCheckpoint(file: TranscriptFile, { bookmark, state }: Checkpoint<unknown>): Buffer | null {
-  const prefix = sumBeginning(file, bookmark.position.offset);
+  const prefix = hashPrefix(file, bookmark.position.offset);
   return prefix === null ? null : encodePlainData({ bookmark, state, prefix });
 }
 
@@ -90,9 +90,9 @@ function nameCheckpoint({ agent, session }: TranscriptFile): string {
 }
 
 /** All that a reading depends on besides the transcript, so that a checkpoint is not even decoded where that differs. */
-export function identifyReading({ agent, session, sight }: TranscriptFile): string {
+export function identifyReading({ agent, session, stat }: TranscriptFile): string {
   const { path, id, cwd, parent } = session;
-  return JSON.stringify([VERSION, BUILD, RUNTIME, agent.name, path, id, cwd, parent, sight.identity]);
+  return JSON.stringify([VERSION, BUILD, RUNTIME, agent.name, path, id, cwd, parent, stat.identity]);
 }
 
 /**
@@ -100,13 +100,13 @@ export function identifyReading({ agent, session, sight }: TranscriptFile): stri
  * append to a file or rewrite it, and a rewritten one does not have the same 64 KB at the same place. A change in the
  * middle alone is not seen.
  */
-export function sumBeginning({ session, sight }: TranscriptFile, length: number): string | null {
-  const ends = length > sight.size ? null : readEnds(session.path, length);
+export function hashPrefix({ session, stat }: TranscriptFile, length: number): string | null {
+  const ends = length > stat.size ? null : readEnds(session.path, length);
   return ends === null ? null : sha256Hex(ends);
 }
 
 export function isSameBeginning(file: TranscriptFile, length: number, sum: string): boolean {
-  return sumBeginning(file, length) === sum;
+  return hashPrefix(file, length) === sum;
 }
 
 /** Whether there is a secret in any text of a value, which may be made of maps and sets too. */

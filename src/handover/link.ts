@@ -30,7 +30,7 @@ export function markHandover(handover: Handover, marks: Marks): Handover {
   const marked = markFacts(handover.facts, handover, marks);
   const facts = marked.filter((fact) => !isContradicted(fact, handover, marks));
   const elsewhere = listPinnedElsewhere(handover.facts, marks);
-  const pinned = elsewhere.map(({ fact, by }): Fact => ({ ...takeOver(fact, by), pinned: true }));
+  const pinned = elsewhere.map(({ fact, by }): Fact => ({ ...carryFact(fact, by), pinned: true }));
   return { ...handover, facts: [...facts, ...pinned] };
 }
 
@@ -48,10 +48,10 @@ function follow(draft: UnstampedDraft, { previous, byHand }: Predecessors, marks
     const judged = judgeOutcomes(earlier, { ...draft, facts: joinFacts(seen, lasting) });
     for (const [id, outcome] of judged) if (outcomes.get(id)?.end !== 'holds') outcomes.set(id, outcome);
     const holding = earlier.facts.filter((fact) => judged.get(fact.id)?.end === 'holds');
-    const taken = holding.map((fact) => takeOver(fact, earlier));
+    const taken = holding.map((fact) => carryFact(fact, earlier));
     lasting = joinFacts(lasting, taken);
   }
-  const facts = joinFacts(seen, chooseTaken(lasting, seen.length));
+  const facts = joinFacts(seen, chooseCarried(lasting, seen.length));
   const chain = recordChain(outcomes, new Set(facts.map((fact) => fact.id)));
   const joined = byHand === null ? {} : { joined: byHand.id };
   return { ...draft, facts, previous: previous.id, chain: { ...chain, ...joined } };
@@ -84,7 +84,7 @@ function contentOf(draft: UnstampedDraft): object {
 /** Requests that also state a rule, as constraints. */
 function extractRules(earlier: Handover): Fact[] {
   return earlier.facts.filter(isRule).map((fact) => ({
-    ...takeOver(fact, earlier),
+    ...carryFact(fact, earlier),
     id: computeFactId('constraint', fact.text),
     kind: 'constraint',
   }));
@@ -105,12 +105,12 @@ function keepStronger(facts: readonly Fact[], earlier: Handover): Fact[] {
   return facts.map((fact) => {
     const before = known.get(fact.id);
     if (before?.trust === 'declared' && fact.trust === 'quoted' && fact.origin === 'agent')
-      return takeOver(before, earlier);
+      return carryFact(before, earlier);
     return before?.pinned === true ? { ...fact, pinned: true } : fact;
   });
 }
 
-const MAX_TAKEN = 100;
+const MAX_CARRIED = 100;
 const MAX_TAKEN_FROM_AGENT = 30;
 const MAX_TAKEN_BYTES = 256 * 1024;
 
@@ -118,11 +118,11 @@ const MAX_TAKEN_BYTES = 256 * 1024;
  * Keeps a long chain of handovers from growing without end. What was declared comes first, then the user's words, then the
  * agent's; of equals those of the previous session before those that it had taken over itself.
  */
-function chooseTaken(candidates: readonly Fact[], seen: number): Fact[] {
+function chooseCarried(candidates: readonly Fact[], seen: number): Fact[] {
   const ranked = candidates
     .map((fact, index) => ({ fact, index, rank: rankOf(fact) }))
     .sort((a, b) => a.rank - b.rank || a.index - b.index);
-  const room = Math.min(MAX_TAKEN, MAX_FACTS - seen);
+  const room = Math.min(MAX_CARRIED, MAX_FACTS - seen);
   const taken: Fact[] = [];
   let bytes = 0;
   let passing = 0;
@@ -149,7 +149,7 @@ function rankOf(fact: Fact): number {
 const OF_ITS_SESSION: ReadonlySet<string> = new Set(['role', 'message', 'names']);
 
 /** The fact with a reference to where it comes from. Taking it over again changes nothing. */
-function takeOver(fact: Fact, from: Handover): Fact {
+function carryFact(fact: Fact, from: Handover): Fact {
   const { detail, ...rest } = fact;
   const kept = Object.entries(detail ?? {}).filter(([name]) => !OF_ITS_SESSION.has(name));
   return {

@@ -148,7 +148,7 @@ function printBody({ mode, name, at, place, handover, folder }: SnapshotSource):
       : `- **Handover**: ${handover.id}, from ${quote(handover.session.agent)}, ${handover.created_at}`,
     '',
     '## What Happened',
-    ...printHappened(handover),
+    ...printWhatHappened(handover),
     ...(handover === null ? [] : printFacts(handover)),
     ...(git === null ? [] : printGit(git)),
     ...printList('Identity (from SOUL.md)', findIdentity(soul)),
@@ -159,7 +159,7 @@ function printBody({ mode, name, at, place, handover, folder }: SnapshotSource):
   return lines.join('\n');
 }
 
-function printHappened(handover: Handover | null): string[] {
+function printWhatHappened(handover: Handover | null): string[] {
   if (handover === null) return ['- (no handover of this project is kept; `handover capture` makes one)'];
   const [title, summary] = [quote(handover.title), quote(handover.summary.trim())];
   return summary === '' || summary === title ? [`- ${title}`] : [`- ${title}`, `- ${summary}`];

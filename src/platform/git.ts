@@ -157,7 +157,7 @@ const PATH_END = '--path-ends-here';
 /** `folder` is a real path. The other states: no repository, no git, or a git that will not or cannot read it. */
 export function locateRepository(folder: string, env: Env): Repository | { state: Exclude<GitState, 'present'> } {
   if (!isInRepository(folder)) return { state: 'absent' };
-  const result = askWhere(folder, env);
+  const result = queryRepository(folder, env);
   if (typeof result === 'string') return { state: result };
   const parts = result.stdout.toString('utf8').split(`\n${PATH_END}\n`);
   const [gitDirText = '', commonDirText = '', topText = ''] = parts;
@@ -169,7 +169,7 @@ export function locateRepository(folder: string, env: Env): Repository | { state
   return { state: 'present', gitDir, commonDir, top: acceptTop(topText.replace(/\n$/, ''), folder) };
 }
 
-function askWhere(folder: string, env: Env): ProgramResult | 'missing' | 'refused' {
+function queryRepository(folder: string, env: Env): ProgramResult | 'missing' | 'refused' {
   const query = ['--absolute-git-dir', PATH_END, '--git-common-dir', PATH_END, '--show-toplevel'];
   try {
     return runGit(['rev-parse', ...query], { cwd: folder, env });

@@ -6,7 +6,7 @@ import type { Project, Workspace } from '../model/workspace.ts';
 import { listNames } from './external-file.ts';
 import { isFolder, pathExists, requireFolder, resolveRealPath } from './folders.ts';
 import { findMainRoot, type GitState, locateRepository, type Repository, runGitOrNull } from './git.ts';
-import { cutCharacters, readGitFacts } from './git-facts.ts';
+import { cutCharacters, readGitFacts } from './git-state.ts';
 import type { Env, Machine } from './machine.ts';
 import { abbreviateHome, expandHome, toSlashes } from './paths.ts';
 

@@ -57,7 +57,7 @@ export function parseQuery(text: string): ParsedQuery {
 /** With the full stop or question mark at the end. */
 const QUOTES_AROUND = /^["'`“”‘’«»\s]+|["'`“”‘’«»\s.!?。]+$/gu;
 
-export type Standing = 'open' | 'resolved' | 'refuted' | 'pinned';
+export type FactState = 'open' | 'resolved' | 'refuted' | 'pinned';
 
 export interface HitOrigin {
   handover?: string;
@@ -88,7 +88,7 @@ export interface SearchHit {
   trust?: Trust;
   /** The fact's own status: `done` for a task, `edited` for a file … */
   status?: string;
-  standing?: Standing;
+  standing?: FactState;
   because?: string;
   from: HitOrigin;
   open: string;

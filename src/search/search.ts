@@ -7,7 +7,7 @@ import { pathExists, resolveRealPath } from '../platform/folders.ts';
 import { abbreviateHome, pathOfUserConfig } from '../platform/paths.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
 import type { Candidates, FactDocument, FactFilter, Finder, SearchContext, SearchDocument } from './finder.ts';
-import { excerpt, type ParsedQuery, parseQuery, type SearchHit, type SearchQuery, type Standing } from './query.ts';
+import { excerpt, type FactState, type ParsedQuery, parseQuery, type SearchHit, type SearchQuery } from './query.ts';
 import { fuse, fuseTexts } from './rank.ts';
 import type { Candidate, Coverage, Embedding } from './semantic/rank.ts';
 import type { SessionHits, SessionsOutcome } from './sessions/search-sessions.ts';
@@ -191,7 +191,7 @@ function listRoots({ store: { machine } }: SearchContext): string[] {
   }
 }
 
-type Judgement = { standing: Standing; because: string | null };
+type Judgement = { standing: FactState; because: string | null };
 
 async function describeHit(
   finder: Finder,

@@ -98,7 +98,7 @@ function openHandoverWriter(store: Store, texts: TextWriter): Record<'add' | 're
   const removeHandover = database.prepare('DELETE FROM handovers WHERE id = ?');
   const addDamaged = database.prepare('INSERT OR REPLACE INTO damaged (id, reason) VALUES (?, ?)');
   const removeDamaged = database.prepare('DELETE FROM damaged WHERE id = ?');
-  const findRoom = openRoom(database);
+  const findRoom = makeNumberAllocator(database);
   const tagFact = (tags: readonly string[], { fact }: Pick<TextRow, 'fact'>): readonly string[] =>
     fact === null ? tags : [...tags, ...tagsOfFact(fact)];
   return {
@@ -130,7 +130,7 @@ function openHandoverWriter(store: Store, texts: TextWriter): Record<'add' | 're
 }
 
 /** Finds numbers for the texts of a handover: those of its time, or the next free ones. */
-function openRoom(database: SqlDatabase): (wanted: number, count: number) => number {
+function makeNumberAllocator(database: SqlDatabase): (wanted: number, count: number) => number {
   const findBefore = database.prepare('SELECT first, texts FROM handovers WHERE first < ? ORDER BY first DESC LIMIT 1');
   /** Where the last handover that begins before a number ends. */
   const endBefore = (number: number): number => {

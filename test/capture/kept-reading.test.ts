@@ -235,9 +235,9 @@ describe('a session', () => {
     const { path, machine, readings } = layOut(tellLong(1).text);
     const session = claudeCodeAgent.inspectFile(path);
     if (session === null) throw new Error('no session');
-    expect(readSession(claudeCodeAgent, session, { machine, keeps: false, redactor: makeRedactor() })).toEqual(
-      readAnew(claudeCodeAgent, path),
-    );
+    expect(
+      readSession(claudeCodeAgent, session, { machine, savesCheckpoint: false, redactor: makeRedactor() }),
+    ).toEqual(readAnew(claudeCodeAgent, path));
     expect(() => statSync(readings)).toThrow('ENOENT');
   });
 });

@@ -6,7 +6,7 @@ import { keyOfSession } from '../../src/app/automation/records.ts';
 import { processJobs } from '../../src/app/automation/worker.ts';
 import { acquireLock } from '../../src/platform/lock.ts';
 import { describeMachine, systemClock } from '../../src/platform/machine.ts';
-import { LOCKS, openStore, RELAY_LOCK } from '../../src/store/store.ts';
+import { LOCKS, openStore, WORKER_LOCK_PREFIX } from '../../src/store/store.ts';
 import { type Desk, makeDesk } from '../support/cli.ts';
 import { settle, startAgent, type WrittenSession, writeSession } from '../support/hooks.ts';
 
@@ -41,7 +41,7 @@ describe('the last answer', () => {
     mkdirSync(folder, { mode: 0o700 });
     const lock = acquireLock({
       folder,
-      name: `${RELAY_LOCK}${keyOf(session).slice(0, 1)}`,
+      name: `${WORKER_LOCK_PREFIX}${keyOf(session).slice(0, 1)}`,
       waitMs: 1000,
       clock: systemClock,
     });

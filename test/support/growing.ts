@@ -34,7 +34,7 @@ export function readKept({ agent, path, machine }: Omit<Growth, 'content'>, begi
       return agent.openTranscript?.(opening) ?? null;
     },
   };
-  return readSession(watched, session, { machine, keeps: true, redactor: makeRedactor() });
+  return readSession(watched, session, { machine, savesCheckpoint: true, redactor: makeRedactor() });
 }
 
 export interface Growth {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { GitFacts } from '../../src/model/workspace.ts';
-import { readGitFacts } from '../../src/platform/git-facts.ts';
+import { readGitFacts } from '../../src/platform/git-state.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
 import { attemptGit, commitAll, createSandbox, type Sandbox } from './repositories.ts';
 

@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runGit } from '../../src/platform/git.ts';
-import { readGitFacts } from '../../src/platform/git-facts.ts';
+import { readGitFacts } from '../../src/platform/git-state.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
 import { identifyProject } from '../../src/platform/project.ts';
 import { attemptGit, commitAll, createSandbox, type Sandbox } from './repositories.ts';

@@ -2,7 +2,7 @@ import { basename } from 'node:path';
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeTempPath } from '../../src/platform/durable-file.ts';
-import { parseStatus } from '../../src/platform/git-facts.ts';
+import { parseStatus } from '../../src/platform/git-state.ts';
 
 const HASH = 'a'.repeat(40);
 

@@ -28,10 +28,10 @@ export function readHumanRow(row: Row): string | null {
 
 /** Only newer versions name the speaker; without a name, the text decides. */
 export function isHumanOrigin(row: Row): boolean {
-  return getText(getRow(row, 'origin'), 'kind') === null || saysHuman(row);
+  return getText(getRow(row, 'origin'), 'kind') === null || isMarkedHuman(row);
 }
 
-export function saysHuman(row: Row): boolean {
+export function isMarkedHuman(row: Row): boolean {
   return getText(getRow(row, 'origin'), 'kind') === 'human';
 }
 

@@ -30,6 +30,7 @@ import { PendingEvents, type PendingState, startPending, takeCall } from '../sha
 import { makeRowAgent, type ReaderOptions, type RowFormat, type RowReader } from '../shared/transcript.ts';
 import {
   isHumanOrigin,
+  isMarkedHuman,
   isSummaryRow,
   PromptQueue,
   type QueueState,
@@ -38,7 +39,6 @@ import {
   readHumanRow,
   readRejection,
   readSummaryText,
-  saysHuman,
 } from './prompts.ts';
 import {
   canSkipRow,
@@ -187,7 +187,7 @@ class Conversation implements RowReader {
     const data = results.length === 1 ? (asRow(row.toolUseResult) ?? {}) : {};
     for (const block of results) this.#readResult(block, data, stamp);
     this.#readNotification(content, stamp);
-    if (row.isSidechain === true && !saysHuman(row)) return;
+    if (row.isSidechain === true && !isMarkedHuman(row)) return;
     const text = readHumanRow(row);
     if (text !== null) this.#addPrompt(text, stamp);
   }

@@ -4,7 +4,7 @@ import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
 import type { Workspace } from '../../model/workspace.ts';
-import type { Standing } from '../../search/query.ts';
+import type { FactState } from '../../search/query.ts';
 import { makeMentionTest, NEARNESS, type Nearness, type PathQuery, testPaths } from './path-query.ts';
 import {
   describeOrigin,
@@ -23,7 +23,7 @@ import {
 
 /** Something that was settled, and its state now. */
 export interface Reason extends Pick<Fact, 'id' | 'kind' | 'text' | 'trust' | 'origin'> {
-  standing: Standing;
+  standing: FactState;
   because: string | null;
   /** `file`: it mentions the file. `session`: it was settled in a session that changed the file. */
   about: 'file' | 'session';
@@ -183,7 +183,7 @@ function listReasons(
   ];
 }
 
-function standingOf(fact: Fact, mark: string | undefined): Standing {
+function standingOf(fact: Fact, mark: string | undefined): FactState {
   if (mark === 'resolved' || mark === 'refuted' || mark === 'pinned') return mark;
   if (mark === 'unpinned') return 'open';
   if (fact.status === 'refuted') return 'refuted';

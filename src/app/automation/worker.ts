@@ -15,7 +15,7 @@ import { findWorktreeRoot } from '../../platform/worktree.ts';
 import { quarantineCopy } from '../../store/copies.ts';
 import { appendEntry, nextTimestamp } from '../../store/journal.ts';
 import { moveStatus, type StatusMove } from '../../store/status.ts';
-import { LOCKS, RELAY_LOCK, type Store } from '../../store/store.ts';
+import { LOCKS, type Store, WORKER_LOCK_PREFIX } from '../../store/store.ts';
 import { type SessionOfAgent, saveSession } from '../capture/save-session.ts';
 import { findSettings, isPaused } from './hook-call.ts';
 import {
@@ -73,7 +73,7 @@ export async function processJobs(store: Store, key: string, handed: HandedReply
 
 function describeLock(store: Store, suffix: string, waitMs: number): LockOptions {
   const folder = ensurePrivateFolder(store.root, LOCKS);
-  return { folder, name: `${RELAY_LOCK}${suffix}`, waitMs, clock: store.machine.clock };
+  return { folder, name: `${WORKER_LOCK_PREFIX}${suffix}`, waitMs, clock: store.machine.clock };
 }
 
 /** `job` is null for a file that is no job known to this version. */

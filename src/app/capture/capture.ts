@@ -36,7 +36,7 @@ export interface Capture {
 
 interface CaptureOptions {
   /** Whether to write a checkpoint, so that the next capture of the session reads only what is new. */
-  keepsReading?: boolean;
+  savesCheckpoint?: boolean;
   /** The agent's last reply, which may not be in the transcript yet. */
   lastReply?: string;
   /** Takes out the secrets; the one of the store by default. */
@@ -49,16 +49,16 @@ export function captureSession(
   session: FoundSession,
   machine: Machine,
   {
-    keepsReading = false,
+    savesCheckpoint = false,
     lastReply,
-    redactor = openRedactor(machine, { folder: session.cwd, makesKey: keepsReading }),
+    redactor = openRedactor(machine, { folder: session.cwd, makesKey: savesCheckpoint }),
   }: CaptureOptions = {},
 ): Capture {
   const options = { machine, redactor, ...(lastReply === undefined ? {} : { lastReply }) };
-  const first = readSession(agent, session, { ...options, keeps: keepsReading });
+  const first = readSession(agent, session, { ...options, savesCheckpoint: savesCheckpoint });
   // A later line may have revealed a secret in an earlier one.
   const { distilled, reading, count } = redactor.hasLearnt
-    ? readSession(agent, session, { ...options, keeps: false, anew: true })
+    ? readSession(agent, session, { ...options, savesCheckpoint: false, ignoresCheckpoint: true })
     : first;
   const startedAt = session.startedMs === null ? null : formatTimestamp(session.startedMs);
   const draft: UnstampedDraft = {
@@ -103,12 +103,12 @@ export type ReadResult = { distilled: Distillation; reading: Reading; count: Eve
 interface ReadOptions {
   machine: Machine;
   /** Whether to write a checkpoint. */
-  keeps: boolean;
+  savesCheckpoint: boolean;
   redactor: Redactor;
   /** The agent's last reply: added at the end, unless the transcript has it. */
   lastReply?: string;
   /** Whether to ignore the checkpoint and read everything. */
-  anew?: boolean;
+  ignoresCheckpoint?: boolean;
 }
 
 /** What was read so far, as a checkpoint holds it. */
@@ -141,21 +141,21 @@ function isSessionLog(value: unknown): value is SessionLog {
 export function readSession(
   agent: Agent,
   session: FoundSession,
-  { machine, keeps, redactor, lastReply, anew = false }: ReadOptions,
+  { machine, savesCheckpoint, redactor, lastReply, ignoresCheckpoint = false }: ReadOptions,
 ): ReadResult {
   const folder = findCheckpointFolder(machine);
-  const sight = agent.openTranscript === undefined || folder === null ? null : statFile(session.path);
+  const stat = agent.openTranscript === undefined || folder === null ? null : statFile(session.path);
   const finish = ({ log, reading, count }: ReadState): ReadResult => {
     enterLastReply(log, lastReply, redactor);
     closeSessionLog(log);
     return { distilled: distillLog(log), reading, count };
   };
-  if (folder === null || sight === null) return finish(readWhole(agent, session, redactor));
-  const file = { agent, session, sight };
+  if (folder === null || stat === null) return finish(readWhole(agent, session, redactor));
+  const file = { agent, session, stat };
   const isCurrent = (value: unknown): value is ReadState =>
     v.is(ReadState, value) && value.redactor === identifyRedactor(redactor, value.found);
-  const known = anew ? null : readCheckpoint(folder, file, isCurrent);
-  const keep = keeps ? (data: Buffer) => writeCheckpoint(folder, file, data) : null;
+  const known = ignoresCheckpoint ? null : readCheckpoint(folder, file, isCurrent);
+  const keep = savesCheckpoint ? (data: Buffer) => writeCheckpoint(folder, file, data) : null;
   return finish(
     (known === null ? null : readFrom(file, redactor, { known, keep })) ??
       readFrom(file, redactor, { keep }) ??
@@ -203,12 +203,12 @@ function readFrom(
   start: { known?: Checkpoint<ReadState>; keep: ((data: Buffer) => void) | null; lookAhead?: boolean },
 ): ReadState | null {
   const { known, keep, lookAhead = false } = start;
-  const { agent, session, sight } = file;
+  const { agent, session, stat } = file;
   const state = known?.state ?? startState();
   redactor.resume(state.found);
   const { reading } = state;
   const from = known === undefined ? {} : { from: known.bookmark };
-  const transcript = agent.openTranscript?.({ session, reading, until: sight.size, lookAhead, ...from });
+  const transcript = agent.openTranscript?.({ session, reading, until: stat.size, lookAhead, ...from });
   const enter = (event: Event): void => enterRedacted(state, event, redactor);
   if (!transcript?.read(enter)) return null;
   flushSessionLog(state.log);

@@ -11,7 +11,7 @@ const SAME_WORDS = 0.75;
  * something in the middle, as a command does its here-document or the folder it was told to run in: then all of its words
  * have to stand in one simple command in their order, or most of many words anywhere.
  */
-export function saysFact(event: Event, fact: Fact): boolean {
+export function eventStatesFact(event: Event, fact: Fact): boolean {
   const said = listTexts(event).join('\n');
   const letters = keepLetters(said);
   if (letters.includes(keepLetters(fact.text))) return true;

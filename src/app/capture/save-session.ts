@@ -50,7 +50,7 @@ export async function saveSession(
   options: SaveOptions = {},
 ): Promise<CaptureResult> {
   const { machine } = store;
-  const draft = await draftSession(session, { ...options, store, machine, keepsReading: true });
+  const draft = await draftSession(session, { ...options, store, machine, savesCheckpoint: true });
   if (draft.outcome !== 'new') return draft;
   const { linked, judgement, compactions } = draft;
   const { handover, journalFailure } = saveHandover(store, (stamp) => sealRated({ ...linked, ...stamp }));
@@ -62,7 +62,7 @@ export async function previewSession(
   session: SessionOfAgent,
   options: SaveOptions & { store: Store | null; machine: Machine },
 ): Promise<Exclude<CaptureResult, { outcome: 'kept' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }> {
-  const draft = await draftSession(session, { ...options, keepsReading: false });
+  const draft = await draftSession(session, { ...options, savesCheckpoint: false });
   if (draft.outcome !== 'new') return draft;
   const { clock, random } = options.machine;
   const now = clock.now();
@@ -73,15 +73,15 @@ export async function previewSession(
 
 async function draftSession(
   { agent, session }: SessionOfAgent,
-  options: SaveOptions & { store: Store | null; machine: Machine; keepsReading: boolean },
+  options: SaveOptions & { store: Store | null; machine: Machine; savesCheckpoint: boolean },
 ): Promise<
   | Exclude<CaptureResult, { outcome: 'kept' }>
   | { outcome: 'new'; linked: UnstampedDraft; judgement: Judgement; compactions: number }
 > {
-  const { store, machine, keepsReading, goal, terminal, lastReply, declared = [] } = options;
-  const redactor = openRedactor(machine, { folder: session.cwd, makesKey: keepsReading });
+  const { store, machine, savesCheckpoint, goal, terminal, lastReply, declared = [] } = options;
+  const redactor = openRedactor(machine, { folder: session.cwd, makesKey: savesCheckpoint });
   const { draft, judgement, compactions } = captureSession(agent, session, machine, {
-    keepsReading,
+    savesCheckpoint,
     redactor,
     ...(lastReply === undefined ? {} : { lastReply }),
   });

@@ -10,7 +10,7 @@ import { abbreviateHome, expandHome } from '../../platform/paths.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { saysFact } from './match-fact.ts';
+import { eventStatesFact } from './match-fact.ts';
 
 /**
  * What is at the place that a source names: `told`, what the fact says; `changed`, something else; `missing`, nothing;
@@ -133,7 +133,7 @@ class Search {
   meet(event: Event): void {
     this.#events.push(event);
     if (event.type === 'result') this.#hasResult = true;
-    if (saysFact(event, this.#fact)) this.#isTold = true;
+    if (eventStatesFact(event, this.#fact)) this.#isTold = true;
   }
 
   conclude(wasRead: boolean, redactor: Redactor): TracedSource {
@@ -155,7 +155,7 @@ class Search {
 
   /** Many things may stand on one line: what tells the fact, and the call or the result that belongs to it. */
   #pick(): Event[] {
-    const telling = this.#events.filter((event) => saysFact(event, this.#fact));
+    const telling = this.#events.filter((event) => eventStatesFact(event, this.#fact));
     const calls = new Set(telling.flatMap((event) => ('call' in event ? event.call : [])));
     return this.#events.filter((event) => telling.includes(event) || ('call' in event && calls.has(event.call)));
   }

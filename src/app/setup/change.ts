@@ -16,11 +16,11 @@ import {
 } from '../../platform/shared-file.ts';
 import { LOCKS, type Store } from '../../store/store.ts';
 import { addEntries, isBare, removeEntries } from './entries.ts';
+import { listTrustedHashes } from './hook-trust.ts';
 import { decode } from './json-text.ts';
 import { findReceipt, type Receipt, removeReceipt, saveReceipt } from './receipts.ts';
 import { addTable, removeTable } from './server-table.ts';
 import { type HookSite, listHookFiles, listHosts } from './targets.ts';
-import { listTrustedHashes } from './trust.ts';
 
 export interface HookRequest extends HookSite {
   agents: readonly HookedAgent[];

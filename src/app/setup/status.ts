@@ -7,11 +7,11 @@ import { findOnPath, readProgramVersion } from '../../platform/processes.ts';
 import { readSharedFile } from '../../platform/shared-file.ts';
 import type { Store } from '../../store/store.ts';
 import { foreignServerError, inspectEntries, NO_SERVER, type ServerInspection } from './entries.ts';
+import { isTrusted } from './hook-trust.ts';
 import { decode } from './json-text.ts';
 import { findReceipt } from './receipts.ts';
 import { inspectTable } from './server-table.ts';
 import { type HookSite, listHookFiles, listHosts } from './targets.ts';
-import { isTrusted } from './trust.ts';
 
 /** Traces of an agent on this machine: the folder with its settings, its program in PATH. No program is started. */
 function detectAgent(host: HookHost, machine: Machine) {

@@ -33,9 +33,9 @@ import {
 import type { SessionTextStore, SyncOptions } from './sync.ts';
 
 /** What is left of a session whose archive is damaged: everything, from the index, or its intact parts. */
-export type Remains = SessionText & { whole: boolean };
+export type RecoveredText = SessionText & { whole: boolean };
 
-export function findRemains(store: Store, driver: SqlDriver | null, name: string): Remains | null {
+export function recoverText(store: Store, driver: SqlDriver | null, name: string): RecoveredText | null {
   const indexed = driver === null ? null : findInIndex(store, driver, name);
   if (indexed !== null) return { ...indexed, whole: true };
   const salvaged = salvageParts(readArchive(store, name) ?? Buffer.alloc(0));
@@ -80,7 +80,7 @@ export function restoreText(store: Store, name: string, { head, passages }: Sess
 export function rebuildSessionIndex(store: Store, driver: SqlDriver, isWhole: boolean): void {
   if (pathExists(pathOfCache(store, SESSION_INDEX)))
     for (const name of listTexts(store)) {
-      const remains = readText(store, name) === null ? findRemains(store, driver, name) : null;
+      const remains = readText(store, name) === null ? recoverText(store, driver, name) : null;
       if (remains?.whole === true) restoreText(store, name, remains);
     }
   rebuildCache(store, { cache: SESSION_INDEX, driver }, (database) => {

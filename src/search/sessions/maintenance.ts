@@ -8,7 +8,7 @@ import { loadSqlDriver, type SqlDriver } from '../../platform/sqlite.ts';
 import { type Finding, setAside } from '../../store/doctor/check-files.ts';
 import { QUARANTINE, type Store } from '../../store/store.ts';
 import { listTexts, markForgotten, nameText, pathOfText, readText, removeText, type SessionHead } from './archive.ts';
-import { findRemains, openIndexStore, restoreText } from './index-store.ts';
+import { openIndexStore, recoverText, restoreText } from './index-store.ts';
 import { SESSION_INDEX } from './session-index.ts';
 
 /**
@@ -34,7 +34,7 @@ function describeReadable(store: Store, name: string): Finding {
 
 function describeLost(store: Store, driver: SqlDriver | null, name: string): Finding {
   const path = pathOfText(store, name);
-  const remains = findRemains(store, driver, name);
+  const remains = recoverText(store, driver, name);
   let left = 'none of it can be read';
   if (remains !== null)
     left = remains.whole

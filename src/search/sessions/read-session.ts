@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
 import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
-import { holdsSecret, identifyReading, isSameBeginning, sumBeginning } from '../../agents/transcript-checkpoint.ts';
+import { hashPrefix, holdsSecret, identifyReading, isSameBeginning } from '../../agents/transcript-checkpoint.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
@@ -70,15 +70,15 @@ const CHECKSUM_BYTES = 32;
  */
 export function readSessionText(source: TextSource): NewText {
   const { agent, session } = source;
-  const sight = agent.openTranscript === undefined ? null : statFile(session.path);
-  if (sight === null) return readWhole(source);
-  const file = { ...source, sight };
+  const stat = agent.openTranscript === undefined ? null : statFile(session.path);
+  if (stat === null) return readWhole(source);
+  const file = { ...source, stat };
   const checkpoint = findCheckpoint(file);
   const grown = checkpoint === null ? null : readOn(file, { checkpoint });
   return grown ?? readOn(file, {}) ?? readOn(file, { lookAhead: true }) ?? readWhole(source);
 }
 
-type TranscriptSource = TextSource & { sight: FileStat };
+type TranscriptSource = TextSource & { stat: FileStat };
 
 function readWhole({ agent, session, head, redactor }: TextSource): NewText {
   const collector = new PartCollector(head, redactor);
@@ -93,11 +93,11 @@ function readOn(
   source: TranscriptSource,
   { checkpoint, lookAhead = false }: { checkpoint?: Checkpoint; lookAhead?: boolean },
 ): NewText | null {
-  const { agent, session, sight, redactor, head } = source;
+  const { agent, session, stat, redactor, head } = source;
   const transcript = agent.openTranscript?.({
     session,
     reading: startReading(),
-    until: sight.size,
+    until: stat.size,
     lookAhead,
     ...(checkpoint === undefined ? {} : { from: checkpoint.bookmark }),
   });
@@ -105,7 +105,7 @@ function readOn(
   const stays = checkpoint?.stays ?? { bytes: 0, passages: 0 };
   const offsets = new LineOffsets(session.path, {
     from: checkpoint?.bookmark.position ?? startOfFile(),
-    until: sight.size,
+    until: stat.size,
     recent: checkpoint?.places ?? new Map(),
   });
   const maker = new PassageMaker(checkpoint?.unheard);
@@ -148,7 +148,7 @@ function packCheckpoint(
   text: NewText,
   state: Pick<Checkpoint, 'bookmark' | 'unheard' | 'places' | 'stays'>,
 ): Uint8Array | null {
-  const prefix = sumBeginning(source, state.bookmark.position.offset);
+  const prefix = hashPrefix(source, state.bookmark.position.offset);
   if (prefix === null || holdsSecret(state.bookmark.state, source.redactor)) return null;
   const archive = sha256Hex(Buffer.concat(joinArchive(source.archive, text)));
   const settings = source.redactor.settingsIdentity;

@@ -8,7 +8,7 @@ import { type Machine, readRuntimeVersion } from '../../platform/machine.ts';
 import { loadSqlDriver, type SqlDriver } from '../../platform/sqlite.ts';
 import { CREATION_LOCK, withCreationLock } from '../handovers.ts';
 import { INDEX } from '../index-schema.ts';
-import { LOCKS, RELAY_LOCK, type Store } from '../store.ts';
+import { LOCKS, type Store, WORKER_LOCK_PREFIX } from '../store.ts';
 import { type CheckProgress, checkFiles, type Finding, type FixedFinding } from './check-files.ts';
 import { checkCaches, checkIndex } from './check-index.ts';
 import { checkJournal } from './check-journal.ts';
@@ -77,7 +77,7 @@ const LOCK_WAIT_MS = 2000;
 
 function takeLock(store: Store, name: string): void {
   if (name === CREATION_LOCK) withCreationLock(store, () => undefined);
-  else if (!name.startsWith(RELAY_LOCK)) withCacheLock(store, INDEX, () => undefined);
+  else if (!name.startsWith(WORKER_LOCK_PREFIX)) withCacheLock(store, INDEX, () => undefined);
   else {
     const { clock } = store.machine;
     withLock({ folder: join(store.root, LOCKS), name, waitMs: LOCK_WAIT_MS, clock }, () => undefined);

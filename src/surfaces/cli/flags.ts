@@ -8,7 +8,7 @@ import {
 import { redactInput } from '../../app/context.ts';
 import { usageError } from '../../app/failure.ts';
 import { HandoverError } from '../../errors.ts';
-import { BRIEFS, type CommandName } from './briefs.ts';
+import { COMMAND_SUMMARIES, type CommandName } from './command-summaries.ts';
 import type { CliContext } from './context.ts';
 
 export function command<const F extends Readonly<Partial<Record<keyof F, unknown>>>, const A extends BaseArgs>(
@@ -16,7 +16,7 @@ export function command<const F extends Readonly<Partial<Record<keyof F, unknown
   func: CommandFunction<F, A, CliContext>,
   parameters: NoInfer<TypedCommandParameters<F, A, CliContext>>,
 ): Command<CliContext> {
-  return buildCommand<F, A, CliContext>({ func, parameters, docs: { brief: BRIEFS[name] } });
+  return buildCommand<F, A, CliContext>({ func, parameters, docs: { brief: COMMAND_SUMMARIES[name] } });
 }
 
 const keep = (input: string): string => input;

@@ -66,6 +66,6 @@ const KEPT_ANEW = 2;
 async function keep(program: CachedProgram): Promise<void> {
   const worth = Math.min(program.warmth + 1, KEPT_ANEW);
   if (program.path === null || (worth <= program.warmth && !program.isIncomplete)) return;
-  const { storeProgramIfStoreExists } = await import('../../platform/store-program.ts');
-  storeProgramIfStoreExists(program, worth);
+  const { saveCompiledCodeIfStoreExists } = await import('../../platform/save-code-cache.ts');
+  saveCompiledCodeIfStoreExists(program, worth);
 }

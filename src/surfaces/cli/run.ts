@@ -8,7 +8,7 @@ import {
 import { bold } from '../../app/describe/styled-text.ts';
 import { EXIT, HandoverError } from '../../errors.ts';
 import { openSink } from '../../platform/streams.ts';
-import { BRIEFS, type CommandName, GROUPS } from './briefs.ts';
+import { COMMAND_SUMMARIES, type CommandName, GROUPS } from './command-summaries.ts';
 import { type CliTarget, COMMANDS } from './commands/table.ts';
 import { type CliContext, createContext } from './context.ts';
 import { reportFailure } from './failure.ts';
@@ -61,7 +61,7 @@ function printOverview(out: Output): void {
   for (const { title, names } of GROUPS) {
     out.line();
     out.line(bold(title));
-    for (const name of names) out.line(`  ${name.padEnd(NAME_WIDTH)}`, BRIEFS[name]);
+    for (const name of names) out.line(`  ${name.padEnd(NAME_WIDTH)}`, COMMAND_SUMMARIES[name]);
   }
   out.line();
   out.line('Help on a command: handover COMMAND --help. Start with: handover init');

@@ -6,7 +6,7 @@ import { describeFailure, logFailure } from '../../app/automation/records.ts';
 import type { CachedProgram } from '../../platform/code-cache.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
-import { storeProgram } from '../../platform/store-program.ts';
+import { saveCompiledCode } from '../../platform/save-code-cache.ts';
 import { printAtOnce } from '../../platform/streams.ts';
 import { readTimedInput } from '../../platform/timed-input.ts';
 
@@ -32,7 +32,7 @@ export async function main(program: CachedProgram, bin: string): Promise<void> {
       await carryOut(result, bin, machine);
       // The more a hook did, the more code was compiled.
       const warmth = result.output !== null ? 2 : Math.min(result.workers.length, 1);
-      storeProgram(program, { warmth, machine });
+      saveCompiledCode(program, { warmth, machine });
     }
   } catch (error) {
     report(error, `${agent} ${event}`);

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { HOOK_EVENTS, type HookedAgent } from '../../../src/agents/hook-input.ts';
 import { acquireLock } from '../../../src/platform/lock.ts';
 import { systemClock } from '../../../src/platform/machine.ts';
-import { LOCKS, RELAY_LOCK } from '../../../src/store/store.ts';
+import { LOCKS, WORKER_LOCK_PREFIX } from '../../../src/store/store.ts';
 import { STORY_CWD } from '../../conformance/agents.ts';
 import * as aider from '../../fixtures/agents/aider.ts';
 import { SESSION_ID, Transcript } from '../../fixtures/agents/claude-code.ts';
@@ -98,7 +98,7 @@ function holdWorkers(store: string): { release(): void }[] {
   const folder = join(store, LOCKS);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return [...'0123456789abcdef'].map((digit) =>
-    acquireLock({ folder, name: `${RELAY_LOCK}${digit}`, waitMs: 5000, clock: systemClock }),
+    acquireLock({ folder, name: `${WORKER_LOCK_PREFIX}${digit}`, waitMs: 5000, clock: systemClock }),
   );
 }
 

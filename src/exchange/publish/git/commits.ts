@@ -1,6 +1,6 @@
 import { HandoverError } from '../../../errors.ts';
 import { cleanText } from '../../../model/text.ts';
-import { MEMORY_TRAILER, NOT_OF_MEMORY } from '../../../platform/git-facts.ts';
+import { MEMORY_TRAILER, NOT_OF_MEMORY } from '../../../platform/git-state.ts';
 import type { Env } from '../../../platform/machine.ts';
 import { askGit, git, listGit, type Repo } from './repository.ts';
 

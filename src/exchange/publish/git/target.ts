@@ -1,5 +1,5 @@
 import { HandoverError } from '../../../errors.ts';
-import { findOperation } from '../../../platform/git-facts.ts';
+import { findOperation } from '../../../platform/git-state.ts';
 import { hideCredentials } from '../../../platform/project.ts';
 import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { notConfiguredError } from '../../errors.ts';

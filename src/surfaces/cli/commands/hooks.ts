@@ -6,7 +6,7 @@ import { type HookChange, uninstallHooks } from '../../../app/setup/change.ts';
 import { type HookStatus, readHookStatus } from '../../../app/setup/status.ts';
 import { findLauncher, type HookSite } from '../../../app/setup/targets.ts';
 import { identifyProject } from '../../../platform/project.ts';
-import { BRIEFS } from '../briefs.ts';
+import { COMMAND_SUMMARIES } from '../command-summaries.ts';
 import type { CliContext } from '../context.ts';
 import { agentsFlag, choice, dryRun, type FlagValues, json, mcpFlag } from '../flags.ts';
 import type { Output } from '../output.ts';
@@ -37,7 +37,7 @@ export const hooks = buildRouteMap({
       docs: { brief: 'Show which agents are here and the state of their hooks' },
     }),
   },
-  docs: { brief: BRIEFS.hooks },
+  docs: { brief: COMMAND_SUMMARIES.hooks },
 });
 
 function runInstall(this: CliContext, values: FlagValues<typeof installFlags>): void {

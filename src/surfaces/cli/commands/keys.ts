@@ -14,7 +14,7 @@ import {
 } from '../../../exchange/bundle/own-keys.ts';
 import { findTrustList, readTrustList, revokeKeys, trustKey } from '../../../exchange/bundle/trust-list.ts';
 import { readHead } from '../../../platform/external-file.ts';
-import { BRIEFS } from '../briefs.ts';
+import { COMMAND_SUMMARIES } from '../command-summaries.ts';
 import type { CliContext } from '../context.ts';
 import { type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
 
@@ -39,7 +39,7 @@ export const keys = buildCommand<KeysFlags, [KeyAction, string?], CliContext>({
     ),
     flags,
   },
-  docs: { brief: BRIEFS.keys },
+  docs: { brief: COMMAND_SUMMARIES.keys },
 });
 
 async function runKeys(this: CliContext, values: KeysFlags, action: KeyAction, word?: string): Promise<void> {

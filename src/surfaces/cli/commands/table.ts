@@ -1,5 +1,5 @@
 import type { Command, RouteMap } from '@stricli/core';
-import type { CommandName } from '../briefs.ts';
+import type { CommandName } from '../command-summaries.ts';
 import type { CliContext } from '../context.ts';
 
 export type CliTarget = Command<CliContext> | RouteMap<CliContext>;

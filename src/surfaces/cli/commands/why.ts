@@ -5,7 +5,7 @@ import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { withFactSource } from '../../../app/search.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { Commit } from '../../../model/workspace.ts';
-import { type FileHistory, readFileHistory } from '../../../platform/git-facts.ts';
+import { type FileHistory, readFileHistory } from '../../../platform/git-state.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { Redactor } from '../../../redact/redactor.ts';

@@ -1,5 +1,5 @@
 /** One line for each command: in the overview, and at the top of the command's own help. */
-export const BRIEFS = {
+export const COMMAND_SUMMARIES = {
   init: 'Set up a project and the hooks of your agents',
   hooks: 'Let agents capture and restore automatically',
   mcp: 'Run the MCP server on standard input and output',
@@ -43,7 +43,7 @@ export const BRIEFS = {
   forget: 'Delete handovers, or the stored text of a session, for good',
 } as const;
 
-export type CommandName = keyof typeof BRIEFS;
+export type CommandName = keyof typeof COMMAND_SUMMARIES;
 
 /** Commands as a person looks for them. Every command is in one group. */
 export const GROUPS: readonly { title: string; names: readonly CommandName[] }[] = [

@@ -10,7 +10,7 @@ import { CODE_FOLDER, findDataFolder, nameDataFolder } from './paths.ts';
 const LIMITS = { files: 100, bytes: 32 * 1024 * 1024 };
 
 /** Called at the end of a program: stores its compiled code if that is warmer or more complete than what is stored. */
-export function storeProgram(
+export function saveCompiledCode(
   { path, warmth: before, isIncomplete, pack }: CachedProgram,
   { warmth, machine }: { warmth: number; machine: Machine },
 ): void {
@@ -26,8 +26,8 @@ export function storeProgram(
 }
 
 /** The same, but only where a store exists: commands that only look must not create one. */
-export function storeProgramIfStoreExists(program: CachedProgram, warmth: number): void {
+export function saveCompiledCodeIfStoreExists(program: CachedProgram, warmth: number): void {
   const machine = describeMachine(process.env, '/');
   const root = nameDataFolder(machine);
-  if (root !== null && isFolder(root)) storeProgram(program, { warmth, machine });
+  if (root !== null && isFolder(root)) saveCompiledCode(program, { warmth, machine });
 }
