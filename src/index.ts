@@ -8,13 +8,13 @@ import { findReader, READER_NAMES } from './handover/brief/reader.ts';
 import { DECLARABLE_KINDS, type DeclarableKind } from './handover/declare.ts';
 import { openHandover } from './handover/seal.ts';
 import type { Handover } from './model/handover.ts';
-import { describeMachine, type Machine } from './platform/machine.ts';
+import type { Machine } from './platform/machine.ts';
 import { type SearchAnswer, search } from './search/search.ts';
 import { type CatalogRow, type Filter, takeRows } from './store/catalog.ts';
 import { requireHandover, resolveId } from './store/find-handover.ts';
 import { readMarked } from './store/marks.ts';
 import { openCatalog, withCatalogOpener } from './store/open-catalog.ts';
-import { openStore as openStoreOf, type Store } from './store/store.ts';
+import type { Store } from './store/store.ts';
 
 export type { FoundSession } from './agents/agent.ts';
 export { findSessions } from './agents/find-session.ts';
@@ -29,12 +29,8 @@ export type { Fact, FactKind } from './model/fact.ts';
 export { describeMachine } from './platform/machine.ts';
 export { examineStore } from './store/doctor/doctor.ts';
 export { forgetHandover } from './store/handovers.ts';
+export { openStore } from './store/store.ts';
 export type { Brief, BriefOptions, CaptureResult, CatalogRow, Filter, Handover, Machine, SearchAnswer, Store };
-
-/** The store of this machine's user, which commands use too. Nothing is created before something is saved. */
-export function openStore(machine: Machine = describeMachine()): Store {
-  return openStoreOf(machine);
-}
 
 export type HandoverText = Partial<Record<DeclarableKind, readonly string[]>> & {
   /** The first line of the summary if left out. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { isHandoverId } from '../model/id.ts';
 import { listFolder } from '../platform/folders.ts';
-import type { Machine } from '../platform/machine.ts';
+import { describeMachine, type Machine } from '../platform/machine.ts';
 import { findDataFolder } from '../platform/paths.ts';
 
 export { LOCKS } from '../platform/paths.ts';
@@ -28,7 +28,7 @@ export const DOCUMENTS = 'documents';
 export const PUBLISHED = 'published';
 export const SESSION_TEXTS = 'sessions';
 
-export function openStore(machine: Machine): Store {
+export function openStore(machine: Machine = describeMachine()): Store {
   return { root: findDataFolder(machine), machine };
 }
 
