@@ -59,10 +59,7 @@ export interface Agent {
   inspectFile(path: string): FoundSession | null;
   /** The events, in order, without what was rewound or replaced. */
   readEvents(session: FoundSession, reading: Reading): Iterable<Event>;
-  /**
-   * The same events, by a reading that can continue when the transcript has grown. Only for agents that append to their
-   * transcripts; null for a session or a bookmark with which that is impossible.
-   */
+  /** The same events, by a reading that can continue, of transcripts that only grow; null where that is impossible. */
   openTranscript?(opening: Opening): Transcript | null;
 }
 
@@ -77,15 +74,9 @@ export type OnEvent = (event: Event) => void;
 
 /** A transcript that only grows, so that reading it can stop and continue later. */
 export interface Transcript {
-  /**
-   * Emits the events of all complete lines. False when a line undoes an earlier one: then the events emitted so far do
-   * not hold, and the transcript has to be read again with `lookAhead`.
-   */
+  /** Emits the events of all complete lines. False when a line undoes an earlier one: read again with `lookAhead`. */
   read(onEvent: OnEvent): boolean;
-  /**
-   * The position now, to be called between `read` and `finish`. Null when events depend on a look ahead at a line that
-   * is still incomplete, and may change.
-   */
+  /** The position, between `read` and `finish`. Null when events depend on a look ahead at an incomplete line. */
   mark(): Bookmark | null;
   /** Emits the events that are only known at the end: of an incomplete last line, and those held back. False as above. */
   finish(onEvent: OnEvent): boolean;

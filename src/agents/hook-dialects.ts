@@ -6,10 +6,7 @@ import { HOOK_EVENTS, type HookDialect, type HookedAgent, type HookMoment, USUAL
 import { opencodeHook } from './opencode/setup.ts';
 import { qwenHook } from './qwen/setup.ts';
 
-/**
- * The hook program is built from these and starts at every prompt: no file that is imported here may import, itself or
- * through others, a library such as valibot or smol-toml.
- */
+/** The hook program starts at every prompt: nothing imported here may import, even indirectly, a library (valibot). */
 const DIALECTS: Readonly<Record<HookedAgent, HookDialect>> = {
   'claude-code': claudeCodeHook,
   // Codex rejects output with keys it does not know, so it must stay the usual dialect.

@@ -95,11 +95,7 @@ export function identifyReading({ agent, session, stat }: TranscriptFile): strin
   return JSON.stringify([VERSION, BUILD, RUNTIME, agent.name, path, id, cwd, parent, stat.identity]);
 }
 
-/**
- * A digest of what was read of a file, to see whether the file still begins with it. Only the ends are hashed: agents
- * append to a file or rewrite it, and a rewritten one does not have the same 64 KB at the same place. A change in the
- * middle alone is not seen.
- */
+/** Hashes only the ends: agents append, or rewrite, which changes them. A change in the middle alone is not seen. */
 export function hashPrefix({ session, stat }: TranscriptFile, length: number): string | null {
   const ends = length > stat.size ? null : readEnds(session.path, length);
   return ends === null ? null : sha256Hex(ends);

@@ -7,15 +7,10 @@ import type { FoundSession } from '../agent.ts';
 
 const HISTORY_NAME = '.aider.chat.history.md';
 
-/**
- * Aider keeps its history in the project: in the root of the repository, or in the current folder outside of one. There
- * is no list of all projects, so only the current one is looked at. Paths in a file are relative to its `cwd`.
- */
+/** Aider keeps its history in the project, and no list of projects. Paths in a history are relative to its `cwd`. */
 function listHistories({ env, cwd }: Machine): { path: string; cwd: string }[] {
   const root = findGitRoot(cwd);
-  if (env.AIDER_CHAT_HISTORY_FILE) {
-    return [{ path: resolve(cwd, env.AIDER_CHAT_HISTORY_FILE), cwd: root ?? cwd }];
-  }
+  if (env.AIDER_CHAT_HISTORY_FILE) return [{ path: resolve(cwd, env.AIDER_CHAT_HISTORY_FILE), cwd: root ?? cwd }];
   const folders = root === null || root === cwd ? [cwd] : [cwd, root];
   return folders.map((folder) => ({ path: join(folder, HISTORY_NAME), cwd: folder }));
 }
@@ -87,11 +82,8 @@ function parseLine(line: string): HistoryLine {
 function parseStart(digits: string[]): HistoryLine {
   const [year = 0, month = 1, day = 1, hour = 0, minute = 0, second = 0] = digits.map(Number);
   const ms = new Date(year, month - 1, day, hour, minute, second).getTime();
-  return {
-    kind: 'start',
-    id: `${digits.slice(0, 3).join('')}-${digits.slice(3).join('')}`,
-    startedMs: Number.isNaN(ms) ? null : ms,
-  };
+  const id = `${digits.slice(0, 3).join('')}-${digits.slice(3).join('')}`;
+  return { kind: 'start', id, startedMs: Number.isNaN(ms) ? null : ms };
 }
 
 export interface SessionLine {

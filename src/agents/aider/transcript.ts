@@ -123,15 +123,14 @@ class ChatReader {
   /** In some edit formats edits look like any other text: then only the name of the file is known. */
   *#readApplied(stamp: Stamp, name: string, note: string): Generator<Event> {
     const path = resolveFilePath(name, this.#cwd);
-    const isKnown = this.#edits.some((edit) => edit.path === path);
-    if (!isKnown) yield this.#makeEdit(stamp, this.#files.edit(path, '', ''));
+    if (!this.#edits.some((edit) => edit.path === path)) yield this.#makeEdit(stamp, this.#files.edit(path, '', ''));
     const done = this.#edits.filter((edit) => edit.path === path);
     this.#edits = this.#edits.filter((edit) => edit.path !== path);
     for (const { id } of done) yield makeResult(stamp, { id, ok: true, exit: null, output: note });
   }
 
   #makeEdit(stamp: Stamp, edit: FileEdit): Event {
-    const id = this.#nextCall();
+    const id = `call-${++this.#calls}`;
     this.#edits.push({ id, path: edit.path });
     return makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
   }
@@ -144,12 +143,7 @@ class ChatReader {
   /** The output of a command is not in the history. */
   #readCommand(stamp: Stamp, command: string): Event {
     const action = { kind: 'command', command: command.toWellFormed(), background: false } as const;
-    return makeCall(stamp, { id: this.#nextCall(), tool: 'run', action });
-  }
-
-  #nextCall(): string {
-    this.#calls++;
-    return `call-${this.#calls}`;
+    return makeCall(stamp, { id: `call-${++this.#calls}`, tool: 'run', action });
   }
 
   #stampOf(line: number): Stamp {
@@ -157,11 +151,7 @@ class ChatReader {
   }
 }
 
-interface EditBlock {
-  path: string;
-  before: string;
-  after: string;
-}
+type EditBlock = Record<'path' | 'before' | 'after', string>;
 
 const SEARCH = /^<{5,9} SEARCH>?\s*$/;
 const DIVIDER = /^={5,9}\s*$/;
@@ -174,10 +164,9 @@ function separateEdits(lines: readonly string[]): { words: string; blocks: EditB
   const blocks: EditBlock[] = [];
   const ends = findEnds(lines);
   for (let i = 0; i < lines.length; i++) {
-    const line = lines[i] ?? '';
     const end = ends.get(i);
     if (end === undefined) {
-      words.push(line);
+      words.push(lines[i] ?? '');
       continue;
     }
     blocks.push({
@@ -187,13 +176,8 @@ function separateEdits(lines: readonly string[]): { words: string; blocks: EditB
     });
     i = FENCE.test(lines[end.replace + 1] ?? '') ? end.replace + 1 : end.replace;
   }
-  return {
-    words: words
-      .join('\n')
-      .replace(/\n{3,}/g, '\n\n')
-      .trim(),
-    blocks,
-  };
+  const said = words.join('\n').replace(/\n{3,}/g, '\n\n');
+  return { words: said.trim(), blocks };
 }
 
 /** Where each complete block is divided and ends, by the line of its beginning. */
@@ -236,10 +220,7 @@ function isFileName(name: string): boolean {
 
 /** Models decorate the name in various ways. */
 function cleanFileName(line: string): string {
-  return line
-    .trim()
-    .replace(/^#+\s*/, '')
-    .replace(/:$/, '')
-    .replace(/^[`*]+|[`*]+$/g, '')
-    .trim();
+  const name = line.trim().replace(/^#+\s*/, '');
+  const bare = name.replace(/:$/, '').replace(/^[`*]+|[`*]+$/g, '');
+  return bare.trim();
 }

@@ -63,10 +63,7 @@ function dropContext(text: string): string {
   return rest;
 }
 
-/**
- * A slash command that stands for a prompt is a request, even without arguments: its message comes before its name.
- * One that Claude Code carries out itself says something only by its arguments.
- */
+/** One that stands for a prompt has its message before its name; one that Claude Code carries out needs arguments. */
 function readCommand(text: string): string | null {
   const name = readElement(text, 'command-name');
   const args = readElement(text, 'command-args');
@@ -112,8 +109,7 @@ export function readAnswers(text: string, outcome: Row): string | null {
 function collectAnswers(text: string, outcome: Row): [string, string][] {
   const given = asRow(outcome.answers);
   if (given === null) {
-    const pairs = text.slice(0, 100_000).matchAll(ANSWER);
-    return Array.from(pairs, ([, question = '', answer = '']) => [question, answer]);
+    return Array.from(text.slice(0, 100_000).matchAll(ANSWER), ([, question = '', answer = '']) => [question, answer]);
   }
   const notes = getRow(outcome, 'annotations');
   return Object.entries(given).flatMap(([question, value]): [string, string][] => {
@@ -129,10 +125,7 @@ function toAnswer(value: unknown): string {
 }
 
 /** A prompt typed while the agent worked. */
-interface QueuedPrompt {
-  text: string;
-  stamp: Stamp;
-}
+type QueuedPrompt = { text: string; stamp: Stamp };
 
 interface QueueEntry {
   /** As it was typed, to recognise it. */
@@ -154,10 +147,7 @@ const MAX_DELIVERED = 20;
 const TASK_RECORD = /^\{"task_id":/;
 const BARE_COMMAND = /^\/[\w:.-]+$/;
 
-/**
- * Prompts that wait for the agent. One taken up between two turns gets a row of its own. One taken up in the middle of a
- * turn gets one only in newer versions; older ones write just the pair of queue rows for it.
- */
+/** Prompts that wait. One taken up in the middle of a turn gets a row of its own in newer versions only. */
 export class PromptQueue {
   readonly #state: QueueState;
 

@@ -45,10 +45,7 @@ const TOOL_USE_BLOCK = Buffer.from('"type":"tool_use"');
 /** The type is near the beginning of a row: searching a short text is faster than searching a long row. */
 const HEAD_BYTES = 700;
 
-/**
- * The first value of a key `type` in a row. It is the row's own, or that of an object before it: of the message in an
- * assistant row, of the attachment in an attachment row.
- */
+/** The first `type` in a row: its own, or that of an object before it, as the message or the attachment. */
 function peekType(bytes: Buffer): { head: string; at: number; type: string } {
   const head = bytes.toString('latin1', 0, HEAD_BYTES);
   const at = head.indexOf(TYPE);
@@ -68,10 +65,7 @@ export function canSkipRow(bytes: Buffer): boolean {
   return head.includes(THINKING) && !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
 }
 
-/**
- * Claude Code stores most results of tools twice: as the text for the model, and as data beside it. The copy that is not
- * read, half of a long transcript, is not even decoded. Quotes inside texts are escaped, so these bytes cannot be text.
- */
+/** Most results are stored twice; the unread copy is not even decoded. Quotes in texts are escaped: this is no text. */
 const DATA = Buffer.from(',"toolUseResult":{');
 
 const COPIES = (

@@ -33,10 +33,7 @@ export const claudeCodeHookHost: HookHost = {
         offSwitches: [{ path: ['disableAllHooks'], value: true }],
       }),
       describeEntries('claude-code', servers, {
-        server: {
-          section: 'mcpServers',
-          value: { type: 'stdio', ...makeServerCommand(launcher, 'claude-code') },
-        },
+        server: { section: 'mcpServers', value: { type: 'stdio', ...makeServerCommand(launcher, 'claude-code') } },
       }),
     ];
   },

@@ -23,10 +23,8 @@ function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): 
       return { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };
     case 'Edit':
       return { kind: 'edit', edits: [describeReplacement(path, input, files)] };
-    case 'MultiEdit': {
-      const edits = toRows(input.edits).map((edit) => describeReplacement(path, edit, files));
-      return { kind: 'edit', edits };
-    }
+    case 'MultiEdit':
+      return { kind: 'edit', edits: toRows(input.edits).map((edit) => describeReplacement(path, edit, files)) };
     case 'NotebookEdit':
       return { kind: 'edit', edits: [files.edit(path, '', getText(input, 'new_source') ?? '')] };
     default:
@@ -60,10 +58,8 @@ function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
     case 'Task':
     case 'Agent':
       return { kind: 'delegate', task: joinTexts(input.description, input.prompt) };
-    case 'AskUserQuestion': {
-      const questions = toRows(input.questions).map(({ question }) => question);
-      return { kind: 'ask', question: joinTexts(...questions) };
-    }
+    case 'AskUserQuestion':
+      return { kind: 'ask', question: joinTexts(...toRows(input.questions).map(({ question }) => question)) };
     case 'ExitPlanMode':
       return { kind: 'propose', text: text('plan') };
     default:
@@ -94,9 +90,7 @@ export function refineAction(action: Action, data: Row, text: string): Action {
 
 function refineEdit(edit: FileEdit, data: Row, text: string): FileEdit {
   const field = (name: string): string => (getText(data, name) ?? '').toWellFormed();
-  if (data.type === 'create' || text.startsWith('File created successfully')) {
-    return { ...edit, change: 'created' };
-  }
+  if (data.type === 'create' || text.startsWith('File created successfully')) return { ...edit, change: 'created' };
   if (data.type === 'update') return { ...edit, change: 'edited', before: field('originalFile') };
   if (data.userModified === true && typeof data.newString === 'string') {
     return { ...edit, before: field('oldString'), after: field('newString') };

@@ -203,8 +203,7 @@ class Conversation implements RowReader {
     const text = joinText(block.content);
     const call = takeCall(this.#state.calls, id);
     if (call !== undefined && PLAN_TOOLS.has(call.tool)) {
-      const plan = block.is_error === true ? null : this.#tasks.apply(call.tool, call.input, { text, data });
-      this.#addPlan(plan, stamp);
+      if (block.is_error !== true) this.#addPlan(this.#tasks.apply(call.tool, call.input, { text, data }), stamp);
       return;
     }
     this.#events.settle(id.toWellFormed(), (action) => refineAction(action, data, text));

@@ -149,8 +149,7 @@ function readTaskIndex(taskHome: string): TaskIndex {
     const row = asRow(entry) ?? {};
     const id = getText(row, 'id');
     if (id === null) continue;
-    const title = toTitle(getText(row, 'task') ?? '');
-    index.set(id, { cwd: getText(row, 'cwdOnTaskInitialization'), title });
+    index.set(id, { cwd: getText(row, 'cwdOnTaskInitialization'), title: toTitle(getText(row, 'task') ?? '') });
   }
   return index;
 }

@@ -32,10 +32,7 @@ export const clineHook: HookDialect = {
   lags: true,
 };
 
-/**
- * Cline runs every file in its hooks folder that is named after an event, with any of several extensions. Ours have one,
- * so that they fit beside a hook of the user's own, which usually has none. There are no servers for one project.
- */
+/** Cline runs each file named after an event. Ours have an extension, to fit beside the user's own, which has none. */
 export const clineHookHost: HookHost = {
   agent: 'cline',
   title: 'Cline',
@@ -44,6 +41,7 @@ export const clineHookHost: HookHost = {
   projectFolder: '.cline',
   listFiles: (place) => {
     const hooks = Object.keys(HOOK_EVENTS.cline).map((event) => describeHookFile(place, event));
+    // There are no servers for one project.
     if (place.scope === 'project') return hooks;
     const path = join(place.folder, 'data', 'settings', 'cline_mcp_settings.json');
     const server = { section: 'mcpServers', value: { ...makeServerCommand(place.launcher, 'cline') } };
@@ -55,8 +53,7 @@ const MARK = '# Written by "handover hooks install", removed by "handover hooks 
 
 function describeHookFile({ folder, launcher, platform }: HookPlace, event: string): WholeFile {
   const isWindows = platform === 'win32';
-  const shell = isWindows ? 'powershell' : 'posix';
-  const command = formatHookCommand(launcher, { agent: 'cline', event, shell });
+  const command = formatHookCommand(launcher, { agent: 'cline', event, shell: isWindows ? 'powershell' : 'posix' });
   return {
     kind: 'whole',
     agent: 'cline',

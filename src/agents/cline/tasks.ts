@@ -33,10 +33,7 @@ const SHOWING_TOOLS = new Set(
   ).split(' '),
 );
 
-interface Call {
-  id: string;
-  tool: string;
-}
+type Call = { id: string; tool: string };
 
 /** Reads a task of the editor extension, in which the model may call tools by writing them out. */
 export class TaskReader {
@@ -57,8 +54,7 @@ export class TaskReader {
   *read(message: Row, line: number): Generator<Event> {
     this.#model = getText(getRow(message, 'modelInfo'), 'modelId', 'id') ?? this.#model;
     const { cwd } = this.#session;
-    const at = toTimestamp(message.ts);
-    const stamp = makeStamp({ at, line, id: getText(message, 'id'), cwd, model: this.#model });
+    const stamp = makeStamp({ at: toTimestamp(message.ts), line, id: getText(message, 'id'), cwd, model: this.#model });
     const blocks = toBlocks(message.content);
     if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
     else if (message.role === 'user') yield* this.#readUser(stamp, blocks);
@@ -119,17 +115,14 @@ export class TaskReader {
 
   /** The human's answer or remark comes instead of the result that it is about, or after it. */
   *#readOutput(stamp: Stamp, call: Call | null, texts: readonly string[]): Generator<Event> {
-    const heard = texts.map((text, index) => {
-      const isForeign = index === 0 && call !== null && SHOWING_TOOLS.has(call.tool);
-      return isForeign ? null : readWrapped(text);
-    });
+    const isForeign = call !== null && SHOWING_TOOLS.has(call.tool);
+    const heard = texts.map((text, index) => (isForeign && index === 0 ? null : readWrapped(text)));
     const isAnswer = heard[0]?.wrapper === 'answer' || heard[0]?.wrapper === 'user_message';
     if (call !== null && !SAYING_TOOLS.has(call.tool) && !isAnswer) {
       const output = texts.join('\n').trim();
       const exited = call.tool === 'execute_command' ? EXITED.exec(output)?.[1] : undefined;
       const exit = exited === undefined ? null : Number(exited);
-      const ok = exit === null ? !DENIED.test(output) : exit === 0;
-      yield makeResult(stamp, { id: call.id, ok, exit, output });
+      yield makeResult(stamp, { id: call.id, ok: exit === null ? !DENIED.test(output) : exit === 0, exit, output });
     }
     for (const part of heard) yield* makePrompt(stamp, part?.said ?? '');
   }
@@ -181,10 +174,8 @@ function toAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action |
     case 'read_file':
       return path === null ? null : files.read(path);
     case 'write_to_file':
-    case 'new_rule': {
-      const content = getText(input, 'content') ?? '';
-      return path === null ? null : { kind: 'edit', edits: [files.write(path, content)] };
-    }
+    case 'new_rule':
+      return path === null ? null : { kind: 'edit', edits: [files.write(path, getText(input, 'content') ?? '')] };
     case 'replace_in_file': {
       const edits = path === null ? [] : readReplacements(getText(input, 'diff') ?? '', path, files);
       return edits.length === 0 ? null : { kind: 'edit', edits };

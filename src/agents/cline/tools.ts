@@ -38,10 +38,8 @@ function toKnownActions(tool: string, input: unknown, cwd: string | null): (Acti
     case 'ask_followup_question':
       return [makeTextAction(getText(fields, 'question'), (question) => ({ kind: 'ask', question }))];
     case 'spawn_agent':
-    case 'new_task': {
-      const text = getText(fields, 'task', 'prompt', 'context');
-      return [makeTextAction(text, (task) => ({ kind: 'delegate', task }))];
-    }
+    case 'new_task':
+      return [makeTextAction(getText(fields, 'task', 'prompt', 'context'), (task) => ({ kind: 'delegate', task }))];
     default:
       return [];
   }
@@ -59,8 +57,7 @@ function toCommand(given: unknown, fields: Row): Action | null {
   const background = fields.background === true || fields.run_in_background === true;
   const { command, args } = asRow(given) ?? {};
   const words: unknown[] = [command, ...(Array.isArray(args) ? args : [])];
-  const joined = words.filter((word) => typeof word === 'string').join(' ') || null;
-  const line = typeof given === 'string' ? given : joined;
+  const line = typeof given === 'string' ? given : words.filter((word) => typeof word === 'string').join(' ') || null;
   return makeTextAction(line, (text) => ({ kind: 'command', command: text, background }));
 }
 

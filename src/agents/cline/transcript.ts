@@ -154,9 +154,7 @@ class SessionReader {
     const actions = toActions(tool, block.input, this.#session.cwd);
     const ids = actions.map((_, index) => (actions.length === 1 ? id : `${id}.${index + 1}`));
     this.#open.set(id, { ids, asks: actions[0]?.kind === 'ask' });
-    for (const [index, action] of actions.entries()) {
-      yield makeCall(stamp, { id: ids[index] ?? id, tool, action });
-    }
+    for (const [index, action] of actions.entries()) yield makeCall(stamp, { id: ids[index] ?? id, tool, action });
   }
 
   *#readUser(stamp: Stamp, block: Row, metadata: Row): Generator<Event> {
@@ -168,9 +166,7 @@ class SessionReader {
       if (byProgram || this.#session.parent !== null) return;
       yield* makePrompt(stamp, readHumanText(text) ?? '');
     } else if (type === 'tool_result') yield* this.#readResult(stamp, block);
-    else if (type !== 'image' && type !== 'file' && type !== 'document') {
-      countUnknown(this.#reading, `user/${type}`);
-    }
+    else if (type !== 'image' && type !== 'file' && type !== 'document') countUnknown(this.#reading, `user/${type}`);
   }
 
   *#readResult(stamp: Stamp, block: Row): Generator<Event> {
@@ -207,9 +203,7 @@ const EXITED = /\bCommand exited with code (-?\d{1,10})/;
 
 function readResult(row: Row, whole: string): Result {
   const parts = listBlockTexts(row.content);
-  if (parts.length > 0) {
-    return { ok: row.isError === true ? false : null, exit: null, output: parts.join('\n') };
-  }
+  if (parts.length > 0) return { ok: row.isError === true ? false : null, exit: null, output: parts.join('\n') };
   const ok = typeof row.success === 'boolean' ? row.success : null;
   const error = getText(row, 'error') ?? '';
   const result = getText(row, 'result') ?? listBlockTexts(row.result).join('\n');

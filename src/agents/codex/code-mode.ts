@@ -1,8 +1,5 @@
 /** A tool called from a script, with its first argument: undefined where that is computed. */
-interface InnerCall {
-  name: string;
-  input: unknown;
-}
+type InnerCall = { name: string; input: unknown };
 
 const CALL = /\btools\.([A-Za-z_$][\w$]{0,100})\s{0,10}\(/g;
 const MAX_CALLS = 50;

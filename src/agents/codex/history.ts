@@ -123,10 +123,7 @@ function classify({ type, kind, item }: RowKind): 'reply' | 'turn' | 'prompt' | 
   return kind === 'thread_rolled_back' ? 'rollback' : null;
 }
 
-interface Turn {
-  start: number;
-  human: boolean;
-}
+type Turn = { start: number; human: boolean };
 
 /** Removes the last `count` turns that the human began, and those after them. Returns where the first one starts. */
 function dropTurns(turns: Turn[], count: number): number | null {

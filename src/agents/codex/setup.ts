@@ -19,10 +19,7 @@ const SHORT_SECONDS = 3;
 /** Without this, Codex would cut a brief in its middle; a brief has a budget of its own. */
 const UNLIMITED = { additionalContextLimit: 0 };
 
-/**
- * Codex silently skips every hook until the user has reviewed it, and notes the review with a hash that only Codex can
- * make. Trusting ourselves in the user's name would defeat the review: the notes are read, never written.
- */
+/** Codex skips hooks until the user's review. Trusting ourselves would defeat it: its notes are read, never written. */
 const trust: HookTrust = {
   step: 'start codex, and where it says "Hooks need review", look at them and choose to trust; /hooks shows them later',
   readNoted: readTrustedHashes,

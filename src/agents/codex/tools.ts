@@ -35,16 +35,14 @@ function toKnownAction(tool: string, fields: Row, cwd: string | null): Action | 
     return { kind: 'ask', question: toMessageText(questions.join('\n')) };
   }
   if (tool !== 'spawn_agent') return null;
-  const given = getText(fields, 'message', 'prompt', 'task');
-  return makeTextAction(given, (task) => ({ kind: 'delegate', task }));
+  return makeTextAction(getText(fields, 'message', 'prompt', 'task'), (task) => ({ kind: 'delegate', task }));
 }
 
 /** A command, or what it does where that is obvious: it shows one file, or applies a patch. */
 export function readCommand(line: string, folder: string | null): Action {
   const shown = findShownFile(line);
   if (shown !== null) return { kind: 'read', path: resolveFilePath(shown, folder) };
-  const patch = readPatchCommand(line, folder);
-  return patch ?? { kind: 'command', command: toMessageText(line), background: false };
+  return readPatchCommand(line, folder) ?? { kind: 'command', command: toMessageText(line), background: false };
 }
 
 const SHELL = /(?:^|[\\/])(?:bash|zsh|sh|dash|fish|ksh|pwsh|powershell)(?:\.exe)?$/i;
@@ -86,8 +84,7 @@ function readPatchCommand(command: string, cwd: string | null): Action | null {
   const match = PATCHING.exec(command);
   const end = command.indexOf(PATCH_END);
   if (match === null || end === -1) return null;
-  const after = command.slice(end + PATCH_END.length);
-  if (!/^\s*(?:\w{1,40}\s*)?$/.test(after.slice(0, 200))) return null;
+  if (!/^\s*(?:\w{1,40}\s*)?$/.test(command.slice(end + PATCH_END.length).slice(0, 200))) return null;
   const [start, folder] = match;
   const isRelative = folder !== undefined && cwd !== null && !posix.isAbsolute(folder);
   return makePatchAction(command.slice(start.length), isRelative ? posix.join(cwd, folder) : (folder ?? cwd));

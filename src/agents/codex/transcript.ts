@@ -137,8 +137,7 @@ class RolloutReader {
       this.#state.cwd = getText(payload, 'cwd') ?? this.#state.cwd;
       this.#state.model = getText(payload, 'model') ?? this.#state.model;
     } else if (type === 'compacted') {
-      const summary = (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, '');
-      yield makeCompaction(this.#stamp(row, null), summary);
+      yield makeCompaction(this.#stamp(row, null), (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, ''));
     } else if (type === 'response_item') yield* this.#readResponse(row, payload, kind);
     else if (type !== 'event_msg') countUnknown(this.#reading, type);
     else if (kind === 'item_completed') yield* this.#readItem(row, getRow(payload, 'item'), item);

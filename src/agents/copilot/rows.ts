@@ -69,8 +69,7 @@ export function findRewinds(path: string, until: number): Rewinds {
     if (row?.type !== REWIND) continue;
     const data = getRow(row, 'data');
     rewinds.push({ line: number, from: getText(data, 'upToEventId') });
-    const ids: readonly unknown[] = Array.isArray(data.eventIds) ? data.eventIds : [];
-    for (const id of ids) if (typeof id === 'string') gone.add(id);
+    for (const id of Array.isArray(data.eventIds) ? data.eventIds : []) if (typeof id === 'string') gone.add(id);
   }
   return { gone, ranges: rewinds.length === 0 ? [] : findRanges(path, rewinds, until) };
 }

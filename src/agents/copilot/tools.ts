@@ -36,8 +36,7 @@ function toTextAction(tool: string, fields: Row, path: string | null): Action | 
     case 'powershell':
     case 'shell': {
       const background = fields.mode === 'async' || fields.mode === 'background' || fields.detach === true;
-      const given = getText(fields, 'command');
-      return makeTextAction(given, (command) => ({ kind: 'command', command, background }));
+      return makeTextAction(getText(fields, 'command'), (command) => ({ kind: 'command', command, background }));
     }
     case 'glob':
     case 'rg':
@@ -48,10 +47,8 @@ function toTextAction(tool: string, fields: Row, path: string | null): Action | 
     case 'web_fetch':
     case 'fetch':
       return makeTextAction(getText(fields, 'url'), (url) => ({ kind: 'fetch', url }));
-    case 'task': {
-      const task = getText(fields, 'prompt', 'description');
-      return makeTextAction(task, (text) => ({ kind: 'delegate', task: text }));
-    }
+    case 'task':
+      return makeTextAction(getText(fields, 'prompt', 'description'), (task) => ({ kind: 'delegate', task }));
     case 'ask_user':
       return makeTextAction(getText(fields, 'question'), (question) => ({ kind: 'ask', question }));
     case 'exit_plan_mode':
@@ -70,10 +67,7 @@ const STATUSES: Readonly<Record<string, PlanItem['status']>> = {
   cancelled: 'cancelled',
 };
 
-/**
- * The to-do list that the agent keeps in a database of the session. It is rebuilt from the SQL statements in the calls, as
- * far as they are of the kinds that the agent is taught to write; the database itself is not read.
- */
+/** The agent's to-do list, rebuilt from SQL of the kinds that it is taught to write; its database is not read. */
 export class Todos {
   readonly #items: Map<string, PlanItem>;
 
@@ -103,10 +97,8 @@ export class Todos {
 
   #insert(tokens: readonly Token[]): boolean {
     const at = tokens.findIndex((token) => isWord(token, 'values'));
-    const columns = tokens
-      .slice(0, at)
-      .filter(isValue)
-      .map(({ text }) => text.toLowerCase());
+    const names = tokens.slice(0, at).filter(isValue);
+    const columns = names.map(({ text }) => text.toLowerCase());
     if (at === -1 || columns.length === 0) return false;
     let changed = false;
     for (const values of readTuples(tokens.slice(at + 1))) {
@@ -152,10 +144,7 @@ export class Todos {
   }
 }
 
-interface Token {
-  text: string;
-  quoted: boolean;
-}
+type Token = { text: string; quoted: boolean };
 
 const TOKEN = /'((?:[^']|'')*)'|"((?:[^"]|"")*)"|--[^\n]*|[\w.]+|[(),;=]/g;
 const MAX_SQL = 200_000;

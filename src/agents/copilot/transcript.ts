@@ -1,5 +1,5 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { Agent, Reading } from '../agent.ts';
+import type { Reading } from '../agent.ts';
 import { parseInput } from '../shared/actions.ts';
 import { asRow, countUnknown, getNumber, getRow, getText, listBlockTexts, type Row } from '../shared/json.ts';
 import {
@@ -116,8 +116,7 @@ class TranscriptReader {
   #stamp(row: Row, data: Row, line: number): Stamp {
     const { cwd, branch } = this.#state;
     const model = getText(data, 'model') ?? this.#state.model;
-    const at = toTimestamp(row.timestamp);
-    const stamp = makeStamp({ at, line, id: getText(row, 'id'), cwd, model, branch });
+    const stamp = makeStamp({ at: toTimestamp(row.timestamp), line, id: getText(row, 'id'), cwd, model, branch });
     return { ...stamp, ...(isSubAgent(row, data) ? { sidechain: true } : {}) };
   }
 
@@ -153,8 +152,7 @@ class TranscriptReader {
       if (succeeded !== false && items.length > 0) yield makePlan(stamp, items);
     } else {
       const note = EXIT_NOTE.exec(text.slice(-200));
-      const noted = note === null ? null : Number(note[1]);
-      const exit = getNumber(getRow(data, 'shellExecution'), 'exitCode') ?? noted;
+      const exit = getNumber(getRow(data, 'shellExecution'), 'exitCode') ?? (note === null ? null : Number(note[1]));
       const ok = exit === null || succeeded === false ? succeeded : exit === 0;
       yield makeResult(stamp, { id, ok, exit, output: text.replace(EXIT_NOTE, '') });
     }

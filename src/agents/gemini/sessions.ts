@@ -93,17 +93,7 @@ function inspect(path: string, cwd: string | null): FoundSession | null {
   const title = readTitle(header, lines.slice(1));
   const startedMs = toMs(header.startTime);
   const parent = header.kind === 'subagent' ? findParent(path) : null;
-  return {
-    agent: 'gemini',
-    path,
-    id,
-    cwd: cwd?.toWellFormed() ?? null,
-    title,
-    startedMs,
-    changedMs,
-    bytes,
-    parent,
-  };
+  return { agent: 'gemini', path, id, cwd: cwd?.toWellFormed() ?? null, title, startedMs, changedMs, bytes, parent };
 }
 
 const HEADER_FIELD = /^\s{0,8}"(sessionId|projectHash|startTime|kind|summary)":\s?"((?:[^"\\]|\\.){0,2000})",?$/gm;
@@ -118,10 +108,8 @@ function salvageHeader(text: string): Row {
 function readTitle(header: Row, lines: readonly string[]): string | null {
   const rows = lines.map(parseRow).filter((row) => row !== null);
   const summary = rows.flatMap((row) => getText(getRow(row, '$set'), 'summary') ?? []).at(-1);
-  const prompt = (): string | null =>
-    rows
-      .filter(({ type }) => type === 'user')
-      .map((row) => readHuman(row).text)
-      .find((text) => text !== null) ?? null;
-  return toTitle(summary ?? getText(header, 'summary') ?? prompt());
+  const title = summary ?? getText(header, 'summary');
+  if (title !== null) return toTitle(title);
+  const prompts = rows.filter(({ type }) => type === 'user').map((row) => readHuman(row).text);
+  return toTitle(prompts.find((text) => text !== null) ?? null);
 }

@@ -98,10 +98,7 @@ function* readDocument(session: FoundSession, reading: Reading): Generator<Event
 
 const API_ERROR = /API Error|quota|rate.?limit|RESOURCE_EXHAUSTED|overloaded|\b(?:429|503|529)\b/i;
 
-/**
- * Turns the messages of a conversation into events. A message is written again, whole, when something is added to it, so
- * the latest one is held back until another follows. Of those before it only the ids are remembered.
- */
+/** A message is written again, whole, when something is added: the latest is held back until another follows. */
 class Conversation {
   readonly #state: LogState;
   readonly #reading: Reading;
@@ -129,10 +126,7 @@ class Conversation {
     if (latest !== null) yield* this.#readMessage(latest);
   }
 
-  /**
-   * The list of messages is rewritten when a session is resumed or compressed. Both leave out much of what happened and
-   * repeat the rest, so only two things in it are new: a summary, and messages where there were none before.
-   */
+  /** A rewritten list repeats or leaves out the rest: new are only a summary, and messages where there were none. */
   *replace(messages: unknown, line: number): Generator<Event> {
     if (!Array.isArray(messages)) return;
     yield* this.finish();

@@ -29,8 +29,7 @@ export function* listTranscripts(machine: Machine): Generator<string> {
 export function* findSessions(machine: Machine): Generator<FoundSession> {
   const folder = findSessionsFolder(machine);
   if (folder === null) return;
-  const path = join(folder, DATABASE_NAME);
-  const sessions = listDatabaseSessions(path, SESSION_TABLE, machine.env.HANDOVER_SQLITE);
+  const sessions = listDatabaseSessions(join(folder, DATABASE_NAME), SESSION_TABLE, machine.env.HANDOVER_SQLITE);
   yield* sessions;
   const known = new Set(sessions.map(({ id }) => id));
   for (const session of inspectAll(listFiles(folder, '.jsonl'), inspectJsonLines))

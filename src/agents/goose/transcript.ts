@@ -157,10 +157,7 @@ class MessageReader {
     else if (metadata.agentVisible !== false) yield* this.#readModelOnly(stamp, parts, role);
   }
 
-  /**
-   * After a compaction Goose writes a summary and a message to itself, then a copy of the last prompt. Texts for the
-   * model only that are followed by anything else replace results that were left out.
-   */
+  /** A compaction is a summary, a message to itself, and the last prompt again. Other such texts replace results. */
   *#readModelOnly(stamp: Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
     const text = parts.map((part) => getText(part, 'text') ?? '').join('\n');
     if (role === 'user') this.#summary = { stamp, text };
@@ -258,8 +255,7 @@ function* readQuestion(stamp: Stamp, data: Row): Generator<Event> {
     const question = getCleanText(data, 'message');
     yield makeCall(stamp, { id, tool: 'elicitation', action: { kind: 'ask', question } });
   } else if (data.actionType === 'elicitationResponse') {
-    const answer = data.userData ?? data.user_data;
-    yield* makePrompt(stamp, collectTexts(answer).join('\n'));
+    yield* makePrompt(stamp, collectTexts(data.userData ?? data.user_data).join('\n'));
   }
 }
 
@@ -267,13 +263,11 @@ const ITEM = /^\s*(?:[-*+]|\d{1,3}[.)])\s+(?:\[(.)\]\s*)?(\S.*)$/;
 
 /** Goose keeps its plan as one Markdown text. Lines that are not list items are headings or notes. */
 function readPlan(content: string): PlanItem[] {
-  return content
-    .toWellFormed()
-    .split('\n')
-    .flatMap((line) => {
-      const [, mark, text] = ITEM.exec(line) ?? [];
-      return text === undefined ? [] : [{ text: text.trimEnd(), status: readMark(mark) }];
-    });
+  const lines = content.toWellFormed().split('\n');
+  return lines.flatMap((line) => {
+    const [, mark, text] = ITEM.exec(line) ?? [];
+    return text === undefined ? [] : [{ text: text.trimEnd(), status: readMark(mark) }];
+  });
 }
 
 function readMark(mark: string | undefined): PlanItem['status'] {

@@ -71,10 +71,7 @@ export function readAnswers(input: Row, metadata: Row): string | null {
 }
 
 export function readPlan(input: Row): PlanItem[] {
-  return toRows(input.todos).map((todo) => ({
-    text: getCleanText(todo, 'content'),
-    status: toStatus(todo.status),
-  }));
+  return toRows(input.todos).map((todo) => ({ text: getCleanText(todo, 'content'), status: toStatus(todo.status) }));
 }
 
 /** The text of a result: for a file that was read the file's own text, without OpenCode's line numbers. */

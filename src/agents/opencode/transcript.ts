@@ -20,24 +20,10 @@ import {
 import { readAction, readAnswers, readOutput, readPlan } from './actions.ts';
 import { findSessions, inspectFile, listTranscripts, readExport, SESSION_TABLE } from './sessions.ts';
 
-export const opencodeAgent: Agent = {
-  name: 'opencode',
-  findSessions,
-  listTranscripts,
-  inspectFile,
-  readEvents,
-};
+export const opencodeAgent: Agent = { name: 'opencode', findSessions, listTranscripts, inspectFile, readEvents };
 
-interface Message {
-  id: string;
-  info: Row;
-  parts: Iterable<Part>;
-}
-
-interface Part {
-  id: string;
-  data: Row;
-}
+type Part = { id: string; data: Row };
+type Message = { id: string; info: Row; parts: Iterable<Part> };
 
 function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
   reading.sessionId = session.id;
@@ -46,8 +32,7 @@ function* readEvents(session: FoundSession, reading: Reading): Generator<Event> 
       reading.agentVersion = getText(row, 'version');
       const cwd = getText(row, 'directory');
       const revert = parseRow(getText(row, 'revert') ?? '');
-      const messages = listMessages(database, session.id, reading);
-      return readConversation(messages, { cwd, revert }, reading);
+      return readConversation(listMessages(database, session.id, reading), { cwd, revert }, reading);
     });
     return;
   }

@@ -44,8 +44,7 @@ export function inspectFile(path: string): FoundSession | null {
   if (header.type !== 'session' || id === null || cwd === null) return null;
   const { changedMs, size: bytes } = file;
   const startedMs = toMs(header.timestamp);
-  const title = findName(lines);
-  return { agent: 'pi', id, path, cwd: cwd || null, title, startedMs, changedMs, bytes, parent: null };
+  return { agent: 'pi', id, path, cwd: cwd || null, title: findName(lines), startedMs, changedMs, bytes, parent: null };
 }
 
 /** The last name that the user gave the session within the head of the file. */

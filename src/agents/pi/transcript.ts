@@ -164,8 +164,7 @@ class EntryReader {
   #readToolCall(stamp: Stamp, part: Row): Event {
     const id = getText(part, 'id') ?? '';
     const tool = getText(part, 'name') ?? '';
-    const input = getRow(part, 'arguments');
-    const action = readAction({ tool, input, cwd: this.#state.cwd }, this.#files);
+    const action = readAction({ tool, input: getRow(part, 'arguments'), cwd: this.#state.cwd }, this.#files);
     if (action.kind === 'command') this.#state.commands.add(id);
     return makeCall(stamp, { id, tool, action });
   }
@@ -198,10 +197,7 @@ function* readExecution(stamp: Stamp, message: Row, id: string): Generator<Event
 const HEAD_BYTES = 300;
 const HEAD = /^\{"type":"[a-z_]+","id":"([^"\\]+)","parentId":(?:null|"([^"\\]*)"),/;
 
-/**
- * Entries form a tree, of which the branch that ends in the last entry is live. Going back is rare: for a file in which
- * every entry follows the one before it the result is null, not all the ids.
- */
+/** In the tree of entries, the branch that ends in the last one is live. Null, not all ids, when nobody went back. */
 function findLiveEntries(path: string, until: number): LiveEntries {
   const parents = new Map<string, string | null>();
   let last: string | null = null;

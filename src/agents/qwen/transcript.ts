@@ -176,8 +176,7 @@ class Conversation {
       const response = getRow(part, 'functionResponse');
       const id = getText(response, 'id');
       if (id === null) continue;
-      const unknown = { tool: getText(response, 'name') ?? '', input: {} };
-      const call = takeCall(this.#state.calls, id) ?? unknown;
+      const call = takeCall(this.#state.calls, id) ?? { tool: getText(response, 'name') ?? '', input: {} };
       const outcome = readOutcome(call, response, detail);
       this.#outbox.settle(id.toWellFormed(), (action) => refineWrite(action, outcome.output, detail.resultDisplay));
       yield* makeToolResult(stamp, call, { id, ...outcome });

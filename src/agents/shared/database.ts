@@ -39,12 +39,8 @@ export interface Table {
 
 /** `SELECT … FROM …`; null without the table. Columns come and go between releases: a missing one reads as null. */
 export function selectFrom(database: SqlDatabase, { name, columns }: Table): string | null {
-  const present = new Set(
-    database
-      .prepare('SELECT CAST(name AS TEXT) AS name FROM pragma_table_info(?)')
-      .all(name)
-      .map((row) => asRow(row)?.name),
-  );
+  const found = database.prepare('SELECT CAST(name AS TEXT) AS name FROM pragma_table_info(?)').all(name);
+  const present = new Set(found.map((row) => asRow(row)?.name));
   if (present.size === 0) return null;
   const list = Object.entries(columns).map(([column, kind]) => {
     if (!present.has(column)) return `NULL AS "${column}"`;

@@ -69,8 +69,7 @@ function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
     case 'glob':
     case 'list_directory': {
       const place = getText(input, 'dir_path', 'path');
-      const path = place === null ? null : resolveFilePath(place, cwd);
-      return { kind: 'search', pattern: text('pattern'), path };
+      return { kind: 'search', pattern: text('pattern'), path: place === null ? null : resolveFilePath(place, cwd) };
     }
     case 'google_web_search':
     case 'web_search':

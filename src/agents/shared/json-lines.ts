@@ -11,10 +11,7 @@ export function toKey(name: string): Buffer {
   return Buffer.from(`"${name}":"`);
 }
 
-/**
- * The first text under a key in the bytes of a JSON object, without parsing it; empty when there is none or it is long.
- * Quotes in texts are escaped, so a match is a key: of the object itself, or of one inside it.
- */
+/** The first text under a key, also of an inner object, or empty if long. Quotes in texts are escaped: none matches. */
 export function peekText(bytes: Buffer, key: Buffer): string {
   const at = bytes.indexOf(key);
   if (at === -1) return '';

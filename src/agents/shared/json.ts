@@ -84,12 +84,7 @@ export function countUnknown({ unknown }: Reading, kind: string): void {
   const name = Object.hasOwn(unknown, short) || Object.keys(unknown).length < MAX_KINDS ? short : 'other';
   const count = Object.hasOwn(unknown, name) ? (unknown[name] ?? 0) : 0;
   // Defined rather than assigned: a kind named `__proto__` would change the prototype.
-  Object.defineProperty(unknown, name, {
-    value: count + 1,
-    writable: true,
-    enumerable: true,
-    configurable: true,
-  });
+  Object.defineProperty(unknown, name, { value: count + 1, writable: true, enumerable: true, configurable: true });
 }
 
 /** The blocks of a message, which may also be one plain text. */

@@ -17,10 +17,7 @@ function toTexts(hunk: readonly string[]): { before: string; after: string }[] {
   if (first === -1) return [];
   const lines = hunk.slice(first, hunk.findLastIndex(isChanged) + 1);
   const without = (mark: string): string =>
-    lines
-      .filter((line) => !line.startsWith(mark))
-      .map((line) => line.slice(1))
-      .join('\n');
+    lines.flatMap((line) => (line.startsWith(mark) ? [] : line.slice(1))).join('\n');
   return [{ before: without('+'), after: without('-') }];
 }
 

@@ -9,10 +9,7 @@ export function takeCall<Call>(open: Map<string, Call>, id: string): Call | unde
 
 type CallEvent = Extract<Event, { type: 'call' }>;
 
-interface Entry {
-  event: Event;
-  waits: boolean;
-}
+type Entry = { event: Event; waits: boolean };
 
 /** Results come within a few rows: a call without one after so many events gets none. */
 const MAX_HELD = 256;

@@ -39,9 +39,7 @@ export function* readRows<State extends object>(
 ): Generator<Event> {
   const state = format.lookAhead(session, Number.POSITIVE_INFINITY);
   const reader = format.openReader({ state, session, reading, knowsAll: true });
-  for (const row of readJsonLines(session.path, reading, format.shortcuts?.(state))) {
-    yield* reader.read(row) ?? [];
-  }
+  for (const row of readJsonLines(session.path, reading, format.shortcuts?.(state))) yield* reader.read(row) ?? [];
   yield* reader.finish?.() ?? [];
 }
 
