@@ -49,11 +49,8 @@ function isOfPlace(
 function rememberProjects(machine: Machine): (cwd: string) => IdentifiedProject | null {
   const known = new Map<string, IdentifiedProject | null>();
   return (cwd) => {
-    const remembered = known.get(cwd);
-    if (remembered !== undefined) return remembered;
-    const project = isFolder(cwd) ? identifyProject(cwd, machine) : null;
-    known.set(cwd, project);
-    return project;
+    if (!known.has(cwd)) known.set(cwd, isFolder(cwd) ? identifyProject(cwd, machine) : null);
+    return known.get(cwd) ?? null;
   };
 }
 

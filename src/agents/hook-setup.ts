@@ -2,10 +2,7 @@ import type { Env, Machine } from '../platform/machine.ts';
 import { HOOK_EVENTS, type HookedAgent, type HookMoment } from './hook-input.ts';
 
 /** What every hook starts: Node and our hook script, by their full paths. */
-export interface HookLauncher {
-  node: string;
-  script: string;
-}
+export type HookLauncher = Record<'node' | 'script', string>;
 
 /** The command line of a hook. Names of agents and events need no quotes; paths may contain anything. */
 export function formatHookCommand(
@@ -119,11 +116,7 @@ export interface HookTrust {
 }
 
 /** The position of a handler: its event, the group there, and the index in the group. */
-export interface EntryPlace {
-  event: string;
-  group: number;
-  index: number;
-}
+export type EntryPlace = { event: string; group: number; index: number };
 
 export interface HookPlace {
   scope: HookScope;

@@ -11,23 +11,13 @@ import { BUILD, VERSION } from '../version.ts';
 import type { Agent, Bookmark, FoundSession } from './agent.ts';
 
 /** A transcript and the file that it is in now. */
-export interface TranscriptFile {
-  agent: Agent;
-  session: FoundSession;
-  stat: FileStat;
-}
+export type TranscriptFile = { agent: Agent; session: FoundSession; stat: FileStat };
 
 /** How far a transcript was read, and what the reader made of it so far. */
-export interface Checkpoint<State> {
-  bookmark: Bookmark;
-  state: State;
-}
+export type Checkpoint<State> = { bookmark: Bookmark; state: State };
 
 const CheckpointData = v.object({
-  bookmark: v.object({
-    position: v.object({ offset: v.number(), number: v.number() }),
-    state: v.unknown(),
-  }),
+  bookmark: v.object({ position: v.object({ offset: v.number(), number: v.number() }), state: v.unknown() }),
   state: v.unknown(),
   prefix: v.string(),
 });

@@ -86,12 +86,9 @@ class ChatReader {
     const text = lines.join('\n').trim();
     const [, command] = RUN.exec(text) ?? [];
     const stamp = this.#stampOf(number);
-    if (command !== undefined) {
-      yield this.#readCommand(stamp, text.startsWith('/git') ? `git ${command}` : command);
-      return;
-    }
     const said = text.replace(TALK, '');
-    if (said !== '<blank>' && !/^\/[a-z][a-z-]*(?:\s|$)/.test(said)) yield* makePrompt(stamp, said);
+    if (command !== undefined) yield this.#readCommand(stamp, text.startsWith('/git') ? `git ${command}` : command);
+    else if (said !== '<blank>' && !/^\/[a-z][a-z-]*(?:\s|$)/.test(said)) yield* makePrompt(stamp, said);
   }
 
   *#endReply(): Generator<Event> {

@@ -11,11 +11,10 @@ const SKIPPED_TYPES = new Set(
   (
     'progress summary custom-title ai-title tag mode permission-mode last-prompt file-history-snapshot ' +
     'file-history-delta attribution-snapshot content-replacement worktree-state pr-link continued-in ' +
-    'resume-head-vouch ended-by-model agent-name agent-color agent-setting bridge-session ' +
-    'history-suppression session-owner isolation-latch dev-mods memory-mode atis-latch tools-used ' +
-    'derived-from data-flow-records data-flow-incomplete cost-state fork-context-ref frame-link ' +
-    'observer-ref artifact-comment-monitor artifact-autoreact-ledger api-request api-request-shape ' +
-    'api-request-blob repl-mode'
+    'resume-head-vouch ended-by-model agent-name agent-color agent-setting bridge-session history-suppression ' +
+    'session-owner isolation-latch dev-mods memory-mode atis-latch tools-used derived-from data-flow-records ' +
+    'data-flow-incomplete cost-state fork-context-ref frame-link observer-ref artifact-comment-monitor ' +
+    'artifact-autoreact-ledger api-request api-request-shape api-request-blob repl-mode'
   ).split(' '),
 );
 
@@ -24,8 +23,8 @@ export const KNOWN_TYPES: ReadonlySet<string> = new Set([...READ_TYPES, ...SKIPP
 /** Blocks of the agent's messages without words or calls of Claude Code's tools. */
 export const SILENT_BLOCKS: ReadonlySet<string> = new Set(
   (
-    'thinking redacted_thinking image document server_tool_use web_search_tool_result ' +
-    'web_fetch_tool_result code_execution_tool_result mcp_tool_use mcp_tool_result container_upload'
+    'thinking redacted_thinking image document server_tool_use web_search_tool_result web_fetch_tool_result ' +
+    'code_execution_tool_result mcp_tool_use mcp_tool_result container_upload'
   ).split(' '),
 );
 

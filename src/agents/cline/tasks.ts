@@ -81,10 +81,7 @@ export class TaskReader {
     }
     this.#last = { id: id ?? `${stamp.ref.line}`, tool };
     if (id !== null) this.#open.set(id, tool);
-    if (SAYING_TOOLS.has(tool)) {
-      yield* makeReply(stamp, getText(input, 'result', 'response') ?? '');
-      return;
-    }
+    if (SAYING_TOOLS.has(tool)) return yield* makeReply(stamp, getText(input, 'result', 'response') ?? '');
     const action = toAction({ tool, input: rest, cwd: this.#session.cwd }, this.#files);
     yield makeCall(stamp, { ...this.#last, action: action ?? makeOtherAction(rest) });
   }

@@ -215,9 +215,6 @@ function readResult(row: Row, whole: string): Result {
 
 function joinResults(results: readonly Result[]): Result {
   const failed = results.find((result) => result.ok === false);
-  return {
-    ok: failed === undefined ? (results[0]?.ok ?? null) : false,
-    exit: failed?.exit ?? null,
-    output: results.map((result) => result.output).join('\n'),
-  };
+  const output = results.map((result) => result.output).join('\n');
+  return { ok: failed === undefined ? (results[0]?.ok ?? null) : false, exit: failed?.exit ?? null, output };
 }

@@ -35,9 +35,8 @@ export function findHistory(path: string): History {
 export function* readHistory({ segments }: History, onUnreadable: () => void): Generator<Line & { index: number }> {
   let index = 0;
   for (const { path, end } of segments) {
-    const lines = path.endsWith('.zst')
-      ? readCompressed(path, onUnreadable)
-      : readLines(path, { onLongLine: onUnreadable });
+    const isCompressed = path.endsWith('.zst');
+    const lines = isCompressed ? readCompressed(path, onUnreadable) : readLines(path, { onLongLine: onUnreadable });
     for (const line of lines) {
       if (isPastEnd(line, end)) break;
       yield { ...line, index: index++ };
@@ -53,10 +52,7 @@ function isPastEnd(line: Line, { endOffset, endOrdinal }: Pick<HistoryBase, 'end
 function* readCompressed(path: string, onUnreadable: () => void): Generator<Line> {
   const file = readHead(path, MAX_COMPRESSED_BYTES);
   const content = file === null ? null : decompressZstd(file.bytes, MAX_DECOMPRESSED_BYTES);
-  if (content === null) {
-    onUnreadable();
-    return;
-  }
+  if (content === null) return onUnreadable();
   let offset = 0;
   for (let number = 1; offset < content.length; number++) {
     const found = content.indexOf(0x0a, offset);

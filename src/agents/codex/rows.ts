@@ -22,12 +22,8 @@ export function peekKind(bytes: Buffer): RowKind | null {
   if (match === null) return null;
   const [, ordinal, type = '', kind = ''] = match;
   if (kind === '' && (type === 'response_item' || type === 'event_msg')) return null;
-  return {
-    type,
-    kind,
-    item: kind === 'item_completed' ? (ITEM.exec(head)?.[1] ?? '') : '',
-    ordinal: ordinal === undefined ? null : Number(ordinal),
-  };
+  const item = kind === 'item_completed' ? (ITEM.exec(head)?.[1] ?? '') : '';
+  return { type, kind, item, ordinal: ordinal === undefined ? null : Number(ordinal) };
 }
 
 export function readKind(row: Row): RowKind {

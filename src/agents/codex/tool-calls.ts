@@ -51,7 +51,7 @@ export class ToolCalls {
       this.#open(id, { output: 'nowhere' });
       yield* makePlanOf(stamp, input);
     } else if (name === 'write_stdin' || (name === 'wait' && asRow(input)?.cell_id !== undefined)) {
-      yield* this.#readPoll(stamp, { id, tool: name, input });
+      yield* this.#readPoll(stamp, id, name, input);
     } else {
       const namespace = getText(payload, 'namespace');
       const action = namespace === null ? toAction(name, input, stamp.cwd ?? null) : makeOtherAction(input);
@@ -74,8 +74,7 @@ export class ToolCalls {
   }
 
   /** A poll is not a call of its own: its output belongs to the call that started what it asks about. */
-  *#readPoll(stamp: Stamp, call: { id: string; tool: string; input: unknown }): Generator<Event> {
-    const { id, tool, input } = call;
+  *#readPoll(stamp: Stamp, id: string, tool: string, input: unknown): Generator<Event> {
     const fields = asRow(input) ?? {};
     const name = fields.session_id === undefined ? `cell ${fields.cell_id}` : `${fields.session_id}`;
     const origin = this.#state.running.get(name);
@@ -91,10 +90,7 @@ export class ToolCalls {
     const plans = inner.filter(({ name }) => name === 'update_plan');
     for (const { input } of plans) yield* makePlanOf(stamp, input);
     const work = inner.filter(({ name }) => name !== 'update_plan');
-    if (work.length === 0 && plans.length > 0) {
-      this.#open(id, { output: 'nowhere' });
-      return;
-    }
+    if (work.length === 0 && plans.length > 0) return this.#open(id, { output: 'nowhere' });
     const commands = work.flatMap(({ name, input }) => {
       const fields = asRow(input) ?? {};
       return COMMAND_TOOLS.has(name) ? (readCommandLine(fields.cmd ?? fields.command) ?? []) : [];
@@ -115,21 +111,14 @@ export class ToolCalls {
     if (id === null) return;
     const call = takeCall(this.#state.open, id);
     if (call?.output === 'nowhere') return;
-    if (call?.output === 'human') {
-      yield* readAnswer(stamp, id, payload.output);
-      return;
-    }
+    if (call?.output === 'human') return yield* readAnswer(stamp, id, payload.output);
     const { ok, exit: ownExit, text, running } = readToolOutput(payload.output);
     const target = call?.origin ?? id;
     if (running !== null) this.#state.running.set(running, target);
     if (call?.output === 'origin' && running !== null && text.trim() === '') return;
     const exit = ownExit ?? call?.exits.find((code) => code !== 0) ?? call?.exits[0] ?? null;
-    yield makeResult(stamp, {
-      id: target,
-      ok: exit === null ? (ok ?? call?.ok ?? null) : exit === 0,
-      exit: call?.edits ? null : exit,
-      output: text,
-    });
+    const isFine = exit === null ? (ok ?? call?.ok ?? null) : exit === 0;
+    yield makeResult(stamp, { id: target, ok: isFine, exit: call?.edits ? null : exit, output: text });
   }
 
   /** The report of a patch whose call is an event already only says whether it was applied. */

@@ -175,10 +175,8 @@ const MAX_NOTES = 8;
 /** A patch given to a shell is answered within the shell's answer, which then has no exit status. */
 const MAX_PREAMBLES = 2;
 
-interface Preamble extends ToolOutput {
-  /** Whether a script wrote the output. */
-  script: boolean;
-}
+/** `script` is whether a script wrote the output. */
+type Preamble = ToolOutput & { script: boolean };
 
 function readPreambles(given: string): Preamble {
   let output: Preamble = { ok: null, exit: null, text: given, running: null, script: false };

@@ -20,21 +20,19 @@ const IDLE_FAMILY =
   /^(?:(?:auto_mode_switch|canvas|capabilities|command|commands|custom_notification|elicitation|exit_plan_mode|extensions|external_tool|factory|managed_settings|mcp|mcp_app|pending_messages|permission|sampling|session_limits_exhausted|skill|subagent|system|tools|ui|user_input)[._]|hook\.(?:start|progress)$|model\.(?!call_failure$)|(?:assistant|session)\.fusion_)/;
 const IDLE = new Set(
   (
-    'abort assistant.idle assistant.intent assistant.message_delta assistant.message_start ' +
-    'assistant.reasoning assistant.reasoning_delta assistant.server_tool_progress ' +
-    'assistant.streaming_delta assistant.tool_call_delta assistant.turn_end assistant.turn_retry ' +
-    'assistant.turn_start assistant.usage session.auto_mode_resolved ' +
+    'abort assistant.idle assistant.intent assistant.message_delta assistant.message_start assistant.reasoning ' +
+    'assistant.reasoning_delta assistant.server_tool_progress assistant.streaming_delta assistant.tool_call_delta ' +
+    'assistant.turn_end assistant.turn_retry assistant.turn_start assistant.usage session.auto_mode_resolved ' +
     'session.autopilot_objective_changed session.background_tasks_changed session.binary_asset ' +
-    'session.compaction_start session.context_cleared session.custom_agents_updated ' +
-    'session.extensions_loaded session.handoff session.idle session.import_legacy session.info ' +
-    'session.mcp_server_status_changed session.mcp_servers_loaded session.mode_changed ' +
-    'session.mode_notice_delivered session.permissions_changed session.plan_changed ' +
-    'session.remote_steerable_changed session.schedule_cancelled session.schedule_created ' +
+    'session.compaction_start session.context_cleared session.custom_agents_updated session.extensions_loaded ' +
+    'session.handoff session.idle session.import_legacy session.info session.mcp_server_status_changed ' +
+    'session.mcp_servers_loaded session.mode_changed session.mode_notice_delivered session.permissions_changed ' +
+    'session.plan_changed session.remote_steerable_changed session.schedule_cancelled session.schedule_created ' +
     'session.schedule_rearmed session.session_limits_changed session.shutdown session.skills_loaded ' +
-    'session.snapshot_rewind session.task_complete session.title_changed session.todos_changed ' +
-    'session.tools_updated session.truncation session.usage_checkpoint session.usage_info ' +
-    'session.usage_record session.warning session.workspace_file_changed ' +
-    'tool.execution_partial_result tool.execution_progress tool.search_activated tool.user_requested'
+    'session.snapshot_rewind session.task_complete session.title_changed session.todos_changed session.tools_updated ' +
+    'session.truncation session.usage_checkpoint session.usage_info session.usage_record session.warning ' +
+    'session.workspace_file_changed tool.execution_partial_result tool.execution_progress tool.search_activated ' +
+    'tool.user_requested'
   ).split(' '),
 );
 
@@ -50,11 +48,8 @@ export function isDiscarded({ gone, ranges }: Rewinds, line: number, id: string 
   return (id !== null && gone.has(id)) || ranges.some(([start, end]) => line >= start && line <= end);
 }
 
-interface Rewind {
-  line: number;
-  /** The first event that is discarded. */
-  from: string | null;
-}
+/** `from` is the first event that is discarded. */
+type Rewind = { line: number; from: string | null };
 
 export const REWIND = 'session.snapshot_rewind';
 const MARK = Buffer.from(`"${REWIND}"`);

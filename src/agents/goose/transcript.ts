@@ -145,10 +145,7 @@ class MessageReader {
   }
 
   *read({ line, id, role, created, content, metadata }: Message): Generator<Event> {
-    if (role !== 'user' && role !== 'assistant') {
-      countUnknown(this.#reading, `message ${role}`.trim());
-      return;
-    }
+    if (role !== 'user' && role !== 'assistant') return countUnknown(this.#reading, `message ${role}`.trim());
     const ms = toMilliseconds(created);
     const at = ms === null ? null : formatTimestamp(ms);
     const stamp = makeStamp({ at, line, id, cwd: this.#cwd, model: this.#model });
@@ -187,23 +184,12 @@ class MessageReader {
 
   *#readPart(stamp: Stamp, part: Row): Generator<Event> {
     const type = getText(part, 'type') ?? '';
-    switch (type) {
-      case 'toolRequest':
-      case 'frontendToolRequest':
-        yield* this.#readRequest(stamp, part);
-        break;
-      case 'toolResponse':
-        yield* this.#readResponse(stamp, part);
-        break;
-      case 'actionRequired':
-        yield* readQuestion(stamp, getRow(part, 'data'));
-        break;
-      case 'systemNotification':
-        if (part.notificationType === 'creditsExhausted') yield makeLimit(stamp, getText(part, 'msg') ?? '');
-        break;
-      default:
-        if (!IGNORED.has(type)) countUnknown(this.#reading, `content ${type}`.trim());
-    }
+    if (type === 'toolRequest' || type === 'frontendToolRequest') yield* this.#readRequest(stamp, part);
+    else if (type === 'toolResponse') yield* this.#readResponse(stamp, part);
+    else if (type === 'actionRequired') yield* readQuestion(stamp, getRow(part, 'data'));
+    else if (type === 'systemNotification') {
+      if (part.notificationType === 'creditsExhausted') yield makeLimit(stamp, getText(part, 'msg') ?? '');
+    } else if (!IGNORED.has(type)) countUnknown(this.#reading, `content ${type}`.trim());
   }
 
   *#readRequest(stamp: Stamp, part: Row): Generator<Event> {

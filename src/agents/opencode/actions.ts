@@ -52,9 +52,7 @@ function readEdits(call: NotedCall, path: string, files: TouchedFiles): FileEdit
     return [typeof existed === 'boolean' ? { ...edit, change: existed ? 'edited' : 'created' } : edit];
   }
   const changes = tool === 'multiedit' ? toRows(input.edits) : [input];
-  return changes.map((change) =>
-    files.replace(path, getCleanText(change, 'oldString'), getCleanText(change, 'newString')),
-  );
+  return changes.map((edit) => files.replace(path, getCleanText(edit, 'oldString'), getCleanText(edit, 'newString')));
 }
 
 function readQuestions(input: Row): string[] {

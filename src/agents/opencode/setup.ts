@@ -62,15 +62,9 @@ export const opencodeHookHost: HookHost = {
     // OpenCode reads either name; the one that the user has is used.
     const commented = join(folder, 'opencode.jsonc');
     const config = pathExists(commented) ? commented : join(folder, 'opencode.json');
+    const path = join(folder, 'plugin', 'agent-handover.js');
     return [
-      {
-        kind: 'whole',
-        agent: 'opencode',
-        path: join(folder, 'plugin', 'agent-handover.js'),
-        content: writePlugin(launcher),
-        mode: 0o600,
-        parse: parsePlugin,
-      },
+      { kind: 'whole', agent: 'opencode', path, content: writePlugin(launcher), mode: 0o600, parse: parsePlugin },
       describeEntries('opencode', config, {
         server: { section: 'mcp', value: { type: 'local', command: [command, ...args] } },
       }),

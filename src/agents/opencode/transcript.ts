@@ -134,14 +134,10 @@ class MessageReader {
     this.#reading.rows++;
     const role = getText(info, 'role');
     if (role === 'assistant' && (info.summary === true || info.mode === 'compaction')) {
-      yield* this.#readSummary(info, parts);
-      return;
+      return yield* this.#readSummary(info, parts);
     }
     yield* this.finish();
-    if (role !== 'user' && role !== 'assistant') {
-      countUnknown(this.#reading, `message ${role ?? ''}`.trim());
-      return;
-    }
+    if (role !== 'user' && role !== 'assistant') return countUnknown(this.#reading, `message ${role ?? ''}`.trim());
     for (const part of parts) {
       if (part.id === untilPart) return;
       yield* this.#readPart(part, info, role);
@@ -181,24 +177,18 @@ class MessageReader {
     const input = getRow(state, 'input');
     const metadata = getRow(state, 'metadata');
     const status = getText(state, 'status');
-    if (tool === 'todoread') return;
-    if (tool === 'todowrite') {
-      if (status !== 'error') yield makePlan(stamp, readPlan(input));
-      return;
-    }
+    if (tool === 'todowrite' && status !== 'error') yield makePlan(stamp, readPlan(input));
+    if (tool === 'todoread' || tool === 'todowrite') return;
     const id = getText(part.data, 'callID') ?? part.id;
     const action = readAction({ tool, input, metadata, cwd: stamp.cwd ?? null }, this.#files);
     yield makeCall(stamp, { id, tool, action });
     if (status !== 'completed' && status !== 'error') return;
     const ended = { ...stamp, at: toTimestamp(getRow(state, 'time').end) ?? stamp.at };
     const answers = tool === 'question' ? readAnswers(input, metadata) : null;
-    if (answers !== null) {
-      yield* makePrompt(ended, answers);
-      return;
-    }
     const exit = getNumber(metadata, 'exit');
     const ok = status === 'completed' && (exit === null || exit === 0);
-    yield makeResult(ended, { id, ok, exit, output: readOutput(tool, state) });
+    if (answers !== null) yield* makePrompt(ended, answers);
+    else yield makeResult(ended, { id, ok, exit, output: readOutput(tool, state) });
   }
 
   /** An interrupt by the human is recorded as an error too, but is none. */
@@ -211,13 +201,10 @@ class MessageReader {
 
   #stampOf({ id, data }: Part, info: Row): Stamp {
     const time = getRow(data, 'time').start ?? getRow(getRow(data, 'state'), 'time').start;
-    return makeStamp({
-      at: toTimestamp(time) ?? toTimestamp(getRow(info, 'time').created),
-      line: this.#line,
-      id: id === '' ? null : id,
-      cwd: getText(getRow(info, 'path'), 'cwd') ?? this.#sessionCwd,
-      model: getText(info, 'modelID') ?? getText(getRow(info, 'model'), 'modelID'),
-    });
+    const at = toTimestamp(time) ?? toTimestamp(getRow(info, 'time').created);
+    const cwd = getText(getRow(info, 'path'), 'cwd') ?? this.#sessionCwd;
+    const model = getText(info, 'modelID') ?? getText(getRow(info, 'model'), 'modelID');
+    return makeStamp({ at, line: this.#line, id: id || null, cwd, model });
   }
 }
 

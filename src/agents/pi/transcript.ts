@@ -98,27 +98,14 @@ class EntryReader {
 
   *read(entry: Row, line: number): Generator<Event> {
     const type = getText(entry, 'type') ?? '';
-    switch (type) {
-      case 'session':
-        this.#state.cwd = getText(entry, 'cwd') ?? this.#state.cwd;
-        break;
-      case 'model_change':
-        this.#state.model = getText(entry, 'modelId') ?? this.#state.model;
-        break;
-      case 'message':
-        yield* this.#readMessage(entry, line);
-        break;
+    if (type === 'session') this.#state.cwd = getText(entry, 'cwd') ?? this.#state.cwd;
+    else if (type === 'model_change') this.#state.model = getText(entry, 'modelId') ?? this.#state.model;
+    else if (type === 'message') yield* this.#readMessage(entry, line);
+    else if (type === 'compaction' || type === 'branch_summary') {
       // The summary of a branch that was left is what is known of it from here on.
-      case 'compaction':
-      case 'branch_summary':
-        yield makeCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
-        break;
-      case 'custom_message':
-        yield* makeInjected(this.#stampOf(entry, line), joinText(entry.content));
-        break;
-      default:
-        if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#reading, `entry ${type}`.trim());
-    }
+      yield makeCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
+    } else if (type === 'custom_message') yield* makeInjected(this.#stampOf(entry, line), joinText(entry.content));
+    else if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#reading, `entry ${type}`.trim());
   }
 
   *#readMessage(entry: Row, line: number): Generator<Event> {
@@ -126,28 +113,13 @@ class EntryReader {
     const role = getText(message, 'role') ?? '';
     if (role === 'assistant') this.#state.model = getText(message, 'model') ?? this.#state.model;
     const stamp = this.#stampOf(entry, line);
-    switch (role) {
-      case 'user':
-        yield* makePrompt(stamp, joinText(message.content));
-        break;
-      case 'assistant':
-        yield* this.#readAnswer(stamp, message);
-        break;
-      case 'toolResult':
-        yield this.#readToolResult(stamp, message);
-        break;
-      case 'bashExecution':
-        yield* readExecution(stamp, message, getText(entry, 'id') ?? `line ${line}`);
-        break;
-      case 'custom':
-      case 'hookMessage':
-        yield* makeInjected(stamp, joinText(message.content));
-        break;
-      case 'compactionSummary':
-      case 'branchSummary':
-        break;
-      default:
-        countUnknown(this.#reading, `message ${role}`.trim());
+    if (role === 'user') yield* makePrompt(stamp, joinText(message.content));
+    else if (role === 'assistant') yield* this.#readAnswer(stamp, message);
+    else if (role === 'toolResult') yield this.#readToolResult(stamp, message);
+    else if (role === 'bashExecution') yield* readExecution(stamp, message, getText(entry, 'id') ?? `line ${line}`);
+    else if (role === 'custom' || role === 'hookMessage') yield* makeInjected(stamp, joinText(message.content));
+    else if (role !== 'compactionSummary' && role !== 'branchSummary') {
+      countUnknown(this.#reading, `message ${role}`.trim());
     }
   }
 

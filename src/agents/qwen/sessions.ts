@@ -51,9 +51,7 @@ function identify(path: string, sessionId: string): { id: string; parent: string
   return { id: agentId, parent: basename(dirname(folder)) === 'subagents' ? basename(folder) : sessionId };
 }
 
-interface SessionHead extends Pick<FoundSession, 'cwd' | 'title' | 'startedMs' | 'parent'> {
-  sessionId: string;
-}
+type SessionHead = Pick<FoundSession, 'cwd' | 'title' | 'startedMs' | 'parent'> & { sessionId: string };
 
 function readSessionHead(text: string): SessionHead | null {
   let head: SessionHead | null = null;
@@ -90,9 +88,8 @@ function salvage(line: string): Row | null {
 
 /** The texts of a message, without what the model thought. */
 export function readTexts(row: Row): string[] {
-  return toRows(getRow(row, 'message').parts).flatMap((part) => {
-    return part.thought === true ? [] : (getText(part, 'text') ?? []);
-  });
+  const parts = toRows(getRow(row, 'message').parts);
+  return parts.flatMap((part) => (part.thought === true ? [] : (getText(part, 'text') ?? [])));
 }
 
 const HOOK_CONTEXT = /^\s*<qwen:[a-z-]{1,60}>/;

@@ -130,14 +130,9 @@ class Conversation {
   }
 
   #stamp(row: Row, line: number): Stamp {
-    const stamp = makeStamp({
-      at: toTimestamp(row.timestamp),
-      line,
-      id: getText(row, 'uuid'),
-      cwd: this.#state.cwd,
-      model: getText(row, 'model'),
-      branch: getText(row, 'gitBranch'),
-    });
+    const { cwd } = this.#state;
+    const [id, model, branch] = [getText(row, 'uuid'), getText(row, 'model'), getText(row, 'gitBranch')];
+    const stamp = makeStamp({ at: toTimestamp(row.timestamp), line, id, cwd, model, branch });
     return { ...stamp, ...(row.isSidechain === true && !this.#isSubAgent && { sidechain: true }) };
   }
 
@@ -208,9 +203,8 @@ class Conversation {
 }
 
 function readOutcome(call: OpenCall, response: Row, detail: Row): Omit<CallOutcome, 'id'> {
-  const { response: plain } = response;
   const body = getRow(response, 'response');
-  const text = getText(body, 'output', 'error') ?? (typeof plain === 'string' ? plain : '');
+  const text = getText(body, 'output', 'error') ?? getText(response, 'response') ?? '';
   const status = getText(detail, 'status');
   const isFine = status === null ? !('error' in body) : status === 'success';
   if (call.tool !== 'run_shell_command') return { ok: isFine, exit: null, output: text };
@@ -240,11 +234,8 @@ function readApiError(event: Row): string | null {
 const REWIND = Buffer.from('"subtype":"rewind"');
 const UUID = toKey('uuid');
 
-interface DeadLines {
-  /** The last line that counts again; 0 for none. */
-  after: number;
-  before: number;
-}
+/** `after` is the last line that counts again; 0 for none. */
+type DeadLines = { after: number; before: number };
 
 /** The lines that were rewound: those between a `rewind` row and its parent, the row that was gone back to. */
 function findDeadLines(path: string, until: number): DeadLines[] {

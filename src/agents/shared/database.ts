@@ -78,10 +78,9 @@ export function listDatabaseSessions(path: string, table: SessionTable, driverNa
 export function pickNewest(sessions: readonly FoundSession[]): FoundSession | null {
   const own = sessions.filter(({ parent }) => parent === null);
   const [first = null, ...others] = own.length > 0 ? own : sessions;
-  return others.reduce(
-    (newest, session) => (newest !== null && session.changedMs > newest.changedMs ? session : newest),
-    first,
-  );
+  let newest = first;
+  for (const session of others) if (newest !== null && session.changedMs > newest.changedMs) newest = session;
+  return newest;
 }
 
 /** Opens the database of a session and reads it, starting from its row in the table of sessions. */

@@ -152,10 +152,7 @@ export function readShellOutput(text: string): { exit: number; output: string } 
 }
 
 /** A call without its result so far. The input is kept only where the result cannot be understood without it. */
-export interface OpenCall {
-  tool: string;
-  input: Row;
-}
+export type OpenCall = Pick<ToolCall, 'tool' | 'input'>;
 
 const ASK_TOOLS = new Set(['ask_user', 'ask_user_question']);
 

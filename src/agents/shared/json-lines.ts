@@ -35,10 +35,7 @@ export interface Shortcuts {
 }
 
 /** The part of a file that is read. */
-interface Extent {
-  position: Position;
-  until: number;
-}
+type Extent = { position: Position; until: number };
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const OPEN_OBJECT = 0x7b;
