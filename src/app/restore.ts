@@ -8,6 +8,7 @@ import type { CatalogRow } from '../store/catalog.ts';
 import { readMarked } from '../store/marks.ts';
 import { moveStatus, readStatus, type StatusEntry } from '../store/status.ts';
 import { type Context, findStore, listRunningSessions } from './context.ts';
+import { notFoundError } from './failure.ts';
 import { findNewestHere } from './find-handover.ts';
 import { findChangesHere } from './resume.ts';
 
@@ -50,9 +51,10 @@ export async function restoreHere(
   const place = describePlace('.', context.machine);
   const candidate = await findRestoreCandidate(context, place, terminal);
   if (candidate === null)
-    throw new HandoverError('HANDOVER_NOT_FOUND', `${place.project.name} has no handover to restore`, {
-      hint: 'See what there is: handover list --status',
-    });
+    throw notFoundError(
+      `${place.project.name} has no handover to restore`,
+      'See what there is: handover list --status',
+    );
   const { handover, restorability } = candidate;
   const [session] = listRunningSessions(context.machine.env);
   if (!restorability.ok) {

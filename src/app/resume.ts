@@ -1,4 +1,4 @@
-import { HandoverError } from '../errors.ts';
+import type { HandoverError } from '../errors.ts';
 import { type Brief, type BriefOptions, compileBrief, SMALLEST_BUDGET } from '../handover/brief/compile.ts';
 import type { Reader } from '../handover/brief/reader.ts';
 import { BYTES_PER_TOKEN } from '../handover/brief/weight.ts';
@@ -17,6 +17,7 @@ import type { CatalogRow } from '../store/catalog.ts';
 import { readMarked } from '../store/marks.ts';
 import { type CatchUpResult, catchUp } from './capture/catch-up.ts';
 import { type Context, findStore } from './context.ts';
+import { notFoundError } from './failure.ts';
 import { findNewestHere } from './find-handover.ts';
 import { listDriftNotices, listJournalNotices } from './notices.ts';
 
@@ -78,9 +79,8 @@ export async function catchUpHere(
 }
 
 export function nothingHereError({ project, workspace }: Place): HandoverError {
-  return new HandoverError('HANDOVER_NOT_FOUND', `no handover of ${project.name} in ${workspace.root}`, {
-    hint: 'See what there is: handover list; make one: handover save --summary "where things stand"',
-  });
+  const hint = 'See what there is: handover list; make one: handover save --summary "where things stand"';
+  return notFoundError(`no handover of ${project.name} in ${workspace.root}`, hint);
 }
 
 /** What changed since a handover. Git's current state is redacted as the handover was, so that the two compare. */

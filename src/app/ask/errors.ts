@@ -230,8 +230,7 @@ async function findLeads(
 ): Promise<AsyncIterable<HandoverRef>> {
   const lists: FactDocument[][] = [];
   for (const shape of shapes) {
-    const words = shape.text.replace(/<\w+>/g, ' ');
-    const found = await source.mentions(words, ERRORS);
+    const found = await source.mentions(shape.text.replace(/<\w+>/g, ' '), ERRORS);
     lists.push(found.filter(({ fact }) => compareErrors(shape, shapeError(fact.text)) !== null));
   }
   return mergeLeads(lists.map((list) => filterFacts(list, () => true)));

@@ -72,10 +72,7 @@ const CACHED_SETTINGS = {
   files: isText,
 };
 
-/**
- * The settings of the user, narrowed by those of the project. Reading TOML takes as long as everything else in a hook, so
- * the result is cached as long as the files do not change.
- */
+/** A project's narrow the user's. Cached: reading TOML takes as long as the rest of a hook. */
 export async function findSettings(store: string, root: string, machine: Machine): Promise<AutomationSettings> {
   const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
   const stats = paths.map((path) => statFile(path));

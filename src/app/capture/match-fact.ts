@@ -40,18 +40,14 @@ const PIECES = /:\s+|\n|…/;
 
 /** What is left of a text when only letters and digits count. */
 export function keepLetters(text: string): string {
-  const folded = text.normalize('NFC').toLowerCase();
-  return folded.replace(/[^\p{L}\p{N}]+/gu, '');
+  return fold(text).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 function listWords(text: string): string[] {
-  return (
-    text
-      .normalize('NFC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}_]{2,}/gu) ?? []
-  );
+  return fold(text).match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
 }
+
+const fold = (text: string): string => text.normalize('NFC').toLowerCase();
 
 function listTexts(event: Event): string[] {
   switch (event.type) {

@@ -33,10 +33,7 @@ interface SaveOptions {
   declared?: readonly Fact[];
 }
 
-/**
- * What became of a session. `kept`: a new handover of it was saved. `known`: the newest handover of it says all of it
- * already. `refused`: nothing in it was understood, and nothing was saved.
- */
+/** `known`: its newest handover says all of it already. `refused`: nothing in it was understood, nothing was saved. */
 export type CaptureResult = { judgement: Judgement } & (
   | { outcome: 'kept'; handover: Handover; compactions: number; journalFailure: Error | null }
   | { outcome: 'known'; handover: Handover; compactions: number }
@@ -67,8 +64,7 @@ export async function previewSession(
   const { clock, random } = options.machine;
   const now = clock.now();
   const stamp = { id: makeHandoverId(now, random.bytes(3)), created_at: formatTimestamp(now) };
-  const handover = sealRated({ ...draft.linked, ...stamp });
-  return { outcome: 'new', handover, judgement: draft.judgement };
+  return { outcome: 'new', handover: sealRated({ ...draft.linked, ...stamp }), judgement: draft.judgement };
 }
 
 async function draftSession(
@@ -135,10 +131,7 @@ export interface DeclarationResult {
   journalFailure: Error | null;
 }
 
-/**
- * Saves what an agent declares. If its session is known, the session is captured as far as it has come, with the declared
- * facts beside the rest. Else they become a handover by hand that follows the one before it.
- */
+/** Beside a capture of the session, if that is known; else as a handover by hand that follows the one before it. */
 export async function saveDeclared(
   store: Store,
   declaration: AgentDeclaration,

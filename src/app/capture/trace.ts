@@ -12,11 +12,7 @@ import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { eventStatesFact } from './match-fact.ts';
 
-/**
- * What is at the place that a source names: `told`, what the fact says; `changed`, something else; `missing`, nothing;
- * `unplaced`, the source names no place; `elsewhere`, it is in another session or handover; `unread`, the transcript
- * cannot be read.
- */
+/** `changed`: something else is there; `missing`: nothing; `unplaced`: it names no place; `unread`: no transcript. */
 type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhere' | 'unread';
 
 export interface TracedSource extends Source {
@@ -35,11 +31,7 @@ interface TracedEvents {
   lastLine: number;
 }
 
-/**
- * Finds the events that facts came from. `events` are those of `session`, or null where they cannot be read; they are read
- * only as far as needed, and only matching ones are held in memory. `wasRedacted`: secrets were found when the session was
- * captured, so that all events are looked through for them.
- */
+/** Reads no further than needed. `wasRedacted`: the session had secrets, so all events are looked through for them. */
 export function traceEvents(
   events: Iterable<Event> | null,
   facts: readonly Fact[],
@@ -202,10 +194,7 @@ export interface Trace extends TracedEvents {
   path: string | null;
 }
 
-/**
- * Walks back from facts of a handover to the events that they came from, by reading the transcripts again. `earlier` are
- * the handovers that it goes back to, the oldest first: facts that were taken over came from their sessions.
- */
+/** Reads the transcripts again. `earlier`: the handovers it goes back to, oldest first, whose facts were taken over. */
 export async function traceFacts(
   handover: Handover,
   facts: readonly Fact[],

@@ -44,8 +44,7 @@ async function runStep(place: RunPlace, declared: StepDeclaration, context: Step
       return await writeState(place, declared.text, context);
     case 'snapshot': {
       const { takeSnapshot } = await import('../../memory/snapshot.ts');
-      const { mode = 'run' } = declared;
-      return showPath(place, await takeSnapshot(store, root, { mode, at: context.at }));
+      return showPath(place, await takeSnapshot(store, root, { mode: declared.mode ?? 'run', at: context.at }));
     }
     case 'compact':
       compactMemory(memoryOf(place), { at: context.at });
@@ -107,10 +106,9 @@ async function findNewest(place: RunPlace): Promise<Handover | null> {
 /** Called before a run, so that it does not fail halfway for want of a text. */
 export async function assertHasNote(place: RunPlace, inputs: ReadonlyMap<string, string>): Promise<void> {
   const { steps, note } = place.config;
-  const needs = steps.some(
-    (step) => (step.kind === 'note' || step.kind === 'current_state') && step.text === undefined,
-  );
-  if (!needs || inputs.has(NOTE_INPUT) || note !== null) return;
+  const isOpen = (step: StepDeclaration): boolean =>
+    (step.kind === 'note' || step.kind === 'current_state') && step.text === undefined;
+  if (!steps.some(isOpen) || inputs.has(NOTE_INPUT) || note !== null) return;
   if (steps.some(({ kind }) => kind === 'collect') || (await findNewest(place)) !== null) return;
   throw nothingToNoteError();
 }

@@ -118,7 +118,6 @@ function readToml({ path }: TableFile, text: string): Record<string, unknown> {
 
 function tableShapeError({ path, section }: TableFile): HandoverError {
   const message = `${path} has its ${section} in a form that cannot be changed safely`;
-  return new HandoverError('HANDOVER_CONFIG_INVALID', message, {
-    hint: 'Nothing was changed. Write them as tables of their own, or leave the server out with --no-mcp.',
-  });
+  const hint = 'Nothing was changed. Write them as tables of their own, or leave the server out with --no-mcp.';
+  return new HandoverError('HANDOVER_CONFIG_INVALID', message, { hint });
 }

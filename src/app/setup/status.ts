@@ -80,13 +80,7 @@ interface FileInspection {
   trusted: boolean | null;
 }
 
-const NOTHING: FileInspection = {
-  state: 'none',
-  server: NO_SERVER,
-  launchers: [],
-  off: false,
-  trusted: null,
-};
+const NOTHING: FileInspection = { state: 'none', server: NO_SERVER, launchers: [], off: false, trusted: null };
 
 function describeFile(store: Store, host: HookHost, file: HookFile): HookFileStatus {
   const { path } = file;
@@ -98,14 +92,12 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
     const { state, server, launchers, off, trusted } = inspectFile(store, host, file);
     const started = server.launcher === null ? launchers : [...launchers, server.launcher];
     const problem = server.state === 'foreign' ? foreignServerError(path).message : null;
-    const states = only(state, SERVER_STATES[server.state]);
     const paths = new Set(started.flatMap(({ node, script }) => [node, script]));
     const missing = [...paths].filter((each) => !pathExists(each));
-    return { path, ...states, problem, missing, off, trusted };
+    return { path, ...only(state, SERVER_STATES[server.state]), problem, missing, off, trusted };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
-    const { message } = error;
-    return { path, ...only('unreadable', 'none'), problem: message, missing: [], off: false, trusted: null };
+    return { path, ...only('unreadable', 'none'), problem: error.message, missing: [], off: false, trusted: null };
   }
 }
 
