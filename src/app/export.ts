@@ -74,7 +74,6 @@ async function findOwn(context: Context, filter: Filter): Promise<Handover[]> {
 export interface ExportOptions {
   format: ExportFormat;
   reader: Reader;
-  /** Sign with the user's key. */
   sign: boolean;
   lock: Lock | null;
   expiresAt: string | null;

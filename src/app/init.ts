@@ -102,7 +102,6 @@ export function planHooks(context: Context, named: readonly string[] | undefined
   return {
     absent,
     install: (dryRun: boolean) => (agents.length === 0 ? [] : installHooks(store, { ...request, dryRun })),
-    /** What users still have to do, once installed. */
     listReviews: () => listHookReviews(readHookStatus(store, request)),
   };
 }

@@ -61,8 +61,6 @@ export function requireReader(text: string): Reader {
 export function requireKind(text: string): FactKind {
   const kind = FACT_KINDS.find((known) => known === text.trim().toLowerCase());
   if (kind !== undefined) return kind;
-  throw usageError(
-    `unknown kind of fact "${cutToBytes(cleanLine(text), 80)}"`,
-    `Give some of: ${FACT_KINDS.join(',')}`,
-  );
+  const hint = `Give some of: ${FACT_KINDS.join(',')}`;
+  throw usageError(`unknown kind of fact "${cutToBytes(cleanLine(text), 80)}"`, hint);
 }

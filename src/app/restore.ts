@@ -8,7 +8,6 @@ import type { CatalogRow } from '../store/catalog.ts';
 import { readMarked } from '../store/marks.ts';
 import { moveStatus, readStatus, type StatusEntry } from '../store/status.ts';
 import { type Context, findStore, listRunningSessions } from './context.ts';
-import { notFoundError } from './failure.ts';
 import { findNewestHere } from './find-handover.ts';
 import { findChangesHere } from './resume.ts';
 
@@ -29,12 +28,9 @@ export async function findRestoreCandidate(
   const handover = await findNewestHere(context, place, accepts);
   if (handover === null) return null;
   const status = readStatus(findStore(context), handover.id);
-  const restorability = judgeRestorable(handover, {
-    nowMs: context.machine.clock.now(),
-    freshnessMs: readFreshness(context.machine.env),
-    status: status.status,
-  });
-  return { handover, status, restorability };
+  const { clock, env } = context.machine;
+  const state = { nowMs: clock.now(), freshnessMs: readFreshness(env), status: status.status };
+  return { handover, status, restorability: judgeRestorable(handover, state) };
 }
 
 /** Terminal ids that come from a variable are stored with a prefix that nobody types. */
@@ -51,10 +47,9 @@ export async function restoreHere(
   const place = describePlace('.', context.machine);
   const candidate = await findRestoreCandidate(context, place, terminal);
   if (candidate === null)
-    throw notFoundError(
-      `${place.project.name} has no handover to restore`,
-      'See what there is: handover list --status',
-    );
+    throw new HandoverError('HANDOVER_NOT_FOUND', `${place.project.name} has no handover to restore`, {
+      hint: 'See what there is: handover list --status',
+    });
   const { handover, restorability } = candidate;
   const [session] = listRunningSessions(context.machine.env);
   if (!restorability.ok) {

@@ -1,4 +1,4 @@
-import type { HandoverError } from '../errors.ts';
+import { HandoverError } from '../errors.ts';
 import { type Brief, type BriefOptions, compileBrief, SMALLEST_BUDGET } from '../handover/brief/compile.ts';
 import type { Reader } from '../handover/brief/reader.ts';
 import { BYTES_PER_TOKEN } from '../handover/brief/weight.ts';
@@ -17,7 +17,6 @@ import type { CatalogRow } from '../store/catalog.ts';
 import { readMarked } from '../store/marks.ts';
 import { type CatchUpResult, catchUp } from './capture/catch-up.ts';
 import { type Context, findStore } from './context.ts';
-import { notFoundError } from './failure.ts';
 import { findNewestHere } from './find-handover.ts';
 import { listDriftNotices, listJournalNotices } from './notices.ts';
 
@@ -79,8 +78,9 @@ export async function catchUpHere(
 }
 
 export function nothingHereError({ project, workspace }: Place): HandoverError {
-  const hint = 'See what there is: handover list; make one: handover save --summary "where things stand"';
-  return notFoundError(`no handover of ${project.name} in ${workspace.root}`, hint);
+  return new HandoverError('HANDOVER_NOT_FOUND', `no handover of ${project.name} in ${workspace.root}`, {
+    hint: 'See what there is: handover list; make one: handover save --summary "where things stand"',
+  });
 }
 
 /** What changed since a handover. Git's current state is redacted as the handover was, so that the two compare. */
@@ -107,12 +107,8 @@ function printProjectMemory(
 ): { text: string; left: number } {
   const whole = Math.min(budget * BYTES_PER_TOKEN, reader.maxCharacters ?? Number.POSITIVE_INFINITY);
   const most = isAlone ? whole : Math.min((whole * MEMORY_PERCENT) / 100, whole - SMALLEST_BUDGET * BYTES_PER_TOKEN);
-  const pages = readMemoryPages({
-    folder: root,
-    memoryDir: findMemoryDir(machine, root),
-    machine,
-    ...(isAlone ? { alone: { git: workspace.git } } : {}),
-  });
+  const alone = isAlone ? { alone: { git: workspace.git } } : {};
+  const pages = readMemoryPages({ folder: root, memoryDir: findMemoryDir(machine, root), machine, ...alone });
   const text = printMemory(project.name, pages, most);
   if (text === '') return { text, left: budget };
   return { text, left: Math.floor((whole - countUtf8Bytes(text) - 1) / BYTES_PER_TOKEN) };

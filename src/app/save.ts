@@ -1,5 +1,6 @@
 import type { FoundSession } from '../agents/agent.ts';
 import { loadAgent } from '../agents/table.ts';
+import { HandoverError } from '../errors.ts';
 import { type Declaration, declareHandover } from '../handover/declare.ts';
 import { sealRated } from '../handover/seal.ts';
 import { assertNotPaused } from '../memory/runs/pause-guard.ts';
@@ -10,7 +11,6 @@ import { redactDraft } from '../redact/redact-draft.ts';
 import { type SaveResult, saveHandover } from '../store/handovers.ts';
 import { type AgentDeclaration, type DeclarationResult, saveDeclared } from './capture/save-session.ts';
 import { type Context, findStore } from './context.ts';
-import { usageError } from './failure.ts';
 import { listJournalNotices } from './notices.ts';
 
 /** Saves a handover that was written by hand. */
@@ -18,10 +18,9 @@ export function saveDeclaration(context: Context, folder: string, declaration: D
   const { title, summary, facts, files, pins } = declaration;
   const texts = [title ?? '', summary, ...facts.map((fact) => fact.text), ...files, ...pins];
   if (texts.every((text) => text.trim() === ''))
-    throw usageError(
-      'there is nothing to save',
-      'handover save --summary "where things stand" --next "what to do next"',
-    );
+    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
+      hint: 'handover save --summary "where things stand" --next "what to do next"',
+    });
   const { machine } = context;
   const place = describePlace(folder, machine);
   const redactor = openRedactor(machine, { folder: place.root, makesKey: true });

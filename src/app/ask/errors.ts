@@ -104,7 +104,6 @@ function shareWords(a: string, b: string): number {
 
 /** What the facts show between a failure and the next success of the same command. */
 export interface Remedy {
-  /** The handover with these facts. */
   handover: string;
   /** Whether it was done in another session than the failure. */
   isLater: boolean;
@@ -175,7 +174,6 @@ export interface PastError extends SessionOrigin {
 }
 
 export interface ErrorsAnswer {
-  /** The lines of the text that were looked for. */
   lines: string[];
   /** The most similar first, and of these the newest. */
   seen: PastError[];

@@ -24,9 +24,7 @@ export interface HookCall {
   machine: Machine;
   /** The store's folder. */
   store: string;
-  /** The worktree of the session. */
   root: string;
-  /** The key of the session. */
   key: string;
   terminal: string | null;
   /** The agent's process; null where the system does not reveal it. */

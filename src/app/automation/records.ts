@@ -19,9 +19,8 @@ export const FOLDERS = {
   sessions: READY_SESSIONS,
   /** For a handover's id, the file name of its session's prepared brief. */
   handovers: READY_BY_HANDOVER,
-  /** The session last captured in a terminal. */
+  /** The session last captured in a terminal or worktree. */
   terminals: [READY, 'terminals'],
-  /** The session last captured in a worktree. */
   worktrees: [READY, 'worktrees'],
   /** Deliveries to a session, numbered. */
   deliveries: [READY, 'given'],

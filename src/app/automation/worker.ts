@@ -157,10 +157,7 @@ async function findJobSession(store: Store, job: CaptureJob): Promise<SessionOfA
   if (name === undefined) return null;
   const agent = await loadAgent(name);
   const inspected = job.transcript === null ? null : agent.inspectFile(job.transcript);
-  const complete = (session: FoundSession): SessionOfAgent => ({
-    agent,
-    session: { ...session, cwd: session.cwd ?? job.cwd },
-  });
+  const complete = (one: FoundSession): SessionOfAgent => ({ agent, session: { ...one, cwd: one.cwd ?? job.cwd } });
   // Only the transcript of opencode holds several sessions.
   if (inspected !== null && (inspected.id === job.session || name !== 'opencode')) return complete(inspected);
   for (const session of agent.findSessions(store.machine)) if (session.id === job.session) return complete(session);
@@ -227,9 +224,8 @@ function enterConsumed(store: Store, { agent, session, atMs }: CaptureJob): void
   const name = `${key}.consumed.json`;
   const done = readRecord(join(store.root, ...FOLDERS.deliveries, name), CONSUMED)?.count ?? 0;
   if (deliveries.length <= done) return;
-  for (const { handover, form } of deliveries.slice(done)) {
+  for (const { handover, form } of deliveries.slice(done))
     if (form === 'brief') moveStatusOnce(store, handover, { to: 'consumed', session });
-  }
   writeRecord(store.root, [FOLDERS.deliveries, name], { count: deliveries.length });
 }
 

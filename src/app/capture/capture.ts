@@ -81,11 +81,8 @@ export function captureSession(
     quality: null,
     redactions: [],
   };
-  return {
-    draft: redactDraft(draft, redactor),
-    judgement: judgeReading(reading, count, session.bytes),
-    compactions: count.compactions,
-  };
+  const judgement = judgeReading(reading, count, session.bytes);
+  return { draft: redactDraft(draft, redactor), judgement, compactions: count.compactions };
 }
 
 /** A folder that is gone, or that was never on this machine, still names the project. */
@@ -102,12 +99,10 @@ export type ReadResult = { distilled: Distillation; reading: Reading; count: Eve
 
 interface ReadOptions {
   machine: Machine;
-  /** Whether to write a checkpoint. */
   savesCheckpoint: boolean;
   redactor: Redactor;
   /** The agent's last reply: added at the end, unless the transcript has it. */
   lastReply?: string;
-  /** Whether to ignore the checkpoint and read everything. */
   ignoresCheckpoint?: boolean;
 }
 

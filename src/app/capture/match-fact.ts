@@ -6,10 +6,9 @@ const FEWEST_WORDS = 5;
 const SAME_WORDS = 0.75;
 
 /**
- * Whether an event says what a fact says. Facts are cleaned, cut and put on one line, and an item of a list carries the
- * words that led to it, so letters and digits are compared, piece by piece. What was not quoted may also have lost
- * something in the middle, as a command does its here-document or the folder it was told to run in: then all of its words
- * have to stand in one simple command in their order, or most of many words anywhere.
+ * Facts are cleaned, cut and joined with what led to them, so letters and digits are compared, piece by piece. What was
+ * not quoted may also lack its middle, as a command its here-document or folder: then all of its words have to stand in
+ * one simple command in their order, or most of many words anywhere.
  */
 export function eventStatesFact(event: Event, fact: Fact): boolean {
   const said = listTexts(event).join('\n');

@@ -76,11 +76,8 @@ async function draftSession(
 > {
   const { store, machine, savesCheckpoint, goal, terminal, lastReply, declared = [] } = options;
   const redactor = openRedactor(machine, { folder: session.cwd, makesKey: savesCheckpoint });
-  const { draft, judgement, compactions } = captureSession(agent, session, machine, {
-    savesCheckpoint,
-    redactor,
-    ...(lastReply === undefined ? {} : { lastReply }),
-  });
+  const reading = { savesCheckpoint, redactor, ...(lastReply === undefined ? {} : { lastReply }) };
+  const { draft, judgement, compactions } = captureSession(agent, session, machine, reading);
   const goals = goal === undefined ? [] : [redactor.redactText(goal, { byHuman: true })];
   const complete = addFirst(draft, [
     ...goals.map((text) => makeFact('goal', text, { by: 'human', pinned: false })),
@@ -185,21 +182,9 @@ function saveByHand(
   place: Place,
   newest: Handover | null,
 ): Pick<DeclarationResult, 'handover' | 'journalFailure'> {
-  const declared = declareHandover(
-    {
-      title: cutAtWord(cleanLine(facts[0]?.text ?? ''), MAX_TITLE_BYTES),
-      summary: '',
-      agent,
-      by: 'agent',
-      sessionId: null,
-      facts: [...facts],
-      files: [],
-      pins: [],
-      pinAll: pinned,
-    },
-    place,
-    store.machine,
-  );
+  const title = cutAtWord(cleanLine(facts[0]?.text ?? ''), MAX_TITLE_BYTES);
+  const content = { title, summary: '', facts: [...facts], files: [], pins: [], pinAll: pinned };
+  const declared = declareHandover({ ...content, agent, by: 'agent', sessionId: null }, place, store.machine);
   const redactor = openRedactor(store.machine, { folder: place.root, makesKey: true });
   const previous = newest === null || newest.session.id !== null ? null : { previous: newest, byHand: null };
   const draft = linkHandover(redactDraft(declared, redactor), previous, readMarks(store, place.project.id));

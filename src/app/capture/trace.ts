@@ -37,10 +37,7 @@ export function traceEvents(
   facts: readonly Fact[],
   { session, redactor, wasRedacted }: { session: string | null; redactor: Redactor; wasRedacted: boolean },
 ): TracedEvents {
-  const searches = facts.map((fact) => ({
-    fact,
-    sources: fact.sources.map((source) => new Search(fact, source, session)),
-  }));
+  const searches = facts.map((fact) => ({ fact, sources: fact.sources.map((one) => new Search(fact, one, session)) }));
   const placed = searches.flatMap(({ sources }) => sources).filter((source) => source.isPlaced);
   const lastLine =
     events === null ? 0 : search(wasRedacted ? learnFrom(events, redactor) : events, placed, wasRedacted);
@@ -130,11 +127,8 @@ class Search {
 
   conclude(wasRead: boolean, redactor: Redactor): TracedSource {
     const events = this.#isTold ? this.#pick() : this.#events;
-    return {
-      ...this.#source,
-      state: this.#judge(wasRead),
-      events: events.map((event) => redactEvent(event, redactor)),
-    };
+    const redacted = events.map((event) => redactEvent(event, redactor));
+    return { ...this.#source, state: this.#judge(wasRead), events: redacted };
   }
 
   #judge(wasRead: boolean): SourceState {
@@ -235,10 +229,7 @@ async function traceElsewhere(
   const isOf = (source: TracedSource): boolean => source.state === 'elsewhere' && source.session === session;
   const taken = trace.facts.filter(({ sources }) => sources.some(isOf));
   if (taken.length === 0) return;
-  const asked = taken.map(({ fact }) => ({
-    ...fact,
-    sources: fact.sources.filter((source) => source.session === session),
-  }));
+  const asked = taken.map(({ fact }) => ({ ...fact, sources: fact.sources.filter((one) => one.session === session) }));
   const { facts, path } = await traceSession(handover, asked, machine);
   for (const [index, traced] of taken.entries()) {
     const found = (facts[index]?.sources ?? []).map((source) => ({ ...source, transcript: path }));

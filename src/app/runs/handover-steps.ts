@@ -85,9 +85,8 @@ async function requireNewest(store: Store, project: string): Promise<Handover> {
     return null;
   });
   if (newest !== null) return newest;
-  throw new HandoverError('HANDOVER_NOT_FOUND', 'there is no handover of this project to export', {
-    hint: 'Make one: handover save --summary "where things stand", or a step of kind "collect" before this one',
-  });
+  const hint = 'Make one: handover save --summary "where things stand", or a step of kind "collect" before this one';
+  throw new HandoverError('HANDOVER_NOT_FOUND', 'there is no handover of this project to export', { hint });
 }
 
 async function pack(

@@ -140,12 +140,9 @@ async function runCommand(
 ): Promise<null> {
   const { runProgram } = await import('../../platform/processes.ts');
   const [program = '', ...args] = argv;
-  const { status, stderr } = runProgram(program, args, {
-    cwd: root,
-    env: { ...store.machine.env, HANDOVER_EFFECT: effect },
-    timeoutMs: timeout_seconds * 1000,
-    maxBytes: 64 * 1024,
-  });
+  const env = { ...store.machine.env, HANDOVER_EFFECT: effect };
+  const options = { cwd: root, env, timeoutMs: timeout_seconds * 1000, maxBytes: 64 * 1024 };
+  const { status, stderr } = runProgram(program, args, options);
   if (status === 0) return null;
   const [line = ''] = stderr.trim().split('\n').slice(-1);
   const how = status === null ? 'was ended by a signal' : `ended with status ${status}`;

@@ -30,7 +30,6 @@ export interface HookRequest extends HookSite {
 export interface HookChange {
   agent: HookedAgent;
   path: string;
-  /** Which parts of ours the file is for. */
   holds: 'hooks' | 'mcp' | 'hooks and mcp';
   change: 'created' | 'changed' | 'removed' | 'unchanged';
 }
@@ -134,13 +133,8 @@ function apply(store: Store, step: Step, direction: Direction): void {
 function makeReceipt({ machine }: Store, step: Step): Receipt {
   const { host, file, read, folders, without, next } = step;
   const hasOurs = read !== null && (without === null || !without.equals(read.bytes));
-  return {
-    path: file.path,
-    before: without,
-    after: sha256Hex(next ?? ''),
-    folders,
-    outdatedTrust: hasOurs ? listTrustedHashes(host, { file, bytes: read.bytes, machine }) : [],
-  };
+  const outdatedTrust = hasOurs ? listTrustedHashes(host, { file, bytes: read.bytes, machine }) : [];
+  return { path: file.path, before: without, after: sha256Hex(next ?? ''), folders, outdatedTrust };
 }
 
 const NEW_SETTINGS = 0o600;

@@ -116,11 +116,7 @@ function inspectFile(store: Store, host: HookHost, file: HookFile): FileInspecti
   const { same, differing, missing, launchers, off, server } = inspectEntries(file, text);
   if (same.length + differing.length === 0) return { ...NOTHING, server, off };
   const outdated = findReceipt(store, file.agent, file.path)?.outdatedTrust ?? [];
-  return {
-    state: missing.length > 0 ? 'partly' : differing.length > 0 ? 'outdated' : 'installed',
-    server,
-    launchers,
-    off,
-    trusted: isTrusted(host, { file, bytes, machine: store.machine }, outdated),
-  };
+  const state = missing.length > 0 ? 'partly' : differing.length > 0 ? 'outdated' : 'installed';
+  const trusted = isTrusted(host, { file, bytes, machine: store.machine }, outdated);
+  return { state, server, launchers, off, trusted };
 }

@@ -35,7 +35,6 @@ export interface HookSite {
   /** The root of the project, for the scope of that name. */
   project: string;
   launcher: HookLauncher;
-  /** Whether our MCP server is included, besides the hooks. */
   withServer: boolean;
 }
 
