@@ -4,7 +4,7 @@ import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { toRelativePath } from '../../platform/project.ts';
 
-/** A glob: `*` and `?` within a part of the path, `**` across folders, `[ab]`, `{a,b}`. Unclosed ones are literal. */
+/** A glob: `*` and `?` within a part of the path, `**` across folders, `[ab]`, `{a,b}`. Unclosed, they are literal. */
 export function compilePattern(pattern: string): RegExp {
   let source = '';
   let depth = 0;

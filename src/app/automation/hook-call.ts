@@ -70,7 +70,7 @@ const CACHED_SETTINGS = {
   files: isText,
 };
 
-/** A project's narrow the user's. Cached: reading TOML takes as long as the rest of a hook. */
+/** The user's settings, narrowed by the project's. Cached: reading TOML takes as long as the rest of a hook. */
 export async function findSettings(store: string, root: string, machine: Machine): Promise<AutomationSettings> {
   const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
   const stats = paths.map((path) => statFile(path));

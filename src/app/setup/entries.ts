@@ -68,7 +68,7 @@ export function inspectEntries(file: EntriesFile, text: string | null): EntriesS
   return state;
 }
 
-/** Null stands for no file. One that is there keeps its place, as Codex trusts hooks by it; new ones go last. */
+/** An entry that is there keeps its place, as Codex trusts hooks by it; new ones go last. Null stands for no file. */
 export function addEntries(file: EntriesFile, text: string | null): string {
   if (text === null || parseJsonText(text, file.path) === null) return printNew(file, text ?? '');
   let result = removeSurplus(file, text);
