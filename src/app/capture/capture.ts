@@ -129,7 +129,7 @@ function isSessionLog(value: unknown): value is SessionLog {
   return Object.keys(new SessionLog()).every((key) => key in value);
 }
 
-/** Without its secrets. Of a transcript that has grown since the last time only the new part is read, with the same result. */
+/** Without its secrets. Of a transcript that has grown only the new part is read, with the same result. */
 export function readSession(
   agent: Agent,
   session: FoundSession,

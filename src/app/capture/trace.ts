@@ -12,7 +12,7 @@ import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { eventStatesFact } from './match-fact.ts';
 
-/** `changed`: something else is there; `missing`: nothing; `unplaced`: no place is named; `unread`: unreadable transcript. */
+/** `changed`: it says something else; `missing`: nothing; `unplaced`: no place is named; `unread`: not readable. */
 type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhere' | 'unread';
 
 export interface TracedSource extends Source {
