@@ -38,9 +38,8 @@ export async function diagnose(context: Context, fix: boolean): Promise<Diagnosi
 /** Hooks in the user's settings that start a missing program, so that the agents would fail at them. */
 function findBrokenHooks(store: Store): Finding[] {
   const { machine } = store;
-  const site = { scope: 'user', project: machine.cwd, launcher: findLauncher(machine) } as const;
-  const status = readHookStatus(store, { ...site, withServer: true, agents: [] });
-  return status.flatMap(({ agent, files }) =>
+  const site = { scope: 'user', project: machine.cwd, launcher: findLauncher(machine), withServer: true } as const;
+  return readHookStatus(store, { ...site, agents: [] }).flatMap(({ agent, files }) =>
     files.flatMap(({ path, missing }) =>
       missing.map((program) => ({
         code: 'broken-hook',

@@ -1,5 +1,4 @@
 import { dirname } from 'node:path';
-import { HandoverError } from '../errors.ts';
 import type { Lock } from '../exchange/bundle/age.ts';
 import { formatContent } from '../exchange/bundle/content.ts';
 import { requireSigner } from '../exchange/bundle/own-keys.ts';
@@ -22,10 +21,7 @@ import { pickHandover } from './find-handover.ts';
 
 export type ExportFormat = 'bundle' | ViewFormat;
 
-/**
- * The handovers as they would leave, oldest first: by name (the newest of the project without one), or all, or all since
- * a time. Imported ones are only included when they are named.
- */
+/** The handovers as they would leave, oldest first; without ids the newest here. Imported ones only when named. */
 export async function selectForExport(
   context: Context,
   selection: {
@@ -78,7 +74,6 @@ async function findOwn(context: Context, filter: Filter): Promise<Handover[]> {
 export interface ExportOptions {
   format: ExportFormat;
   reader: Reader;
-  /** Sign with the user's key. */
   sign: boolean;
   lock: Lock | null;
   expiresAt: string | null;
@@ -116,7 +111,6 @@ export async function previewExport(
 export function assertExportFile(path: string): void {
   measureRegularFile(path);
   if (isFolder(dirname(path))) return;
-  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no folder ${dirname(path)}`, {
-    hint: 'Create it, or give another file with --output. Nothing was written.',
-  });
+  const hint = 'Create it, or give another file with --output. Nothing was written.';
+  throw notFoundError(`there is no folder ${dirname(path)}`, hint);
 }

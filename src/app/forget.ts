@@ -59,11 +59,8 @@ export async function cleanUp(
   const { expired, kept } = await withCatalog(context, store, (catalog) => findExpired(store, catalog, retentionMs));
   const rows = terminal === undefined ? expired : expired.filter((row) => isOfTerminal(row, terminal));
   const removed: string[] = [];
-  if (!dryRun)
-    forgetVectorsOf(
-      store,
-      rows.map(({ id }) => id),
-    );
+  const ids = rows.map(({ id }) => id);
+  if (!dryRun) forgetVectorsOf(store, ids);
   for (const row of rows) {
     if (!dryRun && !forgetHandover(store, row.id, `older than ${days} days`)) continue;
     removed.push(row.id);

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import { HOOK_HOSTS } from '../agents/hook-hosts.ts';
 import type { HookedAgent } from '../agents/hook-input.ts';
-import { HandoverError } from '../errors.ts';
 import { installBlocks } from '../memory/agent-files.ts';
 import { createDocuments } from '../memory/documents.ts';
 import { quote } from '../memory/snapshot.ts';
@@ -9,7 +8,7 @@ import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { identifyProject } from '../platform/project.ts';
 import { type Context, findStore } from './context.ts';
-import { notFoundError } from './failure.ts';
+import { notFoundError, usageError } from './failure.ts';
 import { installHooks } from './setup/change.ts';
 import { type HookStatus, readHookStatus } from './setup/status.ts';
 import { type HookSite, requireLastingLauncher } from './setup/targets.ts';
@@ -38,12 +37,7 @@ export function proposeFiles(
   const store = findStore(context);
   const project = identifyProject(folder, machine);
   const create = (dryRun: boolean) => {
-    const options = {
-      name: quote(name ?? project.name),
-      force,
-      at: formatTimestamp(machine.clock.now()),
-      dryRun,
-    };
+    const options = { name: quote(name ?? project.name), force, at: formatTimestamp(machine.clock.now()), dryRun };
     return createDocuments(store, { folder, project: project.id }, options);
   };
   const blocks = installBlocks(folder, { dryRun: true });
@@ -108,7 +102,6 @@ export function planHooks(context: Context, named: readonly string[] | undefined
   return {
     absent,
     install: (dryRun: boolean) => (agents.length === 0 ? [] : installHooks(store, { ...request, dryRun })),
-    /** What users still have to do, once installed. */
     listReviews: () => listHookReviews(readHookStatus(store, request)),
   };
 }
@@ -119,9 +112,7 @@ export function requireHookedAgents(names: readonly string[] = []): HookedAgent[
   return names.map((words) => {
     const name = known.find((agent) => agent === words.trim().toLowerCase());
     if (name !== undefined) return name;
-    throw new HandoverError('HANDOVER_USAGE', `hooks cannot be installed for "${cleanLine(words)}"`, {
-      hint: `Give one of: ${known.join(', ')}.`,
-    });
+    throw usageError(`hooks cannot be installed for "${cleanLine(words)}"`, `Give one of: ${known.join(', ')}.`);
   });
 }
 

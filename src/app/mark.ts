@@ -10,6 +10,7 @@ import { readIntact } from '../store/handovers.ts';
 import { markFact } from '../store/marks.ts';
 import { keepLetters } from './capture/match-fact.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
+import { notFoundError } from './failure.ts';
 import { findId } from './find-handover.ts';
 
 type FactInHandover = { handover: Handover; fact: Fact };
@@ -29,12 +30,10 @@ export async function markNamed(context: Context, request: MarkRequest): Promise
   const { mark, words, named, because, by } = request;
   const { machine } = context;
   const found = await findFact(context, words, named);
-  const reason =
-    because === undefined
-      ? null
-      : openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(because, { byHuman: true });
+  const redact = (text: string): string =>
+    openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(text, { byHuman: true });
   const store = findStore(context);
-  const isNew = markFact(store, found, { mark, because: reason, by });
+  const isNew = markFact(store, found, { mark, because: because === undefined ? null : redact(because), by });
   if (isNew) (await import('./automation/prepare-briefs.ts')).refreshPreparedBriefs(store, found.handover.project.id);
   return { ...found, isNew };
 }
@@ -59,17 +58,13 @@ export async function findFact(context: Context, words: string, named?: string):
     return null;
   });
   if (handover !== null) return { handover, fact: requireFact(handover, words) };
-  throw new HandoverError('HANDOVER_NOT_FOUND', `no fact of ${name} matches ${quoteShort(words)}`, {
-    hint: 'See the facts and their ids: handover show; for another project add --in HANDOVER.',
-  });
+  const hint = 'See the facts and their ids: handover show; for another project add --in HANDOVER.';
+  throw notFoundError(`no fact of ${name} matches ${quoteShort(words)}`, hint);
 }
 
 const FEWEST_LETTERS = 4;
 
-/**
- * The facts of a handover that match: by id, by the beginning of an id, or by text as a brief shows it, whole or in
- * part. Facts with exactly this text win over those that only contain it.
- */
+/** By id, the beginning of one, or text as a brief shows it, whole or in part. Facts with exactly this text win. */
 function matchFacts({ facts }: Handover, words: string): Fact[] {
   const word = words.trim();
   if (/^f(?:-|$)/i.test(word)) return facts.filter((fact) => fact.id.startsWith(word.toLowerCase()));
@@ -98,10 +93,9 @@ const MAX_SHOWN_BYTES = 60;
 export function requireFact(handover: Handover, words: string): Fact {
   const matching = matchFacts(handover, words);
   const [only, ...others] = matching;
+  const { id } = handover;
   if (only === undefined)
-    throw new HandoverError('HANDOVER_NOT_FOUND', `no fact of ${handover.id} matches ${quoteShort(words)}`, {
-      hint: `See them all: handover show ${handover.id}`,
-    });
+    throw notFoundError(`no fact of ${id} matches ${quoteShort(words)}`, `See them all: handover show ${id}`);
   if (others.length === 0) return only;
   const shown = matching.slice(0, MAX_CANDIDATES);
   const lines = shown.map(({ id, kind, text }) => `\n  ${id}  ${kind} ${cutAtWord(cleanLine(text), MAX_SHOWN_BYTES)}`);

@@ -1,5 +1,4 @@
 import { AGENT_NAMES, type AgentName } from '../agents/agent.ts';
-import { HandoverError } from '../errors.ts';
 import { findReader, READER_NAMES, type Reader } from '../handover/brief/reader.ts';
 import type { FactKind } from '../model/fact.ts';
 import { FACT_KINDS } from '../model/fact-kinds.ts';
@@ -21,10 +20,7 @@ export function parseDuration(text: string): number | null {
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const DATE_TIME = /^\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?$/;
 
-/**
- * A point in time: so long ago (`2h`), a day in UTC (`2026-01-31`: its first or last millisecond, by `edge`), or a date
- * and time, in UTC unless it names an offset.
- */
+/** So long ago (`2h`), a day in UTC (its first or last millisecond, by `edge`), or a time, without an offset in UTC. */
 export function parseMoment(text: string, now: number, edge: 'first' | 'last'): number {
   const ago = parseDuration(text);
   if (ago !== null) return now - ago;
@@ -37,18 +33,16 @@ export function parseMoment(text: string, now: number, edge: 'first' | 'last'): 
     const time = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(iso) ? iso : `${iso}Z`);
     if (!Number.isNaN(time)) return time;
   }
-  throw new HandoverError('HANDOVER_USAGE', `"${text}" is not a time`, {
-    hint: 'Give a length such as 90m, 2h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00Z.',
-  });
+  const hint = 'Give a length such as 90m, 2h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00Z.';
+  throw usageError(`"${text}" is not a time`, hint);
 }
 
 /** A whole number of at least `smallest`. */
 export function parseCount(text: string, smallest: number): number {
   const count = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (count >= smallest) return count;
-  throw new HandoverError('HANDOVER_USAGE', `"${text}" is not a whole number of at least ${smallest}`, {
-    hint: `Give a number such as ${Math.max(smallest, 20)}.`,
-  });
+  const hint = `Give a number such as ${Math.max(smallest, 20)}.`;
+  throw usageError(`"${text}" is not a whole number of at least ${smallest}`, hint);
 }
 
 export function requireAgent(text: string): AgentName {
@@ -67,7 +61,6 @@ export function requireReader(text: string): Reader {
 export function requireKind(text: string): FactKind {
   const kind = FACT_KINDS.find((known) => known === text.trim().toLowerCase());
   if (kind !== undefined) return kind;
-  throw new HandoverError('HANDOVER_USAGE', `unknown kind of fact "${cutToBytes(cleanLine(text), 80)}"`, {
-    hint: `Give some of: ${FACT_KINDS.join(',')}`,
-  });
+  const hint = `Give some of: ${FACT_KINDS.join(',')}`;
+  throw usageError(`unknown kind of fact "${cutToBytes(cleanLine(text), 80)}"`, hint);
 }

@@ -28,12 +28,9 @@ export async function findRestoreCandidate(
   const handover = await findNewestHere(context, place, accepts);
   if (handover === null) return null;
   const status = readStatus(findStore(context), handover.id);
-  const restorability = judgeRestorable(handover, {
-    nowMs: context.machine.clock.now(),
-    freshnessMs: readFreshness(context.machine.env),
-    status: status.status,
-  });
-  return { handover, status, restorability };
+  const { clock, env } = context.machine;
+  const state = { nowMs: clock.now(), freshnessMs: readFreshness(env), status: status.status };
+  return { handover, status, restorability: judgeRestorable(handover, state) };
 }
 
 /** Terminal ids that come from a variable are stored with a prefix that nobody types. */

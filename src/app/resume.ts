@@ -107,12 +107,8 @@ function printProjectMemory(
 ): { text: string; left: number } {
   const whole = Math.min(budget * BYTES_PER_TOKEN, reader.maxCharacters ?? Number.POSITIVE_INFINITY);
   const most = isAlone ? whole : Math.min((whole * MEMORY_PERCENT) / 100, whole - SMALLEST_BUDGET * BYTES_PER_TOKEN);
-  const pages = readMemoryPages({
-    folder: root,
-    memoryDir: findMemoryDir(machine, root),
-    machine,
-    ...(isAlone ? { alone: { git: workspace.git } } : {}),
-  });
+  const alone = isAlone ? { alone: { git: workspace.git } } : {};
+  const pages = readMemoryPages({ folder: root, memoryDir: findMemoryDir(machine, root), machine, ...alone });
   const text = printMemory(project.name, pages, most);
   if (text === '') return { text, left: budget };
   return { text, left: Math.floor((whole - countUtf8Bytes(text) - 1) / BYTES_PER_TOKEN) };

@@ -104,7 +104,6 @@ function shareWords(a: string, b: string): number {
 
 /** What the facts show between a failure and the next success of the same command. */
 export interface Remedy {
-  /** The handover with these facts. */
   handover: string;
   /** Whether it was done in another session than the failure. */
   isLater: boolean;
@@ -175,7 +174,6 @@ export interface PastError extends SessionOrigin {
 }
 
 export interface ErrorsAnswer {
-  /** The lines of the text that were looked for. */
   lines: string[];
   /** The most similar first, and of these the newest. */
   seen: PastError[];
@@ -230,8 +228,7 @@ async function findLeads(
 ): Promise<AsyncIterable<HandoverRef>> {
   const lists: FactDocument[][] = [];
   for (const shape of shapes) {
-    const words = shape.text.replace(/<\w+>/g, ' ');
-    const found = await source.mentions(words, ERRORS);
+    const found = await source.mentions(shape.text.replace(/<\w+>/g, ' '), ERRORS);
     lists.push(found.filter(({ fact }) => compareErrors(shape, shapeError(fact.text)) !== null));
   }
   return mergeLeads(lists.map((list) => filterFacts(list, () => true)));

@@ -4,10 +4,7 @@ import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { toRelativePath } from '../../platform/project.ts';
 
-/**
- * A glob as a regular expression: `*` and `?` stay within a part of the path, `**` crosses folders, `[ab]` and `{a,b}` are
- * alternatives. An unclosed bracket stands for itself.
- */
+/** A glob: `*` and `?` within a part of the path, `**` across folders, `[ab]`, `{a,b}`. Unclosed, they are literal. */
 export function compilePattern(pattern: string): RegExp {
   let source = '';
   let depth = 0;

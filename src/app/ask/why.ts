@@ -80,10 +80,8 @@ function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, hom
     locate,
     isAt,
     mentions,
-    /** Whether a session did something to the file. */
     touches: (fact: Fact, { workspace }: Handover): boolean =>
       fact.kind === 'file' && isAt(locate(fact, workspace)) && (symbol === null || hasSymbol(fact, symbol)),
-    /** Whether a fact settles something about the file. */
     settles: (fact: Fact): boolean => isReason(fact) !== null && !isTakenOver(fact) && mentions(fact.text),
   };
 }

@@ -21,14 +21,10 @@ interface BriefContext {
   why: string;
   ageMs: number;
   changes: WatchedChanges;
-  /** Whether this session was given the same brief before. */
   isAgain: boolean;
 }
 
-/*
- * Every message begins with "# Handover" and an id. No agent escapes these words, so messages are recognised by them in
- * transcripts and never captured again.
- */
+/* Every message begins with "# Handover" and an id, which no agent escapes: known by it, none is captured again. */
 
 /** The brief, with two lines added at its head. */
 export function writeBrief(brief: string, context: BriefContext): string {
@@ -84,11 +80,9 @@ type BriefOffer = Offer & OpenBrief;
 /** All that is known when it is decided what a session gets. */
 interface Delivery {
   occasion: Occasion<BriefOffer>;
-  /** Earlier deliveries to the session. */
   before: DeliveryRecord[];
   /** Compactions of this session, including one under way. */
   compactions: number;
-  /** Whether the session was compacted since the last delivery. */
   isCompactedSince: boolean;
   /** Whether the file of a prepared brief was changed by somebody else. */
   hasDamage: boolean;
@@ -133,28 +127,17 @@ export function gatherDelivery(
     before: offer(before),
     last: offer(last),
   };
-  return {
-    occasion,
-    before: deliveries,
-    compactions: known + (source === 'compaction' && isUncounted ? 1 : 0),
-    isCompactedSince: own !== null && own.compactions > (compactionsAtDelivery ?? 0),
-    hasDamage,
-  };
+  const compactions = known + (source === 'compaction' && isUncounted ? 1 : 0);
+  const isCompactedSince = own !== null && own.compactions > (compactionsAtDelivery ?? 0);
+  return { occasion, before: deliveries, compactions, isCompactedSince, hasDamage };
 }
 
 function describeOffer({ nowMs, process }: HookCall, open: OpenBrief): BriefOffer {
   const { agent, session, root, compactions, capturedMs, isEnded, process: ofSession } = open.prepared;
   // Another session in the same process replaced it.
   const isReplaced = process !== null && ofSession === process;
-  return {
-    agent,
-    session,
-    root,
-    compactions,
-    ageMs: Math.max(0, nowMs - capturedMs),
-    state: isEnded || isReplaced ? 'ended' : checkProcess(ofSession),
-    ...open,
-  };
+  const state = isEnded || isReplaced ? 'ended' : checkProcess(ofSession);
+  return { agent, session, root, compactions, ageMs: Math.max(0, nowMs - capturedMs), state, ...open };
 }
 
 /** The text to print for the agent; null for none. Events are queued for the journal. */

@@ -69,10 +69,7 @@ function handleCapture(call: HookCall): HookResult {
 /** A pipe holds this much without a reader. A longer reply is left to the transcript. */
 const LONGEST_REPLY = 48_000;
 
-/**
- * Writes the job first, then looks for others: the worker of an older job will look again afterwards and find this one, so
- * it needs no worker of its own unless there is a reply to pass on.
- */
+/** Writes the job before it looks for others: the worker of an older job looks again afterwards and finds this one. */
 function queueCapture(
   { store, machine, nowMs }: HookCall,
   { key, job, reply }: { key: string; job: CaptureJob; reply: string | null },
@@ -151,10 +148,7 @@ const MOST_CRASHED = 3;
 /** Where it is unknown whether an agent still runs, one that wrote nothing for so long counts as ended. */
 const QUIET_MS = 15 * 60 * 1000;
 
-/**
- * Sessions of this worktree that ended without a hook (killed, crashed, machine off) and continued after their last
- * capture: these are captured now. Records of other ended sessions are removed.
- */
+/** Sessions here that ended without a hook and went on since their capture. Records of other ended ones are removed. */
 function findCrashedSessions(call: HookCall): { key: string; job: CaptureJob }[] {
   const { store, root, input, nowMs: atMs } = call;
   const found: { key: string; job: CaptureJob }[] = [];
@@ -162,10 +156,7 @@ function findCrashedSessions(call: HookCall): { key: string; job: CaptureJob }[]
     if (session.session === input.session || !hasEnded(session, call)) continue;
     const lastMs = findUncapturedTime(store, session);
     if (lastMs === null) removeOpenSession(store, session);
-    else {
-      const job = describeCaptureJob(session, { moment: 'end', atMs, lastMs });
-      found.push({ key: keyOfSession(session), job });
-    }
+    else found.push({ key: keyOfSession(session), job: describeCaptureJob(session, { moment: 'end', atMs, lastMs }) });
   }
   return found.slice(0, MOST_CRASHED);
 }

@@ -24,9 +24,7 @@ export interface HookCall {
   machine: Machine;
   /** The store's folder. */
   store: string;
-  /** The worktree of the session. */
   root: string;
-  /** The key of the session. */
   key: string;
   terminal: string | null;
   /** The agent's process; null where the system does not reveal it. */
@@ -72,10 +70,7 @@ const CACHED_SETTINGS = {
   files: isText,
 };
 
-/**
- * The settings of the user, narrowed by those of the project. Reading TOML takes as long as everything else in a hook, so
- * the result is cached as long as the files do not change.
- */
+/** The user's settings, narrowed by the project's. Cached: reading TOML takes as long as the rest of a hook. */
 export async function findSettings(store: string, root: string, machine: Machine): Promise<AutomationSettings> {
   const paths = [pathOfUserConfig(machine), pathOfProjectConfig(root)];
   const stats = paths.map((path) => statFile(path));

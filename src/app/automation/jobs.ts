@@ -50,10 +50,7 @@ export type JournalJob = RecordOf<typeof JOURNAL_JOB>;
 /** `job` is the name of the job that the reply belongs to. */
 export const HANDED_REPLY = { job: isText, reply: isText };
 
-/**
- * What a hook passes to the worker that it starts: the agent's last reply. It may contain secrets, so it goes through a
- * pipe and never into a file.
- */
+/** The agent's last reply, for the worker. It may contain secrets, so it goes through a pipe and never into a file. */
 export type HandedReply = RecordOf<typeof HANDED_REPLY>;
 
 export function describeCaptureJob(

@@ -21,7 +21,6 @@ export type Startup = 'brief' | 'hint' | 'off';
 
 /** What hooks may do without being asked. */
 export interface AutomationSettings {
-  /** Whether hooks do anything. */
   isEnabled: boolean;
   startup: Startup;
   /** A PAUSE file besides the usual ones; empty for none. */
@@ -43,7 +42,6 @@ export interface Offer {
   root: string;
   ageMs: number;
   compactions: number;
-  /** Whether its agent still runs. */
   state: 'running' | 'ended' | 'unknown';
 }
 
@@ -62,7 +60,6 @@ export interface Occasion<T extends Offer> {
   compactionsAtDelivery: number | null;
   startup: Startup;
   freshMs: number;
-  /** This session itself. */
   own: T | null;
   /** The session before it in its terminal. */
   before: T | null;

@@ -71,11 +71,10 @@ function describePrepared(
 ): Omit<PreparedBrief, 'marks'> {
   const { agent, terminal, process, atMs, lastMs, moment } = job;
   const changed = handover.facts.filter(({ kind, status }) => kind === 'file' && CHANGED.has(status ?? ''));
-  const watch = ({ text }: Fact): WatchedFile =>
-    watchFile(
-      resolve(root, handover.workspace.folder, expandHome(text, machine)),
-      cutToBytes(revealControls(text), MAX_TITLE_BYTES),
-    );
+  const watch = ({ text }: Fact): WatchedFile => {
+    const path = resolve(root, handover.workspace.folder, expandHome(text, machine));
+    return watchFile(path, cutToBytes(revealControls(text), MAX_TITLE_BYTES));
+  };
   return {
     schema: 'ready/3',
     agent,
@@ -125,10 +124,8 @@ export function refreshPreparedBriefs(store: Store, project: string): void {
   const key = readSmallFile(pathOfSealKey(store.root));
   if (key === null) return;
   const marks = readMarks(store, project);
-  const ids = listFolder(join(store.root, ...FOLDERS.handovers))
-    .filter(isHandoverId)
-    .sort();
-  for (const id of ids.slice(-MOST_REFRESHED)) {
+  const ids = listFolder(join(store.root, ...FOLDERS.handovers)).filter(isHandoverId);
+  for (const id of ids.sort().slice(-MOST_REFRESHED)) {
     const handover = readIntact(store, id);
     if (handover === null || handover.session.id === null || handover.project.id !== project) continue;
     const { agent, id: session } = handover.session;

@@ -122,7 +122,6 @@ export function openPreparedBrief(store: string, session: { agent: string; sessi
 }
 
 const POINTER = {
-  /** The terminal or worktree. */
   value: isText,
   agent: isText,
   session: isText,

@@ -10,10 +10,7 @@ const RunSection = v.object({ pause_file: v.optional(v.string()) });
 /** The narrowest first. */
 const WIDTHS: readonly Startup[] = ['off', 'hint', 'brief'];
 
-/**
- * Reads both files: a project can only narrow what the user allows. By itself in a file because hooks load it, and valibot
- * with it, only when settings have changed.
- */
+/** A project can only narrow what the user allows. In its own file: hooks load valibot only when settings changed. */
 export function readSettings(root: string, machine: Machine, defaults: AutomationSettings): AutomationSettings {
   const user = { ...defaults, ...readSections(readUserConfig(machine)) };
   const project = { isEnabled: true, startup: user.startup, ...readSections(readProjectConfig(root)) };

@@ -13,18 +13,14 @@ import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import { CODE_FOLDER } from '../../platform/paths.ts';
 import { LOG, READY, READY_BY_HANDOVER, READY_SESSIONS, SPOOL } from '../../store/store.ts';
 
-/**
- * The folders of automation, below the store. A file is named by the key of what it is about; the full value is in the
- * file and is compared, so two values with one key are never mistaken for each other.
- */
+/** Files are named by keys. The full value is in the file and is compared, so two with one key are never mistaken. */
 export const FOLDERS = {
   /** The prepared brief of each captured session. */
   sessions: READY_SESSIONS,
   /** For a handover's id, the file name of its session's prepared brief. */
   handovers: READY_BY_HANDOVER,
-  /** The session last captured in a terminal. */
+  /** The session last captured in a terminal or worktree. */
   terminals: [READY, 'terminals'],
-  /** The session last captured in a worktree. */
   worktrees: [READY, 'worktrees'],
   /** Deliveries to a session, numbered. */
   deliveries: [READY, 'given'],
@@ -41,10 +37,7 @@ export const FOLDERS = {
 const LIMITS = { files: 500, bytes: 32 * 1024 * 1024 };
 const MOST_WORKTREES = 500;
 
-/**
- * Removes the oldest files of each folder beyond its limits. What is gone is not delivered any more. Deliveries to a
- * session with a prepared brief stay: without them it would be given that brief a second time.
- */
+/** Removes the oldest files. Deliveries to sessions with a prepared brief stay: else they would be given it again. */
 export function trimFolders(store: string): void {
   const { deliveries, openSessions, settings: _, ...others } = FOLDERS;
   for (const folder of Object.values(others)) trimCacheFolder(join(store, ...folder), LIMITS);

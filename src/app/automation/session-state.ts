@@ -16,10 +16,7 @@ import {
   writeRecord,
 } from './records.ts';
 
-/*
- * What hooks remember of a session from one call to the next: that it is open, what was delivered to it, and what is to
- * be delivered later.
- */
+/* What hooks remember of a session between calls: that it is open, what was delivered, what is still to be. */
 
 const OPEN_SESSION = {
   agent: isText,
@@ -99,10 +96,7 @@ export function listDeliveries(store: string, key: string): DeliveryRecord[] {
   }
 }
 
-/**
- * Records a delivery that is about to be made. False when another hook of the same session makes it, or made it just now.
- * `before` are the earlier deliveries, as they were when this one was decided on.
- */
+/** False when another hook of the session makes it, or just made it. `before`: those earlier than the decision. */
 export function claimDelivery(
   store: string,
   key: string,

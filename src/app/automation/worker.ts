@@ -48,11 +48,7 @@ const JOURNAL_WAIT_MS = 5000;
 /** A worker that takes longer leaves the rest to the next one. */
 const LONGEST_WORK_MS = 120_000;
 
-/**
- * Captures a session as long as there are jobs for it, then enters journal jobs. One worker at a time does so for a
- * session; others wait, and usually find nothing left to do. `handed` is the reply that its hook passed to this worker:
- * jobs that other workers bring a reply for are left to them.
- */
+/** One worker at a time for a session. Jobs that other workers bring a reply (`handed`) for are left to them. */
 export async function processJobs(store: Store, key: string, handed: HandedReply | null = null): Promise<void> {
   const { clock } = store.machine;
   const until = clock.now() + LONGEST_WORK_MS;
@@ -109,10 +105,7 @@ async function captureJobs(store: Store, taken: TakenJobs, handed: HandedReply |
   }
 }
 
-/**
- * Keeps a copy of a job that another version wrote, so that nothing is lost, and logs it. A file that is not JSON was cut
- * off by a crash, and holds nothing worth keeping.
- */
+/** Copies and logs a job of another version. One that is not JSON was cut off by a crash: nothing worth keeping. */
 function setUnknownJobAside(store: Store, name: string): void {
   const text = readSmallFile(pathOfJob(store.root, name)) ?? '';
   if (parseRow(text) === null) return;
@@ -164,10 +157,7 @@ async function findJobSession(store: Store, job: CaptureJob): Promise<SessionOfA
   if (name === undefined) return null;
   const agent = await loadAgent(name);
   const inspected = job.transcript === null ? null : agent.inspectFile(job.transcript);
-  const complete = (session: FoundSession): SessionOfAgent => ({
-    agent,
-    session: { ...session, cwd: session.cwd ?? job.cwd },
-  });
+  const complete = (one: FoundSession): SessionOfAgent => ({ agent, session: { ...one, cwd: one.cwd ?? job.cwd } });
   // Only the transcript of opencode holds several sessions.
   if (inspected !== null && (inspected.id === job.session || name !== 'opencode')) return complete(inspected);
   for (const session of agent.findSessions(store.machine)) if (session.id === job.session) return complete(session);
@@ -180,10 +170,7 @@ const LONGEST_WAIT_MS = 1500;
 const QUIET_MS = 600;
 const TAIL_BYTES = 512 * 1024;
 
-/**
- * Some agents call the hook for the end of a turn before they have written the turn. Waits until the transcript contains the
- * last reply, or has stopped growing. Nobody waits for the worker.
- */
+/** Some agents report a turn before it is written: waits until the last reply is there, or the file stopped growing. */
 function waitForTranscript(path: string, { agent, moment }: CaptureJob, reply: string | null): void {
   if (moment !== 'turn') return;
   if (reply !== null) {
@@ -237,9 +224,8 @@ function enterConsumed(store: Store, { agent, session, atMs }: CaptureJob): void
   const name = `${key}.consumed.json`;
   const done = readRecord(join(store.root, ...FOLDERS.deliveries, name), CONSUMED)?.count ?? 0;
   if (deliveries.length <= done) return;
-  for (const { handover, form } of deliveries.slice(done)) {
+  for (const { handover, form } of deliveries.slice(done))
     if (form === 'brief') moveStatusOnce(store, handover, { to: 'consumed', session });
-  }
   writeRecord(store.root, [FOLDERS.deliveries, name], { count: deliveries.length });
 }
 

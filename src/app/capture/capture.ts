@@ -81,11 +81,8 @@ export function captureSession(
     quality: null,
     redactions: [],
   };
-  return {
-    draft: redactDraft(draft, redactor),
-    judgement: judgeReading(reading, count, session.bytes),
-    compactions: count.compactions,
-  };
+  const judgement = judgeReading(reading, count, session.bytes);
+  return { draft: redactDraft(draft, redactor), judgement, compactions: count.compactions };
 }
 
 /** A folder that is gone, or that was never on this machine, still names the project. */
@@ -102,12 +99,10 @@ export type ReadResult = { distilled: Distillation; reading: Reading; count: Eve
 
 interface ReadOptions {
   machine: Machine;
-  /** Whether to write a checkpoint. */
   savesCheckpoint: boolean;
   redactor: Redactor;
   /** The agent's last reply: added at the end, unless the transcript has it. */
   lastReply?: string;
-  /** Whether to ignore the checkpoint and read everything. */
   ignoresCheckpoint?: boolean;
 }
 
@@ -134,10 +129,7 @@ function isSessionLog(value: unknown): value is SessionLog {
   return Object.keys(new SessionLog()).every((key) => key in value);
 }
 
-/**
- * Reads a session and distills it, without its secrets. Of a transcript that has grown since the last time only what is
- * new is read, with the same result.
- */
+/** Without its secrets. Of a transcript that has grown only the new part is read, with the same result. */
 export function readSession(
   agent: Agent,
   session: FoundSession,
@@ -218,10 +210,7 @@ function readFrom(
   const packed =
     bookmark === null || holdsSecret([bookmark.state, reading], redactor)
       ? null
-      : packCheckpoint(file, {
-          bookmark,
-          state: { ...state, found, redactor: identifyRedactor(redactor, found) },
-        });
+      : packCheckpoint(file, { bookmark, state: { ...state, found, redactor: identifyRedactor(redactor, found) } });
   if (!transcript.finish(enter)) return null;
   if (packed !== null && !redactor.hasLearnt) keep?.(packed);
   return state;
@@ -230,10 +219,8 @@ function readFrom(
 /** Adds the agent's last reply, if the transcript is behind and does not have it. */
 function enterLastReply(log: SessionLog, text: string | undefined, redactor: Redactor): void {
   if (text === undefined) return;
-  const reply = redactEvent(
-    { type: 'reply', at: log.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) },
-    redactor,
-  );
+  const event: Event = { type: 'reply', at: log.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) };
+  const reply = redactEvent(event, redactor);
   const squeeze = (words: string): string => words.replace(/\s+/g, ' ').trim();
   const said = reply.type === 'reply' ? squeeze(reply.text) : '';
   const last = squeeze(log.replies.at(-1)?.text ?? '');

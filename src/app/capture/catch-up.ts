@@ -14,11 +14,7 @@ const LONGEST_AGO_MS = 7 * 24 * 60 * 60 * 1000;
 const MOST_AT_ONCE = 5;
 const ROWS_LOOKED_AT = 500;
 
-/**
- * Captures the sessions of a worktree, of any agent, that went on after they were last captured: killed, crashed, or
- * never seen by a hook. The oldest comes first, so that each can follow the one before it. `project` is an id, `root` the
- * real path of the worktree's top folder. `except` names sessions that are not over, such as the one that asks.
- */
+/** Captures, the oldest first, what went on after its last capture. `except`: sessions that are not over. */
 export async function catchUp(
   store: Store,
   { project, root }: { project: string; root: string },
@@ -32,13 +28,11 @@ export async function catchUp(
   const captured = await readCaptured(store, project);
   const uncaptured = recent.filter((session) => session.changedMs > (captured.get(nameSession(session)) ?? 0));
   const behind = skipForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
+  if (behind.length === 0) return [];
   const caughtUp: CatchUpResult[] = [];
-  if (behind.length === 0) return caughtUp;
   const { saveSession } = await import('./save-session.ts');
-  for (const session of behind) {
-    const agent = await loadAgent(session.agent);
-    caughtUp.push({ session, kept: await saveSession(store, { agent, session }) });
-  }
+  for (const session of behind)
+    caughtUp.push({ session, kept: await saveSession(store, { agent: await loadAgent(session.agent), session }) });
   return caughtUp;
 }
 

@@ -31,10 +31,7 @@ export function countEvent(count: EventCount, event: Event): void {
   if (event.type !== 'prompt') count.byAgent++;
 }
 
-/**
- * How well a transcript was understood: `fine`, all of it; `odd`, all but a little; `drift`, so much is missing that the
- * agent's format must have changed; `nothing`, a session of real size without any event that says something.
- */
+/** `odd`: all but a little; `drift`: the format must have changed; `nothing`: no event in a session of real size. */
 type Understanding = 'fine' | 'odd' | 'drift' | 'nothing';
 
 export interface Judgement {
@@ -82,10 +79,7 @@ const MAX_TRANSCRIPT_BYTES = 16 * 1024 * 1024;
 const MAX_BYTES = 96 * 1024 * 1024;
 const MAX_MS = 4000;
 
-/**
- * Reads the newest transcripts of each agent, to see whether they are still understood. Bounded in bytes and in time: one
- * that is too long is skipped, and reported by `capture`. `looked` counts those that were read.
- */
+/** The newest of each agent. Bounded in bytes and time: one that is too long is skipped, and left to `capture`. */
 export async function findDrift(machine: Machine): Promise<{ looked: number; drifted: DriftedTranscript[] }> {
   const deadline = machine.clock.now() + MAX_MS;
   const drifted: DriftedTranscript[] = [];

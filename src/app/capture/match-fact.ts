@@ -6,10 +6,9 @@ const FEWEST_WORDS = 5;
 const SAME_WORDS = 0.75;
 
 /**
- * Whether an event says what a fact says. Facts are cleaned, cut and put on one line, and an item of a list carries the
- * words that led to it, so letters and digits are compared, piece by piece. What was not quoted may also have lost
- * something in the middle, as a command does its here-document or the folder it was told to run in: then all of its words
- * have to stand in one simple command in their order, or most of many words anywhere.
+ * Facts are cleaned, cut and joined with what led to them, so letters and digits are compared, piece by piece. What was
+ * not quoted may also lack its middle, as a command its here-document or folder: then all of its words have to stand in
+ * one simple command in their order, or most of many words anywhere.
  */
 export function eventStatesFact(event: Event, fact: Fact): boolean {
   const said = listTexts(event).join('\n');
@@ -40,18 +39,14 @@ const PIECES = /:\s+|\n|…/;
 
 /** What is left of a text when only letters and digits count. */
 export function keepLetters(text: string): string {
-  const folded = text.normalize('NFC').toLowerCase();
-  return folded.replace(/[^\p{L}\p{N}]+/gu, '');
+  return fold(text).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 
 function listWords(text: string): string[] {
-  return (
-    text
-      .normalize('NFC')
-      .toLowerCase()
-      .match(/[\p{L}\p{N}_]{2,}/gu) ?? []
-  );
+  return fold(text).match(/[\p{L}\p{N}_]{2,}/gu) ?? [];
 }
+
+const fold = (text: string): string => text.normalize('NFC').toLowerCase();
 
 function listTexts(event: Event): string[] {
   switch (event.type) {

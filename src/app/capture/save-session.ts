@@ -33,10 +33,7 @@ interface SaveOptions {
   declared?: readonly Fact[];
 }
 
-/**
- * What became of a session. `kept`: a new handover of it was saved. `known`: the newest handover of it says all of it
- * already. `refused`: nothing in it was understood, and nothing was saved.
- */
+/** `known`: its newest handover says all of it already. `refused`: nothing in it was understood, nothing was saved. */
 export type CaptureResult = { judgement: Judgement } & (
   | { outcome: 'kept'; handover: Handover; compactions: number; journalFailure: Error | null }
   | { outcome: 'known'; handover: Handover; compactions: number }
@@ -67,8 +64,7 @@ export async function previewSession(
   const { clock, random } = options.machine;
   const now = clock.now();
   const stamp = { id: makeHandoverId(now, random.bytes(3)), created_at: formatTimestamp(now) };
-  const handover = sealRated({ ...draft.linked, ...stamp });
-  return { outcome: 'new', handover, judgement: draft.judgement };
+  return { outcome: 'new', handover: sealRated({ ...draft.linked, ...stamp }), judgement: draft.judgement };
 }
 
 async function draftSession(
@@ -80,11 +76,8 @@ async function draftSession(
 > {
   const { store, machine, savesCheckpoint, goal, terminal, lastReply, declared = [] } = options;
   const redactor = openRedactor(machine, { folder: session.cwd, makesKey: savesCheckpoint });
-  const { draft, judgement, compactions } = captureSession(agent, session, machine, {
-    savesCheckpoint,
-    redactor,
-    ...(lastReply === undefined ? {} : { lastReply }),
-  });
+  const reading = { savesCheckpoint, redactor, ...(lastReply === undefined ? {} : { lastReply }) };
+  const { draft, judgement, compactions } = captureSession(agent, session, machine, reading);
   const goals = goal === undefined ? [] : [redactor.redactText(goal, { byHuman: true })];
   const complete = addFirst(draft, [
     ...goals.map((text) => makeFact('goal', text, { by: 'human', pinned: false })),
@@ -135,10 +128,7 @@ export interface DeclarationResult {
   journalFailure: Error | null;
 }
 
-/**
- * Saves what an agent declares. If its session is known, the session is captured as far as it has come, with the declared
- * facts beside the rest. Else they become a handover by hand that follows the one before it.
- */
+/** Beside a capture of the session, if that is known; else as a handover by hand that follows the one before it. */
 export async function saveDeclared(
   store: Store,
   declaration: AgentDeclaration,
@@ -192,21 +182,9 @@ function saveByHand(
   place: Place,
   newest: Handover | null,
 ): Pick<DeclarationResult, 'handover' | 'journalFailure'> {
-  const declared = declareHandover(
-    {
-      title: cutAtWord(cleanLine(facts[0]?.text ?? ''), MAX_TITLE_BYTES),
-      summary: '',
-      agent,
-      by: 'agent',
-      sessionId: null,
-      facts: [...facts],
-      files: [],
-      pins: [],
-      pinAll: pinned,
-    },
-    place,
-    store.machine,
-  );
+  const title = cutAtWord(cleanLine(facts[0]?.text ?? ''), MAX_TITLE_BYTES);
+  const content = { title, summary: '', facts: [...facts], files: [], pins: [], pinAll: pinned };
+  const declared = declareHandover({ ...content, agent, by: 'agent', sessionId: null }, place, store.machine);
   const redactor = openRedactor(store.machine, { folder: place.root, makesKey: true });
   const previous = newest === null || newest.session.id !== null ? null : { previous: newest, byHand: null };
   const draft = linkHandover(redactDraft(declared, redactor), previous, readMarks(store, place.project.id));

@@ -12,11 +12,7 @@ import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { eventStatesFact } from './match-fact.ts';
 
-/**
- * What is at the place that a source names: `told`, what the fact says; `changed`, something else; `missing`, nothing;
- * `unplaced`, the source names no place; `elsewhere`, it is in another session or handover; `unread`, the transcript
- * cannot be read.
- */
+/** `changed`: it says something else; `missing`: nothing; `unplaced`: no place is named; `unread`: not readable. */
 type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhere' | 'unread';
 
 export interface TracedSource extends Source {
@@ -35,20 +31,13 @@ interface TracedEvents {
   lastLine: number;
 }
 
-/**
- * Finds the events that facts came from. `events` are those of `session`, or null where they cannot be read; they are read
- * only as far as needed, and only matching ones are held in memory. `wasRedacted`: secrets were found when the session was
- * captured, so that all events are looked through for them.
- */
+/** Reads no further than needed. `wasRedacted`: the session had secrets, so all events are looked through for them. */
 export function traceEvents(
   events: Iterable<Event> | null,
   facts: readonly Fact[],
   { session, redactor, wasRedacted }: { session: string | null; redactor: Redactor; wasRedacted: boolean },
 ): TracedEvents {
-  const searches = facts.map((fact) => ({
-    fact,
-    sources: fact.sources.map((source) => new Search(fact, source, session)),
-  }));
+  const searches = facts.map((fact) => ({ fact, sources: fact.sources.map((one) => new Search(fact, one, session)) }));
   const placed = searches.flatMap(({ sources }) => sources).filter((source) => source.isPlaced);
   const lastLine =
     events === null ? 0 : search(wasRedacted ? learnFrom(events, redactor) : events, placed, wasRedacted);
@@ -138,11 +127,8 @@ class Search {
 
   conclude(wasRead: boolean, redactor: Redactor): TracedSource {
     const events = this.#isTold ? this.#pick() : this.#events;
-    return {
-      ...this.#source,
-      state: this.#judge(wasRead),
-      events: events.map((event) => redactEvent(event, redactor)),
-    };
+    const redacted = events.map((event) => redactEvent(event, redactor));
+    return { ...this.#source, state: this.#judge(wasRead), events: redacted };
   }
 
   #judge(wasRead: boolean): SourceState {
@@ -202,10 +188,7 @@ export interface Trace extends TracedEvents {
   path: string | null;
 }
 
-/**
- * Walks back from facts of a handover to the events that they came from, by reading the transcripts again. `earlier` are
- * the handovers that it goes back to, the oldest first: facts that were taken over came from their sessions.
- */
+/** Reads the transcripts again. `earlier`: the handovers it goes back to, oldest first, whose facts were taken over. */
 export async function traceFacts(
   handover: Handover,
   facts: readonly Fact[],
@@ -246,10 +229,7 @@ async function traceElsewhere(
   const isOf = (source: TracedSource): boolean => source.state === 'elsewhere' && source.session === session;
   const taken = trace.facts.filter(({ sources }) => sources.some(isOf));
   if (taken.length === 0) return;
-  const asked = taken.map(({ fact }) => ({
-    ...fact,
-    sources: fact.sources.filter((source) => source.session === session),
-  }));
+  const asked = taken.map(({ fact }) => ({ ...fact, sources: fact.sources.filter((one) => one.session === session) }));
   const { facts, path } = await traceSession(handover, asked, machine);
   for (const [index, traced] of taken.entries()) {
     const found = (facts[index]?.sources ?? []).map((source) => ({ ...source, transcript: path }));

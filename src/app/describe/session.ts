@@ -18,14 +18,11 @@ function pickPassages({ passages }: SessionView, line: number | null): Passage[]
 /** The first line names the session; the passages follow, all of them or those around a line. */
 export function describeSession(session: SessionView, line: number | null, machine: Machine): Line[] {
   const { head, gone } = session;
+  const fate = gone ? yellow(' was deleted; this is the text kept from it') : '';
   return [
     [bold(head.id), `  ${head.agent}  ${head.title ?? ''}`],
     [dim('folder      '), head.cwd === null ? 'unknown' : abbreviateHome(head.cwd, machine)],
-    [
-      dim('transcript  '),
-      abbreviateHome(head.path, machine),
-      gone ? yellow(' was deleted; this is the text kept from it') : '',
-    ],
+    [dim('transcript  '), abbreviateHome(head.path, machine), fate],
     ...pickPassages(session, line).flatMap(({ at, line: own, speaker, text }) => [
       [],
       [dim(`line ${own}${at === null ? '' : `  ${formatTimestamp(at)}`}  `), own === line ? bold(speaker) : speaker],

@@ -10,10 +10,7 @@ export function findCheckpoint({ cwd, env }: { cwd: string; env: Env }, named?: 
   return path === undefined ? pathOfCheckpoint(findProjectFolder(cwd)) : resolve(cwd, path);
 }
 
-/**
- * The exit status of a plain `check`, before anything else is loaded; null where there is more to say: wrong
- * arguments, a damaged file, or one that cannot be read.
- */
+/** The exit status of a plain `check`, before anything else is loaded; null where there is more to say. */
 export function answerCheck(args: readonly string[], place: { cwd: string; env: Env }): number | null {
   const [first, second] = args;
   if (args.length !== 0 && !(args.length === 2 && first === '--checkpoint' && !second?.startsWith('-'))) return null;

@@ -31,25 +31,20 @@ export async function collectSession(store: Store, project: string, agentName?: 
   if (session === undefined) return null;
   const result = await saveSession(store, { agent: await loadAgent(session.agent), session });
   if (result.outcome !== 'refused') return result.handover.id;
-  throw new HandoverError('HANDOVER_TRANSCRIPT_DRIFTED', `nothing in ${session.path} was understood`, {
-    hint: 'See what is wrong with it: handover capture',
-  });
+  const hint = 'See what is wrong with it: handover capture';
+  throw new HandoverError('HANDOVER_TRANSCRIPT_DRIFTED', `nothing in ${session.path} was understood`, { hint });
 }
 
 function requireAgentName(text: string): AgentName {
   const name = AGENT_NAMES.find((each) => each === text);
   if (name !== undefined) return name;
-  throw new HandoverError('HANDOVER_CONFIG_INVALID', `there is no agent "${text}"`, {
-    hint: `The agents are: ${AGENT_NAMES.join(', ')}`,
-  });
+  const hint = `The agents are: ${AGENT_NAMES.join(', ')}`;
+  throw new HandoverError('HANDOVER_CONFIG_INVALID', `there is no agent "${text}"`, { hint });
 }
 
 type ExportDeclaration = Extract<StepDeclaration, { kind: 'export' }>;
 
-/**
- * Writes the project's newest handover, prepared for others, to the file at `path`. Replaces only what an earlier export
- * wrote there. Writes once for each effect. `root` is the project's folder, `project` its id.
- */
+/** Writes the newest handover, for others, once for each effect. Replaces only what an earlier export wrote there. */
 export async function exportNewest(
   { store, root, project, path }: { store: Store; root: string; project: string; path: string },
   declared: ExportDeclaration,
@@ -76,9 +71,8 @@ const WRITTEN = 'written';
 const REPLACED = 'replaced';
 
 function notOurFileError(path: string): HandoverError {
-  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', `${path} was not written by an earlier export`, {
-    hint: 'It was left as it is. Move it away, or name another output',
-  });
+  const hint = 'It was left as it is. Move it away, or name another output';
+  return new HandoverError('HANDOVER_PUBLISH_CONFLICT', `${path} was not written by an earlier export`, { hint });
 }
 
 /** Imported handovers are not passed on. */
@@ -91,9 +85,8 @@ async function requireNewest(store: Store, project: string): Promise<Handover> {
     return null;
   });
   if (newest !== null) return newest;
-  throw new HandoverError('HANDOVER_NOT_FOUND', 'there is no handover of this project to export', {
-    hint: 'Make one: handover save --summary "where things stand", or a step of kind "collect" before this one',
-  });
+  const hint = 'Make one: handover save --summary "where things stand", or a step of kind "collect" before this one';
+  throw new HandoverError('HANDOVER_NOT_FOUND', 'there is no handover of this project to export', { hint });
 }
 
 async function pack(
@@ -108,18 +101,15 @@ async function pack(
   if (declared.format === 'bundle') {
     const { recipients } = declared;
     const lock = recipients === undefined ? null : { recipients };
-    const createdAt = formatTimestamp(at);
-    return await packBundle(store, handovers, { createdAt, expiresAt: null, signer, lock });
+    return await packBundle(store, handovers, { createdAt: formatTimestamp(at), expiresAt: null, signer, lock });
   }
   const reader = requireReader(declared.format === 'markdown' ? declared.target : undefined);
-  const view = { format: declared.format, reader };
-  return Buffer.from(writeView(handovers, view, { machine, signer, lock: null }));
+  return Buffer.from(writeView(handovers, { format: declared.format, reader }, { machine, signer, lock: null }));
 }
 
 function requireReader(name = 'generic'): Reader {
   const reader = findReader(name);
   if (reader !== null) return reader;
-  throw new HandoverError('HANDOVER_CONFIG_INVALID', `there is no agent "${name}" to export for`, {
-    hint: `The agents are: ${READER_NAMES.join(', ')}`,
-  });
+  const hint = `The agents are: ${READER_NAMES.join(', ')}`;
+  throw new HandoverError('HANDOVER_CONFIG_INVALID', `there is no agent "${name}" to export for`, { hint });
 }

@@ -44,8 +44,7 @@ async function runStep(place: RunPlace, declared: StepDeclaration, context: Step
       return await writeState(place, declared.text, context);
     case 'snapshot': {
       const { takeSnapshot } = await import('../../memory/snapshot.ts');
-      const { mode = 'run' } = declared;
-      return showPath(place, await takeSnapshot(store, root, { mode, at: context.at }));
+      return showPath(place, await takeSnapshot(store, root, { mode: declared.mode ?? 'run', at: context.at }));
     }
     case 'compact':
       compactMemory(memoryOf(place), { at: context.at });
@@ -107,10 +106,9 @@ async function findNewest(place: RunPlace): Promise<Handover | null> {
 /** Called before a run, so that it does not fail halfway for want of a text. */
 export async function assertHasNote(place: RunPlace, inputs: ReadonlyMap<string, string>): Promise<void> {
   const { steps, note } = place.config;
-  const needs = steps.some(
-    (step) => (step.kind === 'note' || step.kind === 'current_state') && step.text === undefined,
-  );
-  if (!needs || inputs.has(NOTE_INPUT) || note !== null) return;
+  const isOpen = (step: StepDeclaration): boolean =>
+    (step.kind === 'note' || step.kind === 'current_state') && step.text === undefined;
+  if (!steps.some(isOpen) || inputs.has(NOTE_INPUT) || note !== null) return;
   if (steps.some(({ kind }) => kind === 'collect') || (await findNewest(place)) !== null) return;
   throw nothingToNoteError();
 }
@@ -142,12 +140,9 @@ async function runCommand(
 ): Promise<null> {
   const { runProgram } = await import('../../platform/processes.ts');
   const [program = '', ...args] = argv;
-  const { status, stderr } = runProgram(program, args, {
-    cwd: root,
-    env: { ...store.machine.env, HANDOVER_EFFECT: effect },
-    timeoutMs: timeout_seconds * 1000,
-    maxBytes: 64 * 1024,
-  });
+  const env = { ...store.machine.env, HANDOVER_EFFECT: effect };
+  const options = { cwd: root, env, timeoutMs: timeout_seconds * 1000, maxBytes: 64 * 1024 };
+  const { status, stderr } = runProgram(program, args, options);
   if (status === 0) return null;
   const [line = ''] = stderr.trim().split('\n').slice(-1);
   const how = status === null ? 'was ended by a signal' : `ended with status ${status}`;

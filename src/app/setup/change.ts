@@ -30,7 +30,6 @@ export interface HookRequest extends HookSite {
 export interface HookChange {
   agent: HookedAgent;
   path: string;
-  /** Which parts of ours the file is for. */
   holds: 'hooks' | 'mcp' | 'hooks and mcp';
   change: 'created' | 'changed' | 'removed' | 'unchanged';
 }
@@ -84,18 +83,14 @@ function planInstall(file: HookFile, bytes: Buffer | null): Buffer {
   if (file.kind === 'entries') return Buffer.from(addEntries(file, text));
   if (file.kind === 'table') return Buffer.from(addTable(file, text));
   if (text === null || file.parse(text) !== null) return Buffer.from(file.content);
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${file.path} exists already and is not ours`, {
-    hint: 'Nothing was changed. Rename it, or leave the agent out by naming others with --agent.',
-  });
+  const hint = 'Nothing was changed. Rename it, or leave the agent out by naming others with --agent.';
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${file.path} exists already and is not ours`, { hint });
 }
 
 /** Everything of ours starts one of these: a file without them is not parsed. */
 const OURS = ['hook.cjs', 'handover.cjs'];
 
-/**
- * The content of a file without our hooks, null for no file: as long as nobody changed it since, every byte of what it
- * held before; else what it holds now, less what is ours.
- */
+/** Null for no file. Every byte from before while nobody changed it since; else what it holds now, less ours. */
 function planUninstall(file: HookFile, bytes: Buffer | null, receipt: Receipt | null): Buffer | null {
   if (bytes === null) return null;
   if (receipt !== null && receipt.after === sha256Hex(bytes)) return receipt.before;
@@ -138,13 +133,8 @@ function apply(store: Store, step: Step, direction: Direction): void {
 function makeReceipt({ machine }: Store, step: Step): Receipt {
   const { host, file, read, folders, without, next } = step;
   const hasOurs = read !== null && (without === null || !without.equals(read.bytes));
-  return {
-    path: file.path,
-    before: without,
-    after: sha256Hex(next ?? ''),
-    folders,
-    outdatedTrust: hasOurs ? listTrustedHashes(host, { file, bytes: read.bytes, machine }) : [],
-  };
+  const outdatedTrust = hasOurs ? listTrustedHashes(host, { file, bytes: read.bytes, machine }) : [];
+  return { path: file.path, before: without, after: sha256Hex(next ?? ''), folders, outdatedTrust };
 }
 
 const NEW_SETTINGS = 0o600;

@@ -68,10 +68,7 @@ export function inspectEntries(file: EntriesFile, text: string | null): EntriesS
   return state;
 }
 
-/**
- * The text with our hooks and our server in it; null stands for no file. An entry of ours that is there already keeps its
- * place, as Codex trusts hooks by their place; new ones are added at the end.
- */
+/** An entry that is there keeps its place, as Codex trusts hooks by it; new ones go last. Null stands for no file. */
 export function addEntries(file: EntriesFile, text: string | null): string {
   if (text === null || parseJsonText(text, file.path) === null) return printNew(file, text ?? '');
   let result = removeSurplus(file, text);
@@ -125,10 +122,7 @@ function removeSurplus(file: EntriesFile, text: string): string {
   return surplus === undefined ? text : removeSurplus(file, removeEntry(file, { text, before: null }, surplus));
 }
 
-/**
- * The text without our hooks and our server. Containers that are empty then are removed too, unless they were in `before`,
- * the text that ours were once added to.
- */
+/** Containers that are empty then go too, unless they were in `before`, the text that ours were once added to. */
 export function removeEntries(file: EntriesFile, text: string, before: string | null): string {
   let result = removeServer(file, text, before);
   for (;;) {
@@ -264,7 +258,6 @@ function removeServer(file: EntriesFile, text: string, before: string | null): s
 
 export function foreignServerError(path: string): HandoverError {
   const message = `${path} has a server with the name "${SERVER_NAME}" that is not ours`;
-  return new HandoverError('HANDOVER_PATH_UNSAFE', message, {
-    hint: 'Nothing was changed. Rename that server, or leave ours out with --no-mcp.',
-  });
+  const hint = 'Nothing was changed. Rename that server, or leave ours out with --no-mcp.';
+  return new HandoverError('HANDOVER_PATH_UNSAFE', message, { hint });
 }

@@ -4,10 +4,7 @@ import { SERVER_NAME, type TableFile } from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
 import { compareServer, foreignServerError, NO_SERVER, type ServerInspection } from './entries.ts';
 
-/*
- * Our server as a table of a TOML file. Lines are added and removed as text, and the result is parsed: apart from our
- * table it must mean what it meant before, or nothing is written.
- */
+/* The file is edited as text, then parsed: apart from our table it must mean what it meant, or nothing is written. */
 
 const MARK = '# Written by "handover hooks install", removed by "handover hooks uninstall".';
 
@@ -118,7 +115,6 @@ function readToml({ path }: TableFile, text: string): Record<string, unknown> {
 
 function tableShapeError({ path, section }: TableFile): HandoverError {
   const message = `${path} has its ${section} in a form that cannot be changed safely`;
-  return new HandoverError('HANDOVER_CONFIG_INVALID', message, {
-    hint: 'Nothing was changed. Write them as tables of their own, or leave the server out with --no-mcp.',
-  });
+  const hint = 'Nothing was changed. Write them as tables of their own, or leave the server out with --no-mcp.';
+  return new HandoverError('HANDOVER_CONFIG_INVALID', message, { hint });
 }

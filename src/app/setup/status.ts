@@ -80,13 +80,7 @@ interface FileInspection {
   trusted: boolean | null;
 }
 
-const NOTHING: FileInspection = {
-  state: 'none',
-  server: NO_SERVER,
-  launchers: [],
-  off: false,
-  trusted: null,
-};
+const NOTHING: FileInspection = { state: 'none', server: NO_SERVER, launchers: [], off: false, trusted: null };
 
 function describeFile(store: Store, host: HookHost, file: HookFile): HookFileStatus {
   const { path } = file;
@@ -98,14 +92,12 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
     const { state, server, launchers, off, trusted } = inspectFile(store, host, file);
     const started = server.launcher === null ? launchers : [...launchers, server.launcher];
     const problem = server.state === 'foreign' ? foreignServerError(path).message : null;
-    const states = only(state, SERVER_STATES[server.state]);
     const paths = new Set(started.flatMap(({ node, script }) => [node, script]));
     const missing = [...paths].filter((each) => !pathExists(each));
-    return { path, ...states, problem, missing, off, trusted };
+    return { path, ...only(state, SERVER_STATES[server.state]), problem, missing, off, trusted };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
-    const { message } = error;
-    return { path, ...only('unreadable', 'none'), problem: message, missing: [], off: false, trusted: null };
+    return { path, ...only('unreadable', 'none'), problem: error.message, missing: [], off: false, trusted: null };
   }
 }
 
@@ -124,11 +116,7 @@ function inspectFile(store: Store, host: HookHost, file: HookFile): FileInspecti
   const { same, differing, missing, launchers, off, server } = inspectEntries(file, text);
   if (same.length + differing.length === 0) return { ...NOTHING, server, off };
   const outdated = findReceipt(store, file.agent, file.path)?.outdatedTrust ?? [];
-  return {
-    state: missing.length > 0 ? 'partly' : differing.length > 0 ? 'outdated' : 'installed',
-    server,
-    launchers,
-    off,
-    trusted: isTrusted(host, { file, bytes, machine: store.machine }, outdated),
-  };
+  const state = missing.length > 0 ? 'partly' : differing.length > 0 ? 'outdated' : 'installed';
+  const trusted = isTrusted(host, { file, bytes, machine: store.machine }, outdated);
+  return { state, server, launchers, off, trusted };
 }

@@ -25,9 +25,8 @@ export function findLauncher({ platform }: Machine): HookLauncher {
 export function requireLastingLauncher(machine: Machine): HookLauncher {
   const launcher = findLauncher(machine);
   if (!/[\\/]_npx[\\/]/.test(launcher.script)) return launcher;
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${launcher.script} is in a cache that npx may delete`, {
-    hint: 'Install it permanently, then try again: npm install --global agent-handover',
-  });
+  const hint = 'Install it permanently, then try again: npm install --global agent-handover';
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${launcher.script} is in a cache that npx may delete`, { hint });
 }
 
 /** Where hooks go, and what they start. */
@@ -36,7 +35,6 @@ export interface HookSite {
   /** The root of the project, for the scope of that name. */
   project: string;
   launcher: HookLauncher;
-  /** Whether our MCP server is included, besides the hooks. */
   withServer: boolean;
 }
 
@@ -49,8 +47,7 @@ export function listHookFiles(host: HookHost, machine: Machine, site: HookSite):
   const { scope, project, launcher, withServer } = site;
   const folder = scope === 'user' ? host.findHome(machine) : join(project, host.projectFolder);
   if (folder === null) return [];
-  const { platform, env } = machine;
-  const all = host.listFiles({ scope, folder, launcher, platform, env });
+  const all = host.listFiles({ scope, folder, launcher, platform: machine.platform, env: machine.env });
   const files = withServer ? all : all.filter(holdsHooks).map(leaveServerOut);
   if (scope === 'project') for (const { path } of files) assertInside(project, path);
   return files;
@@ -67,7 +64,6 @@ function assertInside(project: string, path: string): void {
   for (let at = path; place === null && at !== dirname(at); at = dirname(at)) place = resolveRealPath(at);
   const way = relative(root, place ?? root);
   if (way !== '..' && !way.startsWith(`..${sep}`)) return;
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} leads out of the project, to ${place}`, {
-    hint: 'Links in a project are followed only within it. Put the hooks into your own settings: --scope user',
-  });
+  const hint = 'Links in a project are followed only within it. Put the hooks into your own settings: --scope user';
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} leads out of the project, to ${place}`, { hint });
 }
