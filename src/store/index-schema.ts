@@ -88,20 +88,16 @@ export function findChangedMonths(store: Store, database: SqlDatabase): ChangedM
   const stateOf = (month: Month): string | null => readFolderState(folderOfMonth(store, month));
   const present = listMonths(store).map((month) => ({ month, state: stateOf(month) }));
   const names = new Set(present.map(({ month }) => month.join('/')));
-  const vanished = [...known.keys()]
-    .filter((name) => !names.has(name))
-    .map((name): ChangedMonth => {
-      const [year = '', month = ''] = name.split('/');
-      return { month: [year, month], state: null };
-    });
+  const gone = [...known.keys()].filter((name) => !names.has(name));
+  const vanished = gone.map((name): ChangedMonth => {
+    const [year = '', month = ''] = name.split('/');
+    return { month: [year, month], state: null };
+  });
   const differs = ({ month, state }: ChangedMonth) => state === null || known.get(month.join('/')) !== state;
   return [...present.filter(differs), ...vanished];
 }
 
-/**
- * Whether the index lists as many handovers as it took in: rot in the structure of a page can hide rows. It counts
- * `newest`, which lists are read from; a plain count would take whichever index is smallest. Too slow for a large index.
- */
+/** Whether no row is hidden by rot in a page. Counts `newest`, which lists are read from. Slow for a large index. */
 export function isComplete(database: SqlDatabase): boolean {
   const row = database
     .prepare(
