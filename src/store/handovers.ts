@@ -122,7 +122,7 @@ export function readHistory(store: Store, handover: Handover): Handover[] {
   return history;
 }
 
-/** Removes a handover for good. The rename out of its month commits; if killed then, `finishForgetting` completes it. */
+/** Removes a handover for good. The rename out of its month commits; `finishForgetting` completes it after a kill. */
 export function forgetHandover(store: Store, id: string, reason?: string): boolean {
   if (!hasHandover(store, id)) return false;
   // Refuses a link in the path, through which the file of somebody else would be removed.

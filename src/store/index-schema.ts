@@ -97,7 +97,10 @@ export function findChangedMonths(store: Store, database: SqlDatabase): ChangedM
   return [...present.filter(differs), ...vanished];
 }
 
-/** Whether no row is hidden by rot in a page. Counts `newest`, which lists are read from. Slow for a large index. */
+/**
+ * Whether the index lists as many handovers as it took in: rot in the structure of a page can hide rows. It counts
+ * `newest`, which lists are read from; a plain count would take whichever index is smallest. Too slow for a large index.
+ */
 export function isComplete(database: SqlDatabase): boolean {
   const row = database
     .prepare(

@@ -90,7 +90,7 @@ export function pickEntries(bytes: Buffer, events: readonly JournalEvent[]): { e
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** Now, or just after the last entry. Those more than a day ahead are ignored, or one wrong date would rule for ever. */
+/** Now, or just after the last entry. Any more than a day ahead is ignored, or one wrong date would rule for ever. */
 export function nextTimestamp(store: Store): number {
   const now = clampTime(store.machine.clock.now());
   const last = readLastTime(store, latestPlausible(now));
@@ -105,7 +105,7 @@ export function latestPlausible(nowMs: number): number {
 const TAIL_BYTES = 16 * 1024;
 const LINE_TIME = /^\{"schema":"journal\/1","at":"([^"]{24})"/;
 
-/** The newest time of an entry up to `limitMs`. Reads only the ends of files: the cost does not grow with the journal. */
+/** The newest time of an entry up to `limitMs`. Reads only the ends of files, so a long journal costs no more. */
 export function readLastTime(store: Store, limitMs: number = LATEST_TIME): number | null {
   const limit = formatTimestamp(limitMs);
   for (const path of listJournalFiles(store).reverse()) {

@@ -13,7 +13,7 @@ export interface Expiry {
   kept: { latest: number; pinned: number };
 }
 
-/** Those older than `retentionMs`, without the latest of each worktree, last copies of pinned facts and damaged ones. */
+/** Those over `retentionMs`, without the latest of each worktree, last copies of pinned facts and damaged ones. */
 export async function findExpired(store: Store, catalog: Catalog, retentionMs: number): Promise<Expiry> {
   const now = store.machine.clock.now();
   const latest = new Map<string, string>();

@@ -63,7 +63,10 @@ function chooseBudget(context: CliContext, words: string | undefined): number {
   return Math.min(budget, MOST_TOKENS);
 }
 
-/** Begins with our words: agents take a first / or # as a command. No @ of the brief may attach a file; the goal may. */
+/**
+ * Begins with words of our own, since some agents take a first character such as / or # as a command. An @ in the
+ * quoted brief must not attach a file, so it is set apart where it would; the goal is the user's own.
+ */
 function writePrompt(brief: string, { attachesFiles }: Launch, goal: string | undefined): string {
   const lead = 'Go on with the work that this handover of an earlier session describes.';
   const quoted = attachesFiles ? brief.replaceAll('@', '@ ') : brief;
