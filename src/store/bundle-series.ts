@@ -12,10 +12,7 @@ export interface SeriesPlace {
   previous: string | null;
 }
 
-/**
- * Makes a bundle for the next place of the series that belongs to `scope`, and records it in the journal before it leaves,
- * so that no two bundles have one place. `make` returns the bundle with the digest of its manifest.
- */
+/** Makes a bundle for the next place of the series of `scope`, journalled before it leaves: no place is used twice. */
 export function takePlace<T>(
   store: Store,
   scope: string,

@@ -54,10 +54,7 @@ export interface Filter {
 
 export type DamagedFile = { path: string; reason: string };
 
-/**
- * Finds handovers. Each driver gives the same rows in the same order: newest first by time, then by id; damaged files
- * are never among them.
- */
+/** Finds handovers. Each driver gives the same rows: newest first by time, then by id, and never damaged files. */
 export interface Catalog {
   readonly driver: 'index' | 'scan';
   rows(filter: Filter): AsyncIterable<CatalogRow>;
@@ -70,6 +67,7 @@ const MAX_NEXT_ITEMS = 10;
 const MAX_NEXT_BYTES = 500;
 
 export function describeRow(handover: Handover): CatalogRow {
+  const steps = handover.facts.filter((fact) => fact.kind === 'next').slice(0, MAX_NEXT_ITEMS);
   return {
     id: handover.id,
     created_at: handover.created_at,
@@ -77,10 +75,7 @@ export function describeRow(handover: Handover): CatalogRow {
     project: { id: handover.project.id, name: handover.project.name },
     root: handover.workspace.root,
     title: handover.title,
-    next: handover.facts
-      .filter((fact) => fact.kind === 'next')
-      .slice(0, MAX_NEXT_ITEMS)
-      .map((fact) => cutToBytes(fact.text, MAX_NEXT_BYTES)),
+    next: steps.map((fact) => cutToBytes(fact.text, MAX_NEXT_BYTES)),
     session: handover.session.id,
     terminal: handover.session.terminal,
     last_at: handover.session.last_at ?? null,
@@ -90,10 +85,8 @@ export function describeRow(handover: Handover): CatalogRow {
 
 /** The lower-cased text that a query is looked up in. Without NULs, at which SQLite would end it. */
 export function foldSearchText(handover: Handover): string {
-  return [handover.title, handover.summary, ...handover.facts.map((fact) => fact.text)]
-    .join('\n')
-    .replaceAll('\u0000', '\ufffd')
-    .toLowerCase();
+  const texts = [handover.title, handover.summary, ...handover.facts.map((fact) => fact.text)];
+  return texts.join('\n').replaceAll('\u0000', '\ufffd').toLowerCase();
 }
 
 /** The smallest text that sorts after every id with this prefix. Ids are ASCII. */

@@ -25,8 +25,7 @@ export function quarantineCopy(store: Store, { name, bytes, from, reason }: Quar
 }
 
 /** Moves a file of the store into quarantine, under a free name unless one is given, and records it in the journal. */
-export function quarantineFile(store: Store, path: string, note: { reason: string; name?: string }): void {
-  const { reason, name } = note;
+export function quarantineFile(store: Store, path: string, { reason, name }: { reason: string; name?: string }): void {
   const folder = ensurePrivateFolder(store.root, QUARANTINE);
   const at = formatTimestamp(nextTimestamp(store));
   const subject = relative(store.root, path).split(sep).join('/');
@@ -52,8 +51,6 @@ export function saveDocumentCopy(store: Store, { project, name }: DocumentName, 
 /** The paths of the copies of a document, oldest first. */
 export function listDocumentCopies(store: Store, { project, name }: DocumentName): string[] {
   const folder = join(store.root, DOCUMENTS, project, name);
-  return listFolder(folder)
-    .filter((file) => file.endsWith('.md'))
-    .sort(compareCodeUnits)
-    .map((file) => join(folder, file));
+  const files = listFolder(folder).filter((file) => file.endsWith('.md'));
+  return files.sort(compareCodeUnits).map((file) => join(folder, file));
 }

@@ -65,7 +65,9 @@ class Search {
       const handover = read();
       return handover === null || isForeign(handover) ? null : handover;
     };
-    if (isSameSession(row, this.#draft)) this.#ofSession = join(readOwn(), this.#byHand);
+    const isSameSession =
+      session.id !== null && row.session === session.id && row.agent.toLowerCase() === session.agent.toLowerCase();
+    if (isSameSession) this.#ofSession = join(readOwn(), this.#byHand);
     else if (row.root !== workspace.root) return;
     else if (row.session === null) this.#byHand ??= readOwn();
     else if (session.started_at !== null && (row.last_at ?? row.created_at) <= session.started_at)
@@ -83,11 +85,6 @@ class Search {
 
 function join(previous: Handover | null, byHand: Handover | null): Predecessors | null {
   return previous === null ? null : { previous, byHand };
-}
-
-function isSameSession(row: CatalogRow, { session }: UnstampedDraft): boolean {
-  if (session.id === null || row.session !== session.id) return false;
-  return row.agent.toLowerCase() === session.agent.toLowerCase();
 }
 
 const MAX_CANDIDATES = 10;
@@ -112,9 +109,8 @@ export function requireHandover(store: Store, id: string): Handover {
 }
 
 function unknownIdError(words: string): HandoverError {
-  return new HandoverError('HANDOVER_NOT_FOUND', `no handover has the id ${quote(words)}`, {
-    hint: 'See what is kept with: handover list',
-  });
+  const hint = 'See what is kept with: handover list';
+  return new HandoverError('HANDOVER_NOT_FOUND', `no handover has the id ${quote(words)}`, { hint });
 }
 
 function ambiguousIdError(prefix: string, candidates: readonly CatalogRow[]): HandoverError {
@@ -162,9 +158,8 @@ export async function findLatest(store: Store, catalog: Catalog, match?: Project
   const scope = match === undefined ? {} : { project: match };
   const row = (await findNewest(store, catalog, scope)) ?? (await takeRows(catalog.rows(scope), 1))[0];
   if (row !== undefined) return row;
-  throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover is kept here yet', {
-    hint: 'Save one with: handover save --summary "where things stand" --next "what to do next"',
-  });
+  const hint = 'Save one with: handover save --summary "where things stand" --next "what to do next"';
+  throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover is kept here yet', { hint });
 }
 
 /** The newest handover of a project with its marks applied; null when there is no intact one. */

@@ -35,10 +35,7 @@ const MAX_ID_ATTEMPTS = 64;
 /** More than is ever written: earlier versions counted characters. */
 const MAX_FILE_BYTES = RECORD_LIMITS.maxBytes * 2;
 
-/**
- * Gives a new handover its time and id, has it sealed by `seal`, and saves it. The one commit point is the appearance
- * of its file; when this returns, file and name are durable. No lock is taken and no index is waited for.
- */
+/** Stamps, seals and saves a handover, durably and without a lock. The commit point is the appearance of its file. */
 export function saveHandover(store: Store, seal: (stamp: Stamp) => Handover): SaveResult {
   const createdMs = nextTimestamp(store);
   const created_at = formatTimestamp(createdMs);
@@ -125,10 +122,7 @@ export function readHistory(store: Store, handover: Handover): Handover[] {
   return history;
 }
 
-/**
- * Removes a handover for good. The rename out of its month is the commit point; if the command is killed after it,
- * `finishForgetting` completes the removal.
- */
+/** Removes a handover for good. The rename out of its month commits; `finishForgetting` completes it after a kill. */
 export function forgetHandover(store: Store, id: string, reason?: string): boolean {
   if (!hasHandover(store, id)) return false;
   // Refuses a link in the path, through which the file of somebody else would be removed.

@@ -88,12 +88,11 @@ export function findChangedMonths(store: Store, database: SqlDatabase): ChangedM
   const stateOf = (month: Month): string | null => readFolderState(folderOfMonth(store, month));
   const present = listMonths(store).map((month) => ({ month, state: stateOf(month) }));
   const names = new Set(present.map(({ month }) => month.join('/')));
-  const vanished = [...known.keys()]
-    .filter((name) => !names.has(name))
-    .map((name): ChangedMonth => {
-      const [year = '', month = ''] = name.split('/');
-      return { month: [year, month], state: null };
-    });
+  const gone = [...known.keys()].filter((name) => !names.has(name));
+  const vanished = gone.map((name): ChangedMonth => {
+    const [year = '', month = ''] = name.split('/');
+    return { month: [year, month], state: null };
+  });
   const differs = ({ month, state }: ChangedMonth) => state === null || known.get(month.join('/')) !== state;
   return [...present.filter(differs), ...vanished];
 }

@@ -17,10 +17,7 @@ import { listIds, type Month, type Store } from './store.ts';
 
 export type Progress = (done: number, total: number) => void;
 
-/**
- * Brings an open index in line with the files, if it is not. Only then the lock is taken and something is written; and
- * not even then, if whoever had the lock before wrote all that was found missing.
- */
+/** Brings an index in line with the files. Takes the lock only for changes, and writes only what nobody did before. */
 export function updateIndex(store: Store, database: SqlDatabase): void {
   const wanted = findMonthChanges(store, database);
   if (wanted.length === 0) return;
@@ -52,10 +49,7 @@ export function rebuildIndex(store: Store, driver: SqlDriver, progress?: Progres
 type MonthChange = ChangedMonth & IdChanges;
 type IdChanges = { files: number; added: string[]; removed: string[] };
 
-/**
- * What an index has to take in. A folder that changed a moment ago is compared each time, but counts as a change only if
- * its files differ: its state can be recorded only when it has settled.
- */
+/** What an index has to take in. A folder that has not settled has no state yet: it counts only if its files differ. */
 export function findMonthChanges(store: Store, database: SqlDatabase): MonthChange[] {
   return findChangedMonths(store, database)
     .map((changed) => ({ ...changed, ...compareMonth(store, database, changed.month) }))
@@ -113,11 +107,7 @@ function extractForIndex(store: Store, id: string): IndexEntry {
   }
 }
 
-interface RowSource {
-  changes: readonly MonthChange[];
-  extract(id: string): IndexEntry;
-  progress?: Progress | undefined;
-}
+type RowSource = { changes: readonly MonthChange[]; extract(id: string): IndexEntry; progress?: Progress | undefined };
 
 /** Brings the index in line with the files. Call it in a transaction. */
 function writeRows(database: SqlDatabase, { changes, extract, progress }: RowSource): void {

@@ -12,19 +12,11 @@ import { JOURNAL, listJournalFiles, type Store } from './store.ts';
 const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
 
 /** A line that is not what was appended: flipped, cut, or joined with another. `torn` is the last one, cut short. */
-export interface DamagedLine {
-  line: number;
-  sha256: string;
-  torn: boolean;
-  bytes: Buffer;
-}
+export type DamagedLine = { line: number; sha256: string; torn: boolean; bytes: Buffer };
 
 export type JournalPage = { path: string; entries: JournalEntry[]; damage: DamagedLine[] };
 
-/**
- * Appends one entry, durably, dated now unless it has a time. Concurrent writers need no lock: each line is one write at
- * the end of the file.
- */
+/** Appends one entry, durably, dated now unless it has a time. Needs no lock: each line is one write at the end. */
 export function appendEntry(store: Store, draft: Omit<JournalDraft, 'at'> & { at?: string }): void {
   const { at = formatTimestamp(nextTimestamp(store)) } = draft;
   const folder = ensurePrivateFolder(store.root, JOURNAL);
@@ -64,10 +56,7 @@ const EVENT_AT = '{"schema":"journal/1","at":"2026-01-31T12:00:00.000Z","event":
 /** How far each file of the journal was read, by its path. */
 export type JournalPosition = Map<string, number>;
 
-/**
- * The intact entries of these events, in the order in which they were written. Reads on from `position` and moves it to
- * the end, so that the next call with it costs only what was appended since.
- */
+/** The intact entries of these events, as written. Moves `position` to the end: the next call reads only new ones. */
 export function readEntriesOf(
   store: Store,
   events: readonly JournalEvent[],
@@ -82,10 +71,7 @@ export function readEntriesOf(
   });
 }
 
-/**
- * The intact entries of these events among whole lines from anywhere in a file; `read` is where the last line ends.
- * Other events are skipped by their first bytes, so that a long journal costs little more than reading it.
- */
+/** Takes whole lines; `read` is where the last one ends. Other events are skipped by their first bytes: it is fast. */
 export function pickEntries(bytes: Buffer, events: readonly JournalEvent[]): { entries: JournalEntry[]; read: number } {
   const wanted = events.map((event) => Buffer.from(`${event}"`));
   const initials = new Set(wanted.map((word) => word[0]));
@@ -104,10 +90,7 @@ export function pickEntries(bytes: Buffer, events: readonly JournalEvent[]): { e
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 
-/**
- * The time, in milliseconds, for something that happens now: later than every earlier entry, even if the clock stands
- * still or goes back. Entries more than a day ahead are ignored, or one wrong date would rule for ever.
- */
+/** Now, or just after the last entry. Any more than a day ahead is ignored, or one wrong date would rule for ever. */
 export function nextTimestamp(store: Store): number {
   const now = clampTime(store.machine.clock.now());
   const last = readLastTime(store, latestPlausible(now));
@@ -122,10 +105,7 @@ export function latestPlausible(nowMs: number): number {
 const TAIL_BYTES = 16 * 1024;
 const LINE_TIME = /^\{"schema":"journal\/1","at":"([^"]{24})"/;
 
-/**
- * The newest time of an entry up to `limitMs`. Only the ends of files are read, usually of the newest one, so the cost
- * does not grow with the journal.
- */
+/** The newest time of an entry up to `limitMs`. Reads only the ends of files, so a long journal costs no more. */
 export function readLastTime(store: Store, limitMs: number = LATEST_TIME): number | null {
   const limit = formatTimestamp(limitMs);
   for (const path of listJournalFiles(store).reverse()) {

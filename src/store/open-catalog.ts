@@ -73,10 +73,7 @@ const PAGE_ROWS = 500;
 
 const MAX_COUNTED_BYTES = 8 * 1024 * 1024;
 
-/**
- * Answers from the index, after bringing it in line with the files. An index that is missing, old or damaged is rebuilt,
- * also when the damage shows only in the middle of a list. The code that writes is loaded only when it is needed.
- */
+/** Answers from the index, updated first; rebuilt when missing, old or found damaged, even in the middle of a list. */
 export async function openIndexCatalog(store: Store, driver: SqlDriver, progress?: Progress): Promise<Catalog> {
   const { ask, close } = await openCache(store, driver, {
     cache: INDEX,
@@ -113,15 +110,13 @@ function readPage(database: SqlDatabase, filter: Filter, after: IndexRow | null,
   const columns = COLUMNS.map((column) => `h.${column}`).join(', ');
   const texts = filter.query === undefined ? '' : 'JOIN texts t ON t.id = h.id';
   const order = `ORDER BY h.created_ms DESC, h.id DESC LIMIT ${size}`;
-  return database
-    .prepare(`SELECT ${columns} FROM handovers h ${texts} ${where} ${order}`)
-    .all(...values)
-    .map((row) => {
-      if (!isIndexRow(row)) throw new RowDamage();
-      const shown: unknown = JSON.parse(row.shown);
-      if (!isCatalogRow(shown)) throw new RowDamage();
-      return { row, shown };
-    });
+  const rows = database.prepare(`SELECT ${columns} FROM handovers h ${texts} ${where} ${order}`).all(...values);
+  return rows.map((row) => {
+    if (!isIndexRow(row)) throw new RowDamage();
+    const shown: unknown = JSON.parse(row.shown);
+    if (!isCatalogRow(shown)) throw new RowDamage();
+    return { row, shown };
+  });
 }
 
 function translateFilter(filter: Filter, after: IndexRow | null): { where: string; values: SqlValue[] } {
@@ -152,8 +147,6 @@ function translateFilter(filter: Filter, after: IndexRow | null): { where: strin
 }
 
 function readDamaged(store: Store, database: SqlDatabase): DamagedFile[] {
-  return database
-    .prepare('SELECT id, reason FROM damaged ORDER BY id')
-    .all()
-    .map((row) => ({ path: pathOfHandover(store, textIn(row, 'id')), reason: textIn(row, 'reason') }));
+  const rows = database.prepare('SELECT id, reason FROM damaged ORDER BY id').all();
+  return rows.map((row) => ({ path: pathOfHandover(store, textIn(row, 'id')), reason: textIn(row, 'reason') }));
 }

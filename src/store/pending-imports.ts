@@ -42,10 +42,7 @@ export function isPendingImportName(name: string): boolean {
   return /^[0-9a-f]{64}\.json$/.test(name);
 }
 
-/**
- * Saves all of the handovers or none. The commit point is the appearance of one file that holds them all; if this process
- * is stopped after that, whoever opens the catalog next puts them in their places.
- */
+/** Saves all or none: one file with them all commits, and whoever opens the catalog next finishes what was begun. */
 export function saveImport(store: Store, draft: Omit<PendingImport, 'schema' | 'checksum'>): void {
   const pending = { schema: 'arrival/1', ...draft } as const;
   const folder = ensurePrivateFolder(store.root, ARRIVING);

@@ -13,10 +13,7 @@ export interface Expiry {
   kept: { latest: number; pinned: number };
 }
 
-/**
- * The handovers that are older than `retentionMs`, without the latest of each worktree and without those that hold the
- * last copy of a pinned fact. Damaged files are not among them: `doctor` deals with these.
- */
+/** Those over `retentionMs`, without the latest of each worktree, last copies of pinned facts and damaged ones. */
 export async function findExpired(store: Store, catalog: Catalog, retentionMs: number): Promise<Expiry> {
   const now = store.machine.clock.now();
   const latest = new Map<string, string>();

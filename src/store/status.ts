@@ -10,12 +10,7 @@ export type FinalStatus = (typeof FINAL_STATUSES)[number];
 export type Status = 'pending' | FinalStatus;
 
 /** Whether a handover still waits for a session to take it up; if not, since when, by which session and why. */
-export interface StatusEntry {
-  status: Status;
-  at: string | null;
-  session: string | null;
-  reason: string | null;
-}
+export type StatusEntry = { status: Status; at: string | null; session: string | null; reason: string | null };
 
 export interface StatusMove {
   to: FinalStatus;
@@ -38,10 +33,7 @@ export function readStatus(store: Store, id: string): StatusEntry {
   return first === undefined ? { status: 'pending', at: null, session: null, reason: null } : toStatus(first);
 }
 
-/**
- * Moves a handover from pending to a final status. Of several who do so at once, one succeeds: whose entry comes first in
- * the journal. All others, and every later move, are refused.
- */
+/** Moves a handover from pending to a final status. Of several at once, the first in the journal wins; others fail. */
 export function moveStatus(store: Store, id: string, { to, session, reason, detail }: StatusMove): void {
   const position: JournalPosition = new Map();
   const before = findFirstMove(store, id, position);
@@ -69,6 +61,7 @@ function toStatus({ event, at, session, reason }: JournalEntry): StatusEntry {
 
 function finalStatusError(id: string, { event, at }: JournalEntry, to: FinalStatus): HandoverError {
   const message = `handover ${id} is ${event} since ${at}, and cannot become ${to}`;
-  const hint = `Read it all the same with: handover render ${id}`;
-  return new HandoverError('HANDOVER_STATUS_FINAL', message, { hint });
+  return new HandoverError('HANDOVER_STATUS_FINAL', message, {
+    hint: `Read it all the same with: handover render ${id}`,
+  });
 }

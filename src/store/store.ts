@@ -64,41 +64,30 @@ export function idOfName(name: string): string | null {
   return isHandoverId(id) ? id : null;
 }
 
-const YEAR = /^\d{4}$/;
-const MONTH = /^(?:0[1-9]|1[0-2])$/;
-
 /** Months that hold, or held, handovers; newest first. */
 export function listMonths(store: Store): Month[] {
   const root = join(store.root, HANDOVERS);
-  return listNewestFirst(root, YEAR).flatMap((year) =>
-    listNewestFirst(join(root, year), MONTH).map((month): Month => [year, month]),
+  return listNewestFirst(root, /^\d{4}$/).flatMap((year) =>
+    listNewestFirst(join(root, year), /^(?:0[1-9]|1[0-2])$/).map((month): Month => [year, month]),
   );
 }
 
 function listNewestFirst(folder: string, pattern: RegExp): string[] {
-  return listFolder(folder)
-    .filter((name) => pattern.test(name))
-    .sort()
-    .reverse();
+  const names = listFolder(folder).filter((name) => pattern.test(name));
+  return names.sort().reverse();
 }
 
 /** The ids of a month's folder, newest first by name, without those that belong to another month. */
 export function listIds(store: Store, month: Month): string[] {
   const prefix = month.join('');
   const ids = listFolder(folderOfMonth(store, month)).map((name) => idOfName(name) ?? '');
-  return ids
-    .filter((id) => id !== '' && id.startsWith(prefix))
-    .sort()
-    .reverse();
+  const own = ids.filter((id) => id !== '' && id.startsWith(prefix));
+  return own.sort().reverse();
 }
-
-const JOURNAL_NAME = /^\d{4}-\d{2}\.jsonl$/;
 
 /** The journal's files, oldest first. */
 export function listJournalFiles(store: Store): string[] {
   const folder = join(store.root, JOURNAL);
-  return listFolder(folder)
-    .filter((name) => JOURNAL_NAME.test(name))
-    .sort()
-    .map((name) => join(folder, name));
+  const names = listFolder(folder).filter((name) => /^\d{4}-\d{2}\.jsonl$/.test(name));
+  return names.sort().map((name) => join(folder, name));
 }

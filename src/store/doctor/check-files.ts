@@ -105,7 +105,11 @@ function checkFile(store: Store, entry: Entry, parts: readonly string[], check: 
   const { path, name } = entry;
   const [area = ''] = parts;
   const isKnown = parts.length > 1 ? SKIPPED.includes(area) : name === REDACTION_KEY || CACHES.test(name);
-  if (isTempName(name)) return isAbandonedTemp(path) ? describeLeftover(path) : null;
+  if (isTempName(name)) {
+    const remedy = { description: 'remove it', apply: () => void removeFile(path) };
+    const message = `${path} was left by a command that was stopped before it could finish`;
+    return isAbandonedTemp(path) ? { ...warn('leftover', path, message), remedy } : null;
+  }
   if (area === HANDOVERS && idOfName(name) !== null) return checkHandoverFile(store, entry, check);
   if (area === LEAVING && idOfName(name) !== null)
     return {
@@ -122,13 +126,6 @@ function checkFile(store: Store, entry: Entry, parts: readonly string[], check: 
     return { ...warn('in-quarantine', path, message), level: 'notice' };
   }
   return isKnown ? null : warn('unknown-file', path, `${path} is not a file of the store`);
-}
-
-function describeLeftover(path: string): Finding {
-  return {
-    ...warn('leftover', path, `${path} was left by a command that was stopped before it could finish`),
-    remedy: { description: 'remove it', apply: () => void removeFile(path) },
-  };
 }
 
 function checkHandoverFile(store: Store, { path, name }: Entry, check: FileCheck): Finding | null {

@@ -104,9 +104,8 @@ function findIntegrityProblem(database: SqlDatabase): string | null {
 function compareRows(store: Store, database: SqlDatabase, intact: IntactHandovers): string | null {
   const listed = database.prepare('SELECT id FROM handovers').all();
   // Handovers saved since the files were checked are in the index by now.
-  const stray = listed
-    .map((row) => textIn(row, 'id'))
-    .find((id) => !intact.has(id) && !(isHandoverId(id) && hasHandover(store, id)));
+  const ids = listed.map((row) => textIn(row, 'id'));
+  const stray = ids.find((id) => !intact.has(id) && !(isHandoverId(id) && hasHandover(store, id)));
   if (stray !== undefined) return `it lists ${JSON.stringify(stray)}, which is not there`;
   const findRow = database.prepare(`SELECT ${COLUMNS.join(', ')} FROM handovers WHERE id = ?`);
   const findText = database.prepare('SELECT body FROM texts WHERE id = ?');

@@ -46,10 +46,7 @@ function collectEntries(pages: readonly (JournalPage | Finding)[]): JournalEntry
   return pages.flatMap((page) => ('entries' in page ? page.entries : []));
 }
 
-/**
- * History is never rewritten, so a damaged line stays. Fixing saves a copy of its bytes and appends an entry that
- * acknowledges it; from then on it is only mentioned.
- */
+/** History is never rewritten: fixing saves the bytes and acknowledges the line, which is only mentioned after that. */
 function describeLine(path: string, line: DamagedLine, subject: string): Finding {
   const where = `${path}:${line.line}`;
   const remedy = {
@@ -70,11 +67,7 @@ function acknowledge(store: Store, subject: string, { line, sha256, bytes }: Dam
   appendEntry(store, { event: 'acknowledged', subject, detail: { line, sha256, stored } });
 }
 
-interface Comparison {
-  entries: readonly JournalEntry[];
-  intact: IntactHandovers;
-  damagedPaths: ReadonlySet<string>;
-}
+type Comparison = { entries: readonly JournalEntry[]; intact: IntactHandovers; damagedPaths: ReadonlySet<string> };
 
 function compareWithFiles(store: Store, { entries, intact, damagedPaths }: Comparison): Finding[] {
   const expected = collectExpected(entries);
@@ -112,10 +105,7 @@ function collectExpected(entries: readonly JournalEntry[]): Map<string, string> 
   return expected;
 }
 
-/**
- * Other commands may be running: a handover may have been saved after the files were checked, or be on its way out. The
- * journal is read last, because a removal is recorded in it before the last trace of the file is gone.
- */
+/** Others may be running, so the journal is read last: it has a removal before the last trace of the file is gone. */
 function findMissing(store: Store, absent: readonly string[]): string[] {
   const suspects = absent.filter((id) => !hasHandover(store, id) && !isBeingForgotten(store, id));
   if (suspects.length === 0) return [];
@@ -125,11 +115,7 @@ function findMissing(store: Store, absent: readonly string[]): string[] {
 
 function describeUnjournaled(path: string, id: string, checksum: string): Finding {
   const entry = { event: 'saved', subject: id, reason: 'found by doctor', detail: { checksum } } as const;
-  return {
-    code: 'not-in-journal',
-    level: 'notice',
-    path,
-    message: `${path} is whole, but the journal does not mention it`,
-    remedy: { description: 'note it in the journal', apply: (store) => appendEntry(store, entry) },
-  };
+  const message = `${path} is whole, but the journal does not mention it`;
+  const remedy = { description: 'note it in the journal', apply: (store: Store) => appendEntry(store, entry) };
+  return { code: 'not-in-journal', level: 'notice', path, message, remedy };
 }

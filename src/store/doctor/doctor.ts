@@ -63,25 +63,19 @@ export function fixFindings(store: Store, findings: readonly Finding[]): FixedFi
 function checkLocks(store: Store): Finding[] {
   return inspectClaims(join(store.root, LOCKS)).map(({ path, problem }) => {
     const [name = ''] = basename(path).split('.', 1);
-    return {
-      code: 'damaged-claim',
-      level: 'warning',
-      path,
-      message: `${path} is damaged: ${problem}. It blocks nobody: the next to take the lock removes it`,
-      remedy: { description: 'take the lock once, which removes it', apply: () => takeLock(store, name) },
-    };
+    const message = `${path} is damaged: ${problem}. It blocks nobody: the next to take the lock removes it`;
+    const remedy = { description: 'take the lock once, which removes it', apply: () => takeLock(store, name) };
+    return { code: 'damaged-claim', level: 'warning', path, message, remedy };
   });
 }
 
 const LOCK_WAIT_MS = 2000;
 
 function takeLock(store: Store, name: string): void {
+  const lock = { folder: join(store.root, LOCKS), name, waitMs: LOCK_WAIT_MS, clock: store.machine.clock };
   if (name === CREATION_LOCK) withCreationLock(store, () => undefined);
   else if (!name.startsWith(WORKER_LOCK_PREFIX)) withCacheLock(store, INDEX, () => undefined);
-  else {
-    const { clock } = store.machine;
-    withLock({ folder: join(store.root, LOCKS), name, waitMs: LOCK_WAIT_MS, clock }, () => undefined);
-  }
+  else withLock(lock, () => undefined);
 }
 
 /** Node before 22 reads the whole certificate store at every start when NODE_EXTRA_CA_CERTS is set: 45 ms and more. */

@@ -19,8 +19,6 @@ export function readBriefFlags({ target, budget, goal }: FlagValues<typeof brief
   reader: Reader;
   options: BriefOptions & { budget: number };
 } {
-  return {
-    reader: requireReader(target),
-    options: { budget: readBudget(budget), ...(goal === undefined ? {} : { goal }) },
-  };
+  const reader = requireReader(target);
+  return { reader, options: { budget: readBudget(budget), ...(goal === undefined ? {} : { goal }) } };
 }

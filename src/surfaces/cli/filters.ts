@@ -38,9 +38,8 @@ export async function toFilter(flags: FilterFlags, machine: Machine): Promise<Fi
 function parseIdPrefix(words: string): string {
   const prefix = words.trim().toLowerCase();
   if (isIdPrefix(prefix)) return prefix;
-  throw new HandoverError('HANDOVER_USAGE', `no id begins with "${cutToBytes(cleanLine(words), 80)}"`, {
-    hint: 'Give the first characters of an id, such as 20260131.',
-  });
+  const hint = 'Give the first characters of an id, such as 20260131.';
+  throw new HandoverError('HANDOVER_USAGE', `no id begins with "${cutToBytes(cleanLine(words), 80)}"`, { hint });
 }
 
 /** Null for all. */

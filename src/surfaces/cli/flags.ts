@@ -99,7 +99,5 @@ const MAX_INPUT_BYTES = 2 * 1024 * 1024;
 export function readInputText(context: CliContext, hint: string, maxBytes = MAX_INPUT_BYTES): string {
   const input = context.readInput(maxBytes);
   if (input !== null) return input;
-  throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `standard input has more than ${maxBytes} bytes`, {
-    hint,
-  });
+  throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `standard input has more than ${maxBytes} bytes`, { hint });
 }

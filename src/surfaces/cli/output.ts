@@ -11,10 +11,7 @@ const STYLES: Readonly<Record<Style, readonly [on: number, off: number]>> = {
   green: [32, 39],
 };
 
-/**
- * The only way to a terminal. Every text is cleaned of what a terminal would act on; the only escape sequences that
- * are written are those of the styles above.
- */
+/** The only way to a terminal. Texts are cleaned of what it would act on; the styles are the only escape sequences. */
 export interface Output {
   line(...parts: Line): void;
   lines(lines: readonly Line[]): void;

@@ -16,6 +16,7 @@ type PassphraseFlags = FlagValues<typeof passphraseFlags>;
 
 const MAX_BYTES = 4096;
 const SHORTEST = 10;
+const HOW_TO_GIVE = 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER';
 
 export function isPassphraseGiven({ passphraseFile, passphraseFd }: PassphraseFlags): boolean {
   return passphraseFile !== undefined || passphraseFd !== undefined;
@@ -25,12 +26,10 @@ export function isPassphraseGiven({ passphraseFile, passphraseFd }: PassphraseFl
 export async function readPassphrase(context: CliContext, flags: PassphraseFlags): Promise<Buffer> {
   const given = readGiven(context, flags);
   if (given !== null) return given;
-  if (!context.interactive)
-    throw new HandoverError(
-      'HANDOVER_BUNDLE_LOCKED',
-      'the bundle needs a passphrase, and there is no terminal to ask for it',
-      { hint: 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER' },
-    );
+  if (!context.interactive) {
+    const message = 'the bundle needs a passphrase, and there is no terminal to ask for it';
+    throw new HandoverError('HANDOVER_BUNDLE_LOCKED', message, { hint: HOW_TO_GIVE });
+  }
   const { askSecret } = await import('./prompts.ts');
   return await askSecret('Passphrase of the bundle');
 }
@@ -43,10 +42,7 @@ export async function choosePassphrase(context: CliContext, flags: PassphraseFla
 }
 
 async function askTwice(context: CliContext): Promise<Buffer> {
-  if (!context.interactive)
-    throw new HandoverError('HANDOVER_USAGE', 'there is no terminal to ask for the passphrase', {
-      hint: 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER',
-    });
+  if (!context.interactive) throw usageError('there is no terminal to ask for the passphrase', HOW_TO_GIVE);
   const { askSecret } = await import('./prompts.ts');
   const first = await askSecret('Passphrase to lock the bundle with');
   const second = await askSecret('The same again');
@@ -67,10 +63,8 @@ function readFile(path: string): Buffer | null {
     return readPath(path, MAX_BYTES);
   } catch (cause) {
     if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
-      hint: 'Give the file with the passphrase, or --passphrase-fd 0 for standard input.',
-      cause,
-    });
+    const hint = 'Give the file with the passphrase, or --passphrase-fd 0 for standard input.';
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, { hint, cause });
   }
 }
 

@@ -42,10 +42,7 @@ function describeOption(row: CatalogRow, now: number): { value: string; label: s
   return { value: row.id, label, hint: revealControls(`${row.project.name}, ${row.agent}, ${age}`) };
 }
 
-/**
- * How well a text matches: higher is better, null is no match. The letters of every typed word must occur in order;
- * adjacent letters and those at the start of a word count more.
- */
+/** Higher is better, null is no match. The letters of a word occur in order; adjacent and leading ones count more. */
 function scoreFuzzy(typed: string, text: string): number | null {
   const folded = text.toLowerCase();
   let total = 0;

@@ -6,6 +6,7 @@ import {
   text_en,
 } from '@stricli/core';
 import { bold } from '../../app/describe/styled-text.ts';
+import { usageError } from '../../app/failure.ts';
 import { EXIT, HandoverError } from '../../errors.ts';
 import { openSink } from '../../platform/streams.ts';
 import { COMMAND_SUMMARIES, type CommandName, GROUPS } from './command-summaries.ts';
@@ -43,13 +44,10 @@ function isCommand(name: string): name is CommandName {
 }
 
 function unknownCommandError(name: string): HandoverError {
-  return name.startsWith('-')
-    ? new HandoverError('HANDOVER_USAGE', `"${name}" is not a command`, {
-        hint: 'Flags come after the command. See the commands: handover --help',
-      })
-    : new HandoverError('HANDOVER_USAGE', `there is no command "${name}"`, {
-        hint: `The commands are: ${Object.keys(COMMANDS).join(', ')}. More: handover --help`,
-      });
+  if (name.startsWith('-'))
+    return usageError(`"${name}" is not a command`, 'Flags come after the command. See the commands: handover --help');
+  const hint = `The commands are: ${Object.keys(COMMANDS).join(', ')}. More: handover --help`;
+  return usageError(`there is no command "${name}"`, hint);
 }
 
 const NAME_WIDTH = 10;
@@ -88,10 +86,8 @@ function argumentError(error: unknown): HandoverError {
   if (error instanceof HandoverError) return error;
   const message =
     error instanceof ArgumentScannerError ? formatMessageForArgumentScannerError(error, {}) : String(error);
-  return new HandoverError('HANDOVER_USAGE', message, {
-    hint: 'See the flags of a command: handover COMMAND --help',
-    cause: error,
-  });
+  const hint = 'See the flags of a command: handover COMMAND --help';
+  return new HandoverError('HANDOVER_USAGE', message, { hint, cause: error });
 }
 
 async function runOne(name: CommandName, args: readonly string[], context: CliContext): Promise<void> {

@@ -17,10 +17,7 @@ const INPUT = {
   isWhole: (text: string) => text.trimEnd().endsWith('}') && parseAny(text) !== undefined,
 };
 
-/**
- * The entry of every hook: `hook.cjs <agent> <Event>`. It prints what that agent accepts, or nothing, and always exits
- * with 0: an agent must never suffer from its hook.
- */
+/** The entry of every hook: `hook.cjs <agent> <Event>`. Always exits with 0: no agent may suffer from its hook. */
 export async function main(program: CachedProgram, bin: string): Promise<void> {
   // Nobody reads stack traces of a hook, and they are costly.
   Error.stackTraceLimit = 0;
@@ -48,13 +45,9 @@ async function readAndHandle(agent: string, event: string, machine: Machine): Pr
   const row = 'text' in read ? parseRow(read.text) : null;
   const input = row === null ? null : kind.dialect.read(row, event);
   if (input !== null) return await handleHook(kind, input, machine);
-  const problem = 'problem' in read ? read.problem : 'not understood';
-  logFailure(findDataFolder(machine), {
-    atMs: machine.clock.now(),
-    where: `${agent} ${event}`,
-    code: 'HOOK_INPUT',
-    message: `its input was ${problem}`,
-  });
+  const where = `${agent} ${event}`;
+  const message = `its input was ${'problem' in read ? read.problem : 'not understood'}`;
+  logFailure(findDataFolder(machine), { atMs: machine.clock.now(), where, code: 'HOOK_INPUT', message });
   return null;
 }
 

@@ -7,16 +7,9 @@ import { readTimedInput } from '../../platform/timed-input.ts';
 import { openStore } from '../../store/store.ts';
 
 const KEY = /^[0-9a-f]{16}$/;
-const INPUT = {
-  maxBytes: 1024 * 1024,
-  waitMs: 2000,
-  isWhole: (text: string) => parseAny(text) !== undefined,
-};
+const INPUT = { maxBytes: 1024 * 1024, waitMs: 2000, isWhole: (text: string) => parseAny(text) !== undefined };
 
-/**
- * The worker that a hook starts: `hook.cjs --work <key of a session>`. It reads the reply that the hook passes on from
- * standard input. Nobody sees its output.
- */
+/** The worker that a hook starts: `hook.cjs --work <key of a session>`. The reply to process comes on its input. */
 export async function runWorker(key: string): Promise<void> {
   if (!KEY.test(key)) return;
   const store = openStore(describeMachine(process.env, '/'));

@@ -25,10 +25,7 @@ export function findAgent({ agent, server }: Connection): AgentName | null {
 
 const ASK_MS = 2000;
 
-/**
- * The folder that the client works in: where it started this server, or its first root when that folder is in none
- * of its roots.
- */
+/** Where the client works: where it started this server, or its first root when that folder is in none of its roots. */
 export async function findFolder(connection: Connection): Promise<string> {
   const { cwd } = connection.machine;
   const roots = await listRoots(connection);
@@ -39,9 +36,8 @@ async function listRoots({ server, canAsk }: Connection): Promise<string[]> {
   if (!canAsk || server.server.getClientCapabilities()?.roots === undefined) return [];
   try {
     const { roots } = await server.server.listRoots(undefined, { timeout: ASK_MS });
-    return roots
-      .map(({ uri }) => (uri.startsWith('file://') ? fileURLToPath(uri) : ''))
-      .filter((path) => path !== '' && isFolder(path));
+    const paths = roots.map(({ uri }) => (uri.startsWith('file://') ? fileURLToPath(uri) : ''));
+    return paths.filter((path) => path !== '' && isFolder(path));
   } catch (error) {
     // A client that does not answer, or answers badly, is assumed to work where it started us.
     if (error instanceof Error) return [];

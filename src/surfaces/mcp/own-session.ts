@@ -15,11 +15,8 @@ import { findAgent } from './connection.ts';
  */
 export async function findOwnSession(call: Call, { project, root }: Place): Promise<FoundSession | null> {
   const agent = findAgent(call.connection);
-  const sessions = await findSessions(call.machine, {
-    project: project.id,
-    root,
-    ...(agent === null ? {} : { agent }),
-  });
+  const filter = { project: project.id, root, ...(agent === null ? {} : { agent }) };
+  const sessions = await findSessions(call.machine, filter);
   for (const id of listNamed(call, root)) {
     const named = sessions.find((session) => session.id === id);
     if (named !== undefined) return named;
@@ -51,8 +48,6 @@ function listInMeta(meta: object, depth = 0): string[] {
 function listStartedHere(call: Call, root: string): string[] {
   const agent = findAgentProcess(listAncestors());
   if (agent === null) return [];
-  return listOpenSessions(findStore(call).root, root)
-    .filter(({ process }) => process === nameProcess(agent))
-    .sort((a, b) => b.atMs - a.atMs)
-    .map(({ session }) => session);
+  const open = listOpenSessions(findStore(call).root, root).filter(({ process }) => process === nameProcess(agent));
+  return open.sort((a, b) => b.atMs - a.atMs).map(({ session }) => session);
 }

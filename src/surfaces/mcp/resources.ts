@@ -58,7 +58,5 @@ function read(
   { uri, ...request }: { connection: Connection; context: ServerContext; uri: string },
   print: (call: Call) => Promise<string>,
 ) {
-  return serveCall(request, async (call) => ({
-    contents: [{ uri, mimeType: MARKDOWN, text: await print(call) }],
-  }));
+  return serveCall(request, async (call) => ({ contents: [{ uri, mimeType: MARKDOWN, text: await print(call) }] }));
 }

@@ -1,7 +1,4 @@
-/**
- * Replaces what the SDK loads for its platform. Its JSON Schema validator is only used for forms that a server sends,
- * which this one never does; it would take as long to load as everything else.
- */
+/** Replaces what the SDK loads: a validator for forms, which we never send, that loads as slowly as everything else. */
 const { process } = globalThis;
 
 export { process };

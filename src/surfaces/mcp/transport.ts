@@ -12,10 +12,7 @@ const LINE_FEED = 0x0a;
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
 
-/**
- * One message a line. A line that is no message is answered with an error, and the next request is served. It closes
- * when its input has ended and all requests are answered, or when nobody reads its output any more.
- */
+/** One message a line; others get an error. Closes when the input ended and all is answered, or when nobody reads. */
 export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;

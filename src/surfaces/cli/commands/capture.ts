@@ -52,10 +52,8 @@ async function runCapture(this: CliContext, values: CaptureFlags): Promise<void>
   for (const notice of [...unwritten, ...listDriftNotices(chosen.agent.name, captured.judgement)]) this.notify(notice);
   const print = values.json ? 'json' : values.print;
   if (print === 'json') this.out.json(handover);
-  if (print === 'v2') {
-    const history = readHistory(findStore(this), handover);
-    this.out.json(writeV2Envelope(handover, { machine, history }));
-  }
+  if (print === 'v2')
+    this.out.json(writeV2Envelope(handover, { machine, history: readHistory(findStore(this), handover) }));
   if (print === 'brief') {
     const store = findStoreOrNull(this);
     const shown = store === null ? handover : readMarked(store, handover);

@@ -20,10 +20,8 @@ async function runCleanup(this: CliContext, values: FlagValues<typeof flags>): P
     this.out.line(`${verb} `, bold(id), `  ${cutToBytes(cleanLine(title), 80)}`, about);
   };
   const { days, removed, removedSessions, kept } = await cleanUp(this, { terminal, dryRun, onRemoved });
-  if (values.json) {
-    const about = { dry_run: dryRun, retention_days: days };
-    return this.out.json({ ...about, removed, removed_sessions: removedSessions, kept });
-  }
+  if (values.json)
+    return this.out.json({ dry_run: dryRun, retention_days: days, removed, removed_sessions: removedSessions, kept });
   const count = removed.length === 1 ? '1 handover' : `${removed.length} handovers`;
   this.out.line(
     `${verb} ${count} older than ${days} days; kept ${kept.latest} that are the latest of a worktree and ${kept.pinned} with pinned facts`,

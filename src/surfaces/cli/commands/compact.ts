@@ -22,8 +22,7 @@ function runCompact(this: CliContext, values: FlagValues<typeof flags>): void {
   const project = findProjectFolder(machine.cwd);
   if (!values.dryRun) assertNotPaused(machine, project);
   const root = memory === undefined ? readRunConfig(machine, project).memoryDir : resolve(machine.cwd, memory);
-  const isDryRun = { dryRun: values.dryRun };
-  const done = compactMemory({ root, machine }, month === undefined ? isDryRun : { ...isDryRun, month });
+  const done = compactMemory({ root, machine }, { dryRun: values.dryRun, ...(month === undefined ? {} : { month }) });
   if (values.json) this.out.json({ memory: root, dry_run: values.dryRun, compacted: done });
   else print(this, done, values.dryRun);
 }

@@ -13,6 +13,7 @@ import { command, type FlagValues, json, optionalArgument, toggle, tuple } from 
 import type { Output } from '../output.ts';
 
 const flags = { all: toggle('All lines, also of unchanged facts'), json };
+type DiffFlags = FlagValues<typeof flags>;
 
 export const diff = command('diff', runDiff, {
   positional: tuple(
@@ -22,17 +23,13 @@ export const diff = command('diff', runDiff, {
   flags,
 });
 
-async function runDiff(
-  this: CliContext,
-  { all, json: asJson }: FlagValues<typeof flags>,
-  words?: string,
-  otherWords?: string,
-): Promise<void> {
+async function runDiff(this: CliContext, values: DiffFlags, words?: string, otherWords?: string): Promise<void> {
+  const { all } = values;
   const named = await pickHandover(this, words);
   const [first, second] =
     otherWords === undefined ? [requirePrevious(this, named), named] : [named, await pickHandover(this, otherWords)];
   const found = diffHandovers(first, second);
-  if (asJson) this.out.json(toJson(first, second, { diff: found, all }));
+  if (values.json) this.out.json(toJson(first, second, { diff: found, all }));
   else {
     if (found.relation === 'another project') {
       const names = `${first.project.name} and ${second.project.name}`;
@@ -62,11 +59,7 @@ function toJson(first: Handover, second: Handover, { diff, all }: Compared): unk
     ...(all ? { carried_facts: carried.map(outline) } : {}),
     changed: changed.map(({ before, after }) => ({ before: outline(before), after: outline(after) })),
     resolved: resolved.map(({ fact, reason }) => ({ ...outline(fact), reason })),
-    superseded: superseded.map(({ fact, reason, by }) => ({
-      ...outline(fact),
-      reason,
-      by: by === null ? null : outline(by),
-    })),
+    superseded: superseded.map(({ fact, reason, by }) => ({ ...outline(fact), reason, by: by && outline(by) })),
     dropped: dropped.map(({ fact, reason }) => ({ ...outline(fact), reason })),
     git,
   };

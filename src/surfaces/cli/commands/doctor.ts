@@ -19,10 +19,8 @@ async function runDoctor(this: CliContext, values: FlagValues<typeof flags>): Pr
 }
 
 function toJson({ examined, findings }: Diagnosis): unknown {
-  return {
-    ...examined,
-    findings: findings.map(({ remedy, ...finding }) => ({ ...finding, remedy: remedy?.description ?? null })),
-  };
+  const shown = findings.map(({ remedy, ...finding }) => ({ ...finding, remedy: remedy?.description ?? null }));
+  return { ...examined, findings: shown };
 }
 
 const LOOKS = { damage: red, warning: yellow, notice: dim } as const;

@@ -10,7 +10,6 @@ import {
 } from '../../../app/export.ts';
 import { usageError } from '../../../app/failure.ts';
 import { parseDuration, parseMoment, requireKind, requireReader } from '../../../app/parse.ts';
-import { HandoverError } from '../../../errors.ts';
 import type { Lock } from '../../../exchange/bundle/age.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { formatTimestamp } from '../../../model/time.ts';
@@ -60,10 +59,7 @@ async function send(context: CliContext, values: ExportFlags, { handovers, optio
   const lock = await chooseLock(context, values);
   try {
     const bytes = await writeExport(context, handovers, { ...options, lock });
-    if (values.output === '-') {
-      context.stdout.writeBytes(bytes);
-      return;
-    }
+    if (values.output === '-') return void context.stdout.writeBytes(bytes);
     const output = resolve(context.machine.cwd, values.output);
     writeFileDurably(output, bytes);
     const { format, sign } = values;
@@ -97,9 +93,8 @@ function assertFitting(values: ExportFlags): void {
   ] as const;
   for (const [flag, isGiven, formats] of wrong) {
     if (!isGiven || formats.some((known) => known === format)) continue;
-    throw new HandoverError('HANDOVER_USAGE', `${flag} does nothing with --format ${format}`, {
-      hint: `It works with --format ${formats.join(' or --format ')}. Nothing was written.`,
-    });
+    const hint = `It works with --format ${formats.join(' or --format ')}. Nothing was written.`;
+    throw usageError(`${flag} does nothing with --format ${format}`, hint);
   }
   if (hasPassphrase && encryptTo !== undefined) throw conflictError('--encrypt-to', 'a passphrase');
   if (values.json && values.output === '-' && !values.dryRun) throw conflictError('--json', '--output -');
@@ -110,9 +105,8 @@ function assertWritable({ machine, stdout }: CliContext, { output, format, dryRu
   if (dryRun) return;
   if (output !== '-') assertExportFile(resolve(machine.cwd, output));
   else if (format === 'bundle' && stdout.isTerminal) {
-    throw new HandoverError('HANDOVER_USAGE', 'a bundle is not text and cannot be shown in a terminal', {
-      hint: 'Write it to a file: --output work.handover. See what is in it: --dry-run',
-    });
+    const hint = 'Write it to a file: --output work.handover. See what is in it: --dry-run';
+    throw usageError('a bundle is not text and cannot be shown in a terminal', hint);
   }
 }
 

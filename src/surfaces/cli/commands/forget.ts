@@ -4,10 +4,7 @@ import { forgetHandovers, forgetSessionText } from '../../../app/forget.ts';
 import type { CliContext } from '../context.ts';
 import { command, type FlagValues, json, repeated, text } from '../flags.ts';
 
-const flags = {
-  session: text('Delete the stored text of this session, and do not read it again', 'id'),
-  json,
-};
+const flags = { session: text('Delete the stored text of this session, and do not read it again', 'id'), json };
 type ForgetFlags = FlagValues<typeof flags>;
 
 export const forget = command('forget', runForget, {

@@ -76,9 +76,8 @@ function readBundle({ machine }: CliContext, input: string): Buffer {
 }
 
 function tooLarge(): HandoverError {
-  return new HandoverError('HANDOVER_BUNDLE_INVALID', `a bundle has at most ${MAX_BUNDLE_BYTES} bytes`, {
-    hint: 'Nothing was imported. Ask the sender to export fewer at once.',
-  });
+  const hint = 'Nothing was imported. Ask the sender to export fewer at once.';
+  return new HandoverError('HANDOVER_BUNDLE_INVALID', `a bundle has at most ${MAX_BUNDLE_BYTES} bytes`, { hint });
 }
 
 const MAX_IDENTITY_BYTES = 64 * 1024;
@@ -95,9 +94,8 @@ function findIdentities({ machine }: CliContext, file: string | undefined): stri
     });
   const identities = readIdentities(head.bytes.toString('utf8'));
   if (identities.length > 0) return identities;
-  throw new HandoverError('HANDOVER_KEY_MISSING', 'there is no age identity in that file', {
-    hint: 'Give the file that age-keygen wrote: it has a line AGE-SECRET-KEY-1…',
-  });
+  const hint = 'Give the file that age-keygen wrote: it has a line AGE-SECRET-KEY-1…';
+  throw new HandoverError('HANDOVER_KEY_MISSING', 'there is no age identity in that file', { hint });
 }
 
 /** A key seen for the first time is trusted by --trust, or by the person at the terminal. */

@@ -2,7 +2,6 @@ import { resolve } from 'node:path';
 import { buildCommand } from '@stricli/core';
 import { bold, dim, green, red, yellow } from '../../../app/describe/styled-text.ts';
 import { usageError } from '../../../app/failure.ts';
-import { HandoverError } from '../../../errors.ts';
 import { toRecipient } from '../../../exchange/bundle/age.ts';
 import { fingerprint, formatPublicKey, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
 import {
@@ -101,12 +100,8 @@ function describeKey(key: Parameters<typeof fingerprint>[0]) {
 }
 
 async function describeOwn({ name, secret, identity }: OwnKeys) {
-  return {
-    name,
-    public_key: formatPublicKey(secret),
-    fingerprint: fingerprint(secret),
-    recipient: await toRecipient(identity),
-  };
+  const recipient = await toRecipient(identity);
+  return { name, public_key: formatPublicKey(secret), fingerprint: fingerprint(secret), recipient };
 }
 
 async function printOwn({ out }: CliContext, own: OwnKeys): Promise<void> {
@@ -118,7 +113,7 @@ async function printOwn({ out }: CliContext, own: OwnKeys): Promise<void> {
 
 function requireWord(word: string | undefined, what: string): string {
   if (word !== undefined) return word;
-  throw new HandoverError('HANDOVER_USAGE', `give ${what}`, { hint: 'See: handover keys --help' });
+  throw usageError(`give ${what}`, 'See: handover keys --help');
 }
 
 const MAX_KEY_BYTES = 16 * 1024;

@@ -32,11 +32,8 @@ function makeRun(mark: Mark['mark']) {
       because: values.because,
       by: detectAgent(this.machine.env) === null ? 'human' : 'agent',
     });
-    if (values.json) {
-      const { id, project } = handover;
-      this.out.json({ fact: fact.id, mark, in: id, project: project.id, changed: isNew });
-      return;
-    }
+    const { id, project } = handover;
+    if (values.json) return this.out.json({ fact: fact.id, mark, in: id, project: project.id, changed: isNew });
     const shown = cutToBytes(cleanLine(fact.text), 100);
     this.out.line(isNew ? `${mark} ` : `already ${mark}: `, bold(fact.id), `  ${fact.kind}: ${shown}`);
   };

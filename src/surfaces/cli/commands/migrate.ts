@@ -57,9 +57,8 @@ function inspectSource(from: string): Source {
     return isV2File(from) ? { from, records: null, envelopes: [from] } : { from, records: from, envelopes: [] };
   const envelopes = findV2Files(from);
   if (envelopes.length > 0) return { from, records: null, envelopes };
-  throw new HandoverError('HANDOVER_NOT_FOUND', `there are no envelopes of handoff V2 in ${from}`, {
-    hint: 'Give a project, a folder of *_handoff.json files, or a file: handover migrate --from PATH',
-  });
+  const hint = 'Give a project, a folder of *_handoff.json files, or a file: handover migrate --from PATH';
+  throw new HandoverError('HANDOVER_NOT_FOUND', `there are no envelopes of handoff V2 in ${from}`, { hint });
 }
 
 function adopt(context: CliContext, words: string, values: MigrateFlags): void {

@@ -9,7 +9,6 @@ const flags = { everywhere: toggle('In all your projects, by ~/.agent_handover/P
 const pauseFlags = { why: text('The reason, shown to whoever is stopped'), ...flags };
 
 export const pause = command('pause', runPause, { flags: pauseFlags });
-
 export const unpause = command('unpause', runUnpause, { flags });
 
 function runPause(this: CliContext, values: FlagValues<typeof pauseFlags>): void {

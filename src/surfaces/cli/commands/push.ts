@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { bold, dim, green, yellow } from '../../../app/describe/styled-text.ts';
-import { HandoverError } from '../../../errors.ts';
+import { usageError } from '../../../app/failure.ts';
 import { API_KEY_VARIABLE } from '../../../exchange/publish/memory-vault.ts';
 import { type PublishReport, publishProject } from '../../../exchange/publish/publish-project.ts';
 import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
@@ -38,10 +38,8 @@ async function runPush(this: CliContext, values: FlagValues<typeof flags>, folde
 
 export function assertNoApiKey(key: string | undefined): void {
   if (key === undefined) return;
-  const message = 'a key is not accepted on the command line, where other users can see it';
-  throw new HandoverError('HANDOVER_USAGE', message, {
-    hint: `Put it into ${API_KEY_VARIABLE}, or into a file that only you can read: token_file under [publish.memoryvault] in your config.toml.`,
-  });
+  const hint = `Put it into ${API_KEY_VARIABLE}, or into a file that only you can read: token_file under [publish.memoryvault] in your config.toml.`;
+  throw usageError('a key is not accepted on the command line, where other users can see it', hint);
 }
 
 const HEADLINES: Record<PublishReport['outcome'], string> = {

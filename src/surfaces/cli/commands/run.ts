@@ -54,7 +54,7 @@ async function runRun(this: CliContext, values: RunFlags): Promise<void> {
   const config = readRunConfig(machine, root, values.config);
   const place: RunPlace = { store: findStore(this), root, config, push: !values.noPush };
   const checkpoint = new Checkpoint(chooseCheckpoint(this, values, config.checkpoint), machine);
-  if (values.dryRun) return printPlan(this, values, { place, checkpoint });
+  if (values.dryRun) return printPlan(this, values, place, checkpoint);
   const isInterrupted = !restart && checkpoint.resumeCode() === 1;
   if (resume && !isInterrupted) return printNothing(this, values);
   const inputs = await readInputs(this, values, place);
@@ -105,12 +105,7 @@ async function readInputs(context: CliContext, values: RunFlags, place: RunPlace
   return inputs;
 }
 
-function printPlan(
-  { out }: CliContext,
-  values: RunFlags,
-  { place, checkpoint }: { place: RunPlace; checkpoint: Checkpoint },
-): void {
-  const { config } = place;
+function printPlan({ out }: CliContext, values: RunFlags, { config }: RunPlace, checkpoint: Checkpoint): void {
   const steps = config.steps.map(nameOfStep);
   const backend = config.backend ?? 'none';
   if (values.json) {

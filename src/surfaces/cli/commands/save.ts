@@ -64,8 +64,6 @@ function readDeclaration(context: CliContext, values: SaveFlags): Declaration {
 
 /** One step a line, without list markers. */
 function splitSteps(steps: string): string[] {
-  return steps
-    .split('\n')
-    .map((line) => line.replace(/^\s*(?:[-*+]|\d+[.)])\s+/, '').trim())
-    .filter((line) => line !== '');
+  const lines = steps.split('\n').map((line) => line.replace(/^\s*(?:[-*+]|\d+[.)])\s+/, '').trim());
+  return lines.filter((line) => line !== '');
 }

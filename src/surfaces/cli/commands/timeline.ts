@@ -57,9 +57,8 @@ function timeOf(at: string): string {
 const DECISIONS_SHOWN = 3;
 
 function printSession(out: Output, session: SessionOfDay, all: boolean): void {
-  const { decisions, checks } = session;
+  const { at, agent, goal, decisions, checks } = session;
   const project = all ? `${session.project.name}: ` : '';
-  const { at, agent, goal } = session;
   out.line(dim(`  ${timeOf(at)}  `), `${agent.padEnd(12)}  ${project}${shorten(goal)}`);
   for (const { kind, text } of decisions.slice(0, DECISIONS_SHOWN))
     out.line(dim(`         ${kind === 'decision' ? 'decided' : 'rejected'}: `), shorten(text));

@@ -49,7 +49,7 @@ async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: 
   if (values.json) return this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
   this.err.line(dim(`handover ${handover.id}, in ${folder}: ${program} ${args.join(' ')}`));
   if (values.print) this.out.block(prompt);
-  else this.process.exitCode = await start(this, launch, { prompt, folder });
+  else this.process.exitCode = await start(this, launch, prompt, folder);
 }
 
 /** An argument holds 128 KiB on Linux, a whole command line 32 Ki characters on Windows. */
@@ -84,20 +84,14 @@ async function chooseHandover(context: CliContext, named: string | undefined): P
   throw nothingHereError(place);
 }
 
-async function start(
-  { machine }: CliContext,
-  launch: Launch,
-  { prompt, folder }: { prompt: string; folder: string },
-): Promise<number> {
+async function start({ machine }: CliContext, launch: Launch, prompt: string, folder: string): Promise<number> {
   const run = async (promptOrFile: string): Promise<number> =>
     await runInForeground(launch.program, launch.writeArgs(promptOrFile), { cwd: folder, env: machine.env });
   try {
     return await (launch.takes === 'file' ? withTempFile('handover.md', prompt, run) : run(prompt));
   } catch (error) {
     if (!(error instanceof HandoverError && error.code === 'HANDOVER_PROGRAM_MISSING')) throw error;
-    throw new HandoverError('HANDOVER_PROGRAM_MISSING', error.message, {
-      hint: `Install it, or add its folder to PATH: ${launch.install}`,
-      cause: error,
-    });
+    const hint = `Install it, or add its folder to PATH: ${launch.install}`;
+    throw new HandoverError('HANDOVER_PROGRAM_MISSING', error.message, { hint, cause: error });
   }
 }

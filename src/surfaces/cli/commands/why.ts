@@ -55,7 +55,7 @@ async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Pr
   );
   if (flags.json) return this.out.json(toJson(asked, answer, history));
   const typed = redactor.redactText(words);
-  printAnswer(this, { asked, answer, words: typed });
+  printAnswer(this, asked, answer, typed);
   printCommits(this.out, history.commits);
   if (answer.sessions.length === 0) this.err.line(dim('next: '), suggestWider(flags, `why ${typed}`));
 }
@@ -89,10 +89,7 @@ function toJson(asked: PathQuery, answer: Why, { commits, earlierNames }: FileHi
 }
 
 /** `words` are as they were typed, but for secrets. */
-function printAnswer(
-  { out, err, machine }: CliContext,
-  { asked, answer, words }: { asked: PathQuery; answer: Why; words: string },
-): void {
+function printAnswer({ out, err, machine }: CliContext, asked: PathQuery, answer: Why, words: string): void {
   const { nearness, sessions, hasMore } = answer;
   const name = asked.path === '' ? 'this project' : asked.path;
   if (sessions.length === 0) {

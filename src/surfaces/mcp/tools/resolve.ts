@@ -54,11 +54,9 @@ async function resolve(call: Call, { fact: words, as: mark, because, in: named }
   const { root } = identifyProject('.', call.machine);
   assertNotPaused(call.machine, findProjectFolder(root));
   const { handover, fact, isNew } = await markNamed(call, { mark, words, named, because, by: 'agent' });
+  const shown = quote(cutAtWord(cleanLine(fact.text), MAX_SHOWN_BYTES));
   return {
-    text: [
-      `${isNew ? mark : `already ${mark}`}: ${fact.kind} ${fact.id}`,
-      quote(cutAtWord(cleanLine(fact.text), MAX_SHOWN_BYTES)),
-    ].join('\n'),
+    text: `${isNew ? mark : `already ${mark}`}: ${fact.kind} ${fact.id}\n${shown}`,
     data: { fact: fact.id, mark, handover: handover.id, changed: isNew },
   };
 }

@@ -27,9 +27,7 @@ async function resume(call: Call, wish: BriefWish): Promise<Answer> {
   if (text === '') return { text: `# ${place.project.name} in ${place.workspace.root} has no handover yet.` };
   if (found === null) return { text };
   const more = found.brief.leftOut.length === 0 ? '' : 'search for what was left out, or resume with a larger budget; ';
-  return {
-    text: `${text}# By tool: ${more}resolve with the words of a line when it is done or did not hold\n`,
-  };
+  return { text: `${text}# By tool: ${more}resolve with the words of a line when it is done or did not hold\n` };
 }
 
 /** The brief for the next session here. */

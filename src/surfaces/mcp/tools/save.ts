@@ -1,6 +1,6 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { HandoverError } from '../../../errors.ts';
+import { usageError } from '../../../app/failure.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { describeInput, project, storedText, toggle, WRITES } from '../input.ts';
@@ -54,9 +54,7 @@ const KIND_NAMES = ['decision', 'constraint', 'rejected', 'next', 'question', 'b
 async function save(call: Call, { pin, ...declared }: v.InferOutput<typeof Arguments>): Promise<Answer> {
   const facts = KIND_NAMES.flatMap((kind) => (declared[kind] ?? []).map((words) => ({ kind, text: words })));
   if (facts.length === 0)
-    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
-      hint: `give at least one of ${KIND_NAMES.join(', ')}, each a list of texts`,
-    });
+    throw usageError('there is nothing to save', `give at least one of ${KIND_NAMES.join(', ')}, each a list of texts`);
   const { saveFromAgent } = await import('../../../app/save.ts');
   const { describePlace } = await import('../../../platform/project.ts');
   const { findOwnSession } = await import('../own-session.ts');
