@@ -57,10 +57,7 @@ interface ToolResult {
   names: Names | null;
 }
 
-/**
- * What happened in a session, as far as facts are made of it. Plain data, stored in checkpoints of transcripts. Grows with
- * what was said and touched, not with the size of outputs.
- */
+/** What happened. Plain data, stored in checkpoints. Grows with what was said and touched, not with the size of outputs. */
 export class SessionLog {
   calls = 0;
   prompts: Message[] = [];
@@ -306,10 +303,7 @@ function pushBounded<T>(items: T[], item: T, count: number): void {
   if (items.length > count * 2) items.splice(0, items.length - count);
 }
 
-/**
- * Finds the names in all texts that may still matter and drops the texts, which makes the log much smaller. More events may
- * follow.
- */
+/** Finds the names in texts that may still matter and drops the texts, to shrink the log. More events may follow. */
 export function flushSessionLog({ results, windows }: SessionLog): void {
   for (const window of windows) flushWindow(window);
   for (const [index, result] of results.entries()) {

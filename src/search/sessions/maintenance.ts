@@ -11,10 +11,7 @@ import { listTexts, markForgotten, nameText, pathOfText, readText, removeText, t
 import { openIndexStore, recoverText, restoreText } from './index-store.ts';
 import { SESSION_INDEX } from './session-index.ts';
 
-/**
- * Checks the archives of sessions. Once an agent has deleted a session, its archive is all that is left of it: a damaged
- * one is never thrown away.
- */
+/** A damaged archive is never thrown away: it is all that is left of a session that its agent has deleted. */
 export async function checkTexts(store: Store): Promise<Finding[]> {
   const damaged = listTexts(store).filter((name) => {
     const text = readText(store, name);

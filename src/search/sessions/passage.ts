@@ -23,10 +23,7 @@ const MAX_EDIT = 1000;
 /** Calls without a result after so many others will get none. */
 const MOST_IGNORED = 256;
 
-/**
- * Makes passages of redacted events. Left out are what this program put into a session or returned to it, and the files
- * that were read, which can be searched where they are.
- */
+/** Leaves out what this program put into a session or returned to it, and files read: they can be searched themselves. */
 export class PassageMaker {
   /** The calls whose results are left out. Plain data, for checkpoints. */
   readonly unheard: Set<string>;
@@ -114,8 +111,7 @@ function describeEdit({ path, to, after }: FileEdit): string {
 }
 
 function cutMiddle(text: string, end: number): string {
-  if (text.length <= 2 * end) return text;
-  return `${text.slice(0, end)}\n…\n${text.slice(-end)}`;
+  return text.length <= 2 * end ? text : `${text.slice(0, end)}\n…\n${text.slice(-end)}`;
 }
 
 /** Pieces of at most so many characters, cut at the end of a line or a word where one is near. */
