@@ -47,7 +47,10 @@ const LONGEST_WITH_DIGITS = 30;
 const SHORTEST_ENCODED = 12;
 const LETTERS_PER_HUMP = 2.5;
 
-/** As the long names of test cases, or encoded data: too long for a name with digits, or with too many capitals. */
+/**
+ * With inner capitals and underscores, as the long names of test cases; or a hash, key or other encoded data: too long for
+ * a name with digits, or with too many capitals.
+ */
 function isOdd(word: string): boolean {
   if (word.includes('_') && /[a-z][A-Z]|[A-Z][a-z]/.test(word)) return true;
   if (!/\d/.test(word)) return false;

@@ -57,7 +57,10 @@ interface ToolResult {
   names: Names | null;
 }
 
-/** What happened. Plain data, stored in checkpoints. Grows with what was said and touched, not with the size of outputs. */
+/**
+ * What happened in a session, as far as facts are made of it. Plain data, stored in checkpoints of transcripts. Grows with
+ * what was said and touched, not with the size of outputs.
+ */
 export class SessionLog {
   calls = 0;
   prompts: Message[] = [];

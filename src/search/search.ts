@@ -186,6 +186,8 @@ function listRoots({ store: { machine } }: SearchContext): string[] {
   }
 }
 
+type Judgement = { standing: FactState; because: string | null };
+
 async function describeHit(finder: Finder, ranked: RankedDocument, parsed: ParsedQuery): Promise<SearchHit> {
   const { document, score } = ranked;
   const text = excerpt(document.text, parsed);
@@ -222,10 +224,7 @@ async function describeHit(finder: Finder, ranked: RankedDocument, parsed: Parse
   };
 }
 
-function judgeStanding(
-  { fact, handover }: FactDocument,
-  marks: Marks,
-): { standing: FactState; because: string | null } {
+function judgeStanding({ fact, handover }: FactDocument, marks: Marks): Judgement {
   const { id, kind, text, trust, origin, from, ref } = fact;
   const source = { ...(from === null ? {} : { session: from }), ...(ref === null ? {} : { ref }) };
   const { agent, at: created_at, startedAt: started_at } = handover;

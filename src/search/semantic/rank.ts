@@ -37,7 +37,10 @@ const BUDGET_MS = 2000;
 /** Models take a few hundred words; the beginning of a longer text shows what it means. */
 const MAX_TEXT_BYTES = 2000;
 
-/** Null when no model is configured. Never throws for failures of the endpoint or the vectors: words still find. */
+/**
+ * The candidates most similar in meaning, or null when the user has configured no model. Never throws for failures of
+ * the endpoint or of the vectors: a search by words is still possible.
+ */
 export async function rankBySimilarity<K>(store: Store, query: SimilarityQuery<K>): Promise<Ranking<K> | null> {
   const settings = readSemanticSettings(store.machine);
   if (settings === null) return null;

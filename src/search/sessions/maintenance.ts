@@ -11,7 +11,10 @@ import { listTexts, markForgotten, nameText, pathOfText, readText, removeText, t
 import { openIndexStore, recoverText, restoreText } from './index-store.ts';
 import { SESSION_INDEX } from './session-index.ts';
 
-/** A damaged archive is never thrown away: it is all that is left of a session that its agent has deleted. */
+/**
+ * Checks the archives of sessions. Once an agent has deleted a session, its archive is all that is left of it: a damaged
+ * one is never thrown away.
+ */
 export async function checkTexts(store: Store): Promise<Finding[]> {
   const damaged = listTexts(store).filter((name) => {
     const text = readText(store, name);

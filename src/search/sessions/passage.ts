@@ -23,7 +23,10 @@ const MAX_EDIT = 1000;
 /** Calls without a result after so many others will get none. */
 const MOST_IGNORED = 256;
 
-/** Leaves out what this program put into a session or returned to it, and files read: they can be searched themselves. */
+/**
+ * Makes passages of redacted events. Left out are what this program put into a session or returned to it, and the files
+ * that were read, which can be searched where they are.
+ */
 export class PassageMaker {
   /** The calls whose results are left out. Plain data, for checkpoints. */
   readonly unheard: Set<string>;
