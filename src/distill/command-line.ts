@@ -1,7 +1,4 @@
-/**
- * Splits command lines as a POSIX shell would, leniently enough for fish, PowerShell and cmd.exe. Never fails: an unclosed
- * quote reaches to the end.
- */
+/** Splits command lines of POSIX shells, fish, PowerShell and cmd.exe. Never fails: open quotes reach to the end. */
 
 const MAX_SCANNED = 20_000;
 

@@ -120,15 +120,7 @@ const MODELS = {
     editedThisTurn: 6,
     inCommand: 9,
   }),
-  qualified: buildModel({
-    bias: -64,
-    mentions: 3,
-    age: -1,
-    backticked: 42,
-    recentReply: 14,
-    byUser: 18,
-    edited: 10,
-  }),
+  qualified: buildModel({ bias: -64, mentions: 3, age: -1, backticked: 42, recentReply: 14, byUser: 18, edited: 10 }),
   stem: buildModel({ bias: -24, runs: 12, age: -4 }),
   namedStem: buildModel({ bias: -37, runs: 4, byAgent: 20, byUser: 28 }),
   reference: buildModel({ bias: -16, mentions: 2, age: -4, byUser: 21, byAgent: 21, byTool: -6 }),
@@ -169,14 +161,13 @@ export function valueNames(log: SessionLog): Valuation {
   const values = openNameMaps<number>();
   const relevance = new Map<string, number>();
   const surroundings = describeSurroundings(log);
-  for (const kind of NAME_KINDS) {
+  for (const kind of NAME_KINDS)
     for (const [name, mentions] of log.index.names[kind]) {
       const scored = { name, mentions, log, ...surroundings };
       const named = kind === 'stem' ? WORTH.namedStem * MODELS.namedStem(scored) : 0;
       values[kind].set(name, Math.round(WORTH[kind] * MODELS[kind](scored) + named));
       if (kind === 'file') relevance.set(name, Math.round(1000 * MODELS.relevance(scored)));
     }
-  }
   return { values, relevance };
 }
 

@@ -226,9 +226,8 @@ export function flushWindow(window: NameWindow): void {
   const { queue, index } = window;
   window.queue = [];
   window.length = 0;
-  for (const item of queue) {
+  for (const item of queue)
     if (item.kind === 'text') addText(index, item.text, item.place);
     else if (item.kind === 'file') addFile(index, item.path, item.place);
     else addEdit(index, item.edit, item.call);
-  }
 }

@@ -1,7 +1,4 @@
-/**
- * Finds names that a later session would look for: files, symbols, errors, references. By form alone, for any language and
- * project. Every pattern takes linear time: no part of it can match the same text in two ways.
- */
+/** Finds names by their form alone. Every pattern takes linear time: no part of it can match a text in two ways. */
 
 const EXTENSIONS =
   'tsx?|jsx?|mjs|cjs|mts|cts|py|pyi|go|rs|java|kt|kts|swift|rb|erb|rake|gemspec|php|c|h|cc|cpp|hpp|cs|fs|m|mm|scala|clj|ex|exs|erl|hs|ml|sh|bash|zsh|fish|ps1|bat|sql|md|mdx|rst|txt|json|jsonl|json5|ya?ml|toml|ini|cfg|conf|env|lock|xml|html?|css|scss|sass|less|vue|svelte|astro|dart|lua|zig|proto|graphql|prisma|sol|jl|pl|pm|groovy|jsonnet|tf|tfvars|hcl|gradle|mod|sum|work|Dockerfile|ipynb|csv|arb|plist|service|nix|cmake|mk|snap|tmpl|template';
@@ -130,10 +127,7 @@ const CHUNK_WITH_SIGN = new RegExp(`(?<![${PART}])[${PART}]*?(?:${SIGN})[${PART}
 /** Errors of several words, and so of several chunks. */
 const SPACED_ERROR = /\bexit (?:code|status) \d|\b[45]\d\d [FINU]/;
 
-/**
- * The chunks of a text that can hold a name, each once. Few do: cutting them out first saves time, and memory too, since a
- * name keeps the text alive that it was cut from.
- */
+/** The chunks that can hold a name, each once. Saves time, and memory: a name keeps alive the text it was cut from. */
 export function keepNameChunks(text: string): string {
   return [...new Set(text.match(CHUNK_WITH_SIGN))].join('\n');
 }

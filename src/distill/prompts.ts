@@ -91,10 +91,7 @@ export function findTaskFacts(log: SessionLog, valuation: Valuation): (Fact | nu
         age: 0,
         names: weighNames(`${id === undefined ? '' : `#${id} `}${text}`, valuation),
       },
-      detail: {
-        ...(id === undefined ? {} : { number: id }),
-        ...(detail === undefined ? {} : { more: detail }),
-      },
+      detail: { ...(id === undefined ? {} : { number: id }), ...(detail === undefined ? {} : { more: detail }) },
     }),
   );
 }

@@ -306,10 +306,7 @@ function pushBounded<T>(items: T[], item: T, count: number): void {
   if (items.length > count * 2) items.splice(0, items.length - count);
 }
 
-/**
- * Finds the names in all texts that may still matter and drops the texts, which makes the log much smaller. More events may
- * follow.
- */
+/** Finds the names in texts that may still matter and drops the texts, to shrink the log. More events may follow. */
 export function flushSessionLog({ results, windows }: SessionLog): void {
   for (const window of windows) flushWindow(window);
   for (const [index, result] of results.entries()) {

@@ -40,12 +40,7 @@ export interface FactRecord {
   ref: string | null;
 }
 
-export interface FactDocument {
-  what: 'fact';
-  text: string;
-  fact: FactRecord;
-  handover: HandoverRecord;
-}
+export type FactDocument = { what: 'fact'; text: string; fact: FactRecord; handover: HandoverRecord };
 
 /** A text that can be found: a fact, the title and summary of a handover, or a piece of a note. */
 export type SearchDocument =

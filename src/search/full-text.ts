@@ -48,11 +48,9 @@ export function openFullText(database: SqlDatabase): FullText {
   };
 }
 
-const BULK_BYTES = 6 * 1024 * 1024;
-
 /** Fills an empty database in bulk: large segments are written and merged once, and stems are noted at the end. */
 export function fillFullText(database: SqlDatabase, fill: (fullText: FullText) => void): void {
-  configure(database, { hashsize: BULK_BYTES, automerge: 0, crisismerge: 512 });
+  configure(database, { hashsize: 6 * 1024 * 1024, automerge: 0, crisismerge: 512 });
   fill(openWords(database));
   database.prepare("INSERT INTO words(words) VALUES('optimize')").run();
   database.exec(NOTE_ALL_STEMS);
@@ -138,13 +136,11 @@ export interface MarkedTable {
 /** The columns are given without `mark`, separated by spaces. */
 export function describeTable(name: string, spaced: string): MarkedTable {
   const columns = spaced.split(' ');
-  const all = [...columns, 'mark'];
+  const all = [...columns, 'mark'].join(', ');
   return {
-    columns: all.join(', '),
+    columns: all,
     prepareInsert: (database) => {
-      const insert = database.prepare(
-        `INSERT INTO ${name} (${all.join(', ')}) VALUES (${all.map(() => '?').join(', ')})`,
-      );
+      const insert = database.prepare(`INSERT INTO ${name} (${all}) VALUES (${'?, '.repeat(columns.length)}?)`);
       return (values) => insert.run(...values, computeMark(values));
     },
     check: (row) => {

@@ -58,7 +58,7 @@ export async function openIndexFinder(context: SearchContext, driver: SqlDriver)
   return {
     by: 'index',
     indexFailure: null,
-    gather: (query, parsed) => cache.ask((database) => gather(database, context, { query, parsed })),
+    gather: (query, parsed) => cache.ask((database) => gather(database, context, query, parsed)),
     facts: (filter) => readFacts(cache, filter),
     countHolders: (found) => cache.ask((database) => countHolders(database, found)),
     marks: (project) => cache.ask((database) => readMarkRows(database, project)),
@@ -67,11 +67,8 @@ export async function openIndexFinder(context: SearchContext, driver: SqlDriver)
   };
 }
 
-function gather(
-  database: SqlDatabase,
-  { notes = null }: SearchContext,
-  { query, parsed }: { query: SearchQuery; parsed: ParsedQuery },
-): Candidates {
+function gather(database: SqlDatabase, context: SearchContext, query: SearchQuery, parsed: ParsedQuery): Candidates {
+  const { notes = null } = context;
   const extent = measureExtent(database);
   const known = lookUpTerms(database, parsed, extent);
   const retrieve = (limits: readonly Expression[], reach: Reach): number[] =>
@@ -136,10 +133,8 @@ function findProjects(database: SqlDatabase, { id, name, root }: ProjectMatch): 
   if (name !== undefined)
     for (const row of database.prepare(PROJECTS).all())
       if (textIn(row, 'name').toLowerCase() === name.toLowerCase()) ids.add(textIn(row, 'id'));
-  if (root !== undefined) {
-    const project = findProject(database, [root]);
-    if (project !== null) ids.add(project);
-  }
+  const project = root === undefined ? null : findProject(database, [root]);
+  if (project !== null) ids.add(project);
   return [...ids];
 }
 
@@ -202,8 +197,7 @@ function countHolders(database: SqlDatabase, { fact, handover }: FactDocument): 
 /** The marks of a project, without the facts and handovers that they pin. */
 function readMarkRows(database: SqlDatabase, project: string): Marks {
   const marks = new Map<string, Mark>();
-  const rows = database.prepare('SELECT fact, mark, at, because FROM marks WHERE project = ?').all(project);
-  for (const row of rows) {
+  for (const row of database.prepare('SELECT fact, mark, at, because FROM marks WHERE project = ?').all(project)) {
     const mark = MARKS.find((known) => known === textIn(row, 'mark'));
     const because = textIn(row, 'because') || null;
     if (mark !== undefined) marks.set(textIn(row, 'fact'), { mark, at: textIn(row, 'at'), because, held: null });

@@ -25,8 +25,7 @@ export type NotesFile = { path: string; state: string; maxBytes: number };
 /** The existing files among SOUL, MEMORY and HANDOFF of a project and the three layers of its memory. */
 export function listNotesFiles({ folder, memoryDir }: NotesPlace, machine: Memory['machine']): NotesFile[] {
   const memory = { root: memoryDir, machine };
-  const maxBytes = MAX_DOCUMENT_BYTES;
-  const documents = DOCUMENT_NAMES.map((name) => ({ path: join(folder, name), maxBytes }));
+  const documents = DOCUMENT_NAMES.map((name) => ({ path: join(folder, name), maxBytes: MAX_DOCUMENT_BYTES }));
   const layers = [
     pathOf(memoryDir, PLACE_OF_STATE),
     ...listNotesMonths(memory).flatMap((month) => listNotesOfMonth(memory, month).map(({ path }) => path)),
@@ -39,14 +38,12 @@ export function listNotesFiles({ folder, memoryDir }: NotesPlace, machine: Memor
 }
 
 export function timeOfNotes({ state }: NotesFile): string {
-  const ns = state.split(':').at(-1) ?? '0';
-  return formatTimestamp(Number(BigInt(ns) / 1_000_000n));
+  return formatTimestamp(Number(BigInt(state.split(':').at(-1) ?? '0') / 1_000_000n));
 }
 
 /** The blocks of a file with their lines, from 1; none when it cannot be read. */
 export function readPieces({ path, maxBytes }: NotesFile): { text: string; line: number }[] {
-  const bytes = catchIf(isHandoverError, null, () => readProjectFile(path, maxBytes));
-  const content = bytes?.toString('utf8') ?? '';
+  const content = catchIf(isHandoverError, null, () => readProjectFile(path, maxBytes))?.toString('utf8') ?? '';
   const lines = content.split('\n');
   const pieces: { text: string; line: number }[] = [];
   let line = 0;

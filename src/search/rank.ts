@@ -9,10 +9,7 @@ export type FusedKey<K> = { key: K; score: number };
 /** The constant of reciprocal rank fusion, as it was published. */
 const EVENNESS = 60;
 
-/**
- * Reciprocal rank fusion: keys that rank high in several lists come first. A key that is in a list twice counts where it
- * is first. Equal scores keep the order in which keys were first met.
- */
+/** Reciprocal rank fusion. Of a key twice in a list the first counts; equal scores stay in the order they were met. */
 export function fuse<K>(lists: readonly RankedList<K>[]): FusedKey<K>[] {
   const scores = new Map<K, number>();
   for (const { keys, weight = 1 } of lists) {
@@ -43,10 +40,7 @@ export function weighWord(texts: number, total: number): number {
 
 const HERE_WEIGHT = 0.5;
 
-/**
- * Ranks texts by words and by parts of words, and fuses that with other rankings (`more`). Texts of the current project
- * (`isHere`) gain weight, and those with the exact phrase come first.
- */
+/** Ranks by words and their parts, fused with `more`. Texts that `isHere` gain weight; the exact phrase comes first. */
 export function fuseTexts<K>(
   { parsed, known }: { parsed: ParsedQuery; known: readonly TermStats[] },
   texts: readonly { key: K; text: string }[],
@@ -70,8 +64,7 @@ export function rankTexts<K>(
   const byWords: KeyScore<K>[] = [];
   const byGrams: KeyScore<K>[] = [];
   const exact = new Set<K>();
-  const stems = known.flatMap(({ word, corrections }) => [word.stem, ...corrections]);
-  const pickStem = makeStemPicker(new Set(stems));
+  const pickStem = makeStemPicker(new Set(known.flatMap(({ word, corrections }) => [word.stem, ...corrections])));
   for (const { key, text } of texts) {
     const folded = foldText(text);
     byWords.push({ key, ...scoreWords(known, splitWords(folded), pickStem) });
@@ -82,12 +75,8 @@ export function rankTexts<K>(
   return { words: sortByScore(byWords, most), grams: sortByScore(byGrams, most), exact };
 }
 
-interface Score {
-  score: number;
-  /** How much of the query is there, by the weight of its words. */
-  covered: number;
-}
-
+/** `covered` is how much of the query is there, by the weight of its words. */
+type Score = { score: number; covered: number };
 type KeyScore<K> = Score & { key: K };
 
 /** Texts that cover much less of the query than the best are left out: fusion sees only their place in the list. */
@@ -151,11 +140,9 @@ const NAME_CHARACTER = /[\p{L}\p{N}_]/u;
 
 /** Whether a text has the phrase as whole words, not in the middle of a longer one. */
 function hasPhrase(folded: string, phrase: string): boolean {
-  for (let at = folded.indexOf(phrase); at >= 0; at = folded.indexOf(phrase, at + 1)) {
-    const before = folded.charAt(at - 1);
-    const after = folded.charAt(at + phrase.length);
-    if (!joins(before, phrase.charAt(0)) && !joins(phrase.slice(-1), after)) return true;
-  }
+  for (let at = folded.indexOf(phrase); at >= 0; at = folded.indexOf(phrase, at + 1))
+    if (!joins(folded.charAt(at - 1), phrase.charAt(0)) && !joins(phrase.slice(-1), folded.charAt(at + phrase.length)))
+      return true;
   return false;
 }
 

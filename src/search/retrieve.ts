@@ -1,6 +1,6 @@
 import type { FactKind } from '../model/fact.ts';
 import { numberIn, textIn } from '../platform/cache-database.ts';
-import type { SqlDatabase } from '../platform/sqlite.ts';
+import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
 import { tagOfAgent, tagOfKind, tagOfProject } from './finder.ts';
 import type { ParsedQuery, QueryWord } from './query.ts';
 import { LEAST_SHARE, shareOf, type TermStats } from './rank.ts';
@@ -44,31 +44,21 @@ export type ReachPage = Reach & { limit: number };
 export const EVERYWHERE: Reach = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
 
 export function findNumbers(database: SqlDatabase, expression: Expression, page: ReachPage): number[] {
-  const rows = askFts(() =>
-    database
-      .prepare('SELECT rowid AS n FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?')
-      .all(expression, page.from, page.to, page.limit),
-  );
-  return rows.map((row) => numberIn(row, 'n'));
+  const sql = 'SELECT rowid AS n FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?';
+  return askFts(database, sql, [expression, page.from, page.to, page.limit]).map((row) => numberIn(row, 'n'));
 }
 
 /** Stems by their trigrams, the shortest first. */
 export function findStems(database: SqlDatabase, expression: Expression, limit: number): string[] {
-  const rows = askFts(() =>
-    database
-      .prepare(
-        `SELECT stem FROM stems WHERE n IN (SELECT rowid FROM parts WHERE parts MATCH ?)
-         ORDER BY length(stem), stem LIMIT ?`,
-      )
-      .all(expression, limit),
-  );
-  return rows.map((row) => textIn(row, 'stem'));
+  const sql = `SELECT stem FROM stems WHERE n IN (SELECT rowid FROM parts WHERE parts MATCH ?)
+    ORDER BY length(stem), stem LIMIT ?`;
+  return askFts(database, sql, [expression, limit]).map((row) => textIn(row, 'stem'));
 }
 
 /** A letter that this SQLite does not know splits a term into a phrase, which `detail=none` cannot answer. */
-function askFts(question: () => unknown[]): unknown[] {
+function askFts(database: SqlDatabase, sql: string, values: readonly SqlValue[]): unknown[] {
   try {
-    return question();
+    return database.prepare(sql).all(...values);
   } catch (error) {
     if (error instanceof Error && error.message.includes('phrase queries are not supported')) return [];
     throw error;
@@ -91,14 +81,9 @@ export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: 
 const COUNTED = 400;
 
 function estimate(database: SqlDatabase, expression: Expression, { from, to }: Reach): number {
-  const [row] = askFts(() => [
-    database
-      .prepare(
-        `SELECT count(*) AS count, max(n) AS last
-         FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?)`,
-      )
-      .get(expression, COUNTED),
-  ]);
+  const sql = `SELECT count(*) AS count, max(n) AS last
+    FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?)`;
+  const [row] = askFts(database, sql, [expression, COUNTED]);
   const [count, last] = [numberIn(row, 'count') || 0, numberIn(row, 'last') || 0];
   if (count < COUNTED || last >= to) return count;
   return Math.round((count * (to - from + 1)) / Math.max(1, last - from + 1));

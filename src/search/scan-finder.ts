@@ -91,19 +91,9 @@ export function describeHandover(handover: Handover): HandoverRecord {
 }
 
 function describeFact({ id, kind, text, status, trust, origin, pinned, sources }: Fact): FactRecord {
-  const [source] = sources;
-  return {
-    id,
-    kind,
-    text: withoutNul(text),
-    status: status ?? null,
-    trust,
-    origin,
-    pinned: pinned === true,
-    line: source?.line ?? null,
-    from: source?.session ?? null,
-    ref: source?.ref ?? null,
-  };
+  const { line = null, session: from = null, ref = null } = sources[0] ?? {};
+  const said = { id, kind, text: withoutNul(text), status: status ?? null, trust, origin };
+  return { ...said, pinned: pinned === true, line, from, ref };
 }
 
 const MAX_SUMMARY_BYTES = 16 * 1024;

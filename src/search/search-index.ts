@@ -7,7 +7,7 @@ import { findChangedMonths } from '../store/index-schema.ts';
 import { listJournalFiles, type Store } from '../store/store.ts';
 import type { FactRecord, HandoverRecord } from './finder.ts';
 import { CREATE_FULL_TEXT, describeTable, type MarkedTable } from './full-text.ts';
-import { listNotesFiles, type NotesFile, type NotesPlace } from './notes.ts';
+import { listNotesFiles, type NotesPlace } from './notes.ts';
 
 export const SEARCH_INDEX: CacheDatabase = { name: 'search', version: 3 };
 
@@ -17,41 +17,20 @@ export const SEARCH_INDEX: CacheDatabase = { name: 'search', version: 3 };
  */
 export const CREATE_TABLES: string = `
   CREATE TABLE handovers (
-    first INTEGER PRIMARY KEY,
-    texts INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    at TEXT NOT NULL,
-    started_at TEXT,
-    agent TEXT NOT NULL,
-    session TEXT,
-    project_id TEXT NOT NULL,
-    project_name TEXT NOT NULL,
-    root TEXT NOT NULL,
-    folder TEXT NOT NULL,
-    is_foreign INTEGER NOT NULL,
-    mark INTEGER NOT NULL
+    first INTEGER PRIMARY KEY, texts INTEGER NOT NULL,
+    id TEXT NOT NULL, at TEXT NOT NULL, started_at TEXT, agent TEXT NOT NULL, session TEXT,
+    project_id TEXT NOT NULL, project_name TEXT NOT NULL, root TEXT NOT NULL, folder TEXT NOT NULL,
+    is_foreign INTEGER NOT NULL, mark INTEGER NOT NULL
   );
   CREATE TABLE texts (
-    n INTEGER PRIMARY KEY,
-    fact INTEGER,
-    traits INTEGER NOT NULL,
-    status TEXT,
-    line INTEGER,
-    taken_from TEXT,
-    ref TEXT,
-    text TEXT NOT NULL,
-    mark INTEGER NOT NULL
+    n INTEGER PRIMARY KEY, fact INTEGER, traits INTEGER NOT NULL, status TEXT,
+    line INTEGER, taken_from TEXT, ref TEXT, text TEXT NOT NULL, mark INTEGER NOT NULL
   );
   CREATE TABLE notes (path TEXT PRIMARY KEY, folder TEXT NOT NULL, state TEXT NOT NULL, first INTEGER NOT NULL, texts INTEGER NOT NULL, at TEXT NOT NULL);
   CREATE TABLE journals (name TEXT PRIMARY KEY, state TEXT NOT NULL, read INTEGER NOT NULL);
   CREATE TABLE marks (
-    project TEXT NOT NULL,
-    fact TEXT NOT NULL,
-    mark TEXT NOT NULL,
-    at TEXT NOT NULL,
-    because TEXT,
-    journal TEXT NOT NULL,
-    PRIMARY KEY (project, fact)
+    project TEXT NOT NULL, fact TEXT NOT NULL, mark TEXT NOT NULL, at TEXT NOT NULL, because TEXT,
+    journal TEXT NOT NULL, PRIMARY KEY (project, fact)
   );
   CREATE TABLE months (month TEXT PRIMARY KEY, state TEXT, files INTEGER NOT NULL);
   CREATE TABLE damaged (id TEXT PRIMARY KEY, reason TEXT NOT NULL);
@@ -66,10 +45,7 @@ export const CREATE_INDEXES: string = `
   CREATE INDEX facts ON texts (fact);
 `;
 
-/**
- * The number at which the texts of a handover begin: the newer, the lower. They take up some of the milliseconds before
- * it, in which hardly any other handover was made.
- */
+/** Where the texts of a handover begin; they take up the milliseconds before it, in which hardly another was made. */
 export function numberOfTime(ms: number): number {
   return -ms;
 }
@@ -218,11 +194,7 @@ export function findChangedJournals(store: Store, database: SqlDatabase) {
 }
 
 /** The notes that changed, and the paths of those that are gone. Costs one stat per file. */
-export function findChangedNotes(
-  store: Store,
-  database: SqlDatabase,
-  place: NotesPlace,
-): { changed: NotesFile[]; gone: string[] } {
+export function findChangedNotes(store: Store, database: SqlDatabase, place: NotesPlace) {
   const rows = database.prepare('SELECT path, state FROM notes WHERE folder = ?').all(place.folder);
   const known = new Map(rows.map((row) => [textIn(row, 'path'), textIn(row, 'state')]));
   const files = listNotesFiles(place, store.machine);

@@ -99,11 +99,8 @@ async function searchSessions(
 const MOST_COMPARED = 20_000;
 
 /** The facts most similar in meaning to the query, best first; null when the user has configured no model. */
-async function findSimilarFacts(
-  { store, embedProgress: progress }: SearchContext,
-  finder: Finder,
-  query: SearchQuery,
-): Promise<{ ranked: FactDocument[]; outcome: SemanticOutcome } | null> {
+async function findSimilarFacts(context: SearchContext, finder: Finder, query: SearchQuery) {
+  const { store, embedProgress: progress } = context;
   // Reading settings takes longer than a search: without a user's configuration they are not even loaded.
   if (!pathExists(pathOfUserConfig(store.machine))) return null;
   const { readSemanticSettings } = await import('./semantic/settings.ts');
@@ -127,11 +124,9 @@ export async function embedFacts(context: SearchContext): Promise<Embedding> {
   }
 }
 
-type FactCandidate = Candidate<FactDocument>;
-
 /** Each fact once, as its newest handover has it, newest first. */
-async function collectFacts(finder: Finder, filter: FactFilter, most: number): Promise<FactCandidate[]> {
-  const facts = new Map<string, FactCandidate>();
+async function collectFacts(finder: Finder, filter: FactFilter, most: number): Promise<Candidate<FactDocument>[]> {
+  const facts = new Map<string, Candidate<FactDocument>>();
   for await (const document of finder.facts(filter)) {
     const key = keyOf(document);
     if (!facts.has(key)) facts.set(key, { key: document, text: document.text });
@@ -193,11 +188,8 @@ function listRoots({ store: { machine } }: SearchContext): string[] {
 
 type Judgement = { standing: FactState; because: string | null };
 
-async function describeHit(
-  finder: Finder,
-  { document, score }: RankedDocument,
-  parsed: ParsedQuery,
-): Promise<SearchHit> {
+async function describeHit(finder: Finder, ranked: RankedDocument, parsed: ParsedQuery): Promise<SearchHit> {
+  const { document, score } = ranked;
   const text = excerpt(document.text, parsed);
   if (document.what === 'note') {
     const { path, line, at } = document;
@@ -216,6 +208,7 @@ async function describeHit(
     return { what: 'handover', id: handover.id, text, from, open: `handover show ${handover.id}`, score };
   const { fact } = document;
   const { standing, because } = judgeStanding(document, await finder.marks(handover.project.id));
+  const handovers = await finder.countHolders(document);
   return {
     what: 'fact',
     id: fact.id,
@@ -225,11 +218,7 @@ async function describeHit(
     ...(fact.status === null ? {} : { status: fact.status }),
     standing,
     ...(because === null ? {} : { because }),
-    from: {
-      ...from,
-      ...(fact.line === null ? {} : { line: fact.line }),
-      handovers: await finder.countHolders(document),
-    },
+    from: { ...from, ...(fact.line === null ? {} : { line: fact.line }), handovers },
     open: `handover show ${handover.id} --events ${fact.id}`,
     score,
   };
@@ -238,15 +227,9 @@ async function describeHit(
 function judgeStanding({ fact, handover }: FactDocument, marks: Marks): Judgement {
   const { id, kind, text, trust, origin, from, ref } = fact;
   const source = { ...(from === null ? {} : { session: from }), ...(ref === null ? {} : { ref }) };
-  const { agent, session, startedAt: started_at } = handover;
-  const mark = findMark(
-    { id, kind, text, trust, origin, sources: [source] },
-    {
-      created_at: handover.at,
-      session: { agent, id: session, terminal: null, model: null, transcript: null, started_at },
-    },
-    marks,
-  );
+  const { agent, at: created_at, startedAt: started_at } = handover;
+  const session = { agent, id: handover.session, terminal: null, model: null, transcript: null, started_at };
+  const mark = findMark({ id, kind, text, trust, origin, sources: [source] }, { created_at, session }, marks);
   if (mark === undefined) return { standing: fact.pinned ? 'pinned' : 'open', because: null };
   if (mark.mark === 'unpinned') return { standing: 'open', because: null };
   return { standing: mark.mark, because: mark.because };

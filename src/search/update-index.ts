@@ -21,6 +21,7 @@ import {
   findChangedJournals,
   findChangedNotes,
   HANDOVERS,
+  type HandoverRow,
   isBehindOthers,
   numberOfTime,
   readHandoverRow,
@@ -65,28 +66,23 @@ function updateAll(store: Store, texts: TextWriter, { notes, progress }: UpdateO
 }
 
 /** Adds texts to the tables and removes them. */
-interface TextWriter {
-  database: SqlDatabase;
-  add(row: TextRow, tags: readonly string[]): void;
-  /** Removes the texts with these numbers. */
-  remove(place: { first: number; texts: number }, tagsOfRow: (row: TextRow) => readonly string[]): void;
-}
+type TextWriter = ReturnType<typeof openTextWriter>;
 
-function openTextWriter(database: SqlDatabase, fullText: FullText): TextWriter {
+function openTextWriter(database: SqlDatabase, fullText: FullText) {
   const insert = TEXTS.prepareInsert(database);
   const find = database.prepare(`SELECT ${TEXTS.columns} FROM texts WHERE n BETWEEN ? AND ? ORDER BY n`);
   const removeRows = database.prepare('DELETE FROM texts WHERE n BETWEEN ? AND ?');
   return {
     database,
-    add: (row, tags) => {
+    add: (row: TextRow, tags: readonly string[]): void => {
       insert(valuesOfText(row));
       fullText.add({ n: row.n, text: row.text, tags });
     },
-    remove: ({ first, texts }, tagsOfRow) => {
+    remove: ({ first, texts }: Pick<HandoverRow, 'first' | 'texts'>, tag: (row: TextRow) => readonly string[]) => {
       const last = first + texts - 1;
       const rows = find.all(first, last).map(readTextRow);
       removeRows.run(first, last);
-      fullText.remove(rows.map((row) => ({ n: row.n, text: row.text, tags: tagsOfRow(row) })));
+      fullText.remove(rows.map((row) => ({ n: row.n, text: row.text, tags: tag(row) })));
     },
   };
 }

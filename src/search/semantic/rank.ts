@@ -22,18 +22,11 @@ type Progress = (done: number, total: number) => void;
 /** How many texts there are, and how many have no vector. */
 export type Coverage = { texts: number; missing: number };
 
-export interface Embedding {
-  texts: number;
-  embedded: number;
-  /** Vectors of texts that no longer exist. */
-  forgotten: number;
-}
+/** `forgotten` are vectors of texts that no longer exist. */
+export type Embedding = { texts: number; embedded: number; forgotten: number };
 
-export interface Ranking<Key> extends Coverage {
-  ranked: Key[];
-  /** Why there are none, or fewer than there could be. */
-  trouble: HandoverError | null;
-}
+/** `trouble`: why there are none, or fewer than there could be. */
+export type Ranking<Key> = Coverage & { ranked: Key[]; trouble: HandoverError | null };
 
 /** Comparing takes time in proportion to these. */
 const MOST_COMPARED = 20_000;
@@ -88,11 +81,7 @@ interface Embeddings {
   now(): number;
 }
 
-async function withEmbeddings<T>(
-  store: Store,
-  settings: SemanticSettings,
-  work: (meaning: Embeddings) => Promise<T>,
-): Promise<T> {
+async function withEmbeddings<T>(store: Store, settings: SemanticSettings, work: (all: Embeddings) => Promise<T>) {
   const { machine } = store;
   const embedder = openEndpoint(settings, machine);
   const redactor = openRedactor(machine, { folder: machine.cwd, makesKey: false });
@@ -175,13 +164,7 @@ function makeSafe(redactor: Redactor, text: string): string {
   return cutToBytes(redactor.redactText(text, { byHuman: true }), MAX_TEXT_BYTES);
 }
 
-type MissingText = { digest: string; text: string };
-
-function listMissing(
-  { vectors }: Embeddings,
-  groups: ReadonlyMap<string, TextGroup<unknown>>,
-  numbers: number,
-): MissingText[] {
+function listMissing({ vectors }: Embeddings, groups: ReadonlyMap<string, TextGroup<unknown>>, numbers: number) {
   const known = vectors.known([...groups.keys()], numbers);
   return [...groups].flatMap(([digest, { text }]) => (known.has(digest) ? [] : [{ digest, text }]));
 }
@@ -197,7 +180,7 @@ interface EmbedOptions {
 /** Vectors are stored batch by batch: an interruption costs one batch at most. */
 async function embedMissing(
   { embedder, vectors, redactor, now }: Embeddings,
-  missing: readonly MissingText[],
+  missing: readonly { digest: string; text: string }[],
   { numbers, deadline = Number.POSITIVE_INFINITY, progress, onBatch }: EmbedOptions,
 ): Promise<void> {
   for (let at = 0; at < missing.length && now() < deadline; at += embedder.batch) {

@@ -127,9 +127,8 @@ export class VectorStore {
 
   forget(digests: readonly string[]): void {
     this.#want(digests);
-    this.#inTransaction(() =>
-      this.#database.prepare('DELETE FROM vectors WHERE digest IN (SELECT digest FROM wanted)').run(),
-    );
+    const remove = this.#database.prepare('DELETE FROM vectors WHERE digest IN (SELECT digest FROM wanted)');
+    this.#inTransaction(() => remove.run());
   }
 
   /** Deletes the vectors of all other texts, in every space, and returns how many. */
@@ -138,9 +137,8 @@ export class VectorStore {
     const count = (): number =>
       numberIn(this.#database.prepare('SELECT count(*) AS count FROM vectors').get(), 'count');
     const before = count();
-    this.#inTransaction(() =>
-      this.#database.prepare('DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM wanted)').run(),
-    );
+    const remove = this.#database.prepare('DELETE FROM vectors WHERE digest NOT IN (SELECT digest FROM wanted)');
+    this.#inTransaction(() => remove.run());
     return before - count();
   }
 

@@ -42,13 +42,8 @@ export type SessionText = { head: SessionHead; passages: Passage[] };
 
 const FORMAT = 'session-text/1';
 const HeadLine = v.strictObject({ format: v.literal(FORMAT), ...SessionHead.entries });
-const PassageLine = v.strictTuple([
-  v.number(),
-  v.nullable(v.number()),
-  v.nullable(v.number()),
-  v.picklist(SPEAKERS),
-  v.string(),
-]);
+const NumberOrNull = v.nullable(v.number());
+const PassageLine = v.strictTuple([v.number(), NumberOrNull, NumberOrNull, v.picklist(SPEAKERS), v.string()]);
 
 const SUFFIX = '.gz';
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -60,9 +55,7 @@ export function nameText({ agent, id }: Pick<SessionHead, 'agent' | 'id'>): stri
 
 /** A part of an archive is a gzip member of its own, so that more can be appended. */
 export function packPart(head: SessionHead, passages: readonly Passage[]): Buffer {
-  const lines = passages.map(({ line, offset, at, speaker, text }) =>
-    JSON.stringify([line, offset, at, speaker, text]),
-  );
+  const lines = passages.map((one) => JSON.stringify([one.line, one.offset, one.at, one.speaker, one.text]));
   return gzipSync([JSON.stringify({ format: FORMAT, ...head }), ...lines, ''].join('\n'));
 }
 

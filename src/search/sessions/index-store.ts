@@ -114,17 +114,11 @@ export function openIndexStore(
     },
     reading: (name) => findReading(database, name),
     put: (name, head, { stays, parts, keep }) =>
-      change((writer) =>
-        writer.put({
-          name,
-          head,
-          archive: identifyArchive(store, name) ?? '',
-          gone: false,
-          reading: keep,
-          stays: stays.passages,
-          parts: unpackEach(parts),
-        }),
-      ),
+      change((writer) => {
+        const archive = identifyArchive(store, name) ?? '';
+        const text = { reading: keep, stays: stays.passages, parts: unpackEach(parts) };
+        writer.put({ name, head, archive, gone: false, ...text });
+      }),
     settle: (live) => {
       const wrong = listSessions(database).filter(({ name, gone }) => gone === live.has(name));
       if (wrong.length > 0)

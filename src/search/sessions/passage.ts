@@ -114,8 +114,7 @@ function describeEdit({ path, to, after }: FileEdit): string {
 }
 
 function cutMiddle(text: string, end: number): string {
-  if (text.length <= 2 * end) return text;
-  return `${text.slice(0, end)}\n…\n${text.slice(-end)}`;
+  return text.length <= 2 * end ? text : `${text.slice(0, end)}\n…\n${text.slice(-end)}`;
 }
 
 /** Pieces of at most so many characters, cut at the end of a line or a word where one is near. */

@@ -251,8 +251,7 @@ export async function openSession(store: Store, words: string): Promise<SessionV
   const archived = pickById(heads, wanted);
   const text = archived === null ? null : readText(store, nameText(archived));
   if (text !== null) return { ...text, gone: true };
-  const shown = cutToBytes(cleanLine(wanted), 80);
-  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no session "${shown}"`, {
+  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no session "${cutToBytes(cleanLine(wanted), 80)}"`, {
     hint: 'List the sessions: handover sessions',
   });
 }

@@ -1,6 +1,6 @@
 import { isFailure } from '../../errors.ts';
 import { formatTimestamp } from '../../model/time.ts';
-import { isCacheTrouble, numberIn, type OpenCache, openCache } from '../../platform/cache-database.ts';
+import { isCacheTrouble, numberIn, openCache } from '../../platform/cache-database.ts';
 import { assertSealed } from '../../platform/cache-writer.ts';
 import { abbreviateHome } from '../../platform/paths.ts';
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from '../../platform/sqlite.ts';
@@ -85,10 +85,7 @@ function describeHit(
 }
 
 /** Archives every session that is new or has grown, and counts all. */
-export async function readAllSessions(
-  store: Store,
-  progress: SyncOptions['progress'],
-): Promise<SessionsOutcome & { sessions: number }> {
+export async function readAllSessions(store: Store, progress: SyncOptions['progress']) {
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   const opened = driver === null ? null : await openSessionIndex(store, driver, { progress });
   opened?.cache.close();
@@ -98,11 +95,10 @@ export async function readAllSessions(
 
 type FoundPassage = Pick<SessionRow, 'head' | 'gone'> & { passage: Passage };
 
-type GatheredPassages = PassageCandidates & { outcome: SessionsOutcome };
 type PassageCandidates = { passages: FoundPassage[]; known: TermStats[] };
 
 /** By the index if there is one, else by reading the newest archives. */
-async function gather(store: Store, asked: SessionsQuery): Promise<GatheredPassages> {
+async function gather(store: Store, asked: SessionsQuery): Promise<PassageCandidates & Pick<SessionHits, 'outcome'>> {
   const driver = loadSqlDriver(store.machine.env.HANDOVER_SQLITE);
   if (driver !== null)
     try {
@@ -115,16 +111,11 @@ async function gather(store: Store, asked: SessionsQuery): Promise<GatheredPassa
     } catch (error) {
       if (!isFailure(error) && !isCacheTrouble(error)) throw error;
     }
-  const outcome = await syncForScan(store, asked.sync);
-  return { outcome, ...scan(store, asked) };
+  return { outcome: await syncForScan(store, asked.sync), ...scan(store, asked) };
 }
 
 /** Opens the index and brings it up to date with the agents' sessions. */
-async function openSessionIndex(
-  store: Store,
-  driver: SqlDriver,
-  options: SyncOptions,
-): Promise<{ cache: OpenCache; outcome: SessionsOutcome }> {
+async function openSessionIndex(store: Store, driver: SqlDriver, options: SyncOptions) {
   const { deadline } = options;
   let result: SyncResult = { behind: 0, unread: 0, damaged: 0 };
   const cache = await openCache(store, driver, {
@@ -135,12 +126,12 @@ async function openSessionIndex(
     },
     rebuild: () => rebuildSessionIndex(store, driver, deadline === undefined),
   });
-  return { cache, outcome: { by: 'index', ...result } };
+  const outcome: SessionsOutcome = { by: 'index', ...result };
+  return { cache, outcome };
 }
 
 async function syncForScan(store: Store, options: SyncOptions): Promise<SessionsOutcome> {
-  const result = await syncSessions(store, openScanStore(store), { ...options, most: SCAN_LIMITS });
-  return { by: 'scan', ...result };
+  return { by: 'scan', ...(await syncSessions(store, openScanStore(store), { ...options, most: SCAN_LIMITS })) };
 }
 
 function askIndex(store: Store, database: SqlDatabase, { query, parsed }: SessionsQuery): PassageCandidates {

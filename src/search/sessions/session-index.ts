@@ -14,25 +14,12 @@ export const SESSION_INDEX: CacheDatabase = { name: 'sessions', version: 3 };
 /** Passages are numbered so that later ones come first. `place` counts them within their session. */
 export const CREATE_TABLES: string = `
   CREATE TABLE sessions (
-    key INTEGER PRIMARY KEY,
-    name TEXT NOT NULL UNIQUE,
-    head TEXT NOT NULL,
-    archive TEXT NOT NULL,
-    passages INTEGER NOT NULL,
-    gone INTEGER NOT NULL,
-    mark INTEGER NOT NULL,
-    reading BLOB
+    key INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, head TEXT NOT NULL, archive TEXT NOT NULL,
+    passages INTEGER NOT NULL, gone INTEGER NOT NULL, mark INTEGER NOT NULL, reading BLOB
   );
   CREATE TABLE passages (
-    n INTEGER PRIMARY KEY,
-    session INTEGER NOT NULL,
-    place INTEGER NOT NULL,
-    line INTEGER NOT NULL,
-    offset INTEGER,
-    at INTEGER,
-    speaker INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    mark INTEGER NOT NULL
+    n INTEGER PRIMARY KEY, session INTEGER NOT NULL, place INTEGER NOT NULL, line INTEGER NOT NULL,
+    offset INTEGER, at INTEGER, speaker INTEGER NOT NULL, text TEXT NOT NULL, mark INTEGER NOT NULL
   );
   CREATE UNIQUE INDEX places ON passages (session, place);
   ${CREATE_FULL_TEXT}
@@ -87,12 +74,7 @@ function readSessionRow(row: unknown): SessionRow {
 
 export const PASSAGES: MarkedTable = describeTable('passages', 'n session place line offset at speaker text');
 
-export interface PassageRow {
-  n: number;
-  session: number;
-  place: number;
-  passage: Passage;
-}
+export type PassageRow = { n: number; session: number; place: number; passage: Passage };
 
 function valuesOfPassage({ n, session, place, passage }: PassageRow): SqlValue[] {
   const { line, offset, at, speaker, text } = passage;
@@ -151,7 +133,8 @@ export class SessionIndexWriter {
 
   put({ name, head, archive, gone, reading, stays, parts }: TextChange): void {
     const before = this.#find(name);
-    const key = before?.key ?? this.#nextKey();
+    const findKey = this.#database.prepare('SELECT coalesce(max(key), 0) + 1 AS next FROM sessions');
+    const key = before?.key ?? numberIn(findKey.get(), 'next');
     const add = this.#prepareAdd(key, head);
     let place = 0;
     if (before !== null) {
@@ -191,11 +174,6 @@ export class SessionIndexWriter {
   #find(name: string): SessionRow | null {
     const row = this.#database.prepare(`SELECT ${SESSIONS.columns} FROM sessions WHERE name = ?`).get(name);
     return row === undefined || row === null ? null : readSessionRow(row);
-  }
-
-  #nextKey(): number {
-    const next = this.#database.prepare('SELECT coalesce(max(key), 0) + 1 AS next FROM sessions').get();
-    return numberIn(next, 'next');
   }
 
   /** Rows are added in ascending order of their numbers, the cheapest for the full text. */
@@ -242,8 +220,7 @@ export class SessionIndexWriter {
   }
 }
 
-function isSamePassage(a: Passage, b: Passage | undefined): boolean {
-  const { line, offset, at, speaker, text } = a;
+function isSamePassage({ line, offset, at, speaker, text }: Passage, b: Passage | undefined): boolean {
   if (line !== b?.line || offset !== b.offset || at !== b.at || speaker !== b.speaker) return false;
   return withoutNul(text) === b.text;
 }

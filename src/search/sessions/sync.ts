@@ -62,7 +62,7 @@ export async function syncSessions(
   texts: SessionTextStore,
   options: SyncOptions = {},
 ): Promise<SyncResult> {
-  const { clock } = store.machine;
+  const { deadline = Number.POSITIVE_INFINITY } = options;
   const found = indexByName(await findSessions(store.machine), listForgotten(store));
   const lock = tryLock(store);
   try {
@@ -72,7 +72,7 @@ export async function syncSessions(
     let unread = 0;
     const projectOf = rememberProjects(store.machine);
     for (const [done, { name, session, newBytes }] of changed.entries()) {
-      if (newBytes > bytesUntil(options.deadline, clock.now())) continue;
+      if (newBytes > Math.max(0, deadline - store.machine.clock.now()) * BYTES_A_MS) continue;
       options.progress?.(done, changed.length);
       const project = session.cwd === null ? null : projectOf(session.cwd);
       if (!(await readOne(store, texts, { name, session, project }))) unread++;
@@ -89,10 +89,6 @@ export async function syncSessions(
 
 /** What a slow machine reads, redacts and indexes. */
 const BYTES_A_MS = 2000;
-
-function bytesUntil(deadline: number | undefined, now: number): number {
-  return deadline === undefined ? Number.POSITIVE_INFINITY : Math.max(0, deadline - now) * BYTES_A_MS;
-}
 
 /** An agent may have a session in several files: the newest counts. */
 function indexByName(sessions: readonly FoundSession[], forgotten: Set<string>): Map<string, FoundSession> {
