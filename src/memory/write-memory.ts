@@ -121,11 +121,10 @@ function checkNote(memory: Memory, note: NewNote) {
     const hint = 'Give the text to remember.';
     throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', { hint });
   }
-  if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES) {
+  if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES)
     throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `the note has more than ${MAX_NOTE_BYTES} bytes`, {
       hint: 'Write a shorter note, and name the file with the long text in it.',
     });
-  }
   const at = formatTimestamp(note.at ?? memory.machine.clock.now());
   const key = note.effect === undefined ? makeKey(memory) : keyOfEffect(note.effect);
   return { at, key, date: findDate(memory, note), text: note.text.toWellFormed() };

@@ -83,16 +83,14 @@ function finishFolder(path: string): void {
 }
 
 function assertOwnFolder(path: string, stat: Stats): void {
-  if (!stat.isDirectory()) {
+  if (!stat.isDirectory())
     throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a folder`, {
       hint: 'A link or a file stands where the store keeps a folder. Move it away, or set HANDOVER_HOME to the real folder.',
     });
-  }
-  if (!isOwn(stat)) {
+  if (!isOwn(stat))
     throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} belongs to another user`, {
       hint: 'Set HANDOVER_HOME to a folder of your own, or give this one back with chown.',
     });
-  }
 }
 
 function isOwn(stat: Stats): boolean {

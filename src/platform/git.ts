@@ -118,12 +118,11 @@ function findRepositoryFilters(options: GitOptions): string[] {
   const { cwd } = options;
   const noneDefined = result.status === 1;
   if (noneDefined) return [];
-  if (result.status !== 0 || result.truncated) {
+  if (result.status !== 0 || result.truncated)
     throw new HandoverError('HANDOVER_GIT_FAILED', `git could not list the content filters of ${cwd}`, {
       hint: `Run there: git config --show-scope --get-regexp '^filter\\.' (needs git 2.26 or newer)`,
       data: { status: result.status, stderr: result.stderr },
     });
-  }
   const names = new Set<string>();
   const fields = result.stdout.toString('utf8').split('\0');
   for (let i = 0; i + 1 < fields.length; i += 2) {

@@ -127,11 +127,10 @@ function listGenerations(site: Site): number[] {
 /** Puts a finished claim of this process at `generation`; null when that generation is taken. */
 function raiseClaim(site: Site, generation: number): OwnClaim | null {
   const file = claimPath(site, generation);
-  if (generation > HIGHEST_GENERATION) {
+  if (generation > HIGHEST_GENERATION)
     throw new HandoverError('HANDOVER_STORE_DAMAGED', `The lock "${site.name}" has run out of numbers.`, {
       hint: `Remove ${claimPath(site, generation - 1)} while no handover command runs.`,
     });
-  }
   const line = describeOwn(site, 'held');
   const temp = writeTemp(site, line);
   try {
@@ -230,9 +229,8 @@ function judgeClaim(site: Site, generation: number): Claim {
     if (hasErrno(error, 'ENOENT')) return { file, status: 'gone', holder: null };
     // Not ours to read: it may belong to a live process of another user, and is treated like one on another machine.
     if (hasErrno(error, ...OPEN_ELSEWHERE)) return { file, ...judgeUnreadable(site, file, 'dead') };
-    if (hasErrno(error, 'ELOOP', 'EMLINK', 'EISDIR', 'ENXIO', 'EIO')) {
+    if (hasErrno(error, 'ELOOP', 'EMLINK', 'EISDIR', 'ENXIO', 'EIO'))
       return { file, ...judgeUnreadable(site, file, 'damaged') };
-    }
     throw error;
   }
 }

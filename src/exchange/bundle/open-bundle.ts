@@ -73,12 +73,11 @@ function checkSequence(store: Store, origin: SignedOrigin, digest: string, { all
   const key = fingerprint(origin.key);
   const last = findReceived(store, key, series);
   const isNext = last !== null && sequence === last.sequence + 1;
-  if (isNext && previous !== last.digest && !allowOlder) {
+  if (isNext && previous !== last.digest && !allowOlder)
     throw untrustedError(
       `the bundle, number ${sequence} of its series, does not follow the one that was imported before it`,
       { hint: 'Two senders may use one key. Ask the sender; to import it anyway: --allow-older' },
     );
-  }
   if (last !== null && sequence <= last.sequence && !allowOlder) {
     const isSame = digest === last.digest;
     throw untrustedError(

@@ -39,11 +39,10 @@ export function migrateSessionHandoff(store: Store, file: string, { dryRun }: { 
 function readItems(file: string): readonly unknown[] {
   const value = parseJson(readStoreFile(file), file, LIMITS);
   const result = v.safeParse(StoreFile, value);
-  if (!result.success || Array.isArray(value)) {
+  if (!result.success || Array.isArray(value))
     throw new HandoverError('HANDOVER_INPUT_INVALID', `${file} is not a store of session-handoff`, {
       hint: 'Give its handoffs.json: handover migrate --from FILE',
     });
-  }
   const { version, items } = result.output;
   if (version !== 0 && version !== 1) {
     const message = `${file} has version ${version}; versions 0 and 1 can be read`;

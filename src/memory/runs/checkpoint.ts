@@ -84,11 +84,10 @@ export class Checkpoint {
   start(names: readonly string[], options: StartOptions = {}): RunState {
     for (const name of names) assertStepName(name);
     const twice = findDuplicate(names);
-    if (twice !== undefined) {
+    if (twice !== undefined)
       throw new HandoverError('HANDOVER_INPUT_INVALID', `two steps have the same name, "${twice}"`, {
         hint: 'Give each step its own name.',
       });
-    }
     return this.#withLock(() => {
       const before = options.restart ? this.#setAside() : this.load();
       const fresh = this.#begin(names, options.inputs ?? new Map());

@@ -23,11 +23,10 @@ export interface Repo {
 /** `root` is a real path. */
 export function openRepo(root: string, machine: Machine): Repo {
   const found = locateRepository(root, machine.env);
-  if (found.state === 'missing') {
+  if (found.state === 'missing')
     throw new HandoverError('HANDOVER_PROGRAM_MISSING', 'git was not found, or cannot be run', {
       hint: 'Install git, or add the folder it is in to PATH. Nothing was published.',
     });
-  }
   if (found.state !== 'present' || found.top === null) {
     const isBare = found.state === 'present';
     const what = isBare ? 'has no worktree' : 'is not in a git repository that can be read';
