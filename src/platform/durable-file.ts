@@ -69,10 +69,7 @@ export function createFileDurably(
   return true;
 }
 
-/**
- * Appends one line in one write, so that lines of concurrent writers never mix. A torn last line, left by a full
- * disk or a power cut, is closed first, so that it cannot swallow this one.
- */
+/** One write, so that lines of concurrent writers never mix. Closes a torn last line, which would swallow this one. */
 export function appendLineDurably(path: string, line: string): void {
   const flags = constants.O_RDWR | constants.O_APPEND;
   const existing = catchErrno(['ENOENT'], null, () => openNoFollow(path, flags));

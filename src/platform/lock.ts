@@ -213,10 +213,7 @@ function replaceClaim(file: string, temp: string): void {
   }
 }
 
-/**
- * A claim is lost when it was judged stale from another machine, when it took too long to be filled where there are
- * no hard links, or when the folder was cleaned by hand.
- */
+/** Lost when judged stale from another machine, filled too slowly without hard links, or removed by hand. */
 function isStillOwn(own: OwnClaim): boolean {
   return catchErrno(['ENOENT'], false, () => readClaimFile(own.file).text === own.line);
 }
@@ -321,10 +318,7 @@ function insist(act: () => void): void {
   }
 }
 
-/**
- * A function that sleeps for a while before the next try; false when the time is up. The wait is real, so it is measured
- * on the monotonic clock.
- */
+/** Each call sleeps before the next try; false when the time, on the monotonic clock, is up. */
 function startPauses(waitMs: number): () => boolean {
   const deadline = readTimer() + waitMs;
   let step = 5;

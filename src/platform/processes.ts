@@ -134,10 +134,7 @@ function isExecutable(path: string): boolean {
 /** Signals for this process that are meant for the program in the foreground. */
 const FORWARDED = ['SIGTERM', 'SIGHUP'] as const;
 
-/**
- * Hands the terminal to a program, never through a shell, and returns its exit status as a shell would report it. Ctrl-C
- * reaches both processes and is left to the program. Nothing is added to `env`.
- */
+/** Never through a shell; returns the status as a shell would. Ctrl-C is left to the program. Adds nothing to `env`. */
 export async function runInForeground(
   file: string,
   args: readonly string[],

@@ -35,10 +35,7 @@ export function assertWritable({ path, mode }: SharedFile): void {
   });
 }
 
-/**
- * Puts new content in the place of what was read: whole or not at all, with the same mode and owner. Refused when the
- * file is no longer what was read.
- */
+/** Whole or not at all, with the same mode and owner. Refused when the file is no longer what was read. */
 export function replaceSharedFile(read: SharedFile, bytes: Uint8Array): void {
   assertUnchanged(read);
   writeFileDurably(read.path, bytes, { mode: read.mode, owner: read.owner });

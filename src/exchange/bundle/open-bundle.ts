@@ -30,10 +30,7 @@ export interface BundleContents {
   handovers: Handover[];
 }
 
-/**
- * Opens a bundle of ours. Order of checks: format of the file, signature of the manifest, digest of the content, expiry
- * and sequence; only then decryption and JSON.
- */
+/** Checks, in order: file format, signature, digest, expiry, sequence; only then decrypts the content and parses it. */
 export async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
   const archive = parseArchive(bytes);
   const manifest = readManifest(archive);

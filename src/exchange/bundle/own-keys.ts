@@ -37,10 +37,7 @@ export function findKeysFolder(machine: Machine): string {
   return join(findConfigFolder(machine), 'keys');
 }
 
-/**
- * Makes this user's keys, and trusts them. Never replaces keys: what was encrypted to them could not be read any more.
- * Completes what a killed call left.
- */
+/** Never replaces keys: what was encrypted to them could not be read any more. Completes what a killed call left. */
 export async function generateKeys(machine: Machine, name: string): Promise<OwnKeys> {
   const fresh = await generateAgeKey();
   const folder = ensurePrivateFolder(findConfigFolder(machine), 'keys');

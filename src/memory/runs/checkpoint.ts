@@ -49,10 +49,7 @@ interface StepNews {
   completed?: boolean;
 }
 
-/**
- * The progress of a run, in a JSON file that the original tool reads too. Each change is written atomically and
- * durably, under a lock between processes.
- */
+/** The progress of a run, in a JSON file that the original tool reads too. Changes are atomic, durable and locked. */
 export class Checkpoint {
   readonly path: string;
   readonly machine: Machine;
@@ -77,10 +74,7 @@ export class Checkpoint {
     }
   }
 
-  /**
-   * Starts a run, or resumes an interrupted one: done steps stay done, new steps are pending, steps not in `names` are
-   * dropped. Differences are listed in the run's `changes`.
-   */
+  /** Or resumes an interrupted run: done steps stay done; `changes` lists steps that were added or dropped. */
   start(names: readonly string[], options: StartOptions = {}): RunState {
     for (const name of names) assertStepName(name);
     const twice = findDuplicate(names);
