@@ -319,8 +319,7 @@ function notRegular(path: string, cause?: unknown): HandoverError {
 }
 
 function shortWrite(path: string, written: number, wanted: number): HandoverError {
-  const message = `only ${written} of ${wanted} bytes of ${path} were written`;
-  return new HandoverError('HANDOVER_DISK_FULL', message, {
+  return new HandoverError('HANDOVER_DISK_FULL', `only ${written} of ${wanted} bytes of ${path} were written`, {
     hint: 'Free some space on that disk and try again; what was there before is unchanged.',
   });
 }

@@ -147,7 +147,7 @@ export async function withTempFile<T>(name: string, text: string, work: (path: s
 }
 
 /** Errors for what is missing or out of this user's reach. The last one is for a path with a NUL in it. */
-export const OUT_OF_REACH: readonly string[] = [...MISSING, 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'];
+export const OUT_OF_REACH = [...MISSING, 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'] as const;
 
 /** The canonical path, without links and in the case that the file system stores; null if out of reach. */
 export function resolveRealPath(path: string): string | null {

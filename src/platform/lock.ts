@@ -105,8 +105,7 @@ export function acquireLock(options: LockOptions): Lock {
       const passed = own === null ? null : confirmClaim(site, own, pause);
       if (own !== null && passed !== null) return enter(site, own, passed);
     }
-    const winner = claimPath(site, top + 1);
-    if (!pause()) throw describeHolder(site, claim?.status === 'held' ? claim : { file: winner });
+    if (!pause()) throw describeHolder(site, claim?.status === 'held' ? claim : { file: claimPath(site, top + 1) });
   }
 }
 

@@ -40,8 +40,7 @@ export async function openBundle(store: Store, bytes: Buffer, options: OpenOptio
   const { expires_at, origin } = manifest;
   if (expires_at !== null && options.machine.clock.now() > Date.parse(expires_at))
     throw untrustedError(`the bundle expired at ${expires_at}`, { hint: 'Ask the sender for a new one.' });
-  const isSigned = signer !== null && origin !== null;
-  const detail = isSigned ? checkSequence(store, origin, digest, options) : {};
+  const detail = signer !== null && origin !== null ? checkSequence(store, origin, digest, options) : {};
   const isPlain = archive.contentName === 'handovers.jsonl';
   const content = isPlain ? archive.content : await decryptWithAge(archive.content, options.opener);
   const handovers = acceptHandovers(parseContent(content, manifest.handovers), signer, options.makeRedactor);

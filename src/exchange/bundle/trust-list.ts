@@ -88,8 +88,7 @@ export function findTrusted(list: readonly TrustedKey[], name: string): TrustedK
 
 /** Marks keys as revoked, by name, public key or fingerprint. Their lines stay in the file. */
 export function revokeKeys(machine: Machine, words: string): TrustedKey[] {
-  const isMeant = makeMatcher(words);
-  const meant = readTrustList(machine).filter(isMeant);
+  const meant = readTrustList(machine).filter(makeMatcher(words));
   if (meant.length === 0)
     throw new HandoverError('HANDOVER_NOT_FOUND', 'no key on the trust list has that name or fingerprint', {
       hint: 'See them with: handover keys list',

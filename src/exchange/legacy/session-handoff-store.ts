@@ -18,10 +18,7 @@ import {
 } from './import-record.ts';
 import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
-const StoreFile = v.object({
-  version: v.optional(v.number(), 0),
-  items: v.nullish(v.array(v.unknown()), []),
-});
+const StoreFile = v.object({ version: v.optional(v.number(), 0), items: v.nullish(v.array(v.unknown()), []) });
 const LIMITS = { maxBytes: 256 * 1024 * 1024, maxDepth: 64 };
 
 export function findSessionHandoffStore(machine: Machine): string {

@@ -53,8 +53,7 @@ export function openMemoryVault(
           timeoutMs: settings.timeout * 1000,
         });
         if (status < 200 || status > 299) throw responseError(url.href, status);
-        const entry = { sha256: sha256Hex(file.bytes), version: keyOf(name) };
-        writeSyncState(route, new Map([[VAULT_FILE, entry]]));
+        writeSyncState(route, new Map([[VAULT_FILE, { sha256: sha256Hex(file.bytes), version: keyOf(name) }]]));
         return { outcome: 'published', changes, commit: null, notes };
       }),
   };

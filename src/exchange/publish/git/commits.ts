@@ -49,8 +49,7 @@ export function listCommits(repo: Repo, limits: readonly string[], paths: readon
 /** Commits that no publication made (even of memory only: they are not redacted), or that change anything else. */
 export function listUserCommits(repo: Repo, limits: readonly string[], memory: readonly string[]): string[] {
   const unmarked = listCommits(repo, [...NOT_OF_MEMORY, ...limits]);
-  const beyond = listCommits(repo, limits, outsideOf(memory));
-  return [...new Set([...unmarked, ...beyond])];
+  return [...new Set([...unmarked, ...listCommits(repo, limits, outsideOf(memory))])];
 }
 
 /** A pathspec for everything but these paths. */

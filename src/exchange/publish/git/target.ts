@@ -49,8 +49,7 @@ function assertNotCheckedOut(repo: Repo, ref: string): void {
     throw notConfiguredError(`"${ref}" is not a valid name of a branch`, {
       hint: 'Correct publish.git.ref in your config.toml.',
     });
-  const worktrees = askGit(repo, ['worktree', 'list', '--porcelain']).split('\n');
-  if (!worktrees.includes(`branch ${ref}`)) return;
+  if (!askGit(repo, ['worktree', 'list', '--porcelain']).split('\n').includes(`branch ${ref}`)) return;
   throw notConfiguredError(`${ref} is checked out, so it cannot be the dedicated branch of memory`, {
     hint: 'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
   });
