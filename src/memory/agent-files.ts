@@ -88,10 +88,7 @@ function forEachFile(root: string, change: (path: string, content: string | null
   });
 }
 
-/**
- * The content with the block: in its old place, or at the end after a blank line. Whether the last line ends in a
- * newline stays as it was; `takeBlock` needs that to restore the file.
- */
+/** In its old place, or at the end. A missing final newline stays missing: `takeBlock` needs that to restore it. */
 export function putBlock(content: string | null, lines: readonly string[], path: string): string {
   const eol = content?.includes('\r\n') ? '\r\n' : '\n';
   const block = [BEGIN, ...lines, END].join(eol);

@@ -52,14 +52,12 @@ function splitLines(text: string): string[] {
   const lines = cleanText(text)
     .split('\n')
     .map((line) => line.trimEnd())
-    .filter((line) => line !== '' && !isPlaceholder(line));
+    .filter((line) => line !== '' && !PLACEHOLDER.test(line));
   return lines.some((line) => !/^#{1,6} /.test(line)) ? lines : [];
 }
 
 /** A comment, or a line of a template that nobody filled in. */
-function isPlaceholder(line: string): boolean {
-  return /^- (?:\*\*[^*]+\*\*: )?(?:\(.*\)|\[[^\]x ].*\])$|^<!--.*-->$/.test(line);
-}
+const PLACEHOLDER = /^- (?:\*\*[^*]+\*\*: )?(?:\(.*\)|\[[^\]x ].*\])$|^<!--.*-->$/;
 
 function readWords(folder: string, title: DocumentTitle): string {
   const text = readDocument({ folder }, title)?.toString('utf8') ?? '';

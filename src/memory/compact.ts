@@ -42,11 +42,10 @@ export function compactMemory(memory: Memory, options: CompactOptions = {}): Com
   const { at = memory.machine.clock.now(), dryRun = false } = options;
   const current = formatTimestamp(at).slice(0, 7);
   const asked = options.month === undefined ? null : parseMonth(options.month);
-  if (asked !== null && asked >= current) {
+  if (asked !== null && asked >= current)
     throw new HandoverError('HANDOVER_USAGE', `${asked} is not over yet`, {
       hint: 'Notes of a month are merged when it is over.',
     });
-  }
   const months = listNotesMonths(memory).filter((month) => month < current && month === (asked ?? month));
   if (months.length === 0) return [];
   const work = (): Compaction[] => months.flatMap((month) => compactMonth(memory, month, { at, dryRun }));

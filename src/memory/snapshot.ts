@@ -17,19 +17,16 @@ const MAX_POINTS = 12;
 const MAX_POINT_BYTES = 400;
 const MAX_FILES = 40;
 
+const CLOSED = ['completed', 'cancelled'];
 const LISTS: readonly (readonly [heading: string, belongs: (fact: Fact) => boolean])[] = [
   ['Goal', ({ kind }) => kind === 'goal'],
   ['Decisions', ({ kind }) => kind === 'decision'],
   ['Constraints', ({ kind }) => kind === 'constraint'],
   ['Rejected', ({ kind }) => kind === 'rejected'],
-  ['What’s Next', (fact) => fact.kind === 'next' || isOpenTask(fact)],
+  ['What’s Next', ({ kind, status = '' }) => kind === 'next' || (kind === 'task' && !CLOSED.includes(status))],
   ['Blockers', ({ kind, status }) => kind === 'blocker' || (kind === 'error' && status === 'open')],
   ['Open Questions', ({ kind }) => kind === 'question'],
 ];
-
-function isOpenTask({ kind, status }: Fact): boolean {
-  return kind === 'task' && status !== 'completed' && status !== 'cancelled';
-}
 
 /** The facts of a handover as Markdown lists, pinned facts first. */
 function printFacts({ facts }: Handover): string[] {
@@ -80,10 +77,7 @@ export interface Snapshot {
   kept: string | null;
 }
 
-/**
- * Writes HANDOFF.md of a folder from its project's newest handover and the state of git. The previous one is backed up
- * in the store; its front matter stays.
- */
+/** Writes HANDOFF.md from the newest handover and git. The previous one is backed up; its front matter stays. */
 export async function takeSnapshot(store: Store, folder: string, labels: SnapshotLabels): Promise<Snapshot> {
   const { machine } = store;
   const real = requireFolder(resolve(machine.cwd, folder));

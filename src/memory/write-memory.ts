@@ -65,10 +65,7 @@ function placeNote(layer: 1 | 3, { tag = DEFAULT_TAG, date }: { tag?: string; da
   return layer === 1 ? placeOfNotes(safeTag, date) : placeOfArchive(safeTag, date.slice(0, 7));
 }
 
-/**
- * Replaces the current state. The previous one, even if written by hand, is kept in `layer2/history`. Its front matter
- * is carried over unless the new text has its own.
- */
+/** Keeps the previous state in `layer2/history`, and its front matter here unless the new text has its own. */
 export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): StateResult {
   const { at, date, text, key } = checkNote(memory, state);
   return withMemoryLock(memory, () => {
@@ -121,13 +118,13 @@ function checkNote(memory: Memory, note: NewNote) {
     const hint = 'Give the text to remember.';
     throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', { hint });
   }
-  if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES) {
+  if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES)
     throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `the note has more than ${MAX_NOTE_BYTES} bytes`, {
       hint: 'Write a shorter note, and name the file with the long text in it.',
     });
-  }
-  const at = formatTimestamp(note.at ?? memory.machine.clock.now());
-  const key = note.effect === undefined ? makeKey(memory) : keyOfEffect(note.effect);
+  const { clock, random } = memory.machine;
+  const at = formatTimestamp(note.at ?? clock.now());
+  const key = note.effect === undefined ? `n-${encodeBase32(random.bytes(8), 12)}` : keyOfEffect(note.effect);
   return { at, key, date: findDate(memory, note), text: note.text.toWellFormed() };
 }
 
@@ -138,10 +135,6 @@ function findDate(memory: Memory, { date, at }: { date?: string; at?: number }):
 function preparePath(memory: Memory, place: FilePlace): string {
   ensureProjectFolder(memory.root, ...place.folder);
   return pathOf(memory.root, place);
-}
-
-function makeKey(memory: Memory): string {
-  return `n-${encodeBase32(memory.machine.random.bytes(8), 12)}`;
 }
 
 /** Injective: two effects never have the same key. */

@@ -110,8 +110,7 @@ export async function openCache(folder: CacheFolder, driver: SqlDriver, keeping:
     // It may be the work of somebody else who came first, from before the last save of this process.
     const built = await openUpdated();
     if (built !== null) return built;
-    const message = `${pathOfCache(folder, keeping.cache)} cannot be built`;
-    throw new HandoverError('HANDOVER_STORE_DAMAGED', message, {
+    throw new HandoverError('HANDOVER_STORE_DAMAGED', `${pathOfCache(folder, keeping.cache)} cannot be built`, {
       hint: 'Set HANDOVER_SQLITE=none to work without an index, and run: handover doctor',
     });
   };

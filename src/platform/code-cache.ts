@@ -54,10 +54,8 @@ export function openCachedProgram(
     if (known !== undefined) return known;
     const filename = join(folder, name);
     const cachedData = cached?.codes.get(name);
-    const script = new Script(readFileSync(filename, 'latin1'), {
-      filename,
-      ...(cachedData === undefined ? {} : { cachedData }),
-    });
+    const options = cachedData === undefined ? { filename } : { filename, cachedData };
+    const script = new Script(readFileSync(filename, 'latin1'), options);
     if (cachedData === undefined) state.isIncomplete = true;
     if (script.cachedDataRejected === true) state.warmth = -1;
     const exports: Record<string, unknown> = {};
@@ -91,21 +89,14 @@ const SLOW: ReadonlySet<string> = new Set(['node:crypto', 'node:child_process'])
 
 function requireLazily(load: () => object): object {
   let loaded: object | undefined;
-  return new Proxy(
-    {},
-    {
-      get: (_, name) => {
-        loaded ??= load();
-        return Reflect.get(loaded, name);
-      },
-    },
-  );
+  const get = (_: object, name: string | symbol): unknown => {
+    loaded ??= load();
+    return Reflect.get(loaded, name);
+  };
+  return new Proxy({}, { get });
 }
 
-/**
- * V8 trusts cached code, so the content is stored twice: damage would have to hit both halves alike. Comparing them is faster
- * than any checksum.
- */
+/** V8 trusts cached code, so it is stored twice, against damage: comparing halves is faster than any checksum. */
 function packCache(title: string, codes: ReadonlyMap<string, Buffer>): Uint8Array[] {
   const lines = [title, ...Array.from(codes, ([name, code]) => `${name} ${code.length}`), ''];
   const half = [Buffer.from(lines.join('\n').padEnd(HEADER_BYTES)), ...codes.values()];

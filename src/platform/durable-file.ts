@@ -69,10 +69,7 @@ export function createFileDurably(
   return true;
 }
 
-/**
- * Appends one line in one write, so that lines of concurrent writers never mix. A torn last line, left by a full
- * disk or a power cut, is closed first, so that it cannot swallow this one.
- */
+/** One write, so that lines of concurrent writers never mix. Closes a torn last line, which would swallow this one. */
 export function appendLineDurably(path: string, line: string): void {
   const flags = constants.O_RDWR | constants.O_APPEND;
   const existing = catchErrno(['ENOENT'], null, () => openNoFollow(path, flags));
@@ -322,8 +319,7 @@ function notRegular(path: string, cause?: unknown): HandoverError {
 }
 
 function shortWrite(path: string, written: number, wanted: number): HandoverError {
-  const message = `only ${written} of ${wanted} bytes of ${path} were written`;
-  return new HandoverError('HANDOVER_DISK_FULL', message, {
+  return new HandoverError('HANDOVER_DISK_FULL', `only ${written} of ${wanted} bytes of ${path} were written`, {
     hint: 'Free some space on that disk and try again; what was there before is unchanged.',
   });
 }

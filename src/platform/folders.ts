@@ -25,10 +25,7 @@ export function listFolder(path: string): string[] {
 /** Some file systems store times in steps of two seconds: a second change within a step leaves the time as it was. */
 const COARSEST_STEP_MS = 2000;
 
-/**
- * Differs whenever names were added to or removed from a folder; null while the last change is so recent that another
- * might not show, and for a missing folder.
- */
+/** Differs when names were added or removed; null for a missing folder, and while a further change might not show. */
 export function readFolderState(path: string): string | null {
   const stat = catchErrno(MISSING, null, () => statSync(path));
   const isSettled = stat !== null && Date.now() - stat.mtimeMs > COARSEST_STEP_MS;
@@ -83,16 +80,14 @@ function finishFolder(path: string): void {
 }
 
 function assertOwnFolder(path: string, stat: Stats): void {
-  if (!stat.isDirectory()) {
+  if (!stat.isDirectory())
     throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a folder`, {
       hint: 'A link or a file stands where the store keeps a folder. Move it away, or set HANDOVER_HOME to the real folder.',
     });
-  }
-  if (!isOwn(stat)) {
+  if (!isOwn(stat))
     throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} belongs to another user`, {
       hint: 'Set HANDOVER_HOME to a folder of your own, or give this one back with chown.',
     });
-  }
 }
 
 function isOwn(stat: Stats): boolean {
@@ -152,15 +147,7 @@ export async function withTempFile<T>(name: string, text: string, work: (path: s
 }
 
 /** Errors for what is missing or out of this user's reach. The last one is for a path with a NUL in it. */
-export const OUT_OF_REACH: readonly string[] = [
-  'ENOENT',
-  'ENOTDIR',
-  'EACCES',
-  'EPERM',
-  'ELOOP',
-  'ENAMETOOLONG',
-  'ERR_INVALID_ARG_VALUE',
-];
+export const OUT_OF_REACH = [...MISSING, 'EACCES', 'EPERM', 'ELOOP', 'ENAMETOOLONG', 'ERR_INVALID_ARG_VALUE'] as const;
 
 /** The canonical path, without links and in the case that the file system stores; null if out of reach. */
 export function resolveRealPath(path: string): string | null {

@@ -14,10 +14,7 @@ const MAX_COMMITS = 10;
 const MAX_SUBJECT_CHARACTERS = 200;
 const MAX_LOG_BYTES = 4 * 1024 * 1024;
 
-/**
- * The state of a worktree; null outside git, in a bare repository and without git. Where git cannot list the changes,
- * or not in time, `changed_total` is null.
- */
+/** Null outside git, in a bare repository and without git. `changed_total` is null where git cannot list in time. */
 export function readGitFacts(root: string, machine: Machine, options: { timeoutMs?: number } = {}): GitFacts | null {
   const repository = locateRepository(requireFolder(root), machine.env);
   if (repository.state !== 'present' || repository.top === null) return null;
@@ -36,10 +33,7 @@ export function readGitFacts(root: string, machine: Machine, options: { timeoutM
   };
 }
 
-/**
- * Contents of submodules are not looked at: git would start itself in them, under their own configuration. A submodule
- * at another commit still shows as modified.
- */
+/** Not the contents of submodules: git would start itself in them, under their own configuration. */
 const STATUS = [
   ...['status', '--porcelain=v2', '--branch', '--ahead-behind', '-z'],
   ...['--untracked-files=normal', '--ignored=no', '--renames', '--ignore-submodules=dirty'],
@@ -57,10 +51,7 @@ const UNKNOWN_CHANGES = { changed_total: null, changed_cut: true };
 /** The trailer of our commits that contain only memory. */
 export const MEMORY_TRAILER = 'Handover: memory';
 
-/**
- * Makes `git log` skip those commits, whatever pattern type the user has configured: listed in memory, they would
- * change it, and so lead to another one.
- */
+/** Makes `git log` skip those, whatever pattern type is configured: listed in memory, they would change it again. */
 export const NOT_OF_MEMORY: readonly string[] = ['--basic-regexp', '--invert-grep', `--grep=^${MEMORY_TRAILER}$`];
 
 /** The form in which `splitRecords` and `parseCommit` read the output of `git log`, whatever is configured. */
@@ -70,8 +61,7 @@ const COMMIT_RECORDS: readonly string[] = [
 ];
 
 function readCommits(git: GitOptions): Commit[] {
-  const count = `--max-count=${MAX_COMMITS}`;
-  const log = ['log', ...NOT_OF_MEMORY, count, ...COMMIT_RECORDS, '--no-patch', 'HEAD', '--'];
+  const log = ['log', ...NOT_OF_MEMORY, `--max-count=${MAX_COMMITS}`, ...COMMIT_RECORDS, '--no-patch', 'HEAD', '--'];
   const result = runGitOrNull(log, { ...git, maxBytes: MAX_LOG_BYTES });
   return result === null ? [] : [...splitRecords(result.stdout)].flatMap(parseCommit);
 }
@@ -244,15 +234,9 @@ export function readFileHistory(root: string, asked: HistoryQuestion, machine: M
   const { kind, path, symbol, limit } = asked;
   const follows = kind === 'file' && path !== '';
   const args = [
-    'log',
-    `--max-count=${limit}`,
-    ...COMMIT_RECORDS,
-    '--name-status',
-    ...(follows ? ['--follow'] : []),
+    ...['log', `--max-count=${limit}`, ...COMMIT_RECORDS, '--name-status', ...(follows ? ['--follow'] : [])],
     ...(symbol === null ? [] : [`-S${symbol}`]),
-    'HEAD',
-    '--',
-    path === '' ? '.' : path,
+    ...['HEAD', '--', path === '' ? '.' : path],
   ];
   const magic = kind === 'pattern' ? 'GIT_GLOB_PATHSPECS' : 'GIT_LITERAL_PATHSPECS';
   const result = runGitOrNull(args, {

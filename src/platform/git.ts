@@ -14,10 +14,7 @@ export interface GitOptions {
   /** Variables and settings that win over all others. */
   variables?: Env;
   settings?: readonly string[];
-  /**
-   * Lets git contact a remote, which it does as the repository says: by its URL, its ssh command and its credential
-   * helper. `run-hooks` also lets it run the repository's hooks.
-   */
+  /** Lets git contact a remote by the repository's URL, ssh command and credential helper, or also run its hooks. */
   remote?: 'contact' | 'run-hooks';
 }
 
@@ -34,18 +31,9 @@ const OFFLINE_ENV: Env = { GIT_NO_LAZY_FETCH: '1', GIT_ALLOW_PROTOCOL: 'none' };
 
 /** A repository's own configuration may name programs and change what is printed: these win over it. */
 const FIXED_CONFIG = [
-  'core.fsmonitor=false',
-  'core.pager=cat',
-  'core.quotePath=false',
-  'diff.external=',
-  'diff.orderFile=/dev/null',
-  'protocol.ext.allow=never',
-  'submodule.recurse=false',
-  'log.showSignature=false',
-  'status.showStash=false',
-  'status.submoduleSummary=false',
-  'color.ui=false',
-  'i18n.logOutputEncoding=UTF-8',
+  ...['core.fsmonitor=false', 'core.pager=cat', 'core.quotePath=false', 'diff.external=', 'diff.orderFile=/dev/null'],
+  ...['protocol.ext.allow=never', 'submodule.recurse=false', 'log.showSignature=false', 'status.showStash=false'],
+  ...['status.submoduleSummary=false', 'color.ui=false', 'i18n.logOutputEncoding=UTF-8'],
 ];
 
 const NO_HOOKS = 'core.hooksPath=/dev/null';
@@ -107,23 +95,19 @@ function hardenEnv(env: Env): Env {
 /** More than any project has, and far from the longest command line. */
 const MAX_FILTERS = 100;
 
-/**
- * The filters that the repository itself defines, also by inclusion or for one worktree. Those of the user and of the
- * system are theirs and stay in force.
- */
+/** Those that the repository itself defines, also by inclusion or for one worktree. The user's own stay in force. */
 function findRepositoryFilters(options: GitOptions): string[] {
   // The pattern is open at the end, so that no byte in a name can keep it from matching.
   const form = ['--includes', '--null', '--show-scope', '--name-only'];
   const result = spawnGit(['config', ...form, '--get-regexp', '^filter\\.'], options);
   const { cwd } = options;
-  const noneDefined = result.status === 1;
-  if (noneDefined) return [];
-  if (result.status !== 0 || result.truncated) {
+  // None is defined.
+  if (result.status === 1) return [];
+  if (result.status !== 0 || result.truncated)
     throw new HandoverError('HANDOVER_GIT_FAILED', `git could not list the content filters of ${cwd}`, {
       hint: `Run there: git config --show-scope --get-regexp '^filter\\.' (needs git 2.26 or newer)`,
       data: { status: result.status, stderr: result.stderr },
     });
-  }
   const names = new Set<string>();
   const fields = result.stdout.toString('utf8').split('\0');
   for (let i = 0; i + 1 < fields.length; i += 2) {

@@ -9,21 +9,13 @@ interface HttpRequest {
   maxBytes?: number;
 }
 
-interface HttpAnswer {
-  status: number;
-  /** What was answered, or its beginning. */
-  text: string;
-  /** Whether the text is all of it. */
-  whole: boolean;
-}
-
 const MAX_BYTES = 8 * 1024;
 
-/** One request. Redirections are not followed: they could send secrets to somebody else. */
+/** Redirections are not followed: they could send secrets to somebody else. `whole` is false when `text` was cut. */
 export async function sendRequest(
   url: URL,
   { timeoutMs, maxBytes = MAX_BYTES, ...request }: HttpRequest,
-): Promise<HttpAnswer> {
+): Promise<{ status: number; text: string; whole: boolean }> {
   return await explainFailures(url, timeoutMs, async (limits) => {
     const { status, body } = await fetch(url, { ...request, ...limits });
     const chunks: Uint8Array[] = [];

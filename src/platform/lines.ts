@@ -66,8 +66,7 @@ function* splitLines(
     for (let end = buffer.indexOf(0x0a, filled - read); end !== -1 && end < filled; end = buffer.indexOf(0x0a, start)) {
       const isLong = skipping || end - start > MAX_LINE_BYTES;
       const { number } = position;
-      const bytes = buffer.subarray(start, end);
-      const line = { bytes, number, offset: offset + start, closed: true };
+      const line = { bytes: buffer.subarray(start, end), number, offset: offset + start, closed: true };
       start = end + 1;
       skipping = false;
       position.number = number + 1;

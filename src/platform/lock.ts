@@ -105,8 +105,7 @@ export function acquireLock(options: LockOptions): Lock {
       const passed = own === null ? null : confirmClaim(site, own, pause);
       if (own !== null && passed !== null) return enter(site, own, passed);
     }
-    const winner = claimPath(site, top + 1);
-    if (!pause()) throw describeHolder(site, claim?.status === 'held' ? claim : { file: winner });
+    if (!pause()) throw describeHolder(site, claim?.status === 'held' ? claim : { file: claimPath(site, top + 1) });
   }
 }
 
@@ -127,11 +126,10 @@ function listGenerations(site: Site): number[] {
 /** Puts a finished claim of this process at `generation`; null when that generation is taken. */
 function raiseClaim(site: Site, generation: number): OwnClaim | null {
   const file = claimPath(site, generation);
-  if (generation > HIGHEST_GENERATION) {
+  if (generation > HIGHEST_GENERATION)
     throw new HandoverError('HANDOVER_STORE_DAMAGED', `The lock "${site.name}" has run out of numbers.`, {
       hint: `Remove ${claimPath(site, generation - 1)} while no handover command runs.`,
     });
-  }
   const line = describeOwn(site, 'held');
   const temp = writeTemp(site, line);
   try {
@@ -214,10 +212,7 @@ function replaceClaim(file: string, temp: string): void {
   }
 }
 
-/**
- * A claim is lost when it was judged stale from another machine, when it took too long to be filled where there are
- * no hard links, or when the folder was cleaned by hand.
- */
+/** Lost when judged stale from another machine, filled too slowly without hard links, or removed by hand. */
 function isStillOwn(own: OwnClaim): boolean {
   return catchErrno(['ENOENT'], false, () => readClaimFile(own.file).text === own.line);
 }
@@ -230,9 +225,8 @@ function judgeClaim(site: Site, generation: number): Claim {
     if (hasErrno(error, 'ENOENT')) return { file, status: 'gone', holder: null };
     // Not ours to read: it may belong to a live process of another user, and is treated like one on another machine.
     if (hasErrno(error, ...OPEN_ELSEWHERE)) return { file, ...judgeUnreadable(site, file, 'dead') };
-    if (hasErrno(error, 'ELOOP', 'EMLINK', 'EISDIR', 'ENXIO', 'EIO')) {
+    if (hasErrno(error, 'ELOOP', 'EMLINK', 'EISDIR', 'ENXIO', 'EIO'))
       return { file, ...judgeUnreadable(site, file, 'damaged') };
-    }
     throw error;
   }
 }
@@ -323,10 +317,7 @@ function insist(act: () => void): void {
   }
 }
 
-/**
- * A function that sleeps for a while before the next try; false when the time is up. The wait is real, so it is measured
- * on the monotonic clock.
- */
+/** Each call sleeps before the next try; false when the time, on the monotonic clock, is up. */
 function startPauses(waitMs: number): () => boolean {
   const deadline = readTimer() + waitMs;
   let step = 5;

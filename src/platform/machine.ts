@@ -49,14 +49,7 @@ const systemRandom: Random = {
 export function describeMachine(env: Env = process.env, cwd: string = findCurrentFolder()): Machine {
   const { platform } = process;
   const home = env.HOME ?? env.USERPROFILE ?? homedir();
-  return {
-    clock: systemClock,
-    random: systemRandom,
-    env,
-    platform,
-    home: home === '' ? undefined : home,
-    cwd,
-  };
+  return { clock: systemClock, random: systemRandom, env, platform, home: home === '' ? undefined : home, cwd };
 }
 
 function findCurrentFolder(): string {

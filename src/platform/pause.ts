@@ -23,10 +23,7 @@ function pathOfPause({ home }: Pick<Machine, 'home'>, scope: PauseScope): string
   return home === undefined ? null : join(home, '.agent_handover', 'PAUSE');
 }
 
-/**
- * The first PAUSE file: the project's, the user's, then those of the settings, where `~` is the home folder. Anything at
- * that path counts, and so does a path that cannot be examined: when in doubt, work is paused.
- */
+/** The project's, the user's, then those of the settings. Anything there counts, also what cannot be examined. */
 export function findPause(
   machine: Pick<Machine, 'home' | 'cwd'>,
   root: string,

@@ -73,19 +73,17 @@ export function runProgram(file: string, args: readonly string[], options: Progr
 }
 
 function programStartError(cause: Error, file: string, cwd: string): HandoverError {
-  if (!isFolder(cwd)) {
+  if (!isFolder(cwd))
     return new HandoverError('HANDOVER_PROJECT_MISSING', `${cwd} is not a folder that can be reached`, {
       hint: 'Check the path, and that the folder was not moved or deleted.',
       cause,
     });
-  }
   if (hasErrno(cause, 'ENOENT')) return programMissingError(file, cause);
-  if (hasErrno(cause, 'EACCES', 'EPERM')) {
+  if (hasErrno(cause, 'EACCES', 'EPERM'))
     return new HandoverError('HANDOVER_PERMISSION', `${file} may not be run in ${cwd}`, {
       hint: 'Check the permissions of the folder and of the program.',
       cause,
     });
-  }
   if (hasErrno(cause, 'EMFILE', 'ENFILE')) {
     const message = `${file} could not be started: too many open files`;
     return new HandoverError('HANDOVER_TOO_MANY_OPEN_FILES', message, {
@@ -136,10 +134,7 @@ function isExecutable(path: string): boolean {
 /** Signals for this process that are meant for the program in the foreground. */
 const FORWARDED = ['SIGTERM', 'SIGHUP'] as const;
 
-/**
- * Hands the terminal to a program, never through a shell, and returns its exit status as a shell would report it. Ctrl-C
- * reaches both processes and is left to the program. Nothing is added to `env`.
- */
+/** Never through a shell; returns the status as a shell would. Ctrl-C is left to the program. Adds nothing to `env`. */
 export async function runInForeground(
   file: string,
   args: readonly string[],

@@ -18,10 +18,7 @@ export function pathOfCheckpoint(root: string): string {
   return join(root, PROJECT_SETTINGS, 'checkpoint.json');
 }
 
-/**
- * The folder whose `.agent-handover` applies to a folder: the nearest one upwards that has one of this user's or a `.git`;
- * without any, the folder itself. Runs no git, so it is fast.
- */
+/** The nearest folder upwards with an `.agent-handover` or `.git` of this user, else the folder itself. Runs no git. */
 export function findProjectFolder(folder: string): string {
   for (let current = folder; ; current = dirname(current)) {
     if (isOwn(join(current, PROJECT_SETTINGS)) || isOwn(join(current, '.git'))) return current;

@@ -207,10 +207,7 @@ export function toRelativePath(root: string, path: string): string {
   return toSlashes(relative(root, path));
 }
 
-/**
- * The folder of a handover's work on this machine, or else the root of its worktree. Null when neither exists or belongs
- * to that project: the handover may come from another machine.
- */
+/** The folder of the work, or its worktree's root; null when neither is here and of that project. */
 export function findWorkFolder({ root, folder }: Workspace, project: Project, machine: Machine): string | null {
   const top = expandHome(root, machine);
   const isOfProject = (path: string): boolean => isFolder(path) && identifyProject(path, machine).id === project.id;

@@ -55,9 +55,7 @@ export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): Gi
   if (result.success) return result.output;
   const [issue] = result.issues;
   const message = `${v.getDotPath(issue) ?? 'a setting'}: ${issue.message}`;
-  throw new HandoverError('HANDOVER_INPUT_INVALID', message, {
-    hint: 'See docs/publishing.md for what it may be.',
-  });
+  throw new HandoverError('HANDOVER_INPUT_INVALID', message, { hint: 'See docs/publishing.md for what it may be.' });
 }
 
 const S3Settings = v.strictObject({

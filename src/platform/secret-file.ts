@@ -34,16 +34,14 @@ const MAX_BYTES = 64 * 1024;
 /** The text of a file that holds a secret. One that others can read is refused, as ssh does. */
 export function readSecretFile(path: string): string {
   const head = readHead(path, MAX_BYTES);
-  if (head === null) {
+  if (head === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `${path} cannot be read`, {
       hint: 'It should contain a secret: check that the file exists, and correct its path in your config.toml.',
     });
-  }
   const mode = catchErrno(['ENOENT'], 0, () => statSync(path).mode);
-  if (process.platform !== 'win32' && (mode & 0o077) !== 0) {
+  if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     throw new HandoverError('HANDOVER_PERMISSION', `${path} holds a secret that others can read`, {
       hint: `Close it: chmod 600 ${path}`,
     });
-  }
   return head.bytes.toString('utf8');
 }

@@ -24,12 +24,7 @@ export function readSharedFile(path: string): SharedFile | null {
   const stat = statSync(real);
   if (!stat.isFile()) throw unsafeFileError(path, 'is not a regular file');
   if (stat.size > MAX_BYTES) throw unsafeFileError(path, `is larger than ${MAX_BYTES} bytes`);
-  return {
-    path: real,
-    bytes: readFileSync(real),
-    mode: stat.mode & 0o7777,
-    owner: { uid: stat.uid, gid: stat.gid },
-  };
+  return { path: real, bytes: readFileSync(real), mode: stat.mode & 0o7777, owner: { uid: stat.uid, gid: stat.gid } };
 }
 
 /** A write-protected file in one's own folder could be replaced, but its owner does not want that. */
@@ -40,10 +35,7 @@ export function assertWritable({ path, mode }: SharedFile): void {
   });
 }
 
-/**
- * Puts new content in the place of what was read: whole or not at all, with the same mode and owner. Refused when the
- * file is no longer what was read.
- */
+/** Whole or not at all, with the same mode and owner. Refused when the file is no longer what was read. */
 export function replaceSharedFile(read: SharedFile, bytes: Uint8Array): void {
   assertUnchanged(read);
   writeFileDurably(read.path, bytes, { mode: read.mode, owner: read.owner });

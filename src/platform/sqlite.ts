@@ -33,10 +33,7 @@ export interface SqlDriver {
   openReadOnly(path: string): SqlDatabase;
 }
 
-/**
- * The first driver this Node can load, or null: then the store works without an index.
- * `HANDOVER_SQLITE` names one of them, or `none`, to use only that.
- */
+/** The first that this Node can load, or null: no index then. `HANDOVER_SQLITE` (`wanted`) names one, or `none`. */
 export function loadSqlDriver(wanted: string | undefined): SqlDriver | null {
   if (wanted === 'none') return null;
   if (wanted !== 'photostructure') {
@@ -91,10 +88,7 @@ function withoutExperimentalWarning<T>(load: () => T): T {
 
 const UNSPECIFIC_ERROR = 1;
 
-/**
- * SQLite's primary result code of a failed call, or null when the error is not SQLite's. Not every call of every driver
- * tells the code; such a failure counts as SQLite's unspecific one.
- */
+/** SQLite's primary result code, the unspecific one where the driver tells none; null for any other error. */
 export function readSqlErrorCode(error: unknown): number | null {
   if (!(error instanceof Error)) return null;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
@@ -120,21 +114,14 @@ export function openForeignDatabase(driver: SqlDriver, place: string): SqlDataba
   const head = readHead(path, HEADER_BYTES);
   if (head === null || !isDatabaseHead(head.bytes)) return null;
   const uri = `${pathToFileURL(path).href}?mode=ro`;
-  const candidates = hasPendingWrites(path, head.bytes) ? [uri, path] : [`${uri}&immutable=1`, uri, path];
+  // Reading in WAL mode creates -wal and -shm. While they are missing, the one file has all and is taken as it is.
+  const isWhole = head.bytes[WRITE_VERSION_AT] === WAL && (readHead(`${path}-wal`, 1)?.size ?? 0) === 0;
+  const candidates = isWhole ? [`${uri}&immutable=1`, uri, path] : [uri, path];
   for (const candidate of candidates) {
     const database = openOrNull(driver, candidate);
     if (database !== null) return database;
   }
   return null;
-}
-
-/**
- * Reading a database in WAL mode creates its -wal and -shm files when they are not there. While they are not, all of it
- * is in the one file, which SQLite is then told to take as it is.
- */
-function hasPendingWrites(path: string, header: Buffer): boolean {
-  if (header[WRITE_VERSION_AT] !== WAL) return true;
-  return (readHead(`${path}-wal`, 1)?.size ?? 0) > 0;
 }
 
 function openOrNull(driver: SqlDriver, place: string): SqlDatabase | null {
@@ -151,10 +138,7 @@ function openOrNull(driver: SqlDriver, place: string): SqlDatabase | null {
   }
 }
 
-/**
- * Loads sqlite-vec into a database that allows extensions. False where it was left out of the install, has no binary for
- * this platform, or the driver loads none.
- */
+/** False where sqlite-vec is not installed, has no binary for this platform, or the driver loads no extensions. */
 export function loadVectorExtension(database: SqlDatabase): boolean {
   if (database.loadExtension === undefined) return false;
   try {

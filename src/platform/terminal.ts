@@ -5,14 +5,9 @@ import { type Ancestor, readStart } from './process-identity.ts';
 const NAMED = ['CLAUDE_TERMINAL_ID', 'TERMINAL_ID', 'TERM_ID', 'SESSION_TERMINAL'] as const;
 /** Variables by which terminal programs tell their windows apart. Used only where the kernel gives no answer. */
 const OF_PROGRAMS = [
-  'TERM_SESSION_ID',
-  'ITERM_SESSION_ID',
-  'TMUX_PANE',
-  'ZELLIJ_PANE_ID',
-  'WEZTERM_PANE',
-  'KITTY_WINDOW_ID',
-  'ALACRITTY_WINDOW_ID',
-] as const;
+  ...['TERM_SESSION_ID', 'ITERM_SESSION_ID', 'TMUX_PANE', 'ZELLIJ_PANE_ID'],
+  ...['WEZTERM_PANE', 'KITTY_WINDOW_ID', 'ALACRITTY_WINDOW_ID'],
+];
 
 interface Surroundings {
   /** The terminal that the agent itself names; null for none. */
@@ -21,10 +16,7 @@ interface Surroundings {
   ancestors: readonly Ancestor[];
 }
 
-/**
- * Identifies a terminal, also against a later one of the same number. An agent without one counts as a terminal of its
- * own. Null where nothing is known.
- */
+/** Differs from later terminals of the same number. An agent without one counts as its own. Null where unknown. */
 export function identifyTerminal({ named, env, ancestors }: Surroundings): string | null {
   const given = [named, ...NAMED.map((name) => (env[name] ? `env_${env[name]}` : null))];
   const window = env.WT_SESSION ? `console_${env.WT_SESSION}` : null;

@@ -2,10 +2,7 @@ import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { hasErrno } from '../errors.ts';
 import { readTimer, sleep } from './machine.ts';
 
-/**
- * Makes reads of a pipe or socket return EAGAIN where they would block. False where that cannot be done: it uses an
- * internal handle of Node, because `process.stdin` takes more than half of the time that a hook may take.
- */
+/** Reads then return EAGAIN; false where impossible. An internal handle: `process.stdin` is too slow for a hook. */
 function unblock(fd: number): boolean {
   const bind = getField(process, 'binding');
   if (process.platform === 'win32' || typeof bind !== 'function') return false;
@@ -113,22 +110,15 @@ async function readEvents(ask: TimedInput): Promise<InputRead> {
   });
 }
 
-interface InputBuffer {
-  add(chunk: Buffer): void;
-  isWhole(): boolean;
-  close(): InputRead;
-  giveUp(): InputRead;
-}
-
 /** The input so far. Too long an input is read to its end, so that its writer does not block, and discarded. */
-function bufferInput({ isWhole, maxBytes }: TimedInput): InputBuffer {
+function bufferInput({ isWhole, maxBytes }: TimedInput) {
   let chunks: Buffer[] = [];
   let bytes = 0;
   /** The size at which it was last found incomplete. */
   let checked = 0;
   const readText = (): string => Buffer.concat(chunks).toString('utf8');
   return {
-    add: (chunk) => {
+    add: (chunk: Buffer): void => {
       bytes += chunk.length;
       if (bytes > maxBytes) chunks = [];
       else chunks.push(chunk);
@@ -138,7 +128,7 @@ function bufferInput({ isWhole, maxBytes }: TimedInput): InputBuffer {
       checked = bytes;
       return isWhole(readText());
     },
-    close: () => (bytes > maxBytes ? { problem: 'large' } : { text: readText() }),
-    giveUp: () => ({ problem: bytes > maxBytes ? 'large' : 'late' }),
+    close: (): InputRead => (bytes > maxBytes ? { problem: 'large' } : { text: readText() }),
+    giveUp: (): InputRead => ({ problem: bytes > maxBytes ? 'large' : 'late' }),
   };
 }

@@ -22,6 +22,7 @@ export function acceptHandover(
   const { folder } = workspace;
   const remote = project.remote === null ? null : cleanLine(project.remote);
   const follows = previous !== null && inBundle.has(previous) ? previous : null;
+  const facts = handover.facts.flatMap(acceptFact);
   const draft: HandoverDraft = {
     schema: handover.schema,
     id: handover.id,
@@ -32,7 +33,7 @@ export function acceptHandover(
     workspace: { ...workspace, root: '.', folder: isOutside(folder) ? '' : folder, worktree: null },
     title: cleanLine(handover.title) || 'untitled',
     summary: cleanText(handover.summary),
-    facts: acceptFacts(handover.facts),
+    facts: [...new Map(facts.map((fact) => [fact.id, fact])).values()],
     previous: follows,
     ...(chain === undefined || follows === null ? {} : { chain }),
     quality: null,
@@ -40,11 +41,6 @@ export function acceptHandover(
     imported,
   };
   return sealHandover(v.parse(HandoverDraft, redactDraft(draft, redactor)));
-}
-
-function acceptFacts(facts: readonly Fact[]): Fact[] {
-  const received = facts.flatMap(acceptFact);
-  return [...new Map(received.map((fact) => [fact.id, fact])).values()];
 }
 
 function acceptFact(fact: Fact): Fact[] {

@@ -30,10 +30,7 @@ export interface BundleContents {
   handovers: Handover[];
 }
 
-/**
- * Opens a bundle of ours. Order of checks: format of the file, signature of the manifest, digest of the content, expiry
- * and sequence; only then decryption and JSON.
- */
+/** Checks, in order: file format, signature, digest, expiry, sequence; only then decrypts the content and parses it. */
 export async function openBundle(store: Store, bytes: Buffer, options: OpenOptions): Promise<BundleContents> {
   const archive = parseArchive(bytes);
   const manifest = readManifest(archive);
@@ -43,8 +40,7 @@ export async function openBundle(store: Store, bytes: Buffer, options: OpenOptio
   const { expires_at, origin } = manifest;
   if (expires_at !== null && options.machine.clock.now() > Date.parse(expires_at))
     throw untrustedError(`the bundle expired at ${expires_at}`, { hint: 'Ask the sender for a new one.' });
-  const isSigned = signer !== null && origin !== null;
-  const detail = isSigned ? checkSequence(store, origin, digest, options) : {};
+  const detail = signer !== null && origin !== null ? checkSequence(store, origin, digest, options) : {};
   const isPlain = archive.contentName === 'handovers.jsonl';
   const content = isPlain ? archive.content : await decryptWithAge(archive.content, options.opener);
   const handovers = acceptHandovers(parseContent(content, manifest.handovers), signer, options.makeRedactor);
@@ -73,12 +69,11 @@ function checkSequence(store: Store, origin: SignedOrigin, digest: string, { all
   const key = fingerprint(origin.key);
   const last = findReceived(store, key, series);
   const isNext = last !== null && sequence === last.sequence + 1;
-  if (isNext && previous !== last.digest && !allowOlder) {
+  if (isNext && previous !== last.digest && !allowOlder)
     throw untrustedError(
       `the bundle, number ${sequence} of its series, does not follow the one that was imported before it`,
       { hint: 'Two senders may use one key. Ask the sender; to import it anyway: --allow-older' },
     );
-  }
   if (last !== null && sequence <= last.sequence && !allowOlder) {
     const isSame = digest === last.digest;
     throw untrustedError(

@@ -37,10 +37,7 @@ export function findKeysFolder(machine: Machine): string {
   return join(findConfigFolder(machine), 'keys');
 }
 
-/**
- * Makes this user's keys, and trusts them. Never replaces keys: what was encrypted to them could not be read any more.
- * Completes what a killed call left.
- */
+/** Never replaces keys: what was encrypted to them could not be read any more. Completes what a killed call left. */
 export async function generateKeys(machine: Machine, name: string): Promise<OwnKeys> {
   const fresh = await generateAgeKey();
   const folder = ensurePrivateFolder(findConfigFolder(machine), 'keys');
@@ -81,11 +78,10 @@ export function readOwnKeys(machine: Machine): OwnKeys | null {
   const secret = parseSecretKey(secretText);
   const [identity] = readIdentities(readKeyFile(join(folder, IDENTITY)) ?? '');
   const name = readKeyFile(join(folder, NAME))?.trim();
-  if (secret === null || identity === undefined || name === undefined) {
+  if (secret === null || identity === undefined || name === undefined)
     throw new HandoverError('HANDOVER_CONFIG_INVALID', `the keys in ${folder} cannot be read`, {
       hint: 'A key with a password is not supported here. Put the files back, or move the folder away and run: handover keys generate',
     });
-  }
   return { name, secret, identity };
 }
 
@@ -109,11 +105,10 @@ export function requireSigner(machine: Machine): OwnKeys {
 
 function readKeyFile(path: string): string | null {
   try {
-    if (isOpenToOthers(path)) {
+    if (isOpenToOthers(path))
       throw new HandoverError('HANDOVER_PERMISSION', `${path} is open to other users`, {
         hint: `Take their access away: chmod 600 ${path}`,
       });
-    }
     return readRegularFile(path, MAX_BYTES).toString('utf8');
   } catch (error) {
     if (hasErrno(error, 'ENOENT', 'ENOTDIR')) return null;

@@ -44,10 +44,7 @@ export async function packBundle(
     const { id, key } = secret;
     const text = formatManifest({ ...manifest, origin: { signer: name, key: { id, key }, ...place } });
     const trusted = `agent-handover bundle of ${name}, number ${place.sequence}, made ${createdAt}`;
-    const signature = signFile(Buffer.from(text), secret, {
-      untrusted: 'signature of the manifest',
-      trusted,
-    });
+    const signature = signFile(Buffer.from(text), secret, { untrusted: 'signature of the manifest', trusted });
     return { digest: sha256Hex(text), bundle: pack(text, Buffer.from(signature)) };
   });
 }

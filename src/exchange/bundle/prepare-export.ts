@@ -26,10 +26,7 @@ export interface ExportOptions {
 /** Replaces the project's root, which would reveal who the user is. */
 const ROOT = '.';
 
-/**
- * The handover as others may see it: paths relative to the project, no home folder, terminal or transcript, redacted
- * again and resealed.
- */
+/** For others: paths relative to the project, no home folder, terminal or transcript; redacted again and resealed. */
 export function prepareExport(handover: Handover, { only, machine, redactor }: ExportOptions): Handover {
   const { checksum: _, chain, quality, ...rest } = handover;
   const facts = only === null ? rest.facts : rest.facts.filter(({ kind }) => only.has(kind));

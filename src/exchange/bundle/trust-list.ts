@@ -42,11 +42,10 @@ export function readTrustList(machine: Machine): TrustedKey[] {
     if (line.trim() === '' || line.startsWith('#')) return [];
     const [, state, text = '', name = ''] = LINE.exec(line.trim()) ?? [];
     const key = parsePublicKey(text);
-    if (key === null || !isSignerName(name)) {
+    if (key === null || !isSignerName(name))
       throw new HandoverError('HANDOVER_CONFIG_INVALID', `${path} cannot be read at line ${index + 1}`, {
         hint: 'Correct or remove that line.',
       });
-    }
     return [{ state: state === 'revoked' ? 'revoked' : 'trusted', key, name }];
   });
 }
@@ -63,11 +62,10 @@ export function trustKey(machine: Machine, key: PublicKey, name: string): void {
     const same = known.find((entry) => isSameKey(entry.key, key));
     if (same?.state === 'revoked') throw revokedError(same);
     if (same?.name === name) return lines;
-    if (same !== undefined) {
+    if (same !== undefined)
       throw new HandoverError('HANDOVER_USAGE', `that key is trusted already, as the key of ${same.name}`, {
         hint: 'See: handover keys list',
       });
-    }
     const other = findTrusted(known, name);
     if (other !== undefined) throw changedKeyError(other, key);
     return [...lines, `trusted ${formatPublicKey(key)} ${name}`];
@@ -90,13 +88,11 @@ export function findTrusted(list: readonly TrustedKey[], name: string): TrustedK
 
 /** Marks keys as revoked, by name, public key or fingerprint. Their lines stay in the file. */
 export function revokeKeys(machine: Machine, words: string): TrustedKey[] {
-  const isMeant = makeMatcher(words);
-  const meant = readTrustList(machine).filter(isMeant);
-  if (meant.length === 0) {
+  const meant = readTrustList(machine).filter(makeMatcher(words));
+  if (meant.length === 0)
     throw new HandoverError('HANDOVER_NOT_FOUND', 'no key on the trust list has that name or fingerprint', {
       hint: 'See them with: handover keys list',
     });
-  }
   const texts = new Set(meant.map(({ key }) => formatPublicKey(key)));
   changeTrustList(machine, (lines) =>
     lines.map((line) =>

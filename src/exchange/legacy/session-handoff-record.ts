@@ -60,8 +60,7 @@ export function readSessionHandoffRecord(record: SessionHandoffRecord, project: 
   const view = writeSessionHandoffRecord(draft);
   const isFaithful = JSON.stringify(view) === JSON.stringify({ ...record, project: view.project });
   if (isFaithful && draft.id === record.id) return draft;
-  const detail = { record: makeWellFormed({ ...record, project: root }) };
-  return { ...draft, imported: { ...imported, detail } };
+  return { ...draft, imported: { ...imported, detail: { record: makeWellFormed({ ...record, project: root }) } } };
 }
 
 /** A handover as session-handoff has it: whole seconds, and only next steps and files. */
@@ -82,8 +81,7 @@ export function writeSessionHandoffRecord(handover: HandoverDraft): SessionHando
 
 /** Deterministic, so that importing a record twice stores it once. */
 export function deriveId(record: SessionHandoffRecord): string {
-  const digest = shortHash(canonicalize(makeWellFormed(record)), 4);
-  return `${formatIdTime(Date.parse(record.created_at))}-${digest}`;
+  return `${formatIdTime(Date.parse(record.created_at))}-${shortHash(canonicalize(makeWellFormed(record)), 4)}`;
 }
 
 function readTexts(kind: 'next' | 'file', texts: readonly string[]): Fact[] {

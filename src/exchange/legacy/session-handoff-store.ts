@@ -18,10 +18,7 @@ import {
 } from './import-record.ts';
 import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
-const StoreFile = v.object({
-  version: v.optional(v.number(), 0),
-  items: v.nullish(v.array(v.unknown()), []),
-});
+const StoreFile = v.object({ version: v.optional(v.number(), 0), items: v.nullish(v.array(v.unknown()), []) });
 const LIMITS = { maxBytes: 256 * 1024 * 1024, maxDepth: 64 };
 
 export function findSessionHandoffStore(machine: Machine): string {
@@ -39,11 +36,10 @@ export function migrateSessionHandoff(store: Store, file: string, { dryRun }: { 
 function readItems(file: string): readonly unknown[] {
   const value = parseJson(readStoreFile(file), file, LIMITS);
   const result = v.safeParse(StoreFile, value);
-  if (!result.success || Array.isArray(value)) {
+  if (!result.success || Array.isArray(value))
     throw new HandoverError('HANDOVER_INPUT_INVALID', `${file} is not a store of session-handoff`, {
       hint: 'Give its handoffs.json: handover migrate --from FILE',
     });
-  }
   const { version, items } = result.output;
   if (version !== 0 && version !== 1) {
     const message = `${file} has version ${version}; versions 0 and 1 can be read`;

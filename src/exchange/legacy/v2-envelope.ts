@@ -31,10 +31,7 @@ function printCovered(envelope: { resume_snapshot: object }): string {
 const NUMBER_MARK = '\ue000number:';
 const MARKED_NUMBER = /"\\ue000number:([^"]*)"/g;
 
-/**
- * The checksum of an envelope's text. Numbers count as they are written: to handoff V2, 1.0 and 1 differ. Null when it is
- * not an envelope, or has no canonical form.
- */
+/** Numbers count as written: to handoff V2, 1.0 and 1 differ. Null for what is no envelope or has no canonical form. */
 function computeV2ChecksumOfText(text: string): string | null {
   const value = parseJson(markNumbers(text), 'an envelope');
   if (typeof value !== 'object' || value === null || !('resume_snapshot' in value)) return null;

@@ -52,10 +52,7 @@ export function isV2File(path: string): boolean {
 /** `project` is the project's folder, for envelopes that do not name it. */
 type V2Options = { dryRun: boolean; project: string };
 
-/**
- * Imports envelopes with their status. An invalid one is reported and copied to the quarantine; the others go on. The
- * files are only read, and a repetition changes nothing.
- */
+/** An invalid envelope is reported and copied to the quarantine. The files are only read; repeating changes nothing. */
 export function migrateV2(store: Store, files: readonly string[], options: V2Options): MigratedRecord[] {
   const locate = makeProjectLocator(store.machine);
   return files.map((file, index) => {

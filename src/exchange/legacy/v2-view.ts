@@ -211,6 +211,8 @@ function listFiles(handover: Handover): Fact[] {
   return [...files.filter(isChanged), ...files.filter((fact) => !isChanged(fact))];
 }
 
+const OUTSIDE = /^(?:[/~\\]|\.\.(?:[/\\]|$)|[A-Za-z]:)/;
+
 /** Hashes only for files in the project: handoff V2 rejects an envelope that has others. */
 function listEvidence(handover: Handover, transcript: string | null): V2Evidence[] {
   const evidence: V2Evidence[] = [];
@@ -220,16 +222,12 @@ function listEvidence(handover: Handover, transcript: string | null): V2Evidence
     evidence.push({ id, type: 'transcript', label, path: transcript, content_hash: null });
   }
   for (const { id: factId, text: path, probe } of listFiles(handover).slice(0, MAX_FILES_AS_EVIDENCE)) {
-    const hash = isInside(path) ? (probe?.sha256 ?? null) : null;
+    const hash = OUTSIDE.test(path) ? null : (probe?.sha256 ?? null);
     const id = deriveId('ev', handover, factId);
     const proof = hash === null ? {} : { content_hash: `sha256:${hash}` };
     evidence.push({ id, type: 'file', label: baseName(path), path, ...proof });
   }
   return evidence;
-}
-
-function isInside(path: string): boolean {
-  return !/^(?:[/~\\]|\.\.(?:[/\\]|$)|[A-Za-z]:)/.test(path);
 }
 
 const DECISION_KINDS = new Map<FactKind, V2Envelope['decision_register'][number]['kind']>([

@@ -19,10 +19,7 @@ interface WorkspaceFile {
   note: string | null;
 }
 
-/**
- * Reports what the Python tools agent-handover and agent-handoff left in a folder. Their files are used as they are; the
- * three documents are also copied to the store.
- */
+/** What the older Python tools left in a folder is used as it is; the three documents are also copied to the store. */
 export function adoptWorkspace(store: Store, folder: string, options: { dryRun: boolean }): WorkspaceFile[] {
   return [
     ...adoptConfig(store, folder),

@@ -25,11 +25,10 @@ export function openMemoryVault(
   place: Pick<SyncRoute, 'machine' | 'root'>,
 ): Publisher {
   const base = settings.url ?? place.machine.env[URL_VARIABLE];
-  if (base === undefined || base === '') {
+  if (base === undefined || base === '')
     throw notConfiguredError('the address of the MemoryVault is not known', {
       hint: `Set url below [publish.memoryvault] in your config.toml, or ${URL_VARIABLE}. agent-handoff sent to https://memoryvault.link`,
     });
-  }
   const safe = parseSafeUrl(base);
   if (safe === null) throw urlError('publish.memoryvault.url');
   const url = new URL(`${safe.href.replace(/\/+$/, '')}/store`);
@@ -50,17 +49,11 @@ export function openMemoryVault(
         const { status } = await sendRequest(url, {
           method: 'POST',
           headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-          body: JSON.stringify({
-            key: keyOf(name),
-            value,
-            tags: ['handoff', 'session', name],
-            public: false,
-          }),
+          body: JSON.stringify({ key: keyOf(name), value, tags: ['handoff', 'session', name], public: false }),
           timeoutMs: settings.timeout * 1000,
         });
         if (status < 200 || status > 299) throw responseError(url.href, status);
-        const entry = { sha256: sha256Hex(file.bytes), version: keyOf(name) };
-        writeSyncState(route, new Map([[VAULT_FILE, entry]]));
+        writeSyncState(route, new Map([[VAULT_FILE, { sha256: sha256Hex(file.bytes), version: keyOf(name) }]]));
         return { outcome: 'published', changes, commit: null, notes };
       }),
   };

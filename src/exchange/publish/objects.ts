@@ -11,10 +11,7 @@ export interface ObjectStore {
   /** The versions of all objects, by path. */
   list(): Promise<ReadonlyMap<string, string>>;
   read(path: string): Promise<{ bytes: Uint8Array; version: string } | null>;
-  /**
-   * Writes if the present version is `expected`, null meaning no object, and returns the new version. Otherwise changes
-   * nothing and returns null.
-   */
+  /** Returns the new version; null, with nothing changed, unless the present one is `expected` (null: no object). */
   write(path: string, bytes: Uint8Array, expected: string | null): Promise<string | null>;
   /** Notes for the user about the given paths. */
   inspect(paths: readonly string[]): Promise<string[]>;

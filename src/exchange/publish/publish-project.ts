@@ -150,11 +150,10 @@ async function openPublisher(
   machine: Machine,
 ): Promise<Publisher> {
   const backend = chooseUserBackend(settings, machine);
-  if (backend === null) {
+  if (backend === null)
     throw notConfiguredError('no destination is configured', {
       hint: `Set backend below [publish] in your config.toml (git, s3, memoryvault or folder), or ${API_KEY_VARIABLE}. See docs/publishing.md`,
     });
-  }
   if (backend === 'git') {
     const { openGitPublisher } = await import('./git/publisher.ts');
     const { git, paths } = settings;

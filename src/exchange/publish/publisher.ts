@@ -44,10 +44,7 @@ export interface Publication {
   notes: readonly string[];
 }
 
-/**
- * A way to publish. `publish` may be repeated after a failure or a kill at any moment. Every failure is a
- * HandoverError; when it returns, everything is at the destination.
- */
+/** May be repeated after a failure or kill. Every failure is a HandoverError; on return, all is at the destination. */
 export interface Publisher {
   readonly backend: Backend;
   /** For people; never contains a secret. */
@@ -59,10 +56,7 @@ export interface Publisher {
 
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 
-/**
- * Reads and redacts the regular files at and below `paths`, which are relative to `root`. Links are never followed, and
- * hidden files are left out.
- */
+/** Reads and redacts the files at and below `paths` of `root`. Follows no links, and leaves hidden files out. */
 export function collectOutgoing(
   root: string,
   paths: readonly string[],

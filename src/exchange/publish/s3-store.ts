@@ -96,11 +96,10 @@ function findKeyPair(settings: S3Settings, machine: Machine): KeyPair {
       hint: 'Add aws_access_key_id and aws_secret_access_key below its heading.',
     });
   }
-  if (machine.env.AWS_SESSION_TOKEN) {
+  if (machine.env.AWS_SESSION_TOKEN)
     throw notConfiguredError('temporary keys (AWS_SESSION_TOKEN) are not supported', {
       hint: 'Use the keys of a user that may only list, read and write this bucket.',
     });
-  }
   if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey };
   throw notConfiguredError('there are no keys for the object store', {
     hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a file as publish.s3.credentials_file in your config.toml.',

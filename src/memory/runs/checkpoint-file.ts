@@ -117,8 +117,7 @@ const MAX_NAME = 100;
 export function assertStepName(name: string): void {
   const isPlain = /\p{L}/u.test(name) && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(name);
   if (isPlain && name.length <= MAX_NAME && name !== '__proto__') return;
-  const shown = JSON.stringify(name.slice(0, MAX_NAME));
-  throw new HandoverError('HANDOVER_INPUT_INVALID', `${shown} cannot name a step`, {
+  throw new HandoverError('HANDOVER_INPUT_INVALID', `${JSON.stringify(name.slice(0, MAX_NAME))} cannot name a step`, {
     hint: `A name has a letter in it, no control characters, and at most ${MAX_NAME} characters.`,
   });
 }

@@ -49,10 +49,7 @@ interface StepNews {
   completed?: boolean;
 }
 
-/**
- * The progress of a run, in a JSON file that the original tool reads too. Each change is written atomically and
- * durably, under a lock between processes.
- */
+/** The progress of a run, in a JSON file that the original tool reads too. Changes are atomic, durable and locked. */
 export class Checkpoint {
   readonly path: string;
   readonly machine: Machine;
@@ -77,18 +74,14 @@ export class Checkpoint {
     }
   }
 
-  /**
-   * Starts a run, or resumes an interrupted one: done steps stay done, new steps are pending, steps not in `names` are
-   * dropped. Differences are listed in the run's `changes`.
-   */
+  /** Or resumes an interrupted run: done steps stay done; `changes` lists steps that were added or dropped. */
   start(names: readonly string[], options: StartOptions = {}): RunState {
     for (const name of names) assertStepName(name);
     const twice = findDuplicate(names);
-    if (twice !== undefined) {
+    if (twice !== undefined)
       throw new HandoverError('HANDOVER_INPUT_INVALID', `two steps have the same name, "${twice}"`, {
         hint: 'Give each step its own name.',
       });
-    }
     return this.#withLock(() => {
       const before = options.restart ? this.#setAside() : this.load();
       const fresh = this.#begin(names, options.inputs ?? new Map());

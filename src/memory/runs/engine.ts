@@ -15,10 +15,7 @@ export interface StepContext {
   inputs: ReadonlyMap<string, string>;
 }
 
-/**
- * A step runs again when the process ended before its completion was recorded, so it must be idempotent by `effect`. A
- * string that it returns or resolves to describes what it produced.
- */
+/** Must be idempotent by `effect`: it may run again after a kill. A string that it returns says what it produced. */
 export interface Step {
   name: string;
   run(context: StepContext): unknown;

@@ -40,10 +40,7 @@ const HandoverSection = v.strictObject({
 
 const NoteSection = v.strictObject({ session: v.optional(Text), current_state: v.optional(Text) });
 
-/**
- * As the original tool declares it; `null` was its word for `none`. It can switch publishing off. The destination
- * comes from the user's own settings only: other keys here are ignored.
- */
+/** Can only switch publishing off: the destination comes from the user's settings. `null` is the original's `none`. */
 const BackendSection = v.object({
   type: v.optional(v.picklist(['none', 'null', 'git'])),
   push: v.optional(v.boolean(), true),

@@ -46,14 +46,10 @@ export function listCommits(repo: Repo, limits: readonly string[], paths: readon
   return listGit(repo, ['log', ...shape, ...limits, '--', ...paths]);
 }
 
-/**
- * Commits not made by a publication, even if they are empty or change memory only (they are not redacted), and commits
- * that change anything else.
- */
+/** Commits that no publication made (even of memory only: they are not redacted), or that change anything else. */
 export function listUserCommits(repo: Repo, limits: readonly string[], memory: readonly string[]): string[] {
   const unmarked = listCommits(repo, [...NOT_OF_MEMORY, ...limits]);
-  const beyond = listCommits(repo, limits, outsideOf(memory));
-  return [...new Set([...unmarked, ...beyond])];
+  return [...new Set([...unmarked, ...listCommits(repo, limits, outsideOf(memory))])];
 }
 
 /** A pathspec for everything but these paths. */

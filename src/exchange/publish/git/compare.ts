@@ -90,6 +90,5 @@ function listIgnored(repo: Repo, paths: readonly string[]): string[] {
   const args = ['check-ignore', '-z', '--stdin'];
   const result = git(repo, args, { input: paths.map((path) => `${path}\0`).join('') });
   if (result.status !== 0 && result.status !== 1) throw gitError(repo, args, result);
-  const listed = result.stdout.toString('utf8').split('\0');
-  return listed.filter((path) => path !== '');
+  return result.stdout.toString('utf8').split('\0').filter(Boolean);
 }

@@ -170,12 +170,11 @@ function isPushed(repo: Repo, tip: string, { tracking }: Upstream): boolean {
 function push(job: Job, tip: string, upstream: Upstream): boolean {
   const { repo, target, settings, paths, message, nameBlob } = job;
   const own = listUnasked(job, tip, upstream);
-  if (own.length > 0) {
+  if (own.length > 0)
     throw new HandoverError('HANDOVER_PUBLISH_UNASKED', describeUserCommits(own), {
       hint: 'Push them yourself (git push) and memory goes along; or give memory a dedicated branch (ref), or set own_commits = "push", below [publish.git] in your config.toml.',
       data: { commits: own },
     });
-  }
   if (pushCommit(repo, { commit: tip, upstream }, settings) === 'pushed') {
     recordPushed(repo, tip, upstream);
     return true;

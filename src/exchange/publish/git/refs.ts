@@ -29,11 +29,10 @@ export function moveRef(repo: Repo, ref: string, { from, to }: { from: string | 
     if (result.status === 0) return true;
     if (findCommit(repo, ref) !== from) return false;
     if (result.status === null || !/\.lock'?: File exists/.test(result.stderr)) throw gitError(repo, args, result);
-    if (tries === MAX_TRIES) {
+    if (tries === MAX_TRIES)
       throw new HandoverError('HANDOVER_GIT_BUSY', `another git process is moving ${ref} in ${repo.top}`, {
         hint: `Try again when it is done. If none is running, remove ${join(repo.commonDir, `${ref}.lock`)}`,
       });
-    }
     sleep(PAUSE_MS);
   }
 }

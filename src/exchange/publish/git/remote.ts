@@ -41,8 +41,7 @@ export function pushCommit(
   const args = ['push', ...options, '--', upstream.remote, `${commit}:${upstream.ref}`];
   const result = contact(repo, args, makeRemoteOptions(repo, settings), where);
   if (result.status === 0) return 'pushed';
-  const answers = parsePushAnswers(result.stdout.toString('utf8'));
-  const refusal = answers.find(({ flag }) => flag === '!');
+  const refusal = parsePushAnswers(result.stdout.toString('utf8')).find(({ flag }) => flag === '!');
   if (refusal !== undefined && MOVED.test(refusal.summary)) return 'moved';
   const data = { stderr: result.stderr };
   if (refusal !== undefined)

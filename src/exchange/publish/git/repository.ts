@@ -23,14 +23,12 @@ export interface Repo {
 /** `root` is a real path. */
 export function openRepo(root: string, machine: Machine): Repo {
   const found = locateRepository(root, machine.env);
-  if (found.state === 'missing') {
+  if (found.state === 'missing')
     throw new HandoverError('HANDOVER_PROGRAM_MISSING', 'git was not found, or cannot be run', {
       hint: 'Install git, or add the folder it is in to PATH. Nothing was published.',
     });
-  }
   if (found.state !== 'present' || found.top === null) {
-    const isBare = found.state === 'present';
-    const what = isBare ? 'has no worktree' : 'is not in a git repository that can be read';
+    const what = found.state === 'present' ? 'has no worktree' : 'is not in a git repository that can be read';
     throw notConfiguredError(`${root} ${what}`, {
       hint: 'Publish from a worktree, create one with git init, or choose another backend in your config.toml.',
     });
@@ -69,8 +67,7 @@ export function askGit(repo: Repo, args: readonly string[], extra: Extra = {}): 
 
 /** The same for NUL-terminated records. */
 export function listGit(repo: Repo, args: readonly string[], extra: Extra = {}): string[] {
-  const records = askGit(repo, args, extra).split('\0');
-  return records.filter((record) => record !== '');
+  return askGit(repo, args, extra).split('\0').filter(Boolean);
 }
 
 export function gitError({ top }: Repo, args: readonly string[], result: ProgramResult): HandoverError {

@@ -31,11 +31,10 @@ export function findTarget(repo: Repo, settings: GitSettings): Target {
 
 function readCurrentBranch(repo: Repo): string {
   const operation = findOperation(repo.gitDir);
-  if (operation !== null) {
+  if (operation !== null)
     throw new HandoverError('HANDOVER_GIT_BUSY', `a ${operation} is under way in ${repo.top}`, {
       hint: `Finish or abort it (git status says how), and publish again.`,
     });
-  }
   const result = git(repo, ['symbolic-ref', '--quiet', 'HEAD']);
   const ref = result.stdout.toString('utf8').trim();
   if (result.status === 0 && ref.startsWith('refs/heads/')) return ref;
@@ -50,8 +49,7 @@ function assertNotCheckedOut(repo: Repo, ref: string): void {
     throw notConfiguredError(`"${ref}" is not a valid name of a branch`, {
       hint: 'Correct publish.git.ref in your config.toml.',
     });
-  const worktrees = askGit(repo, ['worktree', 'list', '--porcelain']).split('\n');
-  if (!worktrees.includes(`branch ${ref}`)) return;
+  if (!askGit(repo, ['worktree', 'list', '--porcelain']).split('\n').includes(`branch ${ref}`)) return;
   throw notConfiguredError(`${ref} is checked out, so it cannot be the dedicated branch of memory`, {
     hint: 'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
   });
@@ -68,16 +66,14 @@ function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream 
   const only = remotes.length === 1 ? first : null;
   const remote = settings.remote ?? (settings.ref === undefined ? null : only);
   if (remote !== null && remotes.includes(remote)) return { remote, ref, tracking: nameTracking(remote, ref) };
-  if (remote !== null) {
+  if (remote !== null)
     throw notConfiguredError(`this repository has no remote "${remote}"`, {
       hint: 'Correct publish.git.remote in your config.toml, or add it with git remote add.',
     });
-  }
-  if (remotes.length === 0) {
+  if (remotes.length === 0)
     throw notConfiguredError('this repository has no remote to push to', {
       hint: 'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
     });
-  }
   throw notConfiguredError(`the branch ${branch} has no upstream`, {
     hint: `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
   });
