@@ -179,7 +179,7 @@ describe('resuming', () => {
     const checkpoint = makeCheckpoint();
     checkpoint.start(['a', 'b']);
     checkpoint.markDone('a');
-    expect(() => checkpoint.complete()).toThrow('b is pending');
+    expect(() => checkpoint.complete()).toThrow('pending steps: b');
     expect(checkpoint.resumeCode()).toBe(1);
   });
 

@@ -228,7 +228,7 @@ function applyNews(before: RunState, news: StepNews, now: string): RunState {
   const pending = listPending(state);
   const run = state.run === null ? null : { ...state.run, inputs: new Map() };
   if (pending.length === 0) return { ...state, status: 'completed', finishedAt: now, run };
-  throw new HandoverError('HANDOVER_INPUT_INVALID', `the run is not over: ${pending.join(', ')} is pending`, {
+  throw new HandoverError('HANDOVER_INPUT_INVALID', `the run is not finished; pending steps: ${pending.join(', ')}`, {
     hint: 'Mark each step done before completing the run.',
   });
 }
