@@ -47,7 +47,6 @@ describe('a store written by version 0.1.0', () => {
     [SAVED, 'session-handoff', 'session-handoff.txt'],
     [CAPTURED, 'json', 'captured-json.txt'],
     [CAPTURED, 'session-handoff', 'captured-session-handoff.txt'],
-    [CAPTURED, 'v2', 'captured-v2.txt'],
   ])('exports %s as %s, byte for byte as before', async (id, format, name) => {
     const stdout = await openStore().ok(['export', '--id', id, '--format', format]);
     expect(stdout).toBe(readExport(name));
@@ -71,4 +70,9 @@ describe('a bundle written by version 0.1.0', () => {
     await desk.ok(['import', '--input', join(BEFORE, 'exports', name), ...flags]);
     expect(facts(await desk.json<Handover>(['show', SAVED]))).toEqual(facts(original(SAVED)));
   });
+});
+
+it('a V2 envelope written by version 0.1.0 is migrated', async () => {
+  const output = await makeDesk().ok(['migrate', '--from', join(BEFORE, 'exports', 'captured-v2.txt')]);
+  expect(output).toContain('1 imported, 0 already here, 0 refused');
 });

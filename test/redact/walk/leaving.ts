@@ -37,7 +37,7 @@ export async function exchange(walk: Walk): Promise<void> {
   const { desk } = walk;
   await walk.run(['keys', 'generate', '--name', 'alice']);
   await walk.run(['keys', 'list']);
-  const [, key = ''] = / trust (\S+) /.exec(await walk.run(['keys', 'export'])) ?? [];
+  const [, key = ''] = /keys trust (\S+) /.exec(await walk.run(['keys', 'export'])) ?? [];
   await walk.run(['import', '--input', '-', '--trust', key], {
     input: walk.plantOne(),
     at: walk.receiver,
