@@ -49,6 +49,15 @@ const HOOK = {
   outputOptions: { chunkFileNames: '[name]-[hash].cjs' },
 } as const;
 
+const LIBRARY = {
+  format: 'esm',
+  platform: 'node',
+  target: 'node20',
+  define,
+  inputOptions: { checks: { pluginTimings: false } },
+  deps: { neverBundle: OPTIONAL },
+} as const;
+
 /**
  * Each further built file costs about half a millisecond at start, and each needless module its evaluation. So these
  * commands get a file with the modules that they need at once, less those of the commands before.
@@ -95,28 +104,8 @@ function assignChunks(listImports: (id: string) => readonly string[]): Map<strin
 export default defineConfig([
   { entry: { start: 'src/surfaces/start.ts' }, outDir: 'dist/start', define, ...HOOK },
   { entry: { main: 'src/surfaces/hook/main.ts' }, outDir: 'dist/hook', plugins: [runnable], ...HOOK },
-  {
-    entry: { index: 'src/index.ts' },
-    outDir: 'dist/lib',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    dts: true,
-    define,
-    inputOptions: { checks: { pluginTimings: false } },
-    deps: { neverBundle: OPTIONAL },
-  },
-  {
-    entry: { index: 'test/support/internals.ts' },
-    outDir: 'dist/internals',
-    format: 'esm',
-    platform: 'node',
-    target: 'node20',
-    dts: false,
-    define,
-    inputOptions: { checks: { pluginTimings: false } },
-    deps: { neverBundle: OPTIONAL },
-  },
+  { entry: { index: 'src/index.ts' }, outDir: 'dist/lib', dts: true, ...LIBRARY },
+  { entry: { index: 'test/support/internals.ts' }, outDir: 'dist/internals', dts: false, ...LIBRARY },
   {
     entry: { main: 'src/surfaces/cli/main.ts' },
     alias,

@@ -19,7 +19,7 @@ const slow = files.filter((file) => file.endsWith('.slow.test.ts'));
 
 /** @param {readonly string[]} names */
 function listFolders(names) {
-  return [...new Set(names.map((name) => name.split(/[\\/]/)[0]))].sort().join(', ');
+  return [...new Set(names.map((name) => name.split(/[\\/.]/)[0]))].sort().join(', ');
 }
 
 run('npm', ['run', '--silent', 'build']);

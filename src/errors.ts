@@ -100,14 +100,19 @@ export function hasErrno(error: unknown, ...codes: readonly string[]): error is 
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
 }
 
-/** What `work` returns, or `instead` where it fails with one of these codes. */
-export function catchErrno<T, U>(codes: readonly string[], instead: U, work: () => T): T | U {
+/** What `work` returns, or `instead` where it fails in an expected way. */
+export function catchIf<T, U>(isExpected: (error: unknown) => boolean, instead: U, work: () => T): T | U {
   try {
     return work();
   } catch (error) {
-    if (hasErrno(error, ...codes)) return instead;
+    if (isExpected(error)) return instead;
     throw error;
   }
+}
+
+/** What `work` returns, or `instead` where it fails with one of these codes. */
+export function catchErrno<T, U>(codes: readonly string[], instead: U, work: () => T): T | U {
+  return catchIf((error) => hasErrno(error, ...codes), instead, work);
 }
 
 /** False where the work fails with one of these codes. */
@@ -129,14 +134,4 @@ export function isHandoverError(error: unknown): error is HandoverError {
 /** A failure that is no bug: one of ours, or of the file system or another process. */
 export function isFailure(error: unknown): error is Error {
   return error instanceof HandoverError || isErrno(error);
-}
-
-/** What `work` returns, or `instead` where it fails in an expected way. */
-export function catchIf<T, U>(isExpected: (error: unknown) => boolean, instead: U, work: () => T): T | U {
-  try {
-    return work();
-  } catch (error) {
-    if (isExpected(error)) return instead;
-    throw error;
-  }
 }

@@ -11,7 +11,7 @@ import { countUtf8Bytes } from '../model/text.ts';
 import type { ChangesSince } from '../model/workspace.ts';
 import type { Machine } from '../platform/machine.ts';
 import { describePlace, type Place } from '../platform/project.ts';
-import { findProjectFolder } from '../platform/project-file.ts';
+import { findProjectFolder } from '../platform/project-folder.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import type { CatalogRow } from '../store/catalog.ts';
 import { readMarked } from '../store/marks.ts';

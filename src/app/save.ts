@@ -1,15 +1,14 @@
 import type { FoundSession } from '../agents/agent.ts';
-import { loadAgent } from '../agents/table.ts';
 import { HandoverError } from '../errors.ts';
 import { type Declaration, declareHandover } from '../handover/declare.ts';
 import { sealRated } from '../handover/seal.ts';
 import { assertNotPaused } from '../memory/runs/pause-guard.ts';
 import { describePlace, type Place } from '../platform/project.ts';
-import { findProjectFolder } from '../platform/project-file.ts';
+import { findProjectFolder } from '../platform/project-folder.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { redactDraft } from '../redact/redact-draft.ts';
 import { type SaveResult, saveHandover } from '../store/handovers.ts';
-import { type AgentDeclaration, type DeclarationResult, saveDeclared } from './capture/save-session.ts';
+import type { AgentDeclaration, DeclarationResult } from './capture/save-session.ts';
 import { type Context, findStore } from './context.ts';
 import { listJournalNotices } from './notices.ts';
 
@@ -30,13 +29,15 @@ export function saveDeclaration(context: Context, folder: string, declaration: D
   return kept;
 }
 
-/** Saves what an agent declares while it works; its session is null when it is unknown. */
+/** Saves what an agent declares while it works; its session is null when it is unknown. Loads what captures need only here. */
 export async function saveFromAgent(
   context: Context,
   save: Omit<AgentDeclaration, 'session'> & { place: Place; session: FoundSession | null },
 ): Promise<DeclarationResult> {
   const { place, session: found, ...declaration } = save;
   assertNotPaused(context.machine, findProjectFolder(place.root));
+  const { loadAgent } = await import('../agents/table.ts');
+  const { saveDeclared } = await import('./capture/save-session.ts');
   const session = found === null ? null : { agent: await loadAgent(found.agent), session: found };
   const kept = await saveDeclared(findStore(context), { ...declaration, session }, place);
   for (const notice of listJournalNotices(kept)) context.notify(notice);

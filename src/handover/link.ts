@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import { computeFactId, type Fact, MAX_FACTS, type Source } from '../model/fact.ts';
+import { computeFactId, type Fact, type FactKind, MAX_FACTS, type Source } from '../model/fact.ts';
 import type { Chain, Handover, Parted, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
-import { findMark, isContradicted, listPinnedElsewhere, type Marks, markFacts, NO_MARKS } from './marks.ts';
+import { findMark, listPinnedElsewhere, type Mark, type Marks, markFacts, NO_MARKS, type StatedIn } from './marks.ts';
 import { isRule, judgeOutcomes, type Outcome } from './outcome.ts';
 
 /** What a new handover follows. */
@@ -196,4 +196,16 @@ export function readOutcomes({ resolved, superseded, dropped }: Chain): Map<stri
   for (const { id, by, reason } of superseded) outcomes.set(id, { end: 'superseded', by, reason });
   for (const { reason, ids } of dropped) for (const id of ids) outcomes.set(id, { end: 'dropped', reason });
   return outcomes;
+}
+
+const STATEMENTS: readonly FactKind[] = ['decision', 'rejected', 'blocker', 'question', 'next', 'note'];
+const ENDING: ReadonlySet<Mark['mark'] | undefined> = new Set(['resolved', 'refuted']);
+
+/** Whether the same words of the agent were resolved or refuted as another kind of fact: agents repeat themselves. */
+function isContradicted(fact: Fact, stated: StatedIn, marks: Marks): boolean {
+  if (fact.origin !== 'agent' || marks.size === 0 || marks.has(fact.id)) return false;
+  return STATEMENTS.some((kind) => {
+    const id = computeFactId(kind, fact.text);
+    return marks.has(id) && ENDING.has(findMark({ ...fact, id }, stated, marks)?.mark);
+  });
 }

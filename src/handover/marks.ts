@@ -1,4 +1,4 @@
-import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
+import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 
 /** What somebody stated about a fact after it was sealed. Of several marks the last one counts. */
@@ -72,16 +72,4 @@ export function listPinnedElsewhere(facts: readonly Fact[], marks: Marks): { fac
   return [...marks]
     .filter(([id, { mark }]) => mark === 'pinned' && !here.has(id))
     .flatMap(([, { held }]) => (held === null ? [] : [held]));
-}
-
-const STATEMENTS: readonly FactKind[] = ['decision', 'rejected', 'blocker', 'question', 'next', 'note'];
-const ENDING: ReadonlySet<Mark['mark'] | undefined> = new Set(['resolved', 'refuted']);
-
-/** Whether the same words of the agent were resolved or refuted as another kind of fact: agents repeat themselves. */
-export function isContradicted(fact: Fact, stated: StatedIn, marks: Marks): boolean {
-  if (fact.origin !== 'agent' || marks.size === 0 || marks.has(fact.id)) return false;
-  return STATEMENTS.some((kind) => {
-    const id = computeFactId(kind, fact.text);
-    return marks.has(id) && ENDING.has(findMark({ ...fact, id }, stated, marks)?.mark);
-  });
 }

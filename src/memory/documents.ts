@@ -1,12 +1,7 @@
 import { join } from 'node:path';
 import { withLock } from '../platform/lock.ts';
-import {
-  ensureLockFolder,
-  ensureProjectFolder,
-  PROJECT_SETTINGS,
-  readProjectFile,
-  writeProjectFile,
-} from '../platform/project-file.ts';
+import { ensureLockFolder, ensureProjectFolder, readProjectFile, writeProjectFile } from '../platform/project-file.ts';
+import { PROJECT_SETTINGS } from '../platform/project-folder.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { redactFile } from '../redact/redact-stream.ts';
 import { saveDocumentCopy } from '../store/copies.ts';

@@ -4,7 +4,7 @@ import { cleanLine, countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { pathOfUserConfig } from '../platform/paths.ts';
-import { PROJECT_SETTINGS } from '../platform/project-file.ts';
+import { PROJECT_SETTINGS } from '../platform/project-folder.ts';
 
 /** Identity, knowledge and last session of a project, in its root folder. */
 export const DOCUMENT_NAMES = ['SOUL.md', 'MEMORY.md', 'HANDOFF.md'] as const;

@@ -3,7 +3,7 @@ import { isAbsolute, join, resolve, sep } from 'node:path';
 import { HandoverError, hasErrno } from '../errors.ts';
 import { isFolder, resolveRealPath } from './folders.ts';
 import type { Machine } from './machine.ts';
-import { PROJECT_SETTINGS } from './project-file.ts';
+import { PROJECT_SETTINGS } from './project-folder.ts';
 
 const FOLDER_NAME = 'agent-handover';
 

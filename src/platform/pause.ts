@@ -4,7 +4,8 @@ import { HandoverError } from '../errors.ts';
 import { cleanLine } from '../model/text.ts';
 import { removeFile, syncFolder } from './durable-file.ts';
 import type { Machine } from './machine.ts';
-import { ensureProjectFolder, PROJECT_SETTINGS, writeProjectFile } from './project-file.ts';
+import { ensureProjectFolder, writeProjectFile } from './project-file.ts';
+import { PROJECT_SETTINGS } from './project-folder.ts';
 
 /** A PAUSE file, which stops everything that writes automatically, and the reason in it. */
 export interface Pause {

@@ -48,7 +48,21 @@ export function stemWord(word: string): string {
 }
 
 function stemPlain(word: string): string {
+  if (/[^ -~]/.test(word)) return decodeBytes(stemAscii(encodeBytes(word)));
+  return stemAscii(word);
+}
+
+function stemAscii(word: string): string {
   return word.length > LONGEST_STEMMED ? word : stemmer(word.replace(DOUBLED_Y, 'y'));
+}
+
+/** FTS5 counts bytes, each of them above ASCII a consonant. They become private-use characters, which have no case. */
+function encodeBytes(word: string): string {
+  return Array.from(Buffer.from(word), (byte) => String.fromCharCode(byte < 0x80 ? byte : 0xe000 + byte)).join('');
+}
+
+function decodeBytes(encoded: string): string {
+  return Buffer.from(Array.from(encoded, (char) => char.charCodeAt(0) & 0xff)).toString();
 }
 
 /** Stemming changes at most this many characters at the end of a stem. */

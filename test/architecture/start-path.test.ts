@@ -86,6 +86,14 @@ describe('the start path', () => {
       expect([heavy, code.includes(heavy)]).toEqual([heavy, false]);
   });
 
+  it('of search with an index that is up to date loads no schemas, no prompts and no bundle format', () => {
+    recordLoads('search', 'one');
+    const own = recordLoads('search', 'one').filter((name) => name.endsWith('.cjs'));
+    const code = own.map((name) => readFileSync(name, 'utf8')).join('\n');
+    for (const heavy of ['autocomplete', 'session-handoff/1', 'fast-import', 'must be a UTC time'])
+      expect([heavy, code.includes(heavy)]).toEqual([heavy, false]);
+  });
+
   it('names what it looks for in the way in which the rest of the program has it', () => {
     const all = listFiles('dist/cli', '.cjs')
       .map((file) => readFileSync(file, 'utf8'))

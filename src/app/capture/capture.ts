@@ -55,7 +55,7 @@ export function captureSession(
   }: CaptureOptions = {},
 ): Capture {
   const options = { machine, redactor, ...(lastReply === undefined ? {} : { lastReply }) };
-  const first = readSession(agent, session, { ...options, savesCheckpoint: savesCheckpoint });
+  const first = readSession(agent, session, { ...options, savesCheckpoint });
   // A later line may have revealed a secret in an earlier one.
   const { distilled, reading, count } = redactor.hasLearnt
     ? readSession(agent, session, { ...options, savesCheckpoint: false, ignoresCheckpoint: true })

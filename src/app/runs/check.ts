@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { readResumeCode } from '../../memory/runs/resume-code.ts';
 import type { Env } from '../../platform/machine.ts';
-import { findProjectFolder, glanceAtFile, pathOfCheckpoint } from '../../platform/project-file.ts';
+import { findProjectFolder, glanceAtFile, pathOfCheckpoint } from '../../platform/project-folder.ts';
 
 /** The checkpoint file of the project, unless a flag or the environment names another. */
 export function findCheckpoint({ cwd, env }: { cwd: string; env: Env }, named?: string): string {

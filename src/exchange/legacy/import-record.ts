@@ -11,7 +11,7 @@ import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import { readHandover, saveMigratedHandover } from '../../store/handovers.ts';
 import type { Store } from '../../store/store.ts';
-import { nameLostProject } from './session-handoff-record.ts';
+import { nameRecordedProject } from './session-handoff-record.ts';
 
 export interface LocatedProject {
   project: Project;
@@ -34,7 +34,7 @@ export function makeProjectLocator(machine: Machine): (path: string) => LocatedP
 function locateProject(path: string, machine: Machine): LocatedProject {
   if (!isFolder(path)) {
     const shownRoot = abbreviateHome(path.toWellFormed(), machine);
-    return { project: nameLostProject(path), root: null, shownRoot };
+    return { project: nameRecordedProject(path), root: null, shownRoot };
   }
   const { id, name, remote, root } = identifyProject(path, machine);
   const shownRemote = remote === null ? null : abbreviateHome(remote, machine);

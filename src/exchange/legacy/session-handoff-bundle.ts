@@ -9,7 +9,7 @@ import type { BundleContents, OpenOptions } from '../bundle/open-bundle.ts';
 import type { OwnKeys } from '../bundle/own-keys.ts';
 import { checkSigner, isSignerName, type SignerClaim } from '../bundle/trust-list.ts';
 import { malformedError } from '../errors.ts';
-import { nameLostProject, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
+import { nameRecordedProject, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
 /** Like Go's encoding/json: escapes markup and line separators. */
 function formatGoText(text: string): string {
@@ -193,7 +193,7 @@ export async function openSessionHandoffBundle(bytes: Buffer, options: OpenOptio
   const bundle = readSessionHandoffBundle(inner);
   const signer = await checkSigner(bundle.claim, options);
   const record = { ...bundle.record, next: bundle.record.next ?? [] };
-  const draft = readSessionHandoffRecord(record, nameLostProject(record.project), '.');
+  const draft = readSessionHandoffRecord(record, nameRecordedProject(record.project), '.');
   const { format, id } = draft.imported ?? { format: '', id: '' };
   const imported = { format, id, signer };
   const handover = acceptHandover(draft, { imported, inBundle: new Set(), redactor: options.makeRedactor() });

@@ -104,7 +104,7 @@ export function makeWellFormed(value: unknown): unknown {
 }
 
 /** A project known only by the path it had, perhaps on another machine. */
-export function nameLostProject(path: string): Project {
+export function nameRecordedProject(path: string): Project {
   const name = cutToBytes(cleanLine(basename(path.replaceAll('\\', '/'))), 100) || 'project';
   return { id: `p-${shortHash(`path:${path.toWellFormed()}`, 16)}`, name, remote: null };
 }

@@ -8,7 +8,7 @@ import { findMemoryDir, readRunConfig } from '../../memory/runs/run-config.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import { listFolder, pathExists } from '../../platform/folders.ts';
 import { identifyProject } from '../../platform/project.ts';
-import { pathOfCheckpoint } from '../../platform/project-file.ts';
+import { pathOfCheckpoint } from '../../platform/project-folder.ts';
 import type { Store } from '../../store/store.ts';
 
 /** A file or folder of the older tools in a project, and what becomes of it. */

@@ -8,10 +8,10 @@ import { describeMachine, type Machine } from '../../platform/machine.ts';
 import {
   ensureLockFolder,
   ensureProjectFolder,
-  pathOfCheckpoint,
   readProjectFile,
   writeProjectFile,
 } from '../../platform/project-file.ts';
+import { pathOfCheckpoint } from '../../platform/project-folder.ts';
 import {
   assertStepName,
   findDuplicate,

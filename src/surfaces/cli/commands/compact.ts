@@ -3,7 +3,7 @@ import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { type Compaction, compactMemory } from '../../../memory/compact.ts';
 import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { readRunConfig } from '../../../memory/runs/run-config.ts';
-import { findProjectFolder } from '../../../platform/project-file.ts';
+import { findProjectFolder } from '../../../platform/project-folder.ts';
 import type { CliContext } from '../context.ts';
 import { command, dryRun, type FlagValues, json, text } from '../flags.ts';
 

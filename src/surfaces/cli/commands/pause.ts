@@ -1,6 +1,6 @@
 import type { Machine } from '../../../platform/machine.ts';
 import { clearPause, findPause, type PauseScope, setPause } from '../../../platform/pause.ts';
-import { findProjectFolder } from '../../../platform/project-file.ts';
+import { findProjectFolder } from '../../../platform/project-folder.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { CliContext } from '../context.ts';
 import { command, type FlagValues, json, text, toggle } from '../flags.ts';

@@ -5,7 +5,7 @@ import { API_KEY_VARIABLE } from '../../../exchange/publish/memory-vault.ts';
 import { type PublishReport, publishProject } from '../../../exchange/publish/publish-project.ts';
 import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { findMemoryDir } from '../../../memory/runs/run-config.ts';
-import { findProjectFolder } from '../../../platform/project-file.ts';
+import { findProjectFolder } from '../../../platform/project-folder.ts';
 import type { CliContext } from '../context.ts';
 import { apiKeyFlag, command, type FlagValues, json, optionalArgument, text, toggle, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';

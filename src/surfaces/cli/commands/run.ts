@@ -14,7 +14,7 @@ import { Checkpoint } from '../../../memory/runs/checkpoint.ts';
 import { type RunOutcome, runSteps } from '../../../memory/runs/engine.ts';
 import { nameOfStep, readRunConfig } from '../../../memory/runs/run-config.ts';
 import { findPause } from '../../../platform/pause.ts';
-import { findProjectFolder } from '../../../platform/project-file.ts';
+import { findProjectFolder } from '../../../platform/project-folder.ts';
 import type { CliContext } from '../context.ts';
 import {
   checkpointFlag,

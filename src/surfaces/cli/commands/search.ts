@@ -2,14 +2,13 @@ import { findStore, redactInput } from '../../../app/context.ts';
 import { describeHit } from '../../../app/describe/hit.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
 import { notFoundError, usageError } from '../../../app/failure.ts';
-import { matchProject } from '../../../app/find-handover.ts';
 import { parseCount, parseMoment, requireKind } from '../../../app/parse.ts';
 import { findNotes, listSearchNotices } from '../../../app/search.ts';
 import type { HandoverError } from '../../../errors.ts';
 import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchContext } from '../../../search/finder.ts';
 import type { SearchQuery } from '../../../search/query.ts';
-import { search } from '../../../search/search.ts';
+import { embedFacts, search } from '../../../search/search.ts';
 import type { CliContext } from '../context.ts';
 import { filterFlags } from '../filters.ts';
 import { command, type FlagValues, json, repeated, text, toggle } from '../flags.ts';
@@ -80,7 +79,6 @@ async function embed(
   place: SearchContext,
   { words, asJson }: { words: readonly string[]; asJson: boolean },
 ): Promise<boolean> {
-  const { embedFacts } = await import('../../../search/search.ts');
   const { texts, embedded, forgotten } = await embedFacts(place);
   if (words.length > 0) return false;
   if (asJson) out.json({ texts, embedded, forgotten });
@@ -105,7 +103,10 @@ async function toQuery({ machine }: CliContext, values: SearchFlags, words: stri
   const query: SearchQuery = { text: words, limit };
   if (values.kind !== undefined) query.kinds = values.kind.map(requireKind);
   if (values.agent !== undefined) query.agent = values.agent;
-  if (values.project !== undefined) query.project = matchProject(values.project, machine);
+  if (values.project !== undefined) {
+    const { matchProject } = await import('../../../app/find-handover.ts');
+    query.project = matchProject(values.project, machine);
+  }
   if (values.since !== undefined) query.sinceMs = parseMoment(values.since, machine.clock.now(), 'first');
   if (values.file !== undefined) query.file = values.file;
   if (values.sessions) query.sessions = true;

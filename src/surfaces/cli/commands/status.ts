@@ -8,7 +8,7 @@ import type { RunState } from '../../../memory/runs/checkpoint-file.ts';
 import { describeAge } from '../../../model/time.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { describePlace } from '../../../platform/project.ts';
-import { findProjectFolder } from '../../../platform/project-file.ts';
+import { findProjectFolder } from '../../../platform/project-folder.ts';
 import type { CliContext } from '../context.ts';
 import { checkpointFlag, command, type FlagValues, json } from '../flags.ts';
 

@@ -48,7 +48,7 @@ async function resolve(call: Call, { fact: words, as: mark, because, in: named }
   if (mark === 'refuted' && because === undefined)
     throw usageError('refuting a fact needs a reason', 'give "because": what was tried, and what happened');
   const { identifyProject } = await import('../../../platform/project.ts');
-  const { findProjectFolder } = await import('../../../platform/project-file.ts');
+  const { findProjectFolder } = await import('../../../platform/project-folder.ts');
   const { assertNotPaused } = await import('../../../memory/runs/pause-guard.ts');
   const { markNamed } = await import('../../../app/mark.ts');
   const { root } = identifyProject('.', call.machine);

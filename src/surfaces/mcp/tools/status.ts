@@ -55,7 +55,7 @@ async function readStatus(call: Call, place: Place): Promise<Status> {
   const { findCheckpoint } = await import('../../../app/runs/check.ts');
   const { findUsualPause } = await import('../../../memory/runs/pause-guard.ts');
   const { Checkpoint, listPending } = await import('../../../memory/runs/checkpoint.ts');
-  const { findProjectFolder } = await import('../../../platform/project-file.ts');
+  const { findProjectFolder } = await import('../../../platform/project-folder.ts');
   const { findOwnSession } = await import('../own-session.ts');
   const { machine } = call;
   const store = findStore(call);
