@@ -45,7 +45,10 @@ const HOOK = {
   target: 'node20',
   dts: false,
   minify: { compress: true, mangle: true, codegen: { removeWhitespace: true } },
-  inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
+  inputOptions: {
+    preserveEntrySignatures: 'allow-extension',
+    checks: { pluginTimings: false, ineffectiveDynamicImport: false },
+  },
   outputOptions: { chunkFileNames: '[name]-[hash].cjs' },
 } as const;
 
@@ -54,7 +57,7 @@ const LIBRARY = {
   platform: 'node',
   target: 'node20',
   define,
-  inputOptions: { checks: { pluginTimings: false } },
+  inputOptions: { checks: { pluginTimings: false, ineffectiveDynamicImport: false } },
   deps: { neverBundle: OPTIONAL },
 } as const;
 
@@ -118,7 +121,10 @@ export default defineConfig([
     define,
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     deps: { neverBundle: OPTIONAL },
-    inputOptions: { preserveEntrySignatures: 'allow-extension', checks: { pluginTimings: false } },
+    inputOptions: {
+      preserveEntrySignatures: 'allow-extension',
+      checks: { pluginTimings: false, ineffectiveDynamicImport: false },
+    },
     outputOptions: {
       chunkFileNames: '[name]-[hash].cjs',
       codeSplitting: { includeDependenciesRecursively: false, groups: [{ name: nameChunk }] },

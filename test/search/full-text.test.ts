@@ -34,7 +34,7 @@ function readTerms(text: string, table: 'vocabulary' | 'part_vocabulary'): strin
   return terms.map((row) => String(Reflect.get(Object(row), 'term'))).sort();
 }
 
-const word = fc.string({ unit: fc.constantFrom(...'abcdeilmnorstuyz'), minLength: 1, maxLength: 9 });
+const word = fc.string({ unit: fc.constantFrom(...'abcdeilmnorstuyzßдﬁ'), minLength: 1, maxLength: 9 });
 const suffix = fc.constantFrom(
   ...'s es ed ing ly ational tional enci izer bli alli ousli ization ator iveness biliti icate ative ness ful'.split(
     ' ',
