@@ -1,97 +1,174 @@
 import type { Fact } from '../model/fact.ts';
-import { cutAtWord } from '../model/text.ts';
-import { draftFact, OBSERVED, type Valuation, weighNames } from './facts.ts';
-import { covers, didFail, findFailureLines, findTally, isCheck } from './outcome.ts';
+import { splitMessage } from '../model/message-lines.ts';
+import { cleanLine, cutAtWord } from '../model/text.ts';
+import { draftFact, OBSERVED, type Relevance } from './facts.ts';
+import {
+  type CheckKind,
+  didFail,
+  didNotRun,
+  findCheckKind,
+  findFailedKind,
+  findFailureLines,
+  findTally,
+} from './outcome.ts';
 import type { CommandRun, SessionLog } from './session-log.ts';
 import { type Segment, splitSegments } from './shell.ts';
+
+/** One command of a command line with an outcome of its own. */
+export interface PartRun extends Segment {
+  run: CommandRun;
+  check: CheckKind | null;
+  status: 'ok' | 'failed' | 'running' | 'unknown';
+  /** Whether it is the only command of its line: then the whole output is its own. */
+  isAlone: boolean;
+}
+
+/**
+ * The commands of a line. Of a line that failed, one command is blamed: the first whose kind the output shows to have
+ * failed, else the last check. Those before it succeeded; those after it did not run.
+ */
+export function listPartRuns(run: CommandRun): PartRun[] {
+  const segments = splitSegments(run.command);
+  const parts = segments.map((segment): PartRun => {
+    const check = findCheckKind(segment.use);
+    return { ...segment, run, check, status: 'unknown', isAlone: segments.length === 1 };
+  });
+  if (run.failed === null) return parts.map((part) => ({ ...part, status: run.background ? 'running' : 'unknown' }));
+  const hasCheck = parts.some(({ check }) => check !== null);
+  if (!didFail(run, hasCheck)) return parts.map((part) => ({ ...part, status: part.afterFailure ? 'unknown' : 'ok' }));
+  const kind = findFailedKind(run.output);
+  const byKind = parts.findIndex(({ check }) => check !== null && check === kind);
+  const lastCheck = parts.findLastIndex(({ check }) => check !== null);
+  const blamed = byKind !== -1 ? byKind : lastCheck !== -1 ? lastCheck : parts.length - 1;
+  return parts.map((part, at): PartRun => {
+    if (at < blamed) return { ...part, status: 'ok' };
+    if (at > blamed || (part.check !== null && didNotRun(run.output))) return part;
+    return { ...part, status: 'failed' };
+  });
+}
 
 const MAX_COMMANDS = 40;
 const MAX_COMMAND_BYTES = 110;
 const MAX_OUTCOME_BYTES = 140;
-const MAX_TALLY_BYTES = 70;
 const MAX_VARIABLES = 4;
-/** Every check is worth its line, even where another use of the same program is shown. */
-const CHECK_POINTS = 1000;
-const MAX_ERRORS = 40;
-const MAX_ERROR_BYTES = 200;
-
-type LastRun = Segment & { run: CommandRun };
 
 /** The last run of each command that is worth a fact, and what failed. */
-export function findCommandFacts(log: SessionLog, valuation: Valuation): (Fact | null)[] {
-  const lastRuns = new Map<string, LastRun>();
-  for (const run of log.commands)
-    for (const segment of splitSegments(run.command)) lastRuns.set(segment.use, { ...segment, run });
+export function findCommandFacts(log: SessionLog, relevance: Relevance): (Fact | null)[] {
+  const parts = log.commands.flatMap(listPartRuns);
+  const lastRuns = new Map(parts.map((part) => [part.use, part]));
   const facts = [...lastRuns.values()]
     .sort((a, b) => b.run.call - a.run.call)
     .slice(0, MAX_COMMANDS)
-    .map((lastRun) => draftCommand(log, valuation, lastRun));
-  return [...facts, ...findErrors(log, valuation, [...lastRuns.values()])];
+    .map((part) => draftCommand(log, relevance, part));
+  return [...facts, ...findErrorFacts(log, parts)];
 }
 
-function draftCommand(log: SessionLog, valuation: Valuation, lastRun: LastRun): Fact | null {
-  const { run, text, stem, use, environment } = lastRun;
-  const failed = didFail(run);
-  const check = isCheck(use);
-  const outcome = failed ? findFailureLines(run.output, 1)[0] : check ? findTally(run.output) : null;
-  // A command is shown for itself: files in it that probably do not matter must not count against it.
-  const weighed = Object.entries(weighNames(`${text}\n${outcome ?? ''}`, valuation));
-  const gains = weighed.filter(([, points]) => points > 0);
-  return draftFact(check ? 'check' : 'command', {
+function draftCommand(log: SessionLog, relevance: Relevance, part: PartRun): Fact | null {
+  const { run, text, stem, use, environment, check, status } = part;
+  const outcome = findOutcome(part);
+  return draftFact(check === null ? 'command' : 'check', {
     text: cutAtWord(text.replaceAll('`', "'"), MAX_COMMAND_BYTES),
     subject: use,
     line: run.line,
-    status: statusOf(run, failed),
+    status,
     ...OBSERVED,
-    weight: {
-      points: check ? CHECK_POINTS : 0,
-      age: log.calls - run.call,
-      names: { ...Object.fromEntries(gains), [stem]: valuation.values.stem.get(stem) ?? 0 },
-    },
+    age: log.calls - run.call,
     detail: {
       stem,
-      exit: run.exit,
+      exit: part.isAlone ? run.exit : null,
+      relevance: relevance.stem.get(stem) ?? 0,
+      runs: log.index.names.stem.get(stem)?.by.get('command')?.count ?? 1,
+      ...(check === null ? {} : { check, edited: wasEditedSince(log, run.call) }),
       ...(environment.length === 0 ? {} : { environment: environment.slice(0, MAX_VARIABLES) }),
-      ...(outcome ? { outcome: cutAtWord(outcome, failed ? MAX_OUTCOME_BYTES : MAX_TALLY_BYTES) } : {}),
+      ...(outcome === null ? {} : { outcome: cutAtWord(outcome, MAX_OUTCOME_BYTES) }),
     },
   });
 }
 
-function statusOf(run: CommandRun, failed: boolean): string {
-  if (run.failed === null) return run.background ? 'running' : 'unknown';
-  return failed ? 'failed' : 'ok';
+/** What the output says of this command. Of a line with several commands only a sum of tests can be told whose it is. */
+export function findOutcome({ run, check, status, isAlone }: PartRun): string | null {
+  if (status === 'failed') return findFailureLines(run.output, 1)[0] ?? null;
+  if (status !== 'ok' || check === null) return null;
+  const tally = findTally(run.output);
+  return tally !== null && (isAlone || (check === 'test' && /\btests?\b|passed|passing/i.test(tally))) ? tally : null;
 }
 
-/** An open error is worth its line, less so the older it is. */
-const OPEN_POINTS = 1500;
-const FRESH = 20;
-const LINES_OF_OPEN = 6;
-const LINES_OF_CLOSED = 1;
+const PROSE_FILE = /\.(?:mdx?|txt|rst)$/;
 
-/** What commands failed with. An error is open until a later run of the same command succeeds. */
-function findErrors(log: SessionLog, valuation: Valuation, lastRuns: readonly LastRun[]): Fact[] {
+export function wasEditedSince(log: SessionLog, call: number): boolean {
+  return [...log.files.values()].some(
+    ({ path, lastEdit, edits }) => edits > 0 && lastEdit > call && !PROSE_FILE.test(path),
+  );
+}
+
+/** How a check is the same check again: without the flags that only change how much it prints. */
+function keyOf(text: string): string {
+  return cleanLine(text.replace(/ (?:-v|-vv|-q|--verbose|--quiet|-count=\d+|-race|--silent)(?= |$)/g, ''));
+}
+
+/** A check of a part: a test by name, a file, a package. */
+const PARTIAL =
+  /(?:^| )(?:-run|-k|-t|--grep|--filter|--testNamePattern)\b|::|\.(?:go|py|[jt]sx?|rs|rb|java|php)\b|(?:^| )\.\/[\w-]+/;
+
+/** By command, the last run of each check; one that failed is left out once a check at least as wide has passed. */
+export function listLastChecks(parts: readonly PartRun[]): PartRun[] {
+  const last = new Map<string, PartRun>();
+  for (const part of parts) {
+    if (part.check === null || (part.status !== 'ok' && part.status !== 'failed')) continue;
+    const key = keyOf(part.text);
+    last.delete(key);
+    last.set(key, part);
+    if (part.status !== 'ok') continue;
+    for (const [other, failed] of last) if (failed.status === 'failed' && settles(part, failed)) last.delete(other);
+  }
+  return [...last.values()];
+}
+
+function settles(passed: PartRun, failed: PartRun): boolean {
+  const isWide = !PARTIAL.test(passed.text);
+  if (failed.check === 'build' && passed.check !== 'lint' && isWide) return true;
+  if (passed.check !== failed.check) return false;
+  const [ours, theirs] = [keyOf(passed.text), keyOf(failed.text)];
+  return isWide || theirs.includes(ours) || (passed.use === failed.use && ours.length <= theirs.length);
+}
+
+const MAX_ERRORS = 40;
+const MAX_ERROR_BYTES = 200;
+const LINES_OF_OPEN = 6;
+const LINES_OF_OTHERS = 1;
+/** Older failures were left behind, or another command showed that they are gone. */
+const OPEN_FOR_CALLS = 60;
+
+/** What commands failed with. Open is only what the last run of a check shows. */
+function findErrorFacts(log: SessionLog, parts: readonly PartRun[]): Fact[] {
+  const open = new Set(listLastChecks(parts).filter(({ status }) => status === 'failed'));
   const facts: Fact[] = [];
-  const successes = lastRuns.filter(({ run }) => run.failed === false && !didFail(run));
-  for (const run of log.commands.toReversed()) {
+  for (const part of parts.toReversed()) {
     if (facts.length >= MAX_ERRORS) break;
-    const uses = splitSegments(run.command).map((segment) => segment.use);
-    if (uses.length === 0 || !didFail(run)) continue;
-    const later = successes.filter((success) => success.run.call > run.call);
-    const closed = later.some((success) => uses.some((use) => covers(success.use, use)));
+    if (part.status !== 'failed') continue;
+    const { run, use, text } = part;
     const age = log.calls - run.call;
-    const lines = findFailureLines(run.output, closed ? LINES_OF_CLOSED : LINES_OF_OPEN);
+    const isOpen = open.has(part) && age < OPEN_FOR_CALLS;
+    const isOver = parts.some((later) => later.use === use && later.run.call > run.call && later.status === 'ok');
+    const lines = findFailureLines(run.output, isOpen ? LINES_OF_OPEN : LINES_OF_OTHERS);
     for (const [index, line] of lines.entries()) {
       const fact = draftFact('error', {
         text: cutAtWord(line, MAX_ERROR_BYTES),
         line: run.line,
-        status: closed ? 'closed' : 'open',
+        status: isOpen ? 'open' : isOver || part.check !== null ? 'closed' : 'unknown',
         ...OBSERVED,
-        weight: {
-          points: closed || index > 0 ? 0 : Math.round((OPEN_POINTS * FRESH) / (FRESH + age)),
-          age,
-          names: weighNames(line, valuation),
+        age,
+        detail: {
+          command: use,
+          ...(isOpen
+            ? {
+                ...(index === 0 ? describeReading(log, run.call) : {}),
+                run: cutAtWord(text, MAX_COMMAND_BYTES),
+                order: index,
+                edited: wasEditedSince(log, run.call),
+              }
+            : {}),
         },
-        detail: { command: uses[0] },
       });
       if (fact !== null) facts.push(fact);
     }
@@ -99,17 +176,38 @@ function findErrors(log: SessionLog, valuation: Valuation, lastRuns: readonly La
   return facts;
 }
 
-export function findRunningFacts(log: SessionLog): Fact[] {
-  const facts = [...log.pending.values()]
-    .filter((call) => call.source !== 'answer')
+const MAX_READING_BYTES = 240;
+const SHORTEST_READING = 60;
+
+/** What the agent said right after a run, if it said something. */
+function describeReading(log: SessionLog, call: number): { said?: string } {
+  const reply = log.replies.find((other) => other.call === call && other.text.length > SHORTEST_READING);
+  const line =
+    reply === undefined
+      ? undefined
+      : cleanLine(
+          splitMessage(reply.text)
+            .filter(({ isCode }) => !isCode)
+            .map(({ text }) => text)
+            .join(' '),
+        );
+  return line === undefined || line === '' ? {} : { said: cutAtWord(line, MAX_READING_BYTES) };
+}
+
+const MAX_RUNNING = 5;
+
+/** Work in the background that was started and not seen to end. */
+export function findRunningFacts(log: SessionLog): (Fact | null)[] {
+  return [...log.pending.values()]
+    .filter(({ command }) => command !== null && command.started !== null)
+    .slice(-MAX_RUNNING)
     .map(({ what, line, call }) =>
       draftFact('running', {
         text: cutAtWord(what.replace(/\s+/g, ' '), MAX_ERROR_BYTES),
         line,
         status: 'unfinished',
         ...OBSERVED,
-        weight: { points: 3000, age: log.calls - call },
+        age: log.calls - call,
       }),
     );
-  return facts.filter((fact) => fact !== null).slice(-5);
 }

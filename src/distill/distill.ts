@@ -2,13 +2,15 @@ import type { Event } from '../model/event.ts';
 import type { Fact } from '../model/fact.ts';
 import { cleanLine, cutToBytes } from '../model/text.ts';
 import { findCommandFacts, findRunningFacts } from './commands.ts';
-import { BY_AGENT, draftFact, valueNames } from './facts.ts';
+import { rateNames } from './facts.ts';
 import { findFileFacts } from './files.ts';
-import { findPromptFacts, findTaskFacts } from './prompts.ts';
-import { keepProse } from './prose.ts';
-import { findMentionFacts, findReferenceFacts } from './references.ts';
+import { findReferenceFacts } from './references.ts';
 import { closeSessionLog, findCurrentPrompt, logEvent, SessionLog } from './session-log.ts';
-import { findBlockerFacts, findStatementFacts } from './statements.ts';
+import { findSettledFacts } from './settled.ts';
+import { findBlockerFacts, findStateFact } from './state.ts';
+import { findLogFact } from './steps.ts';
+import { findTaskFacts } from './tasks.ts';
+import { findPromptFacts, findTurnFacts, listTurns } from './turns.ts';
 
 export interface Distillation {
   title: string;
@@ -29,18 +31,20 @@ export function distillEvents(events: Iterable<Event>): Distillation {
 
 /** The log has to be closed. */
 export function distillLog(log: SessionLog): Distillation {
-  const valuation = valueNames(log);
+  const relevance = rateNames(log);
+  const turns = listTurns(log);
   const facts = [
+    findStateFact(log, turns),
     ...findPromptFacts(log),
-    ...findTaskFacts(log, valuation),
+    ...findTaskFacts(log),
     ...findBlockerFacts(log),
-    findLastReply(log),
     ...findRunningFacts(log),
-    ...findFileFacts(log, valuation),
-    ...findCommandFacts(log, valuation),
-    ...findStatementFacts(log, valuation),
-    ...findReferenceFacts(log, valuation),
-    ...findMentionFacts(log, valuation),
+    ...findSettledFacts(log, turns),
+    ...findTurnFacts(log, turns),
+    findLogFact(log),
+    ...findFileFacts(log, relevance),
+    ...findCommandFacts(log, relevance),
+    ...findReferenceFacts(log),
   ].filter((fact) => fact !== null);
   const current = log.prompts[findCurrentPrompt(log)];
   const title = cutToBytes(cleanLine(current?.text ?? ''), MAX_TITLE_BYTES);
@@ -55,16 +59,3 @@ export function distillLog(log: SessionLog): Distillation {
 }
 
 const MAX_TITLE_BYTES = 100;
-const MIN_REPLY_LENGTH = 40;
-
-function findLastReply(log: SessionLog): Fact | null {
-  const last = log.replies.findLast((reply) => keepProse(reply.text).length > MIN_REPLY_LENGTH);
-  if (last === undefined) return null;
-  return draftFact('note', {
-    text: keepProse(last.text),
-    line: last.line,
-    ...BY_AGENT,
-    weight: { points: 0, age: log.calls - last.call },
-    detail: { role: 'stopped' },
-  });
-}

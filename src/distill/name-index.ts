@@ -1,26 +1,15 @@
 import type { FileEdit } from '../model/event.ts';
 import { baseName } from '../model/paths.ts';
-import {
-  findBackticked,
-  findDefinitions,
-  findNames,
-  findQualified,
-  findSymbols,
-  isSymbol,
-  isTerm,
-  keepNameChunks,
-  type Names,
-} from './names.ts';
+import { findBackticked, findPaths } from './names.ts';
 import { findStems } from './shell.ts';
 
 type ProseSource = 'user' | 'agent' | 'summary' | 'task' | 'plan';
-/** What an edit brings in, keeps and takes out are three different things. */
-type EditSource = 'added' | 'kept' | 'removed';
-type CallSource = 'opened' | 'command' | 'pattern';
+type CallSource = 'opened' | 'edited' | 'command' | 'pattern';
 type ResultSource = 'output' | 'content' | 'hits' | 'report' | 'answer' | 'other';
-export type MentionSource = ProseSource | EditSource | CallSource | ResultSource;
+/** Where a name was seen. Names inside of the text of an edit count as `content`. */
+export type MentionSource = ProseSource | CallSource | ResultSource;
 
-export const NAME_KINDS = ['symbol', 'qualified', 'error', 'reference', 'file', 'stem'] as const;
+export const NAME_KINDS = ['file', 'stem'] as const;
 export type NameKind = (typeof NAME_KINDS)[number];
 
 /** How often, and at which call last. */
@@ -31,22 +20,12 @@ export type Mentions = Tally & { by: Map<MentionSource, Tally> };
 type Counts = Map<string, Map<string, number>>;
 
 export function openNameMaps<T>(): Record<NameKind, Map<string, T>> {
-  return {
-    symbol: new Map(),
-    qualified: new Map(),
-    error: new Map(),
-    reference: new Map(),
-    file: new Map(),
-    stem: new Map(),
-  };
+  return { file: new Map(), stem: new Map() };
 }
 
+/** Which files, by base name, and which commands, by stem, a session named: where, how often and when. */
 export class NameIndex {
   names: Record<NameKind, Map<string, Mentions>> = openNameMaps();
-  backticked = new Set<string>();
-  defined = new Set<string>();
-  /** By symbol, the paths of the files whose edits contain it, with the number of edits. */
-  editedIn: Counts = new Map();
   /** By base name, the paths seen for it, with how often. */
   paths: Counts = new Map();
   /** By base name, the fewest files ever named together with it: a name in a long listing says little. */
@@ -91,64 +70,26 @@ function lowerTo(counts: Map<string, number>, name: string, count: number): void
 const PROSE: ReadonlySet<MentionSource> = new Set(['user', 'agent', 'summary', 'plan', 'task']);
 
 function addText(index: NameIndex, text: string, place: Place): void {
-  addMentions(index, findNames(text), place);
+  addPaths(index, findPaths(text), place);
   if (place.source === 'command') addStems(index, text, place);
-  if (PROSE.has(place.source)) addBackticked(index, text, place);
+  if (!PROSE.has(place.source)) return;
+  for (const quoted of findBackticked(text)) if (/^[a-z./].* /.test(quoted)) addStems(index, quoted, place);
 }
 
 function addStems(index: NameIndex, command: string, place: Place): void {
   for (const stem of findStems(command)) addMention(index, 'stem', stem, place);
 }
 
-export function addMentions(index: NameIndex, names: Names, place: Place): void {
-  const { paths, symbols, qualified, errors, references } = names;
+export function addPaths(index: NameIndex, paths: readonly string[], place: Place): void {
   for (const path of paths) addFile(index, path, place, paths.length);
-  for (const name of symbols) addMention(index, 'symbol', name, place);
-  for (const name of qualified) addMention(index, 'qualified', name, place);
-  for (const name of errors) addMention(index, 'error', name, place);
-  for (const name of references) addMention(index, 'reference', name, place);
-}
-
-/** In prose a back-ticked name was put there on purpose. */
-function addBackticked(index: NameIndex, text: string, place: Place): void {
-  for (const quoted of findBackticked(text)) {
-    if (quoted.includes(' ')) {
-      if (/^[a-z./]/.test(quoted)) addStems(index, quoted, place);
-    } else if (isTerm(quoted)) {
-      index.backticked.add(quoted);
-      if (!isSymbol(quoted)) addMention(index, 'qualified', quoted, place);
-      for (const symbol of findSymbols(quoted)) index.backticked.add(symbol);
-    }
-  }
 }
 
 /** Files that an edit names count as if this many had been listed together. */
 const LISTED_IN_EDIT = 8;
 
 function addEdit(index: NameIndex, edit: FileEdit, call: number): void {
-  const before = keepNameChunks(edit.before);
-  const symbols = findSymbols(before);
-  const after = findNames(edit.after);
-  const added: Place = { source: 'added', call };
-  addFile(index, edit.path, added);
-  addDifference(index, 'symbol', { before: symbols, after: after.symbols, call });
-  addDifference(index, 'qualified', { before: findQualified(before), after: after.qualified, call });
-  for (const name of findDefinitions(edit.after)) index.defined.add(name);
-  for (const name of after.errors) addMention(index, 'error', name, added);
-  for (const name of after.references) addMention(index, 'reference', name, added);
-  for (const path of after.paths) addFile(index, path, { source: 'kept', call }, LISTED_IN_EDIT);
-  for (const name of new Set([...symbols, ...after.symbols])) addCount(index.editedIn, name, edit.path);
-}
-
-function addDifference(
-  index: NameIndex,
-  kind: NameKind,
-  { before, after, call }: { before: readonly string[]; after: readonly string[]; call: number },
-): void {
-  const old = new Set(before);
-  const fresh = new Set(after);
-  for (const name of after) addMention(index, kind, name, { source: old.has(name) ? 'kept' : 'added', call });
-  for (const name of before) if (!fresh.has(name)) addMention(index, kind, name, { source: 'removed', call });
+  addFile(index, edit.path, { source: 'edited', call });
+  for (const path of findPaths(edit.after)) addFile(index, path, { source: 'content', call }, LISTED_IN_EDIT);
 }
 
 function addCount(counts: Counts, key: string, item: string, count = 1): void {
@@ -164,9 +105,6 @@ export function joinIndexes(indexes: readonly NameIndex[]): NameIndex {
   const joined = new NameIndex();
   for (const index of indexes) {
     for (const kind of NAME_KINDS) joinMentions(joined.names[kind], index.names[kind]);
-    for (const name of index.backticked) joined.backticked.add(name);
-    for (const name of index.defined) joined.defined.add(name);
-    joinCounts(joined.editedIn, index.editedIn);
     joinCounts(joined.paths, index.paths);
     for (const [name, listed] of index.smallestListing) lowerTo(joined.smallestListing, name, listed);
   }

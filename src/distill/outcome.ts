@@ -4,9 +4,11 @@ const FAILURE_LINE =
 const LOCATED = /^\s*[^\s:]{1,200}\.\w{1,8}:\d+(?::\d+)?: .*$/gm;
 /** Names what went wrong. */
 const SPECIFIC = /\b[A-Z]\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bTS\d{4}\b|panic:|panicked at|undefined:/;
+/** Names the test that failed. */
+const NAMED = /^(?:--- FAIL: |FAIL:? \S+\.\w+(?: >|$)|FAILED \S+::|not ok \d+ - |[✗✘×] |\d+\) )/;
 /** Says only that something went wrong. */
 const GENERAL =
-  /^(?:error: (?:test failed|could not compile|aborting)|npm (?:ERR|error)|\[ERROR\] Failed to execute|Found \d+ errors?\b)/;
+  /^(?:error: (?:test failed|could not compile|aborting)|npm (?:ERR|error)|\[ERROR\] Failed to execute|Found \d+ errors?\b|(?:\[[\w:.-]+\] )?ERROR task failed|FAIL$|FAIL\s+\S+\s+(?:\[|[\d.(])|exit status|Exit code|make: \*\*\*|Error: Process|error: Recipe|Tests?:? |Test (?:Files|Suites)|=+ |\d+ (?:passed|failed))/;
 
 /** A line of source code, as stack traces show it. */
 const QUOTED_CODE =
@@ -15,13 +17,14 @@ const QUOTED_CODE =
 const FULL_LINE = /^.+$/gm;
 const MAX_LINES = 40;
 
-/** Lines of an output that report a failure: specific ones first, general ones last, otherwise in their order. */
+/** Lines of an output that report a failure: names of failed tests first, then specific ones, general ones last. */
 export function findFailureLines(output: string, limit: number): string[] {
-  const ranks: [string[], string[], string[]] = [[], [], []];
+  const ranks: [string[], string[], string[], string[]] = [[], [], [], []];
   for (const line of findLines(output, FAILURE_LINE, MAX_LINES))
     if (!QUOTED_CODE.test(line)) ranks[rankOf(line)].push(line);
-  const [specific, others] = ranks;
-  if (specific.length + others.length === 0) others.push(...findLines(output, LOCATED, limit));
+  const [named, specific, others] = ranks;
+  if (named.length + specific.length + others.length < limit)
+    others.unshift(...findLines(output, LOCATED, limit).filter((line) => !specific.includes(line)));
   const unique = [...new Set(ranks.flat())];
   const isPart = (line: string) => unique.some((other) => other.length > line.length && other.includes(line));
   const lines = unique.filter((line) => !isPart(line));
@@ -30,11 +33,12 @@ export function findFailureLines(output: string, limit: number): string[] {
   return findLines(lastLine, FULL_LINE, 1).slice(0, limit);
 }
 
-function rankOf(line: string): 0 | 1 | 2 {
-  if (GENERAL.test(line)) return 2;
-  if (SPECIFIC.test(line)) return 0;
+function rankOf(line: string): 0 | 1 | 2 | 3 {
+  if (NAMED.test(line)) return 0;
+  if (GENERAL.test(line)) return 3;
+  if (SPECIFIC.test(line)) return 1;
   // A line that ends in a colon is a heading.
-  return line.endsWith(':') ? 2 : 1;
+  return line.endsWith(':') ? 3 : 2;
 }
 
 const TALLY =
@@ -87,6 +91,29 @@ export function isCheck(use: string): boolean {
   return CHECKS.test(use) || use === 'make';
 }
 
+export type CheckKind = 'test' | 'lint' | 'build';
+
+const LINTS =
+  /\b(?:lint|eslint|ruff|mypy|biome|check|clippy|vet|fmt|format|prettier|typecheck|shellcheck|validate)\b|lint/;
+const TESTS =
+  /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|nextest|phpunit|playwright|verify|Invoke-Pester|e2e|ci)\b/;
+
+/** Null for a command that checks nothing. */
+export function findCheckKind(use: string): CheckKind | null {
+  if (!isCheck(use)) return null;
+  if (TESTS.test(use)) return 'test';
+  return LINTS.test(use) ? 'lint' : 'build';
+}
+
+/** What an output shows to have failed; null where it does not tell. */
+export function findFailedKind(output: string): CheckKind | null {
+  if (/^\s*--- FAIL|^FAIL\b|\b[1-9]\d* (?:tests? )?(?:failed|failing|failures?)\b|^panic:|^not ok /m.test(output))
+    return 'test';
+  if (/\b[1-9]\d* (?:problems?|issues?|warnings?)\b|^\S+:\d+:\d+: .*\([\w-]+\)$|would reformat/m.test(output))
+    return 'lint';
+  return /\berror TS\d+|^error(?:\[\w+\])?: |\bundefined: |cannot find symbol/m.test(output) ? 'build' : null;
+}
+
 const FAILED_OUTPUT = new RegExp(
   [
     '^(?:FAIL\\b|--- FAIL|panic:|Traceback|npm (?:ERR|error)|fatal:|error:|error\\[|make: \\*\\*\\*|not ok )',
@@ -97,7 +124,21 @@ const FAILED_OUTPUT = new RegExp(
   'm',
 );
 
-/** A pipe hides the exit status of its first commands, so an output that shows a failure outweighs a status of success. */
-export function didFail({ failed, output }: { failed: boolean | null; output: string }): boolean {
-  return failed === true || FAILED_OUTPUT.test(output.slice(-4000));
+/** How a script reports the status of a command whose own status is lost. */
+const REPORTED =
+  /\bEXIT(?:[ _]?(?:CODE|STATUS))?\s*[:=]\s*[1-9]\d*\b|"success": ?false|\bexit(?:ed with)? (?:code|status):? [1-9]/i;
+
+/**
+ * A pipe, `||` or `; echo` hides the exit status, so the output of a check that shows a failure outweighs a status of
+ * success. Other commands may print anything.
+ */
+export function didFail({ failed, output }: { failed: boolean | null; output: string }, isCheck = true): boolean {
+  if (failed === true) return true;
+  const end = output.slice(-4000);
+  return isCheck && (FAILED_OUTPUT.test(end) || REPORTED.test(end));
+}
+
+/** The command itself did not run, so its output says nothing about what it checks. */
+export function didNotRun(output: string): boolean {
+  return /command not found|is not recognized as|timed out after|ENOENT.*spawn/.test(output.slice(0, 400));
 }

@@ -1,7 +1,7 @@
-import type { Event, FileEdit, PlanItem } from '../model/event.ts';
+import type { Action, Event, FileEdit, PlanItem } from '../model/event.ts';
 import { countUtf8Bytes } from '../model/text.ts';
 import {
-  addMentions,
+  addPaths,
   countCall,
   flushWindow,
   joinIndexes,
@@ -10,7 +10,7 @@ import {
   NameWindow,
   queueForIndex,
 } from './name-index.ts';
-import { findNames, type Names } from './names.ts';
+import { findDefinitions, findPaths } from './names.ts';
 import { didFail } from './outcome.ts';
 import { findRemovals, findShownFiles } from './shell.ts';
 import { applyRemovals, locatePath, TouchedFile } from './touched-files.ts';
@@ -20,8 +20,10 @@ export interface Message {
   call: number;
   text: string;
   line: number;
-  /** Set where the human answers a question that the agent asked. */
-  answer?: true;
+  /** The question of the agent that it answers. */
+  question?: string;
+  /** Who wrote it, where that is another agent: the lead of a team. */
+  from?: string;
 }
 
 interface PendingCall {
@@ -32,6 +34,25 @@ interface PendingCall {
   command: CommandRun | null;
   path: string | null;
   edits: readonly FileEdit[];
+  step: Step;
+  /** The texts of its input, where the call may be about background work. */
+  about: readonly string[];
+}
+
+/** A call as the log of the last steps shows it. */
+export interface Step {
+  call: number;
+  line: number;
+  tool: string;
+  kind: Action['kind'];
+  /** What it was about: a path, a command, a pattern. */
+  target: string;
+  /** The text that an edit brought in. */
+  added: string;
+  /** Null until the result is seen. */
+  failed: boolean | null;
+  /** The beginning and the end of the result. */
+  output: string;
 }
 
 export interface CommandRun {
@@ -50,11 +71,10 @@ export interface CommandRun {
 interface ToolResult {
   call: number;
   source: MentionSource;
-  path: string | null;
-  /** Cleared once its names are found, except for the reports of sub-agents. */
+  /** Cleared once it was searched for paths. */
   text: string;
   /** Null until the text is searched. */
-  names: Names | null;
+  paths: string[] | null;
 }
 
 /**
@@ -73,10 +93,13 @@ export class SessionLog {
   commands: CommandRun[] = [];
   /** By the agent's id of the call. */
   pending = new Map<string, PendingCall>();
+  steps: Step[] = [];
   results: ToolResult[] = [];
-  /** Whether the next prompt answers a question of the agent. */
-  answering = false;
+  /** The question that the next prompt answers. */
+  asked: string | null = null;
   lastSpeaker: 'human' | 'agent' | null = null;
+  /** Numbers of the prompts whose work the human stopped, from 1. */
+  interrupted = new Set<number>();
   /** The provider's limit or error that ended the session; null once the session went on. */
   stop: Message | null = null;
   windows: NameWindow[] = [new NameWindow()];
@@ -108,8 +131,12 @@ export function logEvent(log: SessionLog, event: Event): void {
     case 'prompt':
       if (HOUSEKEEPING.test(event.text)) break;
       log.lastSpeaker = 'human';
-      log.prompts.push({ ...toMessage(event.text), ...(log.answering ? { answer: true } : {}) });
-      log.answering = false;
+      log.prompts.push({
+        ...toMessage(event.text),
+        ...(log.asked === null ? {} : { question: log.asked }),
+        ...(event.from === undefined ? {} : { from: event.from }),
+      });
+      log.asked = null;
       queueText(log, event.text, 'user');
       break;
     case 'reply':
@@ -138,6 +165,9 @@ export function logEvent(log: SessionLog, event: Event): void {
     case 'limit':
       log.stop = toMessage(event.text);
       break;
+    case 'interrupted':
+      log.interrupted.add(log.prompts.length);
+      break;
   }
 }
 
@@ -152,18 +182,23 @@ function queueText({ windows, calls: call }: SessionLog, text: string, source: M
 function logCall(log: SessionLog, event: Extract<Event, { type: 'call' }>): void {
   log.calls++;
   log.stop = null;
-  log.answering = false;
+  log.asked = null;
   countCall(log.windows, log.calls);
   const { calls: call } = log;
   const { action } = event;
   const line = event.ref.line;
+  const step = { call, line, tool: event.tool, kind: action.kind, target: '', added: '', failed: null, output: '' };
+  pushBounded<Step>(log.steps, step, MAX_STEPS);
   const open = (what: string, source: MentionSource, more: Partial<PendingCall> = {}): void => {
-    log.pending.set(event.call, { call, what, line, source, command: null, path: null, edits: [], ...more });
+    step.target = what.slice(0, MAX_TARGET);
+    const own = { call, what, line, source, command: null, path: null, edits: [], step, about: [], ...more };
+    log.pending.set(event.call, own);
   };
   switch (action.kind) {
     case 'edit':
       for (const edit of action.edits) logEdit(log, edit, line);
-      open(action.edits.map((edit) => edit.path).join(', '), 'kept', { edits: action.edits });
+      open(action.edits.map((edit) => edit.path).join(', '), 'edited', { edits: action.edits });
+      step.added = listAdded(action.edits).slice(0, MAX_ADDED);
       break;
     case 'read':
       logRead(log, action.path, line);
@@ -182,7 +217,7 @@ function logCall(log: SessionLog, event: Extract<Event, { type: 'call' }>): void
     }
     case 'search':
       queueText(log, `${action.pattern} ${action.path ?? ''}`, 'pattern');
-      open(action.pattern, 'hits');
+      open(`${action.pattern}${action.path === null ? '' : ` in ${action.path}`}`, 'hits');
       break;
     case 'fetch':
       open(action.url, 'other');
@@ -198,14 +233,29 @@ function logCall(log: SessionLog, event: Extract<Event, { type: 'call' }>): void
     case 'propose':
       log.proposals.push({ call, text: action.text, line });
       queueText(log, action.text, 'plan');
-      open('a plan', 'plan');
+      open(action.text, 'plan');
       break;
     case 'other':
       if (STOP_TOOL.test(event.tool)) endBackground(log, action.texts);
       queueText(log, action.texts.join('\n'), 'plan');
-      open(event.tool, 'other');
+      open(action.texts.join(' '), 'other', { about: action.texts });
       break;
   }
+}
+
+const MAX_STEPS = 60;
+const MAX_TARGET = 1000;
+const MAX_ADDED = 2000;
+const IMPORT = /^\s*(?:import|from|use|using|#include|package|require)\b/;
+
+/** The lines that edits bring in, without imports and blank lines. */
+function listAdded(edits: readonly FileEdit[]): string {
+  return edits
+    .flatMap(({ before, after }) => {
+      const old = new Set(before.split('\n'));
+      return after.split('\n').filter((line) => line.trim() !== '' && !old.has(line) && !IMPORT.test(line));
+    })
+    .join('\n');
 }
 
 const COMMANDS_IN_FULL = 500;
@@ -230,13 +280,25 @@ function logEdit(log: SessionLog, edit: FileEdit, line: number): void {
   file.line = line;
   if (edit.change === 'created' && file.reads === 0 && file.edits === 1) file.created = true;
   file.deleted = edit.change === 'deleted' || edit.change === 'moved';
+  noteDefinitions(file, edit, log.calls);
   if (edit.to !== undefined) countEdit(log, touchFile(log, edit.to, line));
   queueForIndex(log.windows, { kind: 'edit', edit, call: log.calls });
 }
 
+/** The names that edits declare in a file and none has taken out since. */
+function noteDefinitions({ defined }: TouchedFile, { before, after }: FileEdit, call: number): void {
+  const old = new Set(findDefinitions(before));
+  const now = new Set(findDefinitions(after));
+  for (const name of old) if (!now.has(name)) defined.delete(name);
+  for (const name of now) if (!old.has(name)) defined.set(name, call);
+}
+
 /** All changes that one call makes to a file are one edit. */
 function countEdit({ calls }: SessionLog, file: TouchedFile): void {
-  if (file.lastEdit !== calls) file.edits++;
+  if (file.lastEdit !== calls) {
+    file.edits++;
+    file.editCalls.push(calls);
+  }
   file.lastEdit = calls;
 }
 
@@ -252,33 +314,46 @@ const MAX_START = 200;
 const STARTED = /\bbackground\b/i;
 const STOP_TOOL = /kill|stop|cancel/i;
 /** Results that say nothing which is not known from the call or from the human's answer. */
-const UNREAD: ReadonlySet<MentionSource> = new Set(['kept', 'answer', 'plan']);
+const UNREAD: ReadonlySet<MentionSource> = new Set(['edited', 'answer', 'plan']);
+/** How agents report that background work is over. */
+const ENDED = /<status>(?:completed|failed|killed)|"status": ?"(?:completed|failed|killed)"/;
+const MAX_STEP_OUTPUT = 1200;
 
 function logResult(log: SessionLog, event: Extract<Event, { type: 'result' }>): void {
   const pending = log.pending.get(event.call);
   if (pending === undefined) return;
-  const { command, edits, source, path } = pending;
+  const { command, edits, source, step } = pending;
   if (command?.background === true && command.started === null && STARTED.test(event.output)) {
     command.started = event.output.slice(0, MAX_START);
+    step.output = event.output.slice(0, MAX_START);
     return;
   }
   log.pending.delete(event.call);
   const failed = event.ok === false || (event.exit !== null && event.exit !== 0);
+  step.failed = failed;
+  step.output = cutMiddle(event.output, MAX_STEP_OUTPUT);
   if (failed || event.refused === true) undoEdits(log, edits);
   if (event.refused === true) {
     log.commands = log.commands.filter((run) => run !== command);
+    log.steps = log.steps.filter((other) => other !== step);
     if (source === 'plan') log.proposals = log.proposals.filter((proposal) => proposal.call !== pending.call);
     return;
   }
   if (command !== null) {
     command.failed = failed;
     command.exit = event.exit;
-    command.output = event.output.slice(0, MAX_OUTPUT);
+    command.output = cutMiddle(event.output, MAX_OUTPUT);
     if (!failed) applyRemovals(log.files, findRemovals(command.command, log.cwd), pending);
   }
-  if (source === 'answer') log.answering = true;
+  if (ENDED.test(event.output.slice(0, 2000))) endBackground(log, pending.about);
+  if (source === 'answer') log.asked = pending.what;
   if (UNREAD.has(source)) return;
-  pushBounded(log.results, { call: log.calls, source, path, text: event.output, names: null }, MAX_RESULTS);
+  pushBounded(log.results, { call: log.calls, source, text: event.output, paths: null }, MAX_RESULTS);
+}
+
+function cutMiddle(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return `${text.slice(0, length / 2)}\n…\n${text.slice(-length / 2)}`;
 }
 
 function undoEdits({ files }: SessionLog, edits: readonly FileEdit[]): void {
@@ -286,6 +361,7 @@ function undoEdits({ files }: SessionLog, edits: readonly FileEdit[]): void {
     const file = files.get(path);
     if (file === undefined) continue;
     file.edits--;
+    file.editCalls.pop();
     file.failures++;
     file.created &&= file.edits > 0;
     file.deleted = false;
@@ -306,14 +382,13 @@ function pushBounded<T>(items: T[], item: T, count: number): void {
   if (items.length > count * 2) items.splice(0, items.length - count);
 }
 
-/** Finds the names in texts that may still matter and drops the texts, to shrink the log. More events may follow. */
+/** Finds the paths in texts that may still matter and drops the texts, to shrink the log. More events may follow. */
 export function flushSessionLog({ results, windows }: SessionLog): void {
   for (const window of windows) flushWindow(window);
   for (const [index, result] of results.entries()) {
-    if (result.names !== null) continue;
-    const isWanted = index >= results.length - MAX_RESULTS || result.path !== null;
-    result.names = findNames(isWanted ? result.text : '');
-    if (result.source !== 'report') result.text = '';
+    if (result.paths !== null) continue;
+    result.paths = index >= results.length - MAX_RESULTS ? findPaths(result.text) : [];
+    result.text = '';
   }
 }
 
@@ -321,14 +396,16 @@ export function flushSessionLog({ results, windows }: SessionLog): void {
 export function closeSessionLog(log: SessionLog): void {
   flushSessionLog(log);
   log.index = joinIndexes(log.windows.map((window) => window.index));
-  for (const { names, source, call } of log.results.slice(-MAX_RESULTS))
-    if (names !== null) addMentions(log.index, names, { source, call });
+  for (const { paths, source, call } of log.results.slice(-MAX_RESULTS))
+    addPaths(log.index, paths ?? [], { source, call });
 }
 
 const SUBSTANTIVE_BYTES = 25;
 
 /** The position of the request being worked on: the last substantive one that answers no question, else the last; -1 without any. */
 export function findCurrentPrompt({ prompts }: SessionLog): number {
-  const substantive = prompts.findLastIndex((p) => !p.answer && countUtf8Bytes(p.text) > SUBSTANTIVE_BYTES);
+  const substantive = prompts.findLastIndex(
+    (prompt) => prompt.question === undefined && countUtf8Bytes(prompt.text) > SUBSTANTIVE_BYTES,
+  );
   return substantive === -1 ? prompts.length - 1 : substantive;
 }

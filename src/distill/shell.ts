@@ -53,6 +53,8 @@ export interface Segment {
   stem: string;
   /** The stem, or more where that alone means little: `npm run lint` is not `npm run build`. */
   use: string;
+  /** Whether it runs only if the command before it fails. */
+  afterFailure: boolean;
 }
 
 /** The stems of a command line, each once. Text in quotes and here-documents does not count. */
@@ -67,10 +69,10 @@ function readSegments(command: string): Segment[] {
   const segments: Segment[] = [];
   const exported: string[] = [];
   let isKnown = false;
-  for (const { words: typed, piped } of unfold(splitCommands(command), 0)) {
+  for (const { words: typed, piped, afterFailure } of unfold(splitCommands(command), 0)) {
     exported.push(...findExports(typed));
     if (!piped) isKnown = false;
-    const segment = isKnown ? null : readSegment(typed, exported);
+    const segment = isKnown ? null : readSegment(typed, exported, afterFailure);
     if (segment === null || (piped && FILTERS.has(segment.stem.split(' ', 1)[0] ?? ''))) continue;
     segments.push(segment);
     isKnown = true;
@@ -78,7 +80,7 @@ function readSegments(command: string): Segment[] {
   return segments;
 }
 
-function readSegment(typed: readonly string[], exported: readonly string[]): Segment | null {
+function readSegment(typed: readonly string[], exported: readonly string[], afterFailure: boolean): Segment | null {
   const first = typed.findIndex((word) => !ASSIGNMENT.test(word));
   const own = first === -1 ? [] : typed.slice(first);
   const assigned = typed.slice(0, typed.length - own.length).map((word) => word.replace(/\+?=.*$/s, ''));
@@ -86,7 +88,8 @@ function readSegment(typed: readonly string[], exported: readonly string[]): Seg
   const stem = stemOf(tokens);
   const text = own.join(' ').replace(GIT_PLACE, 'git ');
   if (stem === null || SHELL_WORDS.has(stem.split(' ', 1)[0] ?? '') || SCRIPT.test(text)) return null;
-  return { text, environment: [...new Set([...exported, ...assigned])], stem, use: useOf(stem, tokens) };
+  const environment = [...new Set([...exported, ...assigned])];
+  return { text, environment, stem, use: useOf(stem, tokens), afterFailure };
 }
 
 const GIT_PLACE = /^git -C \S+ /;

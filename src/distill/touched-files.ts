@@ -12,6 +12,10 @@ export class TouchedFile {
   /** Numbers of calls. */
   lastEdit = 0;
   lastRead = 0;
+  /** The numbers of the calls that edited it. */
+  editCalls: number[] = [];
+  /** Names declared by edits and not taken out since, with the call. */
+  defined = new Map<string, number>();
 
   constructor(path: string, line = 0) {
     this.path = path;

@@ -59,7 +59,13 @@ export type PlanItem = v.InferOutput<typeof PlanItem>;
 
 /** One thing that happened in a session, in a form that no longer shows which agent wrote it. */
 export const Event = v.variant('type', [
-  v.strictObject({ type: v.literal('prompt'), ...common, text: v.string() }),
+  v.strictObject({
+    type: v.literal('prompt'),
+    ...common,
+    text: v.string(),
+    /** Who wrote it, where that is another agent, such as the lead of a team. */
+    from: v.exactOptional(v.string()),
+  }),
   v.strictObject({ type: v.literal('reply'), ...common, text: v.string() }),
   v.strictObject({ type: v.literal('call'), ...common, call: v.string(), tool: v.string(), action: Action }),
   v.strictObject({
@@ -80,5 +86,7 @@ export const Event = v.variant('type', [
   v.strictObject({ type: v.literal('injected'), ...common, text: v.string() }),
   /** The agent was stopped by a limit or an error of its provider. */
   v.strictObject({ type: v.literal('limit'), ...common, text: v.string() }),
+  /** The human stopped the agent in the middle of its work. */
+  v.strictObject({ type: v.literal('interrupted'), ...common }),
 ]);
 export type Event = v.InferOutput<typeof Event>;

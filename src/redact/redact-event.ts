@@ -19,6 +19,8 @@ export function redactEvent(event: Event, redactor: Redactor): Event {
       return { ...event, items: event.items.map((item) => redactItem(item, redact)) };
     case 'compaction':
       return event.summary === null ? event : { ...event, summary: redact(event.summary) };
+    case 'interrupted':
+      return event;
   }
 }
 

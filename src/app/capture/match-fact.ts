@@ -63,6 +63,8 @@ function listTexts(event: Event): string[] {
       return event.items.flatMap((item) => [item.text, item.detail ?? '']);
     case 'compaction':
       return [event.summary ?? ''];
+    case 'interrupted':
+      return [];
   }
 }
 

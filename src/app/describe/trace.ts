@@ -122,6 +122,8 @@ function describeEvent(event: Event): string {
       return event.items.map((item) => `[${item.status}] ${item.text}`).join('; ');
     case 'compaction':
       return event.summary ?? '(without a summary)';
+    case 'interrupted':
+      return 'by the user';
   }
 }
 

@@ -1,7 +1,6 @@
 import type { Fact } from '../../model/fact.ts';
 import { cleanLine, cleanText, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
 import type { GitFacts } from '../../model/workspace.ts';
-import { type FactWeight, lineOf } from './weight.ts';
 
 export const QUOTE = '> ';
 
@@ -14,31 +13,21 @@ export function quoteLines(text: string): string[] {
     .map((line) => `${QUOTE}${line}`);
 }
 
-export function countLineBytes(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
-}
-
 const MAX_STATEMENT_BYTES = 1200;
 const MAX_TASK_BYTES = 240;
 
-/** A fact as lines of a brief; with `cite`, with where it can be looked up. */
-export function printFact(fact: Fact, weight: FactWeight, cite = true): string[] {
-  const source = cite ? sourceOf(fact) : '';
+/** A fact that somebody declared, pinned, refuted or imported, as lines of a brief. */
+export function printFact(fact: Fact): string[] {
   if (fact.trust === 'imported') return printImported(fact);
   if (fact.status === 'refuted') return printRefuted(fact);
-  switch (fact.kind) {
-    case 'file':
-      return [`${QUOTE}${revealControls(fact.text)}${describeFile(fact, weight)}`];
-    case 'command':
-    case 'check':
-      return [`${QUOTE}${printCommand(fact)}${source}`];
-    case 'task':
-      return quoteLines(
-        `[${fact.status ?? 'open'}] ${numberOf(fact)}${cutAtWord(cleanLine(fact.text), MAX_TASK_BYTES)}`,
-      );
-    default:
-      return quoteLines(`${markOf(fact)}${cutAtWord(fact.text, MAX_STATEMENT_BYTES)}${source}`);
-  }
+  if (fact.kind === 'task') return [printTask(fact)];
+  const text = fact.kind === 'file' ? revealControls(fact.text) : cutAtWord(fact.text, MAX_STATEMENT_BYTES);
+  return quoteLines(`${markOf(fact)}${text}${describeSession(fact)}`);
+}
+
+export function printTask(fact: Fact): string {
+  const number = typeof fact.detail?.number === 'string' ? `#${cleanLine(fact.detail.number)} ` : '';
+  return `${QUOTE}[${fact.status ?? 'open'}] ${number}${cutAtWord(cleanLine(fact.text), MAX_TASK_BYTES)}`;
 }
 
 function printRefuted({ text, detail }: Fact): string[] {
@@ -57,46 +46,17 @@ function printImported(fact: Fact): string[] {
   return quoteLines(`${IMPORTED_MARK}${fact.kind}: ${status}${text}`);
 }
 
-/** Where a fact comes from: its line in the transcript, or an earlier session; empty where neither is known. */
-export function sourceOf(fact: Fact): string {
-  if (fact.sources[0]?.session !== undefined) return ' (of an earlier session)';
-  const line = lineOf(fact);
-  return line === 0 ? '' : ` @${line}`;
+/** Says so where a fact is of an earlier session. */
+export function describeSession(fact: Fact): string {
+  return fact.sources[0]?.session === undefined ? '' : ' (of an earlier session)';
 }
 
-function numberOf(fact: Fact): string {
-  const number = fact.detail?.number;
-  return typeof number === 'string' ? `#${cleanLine(number)} ` : '';
-}
-
-/** Names the author of what would otherwise be taken for the user's words. */
+/** Names the kind of a statement, and the author of what would otherwise be taken for the user's words. */
 function markOf(fact: Fact): string {
-  const pinned = fact.pinned === true && fact.kind !== 'note' ? `${fact.kind}: ` : '';
-  const status =
-    fact.status === undefined || fact.status === 'open' || fact.kind === 'error' ? '' : `[${fact.status}] `;
+  const kind = fact.kind === 'note' ? '' : `${fact.kind}: `;
+  const status = fact.status === undefined || fact.status === 'open' ? '' : `[${fact.status}] `;
   const author = fact.trust === 'declared' && fact.origin === 'agent' ? '(by the agent, unverified) ' : '';
-  return `- ${author}${pinned}${status}`;
-}
-
-function describeFile(fact: Fact, weight: FactWeight): string {
-  const marks = [
-    ...(fact.status === 'created' ? ['new'] : []),
-    ...(fact.status === 'deleted' ? ['deleted'] : []),
-    ...(weight.edits > 0 ? [weight.edits === 1 ? '1 edit' : `${weight.edits} edits`] : []),
-    ...(weight.edits === 0 && weight.failures > 0 ? ['edit failed'] : []),
-    ...(fact.status === 'read' ? ['read'] : []),
-    ...(fact.status === 'mentioned' ? ['named'] : []),
-  ];
-  return marks.length === 0 ? '' : ` (${marks.join(', ')})`;
-}
-
-function printCommand(fact: Fact): string {
-  const outcome = fact.detail?.outcome;
-  const told = typeof outcome === 'string' ? ` -> ${outcome}` : '';
-  const status = fact.status === 'failed' ? 'FAILED' : (fact.status ?? '');
-  const variables = fact.detail?.environment;
-  const set = Array.isArray(variables) && variables.length > 0 ? ` (env ${variables.join(', ')})` : '';
-  return cleanLine(`${status} \`${fact.text}\`${set}${told}`);
+  return `- ${author}${kind}${status}`;
 }
 
 /** The state of git in one line, and each changed file. */
@@ -162,12 +122,4 @@ function dropLoggedLines(lines: readonly string[]): string[] {
     kept.push(line);
   }
   return logged.length < SHORTEST_LOG ? [...kept, ...logged] : kept;
-}
-
-/** Cuts a long message: its first part says what it is about. */
-export function shortenMessage(message: string): string {
-  const text = cleanLine(message);
-  const seen = Math.min(text.length, 600);
-  if (seen <= 320) return text;
-  return cutAtWord(text, Math.max(320, Math.floor(seen * 0.75)));
 }

@@ -5,8 +5,6 @@ export interface Reader {
   maxCharacters: number | null;
   /** The file with standing instructions, which rank above a brief. */
   instructions: string;
-  /** How the agent keeps a plan; null where nothing is known of it. */
-  planning: string | null;
   /** How the data is closed in: agents trained on tags get a tag, the others a fenced line. */
   fence: 'tag' | 'line';
 }
@@ -15,27 +13,25 @@ const READERS = {
   'claude-code': reader('Claude Code', {
     maxCharacters: 10_000,
     instructions: 'CLAUDE.md',
-    planning: 'TodoWrite',
     fence: 'tag',
   }),
-  codex: reader('Codex', { maxCharacters: 9_900, instructions: 'AGENTS.md', planning: 'update_plan' }),
-  gemini: reader('Gemini CLI', { instructions: 'GEMINI.md', planning: 'write_todos' }),
-  opencode: reader('OpenCode', { instructions: 'AGENTS.md', planning: 'todowrite' }),
-  qwen: reader('Qwen Code', { instructions: 'QWEN.md', planning: 'todo_write' }),
-  copilot: reader('Copilot CLI', { instructions: 'AGENTS.md', planning: 'update_todo' }),
+  codex: reader('Codex', { maxCharacters: 9_900, instructions: 'AGENTS.md' }),
+  gemini: reader('Gemini CLI', { instructions: 'GEMINI.md' }),
+  opencode: reader('OpenCode', { instructions: 'AGENTS.md' }),
+  qwen: reader('Qwen Code', { instructions: 'QWEN.md' }),
+  copilot: reader('Copilot CLI', { instructions: 'AGENTS.md' }),
   cline: reader('Cline', {
     maxCharacters: 50_000,
     instructions: '.clinerules',
-    planning: 'its task list',
     fence: 'tag',
   }),
-  goose: reader('Goose', { instructions: '.goosehints', planning: 'its todo list' }),
-  pi: reader('Pi', { instructions: 'AGENTS.md', planning: 'its own plan' }),
-  aider: reader('Aider', { instructions: 'CONVENTIONS.md', planning: 'its own plan' }),
-  generic: reader('any agent', { instructions: 'project instructions', planning: null }),
+  goose: reader('Goose', { instructions: '.goosehints' }),
+  pi: reader('Pi', { instructions: 'AGENTS.md' }),
+  aider: reader('Aider', { instructions: 'CONVENTIONS.md' }),
+  generic: reader('any agent', { instructions: 'project instructions' }),
 } as const satisfies Record<string, Omit<Reader, 'agent'>>;
 
-type ReaderTraits = Partial<Omit<Reader, 'agent' | 'name'>> & Pick<Reader, 'instructions' | 'planning'>;
+type ReaderTraits = Partial<Omit<Reader, 'agent' | 'name'>> & Pick<Reader, 'instructions'>;
 
 function reader(name: string, traits: ReaderTraits): Omit<Reader, 'agent'> {
   return { name, maxCharacters: null, fence: 'line', ...traits };

@@ -49,6 +49,7 @@ export class PassageMaker {
       case 'limit':
         return event.text;
       case 'injected':
+      case 'interrupted':
         return '';
       case 'call':
         if (isIgnored(event.tool, event.action)) this.#leaveOut(event.call);

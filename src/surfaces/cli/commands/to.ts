@@ -7,7 +7,7 @@ import { requireAgent, requireReader } from '../../../app/parse.ts';
 import { catchUpHere, findChangesHere, nothingHereError } from '../../../app/resume.ts';
 import { HandoverError } from '../../../errors.ts';
 import { compileBrief } from '../../../handover/brief/compile.ts';
-import { BYTES_PER_TOKEN } from '../../../handover/brief/weight.ts';
+import { BYTES_PER_TOKEN } from '../../../handover/brief/block.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { withTempFile } from '../../../platform/folders.ts';
 import { runInForeground } from '../../../platform/processes.ts';

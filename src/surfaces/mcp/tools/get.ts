@@ -4,7 +4,7 @@ import { findStore } from '../../../app/context.ts';
 import { type Line, toPlainLines } from '../../../app/describe/styled-text.ts';
 import { HandoverError } from '../../../errors.ts';
 import { IMPORTED_MARK, quoteLines } from '../../../handover/brief/lines.ts';
-import { BYTES_PER_TOKEN } from '../../../handover/brief/weight.ts';
+import { BYTES_PER_TOKEN } from '../../../handover/brief/block.ts';
 import type { Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord } from '../../../model/text.ts';

@@ -1,0 +1,43 @@
+import { cleanLine } from '../model/text.ts';
+import type { CommandRun } from './session-log.ts';
+
+export interface Commit {
+  hash: string;
+  branch: string;
+  subject: string;
+  /** The message below its subject, without trailers. */
+  body: string;
+  run: CommandRun;
+}
+
+/** How git reports a new commit: branch, hash, subject. */
+const COMMITTED = /^\[([^\]\n]{1,200}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$/gm;
+const AMENDS = /\bgit\b[^;&|\n]*\bcommit\b[^;&|\n]*\s--amend\b/;
+const UNDOES = /\bgit\b[^;&|\n]*\breset\b[^;&|\n]*\bHEAD[~^]/;
+
+/** The commits that commands made, without those that were amended or reset since. */
+export function listCommits(commands: readonly CommandRun[]): Commit[] {
+  const commits: Commit[] = [];
+  for (const run of commands) {
+    if (run.failed !== false) continue;
+    if (AMENDS.test(run.command) || UNDOES.test(run.command)) commits.pop();
+    if (!run.command.includes('commit')) continue;
+    for (const [, branch = '', hash = '', subject = ''] of run.output.matchAll(COMMITTED))
+      commits.push({ hash: hash.slice(0, 10), branch, subject: cleanLine(subject), body: readBody(run.command), run });
+  }
+  return commits;
+}
+
+const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1\n([\s\S]*?)\n\s*\2\b/;
+const TRAILER = /^(?:[A-Z][\w-]+-by: |🤖|Generated with )/i;
+
+/** From a here-document, or from several `-m`. */
+function readBody(command: string): string {
+  const written =
+    HERE_DOCUMENT.exec(command)?.[3] ?? [...command.matchAll(/ -m "([^"]*)"/g)].map(([, text]) => text).join('\n\n');
+  const [, ...rest] = written.split('\n');
+  return rest
+    .filter((line) => !TRAILER.test(line.trim()))
+    .join('\n')
+    .trim();
+}

@@ -1,0 +1,102 @@
+import type { Fact } from '../model/fact.ts';
+import { splitMessage } from '../model/message-lines.ts';
+import { cleanLine, cutAtWord, cutToBytes } from '../model/text.ts';
+import { draftFact, OBSERVED } from './facts.ts';
+import { findFailureLines, isCheck } from './outcome.ts';
+import type { Message, SessionLog, Step } from './session-log.ts';
+import { splitSegments } from './shell.ts';
+import { relatePath } from './touched-files.ts';
+
+const MAX_STEPS = 40;
+const MAX_TARGET_BYTES = 240;
+const MAX_SAID_BYTES = 600;
+const MAX_REPEATED_BYTES = 140;
+const MAX_OUTCOME_BYTES = 220;
+const MAX_ADDED_BYTES = 320;
+/** The newest edits are shown at more length. */
+const NEWEST_EDITS = 3;
+const MAX_NEWEST_BYTES = 900;
+
+/**
+ * The last calls and words of the session, oldest first. Each entry is a line; lines of it that follow are indented. A run
+ * of the same call is one entry.
+ */
+export function findLogFact(log: SessionLog): Fact | null {
+  const steps = log.steps.slice(-MAX_STEPS);
+  const first = steps[0];
+  const edits = steps.filter(({ kind, failed }) => kind === 'edit' && failed !== true).slice(-NEWEST_EDITS);
+  const isRecent = ({ call }: Message): boolean => first === undefined || call >= first.call;
+  const prompts = log.prompts.filter(isRecent).map(({ call, line, text }) => ({
+    call,
+    line,
+    text: `User: ${cutAtWord(cleanLine(text), MAX_REPEATED_BYTES)}`,
+  }));
+  // What closed a turn is quoted with the turn.
+  const closed = new Set([...log.prompts.map(({ call }) => call), log.calls]);
+  const replies = log.replies.filter(isRecent).map(({ call, line, text }) => ({
+    call,
+    line,
+    text: `Agent: ${cutAtWord(printProse(text), closed.has(call) ? MAX_REPEATED_BYTES : MAX_SAID_BYTES)}`,
+  }));
+  const entries = [
+    ...steps.map((step) => ({
+      call: step.call - 0.5,
+      line: step.line,
+      text: printStep(log, step, edits.includes(step) ? MAX_NEWEST_BYTES : MAX_ADDED_BYTES),
+    })),
+    ...prompts,
+    ...replies,
+  ].sort((a, b) => a.call - b.call || a.line - b.line);
+  if (entries.length === 0) return null;
+  return draftFact('note', {
+    text: joinRepeated(entries.map(({ text }) => text)).join('\n'),
+    line: entries.at(-1)?.line ?? 0,
+    ...OBSERVED,
+    age: 0,
+    subject: `log to line ${entries.at(-1)?.line ?? 0} of ${entries.length}`,
+    detail: { role: 'log' },
+  });
+}
+
+function printProse(text: string): string {
+  const lines = splitMessage(text).filter(({ isCode }) => !isCode);
+  return cleanLine(lines.map((line) => line.text).join(' '));
+}
+
+function joinRepeated(entries: readonly string[]): string[] {
+  const joined: { text: string; count: number }[] = [];
+  for (const text of entries) {
+    const last = joined.at(-1);
+    if (last?.text === text) last.count++;
+    else joined.push({ text, count: 1 });
+  }
+  return joined.map(({ text, count }) => (count === 1 ? text : `${text} (${count} times)`));
+}
+
+function printStep(log: SessionLog, step: Step, addedBytes: number): string {
+  const { tool, kind, target, added } = step;
+  const shown = kind === 'command' ? cleanLine(target) : cleanLine(relatePath(target, log.cwd));
+  const head = `${tool} ${cutAtWord(shown, MAX_TARGET_BYTES)}${describeOutcome(log, step)}`;
+  if (kind !== 'edit' || added === '' || step.failed === true) return head;
+  const lines = cutToBytes(added, addedBytes).split('\n');
+  return [head, ...lines.map((line) => `    ${line.trimEnd()}`)].join('\n');
+}
+
+/** What came of a call: what failed, or the end of what a command printed. */
+function describeOutcome(log: SessionLog, { call, kind, failed, output, target }: Step): string {
+  if (failed === null) return ' → no result yet';
+  if (
+    kind === 'command' &&
+    log.steps.some((later) => later.call > call && later.target === target && later.failed !== null)
+  )
+    return ' → run again later';
+  if (failed) return ` → FAILED: ${cutAtWord(findFailureLines(output, 3).join(' | '), MAX_OUTCOME_BYTES)}`;
+  if (kind === 'search') return ` → ${cutAtWord(cleanLine(output), 90) || 'nothing'}`;
+  if (kind !== 'command') return '';
+  const lines = output
+    .trim()
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  const isLong = splitSegments(target).some(({ use }) => isCheck(use));
+  return ` → ${cutAtWord(cleanLine(lines.slice(isLong ? -4 : -3).join(' | ')), MAX_OUTCOME_BYTES) || 'ok'}`;
+}

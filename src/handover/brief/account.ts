@@ -1,0 +1,189 @@
+import type { Fact } from '../../model/fact.ts';
+import type { Handover } from '../../model/handover.ts';
+
+/** A request with what came of it. */
+export interface Turn {
+  number: number;
+  prompt: Fact | null;
+  /** What the agent said on it in the end. */
+  closing: Fact | null;
+  /** Files edited, commits made. */
+  work: Fact | null;
+}
+
+/** The facts of a handover by the part they play in the account of it. */
+export interface Account {
+  state: Fact | null;
+  /** The request being worked on, and what the user said after it. */
+  current: Fact | null;
+  after: Fact[];
+  first: Fact | null;
+  turns: Turn[];
+  /** What the agent said last, and on the way in the last turn. */
+  lastWords: Fact | null;
+  working: Fact[];
+  log: Fact | null;
+  tasks: Fact[];
+  questions: Fact[];
+  blockers: Fact[];
+  openErrors: Fact[];
+  running: Fact[];
+  pinned: Fact[];
+  /** Stated on purpose, by hand or by an agent through us; and what was refuted. */
+  declared: Fact[];
+  /** Answers, approved plans, picked options. */
+  settled: Fact[];
+  /** Rules that the user gave in earlier sessions. */
+  rules: Fact[];
+  imported: Fact[];
+  changed: Fact[];
+  otherFiles: Fact[];
+  commands: Fact[];
+  commits: Fact[];
+  links: Fact[];
+  /** What the agent said, in handovers that list single sentences. */
+  said: Fact[];
+}
+
+export function buildAccount({ facts }: Pick<Handover, 'facts'>): Account {
+  const account: Account = {
+    state: null,
+    current: null,
+    after: [],
+    first: null,
+    turns: [],
+    lastWords: null,
+    working: [],
+    log: null,
+    tasks: [],
+    questions: [],
+    blockers: [],
+    openErrors: [],
+    running: [],
+    pinned: [],
+    declared: [],
+    settled: [],
+    rules: [],
+    imported: [],
+    changed: [],
+    otherFiles: [],
+    commands: [],
+    commits: [],
+    links: [],
+    said: [],
+  };
+  const turns = new Map<number, Turn>();
+  for (const fact of facts) place(account, turns, fact);
+  account.turns = [...turns.values()].sort((a, b) => a.number - b.number);
+  account.after.sort((a, b) => readNumber(a, 'message') - readNumber(b, 'message'));
+  return account;
+}
+
+export function readText(fact: Fact, name: string): string | null {
+  const value = fact.detail?.[name];
+  return typeof value === 'string' ? value : null;
+}
+
+export function readNumber(fact: Fact, name: string): number {
+  const value = fact.detail?.[name];
+  return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}
+
+function place(account: Account, turns: Map<number, Turn>, fact: Fact): void {
+  if (fact.pinned === true) account.pinned.push(fact);
+  else if (fact.trust === 'imported') account.imported.push(fact);
+  else if (fact.trust === 'declared' || fact.status === 'refuted') account.declared.push(fact);
+  else if (fact.sources[0]?.session !== undefined) placeEarlier(account, fact);
+  else if (!placeByRole(account, turns, fact)) placeByKind(account, fact);
+}
+
+/** Of an earlier session only what still holds was taken over. */
+function placeEarlier(account: Account, fact: Fact): void {
+  if (fact.kind === 'constraint' || fact.kind === 'goal') account.rules.push(fact);
+  else if (fact.kind === 'decision' && fact.detail?.role !== undefined) account.settled.push(fact);
+  else account.said.push(fact);
+}
+
+function placeByRole(account: Account, turns: Map<number, Turn>, fact: Fact): boolean {
+  const turnOf = (number: number): Turn => {
+    const turn = turns.get(number) ?? { number, prompt: null, closing: null, work: null };
+    turns.set(number, turn);
+    return turn;
+  };
+  const message = readNumber(fact, 'message');
+  if (message > 0) turnOf(message).prompt = fact;
+  switch (fact.detail?.role) {
+    case 'current':
+      account.current = fact;
+      return true;
+    case 'after':
+      account.after.push(fact);
+      return true;
+    case 'first':
+      account.first = fact;
+      return true;
+    case 'message':
+      return true;
+    case 'state':
+      account.state = fact;
+      return true;
+    case 'log':
+      account.log = fact;
+      return true;
+    case 'stopped':
+      account.lastWords = fact;
+      turnOf(readNumber(fact, 'turn')).closing = fact;
+      return true;
+    case 'closing':
+      turnOf(readNumber(fact, 'turn')).closing = fact;
+      return true;
+    case 'work':
+      turnOf(readNumber(fact, 'turn')).work = fact;
+      return true;
+    case 'working':
+      account.working.push(fact);
+      return true;
+    case 'answer':
+    case 'choice':
+    case 'plan':
+      account.settled.push(fact);
+      return true;
+    default:
+      return false;
+  }
+}
+
+function placeByKind(account: Account, fact: Fact): void {
+  const isChanged = fact.status === 'deleted' || readNumber(fact, 'edits') + readNumber(fact, 'failures') > 0;
+  switch (fact.kind) {
+    case 'task':
+      account.tasks.push(fact);
+      break;
+    case 'file':
+      (isChanged ? account.changed : account.otherFiles).push(fact);
+      break;
+    case 'command':
+    case 'check':
+      account.commands.push(fact);
+      break;
+    case 'error':
+      if (fact.status === 'open') account.openErrors.push(fact);
+      break;
+    case 'running':
+      account.running.push(fact);
+      break;
+    case 'question':
+      if (fact.status === 'open') account.questions.push(fact);
+      break;
+    case 'blocker':
+      if (fact.trust === 'observed') account.blockers.push(fact);
+      else account.said.push(fact);
+      break;
+    case 'reference':
+      if (fact.detail?.about === 'commit') account.commits.push(fact);
+      else if (fact.detail?.about === 'link') account.links.push(fact);
+      break;
+    default:
+      account.said.push(fact);
+  }
+}

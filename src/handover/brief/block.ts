@@ -1,0 +1,45 @@
+import { countUtf8Bytes } from '../../model/text.ts';
+
+export const BYTES_PER_TOKEN = 4;
+
+/** Lines of a brief and the ids of the facts in them. */
+export interface Printed {
+  lines: string[];
+  ids: string[];
+}
+
+/** A section of a brief that takes as much room as it is given. */
+export interface Block {
+  heading: string;
+  /** Its share of the room; null for what gets its room before all others. */
+  weight: number | null;
+  /** The most bytes that it is worth. */
+  most: number;
+  /** In at most so many bytes. More bytes never show less. */
+  print(bytes: number): Printed;
+}
+
+export const NOTHING: Printed = { lines: [], ids: [] };
+
+export function countLineBytes(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
+}
+
+export interface Entry {
+  lines: string[];
+  id: string | null;
+}
+
+/** As many entries as fit, in their order; one that does not fit is left out. */
+export function printEntries(entries: readonly Entry[], bytes: number): Printed {
+  const printed: Printed = { lines: [], ids: [] };
+  let left = bytes;
+  for (const { lines, id } of entries) {
+    const size = countLineBytes(lines);
+    if (size > left) continue;
+    left -= size;
+    printed.lines.push(...lines);
+    if (id !== null) printed.ids.push(id);
+  }
+  return printed;
+}

@@ -1,0 +1,90 @@
+import type { Fact } from '../../model/fact.ts';
+import { cleanLine, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
+import { type Account, readNumber } from './account.ts';
+import { type Block, type Entry, type Printed, printEntries } from './block.ts';
+import { QUOTE } from './lines.ts';
+
+/** Files with what was done to them, by folder; the newest first. */
+export function describeFiles({ changed, otherFiles }: Account): Block {
+  const newest = [...changed].sort((a, b) => readNumber(a, 'age') - readNumber(b, 'age'));
+  const likely = [...otherFiles]
+    .sort((a, b) => readNumber(b, 'relevance') - readNumber(a, 'relevance'))
+    .slice(0, MAX_OTHERS);
+  return {
+    heading: 'Files',
+    weight: 12,
+    most: 3000,
+    print: (bytes): Printed => {
+      const edited = printByFolder('Changed', newest, Math.floor(bytes * (likely.length === 0 ? 1 : 0.7)));
+      const used = edited.lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
+      const others = printByFolder('Not changed', likely, bytes - used);
+      return { lines: [...edited.lines, ...others.lines], ids: [...edited.ids, ...others.ids] };
+    },
+  };
+}
+
+const MAX_OTHERS = 16;
+
+function printByFolder(label: string, files: readonly Fact[], bytes: number): Printed {
+  const folders = new Map<string, string[]>();
+  const ids: string[] = [];
+  let left = bytes - label.length - QUOTE.length;
+  for (const fact of files) {
+    const path = revealControls(fact.text);
+    const at = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1;
+    const folder = path.slice(0, at);
+    const text = `${path.slice(at)}${describeFile(fact)}`;
+    const size = countUtf8Bytes(text) + 2 + (folders.has(folder) ? 0 : countUtf8Bytes(folder) + QUOTE.length + 5);
+    if (size > left) continue;
+    left -= size;
+    folders.set(folder, [...(folders.get(folder) ?? []), text]);
+    ids.push(fact.id);
+  }
+  const lines = [...folders].map(
+    ([folder, names], at) =>
+      `${QUOTE}${at === 0 ? `${label}: ` : '  '}${folder === '' ? '' : `${folder}: `}${names.join(', ')}`,
+  );
+  return { lines, ids };
+}
+
+function describeFile(fact: Fact): string {
+  const edits = readNumber(fact, 'edits');
+  const declared = Array.isArray(fact.detail?.declared) ? fact.detail.declared.slice(0, 3).map(String) : [];
+  const marks = [
+    ...(fact.status === 'created' ? ['new'] : []),
+    ...(fact.status === 'deleted' ? ['deleted'] : []),
+    ...(edits > 0 ? [edits === 1 ? '1 edit' : `${edits} edits`] : []),
+    ...(edits === 0 && readNumber(fact, 'failures') > 0 ? ['edit failed'] : []),
+    ...(fact.status === 'read' ? ['read'] : []),
+    ...(fact.status === 'mentioned' ? ['named'] : []),
+    ...(declared.length === 0 ? [] : [`declares ${declared.join(', ')}`]),
+  ];
+  return marks.length === 0 ? '' : ` (${marks.join('; ')})`;
+}
+
+const MAX_COMMAND_BYTES = 110;
+const MAX_OUTCOME_BYTES = 60;
+
+/** Commands to run again, the likeliest first, each with its own outcome. */
+export function describeCommands({ commands, links }: Account): Block {
+  const ranked = [...commands].sort((a, b) => rateCommand(b) - rateCommand(a));
+  const entries: Entry[] = [
+    ...ranked.map((fact) => ({ lines: [`${QUOTE}${printCommand(fact)}`], id: fact.id })),
+    ...links.map((fact) => ({ lines: [`${QUOTE}${cleanLine(fact.text)}`], id: fact.id })),
+  ];
+  return { heading: 'Commands', weight: 8, most: 1600, print: (bytes) => printEntries(entries, bytes) };
+}
+
+function rateCommand(fact: Fact): number {
+  return readNumber(fact, 'relevance') - readNumber(fact, 'age') / 1000;
+}
+
+function printCommand(fact: Fact): string {
+  const outcome = fact.detail?.outcome;
+  const told = typeof outcome === 'string' ? `: ${cutAtWord(outcome, MAX_OUTCOME_BYTES)}` : '';
+  const status =
+    fact.status === 'failed' ? ' → FAILED' : fact.status === 'ok' && fact.kind === 'check' ? ' → passed' : '';
+  const variables = fact.detail?.environment;
+  const set = Array.isArray(variables) && variables.length > 0 ? ` (env ${variables.join(', ')})` : '';
+  return cleanLine(`\`${cutAtWord(fact.text, MAX_COMMAND_BYTES)}\`${set}${status}${status === '' ? '' : told}`);
+}

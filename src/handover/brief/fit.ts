@@ -1,0 +1,67 @@
+import { splitMessage } from '../../model/message-lines.ts';
+import { countUtf8Bytes, cutAtWord } from '../../model/text.ts';
+
+export interface Share {
+  /** What it would take, in bytes, if nothing were cut. */
+  full: number;
+  weight: number;
+}
+
+/** Shares out bytes by weight. None gets more than it can use, and what it leaves goes to the others. */
+export function shareOut(shares: readonly Share[], total: number): number[] {
+  const got = shares.map(() => 0);
+  let left = Math.max(0, total);
+  let open = shares.flatMap(({ full, weight }, at) => (full > 0 && weight > 0 ? [at] : []));
+  while (open.length > 0 && left >= 1) {
+    const weights = open.reduce((sum, at) => sum + (shares[at]?.weight ?? 0), 0);
+    const round = left;
+    for (const at of open) {
+      const { full = 0, weight = 0 } = shares[at] ?? {};
+      const more = Math.min(full - (got[at] ?? 0), (round * weight) / weights);
+      got[at] = (got[at] ?? 0) + more;
+      left -= more;
+    }
+    const before = open.length;
+    open = open.filter((at) => (shares[at]?.full ?? 0) - (got[at] ?? 0) >= 1);
+    if (open.length === before) break;
+  }
+  return got.map(Math.floor);
+}
+
+const SEPARATOR = 3;
+const SHORTEST_LINE = 60;
+const SHORTEST_ALLOWANCE = 150;
+
+export interface FitOptions {
+  /** Whether code is worth its bytes here. */
+  code?: boolean;
+  /** Whether lines that ask something are left out: they were answered since. */
+  isOver?: boolean;
+}
+
+/**
+ * What a message says, in at most so many bytes: all of it where it fits; else its first line and its last one, which say
+ * what was done and how it ended, and then the others in their order.
+ */
+export function fitMessage(
+  message: string,
+  bytes: number,
+  { code = false, isOver = false }: FitOptions = {},
+): string[] {
+  const all = splitMessage(message);
+  const lines = all.filter((line) => (code || !line.isCode) && !(isOver && /[?？؟]["')*]*$/.test(line.text)));
+  const texts = (lines.length === 0 ? all.slice(0, 1) : lines).map(({ text }) => text);
+  if (texts.reduce((sum, text) => sum + countUtf8Bytes(text) + SEPARATOR, 0) <= bytes) return texts;
+  const allowance = Math.max(SHORTEST_ALLOWANCE, Math.floor(bytes / 3));
+  const shown = new Map<number, string>();
+  let left = bytes;
+  for (const at of new Set([0, texts.length - 1, ...texts.keys()])) {
+    const size = Math.min(countUtf8Bytes(texts[at] ?? ''), allowance);
+    if (size + SEPARATOR > left && (left < SHORTEST_LINE || shown.size > 1)) continue;
+    const cut = cutAtWord(texts[at] ?? '', Math.min(size, left - SEPARATOR));
+    if (cut === '…' || cut === '') continue;
+    shown.set(at, cut);
+    left -= countUtf8Bytes(cut) + SEPARATOR;
+  }
+  return [...shown].sort(([a], [b]) => a - b).map(([, text]) => text);
+}
