@@ -10,7 +10,7 @@ import { findSettledFacts } from './settled.ts';
 import { findBlockerFacts, findStateFact } from './state.ts';
 import { findLogFact } from './steps.ts';
 import { findTaskFacts } from './tasks.ts';
-import { findPromptFacts, findTurnFacts, listTurns } from './turns.ts';
+import { findDocumentFacts, findPromptFacts, findTurnFacts, listTurns } from './turns.ts';
 
 export interface Distillation {
   title: string;
@@ -41,6 +41,7 @@ export function distillLog(log: SessionLog): Distillation {
     ...findRunningFacts(log),
     ...findSettledFacts(log, turns),
     ...findTurnFacts(log, turns),
+    ...findDocumentFacts(log),
     findLogFact(log),
     ...findFileFacts(log, relevance),
     ...findCommandFacts(log, relevance),

@@ -45,10 +45,8 @@ export interface Step {
   line: number;
   tool: string;
   kind: Action['kind'];
-  /** What it was about: a path, a command, a pattern. */
-  target: string;
-  /** The text that an edit brought in. */
-  added: string;
+  /** What it was given, by the usual names of parameters. */
+  input: Record<string, string>;
   /** Null until the result is seen. */
   failed: boolean | null;
   /** The beginning and the end of the result. */
@@ -87,6 +85,8 @@ export class SessionLog {
   replies: Message[] = [];
   summaries: Message[] = [];
   proposals: Message[] = [];
+  /** Documents in prose that were written as a whole, as they stand after later edits; the newest last. */
+  documents = new Map<string, Message>();
   plan: PlanItem[] = [];
   planLine = 0;
   files = new Map<string, TouchedFile>();
@@ -187,25 +187,29 @@ function logCall(log: SessionLog, event: Extract<Event, { type: 'call' }>): void
   const { calls: call } = log;
   const { action } = event;
   const line = event.ref.line;
-  const step = { call, line, tool: event.tool, kind: action.kind, target: '', added: '', failed: null, output: '' };
+  const step: Step = { call, line, tool: event.tool, kind: action.kind, input: {}, failed: null, output: '' };
   pushBounded<Step>(log.steps, step, MAX_STEPS);
   const open = (what: string, source: MentionSource, more: Partial<PendingCall> = {}): void => {
-    step.target = what.slice(0, MAX_TARGET);
     const own = { call, what, line, source, command: null, path: null, edits: [], step, about: [], ...more };
     log.pending.set(event.call, own);
+  };
+  const setInput = (input: Record<string, string | null>): void => {
+    for (const [name, value] of Object.entries(input)) if (value !== null) step.input[name] = value.slice(0, MAX_INPUT);
   };
   switch (action.kind) {
     case 'edit':
       for (const edit of action.edits) logEdit(log, edit, line);
       open(action.edits.map((edit) => edit.path).join(', '), 'edited', { edits: action.edits });
-      step.added = listAdded(action.edits).slice(0, MAX_ADDED);
+      setInput({ file_path: action.edits.map((edit) => edit.path).join(', '), new_string: listAdded(action.edits) });
       break;
     case 'read':
       logRead(log, action.path, line);
       open(action.path, 'content', { path: action.path });
+      setInput({ file_path: action.path });
       break;
     case 'command': {
       const { command, background } = action;
+      setInput({ command });
       const run = { call, command, background, line, started: null, failed: null, exit: null, output: '' };
       log.commands.push(run);
       dropOldOutput(log.commands);
@@ -217,35 +221,40 @@ function logCall(log: SessionLog, event: Extract<Event, { type: 'call' }>): void
     }
     case 'search':
       queueText(log, `${action.pattern} ${action.path ?? ''}`, 'pattern');
-      open(`${action.pattern}${action.path === null ? '' : ` in ${action.path}`}`, 'hits');
+      open(action.pattern, 'hits');
+      setInput({ pattern: action.pattern, path: action.path });
       break;
     case 'fetch':
       open(action.url, 'other');
+      setInput({ url: action.url });
       break;
     case 'delegate':
       queueText(log, action.task, 'plan');
       open(action.task, 'report');
+      setInput({ prompt: action.task });
       break;
     case 'ask':
       queueText(log, action.question, 'plan');
       open(action.question, 'answer');
+      setInput({ question: action.question });
       break;
     case 'propose':
       log.proposals.push({ call, text: action.text, line });
       queueText(log, action.text, 'plan');
       open(action.text, 'plan');
+      setInput({ plan: action.text });
       break;
     case 'other':
       if (STOP_TOOL.test(event.tool)) endBackground(log, action.texts);
       queueText(log, action.texts.join('\n'), 'plan');
       open(action.texts.join(' '), 'other', { about: action.texts });
+      setInput({ input: action.texts.join(' ') });
       break;
   }
 }
 
 const MAX_STEPS = 60;
-const MAX_TARGET = 1000;
-const MAX_ADDED = 2000;
+const MAX_INPUT = 2000;
 const IMPORT = /^\s*(?:import|from|use|using|#include|package|require)\b/;
 
 /** The lines that edits bring in, without imports and blank lines. */
@@ -281,8 +290,27 @@ function logEdit(log: SessionLog, edit: FileEdit, line: number): void {
   if (edit.change === 'created' && file.reads === 0 && file.edits === 1) file.created = true;
   file.deleted = edit.change === 'deleted' || edit.change === 'moved';
   noteDefinitions(file, edit, log.calls);
+  noteDocument(log, edit, line);
   if (edit.to !== undefined) countEdit(log, touchFile(log, edit.to, line));
   queueForIndex(log.windows, { kind: 'edit', edit, call: log.calls });
+}
+
+const DOCUMENT = /\.(?:mdx?|rst|txt|adoc)$/i;
+const SHORTEST_DOCUMENT = 400;
+const MAX_DOCUMENT = 12_000;
+const MAX_DOCUMENTS = 4;
+
+function noteDocument({ documents, calls: call }: SessionLog, edit: FileEdit, line: number): void {
+  const { path, before, after, change } = edit;
+  if (!DOCUMENT.test(path) || change === 'deleted') return;
+  const known = documents.get(path);
+  const isWhole = before === '' || change === 'created' || known?.text === before.slice(0, MAX_DOCUMENT);
+  const isPart = !isWhole && known?.text.includes(before) === true;
+  if (!isWhole && !isPart) return;
+  const text = isPart ? known.text.replace(before, () => after) : after;
+  documents.delete(path);
+  if (text.length >= SHORTEST_DOCUMENT) documents.set(path, { call, line, text: text.slice(0, MAX_DOCUMENT) });
+  for (const oldest of documents.keys()) if (documents.size > MAX_DOCUMENTS) documents.delete(oldest);
 }
 
 /** The names that edits declare in a file and none has taken out since. */

@@ -16,16 +16,20 @@ const MAX_OTHER_BYTES = 90;
  * option picked by its number. What somebody only said is quoted elsewhere.
  */
 export function findSettledFacts(log: SessionLog, turns: readonly Turn[]): (Fact | null)[] {
-  const answers = log.prompts.map((prompt) => {
-    if (prompt.question === undefined) return null;
-    const question = cutAtWord(cleanLine(prompt.question), MAX_OPTION_BYTES);
-    return draftFact('decision', {
-      text: prompt.text.includes(' → ') ? prompt.text : `${question} → ${prompt.text}`,
-      line: prompt.line,
-      ...BY_HUMAN,
-      age: log.calls - prompt.call,
-      detail: { role: 'answer' },
-    });
+  const answers = log.prompts.flatMap((prompt) => {
+    if (prompt.question === undefined) return [];
+    const pairs = prompt.text.includes(' → ')
+      ? prompt.text.split(/\n(?=[^\n]+ → )/)
+      : [`${cutAtWord(cleanLine(prompt.question), MAX_OPTION_BYTES)} → ${prompt.text}`];
+    return pairs.map((text) =>
+      draftFact('decision', {
+        text,
+        line: prompt.line,
+        ...BY_HUMAN,
+        age: log.calls - prompt.call,
+        detail: { role: 'answer' },
+      }),
+    );
   });
   const choices = turns.map((turn, at) => draftChoice(log, turn, turns[at - 1]));
   const plan = log.proposals.at(-1);

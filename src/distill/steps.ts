@@ -5,20 +5,19 @@ import { draftFact, OBSERVED } from './facts.ts';
 import { findFailureLines, isCheck } from './outcome.ts';
 import type { Message, SessionLog, Step } from './session-log.ts';
 import { splitSegments } from './shell.ts';
-import { relatePath } from './touched-files.ts';
 
 const MAX_STEPS = 40;
-const MAX_TARGET_BYTES = 240;
+const MAX_INPUT_BYTES = 240;
 const MAX_SAID_BYTES = 600;
 const MAX_REPEATED_BYTES = 140;
 const MAX_OUTCOME_BYTES = 220;
-const MAX_ADDED_BYTES = 320;
+const MAX_ADDED_BYTES = 240;
 /** The newest edits are shown at more length. */
 const NEWEST_EDITS = 3;
-const MAX_NEWEST_BYTES = 900;
+const MAX_NEWEST_BYTES = 600;
 
 /**
- * The last calls and words of the session, oldest first. Each entry is a line; lines of it that follow are indented. A run
+ * The last calls and words of the session, oldest first. Each entry is a line; what came of it follows, indented. A run
  * of the same call is one entry.
  */
 export function findLogFact(log: SessionLog): Fact | null {
@@ -36,7 +35,7 @@ export function findLogFact(log: SessionLog): Fact | null {
   const replies = log.replies.filter(isRecent).map(({ call, line, text }) => ({
     call,
     line,
-    text: `Agent: ${cutAtWord(printProse(text), closed.has(call) ? MAX_REPEATED_BYTES : MAX_SAID_BYTES)}`,
+    text: `Assistant: ${cutAtWord(printProse(text), closed.has(call) ? MAX_REPEATED_BYTES : MAX_SAID_BYTES)}`,
   }));
   const entries = [
     ...steps.map((step) => ({
@@ -74,29 +73,36 @@ function joinRepeated(entries: readonly string[]): string[] {
 }
 
 function printStep(log: SessionLog, step: Step, addedBytes: number): string {
-  const { tool, kind, target, added } = step;
-  const shown = kind === 'command' ? cleanLine(target) : cleanLine(relatePath(target, log.cwd));
-  const head = `${tool} ${cutAtWord(shown, MAX_TARGET_BYTES)}${describeOutcome(log, step)}`;
-  if (kind !== 'edit' || added === '' || step.failed === true) return head;
-  const lines = cutToBytes(added, addedBytes).split('\n');
-  return [head, ...lines.map((line) => `    ${line.trimEnd()}`)].join('\n');
+  const shown = Object.entries(step.input).map(([name, value]) => {
+    const bytes = name === 'new_string' ? addedBytes : MAX_INPUT_BYTES;
+    return `${JSON.stringify(name)}: ${JSON.stringify(cutToBytes(value, bytes))}`;
+  });
+  return `Tool: ${step.tool} {${shown.join(', ')}}${describeOutcome(log, step)}`;
 }
 
 /** What came of a call: what failed, or the end of what a command printed. */
-function describeOutcome(log: SessionLog, { call, kind, failed, output, target }: Step): string {
-  if (failed === null) return ' → no result yet';
+function describeOutcome(log: SessionLog, step: Step): string {
+  const {
+    call,
+    kind,
+    failed,
+    input: { command },
+  } = step;
+  const output = log.commands.findLast((run) => run.call === call)?.output ?? step.output;
+  if (failed === null) return '\n  no result yet';
   if (
-    kind === 'command' &&
-    log.steps.some((later) => later.call > call && later.target === target && later.failed !== null)
+    command !== undefined &&
+    log.steps.some((later) => later.call > call && later.input.command === command && later.failed !== null)
   )
-    return ' → run again later';
-  if (failed) return ` → FAILED: ${cutAtWord(findFailureLines(output, 3).join(' | '), MAX_OUTCOME_BYTES)}`;
-  if (kind === 'search') return ` → ${cutAtWord(cleanLine(output), 90) || 'nothing'}`;
-  if (kind !== 'command') return '';
+    return '\n  run again later';
+  if (failed) return `\n  FAILED: ${cutAtWord(findFailureLines(output, 3).join(' | '), MAX_OUTCOME_BYTES)}`;
+  if (kind === 'search') return `\n  Result: ${cutAtWord(cleanLine(output), 90) || 'nothing'}`;
+  if (command === undefined) return '';
   const lines = output
     .trim()
     .split('\n')
     .filter((line) => line.trim() !== '');
-  const isLong = splitSegments(target).some(({ use }) => isCheck(use));
-  return ` → ${cutAtWord(cleanLine(lines.slice(isLong ? -4 : -3).join(' | ')), MAX_OUTCOME_BYTES) || 'ok'}`;
+  const isLong = splitSegments(command).some(({ use }) => isCheck(use));
+  const end = cutAtWord(cleanLine(lines.slice(isLong ? -4 : -3).join(' | ')), MAX_OUTCOME_BYTES);
+  return end === '' ? '' : `\n  Result: ${end}`;
 }

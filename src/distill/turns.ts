@@ -4,6 +4,7 @@ import { countUtf8Bytes, cutAtWord, cutToBytes } from '../model/text.ts';
 import { type Commit, listCommits } from './commits.ts';
 import { BY_AGENT, BY_HUMAN, draftFact, OBSERVED } from './facts.ts';
 import { findCurrentPrompt, type Message, type SessionLog } from './session-log.ts';
+import { relatePath } from './touched-files.ts';
 
 /** A request with what the agent said and did on it. The first turn has no request where the agent begins. */
 export interface Turn {
@@ -18,33 +19,32 @@ export interface Turn {
   closing: Message[];
 }
 
+/** An answer to a question that was asked by a call belongs to the turn of the question. */
 export function listTurns({ prompts, replies, calls }: SessionLog): Turn[] {
-  const starts: (Message | null)[] = [null, ...prompts];
-  return starts.flatMap((prompt, number): Turn[] => {
-    const [start, end] = [prompt?.line ?? -1, prompts[number]?.line ?? Number.POSITIVE_INFINITY];
+  const requests = prompts.flatMap((prompt, at) => (prompt.question === undefined ? [{ prompt, number: at + 1 }] : []));
+  return [{ prompt: null, number: 0 }, ...requests].flatMap(({ prompt, number }, at): Turn[] => {
+    const next = requests[at]?.prompt;
+    const [start, end] = [prompt?.line ?? -1, next?.line ?? Number.POSITIVE_INFINITY];
     const own = replies.filter(({ line }) => line >= start && line < end);
     if (prompt === null && own.length === 0) return [];
-    const to = prompts[number]?.call ?? calls;
-    return [
-      {
-        number,
-        prompt,
-        replies: own,
-        from: (prompt?.call ?? 0) + 1,
-        to,
-        closing: own.filter(({ call }) => call === to),
-      },
-    ];
+    const to = next?.call ?? calls;
+    const closing = own.filter(({ call }) => call === to);
+    return [{ number, prompt, replies: own, from: (prompt?.call ?? 0) + 1, to, closing }];
   });
 }
 
-const MAX_CLOSING_PARTS = 4;
+const FULL_CLOSING = 300;
 
+/** The last words of a turn; together with those before them where they are short. */
 export function printClosing({ closing }: Turn): string {
-  return closing
-    .slice(-MAX_CLOSING_PARTS)
-    .map(({ text }) => text)
-    .join('\n');
+  const parts: string[] = [];
+  let length = 0;
+  for (const { text } of closing.toReversed()) {
+    if (length >= FULL_CLOSING) break;
+    parts.unshift(text);
+    length += text.length;
+  }
+  return parts.join('\n');
 }
 
 /** The human's messages, word for word, with their role. */
@@ -96,7 +96,11 @@ export function findTurnFacts(log: SessionLog, turns: readonly Turn[]): (Fact | 
         line,
         ...BY_AGENT,
         age: log.calls - call,
-        detail: { role, turn: turn.number },
+        detail: {
+          role,
+          turn: turn.number,
+          ...(role === 'stopped' && turn.closing.length === 0 ? { unfinished: true } : {}),
+        },
         ...(subject === undefined ? {} : { subject }),
       });
     const words = findLastWords(turn, isLast);
@@ -145,4 +149,22 @@ function draftWork(log: SessionLog, turn: Turn, commits: readonly Commit[]): Fac
     age: log.calls - turn.to,
     detail: { role: 'work', turn: turn.number },
   });
+}
+
+const MAX_DOCUMENT_BYTES = 5000;
+
+/** What was written down in prose: plans, notes, decisions. */
+export function findDocumentFacts(log: SessionLog): (Fact | null)[] {
+  return [...log.documents].map(([path, { call, line, text }]) =>
+    log.files.get(path)?.deleted === true
+      ? null
+      : draftFact('note', {
+          text: cutToBytes(text, MAX_DOCUMENT_BYTES),
+          subject: `document ${path}`,
+          line,
+          ...BY_AGENT,
+          age: log.calls - call,
+          detail: { role: 'document', path: relatePath(path, log.cwd) },
+        }),
+  );
 }

@@ -6,6 +6,9 @@ import { dropReminders } from '../shared/message-text.ts';
 const MACHINE_TEXT =
   /^<(?:local-command-[a-z]+|bash-(?:input|stdout|stderr|notification)|(?:task|agent)-notification|teammate-message|cross-session-message|channel|tick|fork-boilerplate)[\s>]/;
 
+/** What a hook answered to a prompt. */
+const HOOK_TEXT = /^(?:Operation stopped by hook|Stop hook feedback|UserPromptSubmit operation blocked by hook)\b/;
+
 /** Added in front of the human's own words. */
 const ADDED_CONTEXT = /^<(ide_[a-z_]{1,30}|user-prompt-submit-hook|new-diagnostics|session-start-hook)>/;
 
@@ -50,7 +53,7 @@ function readHumanText(text: string): string | null {
   if (said === '' || INTERRUPTED.test(said) || said.startsWith(CAVEAT)) return null;
   if (COMMAND.test(said)) return readCommand(said);
   if (said.startsWith('<user-memory-input>')) return readElement(said, 'user-memory-input');
-  return MACHINE_TEXT.test(said) ? null : said;
+  return MACHINE_TEXT.test(said) || HOOK_TEXT.test(said) ? null : said;
 }
 
 function dropContext(text: string): string {

@@ -23,6 +23,7 @@ export interface Account {
   lastWords: Fact | null;
   working: Fact[];
   log: Fact | null;
+  documents: Fact[];
   tasks: Fact[];
   questions: Fact[];
   blockers: Fact[];
@@ -55,6 +56,7 @@ export function buildAccount({ facts }: Pick<Handover, 'facts'>): Account {
     lastWords: null,
     working: [],
     log: null,
+    documents: [],
     tasks: [],
     questions: [],
     blockers: [],
@@ -111,13 +113,14 @@ function placeByRole(account: Account, turns: Map<number, Turn>, fact: Fact): bo
     return turn;
   };
   const message = readNumber(fact, 'message');
-  if (message > 0) turnOf(message).prompt = fact;
+  const isAnswer = readText(fact, 'question') !== null;
+  if (message > 0 && !isAnswer) turnOf(message).prompt = fact;
   switch (fact.detail?.role) {
     case 'current':
       account.current = fact;
       return true;
     case 'after':
-      account.after.push(fact);
+      if (!isAnswer) account.after.push(fact);
       return true;
     case 'first':
       account.first = fact;
@@ -139,6 +142,9 @@ function placeByRole(account: Account, turns: Map<number, Turn>, fact: Fact): bo
       return true;
     case 'work':
       turnOf(readNumber(fact, 'turn')).work = fact;
+      return true;
+    case 'document':
+      account.documents.push(fact);
       return true;
     case 'working':
       account.working.push(fact);

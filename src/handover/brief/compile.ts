@@ -11,7 +11,7 @@ import { type Goal, rateForGoal, readGoal } from './goal.ts';
 import { describeSession, IMPORTED_MARK, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
 import { describeErrors, describeNext, describeRunning } from './next.ts';
 import type { Reader } from './reader.ts';
-import { describeDeclared, describeSettled } from './settled.ts';
+import { describeDeclared, describeDocuments, describeSettled } from './settled.ts';
 import { describeSince } from './since.ts';
 import { describeSteps } from './steps.ts';
 import { describeTurns } from './turns.ts';
@@ -116,6 +116,7 @@ function listBlocks(
     describeRunning(account),
     describeDeclared(account),
     describeSettled(account),
+    describeDocuments(account),
     describeTurns(account, budget, (text) => rateForGoal(goal, text)),
     describeSteps(account),
     describeFiles(account),
@@ -129,7 +130,11 @@ const ROUNDS = 3;
 const WORTH_ANOTHER_ROUND = 120;
 
 /** What has no weight gets its room first; the rest is shared out by weight, and what is left of it once more. */
-function fillBlocks(blocks: readonly Block[], room: number): Printed[] {
+function fillBlocks(given: readonly Block[], room: number): Printed[] {
+  const blocks = given.map((block) => {
+    const w = process.env[`W_${block.heading.split(/[ ,]/).join('')}`];
+    return w === undefined ? block : { ...block, weight: Number(w) };
+  });
   const headings = blocks.map(({ heading }) => countLineBytes(['', `## ${heading}`]));
   let left = room;
   const printed = blocks.map((block, at): Printed => {

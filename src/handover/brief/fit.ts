@@ -1,4 +1,4 @@
-import { splitMessage } from '../../model/message-lines.ts';
+import { type MessageLine, splitMessage } from '../../model/message-lines.ts';
 import { countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 
 export interface Share {
@@ -31,6 +31,8 @@ export function shareOut(shares: readonly Share[], total: number): number[] {
 const SEPARATOR = 3;
 const SHORTEST_LINE = 60;
 const SHORTEST_ALLOWANCE = 150;
+/** A shorter line, such as "Done.", says nothing. */
+const SHORTEST_TELLING = 28;
 
 export interface FitOptions {
   /** Whether code is worth its bytes here. */
@@ -40,8 +42,7 @@ export interface FitOptions {
 }
 
 /**
- * What a message says, in at most so many bytes: all of it where it fits; else its first line and its last one, which say
- * what was done and how it ended, and then the others in their order.
+ * What a message says, in at most so many bytes: all of it where it fits, else the lines that say most, in their order.
  */
 export function fitMessage(
   message: string,
@@ -50,12 +51,13 @@ export function fitMessage(
 ): string[] {
   const all = splitMessage(message);
   const lines = all.filter((line) => (code || !line.isCode) && !(isOver && /[?？؟]["')*]*$/.test(line.text)));
-  const texts = (lines.length === 0 ? all.slice(0, 1) : lines).map(({ text }) => text);
+  const chosen = lines.length === 0 ? all.slice(0, 1) : lines;
+  const texts = chosen.map(({ text }) => text);
   if (texts.reduce((sum, text) => sum + countUtf8Bytes(text) + SEPARATOR, 0) <= bytes) return texts;
   const allowance = Math.max(SHORTEST_ALLOWANCE, Math.floor(bytes / 3));
   const shown = new Map<number, string>();
   let left = bytes;
-  for (const at of new Set([0, texts.length - 1, ...texts.keys()])) {
+  for (const at of orderOf(chosen)) {
     const size = Math.min(countUtf8Bytes(texts[at] ?? ''), allowance);
     if (size + SEPARATOR > left && (left < SHORTEST_LINE || shown.size > 1)) continue;
     const cut = cutAtWord(texts[at] ?? '', Math.min(size, left - SEPARATOR));
@@ -64,4 +66,17 @@ export function fitMessage(
     left -= countUtf8Bytes(cut) + SEPARATOR;
   }
   return [...shown].sort(([a], [b]) => a - b).map(([, text]) => text);
+}
+
+/** The first line says what was done and the last one how it ended; items say more than what stands around them. */
+function orderOf(lines: readonly MessageLine[]): number[] {
+  const last = lines.length - 1;
+  const rank = ({ text, isItem }: MessageLine, at: number): number => {
+    if (countUtf8Bytes(text) < SHORTEST_TELLING) return 0;
+    if (at === 0) return 4;
+    if (at === last && !isItem) return 3;
+    return isItem ? 2 : 1;
+  };
+  const ranks = lines.map(rank);
+  return [...lines.keys()].sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || a - b);
 }

@@ -41,9 +41,9 @@ function printNext({ current, after, lastWords, log, turns, questions }: Account
   const asked = after.at(-1) ?? current;
   if (asked === null) return [];
   const last = turns.at(-1);
-  const entries = (log?.text ?? '').split('\n').filter((line) => !line.startsWith('    '));
-  const lastStep = entries.findLast((line) => !/^(?:User|Agent): /.test(line));
-  const endsWithCall = entries.length > 0 && !/^(?:User|Agent): /.test(entries.at(-1) ?? '');
+  const entries = (log?.text ?? '').split('\n').filter((line) => !line.startsWith('  '));
+  const lastStep = entries.findLast((line) => !/^(?:User|Assistant): /.test(line))?.replace(/^Tool: /, '');
+  const endsWithCall = entries.length > 0 && !/^(?:User|Assistant): /.test(entries.at(-1) ?? '');
   const request = cutAtWord(cleanLine(asked.text), REQUEST_BYTES);
   if (lastWords === null || readNumber(lastWords, 'turn') < (last?.number ?? 0)) {
     const step = endsWithCall && lastStep !== undefined ? `; its last call: ${cutAtWord(lastStep, CALL_BYTES)}` : '';

@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from '../../model/fact.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
-import type { Account } from './account.ts';
+import { type Account, readText } from './account.ts';
 import { type Block, type Entry, printEntries } from './block.ts';
 import { fitMessage } from './fit.ts';
 import { describeSession, printFact, QUOTE } from './lines.ts';
@@ -35,7 +35,8 @@ export function describeDeclared({ declared }: Account): Block {
 
 const PLAN_SHARE = 0.5;
 const MAX_PLAN_BYTES = 900;
-const MAX_SETTLED_BYTES = 420;
+const MAX_SETTLED_BYTES = 260;
+const MAX_QUESTION_BYTES = 130;
 
 /** What the user settled: answers, picked options, the last approved plan. Newest first, so that these get in first. */
 export function describeSettled({ settled }: Account): Block {
@@ -61,7 +62,30 @@ function printSettled(fact: Fact, bytes: number): string {
     const room = Math.min(MAX_PLAN_BYTES, Math.floor(bytes * PLAN_SHARE));
     return `${QUOTE}Plan approved by the user: ${fitMessage(fact.text, room).join(' · ')}`;
   }
-  const label = fact.detail?.role === 'choice' ? 'The user chose: ' : 'Asked and answered: ';
-  const text = fact.text.split('\n').map(cleanLine).join(' · ');
-  return `${QUOTE}${label}${cutAtWord(text, MAX_SETTLED_BYTES)}${describeSession(fact)}`;
+  if (fact.detail?.role === 'choice')
+    return `${QUOTE}The user chose: ${cutAtWord(cleanLine(fact.text), MAX_SETTLED_BYTES)}`;
+  const [asked = '', ...answer] = fact.text.split(' → ');
+  const question = cutAtWord(cleanLine(asked), MAX_QUESTION_BYTES);
+  const text = cutAtWord(cleanLine(answer.join(' → ')), MAX_SETTLED_BYTES);
+  return `${QUOTE}Asked "${question}" the user answered: ${text}${describeSession(fact)}`;
+}
+
+const MAX_DOCUMENTS = 2;
+
+/** What the agent wrote down in prose during the session, the newest first. */
+export function describeDocuments({ documents }: Account): Block {
+  const newest = [...documents].reverse().slice(0, MAX_DOCUMENTS);
+  return {
+    heading: 'Written down in the session',
+    weight: 8,
+    most: 2400,
+    print: (bytes) => {
+      const room = Math.floor(bytes / Math.max(1, newest.length));
+      const entries = newest.map((fact): Entry => {
+        const head = `${QUOTE}${cleanLine(readText(fact, 'path') ?? '')}: `;
+        return { lines: [`${head}${fitMessage(fact.text, room - head.length - 2).join(' · ')}`], id: fact.id };
+      });
+      return printEntries(entries, bytes);
+    },
+  };
 }

@@ -7,12 +7,12 @@ import { QUOTE } from './lines.ts';
 export function describeSteps({ log }: Account): Block {
   const entries: string[][] = [];
   for (const line of log?.text.split('\n') ?? []) {
-    if (line.startsWith('    ') && entries.length > 0) entries.at(-1)?.push(line);
+    if (line.startsWith('  ') && entries.length > 0) entries.at(-1)?.push(line);
     else entries.push([line]);
   }
   return {
     heading: 'Last steps',
-    weight: 26,
+    weight: 20,
     most: 6000,
     print: (bytes) => {
       const shown: string[] = [];

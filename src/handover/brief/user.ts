@@ -2,43 +2,52 @@ import type { Fact } from '../../model/fact.ts';
 import { splitMessage } from '../../model/message-lines.ts';
 import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 import { type Account, readNumber, readText } from './account.ts';
-import { type Block, type Entry, printEntries } from './block.ts';
+import { type Block, countLineBytes, type Entry, printEntries } from './block.ts';
+import { shareOut } from './fit.ts';
 import { describeSession, QUOTE, readMessage } from './lines.ts';
 
-const NOW_SHARE = 0.62;
-const FIRST_SHARE = 0.3;
+const MAX_REQUEST_BYTES = 4000;
+const SHORTEST_BYTES = 40;
 const MAX_ANSWERED_BYTES = 320;
 const SHORT_BYTES = 160;
 /** A message as short as "yes" says nothing without what it answers. */
 export const BARE_BYTES = 25;
+
+type Spoken = { label: string; fact: Fact; answered: string | null };
 
 /** What the user wants: the current request in full where it fits, what it answers, what came after, and how it began. */
 export function describeUser(account: Account): Block {
   const { current, after, first, rules } = account;
   return {
     heading: 'The user',
-    weight: 17,
-    most: 4000,
+    weight: 22,
+    most: 5000,
     print: (bytes) => {
-      const entries: Entry[] = [];
-      const say = (label: string, fact: Fact, share: number): void => {
-        const answered = findAnswered(account, fact);
-        const lines = [
-          `${QUOTE}${label}${describeAuthor(fact)}: "${cutAtWord(readMessage(fact.text), Math.max(80, share))}"`,
-        ];
-        if (answered !== null) lines.push(`${QUOTE}  in answer to: ${cutAtWord(answered, MAX_ANSWERED_BYTES)}`);
-        entries.push({ lines, id: fact.id });
-      };
       const isFirst = first === null || first.id === current?.id;
-      if (current !== null) say('Now', current, bytes * (isFirst ? 0.9 : NOW_SHARE));
-      for (const fact of after) say('Then', fact, MAX_ANSWERED_BYTES);
-      if (first !== null && !isFirst) say('First', first, bytes * FIRST_SHARE);
-      for (const fact of rules)
-        entries.push({
-          lines: [`${QUOTE}- "${cutAtWord(cleanLine(fact.text), MAX_ANSWERED_BYTES)}"${describeSession(fact)}`],
-          id: fact.id,
-        });
-      return printEntries(entries, bytes);
+      const spoken = [
+        ...(current === null ? [] : [{ label: 'Now', fact: current, weight: 6, most: MAX_REQUEST_BYTES }]),
+        ...after.map((fact) => ({ label: 'Then', fact, weight: 3, most: MAX_ANSWERED_BYTES })),
+        ...(isFirst ? [] : [{ label: 'First', fact: first, weight: 4, most: MAX_REQUEST_BYTES }]),
+      ].map((part) => ({ ...part, text: readMessage(part.fact.text), answered: findAnswered(account, part.fact) }));
+      const kept = rules.map((fact): Entry => {
+        const text = cutAtWord(cleanLine(fact.text), MAX_ANSWERED_BYTES);
+        return { lines: [`${QUOTE}- "${text}"${describeSession(fact)}`], id: fact.id };
+      });
+      const print = ({ label, fact, answered }: Spoken, text: string): string[] => [
+        `${QUOTE}${label}${describeAuthor(fact)}: "${text}"`,
+        ...(answered === null ? [] : [`${QUOTE}  in answer to: ${cutAtWord(answered, MAX_ANSWERED_BYTES)}`]),
+      ];
+      const frames = countLineBytes([
+        ...spoken.flatMap((part) => print(part, '')),
+        ...kept.flatMap(({ lines }) => lines),
+      ]);
+      const shares = spoken.map(({ text, weight, most }) => ({ full: Math.min(most, countUtf8Bytes(text)), weight }));
+      const got = shareOut(shares, bytes - frames);
+      const said = spoken.map((part, at): Entry => {
+        const text = cutAtWord(part.text, Math.max(SHORTEST_BYTES, got[at] ?? 0));
+        return { lines: print(part, text), id: part.fact.id };
+      });
+      return printEntries([...said, ...kept], bytes);
     },
   };
 }
