@@ -33,7 +33,7 @@ export interface FoundSession {
 }
 
 /** Statistics for the report on changed formats. Filled while the events are read. */
-export interface Reading {
+export interface ReadStats {
   /** All rows. */
   rows: number;
   /** Rows that no version of this agent writes: broken JSON, too long, not an object. */
@@ -44,11 +44,11 @@ export interface Reading {
   sessionId: string | null;
 }
 
-export function startReading(): Reading {
+export function startReadStats(): ReadStats {
   return { rows: 0, unreadable: 0, unknown: {}, agentVersion: null, sessionId: null };
 }
 
-/** One coding agent. Reading never throws because of content: what is not understood is counted in `reading`. */
+/** One coding agent. Reading never throws because of content: what is not understood is counted in `stats`. */
 export interface Agent {
   name: AgentName;
   /** All sessions of this agent on the machine, in no order. Costs a listing and the head of each file at most. */
@@ -58,9 +58,9 @@ export interface Agent {
   /** The session in a transcript file; null when the file is not one of this agent's. */
   inspectFile(path: string): FoundSession | null;
   /** The events, in order, without what was rewound or replaced. */
-  readEvents(session: FoundSession, reading: Reading): Iterable<Event>;
+  readEvents(session: FoundSession, stats: ReadStats): Iterable<Event>;
   /** The same events, by a reading that can continue, of transcripts that only grow; null where that is impossible. */
-  openTranscript?(opening: Opening): Transcript | null;
+  openTranscript?(options: TranscriptOptions): Transcript | null;
 }
 
 /** How far a transcript was read, with the state to continue from there. Plain data, so that it can be saved. */
@@ -82,10 +82,10 @@ export interface Transcript {
   finish(onEvent: OnEvent): boolean;
 }
 
-export interface Opening {
+export interface TranscriptOptions {
   session: FoundSession;
   /** Filled while the transcript is read. */
-  reading: Reading;
+  stats: ReadStats;
   /** Bytes from this offset on are not read. */
   until: number;
   /** Where to continue; without it, the beginning. */

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Lock } from '../exchange/bundle/age.ts';
+import type { Encryption } from '../exchange/bundle/age.ts';
 import { formatContent } from '../exchange/bundle/content.ts';
 import { requireSigner } from '../exchange/bundle/own-keys.ts';
 import { packBundle } from '../exchange/bundle/pack.ts';
@@ -75,7 +75,7 @@ export interface ExportOptions {
   format: ExportFormat;
   reader: Reader;
   sign: boolean;
-  lock: Lock | null;
+  lock: Encryption | null;
   expiresAt: string | null;
 }
 

@@ -58,9 +58,9 @@ export function proposeFiles(
       .filter(({ outcome }) => outcome === 'refused')
       .map(({ file, note }) => `no block is added to ${file}: ${note}`),
     apply: () => {
-      const kept = create(false).flatMap((document) => (document.kept === null ? [] : [document.kept]));
+      const backups = create(false).flatMap((document) => (document.backup === null ? [] : [document.backup]));
       installBlocks(folder);
-      return kept.map((path) => `the replaced version is at ${path}`);
+      return backups.map((path) => `the replaced version is at ${path}`);
     },
   };
 }

@@ -8,7 +8,7 @@ export type Relation = 'same' | 'follows' | 'later' | 'earlier' | 'another proje
 
 export type Change<T> = { before: T; after: T };
 
-export type Parting = { fact: Fact; reason: string };
+export type EndedFact = { fact: Fact; reason: string };
 
 /** Two handovers compared. Each fact of the first is in exactly one of the lists but `added`. */
 export interface HandoverDiff {
@@ -17,9 +17,9 @@ export interface HandoverDiff {
   carried: Fact[];
   changed: Change<Fact>[];
   /** `now` is the fact as the second has it, if it has it. */
-  resolved: (Parting & { now: Fact | null })[];
-  superseded: (Parting & { by: Fact | null })[];
-  dropped: Parting[];
+  resolved: (EndedFact & { now: Fact | null })[];
+  superseded: (EndedFact & { by: Fact | null })[];
+  dropped: EndedFact[];
   /** Null when the state of git is unknown for one of them. */
   git: GitDiff | null;
 }
@@ -50,7 +50,7 @@ export function diffHandovers(first: Handover, second: Handover): HandoverDiff {
     dropped: [],
     git: diffGit(first, second),
   };
-  for (const fact of first.facts) enter(diff, fact, outcomes.get(fact.id), now);
+  for (const fact of first.facts) addToDiff(diff, fact, outcomes.get(fact.id), now);
   return diff;
 }
 
@@ -68,7 +68,7 @@ function findOutcomes(first: Handover, second: Handover, relation: Relation): Ma
   return recorded === undefined ? judgeOutcomes(first, second) : readOutcomes(recorded);
 }
 
-const ABSENCE: Record<Relation, string> = {
+const REASON_OF_ABSENCE: Record<Relation, string> = {
   same: 'not there',
   follows: 'not taken over',
   later: 'not taken over',
@@ -76,7 +76,7 @@ const ABSENCE: Record<Relation, string> = {
   'another project': 'of the other project',
 };
 
-function enter(diff: HandoverDiff, fact: Fact, outcome: Outcome | undefined, now: Map<string, Fact>): void {
+function addToDiff(diff: HandoverDiff, fact: Fact, outcome: Outcome | undefined, now: Map<string, Fact>): void {
   const after = now.get(fact.id) ?? null;
   if (outcome?.end === 'resolved') diff.resolved.push({ fact, reason: outcome.reason, now: after });
   else if (after !== null) {
@@ -84,7 +84,8 @@ function enter(diff: HandoverDiff, fact: Fact, outcome: Outcome | undefined, now
     else diff.changed.push({ before: fact, after });
   } else if (outcome?.end === 'superseded')
     diff.superseded.push({ fact, reason: outcome.reason, by: now.get(outcome.by) ?? null });
-  else diff.dropped.push({ fact, reason: outcome?.end === 'dropped' ? outcome.reason : ABSENCE[diff.relation] });
+  else
+    diff.dropped.push({ fact, reason: outcome?.end === 'dropped' ? outcome.reason : REASON_OF_ABSENCE[diff.relation] });
 }
 
 function diffGit(first: Handover, second: Handover): GitDiff | null {

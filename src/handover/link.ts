@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { computeFactId, type Fact, type FactKind, MAX_FACTS, type Source } from '../model/fact.ts';
-import type { Chain, Handover, Parted, UnstampedDraft } from '../model/handover.ts';
+import type { Chain, EndedFacts, Handover, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { findMark, listPinnedElsewhere, type Mark, type Marks, markFacts, NO_MARKS, type StatedIn } from './marks.ts';
 import { isRule, judgeOutcomes, type Outcome } from './outcome.ts';
@@ -183,7 +183,7 @@ function recordChain(outcomes: ReadonlyMap<string, Outcome>, kept: ReadonlySet<s
   return chain;
 }
 
-function addToGroup(groups: Parted[], id: string, reason: string): void {
+function addToGroup(groups: EndedFacts[], id: string, reason: string): void {
   const group = groups.find((one) => one.reason === reason);
   if (group === undefined) groups.push({ reason, ids: [id] });
   else group.ids.push(id);

@@ -45,8 +45,8 @@ export function rateScore(score: number): Rating {
 
 function measureAxes(draft: RatedDraft): QualityAxes {
   // Without what an agent said in passing in an earlier session.
-  const isTakenOver = ({ sources }: Fact): boolean => sources.some(({ session }) => session !== undefined);
-  const facts = draft.facts.filter((fact) => !isPassing(fact) || !isTakenOver(fact));
+  const isCarriedOver = ({ sources }: Fact): boolean => sources.some(({ session }) => session !== undefined);
+  const facts = draft.facts.filter((fact) => !isPassing(fact) || !isCarriedOver(fact));
   const counted = facts.filter(counts);
   const measured: Record<QualityAxis, number | null> = {
     goal: measureGoal(draft),

@@ -74,7 +74,7 @@ export interface Snapshot {
   /** False when only the time or the count of unpushed commits differs; the file is unchanged then. */
   isNew: boolean;
   /** Where the previous HANDOFF.md was backed up. */
-  kept: string | null;
+  backup: string | null;
 }
 
 /** Writes HANDOFF.md from the newest handover and git. The previous one is backed up; its front matter stays. */
@@ -93,8 +93,8 @@ export async function takeSnapshot(store: Store, folder: string, labels: Snapsho
     const mark = `${formatTimestamp(at)} | ${handover?.id ?? 'none'} | sha256:${sha256Hex(body)}`;
     const text = `${readFrontMatter(before ?? '')}${body}<!-- agent-handover | handoff | ${mark} -->\n`;
     if (before !== null && withoutVolatile(before) === withoutVolatile(text))
-      return { path, text: before, isNew: false, kept: null };
-    return { path, text, isNew: true, kept: replaceDocument(store, workspace, 'HANDOFF.md', text) };
+      return { path, text: before, isNew: false, backup: null };
+    return { path, text, isNew: true, backup: replaceDocument(store, workspace, 'HANDOFF.md', text) };
   });
 }
 

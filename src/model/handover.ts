@@ -6,11 +6,11 @@ import { Project, Workspace } from './workspace.ts';
 const Reason = v.pipe(v.string(), v.minLength(1), v.maxBytes(200));
 
 /** Facts that ended for the same reason. */
-export const Parted = v.strictObject({
+export const EndedFacts = v.strictObject({
   reason: Reason,
   ids: v.pipe(v.array(FactId), v.minLength(1), v.maxLength(MAX_FACTS)),
 });
-export type Parted = v.InferOutput<typeof Parted>;
+export type EndedFacts = v.InferOutput<typeof EndedFacts>;
 
 const Superseded = v.strictObject({
   id: FactId,
@@ -23,9 +23,9 @@ const Superseded = v.strictObject({
 export const Chain = v.strictObject({
   /** How many are here again. */
   carried: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  resolved: v.array(Parted),
+  resolved: v.array(EndedFacts),
   superseded: v.pipe(v.array(Superseded), v.maxLength(MAX_FACTS)),
-  dropped: v.array(Parted),
+  dropped: v.array(EndedFacts),
   /** A handover that was written by hand since the previous one. */
   joined: v.exactOptional(HandoverId),
 });

@@ -103,7 +103,7 @@ export function acquireLock(options: LockOptions): Lock {
     if (claim === null || (claim.status !== 'held' && claim.status !== 'gone')) {
       const own = raiseClaim(site, top + 1);
       const passed = own === null ? null : confirmClaim(site, own, pause);
-      if (own !== null && passed !== null) return enter(site, own, passed);
+      if (own !== null && passed !== null) return holdLock(site, own, passed);
     }
     if (!pause()) throw describeHolder(site, claim?.status === 'held' ? claim : { file: claimPath(site, top + 1) });
   }
@@ -169,7 +169,7 @@ function confirmClaim(site: Site, own: OwnClaim, pause: () => boolean): Claim[] 
   }
 }
 
-function enter(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
+function holdLock(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
   let held = true;
   const lock: Lock = {
     damaged: passed.filter((claim) => claim.status === 'damaged').map((claim) => claim.file),

@@ -1,7 +1,7 @@
 import { numberIn, RowDamage } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
 import { computeMark } from '../store/index-schema.ts';
-import { EVERYWHERE, findNumbers, term } from './retrieve.ts';
+import { FULL_RANGE, findNumbers, term } from './retrieve.ts';
 import { foldText, isUnspaced, listJoined, pairsOf, splitWords, stemsOf, TAG_SIGN } from './tokens.ts';
 
 /**
@@ -43,7 +43,7 @@ export function openFullText(database: SqlDatabase): FullText {
     remove: (entries) => {
       words.remove(entries);
       for (const stem of new Set(entries.flatMap(({ text }) => [...listStems(text)])))
-        if (findNumbers(database, term(stem), { ...EVERYWHERE, limit: 1 }).length === 0) stems.remove(stem);
+        if (findNumbers(database, term(stem), { ...FULL_RANGE, limit: 1 }).length === 0) stems.remove(stem);
     },
   };
 }

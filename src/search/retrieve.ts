@@ -37,13 +37,13 @@ export function anyOf(expressions: readonly Expression[]): Expression {
 }
 
 /** A range of text numbers, both ends included. */
-export type Reach = { from: number; to: number };
+export type NumberRange = { from: number; to: number };
 
-export type ReachPage = Reach & { limit: number };
+export type LimitedRange = NumberRange & { limit: number };
 
-export const EVERYWHERE: Reach = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
+export const FULL_RANGE: NumberRange = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
 
-export function findNumbers(database: SqlDatabase, expression: Expression, page: ReachPage): number[] {
+export function findNumbers(database: SqlDatabase, expression: Expression, page: LimitedRange): number[] {
   const sql = 'SELECT rowid AS n FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?';
   return askFts(database, sql, [expression, page.from, page.to, page.limit]).map((row) => numberIn(row, 'n'));
 }
@@ -66,9 +66,9 @@ function askFts(database: SqlDatabase, sql: string, values: readonly SqlValue[])
 }
 
 /** About how many texts there are, and the range of their numbers, from the newest to the oldest. */
-export type Extent = Reach & { total: number };
+export type IndexExtent = NumberRange & { total: number };
 
-export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: Extent): TermStats[] {
+export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: IndexExtent): TermStats[] {
   return makeTermStats(parsed, {
     total: extent.total,
     countWord: ({ text }) => estimate(database, wordTerm(text), extent),
@@ -80,7 +80,7 @@ export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: 
 /** So many of the newest texts with a word are counted; how far back they reach gives an estimate of the total. */
 const COUNTED = 400;
 
-function estimate(database: SqlDatabase, expression: Expression, { from, to }: Reach): number {
+function estimate(database: SqlDatabase, expression: Expression, { from, to }: NumberRange): number {
   const sql = `SELECT count(*) AS count, max(n) AS last
     FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?)`;
   const [row] = askFts(database, sql, [expression, COUNTED]);
@@ -132,7 +132,7 @@ export interface Retrieval {
   total: number;
   /** What every text must contain besides. */
   limits: readonly Expression[];
-  reach: Reach;
+  range: NumberRange;
   limit: number;
 }
 
@@ -152,13 +152,13 @@ const SCARCE = 10;
  * Of frequent matches the newest are taken.
  */
 export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): number[] {
-  const { known, parsed, limits, total, reach } = retrieval;
+  const { known, parsed, limits, total, range } = retrieval;
   const most = Math.max(MOST, 2 * retrieval.limit);
   const mostOfAll = Math.max(MOST_OF_ALL_WORDS, 2 * retrieval.limit);
   const found = new Set<number>();
   const take = (expression: Expression, limit: number): void => {
     if (found.size >= most) return;
-    const wanted = { ...reach, limit: limit + found.size };
+    const wanted = { ...range, limit: limit + found.size };
     for (const n of findNumbers(database, allOf([expression, ...limits]), wanted)) if (found.size < most) found.add(n);
   };
   const groups = known.map(({ word, corrections }) => anyOf([wordTerm(word.text), ...corrections.map(term)]));
@@ -170,7 +170,7 @@ export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): nu
     const joined = listJoined(parsed.phrase ?? '').map(term);
     const expression = allOf([...joined, ...groups, ...limits]);
     if (joined.length > 0)
-      for (const n of findNumbers(database, expression, { ...reach, limit: MOST_OF_A_WORD })) found.add(n);
+      for (const n of findNumbers(database, expression, { ...range, limit: MOST_OF_A_WORD })) found.add(n);
   }
   if (narrow.length > 2 && found.size < ENOUGH)
     for (let left = 0; left < Math.min(narrow.length, 8); left++)

@@ -110,7 +110,7 @@ export interface SeenRows {
 }
 
 /** Whether a row was read before; null when its number is that of an earlier row, so that nobody can tell. */
-export function meetRow(seen: SeenRows, id: string): boolean | null {
+export function markSeen(seen: SeenRows, id: string): boolean | null {
   if (seen.ids.has(id)) return true;
   if (seen.earlier.length > 0 && seen.earlier.includes(toRowNumber(id))) return null;
   seen.ids.add(id);

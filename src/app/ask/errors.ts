@@ -75,13 +75,13 @@ const NEAR = 0.6;
 const SHORTEST_PART = 16;
 
 /** Null for a different error. */
-export function compareErrors(asked: ErrorShape, kept: ErrorShape): Likeness | null {
-  if (asked.text === kept.text || isPart(asked.text, kept.text) || isPart(kept.text, asked.text)) {
+export function compareErrors(asked: ErrorShape, recorded: ErrorShape): Likeness | null {
+  if (asked.text === recorded.text || isPart(asked.text, recorded.text) || isPart(recorded.text, asked.text)) {
     const isOfOthers =
-      asked.files.length > 0 && kept.files.length > 0 && !asked.files.some((file) => kept.files.includes(file));
+      asked.files.length > 0 && recorded.files.length > 0 && !asked.files.some((file) => recorded.files.includes(file));
     return isOfOthers ? 'alike' : 'same';
   }
-  return shareWords(asked.text, kept.text) >= NEAR ? 'near' : null;
+  return shareWords(asked.text, recorded.text) >= NEAR ? 'near' : null;
 }
 
 /** A recorded error may be cut, or lack what the program printed around it. */
@@ -236,8 +236,8 @@ async function findLeads(
 
 function compareFact(fact: Fact, shapes: readonly ErrorShape[]): Likeness | null {
   if (!ERRORS.includes(fact.kind)) return null;
-  const kept = shapeError(fact.text);
-  const found = new Set(shapes.map((shape) => compareErrors(shape, kept)));
+  const recorded = shapeError(fact.text);
+  const found = new Set(shapes.map((shape) => compareErrors(shape, recorded)));
   return RANKS.find((rank) => found.has(rank)) ?? null;
 }
 

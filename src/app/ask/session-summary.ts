@@ -1,4 +1,4 @@
-import { isTakenOver, type Marks } from '../../handover/marks.ts';
+import { isCarriedOver, type Marks } from '../../handover/marks.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { FactDocument, FactFilter, Finder, HandoverRecord } from '../../search/finder.ts';
@@ -114,13 +114,13 @@ export type SessionFact = { fact: Fact; by: Handover };
 export function listOwnFacts({ handovers }: SessionSummary): SessionFact[] {
   const own = new Map<string, SessionFact>();
   for (const by of handovers)
-    for (const fact of by.facts) if (!own.has(fact.id) && !isTakenOver(fact)) own.set(fact.id, { fact, by });
+    for (const fact of by.facts) if (!own.has(fact.id) && !isCarriedOver(fact)) own.set(fact.id, { fact, by });
   return [...own.values()];
 }
 
 /** The request that was worked on, else the title. */
 export function findGoal({ facts, title }: Handover): string {
-  const goals = facts.filter((fact) => fact.kind === 'goal' && !isTakenOver(fact));
+  const goals = facts.filter((fact) => fact.kind === 'goal' && !isCarriedOver(fact));
   const current = goals.find((fact) => fact.detail?.role === 'current') ?? goals[0];
   return current?.text ?? title;
 }

@@ -1,4 +1,4 @@
-import { findMark, isTakenOver, type Marks } from '../../handover/marks.ts';
+import { findMark, isCarriedOver, type Marks } from '../../handover/marks.ts';
 import { isChangedFile } from '../../handover/outcome.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
@@ -82,7 +82,7 @@ function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, hom
     mentions,
     touches: (fact: Fact, { workspace }: Handover): boolean =>
       fact.kind === 'file' && isAt(locate(fact, workspace)) && (symbol === null || hasSymbol(fact, symbol)),
-    settles: (fact: Fact): boolean => isReason(fact) !== null && !isTakenOver(fact) && mentions(fact.text),
+    settles: (fact: Fact): boolean => isReason(fact) !== null && !isCarriedOver(fact) && mentions(fact.text),
   };
 }
 

@@ -48,10 +48,10 @@ export const JOURNAL_JOB = {
 export type JournalJob = RecordOf<typeof JOURNAL_JOB>;
 
 /** `job` is the name of the job that the reply belongs to. */
-export const HANDED_REPLY = { job: isText, reply: isText };
+export const PIPED_REPLY = { job: isText, reply: isText };
 
 /** The agent's last reply, for the worker. It may contain secrets, so it goes through a pipe and never into a file. */
-export type HandedReply = RecordOf<typeof HANDED_REPLY>;
+export type PipedReply = RecordOf<typeof PIPED_REPLY>;
 
 export function describeCaptureJob(
   { agent, session, cwd, transcript, terminal, process }: OpenSession,

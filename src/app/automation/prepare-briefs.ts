@@ -16,7 +16,7 @@ import { expandHome } from '../../platform/paths.ts';
 import { readHeadCommit } from '../../platform/worktree.ts';
 import { readIntact } from '../../store/handovers.ts';
 import { readMarked, readMarks } from '../../store/marks.ts';
-import { READY, type Store } from '../../store/store.ts';
+import { HOOK_STATE, type Store } from '../../store/store.ts';
 import type { CaptureJob } from './jobs.ts';
 import {
   type Briefs,
@@ -111,7 +111,7 @@ const CHANGED: ReadonlySet<string> = new Set(['created', 'edited', 'deleted']);
 
 /** Made once, by whoever comes first. */
 function ensureSealKey(store: Store): string {
-  ensurePrivateFolder(store.root, READY);
+  ensurePrivateFolder(store.root, HOOK_STATE);
   const path = pathOfSealKey(store.root);
   createCacheFile(path, randomBytes(32).toString('hex'));
   return readSmallFile(path) ?? '';

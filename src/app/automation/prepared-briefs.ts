@@ -4,7 +4,7 @@ import { printLongFingerprint } from '../../model/hash.ts';
 import { statFile } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
 import { readHeadCommit } from '../../platform/worktree.ts';
-import { HANDOVERS, READY } from '../../store/store.ts';
+import { HANDOVERS, HOOK_STATE } from '../../store/store.ts';
 import type { ResumeState } from './policy.ts';
 import {
   FOLDERS,
@@ -85,7 +85,7 @@ export function pathOfPreparedBrief(store: string, key: string): string {
 }
 
 export function pathOfSealKey(store: string): string {
-  return join(store, READY, 'key');
+  return join(store, HOOK_STATE, 'key');
 }
 
 /**
@@ -174,6 +174,6 @@ export function checkResumed(prepared: PreparedBrief, named: string | null): Res
   const isElsewhere = named !== null && named !== transcript && statFile(named) !== null;
   // A session that continued after it was captured may have made the changes itself.
   const changes = stat?.size === transcriptBytes ? findWatchedChanges(prepared) : null;
-  const isOvertaken = changes !== null && (changes.files.length > 0 || changes.head !== null);
-  return { hasTranscript: !isShort || isElsewhere, isOvertaken };
+  const hasChanges = changes !== null && (changes.files.length > 0 || changes.head !== null);
+  return { hasTranscript: !isShort || isElsewhere, hasChanges };
 }

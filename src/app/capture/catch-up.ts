@@ -7,7 +7,7 @@ import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
 import type { CaptureResult } from './save-session.ts';
 
-export type CatchUpResult = { session: FoundSession; kept: CaptureResult };
+export type CatchUpResult = { session: FoundSession; result: CaptureResult };
 
 /** Older sessions are not captured by themselves, except the last one. */
 const LONGEST_AGO_MS = 7 * 24 * 60 * 60 * 1000;
@@ -32,7 +32,7 @@ export async function catchUp(
   const caughtUp: CatchUpResult[] = [];
   const { saveSession } = await import('./save-session.ts');
   for (const session of behind)
-    caughtUp.push({ session, kept: await saveSession(store, { agent: await loadAgent(session.agent), session }) });
+    caughtUp.push({ session, result: await saveSession(store, { agent: await loadAgent(session.agent), session }) });
   return caughtUp;
 }
 

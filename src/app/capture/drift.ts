@@ -1,4 +1,4 @@
-import { AGENT_NAMES, type Agent, type AgentName, type Reading, startReading } from '../../agents/agent.ts';
+import { AGENT_NAMES, type Agent, type AgentName, type ReadStats, startReadStats } from '../../agents/agent.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { HandoverError, isErrno } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
@@ -52,7 +52,7 @@ const MANY_ODD = 5;
 const ONE_IN = 10;
 
 /** `bytes` is the size of the transcript; for a database, of all of it. */
-export function judgeReading(reading: Reading, { total, byAgent }: EventCount, bytes: number): Judgement {
+export function judgeReading(reading: ReadStats, { total, byAgent }: EventCount, bytes: number): Judgement {
   const { rows, unreadable, agentVersion } = reading;
   const unknown = Object.entries(reading.unknown)
     .map(([kind, count]) => ({ kind, count }))
@@ -136,7 +136,7 @@ function judgeTranscript(agent: Agent, { path, size, isDatabase }: Candidate): J
     const session = agent.inspectFile(path);
     if (session === null) return isDatabase || size < REAL_BYTES ? 'skipped' : null;
     if (session.parent !== null) return 'skipped';
-    const reading = startReading();
+    const reading = startReadStats();
     const count = countEvents(agent.readEvents(session, reading));
     return judgeReading(reading, count, isDatabase ? 0 : size);
   } catch (error) {

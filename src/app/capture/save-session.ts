@@ -35,7 +35,7 @@ interface SaveOptions {
 
 /** `known`: its newest handover says all of it already. `refused`: nothing in it was understood, nothing was saved. */
 export type CaptureResult = { judgement: Judgement } & (
-  | { outcome: 'kept'; handover: Handover; compactions: number; journalFailure: Error | null }
+  | { outcome: 'saved'; handover: Handover; compactions: number; journalFailure: Error | null }
   | { outcome: 'known'; handover: Handover; compactions: number }
   | { outcome: 'refused' }
 );
@@ -51,14 +51,16 @@ export async function saveSession(
   if (draft.outcome !== 'new') return draft;
   const { linked, judgement, compactions } = draft;
   const { handover, journalFailure } = saveHandover(store, (stamp) => sealRated({ ...linked, ...stamp }));
-  return { outcome: 'kept', handover, judgement, compactions, journalFailure };
+  return { outcome: 'saved', handover, judgement, compactions, journalFailure };
 }
 
 /** The same, but nothing is saved. Without a store, nothing is followed either. */
 export async function previewSession(
   session: SessionOfAgent,
   options: SaveOptions & { store: Store | null; machine: Machine },
-): Promise<Exclude<CaptureResult, { outcome: 'kept' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }> {
+): Promise<
+  Exclude<CaptureResult, { outcome: 'saved' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }
+> {
   const draft = await draftSession(session, { ...options, savesCheckpoint: false });
   if (draft.outcome !== 'new') return draft;
   const { clock, random } = options.machine;
@@ -71,7 +73,7 @@ async function draftSession(
   { agent, session }: SessionOfAgent,
   options: SaveOptions & { store: Store | null; machine: Machine; savesCheckpoint: boolean },
 ): Promise<
-  | Exclude<CaptureResult, { outcome: 'kept' }>
+  | Exclude<CaptureResult, { outcome: 'saved' }>
   | { outcome: 'new'; linked: UnstampedDraft; judgement: Judgement; compactions: number }
 > {
   const { store, machine, savesCheckpoint, goal, terminal, lastReply, declared = [] } = options;
@@ -122,7 +124,7 @@ export interface AgentDeclaration {
 
 /** `known`: the newest handover of the session says all of it already, and nothing was written. */
 export interface DeclarationResult {
-  outcome: 'kept' | 'known';
+  outcome: 'saved' | 'known';
   handover: Handover;
   facts: Fact[];
   journalFailure: Error | null;
@@ -146,9 +148,9 @@ export async function saveDeclared(
   if (session !== null) {
     const saved = await saveSession(store, session, { declared: facts });
     if (saved.outcome === 'known') return { ...saved, facts, journalFailure: null };
-    if (saved.outcome === 'kept') return { ...saved, facts };
+    if (saved.outcome === 'saved') return { ...saved, facts };
   }
-  return { outcome: 'kept', facts, ...saveByHand(store, declaration, place, newest) };
+  return { outcome: 'saved', facts, ...saveByHand(store, declaration, place, newest) };
 }
 
 function isDeclaredIn({ facts }: Handover, { id, pinned = false }: Fact): boolean {

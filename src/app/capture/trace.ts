@@ -1,4 +1,4 @@
-import { AGENT_NAMES, type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
+import { AGENT_NAMES, type Agent, type FoundSession, startReadStats } from '../../agents/agent.ts';
 import { loadAgent } from '../../agents/table.ts';
 import type { Event } from '../../model/event.ts';
 import type { Fact, Source } from '../../model/fact.ts';
@@ -215,7 +215,7 @@ async function traceSession(handover: Handover, facts: readonly Fact[], machine:
     return { ...traceEvents(null, facts, options), transcript, path: handover.session.transcript };
   const { agent, session } = transcript;
   return {
-    ...traceEvents(agent.readEvents(session, startReading()), facts, options),
+    ...traceEvents(agent.readEvents(session, startReadStats()), facts, options),
     transcript,
     path: abbreviateHome(session.path, machine),
   };

@@ -4,10 +4,10 @@ import { HandoverError } from '../../errors.ts';
 import { malformedError } from '../errors.ts';
 
 /** What a bundle is encrypted with: a passphrase, or the public keys of its recipients. */
-export type Lock = { passphrase: Buffer } | { recipients: readonly string[] };
+export type Encryption = { passphrase: Buffer } | { recipients: readonly string[] };
 
 /** The passphrase is asked for only when the file needs one. */
-export interface Opener {
+export interface DecryptionKeys {
   identities: readonly string[];
   askPassphrase(): Promise<Buffer>;
 }
@@ -20,7 +20,7 @@ const SALT_BYTES = 16;
 const FILE_KEY_BYTES = 16;
 const TAG_BYTES = 16;
 
-export async function encryptWithAge(bytes: Uint8Array, lock: Lock): Promise<Buffer> {
+export async function encryptWithAge(bytes: Uint8Array, lock: Encryption): Promise<Buffer> {
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
   if ('passphrase' in lock) encrypter.addRecipient(await makePassphraseRecipient(lock.passphrase));
@@ -61,7 +61,7 @@ function derive(passphrase: Buffer, salt: Buffer, cost: number): Buffer {
 }
 
 /** Checks the header first, which bounds the work that a hostile file can cause. */
-export async function decryptWithAge(bytes: Buffer, opener: Opener): Promise<Buffer> {
+export async function decryptWithAge(bytes: Buffer, opener: DecryptionKeys): Promise<Buffer> {
   const passphraseStanza = inspectHeader(bytes);
   const { Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();

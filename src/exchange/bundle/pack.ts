@@ -3,7 +3,7 @@ import type { Handover } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { takePlace } from '../../store/bundle-series.ts';
 import type { Store } from '../../store/store.ts';
-import { encryptWithAge, type Lock } from './age.ts';
+import { type Encryption, encryptWithAge } from './age.ts';
 import { formatArchive, formatManifest, MAX_BUNDLE_BYTES, MAX_HANDOVERS, type Manifest } from './archive.ts';
 import { formatContent } from './content.ts';
 import { signFile } from './minisign.ts';
@@ -15,7 +15,7 @@ export interface PackOptions {
   /** Null for an unsigned bundle. */
   signer: OwnKeys | null;
   /** Null for an unencrypted bundle. */
-  lock: Lock | null;
+  lock: Encryption | null;
 }
 
 /** The handovers must have gone through `prepareExport`. */

@@ -7,12 +7,12 @@ import { untrustedError } from '../errors.ts';
 import { encryptSessionHandoff, formatSessionHandoffBundle } from '../legacy/session-handoff-bundle.ts';
 import { writeSessionHandoffRecord } from '../legacy/session-handoff-record.ts';
 import { writeV2Envelope } from '../legacy/v2-view.ts';
-import type { Lock } from './age.ts';
+import type { Encryption } from './age.ts';
 import type { OwnKeys } from './own-keys.ts';
 
 export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
 
-type ViewOptions = { machine: Machine; signer: OwnKeys | null; lock: Lock | null };
+type ViewOptions = { machine: Machine; signer: OwnKeys | null; lock: Encryption | null };
 
 /** Handovers in a format that people or other tools read. */
 export function writeView(

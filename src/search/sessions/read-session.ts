@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
+import { type Agent, type FoundSession, startReadStats } from '../../agents/agent.ts';
 import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { hashPrefix, holdsSecret, identifyReading, isSameBeginning } from '../../agents/transcript-checkpoint.ts';
@@ -33,7 +33,7 @@ export interface TextSource {
   redactor: Redactor;
   archive: Buffer | null;
   /** The checkpoint that was returned with that archive. */
-  kept: Uint8Array | null;
+  checkpoint: Uint8Array | null;
 }
 
 /** The text of a session as parts of an archive. Never all in one, because a session may be long. */
@@ -83,7 +83,7 @@ type TranscriptSource = TextSource & { stat: FileStat };
 function readWhole({ agent, session, head, redactor }: TextSource): NewText {
   const collector = new PartCollector(head, redactor);
   const maker = new PassageMaker();
-  for (const event of agent.readEvents(session, startReading()))
+  for (const event of agent.readEvents(session, startReadStats()))
     collector.add(maker.make(redactEvent(event, redactor)));
   return { stays: { bytes: 0, passages: 0 }, parts: [...collector.finish(), packPart(head, [])], keep: null };
 }
@@ -96,7 +96,7 @@ function readOn(
   const { agent, session, stat, redactor, head } = source;
   const transcript = agent.openTranscript?.({
     session,
-    reading: startReading(),
+    stats: startReadStats(),
     until: stat.size,
     lookAhead,
     ...(checkpoint === undefined ? {} : { from: checkpoint.bookmark }),
@@ -157,10 +157,10 @@ function packCheckpoint(
 }
 
 function findCheckpoint(source: TranscriptSource): Checkpoint | null {
-  const { kept, archive, redactor } = source;
-  if (kept === null || archive === null) return null;
-  const data = kept.subarray(CHECKSUM_BYTES);
-  if (!sha256Bytes(identifyReading(source), data).equals(kept.subarray(0, CHECKSUM_BYTES))) return null;
+  const { checkpoint, archive, redactor } = source;
+  if (checkpoint === null || archive === null) return null;
+  const data = checkpoint.subarray(CHECKSUM_BYTES);
+  if (!sha256Bytes(identifyReading(source), data).equals(checkpoint.subarray(0, CHECKSUM_BYTES))) return null;
   const { success, output } = v.safeParse(Checkpoint, decodePlainData(data));
   if (!success || output.settings !== redactor.settingsIdentity || output.archive !== sha256Hex(archive)) return null;
   return isSameBeginning(source, output.bookmark.position.offset, output.prefix) ? output : null;
@@ -276,7 +276,7 @@ async function readLive({ machine }: Store, session: FoundSession): Promise<Sess
     head,
     redactor: openRedactor(machine, { folder: session.cwd, makesKey: false }),
     archive: null,
-    kept: null,
+    checkpoint: null,
   });
   return { head, passages: parts.flatMap((part) => unpackParts(part)?.passages ?? []) };
 }

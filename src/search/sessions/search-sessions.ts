@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { isOfProject, namesFile } from '../finder.ts';
 import { excerpt, type ParsedQuery, SCAN_LIMITS, type SearchHit, type SearchQuery } from '../query.ts';
 import { fuseTexts, type TermStats } from '../rank.ts';
-import { EVERYWHERE, type Extent, limitTerms, lookUpTerms, retrieveNumbers } from '../retrieve.ts';
+import { FULL_RANGE, type IndexExtent, limitTerms, lookUpTerms, retrieveNumbers } from '../retrieve.ts';
 import { countTerms, mayMatch } from '../term-stats.ts';
 import { foldText } from '../tokens.ts';
 import { listTexts, nameText, type SessionHead } from './archive.ts';
@@ -151,7 +151,7 @@ function askIndex(store: Store, database: SqlDatabase, { query, parsed }: Sessio
     known,
     total: extent.total,
     limits: limitTerms({ agent, file, projects }),
-    reach: sinceMs === undefined ? EVERYWHERE : { ...EVERYWHERE, to: lastNumberSince(sinceMs) },
+    range: sinceMs === undefined ? FULL_RANGE : { ...FULL_RANGE, to: lastNumberSince(sinceMs) },
     limit,
   });
   const find = database.prepare(`SELECT ${PASSAGES.columns} FROM passages WHERE n = ?`);
@@ -166,7 +166,7 @@ function askIndex(store: Store, database: SqlDatabase, { query, parsed }: Sessio
   return { passages, known };
 }
 
-function measureExtent(database: SqlDatabase): Extent {
+function measureExtent(database: SqlDatabase): IndexExtent {
   const row = database
     .prepare(
       `SELECT (SELECT coalesce(sum(passages), 0) FROM sessions) AS total,

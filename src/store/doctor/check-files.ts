@@ -8,23 +8,23 @@ import { finishForgetting, readHandover } from '../handovers.ts';
 import { latestPlausible } from '../journal.ts';
 import { finishImports, isPendingImportName } from '../pending-imports.ts';
 import {
-  ARRIVING,
+  BEING_FORGOTTEN,
   DOCUMENTS,
   HANDOVERS,
-  INSTALLS,
+  HOOK_RECEIPTS,
+  HOOK_STATE,
   idOfName,
   JOURNAL,
-  LEAVING,
   LOCKS,
   LOG,
   monthOf,
-  PUBLISHED,
+  PENDING_IMPORTS,
+  PUBLISH_STATES,
   QUARANTINE,
-  READINGS,
-  READY,
   SESSION_TEXTS,
   SPOOL,
   type Store,
+  TRANSCRIPT_CHECKPOINTS,
 } from '../store.ts';
 
 /** `damage`: a saved file is not as it was saved; `warning`: something should be put right; `notice`: good to know. */
@@ -85,7 +85,7 @@ function checkAccess(entry: Entry): Finding | null {
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${ARRIVING}|${READINGS}|${INSTALLS}|${PUBLISHED}|${SESSION_TEXTS}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${BEING_FORGOTTEN}|${PENDING_IMPORTS}|${TRANSCRIPT_CHECKPOINTS}|${HOOK_RECEIPTS}|${PUBLISH_STATES}|${SESSION_TEXTS}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${HOOK_STATE}|${QUARANTINE})(?:/.*)?)$`,
   's',
 );
 
@@ -96,7 +96,18 @@ function checkFolder({ path, name }: Entry, place: string): Finding | null {
 }
 
 /** Folders whose files are checked elsewhere, or can be made again. */
-const SKIPPED = [JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG, DOCUMENTS, PUBLISHED, SESSION_TEXTS];
+const SKIPPED = [
+  JOURNAL,
+  LOCKS,
+  TRANSCRIPT_CHECKPOINTS,
+  HOOK_RECEIPTS,
+  HOOK_STATE,
+  SPOOL,
+  LOG,
+  DOCUMENTS,
+  PUBLISH_STATES,
+  SESSION_TEXTS,
+];
 
 /** Databases that can be made again, with their companion files. */
 const CACHES = /^(?:index|search|sessions|vectors)\.(?:sqlite(?:-journal|-wal|-shm)?|sum)$/;
@@ -111,12 +122,12 @@ function checkFile(store: Store, entry: Entry, parts: readonly string[], check: 
     return isAbandonedTemp(path) ? { ...warn('leftover', path, message), remedy } : null;
   }
   if (area === HANDOVERS && idOfName(name) !== null) return checkHandoverFile(store, entry, check);
-  if (area === LEAVING && idOfName(name) !== null)
+  if (area === BEING_FORGOTTEN && idOfName(name) !== null)
     return {
       ...warn('half-forgotten', path, `${path} was being forgotten when the command was stopped`),
       remedy: { description: 'finish forgetting it', apply: (store) => void finishForgetting(store) },
     };
-  if (area === ARRIVING && isPendingImportName(name))
+  if (area === PENDING_IMPORTS && isPendingImportName(name))
     return {
       ...warn('half-imported', path, `${path} was being imported when the command was stopped`),
       remedy: { description: 'finish importing it', apply: finishImports },

@@ -55,8 +55,8 @@ async function carryOut({ output, workers }: HookResult, bin: string, machine: M
   if (output !== null) printAtOnce(`${output}\n`);
   if (workers.length === 0) return;
   const { startDetached } = await import('../../platform/detached.ts');
-  for (const { key, handed } of workers) {
-    const input = handed === null ? null : JSON.stringify(handed);
+  for (const { key, piped } of workers) {
+    const input = piped === null ? null : JSON.stringify(piped);
     await startDetached([join(bin, 'hook.cjs'), '--work', key], { env: machine.env, input });
   }
 }

@@ -34,9 +34,9 @@ async function runAuto(this: CliContext, values: FlagValues<typeof flags>, folde
   const locks = ensureLockFolder(ensureProjectFolder(root, PROJECT_SETTINGS));
   const lock = acquireLock({ folder: locks, name: 'auto', waitMs: 0, clock: machine.clock });
   try {
-    const { path, isNew, kept } = await takeSnapshot(findStore(this), root, { mode, ...named });
+    const { path, isNew, backup } = await takeSnapshot(findStore(this), root, { mode, ...named });
     const published = isPublishingConfigured(root, machine) ? await publish(root, named, machine) : null;
-    if (values.json) this.out.json({ path, new: isNew, kept, published });
+    if (values.json) this.out.json({ path, new: isNew, kept: backup, published });
     else if (this.interactive) {
       this.err.line(dim(isNew ? `wrote ${path}` : 'nothing new'));
       if (published !== null) this.err.line(dim(`${published.outcome}: ${published.destination}`));

@@ -48,7 +48,7 @@ async function runCapture(this: CliContext, values: CaptureFlags): Promise<void>
     : await saveSession(findStore(this), chosen, goal);
   if (captured.outcome === 'refused') throw driftError(chosen.session, captured.judgement);
   const { handover, outcome } = captured;
-  const unwritten = outcome === 'kept' ? listJournalNotices(captured) : [];
+  const unwritten = outcome === 'saved' ? listJournalNotices(captured) : [];
   for (const notice of [...unwritten, ...listDriftNotices(chosen.agent.name, captured.judgement)]) this.notify(notice);
   const print = values.json ? 'json' : values.print;
   if (print === 'json') this.out.json(handover);
@@ -60,7 +60,7 @@ async function runCapture(this: CliContext, values: CaptureFlags): Promise<void>
     this.out.block(compileBrief(shown, reader, { budget, ...goal }).text);
   }
   if (outcome === 'known') this.err.line(dim(`nothing new since handover ${handover.id}: nothing was saved`));
-  if (outcome === 'kept') this.err.line(dim(`saved handover ${handover.id}`));
+  if (outcome === 'saved') this.err.line(dim(`saved handover ${handover.id}`));
 }
 
 /** A dry run needs no store, so it also works where none can be placed. */

@@ -2,7 +2,13 @@ import { findStore } from '../../../app/context.ts';
 import { bold, dim, type Part } from '../../../app/describe/styled-text.ts';
 import { notFoundError } from '../../../app/failure.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
-import { type Change, diffHandovers, type HandoverDiff, type Parting, type Relation } from '../../../handover/diff.ts';
+import {
+  type Change,
+  diffHandovers,
+  type EndedFact,
+  type HandoverDiff,
+  type Relation,
+} from '../../../handover/diff.ts';
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord, revealControls } from '../../../model/text.ts';
@@ -115,7 +121,7 @@ function listSections(diff: HandoverDiff, all: boolean): [heading: string, lines
   const byKind = <T>(items: readonly T[], factOf: (item: T) => Fact): T[] =>
     [...items].sort((a, b) => FACT_KINDS.indexOf(factOf(a).kind) - FACT_KINDS.indexOf(factOf(b).kind));
   const itself = (fact: Fact): Fact => fact;
-  const listParted = (partings: readonly (Parting & { by?: Fact | null })[]): Part[][] =>
+  const listParted = (partings: readonly (EndedFact & { by?: Fact | null })[]): Part[][] =>
     byKind(partings, ({ fact }) => fact).map(({ fact, reason, by = null }) => [
       '- ',
       ...showFact(fact, reason),

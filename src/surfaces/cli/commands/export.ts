@@ -10,7 +10,7 @@ import {
 } from '../../../app/export.ts';
 import { usageError } from '../../../app/failure.ts';
 import { parseDuration, parseMoment, requireKind, requireReader } from '../../../app/parse.ts';
-import type { Lock } from '../../../exchange/bundle/age.ts';
+import type { Encryption } from '../../../exchange/bundle/age.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { writeFileDurably } from '../../../platform/durable-file.ts';
@@ -56,7 +56,7 @@ async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
 type Export = { handovers: readonly Handover[]; options: Omit<ExportOptions, 'lock'> };
 
 async function send(context: CliContext, values: ExportFlags, { handovers, options }: Export): Promise<void> {
-  const lock = await chooseLock(context, values);
+  const lock = await chooseEncryption(context, values);
   try {
     const bytes = await writeExport(context, handovers, { ...options, lock });
     if (values.output === '-') return void context.stdout.writeBytes(bytes);
@@ -110,7 +110,7 @@ function assertWritable({ machine, stdout }: CliContext, { output, format, dryRu
   }
 }
 
-async function chooseLock(context: CliContext, values: ExportFlags): Promise<Lock | null> {
+async function chooseEncryption(context: CliContext, values: ExportFlags): Promise<Encryption | null> {
   if (values.encryptTo !== undefined) return { recipients: values.encryptTo };
   if (!isPassphraseGiven(values) && !values.askPassphrase) return null;
   return { passphrase: await choosePassphrase(context, values) };

@@ -65,10 +65,10 @@ async function save(call: Call, { pin, ...declared }: v.InferOutput<typeof Argum
   const { handover, outcome } = saved;
   const names = saved.facts.map(({ id, kind }) => `${kind} ${id}`).join(', ');
   return {
-    text: `${outcome === 'kept' ? 'saved in' : 'already saved in'} handover ${handover.id}: ${names}`,
+    text: `${outcome === 'saved' ? 'saved in' : 'already saved in'} handover ${handover.id}: ${names}`,
     data: {
       handover: handover.id,
-      changed: outcome === 'kept',
+      changed: outcome === 'saved',
       session: handover.session.id,
       facts: saved.facts.map(({ id, kind, text: words }) => ({ id, kind, text: words })),
     },
