@@ -62,7 +62,7 @@ export async function findFact(context: Context, words: string, named?: string):
   throw notFoundError(`no fact of ${name} matches ${quoteShort(words)}`, hint);
 }
 
-const FEWEST_LETTERS = 4;
+const MIN_LETTERS = 4;
 
 /** By id, the beginning of one, or text as a brief shows it, whole or in part. Facts with exactly this text win. */
 function matchFacts({ facts }: Handover, words: string): Fact[] {
@@ -80,7 +80,7 @@ const KIND_AND_STATUS = /^(?:[a-z]+: )?(?:\[[^\]]*\] )?/;
 
 function matchText(facts: readonly Fact[], words: string): Fact[] {
   const letters = keepLetters(words);
-  if (letters.length < FEWEST_LETTERS) return [];
+  if (letters.length < MIN_LETTERS) return [];
   const matching = facts.filter((fact) => keepLetters(fact.text).includes(letters));
   const exact = matching.filter((fact) => keepLetters(fact.text) === letters);
   return exact.length > 0 ? exact : matching;

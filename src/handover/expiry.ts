@@ -18,14 +18,14 @@ export function readRetention(env: Env): number {
   return readPeriod(env, 'HANDOFF_RETENTION_DAYS', DAY_MS) ?? DEFAULT_RETENTION_MS;
 }
 
-const MOST = 100_000;
+const MAX_PERIOD = 100_000;
 
 function readPeriod(env: Env, name: string, unit: number): number | null {
   const text = env[name]?.trim();
   if (text === undefined || text === '') return null;
   const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (count > 0 && count <= MOST) return count * unit;
-  throw new HandoverError('HANDOVER_CONFIG_INVALID', `${name} is not a whole number from 1 to ${MOST}`, {
+  if (count > 0 && count <= MAX_PERIOD) return count * unit;
+  throw new HandoverError('HANDOVER_CONFIG_INVALID', `${name} is not a whole number from 1 to ${MAX_PERIOD}`, {
     hint: `Set it to such a number, or unset it.`,
   });
 }

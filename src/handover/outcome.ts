@@ -28,12 +28,12 @@ function isLasting(fact: Fact, isSameSession: boolean): boolean {
   return isSameSession || fact.origin !== 'human' || statesRule(fact.text);
 }
 
-const LONGEST_RULE = 600;
+const MAX_RULE_LENGTH = 600;
 
 /** Whether a request of the user also states a rule, which holds when there is another request. */
 export function isRule(fact: Fact): boolean {
   const isRequest = fact.kind === 'goal' && fact.trust === 'quoted' && fact.origin === 'human';
-  return isRequest && fact.pinned !== true && fact.text.length < LONGEST_RULE && statesRule(fact.text);
+  return isRequest && fact.pinned !== true && fact.text.length < MAX_RULE_LENGTH && statesRule(fact.text);
 }
 
 /** An order that begins a sentence or a clause; in other languages a word that is said of nothing else. */

@@ -97,7 +97,7 @@ function counts(fact: Fact): boolean {
   return fact.trust === 'declared' || COUNTED.has(fact.kind) || isChangedFile(fact);
 }
 
-const MOST_EXPECTED = 3;
+const MAX_EXPECTED = 3;
 
 /**
  * Applies where something was changed or settled. One settled matter is expected for each changed file, three at most.
@@ -107,7 +107,7 @@ function measureDecisions(facts: readonly Fact[]): number | null {
   const settled = facts.filter((fact) => SETTLED.has(fact.kind));
   const changed = facts.filter(isChangedFile);
   if (settled.length === 0 && changed.length === 0) return null;
-  const expected = Math.min(Math.max(1, changed.length), MOST_EXPECTED);
+  const expected = Math.min(Math.max(1, changed.length), MAX_EXPECTED);
   const firm = Math.min(settled.filter((fact) => !isHearsay(fact)).length, expected);
   const loose = Math.min(settled.length - firm, expected - firm);
   return (firm + loose / 2) / expected;

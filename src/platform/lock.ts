@@ -76,7 +76,7 @@ interface OwnClaim {
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const GENERATION = /^[1-9]\d{0,14}$/;
-const HIGHEST_GENERATION = 999_999_999_999_999;
+const MAX_GENERATION = 999_999_999_999_999;
 const DEFAULT_STALE_MS = 10 * 60 * 1000;
 const NO_HARD_LINKS = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 const OPEN_ELSEWHERE = ['EPERM', 'EACCES', 'EBUSY'];
@@ -126,7 +126,7 @@ function listGenerations(site: Site): number[] {
 /** Puts a finished claim of this process at `generation`; null when that generation is taken. */
 function raiseClaim(site: Site, generation: number): OwnClaim | null {
   const file = claimPath(site, generation);
-  if (generation > HIGHEST_GENERATION)
+  if (generation > MAX_GENERATION)
     throw new HandoverError('HANDOVER_STORE_DAMAGED', `The lock "${site.name}" has run out of numbers.`, {
       hint: `Remove ${claimPath(site, generation - 1)} while no handover command runs.`,
     });

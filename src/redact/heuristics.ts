@@ -35,7 +35,7 @@ function countEntropy(text: string): number {
 }
 
 const PLAIN_WORDS = /^[A-Za-z]+(?:[-_. /]{1,3}[A-Za-z]+)*\d{0,2}$/;
-const LEAST_DIFFERENT = 5;
+const MIN_DIFFERENT = 5;
 
 /** As a person chooses a password: more than words. */
 export function looksLikePassword(
@@ -45,7 +45,7 @@ export function looksLikePassword(
   if (value.length < 8) return false;
   const kinds = Math.sign(small) + Math.sign(capitals) + Math.sign(digits) + Math.sign(others);
   if (kinds < 2 || small + capitals === 0) return false;
-  return hasDifferent(value, LEAST_DIFFERENT) && !PLAIN_WORDS.test(value);
+  return hasDifferent(value, MIN_DIFFERENT) && !PLAIN_WORDS.test(value);
 }
 
 function hasDifferent(text: string, least: number): boolean {

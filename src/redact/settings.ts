@@ -7,8 +7,8 @@ const MAX_LENGTH = 500;
 const MAX_REPEATS = 256;
 /** The number of ways to match at one place, which bounds the time per place. */
 const MAX_WAYS = 4096;
-const LEAST_LITERAL = 3;
-const BEGINNING = new RegExp(`^[A-Za-z0-9_@#%~/:=<>"'-]{${LEAST_LITERAL}}(?![*+?{])`);
+const MIN_LITERAL = 3;
+const BEGINNING = new RegExp(`^[A-Za-z0-9_@#%~/:=<>"'-]{${MIN_LITERAL}}(?![*+?{])`);
 
 const TOKEN =
   /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<?[=!]|:|<[A-Za-z]\w*>)|\(|\)|(?:[*+?]|\{\d+(?:,\d*)?\})\??|[\s\S]/g;
@@ -20,7 +20,7 @@ const TOKEN =
 export function boundPattern(source: string): RegExp | string {
   if (source.length > MAX_LENGTH) return `a pattern has at most ${MAX_LENGTH} characters`;
   if (!BEGINNING.test(source) || (source.includes('|') && hasOuterChoice(source)))
-    return `a pattern begins with ${LEAST_LITERAL} plain characters`;
+    return `a pattern begins with ${MIN_LITERAL} plain characters`;
   const bounded = boundTokens(source);
   if (!Array.isArray(bounded)) return bounded;
   const isBroken = (error: unknown): boolean => error instanceof SyntaxError;

@@ -206,12 +206,12 @@ function readMarkRows(database: SqlDatabase, project: string): Marks {
 }
 
 const ROWS_AT_ONCE = 500;
-const MOST_NUMBERS = 50_000;
+const MAX_NUMBERS = 50_000;
 
 /** Pages grow: whoever needs few facts gets them soon, and whoever needs all does not begin at the newest each time. */
 async function* readFacts(cache: OpenCache, filter: FactFilter): AsyncIterable<FactDocument> {
   const reach = rangeOfHandovers(filter);
-  for (let limit = ROWS_AT_ONCE; ; limit = Math.min(4 * limit, MOST_NUMBERS)) {
+  for (let limit = ROWS_AT_ONCE; ; limit = Math.min(4 * limit, MAX_NUMBERS)) {
     const numbers = await cache.ask((database) => listFactNumbers(database, filter, { ...reach, limit }));
     for (let at = 0; at < numbers.length; at += ROWS_AT_ONCE) {
       const some = numbers.slice(at, at + ROWS_AT_ONCE);

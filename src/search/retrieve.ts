@@ -3,7 +3,7 @@ import { numberIn, textIn } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
 import { tagOfAgent, tagOfKind, tagOfProject } from './finder.ts';
 import type { ParsedQuery, QueryWord } from './query.ts';
-import { LEAST_SHARE, shareOf, type TermStats } from './rank.ts';
+import { MIN_SHARE, shareOf, type TermStats } from './rank.ts';
 import { allowedErrors, MAX_STEM, MIN_STEM, makeTermStats } from './term-stats.ts';
 import { foldText, gramsOf, isUnspaced, listJoined, pairsOf, splitWords, TAG_SIGN } from './tokens.ts';
 
@@ -137,9 +137,9 @@ export interface Retrieval {
 }
 
 /** How many texts are ranked: more would cost time and hardly change the first places. */
-const MOST = 300;
-const MOST_OF_ALL_WORDS = 120;
-const MOST_OF_A_WORD = 100;
+const MAX_TEXTS = 300;
+const MAX_WITH_ALL_WORDS = 120;
+const MAX_WITH_ONE_WORD = 100;
 const ENOUGH = 40;
 /** A word that more than one in so many texts have narrows nothing down. */
 const COMMON = 20;
@@ -153,8 +153,8 @@ const SCARCE = 10;
  */
 export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): number[] {
   const { known, parsed, limits, total, range } = retrieval;
-  const most = Math.max(MOST, 2 * retrieval.limit);
-  const mostOfAll = Math.max(MOST_OF_ALL_WORDS, 2 * retrieval.limit);
+  const most = Math.max(MAX_TEXTS, 2 * retrieval.limit);
+  const mostOfAll = Math.max(MAX_WITH_ALL_WORDS, 2 * retrieval.limit);
   const found = new Set<number>();
   const take = (expression: Expression, limit: number): void => {
     if (found.size >= most) return;
@@ -170,25 +170,25 @@ export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): nu
     const joined = listJoined(parsed.phrase ?? '').map(term);
     const expression = allOf([...joined, ...groups, ...limits]);
     if (joined.length > 0)
-      for (const n of findNumbers(database, expression, { ...range, limit: MOST_OF_A_WORD })) found.add(n);
+      for (const n of findNumbers(database, expression, { ...range, limit: MAX_WITH_ONE_WORD })) found.add(n);
   }
   if (narrow.length > 2 && found.size < ENOUGH)
     for (let left = 0; left < Math.min(narrow.length, 8); left++)
-      take(allOf(narrow.filter((_, at) => at !== left)), MOST_OF_A_WORD);
+      take(allOf(narrow.filter((_, at) => at !== left)), MAX_WITH_ONE_WORD);
   const takeStems = (stems: readonly string[]): void => {
-    if (stems.length > 0) take(anyOf(stems.map(term)), MOST_OF_A_WORD);
+    if (stems.length > 0) take(anyOf(stems.map(term)), MAX_WITH_ONE_WORD);
   };
   for (const { word, texts } of known) if (texts < SCARCE && !word.isUnspaced) takeStems(listLonger(database, word));
   if (found.size < ENOUGH && groups.length > 1)
     for (const [at] of [...known.entries()].sort(([, a], [, b]) => b.weight - a.weight))
-      take(groups[at] ?? '', MOST_OF_A_WORD);
+      take(groups[at] ?? '', MAX_WITH_ONE_WORD);
   if (found.size < ENOUGH)
     for (const { word, texts, corrections } of known)
       if (texts === 0 && corrections.length === 0) takeStems(listSharing(database, word));
   return [...found];
 }
 
-const MOST_STEMS = 32;
+const MAX_STEMS = 32;
 const STEMS_LOOKED_AT = 1000;
 
 /** Stems that contain a word or its stem. */
@@ -198,7 +198,7 @@ function listLonger(database: SqlDatabase, { text, stem }: QueryWord): string[] 
   const expression = anyOf(parts.map((part) => allOf(gramsOf(part).map(term))));
   return findStems(database, expression, STEMS_LOOKED_AT)
     .filter((longer) => parts.some((part) => longer.includes(part)))
-    .slice(0, MOST_STEMS);
+    .slice(0, MAX_STEMS);
 }
 
 /** Stems that share enough trigrams with a word, the closest first. */
@@ -207,8 +207,8 @@ function listSharing(database: SqlDatabase, word: QueryWord): string[] {
   if (pairs.length === 0) return [];
   return findStems(database, anyOf(pairs), STEMS_LOOKED_AT)
     .map((stem) => ({ stem, share: shareOf(word, stem) }))
-    .filter(({ share }) => share >= LEAST_SHARE)
+    .filter(({ share }) => share >= MIN_SHARE)
     .sort((a, b) => b.share - a.share)
-    .slice(0, MOST_STEMS)
+    .slice(0, MAX_STEMS)
     .map(({ stem }) => stem);
 }

@@ -1,5 +1,5 @@
 import type { ParsedQuery, QueryWord } from './query.ts';
-import { LEAST_SHARE, shareOf, type TermStats, weighWord } from './rank.ts';
+import { MIN_SHARE, shareOf, type TermStats, weighWord } from './rank.ts';
 import { foldText, isUnspaced, pairsOf, splitWords, stemWord } from './tokens.ts';
 
 export const MIN_STEM = 4;
@@ -121,6 +121,6 @@ export function mayMatch(known: readonly TermStats[], folded: string): boolean {
   const stems = new Set(splitWords(folded).map(stemWord));
   return known.some(
     ({ word, corrections }) =>
-      [word.stem, ...corrections].some((stem) => stems.has(stem)) || shareOf(word, folded) >= LEAST_SHARE,
+      [word.stem, ...corrections].some((stem) => stems.has(stem)) || shareOf(word, folded) >= MIN_SHARE,
   );
 }

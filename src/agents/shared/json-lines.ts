@@ -4,7 +4,7 @@ import type { ReadStats } from '../agent.ts';
 import { countUnreadable, parseRow, type Row } from './json.ts';
 
 const QUOTE = 0x22;
-const LONGEST = 60;
+const MAX_PEEKED = 60;
 
 /** The bytes of `"name":"`, to look for with `peekText`. */
 export function toKey(name: string): Buffer {
@@ -16,7 +16,7 @@ export function peekText(bytes: Buffer, key: Buffer): string {
   const at = bytes.indexOf(key);
   if (at === -1) return '';
   const start = at + key.length;
-  const end = bytes.subarray(start, start + LONGEST).indexOf(QUOTE);
+  const end = bytes.subarray(start, start + MAX_PEEKED).indexOf(QUOTE);
   return end === -1 ? '' : bytes.toString('latin1', start, start + end);
 }
 

@@ -72,7 +72,7 @@ export function shapeError(line: string): ErrorShape {
 type Likeness = 'same' | 'alike' | 'near';
 
 const NEAR = 0.6;
-const SHORTEST_PART = 16;
+const MIN_PART_LENGTH = 16;
 
 /** Null for a different error. */
 export function compareErrors(asked: ErrorShape, recorded: ErrorShape): Likeness | null {
@@ -86,18 +86,18 @@ export function compareErrors(asked: ErrorShape, recorded: ErrorShape): Likeness
 
 /** A recorded error may be cut, or lack what the program printed around it. */
 function isPart(part: string, whole: string): boolean {
-  return part.length >= SHORTEST_PART && whole.includes(part);
+  return part.length >= MIN_PART_LENGTH && whole.includes(part);
 }
 
 const MARKS: ReadonlySet<string> = new Set(['n', 'path', 'hash', 'url', 'error', 'failed']);
-const FEWEST_WORDS = 3;
+const MIN_WORDS = 3;
 
 /** The Jaccard similarity of the words. */
 function shareWords(a: string, b: string): number {
   const wordsOf = (text: string): Set<string> =>
     new Set((text.match(/[\p{L}_][\p{L}\p{N}_.]*/gu) ?? []).filter((word) => !MARKS.has(word)));
   const [left, right] = [wordsOf(a), wordsOf(b)];
-  if (Math.min(left.size, right.size) < FEWEST_WORDS) return 0;
+  if (Math.min(left.size, right.size) < MIN_WORDS) return 0;
   const both = [...left].filter((word) => right.has(word)).length;
   return both / (left.size + right.size - both);
 }
@@ -115,8 +115,8 @@ export interface Remedy {
   said: string[];
 }
 
-const MOST_OF_A_KIND = 8;
-const MOST_SAID = 2;
+const MAX_PER_KIND = 8;
+const MAX_QUOTED = 2;
 const CURE =
   /\b(?:root cause|caus(?:e|ed|ing)|because|turns? out|fix(?:es|ed|ing)?|the (?:problem|issue|bug) (?:is|was))\b/i;
 
@@ -137,10 +137,10 @@ function describeRemedy(
     succeeded: success?.text ?? null,
     files: between
       .filter(isChangedFile)
-      .slice(-MOST_OF_A_KIND)
+      .slice(-MAX_PER_KIND)
       .map((fact) => ({ path: locateInProject(fact, by.workspace, home), change: fact.status ?? '' })),
-    commands: textsOf(between.filter(isSuccess).slice(-MOST_OF_A_KIND)),
-    said: textsOf(between.filter(isExplanation).slice(-MOST_SAID)),
+    commands: textsOf(between.filter(isSuccess).slice(-MAX_PER_KIND)),
+    said: textsOf(between.filter(isExplanation).slice(-MAX_QUOTED)),
   };
 }
 
@@ -180,7 +180,7 @@ export interface ErrorsAnswer {
   hasMore: boolean;
 }
 
-const MOST_SESSIONS = 50;
+const MAX_SESSIONS = 50;
 
 /** The sessions that met an error before, and what made it go away. The text may be a whole stack trace. */
 export async function askErrors(text: string, options: QuestionOptions): Promise<ErrorsAnswer> {
@@ -190,7 +190,7 @@ export async function askErrors(text: string, options: QuestionOptions): Promise
   const { sessions, hasMore } = await gatherSessions(await findLeads(shapes, options), {
     read: options.read,
     accepts: ({ facts }) => facts.some((fact) => likenessOf(fact) !== null),
-    limit: MOST_SESSIONS,
+    limit: MAX_SESSIONS,
   });
   const found = sessions
     .flatMap((session) => listMatches(session, likenessOf))
@@ -202,8 +202,8 @@ export async function askErrors(text: string, options: QuestionOptions): Promise
 }
 
 const RANKS: readonly Likeness[] = ['same', 'alike', 'near'];
-const MOST_LINES = 12;
-const LONGEST_LINE = 1000;
+const MAX_LINES = 12;
+const MAX_LINE_LENGTH = 1000;
 /** A line of a stack trace. */
 const FRAME = /^\s*(?:at\s.+[:)]|File ".+", line \d+|\d+:\s|.+\.\w+:\d+:in\s|\^+$|goroutine \d+)/;
 
@@ -211,13 +211,13 @@ const FRAME = /^\s*(?:at\s.+[:)]|File ".+", line \d+|\d+:\s|.+\.\w+:\d+:in\s|\^+
 function findTellingLines(text: string): string[] {
   const clean = cleanText(text)
     .split('\n')
-    .map((line) => line.slice(0, LONGEST_LINE))
+    .map((line) => line.slice(0, MAX_LINE_LENGTH))
     .filter((line) => !FRAME.test(line))
     .join('\n');
-  const telling = findFailureLines(clean, MOST_LINES);
+  const telling = findFailureLines(clean, MAX_LINES);
   if (telling.length > 0) return telling;
   const lines = clean.split('\n').map(cleanLine);
-  return lines.filter((line) => line !== '').slice(-MOST_LINES);
+  return lines.filter((line) => line !== '').slice(-MAX_LINES);
 }
 
 const ERRORS: readonly FactKind[] = ['error', 'blocker'];

@@ -179,14 +179,14 @@ function queueEvent(
 }
 
 /** A compaction takes far longer than this, and few sessions begin right after another. */
-const LONGEST_WAIT_MS = 2000;
+const MAX_WAIT_MS = 2000;
 const STEP_MS = 10;
 
 /** Waits for a capture that the delivery depends on, if one is under way. True when it is not done by then. */
 export function waitForCapture(call: HookCall, source: StartSource): boolean {
   const keys = new Set(listAwaited(call, source).map(keyOfSession));
   for (let waited = 0; isCaptureDue(call.store, keys); waited += STEP_MS) {
-    if (waited >= LONGEST_WAIT_MS) return true;
+    if (waited >= MAX_WAIT_MS) return true;
     sleep(STEP_MS);
   }
   return false;

@@ -67,14 +67,14 @@ function handleCapture(call: HookCall): HookResult {
 }
 
 /** A pipe holds this much without a reader. A longer reply is left to the transcript. */
-const LONGEST_REPLY = 48_000;
+const MAX_REPLY_LENGTH = 48_000;
 
 /** Writes the job before it looks for others: the worker of an older job looks again afterwards and finds this one. */
 function queueCapture(
   { store, machine, nowMs }: HookCall,
   { key, job, reply }: { key: string; job: CaptureJob; reply: string | null },
 ): HookResult['workers'] {
-  const isHanded = reply !== null && reply.trim() !== '' && reply.length <= LONGEST_REPLY;
+  const isHanded = reply !== null && reply.trim() !== '' && reply.length <= MAX_REPLY_LENGTH;
   const own = writeJob(store, key, { job: { ...job, isHanded }, machine });
   if (isHanded) return [{ key, piped: { job: own, reply } }];
   const isExpected = listJobs(store, key).some(
@@ -144,7 +144,7 @@ function describeSession({ kind, input, root, terminal, process, nowMs }: HookCa
   return { agent: kind.agent, session, root, cwd, transcript, terminal, process, atMs: nowMs };
 }
 
-const MOST_CRASHED = 3;
+const MAX_CRASHED = 3;
 /** Where it is unknown whether an agent still runs, one that wrote nothing for so long counts as ended. */
 const QUIET_MS = 15 * 60 * 1000;
 
@@ -158,7 +158,7 @@ function findCrashedSessions(call: HookCall): { key: string; job: CaptureJob }[]
     if (lastMs === null) removeOpenSession(store, session);
     else found.push({ key: keyOfSession(session), job: describeCaptureJob(session, { moment: 'end', atMs, lastMs }) });
   }
-  return found.slice(0, MOST_CRASHED);
+  return found.slice(0, MAX_CRASHED);
 }
 
 function hasEnded(session: OpenSession, { process, nowMs }: HookCall): boolean {

@@ -75,7 +75,7 @@ export type Decision<T extends Candidate> =
   /** `isStale`: instead of a brief that is too old. */
   | { kind: 'hint'; candidate: T; why: string; isStale: boolean };
 
-const LONGEST_HINT_MS = 7 * 24 * 60 * 60 * 1000;
+const MAX_HINT_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
 export function decide<T extends Candidate>(start: SessionStart<T>): Decision<T> {
   if (start.isSubAgent) return nothing('a sub-agent gets its task from its agent');
@@ -132,7 +132,7 @@ function deliverIfFresh<T extends Candidate>({ freshMs }: SessionStart<T>, candi
 }
 
 function hint<T extends Candidate>(candidate: T, why: string, isStale: boolean): Decision<T> {
-  if (candidate.ageMs > LONGEST_HINT_MS) return nothing('it is older than a week');
+  if (candidate.ageMs > MAX_HINT_AGE_MS) return nothing('it is older than a week');
   return { kind: 'hint', candidate, why, isStale };
 }
 

@@ -62,7 +62,7 @@ export function prepareBriefs(store: Store, captured: CapturedSession): void {
 }
 
 /** What every agent reads in full, with room for what a hook adds. */
-const MOST_CHARACTERS = 9000;
+const MAX_CHARACTERS = 9000;
 const MAX_TITLE_BYTES = 120;
 
 function describePrepared(
@@ -99,7 +99,7 @@ function compileBriefs(agent: string, handover: Handover): Briefs {
   const compileFor = (name: string): string => {
     const reader = findReader(name);
     if (reader === null) return '';
-    const maxCharacters = Math.min(reader.maxCharacters ?? MOST_CHARACTERS, MOST_CHARACTERS);
+    const maxCharacters = Math.min(reader.maxCharacters ?? MAX_CHARACTERS, MAX_CHARACTERS);
     return compileBrief(handover, { ...reader, maxCharacters }).text;
   };
   return { own: compileFor(agent), any: compileFor('generic') };
@@ -117,7 +117,7 @@ function ensureSealKey(store: Store): string {
   return readSmallFile(path) ?? '';
 }
 
-const MOST_REFRESHED = 100;
+const MAX_REFRESHED = 100;
 
 /** Rewrites the newest prepared briefs of a project, after its facts were marked. */
 export function refreshPreparedBriefs(store: Store, project: string): void {
@@ -125,7 +125,7 @@ export function refreshPreparedBriefs(store: Store, project: string): void {
   if (key === null) return;
   const marks = readMarks(store, project);
   const ids = listFolder(join(store.root, ...FOLDERS.handovers)).filter(isHandoverId);
-  for (const id of ids.sort().slice(-MOST_REFRESHED)) {
+  for (const id of ids.sort().slice(-MAX_REFRESHED)) {
     const handover = readIntact(store, id);
     if (handover === null || handover.session.id === null || handover.project.id !== project) continue;
     const { agent, id: session } = handover.session;

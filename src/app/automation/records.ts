@@ -35,7 +35,7 @@ export const FOLDERS = {
 } as const satisfies Record<string, readonly string[]>;
 
 const LIMITS = { files: 500, bytes: 32 * 1024 * 1024 };
-const MOST_WORKTREES = 500;
+const MAX_WORKTREES = 500;
 
 /** Removes the oldest files. Deliveries to sessions with a prepared brief stay: else they would be given it again. */
 export function trimFolders(store: string): void {
@@ -43,7 +43,7 @@ export function trimFolders(store: string): void {
   for (const folder of Object.values(others)) trimCacheFolder(join(store, ...folder), LIMITS);
   const prepared = new Set(listFolder(join(store, ...FOLDERS.sessions)).map(keyOfFile));
   trimCacheFolder(join(store, ...deliveries), LIMITS, (name) => prepared.has(keyOfFile(name)));
-  trimSubfolders(join(store, ...openSessions), MOST_WORKTREES);
+  trimSubfolders(join(store, ...openSessions), MAX_WORKTREES);
 }
 
 /** Only good for naming files. */

@@ -46,12 +46,12 @@ import { listDeliveries, removeOpenSession } from './session-state.ts';
 const CAPTURE_WAIT_MS = 60_000;
 const JOURNAL_WAIT_MS = 5000;
 /** A worker that takes longer leaves the rest to the next one. */
-const LONGEST_WORK_MS = 120_000;
+const MAX_WORK_MS = 120_000;
 
 /** One worker at a time for a session. Jobs that other workers bring a reply (`piped`) for are left to them. */
 export async function processJobs(store: Store, key: string, piped: PipedReply | null = null): Promise<void> {
   const { clock } = store.machine;
-  const until = clock.now() + LONGEST_WORK_MS;
+  const until = clock.now() + MAX_WORK_MS;
   // Sixteen locks for all sessions, because each leaves a file behind.
   const lock = acquireLock(describeLock(store, key.slice(0, 1), CAPTURE_WAIT_MS));
   try {
@@ -165,7 +165,7 @@ async function findJobSession(store: Store, job: CaptureJob): Promise<SessionOfA
 }
 
 const STEP_MS = 50;
-const LONGEST_WAIT_MS = 1500;
+const MAX_WAIT_MS = 1500;
 /** A transcript that did not grow for so long is complete. */
 const QUIET_MS = 600;
 const TAIL_BYTES = 512 * 1024;
@@ -189,7 +189,7 @@ function waitForTranscript(path: string, { agent, moment }: CaptureJob, reply: s
 }
 
 function waitUntil(isDone: () => boolean): void {
-  for (let waited = 0; waited < LONGEST_WAIT_MS && !isDone(); waited += STEP_MS) sleep(STEP_MS);
+  for (let waited = 0; waited < MAX_WAIT_MS && !isDone(); waited += STEP_MS) sleep(STEP_MS);
 }
 
 /** Workers take turns. A job is removed after it was entered: a kill in between leaves an entry twice, never none. */

@@ -2,7 +2,7 @@ import type { Action, Event } from '../../model/event.ts';
 import type { Fact } from '../../model/fact.ts';
 import { splitAtPlaceholders } from '../../redact/redactor.ts';
 
-const FEWEST_WORDS = 5;
+const MIN_WORDS = 5;
 const SAME_WORDS = 0.75;
 
 /**
@@ -22,7 +22,7 @@ export function eventStatesFact(event: Event, fact: Fact): boolean {
   if (fact.trust === 'quoted') return false;
   if (said.split(COMMAND_END).some((part) => standInOrder(listWords(fact.text), listWords(part)))) return true;
   const words = new Set(listWords(fact.text));
-  if (words.size < FEWEST_WORDS) return false;
+  if (words.size < MIN_WORDS) return false;
   const known = new Set(listWords(said));
   return [...words].filter((word) => known.has(word)).length >= words.size * SAME_WORDS;
 }

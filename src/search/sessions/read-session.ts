@@ -167,7 +167,7 @@ function findCheckpoint(source: TranscriptSource): Checkpoint | null {
 }
 
 /** Passages of an event may come after later lines, but not much. */
-const MOST_REMEMBERED = 600;
+const MAX_REMEMBERED = 600;
 
 /** Finds where lines of a file begin, in one pass beside its reader: lines are asked for roughly in order. */
 class LineOffsets {
@@ -190,7 +190,7 @@ class LineOffsets {
       this.#last = value.number;
       this.recent.set(value.number, value.offset);
       const [oldest = 0] = this.recent.keys();
-      if (this.recent.size > MOST_REMEMBERED) this.recent.delete(oldest);
+      if (this.recent.size > MAX_REMEMBERED) this.recent.delete(oldest);
     }
     return this.recent.get(line) ?? null;
   }

@@ -36,7 +36,7 @@ export interface SessionsQuery {
   sync: SyncOptions;
 }
 
-const MOST_OF_A_SESSION = 3;
+const MAX_PER_SESSION = 3;
 
 /** Finds passages of the sessions on this machine, including those that their agents have deleted; best first. */
 export async function searchSessions(store: Store, asked: SessionsQuery): Promise<SessionHits> {
@@ -52,7 +52,7 @@ export async function searchSessions(store: Store, asked: SessionsQuery): Promis
     const name = nameText(key.head);
     const count = shown.get(name) ?? 0;
     shown.set(name, count + 1);
-    return count < MOST_OF_A_SESSION ? [describeHit(store, key, { score, parsed })] : [];
+    return count < MAX_PER_SESSION ? [describeHit(store, key, { score, parsed })] : [];
   });
   return { hits, outcome };
 }

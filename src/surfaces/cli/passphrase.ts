@@ -15,7 +15,7 @@ export const passphraseFlags = {
 type PassphraseFlags = FlagValues<typeof passphraseFlags>;
 
 const MAX_BYTES = 4096;
-const SHORTEST = 10;
+const MIN_LENGTH = 10;
 const HOW_TO_GIVE = 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER';
 
 export function isPassphraseGiven({ passphraseFile, passphraseFd }: PassphraseFlags): boolean {
@@ -37,8 +37,8 @@ export async function readPassphrase(context: CliContext, flags: PassphraseFlags
 /** A new passphrase: long enough, and typed twice at a terminal. */
 export async function choosePassphrase(context: CliContext, flags: PassphraseFlags): Promise<Buffer> {
   const passphrase = readGiven(context, flags) ?? (await askTwice(context));
-  if (passphrase.toString('utf8').length >= SHORTEST) return passphrase;
-  throw usageError(`the passphrase is shorter than ${SHORTEST} characters`, 'Use a few random words.');
+  if (passphrase.toString('utf8').length >= MIN_LENGTH) return passphrase;
+  throw usageError(`the passphrase is shorter than ${MIN_LENGTH} characters`, 'Use a few random words.');
 }
 
 async function askTwice(context: CliContext): Promise<Buffer> {

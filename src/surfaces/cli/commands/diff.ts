@@ -100,7 +100,7 @@ function printDiff(out: Output, first: Handover, second: Handover, { diff, all }
   const counted = { new: added, carried, changed, resolved, superseded, dropped };
   const counts = Object.entries(counted).map(([name, { length }]) => `${length} ${name}`);
   out.line(dim('facts    '), counts.join(', '));
-  const most = all ? Number.POSITIVE_INFINITY : MOST_LINES;
+  const most = all ? Number.POSITIVE_INFINITY : MAX_LINES;
   for (const [heading, lines] of listSections(diff, all)) {
     if (lines.length === 0) continue;
     out.line();
@@ -115,7 +115,7 @@ function showChange({ before, after }: Change<string | null>, none: string): str
   return before === after ? show(before) : `${show(before)} -> ${show(after)}`;
 }
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 function listSections(diff: HandoverDiff, all: boolean): [heading: string, lines: Part[][]][] {
   const byKind = <T>(items: readonly T[], factOf: (item: T) => Fact): T[] =>
@@ -161,11 +161,11 @@ function showChanged({ before, after }: Change<Fact>): Part[] {
   return [kind, `[${statuses}] `, shorten({ ...before, status: '' }), dim(`  (${before.id})`)];
 }
 
-const MOST_BYTES = 160;
+const MAX_BYTES = 160;
 
 function shorten(fact: Fact): string {
   const status = fact.status === undefined || fact.status === '' ? '' : `[${fact.status}] `;
-  return `${status}${cutAtWord(oneLine(fact.text), MOST_BYTES)}`;
+  return `${status}${cutAtWord(oneLine(fact.text), MAX_BYTES)}`;
 }
 
 function oneLine(text: string): string {

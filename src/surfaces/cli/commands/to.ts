@@ -53,14 +53,14 @@ async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: 
 }
 
 /** An argument holds 128 KiB on Linux, a whole command line 32 Ki characters on Windows. */
-const MOST_BYTES = 30_000;
-const MOST_TOKENS = Math.floor(MOST_BYTES / BYTES_PER_TOKEN);
+const MAX_BYTES = 30_000;
+const MAX_TOKENS = Math.floor(MAX_BYTES / BYTES_PER_TOKEN);
 
 function chooseBudget(context: CliContext, words: string | undefined): number {
   const budget = readBudget(words);
-  const text = `a first prompt holds at most ${MOST_TOKENS} tokens, so the brief is limited to that`;
-  if (budget > MOST_TOKENS) context.notify({ level: 'note', text });
-  return Math.min(budget, MOST_TOKENS);
+  const text = `a first prompt holds at most ${MAX_TOKENS} tokens, so the brief is limited to that`;
+  if (budget > MAX_TOKENS) context.notify({ level: 'note', text });
+  return Math.min(budget, MAX_TOKENS);
 }
 
 /**

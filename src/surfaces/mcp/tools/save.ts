@@ -5,13 +5,13 @@ import { type Answer, type Call, defineTool } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { describeInput, project, storedText, toggle, WRITES } from '../input.ts';
 
-const MOST_OF_A_KIND = 20;
+const MAX_PER_KIND = 20;
 
 function texts(description: string): v.OptionalSchema<v.GenericSchema<string[]>, undefined> {
   return v.optional(
     v.pipe(
       v.array(storedText('A sentence or two that can be understood without this conversation.')),
-      v.maxLength(MOST_OF_A_KIND),
+      v.maxLength(MAX_PER_KIND),
       v.description(description),
     ),
     undefined,

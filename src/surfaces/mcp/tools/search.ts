@@ -9,10 +9,13 @@ import { budget, describeInput, limit, project, READS, text, toggle } from '../i
 import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
 
 /** An error may come with all of its stack. */
-const MOST_OF_A_QUERY = 20_000;
+const MAX_QUERY_CHARACTERS = 20_000;
 
 const Arguments = v.strictObject({
-  query: text('Any words, a path, an identifier or the text of an error. Typing errors are forgiven.', MOST_OF_A_QUERY),
+  query: text(
+    'Any words, a path, an identifier or the text of an error. Typing errors are forgiven.',
+    MAX_QUERY_CHARACTERS,
+  ),
   kind: v.optional(
     v.pipe(
       v.array(v.picklist(FACT_KINDS)),
