@@ -3,7 +3,7 @@ import { HOOK_HOSTS } from '../agents/hook-hosts.ts';
 import type { HookedAgent } from '../agents/hook-input.ts';
 import { installBlocks } from '../memory/agent-files.ts';
 import { createDocuments } from '../memory/documents.ts';
-import { quote } from '../memory/snapshot.ts';
+import { quote } from '../memory/handoff-file.ts';
 import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { identifyProject } from '../platform/project.ts';

@@ -4,8 +4,9 @@ import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
 import { tagOfAgent, tagOfKind, tagOfProject } from './finder.ts';
 import type { ParsedQuery, QueryWord } from './query.ts';
 import { MIN_SHARE, shareOf, type TermStats } from './rank.ts';
-import { allowedErrors, MAX_STEM, MIN_STEM, makeTermStats } from './term-stats.ts';
+import { makeTermStats } from './term-stats.ts';
 import { foldText, gramsOf, isUnspaced, listJoined, pairsOf, splitWords, TAG_SIGN } from './tokens.ts';
+import { allowedErrors, MAX_STEM, MIN_STEM } from './typos.ts';
 
 /** An FTS5 query over `words` or `parts`. */
 export type Expression = string;

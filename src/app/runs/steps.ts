@@ -43,8 +43,8 @@ async function runStep(place: RunPlace, declared: StepDeclaration, context: Step
     case 'current_state':
       return await writeState(place, declared.text, context);
     case 'snapshot': {
-      const { takeSnapshot } = await import('../../memory/snapshot.ts');
-      return showPath(place, await takeSnapshot(store, root, { mode: declared.mode ?? 'run', at: context.at }));
+      const { writeHandoffFile } = await import('../../memory/handoff-file.ts');
+      return showPath(place, await writeHandoffFile(store, root, { mode: declared.mode ?? 'run', at: context.at }));
     }
     case 'compact':
       compactMemory(memoryOf(place), { at: context.at });
@@ -93,8 +93,8 @@ export async function redactInput({ store, root }: Pick<RunPlace, 'store' | 'roo
 
 async function describeNewest(place: RunPlace): Promise<string> {
   const handover = await findNewest(place);
-  const { printNote } = await import('../../memory/snapshot.ts');
-  if (handover !== null) return printNote(handover);
+  const { printHandoverNote } = await import('../../memory/handoff-file.ts');
+  if (handover !== null) return printHandoverNote(handover);
   throw nothingToNoteError();
 }
 
