@@ -75,7 +75,7 @@ export interface ExportOptions {
   format: ExportFormat;
   reader: Reader;
   sign: boolean;
-  lock: Encryption | null;
+  encryption: Encryption | null;
   expiresAt: string | null;
 }
 
@@ -85,15 +85,15 @@ export async function writeExport(
   handovers: readonly Handover[],
   options: ExportOptions,
 ): Promise<Buffer> {
-  const { format, reader, sign, lock, expiresAt } = options;
+  const { format, reader, sign, encryption, expiresAt } = options;
   const { machine } = context;
   const signer = sign ? requireSigner(machine) : null;
   if (format !== 'bundle') {
     const { writeView } = await import('../exchange/bundle/write-view.ts');
-    return Buffer.from(writeView(handovers, { format, reader }, { machine, signer, lock }));
+    return Buffer.from(writeView(handovers, { format, reader }, { machine, signer, encryption }));
   }
   const createdAt = formatTimestamp(machine.clock.now());
-  return await packBundle(findStore(context), handovers, { createdAt, expiresAt, signer, lock });
+  return await packBundle(findStore(context), handovers, { createdAt, expiresAt, signer, encryption });
 }
 
 /** What would leave, unsigned and unlocked, as text. */
@@ -104,7 +104,7 @@ export async function previewExport(
 ): Promise<string> {
   if (format === 'bundle') return formatContent(handovers).toString('utf8');
   const { writeView } = await import('../exchange/bundle/write-view.ts');
-  return writeView(handovers, { format, reader }, { machine, signer: null, lock: null });
+  return writeView(handovers, { format, reader }, { machine, signer: null, encryption: null });
 }
 
 /** Refuses links and missing folders before anything is read or asked. */

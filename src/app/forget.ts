@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
 import { notFoundError } from './failure.ts';
 import { findId } from './find-handover.ts';
-import { isOfTerminal } from './restore.ts';
+import { isFromTerminal } from './restore.ts';
 import { findNotes } from './search.ts';
 
 /** Deletes handovers. Every id is resolved before the first is deleted: a wrong one changes nothing. */
@@ -57,7 +57,7 @@ export async function cleanUp(
   const retentionMs = readRetention(context.machine.env);
   const days = retentionMs / DAY_MS;
   const { expired, kept } = await withCatalog(context, store, (catalog) => findExpired(store, catalog, retentionMs));
-  const rows = terminal === undefined ? expired : expired.filter((row) => isOfTerminal(row, terminal));
+  const rows = terminal === undefined ? expired : expired.filter((row) => isFromTerminal(row, terminal));
   const removed: string[] = [];
   const ids = rows.map(({ id }) => id);
   if (!dryRun) forgetVectorsOf(store, ids);

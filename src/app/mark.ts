@@ -8,7 +8,7 @@ import { openRedactor } from '../redact/open-redactor.ts';
 import { requireHandover } from '../store/find-handover.ts';
 import { readIntact } from '../store/handovers.ts';
 import { markFact } from '../store/marks.ts';
-import { keepLetters } from './capture/match-fact.ts';
+import { normaliseLetters } from './capture/match-fact.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
 import { notFoundError } from './failure.ts';
 import { findId } from './find-handover.ts';
@@ -79,10 +79,10 @@ const BRIEF_SUFFIX = /(?:…|\s@\d+)+\s*$/;
 const KIND_AND_STATUS = /^(?:[a-z]+: )?(?:\[[^\]]*\] )?/;
 
 function matchText(facts: readonly Fact[], words: string): Fact[] {
-  const letters = keepLetters(words);
+  const letters = normaliseLetters(words);
   if (letters.length < MIN_LETTERS) return [];
-  const matching = facts.filter((fact) => keepLetters(fact.text).includes(letters));
-  const exact = matching.filter((fact) => keepLetters(fact.text) === letters);
+  const matching = facts.filter((fact) => normaliseLetters(fact.text).includes(letters));
+  const exact = matching.filter((fact) => normaliseLetters(fact.text) === letters);
   return exact.length > 0 ? exact : matching;
 }
 

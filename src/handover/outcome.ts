@@ -96,10 +96,10 @@ function judge(fact: Fact, comparison: Comparison): Outcome {
   const now = comparison.now.get(fact.id);
   if (now !== undefined) return judgePresent(fact, now);
   if (isLasting(fact, comparison.isSameSession)) return judgeLasting(fact, comparison) ?? { end: 'holds' };
-  return judgePassing(fact, comparison) ?? dropped(comparison.isSameSession ? NOT_KEPT : EARLIER_SESSION);
+  return judgePassing(fact, comparison) ?? dropped(comparison.isSameSession ? NOT_AMONG_FACTS : EARLIER_SESSION);
 }
 
-const NOT_KEPT = 'not among the facts kept any more';
+const NOT_AMONG_FACTS = 'not among the facts kept any more';
 const EARLIER_SESSION = 'of an earlier session';
 const SUCCEEDED = 'the command succeeded later';
 const REWOUND = 'rewound by the user';

@@ -155,7 +155,7 @@ function confirmClaim(site: Site, own: OwnClaim, pause: () => boolean): Claim[] 
     for (;;) {
       const generations = listGenerations(site);
       if (generations.at(-1) !== own.generation) {
-        if (isStillOwn(own)) insist(() => removeFile(own.file));
+        if (isStillOwn(own)) retryWhileOpen(() => removeFile(own.file));
         return null;
       }
       const others = generations.slice(0, -1).map((generation) => judgeClaim(site, generation));
@@ -205,7 +205,7 @@ function release(site: Site, own: OwnClaim): void {
 
 function replaceClaim(file: string, temp: string): void {
   try {
-    insist(() => renameSync(temp, file));
+    retryWhileOpen(() => renameSync(temp, file));
   } catch (error) {
     removeFile(temp);
     throw error;
@@ -305,7 +305,7 @@ function removeLeftover(file: string): void {
 }
 
 /** Windows refuses to replace or remove a file while another process has it open, as readers briefly do. */
-function insist(act: () => void): void {
+function retryWhileOpen(act: () => void): void {
   const pause = startPauses(500);
   for (;;) {
     try {

@@ -9,7 +9,7 @@ const OF_PROGRAMS = [
   ...['WEZTERM_PANE', 'KITTY_WINDOW_ID', 'ALACRITTY_WINDOW_ID'],
 ];
 
-interface Surroundings {
+interface TerminalHints {
   /** The terminal that the agent itself names; null for none. */
   named: string | null;
   env: Env;
@@ -17,7 +17,7 @@ interface Surroundings {
 }
 
 /** Differs from later terminals of the same number. An agent without one counts as its own. Null where unknown. */
-export function identifyTerminal({ named, env, ancestors }: Surroundings): string | null {
+export function identifyTerminal({ named, env, ancestors }: TerminalHints): string | null {
   const given = [named, ...NAMED.map((name) => (env[name] ? `env_${env[name]}` : null))];
   const window = env.WT_SESSION ? `console_${env.WT_SESSION}` : null;
   for (const candidate of [...given, window]) {

@@ -5,7 +5,7 @@ import { appendEntry, readEntriesOf } from './journal.ts';
 import type { Store } from './store.ts';
 
 /** The place of a bundle in a series of bundles from one sender. */
-export interface SeriesPlace {
+export interface SeriesPosition {
   series: string;
   sequence: number;
   /** The digest of the manifest before; null for the first. */
@@ -13,10 +13,10 @@ export interface SeriesPlace {
 }
 
 /** Makes a bundle for the next place of the series of `scope`, journalled before it leaves: no place is used twice. */
-export function takePlace<T>(
+export function takeNextInSeries<T>(
   store: Store,
   scope: string,
-  make: (place: SeriesPlace) => { digest: string; bundle: T },
+  make: (place: SeriesPosition) => { digest: string; bundle: T },
 ): T {
   return withCreationLock(store, () => {
     const last = readEntriesOf(store, ['sent']).findLast(({ detail }) => detail?.scope === scope);

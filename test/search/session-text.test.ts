@@ -54,7 +54,7 @@ class Reader {
     const read = readSessionText({ agent, session, head: HEAD, redactor: makeRedactor(), archive, checkpoint });
     this.wentOn = read.stays.bytes > 0;
     this.archive = Buffer.concat(joinArchive(archive, read));
-    this.checkpoint = read.keep;
+    this.checkpoint = read.checkpoint;
     return this.archive.length === 0 ? [] : (unpackParts(this.archive)?.passages ?? null);
   }
 }

@@ -53,7 +53,7 @@ export async function send(
     prepareExport(handover, { machine: store.machine, only: null, redactor: makeRedactor() }),
   );
   const createdAt = formatTimestamp(store.machine.clock.now());
-  return await packBundle(store, leaving, { createdAt, expiresAt, signer: signed ? keys : null, lock });
+  return await packBundle(store, leaving, { createdAt, expiresAt, signer: signed ? keys : null, encryption: lock });
 }
 
 export function trust(receiver: Person, sender: Person): void {

@@ -106,7 +106,7 @@ const format: RowFormat<State> = {
   shortcuts: ({ rewound }) => ({
     decode: decodeWithoutCopies,
     // After a rewind, rows without content still link others to what was discarded.
-    ...(rewound.taken.size === 0 && { isNeedless: canSkipRow }),
+    ...(rewound.taken.size === 0 && { canSkip: canSkipRow }),
   }),
 };
 
@@ -156,7 +156,7 @@ class Conversation implements RowReader {
     return this.#events.take();
   }
 
-  keep(): State {
+  saveState(): State {
     return { ...this.#state, seen: packSeen(this.#state.seen) };
   }
 

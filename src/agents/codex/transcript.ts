@@ -25,15 +25,15 @@ import {
 import { isOurBrief, toMessageText } from '../shared/message-text.ts';
 import { openRows, type RowFormat } from '../shared/transcript.ts';
 import {
-  changesSurvey,
+  contradictsSurvey,
   findHistory,
   makeRangeTest,
+  type RolloutSurvey,
   readHistory,
-  type Survey,
   startSurvey,
   surveyLines,
 } from './history.ts';
-import { canSkipRow, findHumanText, isIdle, type RowKind, readKind } from './rows.ts';
+import { canSkipRow, findHumanText, isWithoutEvents, type RowKind, readKind } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts, toMeta } from './sessions.ts';
 import { type CallsState, findCallId, readSearch, ToolCalls } from './tool-calls.ts';
 
@@ -59,7 +59,7 @@ function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> 
     if (row === null && !canSkip) stats.unreadable++;
     if (row === null || isDead(index)) continue;
     const kind = readKind(row);
-    if (!isIdle(kind)) yield* reader.read(row, kind, number);
+    if (!isWithoutEvents(kind)) yield* reader.read(row, kind, number);
   }
 }
 
@@ -74,12 +74,12 @@ const format: RowFormat<State> = {
     return {
       read: ({ row, line }) => {
         const kind = readKind(row);
-        if (!knowsAll && changesSurvey(kind, state.survey)) return null;
-        return isIdle(kind) || isDead(line) ? [] : reader.read(row, kind, line);
+        if (!knowsAll && contradictsSurvey(kind, state.survey)) return null;
+        return isWithoutEvents(kind) || isDead(line) ? [] : reader.read(row, kind, line);
       },
     };
   },
-  shortcuts: () => ({ isNeedless: canSkipRow }),
+  shortcuts: () => ({ canSkip: canSkipRow }),
 };
 
 function* numberLines(path: string, until: number): Generator<{ bytes: Buffer; index: number }> {
@@ -95,14 +95,14 @@ function openTranscript(options: TranscriptOptions): Transcript | null {
 
 /** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
 interface State extends CallsState {
-  survey: Survey;
+  survey: RolloutSurvey;
   cwd: string | null;
   branch: string | null;
   model: string | null;
   lastLimit: string | null;
 }
 
-function startState(survey: Survey): State {
+function startState(survey: RolloutSurvey): State {
   const calls = { open: new Map(), running: new Map() };
   return { ...calls, survey, cwd: null, branch: null, model: null, lastLimit: null };
 }

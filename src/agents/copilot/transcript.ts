@@ -18,7 +18,7 @@ import {
 import { readChecklist } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
-import { canSkipRow, findRewinds, isDiscarded, isIdle, REWIND, type Rewinds } from './rows.ts';
+import { canSkipRow, findRewinds, isDiscarded, isWithoutEvents, REWIND, type Rewinds } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 import { Todos, toAction } from './tools.ts';
 
@@ -45,12 +45,12 @@ const format: RowFormat<State> = {
     return {
       read: ({ row, line }) => {
         if (!knowsAll && row.type === REWIND) return null;
-        const isSilent = isIdle(getText(row, 'type') ?? '');
+        const isSilent = isWithoutEvents(getText(row, 'type') ?? '');
         return isSilent || isDiscarded(state.rewound, line, getText(row, 'id')) ? [] : reader.read(row, line);
       },
     };
   },
-  shortcuts: () => ({ isNeedless: canSkipRow }),
+  shortcuts: () => ({ canSkip: canSkipRow }),
 };
 
 export const copilotAgent = makeRowAgent({ name: 'copilot', findSessions, listTranscripts, inspectFile }, format);

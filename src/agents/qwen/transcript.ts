@@ -67,7 +67,7 @@ const format: RowFormat<ChatState> = {
       finish: () => conversation.finish(),
     };
   },
-  shortcuts: () => ({ isNeedless: isNeedlessRow }),
+  shortcuts: () => ({ canSkip: canSkipRow }),
 };
 
 export const qwenAgent = makeRowAgent({ name: 'qwen', findSessions, listTranscripts, inspectFile }, format);
@@ -80,7 +80,7 @@ const API_ERROR = Buffer.from('api_error');
 const EVENT_SUBTYPES = new Set('chat_compression slash_command turn_result ui_telemetry rewind'.split(' '));
 
 /** Type and subtype come first in a row, before any text that could contain the same keys. */
-function isNeedlessRow(bytes: Buffer): boolean {
+function canSkipRow(bytes: Buffer): boolean {
   if (peekText(bytes, TYPE) !== 'system') return false;
   const subtype = peekText(bytes, SUBTYPE);
   if (subtype === 'ui_telemetry') return !bytes.includes(API_ERROR);

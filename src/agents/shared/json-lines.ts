@@ -29,7 +29,7 @@ export interface NumberedRow {
 /** Ways to read the rows of a format without parsing all of its bytes. */
 export interface Shortcuts {
   /** Whether the bytes of a line show that it has no event. */
-  isNeedless?(bytes: Buffer): boolean;
+  canSkip?(bytes: Buffer): boolean;
   /** The text of a row, without bytes that are not needed. */
   decode?(bytes: Buffer): string;
 }
@@ -51,14 +51,14 @@ export function* readJsonLines(path: string, stats: ReadStats, shortcuts: Shortc
 export function* readClosedRows(
   path: string,
   stats: ReadStats,
-  { position, until, isNeedless = () => false, decode = decodeText }: ByteRange & Shortcuts,
+  { position, until, canSkip = () => false, decode = decodeText }: ByteRange & Shortcuts,
 ): Generator<NumberedRow> {
   const onLongLine = (): void => countUnreadable(stats);
   for (const { bytes, number, closed } of readLines(path, { position, until, onLongLine })) {
     const content = number === 1 ? skipByteOrderMark(bytes) : bytes;
     if (!closed || isBlank(content)) continue;
     stats.rows++;
-    if (isNeedless(content)) continue;
+    if (canSkip(content)) continue;
     const row = parseRow(decode(content));
     if (row === null) stats.unreadable++;
     else yield { row, line: number };

@@ -10,7 +10,7 @@ export interface RowReader {
   /** The events that were held back. */
   finish?(): Iterable<Event>;
   /** The state after the rows so far, where it is not the one given. Reading on may change it. */
-  keep?(): unknown;
+  saveState?(): unknown;
 }
 
 export interface ReaderOptions<State> extends Pick<TranscriptOptions, 'session' | 'stats'> {
@@ -67,7 +67,7 @@ export function openRows<State extends object>(
       emitRows(readClosedRows(session.path, stats, { ...format.shortcuts?.(state), ...extent }), onEvent),
     mark: () => {
       const position = { ...extent.position };
-      return knowsAll && position.offset < until ? null : { position, state: reader.keep?.() ?? state };
+      return knowsAll && position.offset < until ? null : { position, state: reader.saveState?.() ?? state };
     },
     finish: (onEvent) => {
       if (!emitRows(readOpenRow(session.path, stats, extent), onEvent)) return false;

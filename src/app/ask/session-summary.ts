@@ -10,7 +10,7 @@ export interface FactSource {
   /** The facts of these kinds that best match words of the text. */
   mentions(text: string, kinds: readonly FactKind[]): Promise<FactDocument[]>;
   /** The facts with these ids in every handover of a project, whatever the scope is. */
-  tellings(ids: readonly string[], project: string): AsyncIterable<FactDocument>;
+  occurrences(ids: readonly string[], project: string): AsyncIterable<FactDocument>;
   marks(project: string): Promise<Marks>;
 }
 
@@ -21,7 +21,7 @@ export function openFactSource(finder: Finder, scope: Pick<FactFilter, 'project'
       const { texts } = await finder.gather({ ...scope, text, kinds, limit: 0 }, parseQuery(text));
       return texts.flatMap((document) => (document.what === 'fact' ? [document] : []));
     },
-    tellings: (ids, id) => finder.facts({ ids, project: { id } }),
+    occurrences: (ids, id) => finder.facts({ ids, project: { id } }),
     marks: (project) => finder.marks(project),
   };
 }
@@ -30,7 +30,7 @@ export function openFactSource(finder: Finder, scope: Pick<FactFilter, 'project'
 export type HandoverRef = Pick<HandoverRecord, 'id' | 'agent' | 'session'>;
 
 /** Merges lists of facts, each newest first, into one such list of their handovers, each once. */
-export async function* mergeLeads(lists: readonly AsyncIterable<FactDocument>[]): AsyncIterable<HandoverRef> {
+export async function* mergeCandidates(lists: readonly AsyncIterable<FactDocument>[]): AsyncIterable<HandoverRef> {
   const open = lists.map((list) => list[Symbol.asyncIterator]());
   const heads = await Promise.all(open.map((list) => list.next()));
   const seen = new Set<string>();

@@ -99,14 +99,14 @@ async function captureJobs(store: Store, taken: TakenJobs, piped: PipedReply | n
     if (last !== undefined) await runCapture(store, joinJobs(jobs, last), isOwn ? piped : null);
   } finally {
     for (const { name, job } of taken) {
-      if (job === null) setUnknownJobAside(store, name);
+      if (job === null) quarantineUnknownJob(store, name);
       removeFile(pathOfJob(store.root, name));
     }
   }
 }
 
 /** Copies and logs a job of another version. One that is not JSON was cut off by a crash: nothing worth keeping. */
-function setUnknownJobAside(store: Store, name: string): void {
+function quarantineUnknownJob(store: Store, name: string): void {
   const text = readSmallFile(pathOfJob(store.root, name)) ?? '';
   if (parseRow(text) === null) return;
   const reason = 'a job that this version does not know';
@@ -198,7 +198,7 @@ function runJournalJobs(store: Store): void {
   withLock(describeLock(store, 'journal', JOURNAL_WAIT_MS), () => {
     for (const name of listJobs(store.root, JOURNAL_QUEUE)) {
       const job = readRecord(pathOfJob(store.root, name), JOURNAL_JOB);
-      if (job === null) setUnknownJobAside(store, name);
+      if (job === null) quarantineUnknownJob(store, name);
       else runJournalJob(store, job);
       removeFile(pathOfJob(store.root, name));
     }

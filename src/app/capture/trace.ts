@@ -40,7 +40,7 @@ export function traceEvents(
   const searches = facts.map((fact) => ({ fact, sources: fact.sources.map((one) => new Search(fact, one, session)) }));
   const placed = searches.flatMap(({ sources }) => sources).filter((source) => source.isPlaced);
   const lastLine =
-    events === null ? 0 : search(wasRedacted ? learnFrom(events, redactor) : events, placed, wasRedacted);
+    events === null ? 0 : search(wasRedacted ? learnSecrets(events, redactor) : events, placed, wasRedacted);
   return {
     facts: searches.map(({ fact, sources }) => ({
       fact,
@@ -51,7 +51,7 @@ export function traceEvents(
 }
 
 /** A secret that is recognized in one place is taken out everywhere. */
-function* learnFrom(events: Iterable<Event>, redactor: Redactor): Generator<Event> {
+function* learnSecrets(events: Iterable<Event>, redactor: Redactor): Generator<Event> {
   for (const event of events) {
     redactEvent(event, redactor);
     yield event;
@@ -116,7 +116,7 @@ class Search {
 
   /** Nothing that comes later can add to it. */
   get isDone(): boolean {
-    return this.#isTold && (this.#hasResult || !tellsOutcome(this.#fact));
+    return this.#isTold && (this.#hasResult || !describesOutcome(this.#fact));
   }
 
   meet(event: Event): void {
@@ -148,7 +148,7 @@ class Search {
 }
 
 /** A command's fact is about how it went, and an error stands in what the command gave back. */
-function tellsOutcome({ kind, status }: Fact): boolean {
+function describesOutcome({ kind, status }: Fact): boolean {
   const isRun = kind === 'command' || kind === 'check' || kind === 'error';
   return isRun && status !== 'unknown' && status !== 'running';
 }

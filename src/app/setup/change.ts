@@ -15,7 +15,7 @@ import {
   type SharedFile,
 } from '../../platform/shared-file.ts';
 import { LOCKS, type Store } from '../../store/store.ts';
-import { addEntries, isBare, removeEntries } from './entries.ts';
+import { addEntries, holdsOnlySkeleton, removeEntries } from './entries.ts';
 import { listTrustedHashes } from './hook-trust.ts';
 import { decode } from './json-text.ts';
 import { findReceipt, type Receipt, removeReceipt, saveReceipt } from './receipts.ts';
@@ -105,7 +105,7 @@ function planUninstall(file: HookFile, bytes: Buffer | null, receipt: Receipt | 
   const rest = removeEntries(file, text, before === null ? null : decode(before, file.path));
   if (rest === text) return bytes;
   const wasCreated = receipt === null ? Object.keys(file.skeleton).length > 0 : receipt.before === null;
-  return wasCreated && isBare(file, rest) ? null : Buffer.from(rest);
+  return wasCreated && holdsOnlySkeleton(file, rest) ? null : Buffer.from(rest);
 }
 
 function describeChange({ file, read, next }: Step): HookChange {

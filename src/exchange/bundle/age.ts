@@ -20,11 +20,11 @@ const SALT_BYTES = 16;
 const FILE_KEY_BYTES = 16;
 const TAG_BYTES = 16;
 
-export async function encryptWithAge(bytes: Uint8Array, lock: Encryption): Promise<Buffer> {
+export async function encryptWithAge(bytes: Uint8Array, encryption: Encryption): Promise<Buffer> {
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
-  if ('passphrase' in lock) encrypter.addRecipient(await makePassphraseRecipient(lock.passphrase));
-  else for (const recipient of lock.recipients) addRecipient(encrypter, recipient);
+  if ('passphrase' in encryption) encrypter.addRecipient(await makePassphraseRecipient(encryption.passphrase));
+  else for (const recipient of encryption.recipients) addRecipient(encrypter, recipient);
   return Buffer.from(await encrypter.encrypt(bytes));
 }
 

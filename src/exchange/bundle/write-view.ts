@@ -12,7 +12,7 @@ import type { OwnKeys } from './own-keys.ts';
 
 export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
 
-type ViewOptions = { machine: Machine; signer: OwnKeys | null; lock: Encryption | null };
+type ViewOptions = { machine: Machine; signer: OwnKeys | null; encryption: Encryption | null };
 
 /** Handovers in a format that people or other tools read. */
 export function writeView(
@@ -41,11 +41,11 @@ function requireOne(handovers: readonly Handover[], format: string): Handover {
 }
 
 /** With the project's name instead of its path. */
-function writeSessionHandoff(handover: Handover, { signer, lock }: ViewOptions): string {
+function writeSessionHandoff(handover: Handover, { signer, encryption }: ViewOptions): string {
   const record = { ...writeSessionHandoffRecord(handover), project: handover.project.name };
   const bundle = formatSessionHandoffBundle(record, signer);
-  if (lock === null || !('passphrase' in lock)) return `${bundle}\n`;
-  return `${encryptSessionHandoff(Buffer.from(bundle), lock.passphrase)}\n`;
+  if (encryption === null || !('passphrase' in encryption)) return `${bundle}\n`;
+  return `${encryptSessionHandoff(Buffer.from(bundle), encryption.passphrase)}\n`;
 }
 
 /** Handoff V2 trusts any envelope with a checksum, which anybody can compute, so imported handovers are refused. */

@@ -42,7 +42,7 @@ export interface NewText {
   stays: { bytes: number; passages: number };
   parts: Buffer[];
   /** The checkpoint for the next reading; null when that must begin at the start. */
-  keep: Uint8Array | null;
+  checkpoint: Uint8Array | null;
 }
 
 const Count = v.number();
@@ -85,7 +85,7 @@ function readWhole({ agent, session, head, redactor }: TextSource): NewText {
   const maker = new PassageMaker();
   for (const event of agent.readEvents(session, startReadStats()))
     collector.add(maker.make(redactEvent(event, redactor)));
-  return { stays: { bytes: 0, passages: 0 }, parts: [...collector.finish(), packPart(head, [])], keep: null };
+  return { stays: { bytes: 0, passages: 0 }, parts: [...collector.finish(), packPart(head, [])], checkpoint: null };
 }
 
 /** Null when the transcript cannot be read in this way. */
@@ -126,13 +126,13 @@ function readOn(
     if (redactor.hasLearnt && checkpoint !== undefined) return null;
     const parts = solid.finish();
     // The last part has the head as it is now, also when there are no new passages.
-    const text: NewText = { stays, parts: [...parts, ...ending.finish(), packPart(head, [])], keep: null };
+    const text: NewText = { stays, parts: [...parts, ...ending.finish(), packPart(head, [])], checkpoint: null };
     if (bookmark === null || redactor.hasLearnt) return text;
     const grown = {
       bytes: stays.bytes + parts.reduce((sum, part) => sum + part.length, 0),
       passages: stays.passages + solid.passages,
     };
-    return { ...text, keep: packCheckpoint(source, text, { ...state, bookmark, stays: grown }) };
+    return { ...text, checkpoint: packCheckpoint(source, text, { ...state, bookmark, stays: grown }) };
   } finally {
     offsets.close();
   }

@@ -53,19 +53,19 @@ async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
   await (dryRun ? showPreview : send)(this, values, { handovers, options });
 }
 
-type Export = { handovers: readonly Handover[]; options: Omit<ExportOptions, 'lock'> };
+type Export = { handovers: readonly Handover[]; options: Omit<ExportOptions, 'encryption'> };
 
 async function send(context: CliContext, values: ExportFlags, { handovers, options }: Export): Promise<void> {
-  const lock = await chooseEncryption(context, values);
+  const encryption = await chooseEncryption(context, values);
   try {
-    const bytes = await writeExport(context, handovers, { ...options, lock });
+    const bytes = await writeExport(context, handovers, { ...options, encryption });
     if (values.output === '-') return void context.stdout.writeBytes(bytes);
     const output = resolve(context.machine.cwd, values.output);
     writeFileDurably(output, bytes);
     const { format, sign } = values;
     const ids = handovers.map(({ id }) => id);
     if (values.json) {
-      const about = { format, bytes: bytes.length, signed: sign, encrypted: lock !== null };
+      const about = { format, bytes: bytes.length, signed: sign, encrypted: encryption !== null };
       const redactions = handovers.flatMap((each) => each.redactions).reduce((sum, { count }) => sum + count, 0);
       return context.out.json({ output, ...about, handovers: ids, redactions });
     }
@@ -74,7 +74,7 @@ async function send(context: CliContext, values: ExportFlags, { handovers, optio
     if (format === 'bundle' && !sign)
       context.notify({ level: 'note', text: 'it is not signed: whoever imports it needs --allow-unsigned' });
   } finally {
-    if (lock !== null && 'passphrase' in lock) lock.passphrase.fill(0);
+    if (encryption !== null && 'passphrase' in encryption) encryption.passphrase.fill(0);
   }
 }
 

@@ -43,12 +43,12 @@ async function addStatus(
   rows: AsyncIterable<CatalogRow>,
   terminal: string | undefined,
 ): Promise<AsyncIterable<ListRow>> {
-  const { isOfTerminal } = await import('../../../app/restore.ts');
+  const { isFromTerminal } = await import('../../../app/restore.ts');
   const { readStatuses } = await import('../../../store/status.ts');
   const statuses = readStatuses(store);
   return (async function* () {
     for await (const row of rows)
-      if (terminal === undefined || isOfTerminal(row, terminal))
+      if (terminal === undefined || isFromTerminal(row, terminal))
         yield { ...row, status: statuses.get(row.id)?.status ?? 'pending' };
   })();
 }

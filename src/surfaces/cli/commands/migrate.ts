@@ -74,13 +74,13 @@ function adopt(context: CliContext, words: string, values: MigrateFlags): void {
   if (files.some(({ outcome }) => outcome === 'refused')) context.process.exitCode = EXIT.data;
 }
 
-const LOOKS = { imported: green, 'would import': green, present: dim, refused: red } as const;
+const STYLES = { imported: green, 'would import': green, present: dim, refused: red } as const;
 
 function print(out: Output, from: string, records: readonly MigratedRecord[]): void {
   for (const record of records) {
     const id = record.id === null ? `record ${record.position}` : record.id;
     out.line(
-      LOOKS[record.outcome](record.outcome.padEnd(13)),
+      STYLES[record.outcome](record.outcome.padEnd(13)),
       bold(id),
       record.note === null ? '' : `  ${record.note}`,
       record.file === from ? '' : dim(`  (${record.file})`),

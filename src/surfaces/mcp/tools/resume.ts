@@ -10,7 +10,7 @@ const Arguments = v.strictObject({
   budget,
   project,
 });
-type BriefWish = v.InferOutput<typeof Arguments>;
+type BriefRequest = v.InferOutput<typeof Arguments>;
 
 export const registerResume = defineTool({
   name: 'resume',
@@ -22,8 +22,8 @@ export const registerResume = defineTool({
   work: resume,
 });
 
-async function resume(call: Call, wish: BriefWish): Promise<Answer> {
-  const { text, found, place } = await briefHere(call, wish);
+async function resume(call: Call, request: BriefRequest): Promise<Answer> {
+  const { text, found, place } = await briefHere(call, request);
   if (text === '') return { text: `# ${place.project.name} in ${place.workspace.root} has no handover yet.` };
   if (found === null) return { text };
   const more = found.brief.leftOut.length === 0 ? '' : 'search for what was left out, or resume with a larger budget; ';
@@ -31,7 +31,7 @@ async function resume(call: Call, wish: BriefWish): Promise<Answer> {
 }
 
 /** The brief for the next session here. */
-export async function briefHere(call: Call, { budget, goal }: BriefWish): Promise<Resumption> {
+export async function briefHere(call: Call, { budget, goal }: BriefRequest): Promise<Resumption> {
   const { requireReader } = await import('../../../app/parse.ts');
   const { resumeHere } = await import('../../../app/resume.ts');
   const { describePlace } = await import('../../../platform/project.ts');

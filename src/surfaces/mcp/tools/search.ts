@@ -6,7 +6,7 @@ import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchHit } from '../../../search/query.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { budget, describeInput, limit, project, READS, text, toggle } from '../input.ts';
-import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
+import { DATA_NOT_INSTRUCTIONS, printPage, quote } from '../page.ts';
 
 /** An error may come with all of its stack. */
 const MAX_QUERY_CHARACTERS = 20_000;
@@ -35,7 +35,7 @@ const Arguments = v.strictObject({
   budget,
   project,
 });
-type SearchWish = v.InferOutput<typeof Arguments>;
+type SearchRequest = v.InferOutput<typeof Arguments>;
 
 export const registerSearch = defineTool({
   name: 'search',
@@ -50,7 +50,7 @@ export const registerSearch = defineTool({
 /** How long a call may read new sessions: the agent waits for the answer. */
 const SESSIONS_BUDGET_MS = 3000;
 
-async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
+async function searchFacts(call: Call, request: SearchRequest): Promise<Answer> {
   const { search } = await import('../../../search/search.ts');
   const { findNotes, listSearchNotices } = await import('../../../app/search.ts');
   const { parseMoment } = await import('../../../app/parse.ts');
@@ -59,45 +59,45 @@ async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
   const found = await search(
     { store: findStore(call), notes: await findNotes(machine), sessionsBudgetMs: SESSIONS_BUDGET_MS },
     {
-      text: wish.query,
-      limit: wish.limit,
-      ...(wish.kind === undefined ? {} : { kinds: wish.kind }),
-      ...(wish.file === undefined ? {} : { file: wish.file }),
-      ...(wish.agent === undefined ? {} : { agent: wish.agent }),
-      ...(wish.since === undefined ? {} : { sinceMs: parseMoment(wish.since, machine.clock.now(), 'first') }),
-      ...(wish.sessions ? { sessions: true } : {}),
-      ...(wish.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
+      text: request.query,
+      limit: request.limit,
+      ...(request.kind === undefined ? {} : { kinds: request.kind }),
+      ...(request.file === undefined ? {} : { file: request.file }),
+      ...(request.agent === undefined ? {} : { agent: request.agent }),
+      ...(request.since === undefined ? {} : { sinceMs: parseMoment(request.since, machine.clock.now(), 'first') }),
+      ...(request.sessions ? { sessions: true } : {}),
+      ...(request.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
     },
   );
   for (const notice of listSearchNotices(found)) call.notify(notice);
-  const words = `"${cutToBytes(cleanLine(await redactInput(call, wish.query)), 80)}"`;
-  if (found.hits.length === 0) return { text: printNothing(words, wish) };
+  const words = `"${cutToBytes(cleanLine(await redactInput(call, request.query)), 80)}"`;
+  if (found.hits.length === 0) return { text: printNothing(words, request) };
   const { describeHit } = await import('../../../app/describe/hit.ts');
   const now = machine.clock.now();
   return {
     text: printPage({
-      head: [`# Found for ${words}, best first`, DATA_NOT_ORDERS],
+      head: [`# Found for ${words}, best first`, DATA_NOT_INSTRUCTIONS],
       entries: found.hits.map((hit) => [
-        ...toPlainLines(describeHit(hit, wish.query, now)).map(quote),
+        ...toPlainLines(describeHit(hit, request.query, now)).map(quote),
         `  ${nameOpening(hit)}`,
       ]),
-      budget: wish.budget,
+      budget: request.budget,
       omitted: found.omitted,
       more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
     }),
   };
 }
 
-function printNothing(words: string, wish: SearchWish): string {
-  const { kind, file, agent, since } = wish;
+function printNothing(words: string, request: SearchRequest): string {
+  const { kind, file, agent, since } = request;
   const isNarrow = [kind, file, agent, since].some((limit) => limit !== undefined);
   const ways = [
     ...(isNarrow ? ['without kind, file, agent and since'] : []),
     'with fewer or other words',
-    ...(wish.everywhere ? [] : ['everywhere: true']),
-    ...(wish.sessions ? [] : ['sessions: true, for all that was said']),
+    ...(request.everywhere ? [] : ['everywhere: true']),
+    ...(request.sessions ? [] : ['sessions: true, for all that was said']),
   ];
-  const where = wish.everywhere ? '' : ' in this project';
+  const where = request.everywhere ? '' : ' in this project';
   return `# Nothing found for ${words}${where}\nnext: search ${ways.join(', or ')}`;
 }
 

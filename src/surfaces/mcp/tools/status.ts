@@ -6,7 +6,7 @@ import { takeRows } from '../../../store/catalog.ts';
 import { VERSION } from '../../../version.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, project, READS } from '../input.ts';
-import { DATA_NOT_ORDERS, quote } from '../page.ts';
+import { DATA_NOT_INSTRUCTIONS, quote } from '../page.ts';
 
 const Arguments = v.strictObject({ project });
 
@@ -39,7 +39,7 @@ async function describeStatus(call: Call): Promise<Answer> {
   const { session, newest, run, paused } = status;
   const lines = [
     `# agent-handover ${status.version}: ${place.project.name} (${place.project.id}) in ${place.workspace.root}`,
-    DATA_NOT_ORDERS,
+    DATA_NOT_INSTRUCTIONS,
     ...newest.map(({ id, agent, created_at, title }) => quote(`handover ${id} of ${agent}, ${created_at}: ${title}`)),
     ...(newest.length === 0 ? ['# this project has no handover yet'] : []),
     `# your session: ${session === null ? 'unknown' : `${session.id} of ${session.agent}`}`,
