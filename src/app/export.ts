@@ -65,10 +65,10 @@ async function findOwn(context: Context, filter: Filter): Promise<Handover[]> {
   });
   const own = found.filter((handover) => !isForeign(handover));
   const imported = found.length - own.length;
-  const text = `${imported} imported left out; to send one on, name it with --id`;
+  const text = `${imported} imported left out; to export one, name it with --id`;
   if (imported > 0) context.notify({ level: 'note', text });
   if (own.length > 0) return own;
-  throw notFoundError('no handover matches', 'See what there is: handover list');
+  throw notFoundError('no handover matches', 'List handovers: handover list');
 }
 
 export interface ExportOptions {
@@ -111,6 +111,6 @@ export async function previewExport(
 export function assertExportFile(path: string): void {
   measureRegularFile(path);
   if (isFolder(dirname(path))) return;
-  const hint = 'Create it, or give another file with --output. Nothing was written.';
+  const hint = 'Create it, or choose another file with --output. Nothing was written.';
   throw notFoundError(`there is no folder ${dirname(path)}`, hint);
 }

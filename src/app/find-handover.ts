@@ -71,7 +71,7 @@ export async function findNewestHere(
 
 /** A folder stands for its project wherever that is checked out; a folder that is gone still names itself. */
 export function matchProject(words: string, machine: Machine): ProjectMatch {
-  if (words.trim() === '') throw usageError('the project is empty', 'Give a folder, a name or an id.');
+  if (words.trim() === '') throw usageError('the project is empty', 'Pass a folder, a name or an id.');
   if (PROJECT_ID.test(words)) return { id: words };
   const folder = resolve(machine.cwd, words);
   if (isFolder(folder)) return { id: identifyProject(folder, machine).id };

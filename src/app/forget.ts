@@ -22,7 +22,7 @@ export async function forgetHandovers(
   const ids = [...found];
   forgetVectorsOf(store, ids);
   for (const id of ids) {
-    if (!forgetHandover(store, id)) throw notFoundError(`${id} is already gone`, 'See what there is: handover list');
+    if (!forgetHandover(store, id)) throw notFoundError(`${id} is already gone`, 'List handovers: handover list');
     onDeleted(id);
   }
   await forgetDerived(context, store);

@@ -112,7 +112,7 @@ export function requireHookedAgents(names: readonly string[] = []): HookedAgent[
   return names.map((words) => {
     const name = known.find((agent) => agent === words.trim().toLowerCase());
     if (name !== undefined) return name;
-    throw usageError(`hooks cannot be installed for "${cleanLine(words)}"`, `Give one of: ${known.join(', ')}.`);
+    throw usageError(`hooks cannot be installed for "${cleanLine(words)}"`, `Use one of: ${known.join(', ')}.`);
   });
 }
 
@@ -120,5 +120,5 @@ export function requireHookedAgents(names: readonly string[] = []): HookedAgent[
 export function listHookReviews(found: readonly HookStatus[]): string[] {
   return found
     .filter(({ files, trustStep }) => trustStep !== null && files.some(({ trusted }) => trusted === false))
-    .map(({ title, trustStep }) => `${title} runs no hook before you have reviewed it: ${trustStep}`);
+    .map(({ title, trustStep }) => `${title} runs no hook until you have reviewed it: ${trustStep}`);
 }

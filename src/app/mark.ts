@@ -102,7 +102,7 @@ export function requireFact(handover: Handover, words: string): Fact {
   const more = matching.length > shown.length ? '\n  …' : '';
   const message = `${quoteShort(words)} matches ${matching.length} facts:${lines.join('')}${more}`;
   throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
-    hint: 'Give one of these ids.',
+    hint: 'Use one of these ids.',
     data: { candidates: shown.map((fact) => fact.id) },
   });
 }

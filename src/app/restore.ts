@@ -48,7 +48,7 @@ export async function restoreHere(
   const candidate = await findRestoreCandidate(context, place, terminal);
   if (candidate === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `${place.project.name} has no handover to restore`, {
-      hint: 'See what there is: handover list --status',
+      hint: 'List handovers: handover list --status',
     });
   const { handover, restorability } = candidate;
   const [session] = listRunningSessions(context.machine.env);

@@ -79,7 +79,7 @@ export async function catchUpHere(
 
 export function nothingHereError({ project, workspace }: Place): HandoverError {
   return new HandoverError('HANDOVER_NOT_FOUND', `no handover of ${project.name} in ${workspace.root}`, {
-    hint: 'See what there is: handover list; make one: handover save --summary "where things stand"',
+    hint: 'List handovers: handover list; make one: handover save --summary "where things stand"',
   });
 }
 

@@ -70,10 +70,10 @@ function findOutcomes(first: Handover, second: Handover, relation: Relation): Ma
 
 const REASON_OF_ABSENCE: Record<Relation, string> = {
   same: 'not there',
-  follows: 'not taken over',
-  later: 'not taken over',
+  follows: 'not carried over',
+  later: 'not carried over',
   earlier: 'not known yet',
-  'another project': 'of the other project',
+  'another project': 'from the other project',
 };
 
 function addToDiff(diff: HandoverDiff, fact: Fact, outcome: Outcome | undefined, now: Map<string, Fact>): void {

@@ -18,7 +18,7 @@ export function sealHandover(draft: HandoverDraft): Handover {
   const sealed: Handover = { ...checked, checksum: computeChecksum(checked) };
   const bytes = countUtf8Bytes(formatHandover(sealed));
   if (bytes <= RECORD_LIMITS.maxBytes) return sealed;
-  const message = `the handover has ${bytes} bytes; at most ${RECORD_LIMITS.maxBytes} can be kept`;
+  const message = `the handover has ${bytes} bytes; at most ${RECORD_LIMITS.maxBytes} can be saved`;
   throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', message, {
     hint: 'Save fewer or shorter facts, or several handovers; put long texts in files and name them with --file.',
   });
@@ -44,7 +44,7 @@ export function openHandover(bytes: Uint8Array, id: string, where: string): Hand
   assertKnownSchema(value, where);
   const { success, issues, output: handover } = v.safeParse(Handover, value);
   if (!success) throw damagedError(where, `field ${v.getDotPath(issues[0]) ?? 'root'} ${issues[0].message}`);
-  if (handover.id !== id) throw damagedError(where, 'it holds another id than its name says');
+  if (handover.id !== id) throw damagedError(where, 'its id is not the one in its name');
   if (!isIdOfTime(handover)) throw damagedError(where, 'its id does not begin with its time');
   if (handover.checksum !== computeChecksum(handover))
     throw damagedError(where, 'its checksum does not match its content');
@@ -82,14 +82,14 @@ function assertKnownSchema(value: unknown, where: string): void {
   const { schema } = value;
   if (typeof schema !== 'string' || schema === HANDOVER_SCHEMA || !/^handover\/\d+$/.test(schema)) return;
   if (value.checksum !== computeChecksum(value)) return;
-  const message = `${where} has the form ${schema}, which this version cannot read`;
-  const hint = 'Install the newest agent-handover. The file was not touched.';
+  const message = `${where} has the format ${schema}, which this version cannot read`;
+  const hint = 'Install the newest agent-handover. The file was not changed.';
   throw new HandoverError('HANDOVER_RECORD_NEWER', message, { hint });
 }
 
 function damagedError(where: string, why: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_RECORD_DAMAGED', `${where} is damaged: ${why}`, {
-    hint: 'Run: handover doctor (then: handover doctor --fix, to set it aside)',
+    hint: 'Run: handover doctor (then: handover doctor --fix, to quarantine it)',
     cause,
   });
 }

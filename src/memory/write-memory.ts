@@ -115,7 +115,7 @@ function pathOfPast({ root }: Memory, at: string, round: number): string {
 
 function checkNote(memory: Memory, note: NewNote) {
   if (note.text.trim() === '') {
-    const hint = 'Give the text to remember.';
+    const hint = 'Pass the text to remember.';
     throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', { hint });
   }
   if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES)

@@ -229,7 +229,7 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   let offset = 0;
   while (offset < bytes.length) {
     const written = writeSync(fd, bytes, offset);
-    if (written === 0) throw new HandoverError('HANDOVER_IO', 'the disk took no more bytes');
+    if (written === 0) throw new HandoverError('HANDOVER_IO', 'a write to the disk wrote nothing');
     offset += written;
   }
 }
@@ -313,7 +313,7 @@ function regularSize(fd: number, path: string): number {
 
 function notRegular(path: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, {
-    hint: 'A link, pipe or device stands where the store keeps a file. Move it away, then run: handover doctor',
+    hint: 'A link, pipe or device is in the place of a file of the store. Move it away, then run: handover doctor',
     cause,
   });
 }

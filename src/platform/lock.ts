@@ -127,7 +127,7 @@ function listGenerations(site: Site): number[] {
 function raiseClaim(site: Site, generation: number): OwnClaim | null {
   const file = claimPath(site, generation);
   if (generation > MAX_GENERATION)
-    throw new HandoverError('HANDOVER_STORE_DAMAGED', `The lock "${site.name}" has run out of numbers.`, {
+    throw new HandoverError('HANDOVER_STORE_DAMAGED', `the lock "${site.name}" has run out of numbers`, {
       hint: `Remove ${claimPath(site, generation - 1)} while no handover command runs.`,
     });
   const line = describeOwn(site, 'held');
@@ -334,7 +334,7 @@ function describeHolder(site: Site, { file, holder = null }: Partial<Claim> & { 
   const who = holder === null ? 'another process' : `process ${holder.pid}`;
   const isElsewhere = holder !== null && holder.host !== describeSelf().host;
   const where = isElsewhere ? ' on another machine or in another container' : '';
-  return new HandoverError('HANDOVER_LOCKED', `The lock "${site.name}" is held by ${who}${where}.`, {
+  return new HandoverError('HANDOVER_LOCKED', `the lock "${site.name}" is held by ${who}${where}`, {
     hint: isElsewhere
       ? `Try again when ${who} is done. If it no longer runs, remove ${file}.`
       : `Try again when ${who} is done, or end it. It holds ${file}.`,

@@ -60,7 +60,7 @@ export function runProgram(file: string, args: readonly string[], options: Progr
     if (!hasErrno(error, 'ETIMEDOUT')) throw programStartError(error, file, cwd);
     const message = `${file} did not finish within ${timeoutMs} ms in ${cwd}`;
     throw new HandoverError('HANDOVER_PROGRAM_TIMEOUT', message, {
-      hint: 'Try again; if it happens again, run the same program there by hand and see what it waits for.',
+      hint: 'Try again; if it happens again, run the same program there by hand and see what it is waiting for.',
       cause: error,
     });
   }

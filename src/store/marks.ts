@@ -79,6 +79,6 @@ export function markFact(
 function cleanBecause(text: string): string {
   const cleaned = limitBytes(cleanText(text).trim(), MAX_BECAUSE_BYTES, 'the reason');
   if (cleaned === '')
-    throw new HandoverError('HANDOVER_USAGE', 'the reason is empty', { hint: 'Give --because some text.' });
+    throw new HandoverError('HANDOVER_USAGE', 'the reason is empty', { hint: 'Pass some text with --because.' });
   return cleaned;
 }

@@ -60,8 +60,8 @@ function toStatus({ event, at, session, reason }: JournalEntry): StatusEntry {
 }
 
 function finalStatusError(id: string, { event, at }: JournalEntry, to: FinalStatus): HandoverError {
-  const message = `handover ${id} is ${event} since ${at}, and cannot become ${to}`;
+  const message = `handover ${id} has been ${event} since ${at} and cannot become ${to}`;
   return new HandoverError('HANDOVER_STATUS_FINAL', message, {
-    hint: `Read it all the same with: handover render ${id}`,
+    hint: `Read it anyway: handover render ${id}`,
   });
 }

@@ -109,7 +109,7 @@ describe('a brief that is given', () => {
     expect(writeBrief(brief, { ...telling, changes: { files, head }, isAgain: true }).split('\n')).toEqual([
       '# Handover 20260131-120000-k3fz for Claude Code',
       '# Given by agent-handover (resumed, again), 5 minutes after it was made.',
-      '# Since then: 6 files changed, HEAD moved from aaaaaaaaaaaa to bbbbbbbbbbbb. Look before you rely on what it says of them.',
+      '# Since then: 6 files changed, HEAD moved from aaaaaaaaaaaa to bbbbbbbbbbbb. Check before you rely on what it says about them.',
       '> changed since: a.ts, b.ts, c.ts, d.ts, e.ts and 1 more',
       '# Quoted lines',
       '<handover>',

@@ -21,7 +21,7 @@ const UNLIMITED = { additionalContextLimit: 0 };
 
 /** Codex skips hooks until the user's review. Trusting ourselves would defeat it: its notes are read, never written. */
 const trust: HookTrust = {
-  step: 'start codex, and where it says "Hooks need review", look at them and choose to trust; /hooks shows them later',
+  step: 'start codex, review the hooks where it says "Hooks need review", and choose to trust them; /hooks shows them later',
   readNoted: readTrustedHashes,
   nameKey: (file, { event, group, index }) => {
     const snake = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();

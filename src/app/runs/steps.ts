@@ -114,7 +114,10 @@ export async function assertHasNote(place: RunPlace, inputs: ReadonlyMap<string,
 }
 
 function nothingToNoteError(): HandoverError {
-  return usageError('there is nothing to note', 'Say what happened: handover run --note "what happened"');
+  return usageError(
+    'there is nothing to write in the note',
+    'Describe what happened: handover run --note "what happened"',
+  );
 }
 
 /** Done only when everything has been published. */

@@ -32,8 +32,8 @@ function addRecipient(encrypter: { addRecipient(recipient: string): void }, reci
   try {
     encrypter.addRecipient(recipient);
   } catch (cause) {
-    throw new HandoverError('HANDOVER_USAGE', 'a recipient is not a public key of age', {
-      hint: 'Give the key that age-keygen -y or handover keys export prints: age1…',
+    throw new HandoverError('HANDOVER_USAGE', 'a recipient is not an age public key', {
+      hint: 'Use the key that age-keygen -y or handover keys export prints: age1…',
       cause,
     });
   }
@@ -76,7 +76,7 @@ export async function decryptWithAge(bytes: Buffer, opener: DecryptionKeys): Pro
     if (passphraseStanza !== null) throw wrongPassphraseError(cause);
     const message = 'the bundle cannot be opened: it is encrypted to other keys, or damaged';
     throw new HandoverError('HANDOVER_BUNDLE_LOCKED', message, {
-      hint: 'Give the file with your age identity: --identity FILE. Others encrypt to the key that handover keys export prints.',
+      hint: 'Pass the file with your age identity: --identity FILE. Others encrypt to the key that handover keys export prints.',
       cause,
     });
   }

@@ -36,7 +36,7 @@ function requireOne(handovers: readonly Handover[], format: string): Handover {
   const [handover, ...others] = handovers;
   if (handover !== undefined && others.length === 0) return handover;
   throw new HandoverError('HANDOVER_USAGE', `--format ${format} holds one handover`, {
-    hint: 'Name one with --id, or take --format bundle for many.',
+    hint: 'Name one with --id, or use --format bundle for several.',
   });
 }
 
@@ -51,8 +51,8 @@ function writeSessionHandoff(handover: Handover, { signer, encryption }: ViewOpt
 /** Handoff V2 trusts any envelope with a checksum, which anybody can compute, so imported handovers are refused. */
 function writeV2(handover: Handover, machine: Machine): string {
   if (isForeign(handover))
-    throw untrustedError('what others sent is not given to handoff V2, which would obey it', {
-      hint: 'Read it with: handover render',
+    throw untrustedError('an imported handover is not exported to handoff V2, which would obey it', {
+      hint: 'Read it: handover render',
     });
   return `${JSON.stringify(writeV2Envelope(handover, { machine, history: [] }), null, 2)}\n`;
 }

@@ -115,8 +115,8 @@ function describeFailure(name: string, cause: unknown): HandoverError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const code = isErrno(cause) ? 'HANDOVER_IO' : 'HANDOVER_STEP_FAILED';
   const first = cause instanceof HandoverError ? cause.hint : undefined;
-  const next = first ? `${first.replace(/\.$/, '')}. Then go` : 'Go';
-  const hint = `${next} on from there with: handover run --resume (and --config, if it was given)`;
+  const next = first ? `${first.replace(/\.$/, '')}. Then continue` : 'Continue';
+  const hint = `${next} with: handover run --resume (and --config, if you used it)`;
   const message = `step "${name}" failed: ${cleanLine(why) || 'no reason was given'}`;
   return new HandoverError(cause instanceof HandoverError ? cause.code : code, message, { hint, cause });
 }

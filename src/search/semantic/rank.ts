@@ -104,7 +104,7 @@ async function withEmbeddings<T>(store: Store, settings: SemanticSettings, work:
 function explainTrouble(error: unknown): HandoverError {
   if (error instanceof HandoverError) return error;
   if (!isCacheTrouble(error) && !isErrno(error)) throw error;
-  const what = isCacheDamage(error) ? 'were damaged, and will be made again' : 'cannot be used now';
+  const what = isCacheDamage(error) ? 'were damaged, and will be recreated' : 'cannot be used now';
   return new HandoverError('HANDOVER_IO', `the stored vectors ${what}`, { cause: error });
 }
 

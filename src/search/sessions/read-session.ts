@@ -252,7 +252,7 @@ export async function openSession(store: Store, words: string): Promise<SessionV
   const text = archived === null ? null : readText(store, nameText(archived));
   if (text !== null) return { ...text, gone: true };
   throw new HandoverError('HANDOVER_NOT_FOUND', `there is no session "${cutToBytes(cleanLine(wanted), 80)}"`, {
-    hint: 'List the sessions: handover sessions',
+    hint: 'List sessions: handover sessions',
   });
 }
 
@@ -263,7 +263,7 @@ function pickById<T extends { id: string }>(sessions: readonly T[], wanted: stri
   const candidates = alike.map(({ id }) => id);
   if (new Set(candidates).size < 2) return alike[0] ?? null;
   throw new HandoverError('HANDOVER_ID_AMBIGUOUS', `${alike.length} sessions begin with "${wanted}"`, {
-    hint: `Give more of it: ${candidates.slice(0, 3).join(', ')} …`,
+    hint: `Type more of the id: ${candidates.slice(0, 3).join(', ')} …`,
     data: { candidates },
   });
 }

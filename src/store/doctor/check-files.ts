@@ -80,7 +80,7 @@ function checkAccess(entry: Entry): Finding | null {
   if (!entry.own) return warn('foreign-owner', path, `${path} belongs to another user`);
   if (!isTooOpen(entry)) return null;
   const mode = entry.mode.toString(8).padStart(4, '0');
-  const remedy = { description: 'take the access of others away', apply: () => makePrivate(entry) };
+  const remedy = { description: 'remove the access of others', apply: () => makePrivate(entry) };
   return { ...warn('too-open', path, `${path} is open to others (mode ${mode})`), remedy };
 }
 
@@ -133,7 +133,7 @@ function checkFile(store: Store, entry: Entry, parts: readonly string[], check: 
       remedy: { description: 'finish importing it', apply: finishImports },
     };
   if (area === QUARANTINE) {
-    const message = `${path} was set aside earlier; look at it, then delete it or put it back`;
+    const message = `${path} was quarantined earlier; look at it, then delete it or put it back`;
     return { ...warn('in-quarantine', path, message), level: 'notice' };
   }
   return isKnown ? null : warn('unknown-file', path, `${path} is not a file of the store`);

@@ -89,7 +89,7 @@ function checkEnvironment(machine: Machine, driver: SqlDriver | null): Finding[]
   if (machine.env.NODE_EXTRA_CA_CERTS && readRuntimeVersion() < FIRST_NODE_WITH_LAZY_CERTIFICATES)
     add(
       'slow-start',
-      'NODE_EXTRA_CA_CERTS is set, which makes every start of this Node about 50 ms slower; Node 22 and later do not mind',
+      'NODE_EXTRA_CA_CERTS is set, which makes every start of this Node about 50 ms slower; Node 22 and later are not affected',
     );
   if (driver === null && machine.env.HANDOVER_SQLITE !== 'none')
     add(

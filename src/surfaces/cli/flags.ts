@@ -49,7 +49,7 @@ export const choice = <const V extends string>(values: readonly V[], otherwise: 
   ({ kind: 'enum', values, default: otherwise, brief }) as const;
 
 export const json = toggle('Print JSON');
-export const dryRun = toggle('Only say what would be done');
+export const dryRun = toggle('Show what would be done, change nothing');
 
 export type FlagValues<F> = {
   -readonly [K in keyof F as F[K] extends { optional: true } ? never : K]: FlagValue<F[K]>;
@@ -73,7 +73,7 @@ export const tuple = <const P extends readonly unknown[]>(...parameters: P) => (
 export const repeated = (brief: string, placeholder: string) =>
   ({ kind: 'array', parameter: argument(brief, placeholder) }) as const;
 
-const ID = 'An id, the beginning of one, or latest';
+const ID = 'An id, the start of one, or latest';
 export const idFlag = text(ID, 'id');
 export const idPositional = tuple(optionalArgument(ID, 'id'));
 export const folderPositional = tuple(optionalArgument('The project’s folder; default: this one', 'folder'));
@@ -87,10 +87,10 @@ export const checkpointFlag = text(
 export const modeFlag = (otherwise: string) => textOr(otherwise, 'A label for the session, such as build', 'label');
 
 /** agent-handoff took it. It is declared so that whoever still gives it hears what to do instead. */
-export const apiKeyFlag = { ...text('Refused: other users could see it'), hidden: true } as const;
+export const apiKeyFlag = { ...text('Not accepted: other users could see it'), hidden: true } as const;
 
 export function conflictError(a: string, b: string): HandoverError {
-  return usageError(`${a} and ${b} cannot be given together`, 'Leave one of them out.');
+  return usageError(`${a} and ${b} cannot be used together`, 'Leave one of them out.');
 }
 
 const MAX_INPUT_BYTES = 2 * 1024 * 1024;

@@ -63,9 +63,7 @@ export function toggle(description: string): v.OptionalSchema<v.GenericSchema<bo
   return v.optional(v.pipe(v.boolean(), v.description(description)), false);
 }
 
-export const project = v.optional(
-  text('Absolute path of the project’s folder. Leave it out for the folder that you work in.'),
-);
+export const project = v.optional(text('Absolute path of the project’s folder. Default: the folder that you work in.'));
 
 export const budget = v.optional(
   v.pipe(
@@ -73,14 +71,14 @@ export const budget = v.optional(
     v.integer(),
     v.minValue(MIN_TOKENS),
     v.maxValue(MAX_TOKENS),
-    v.description('The most tokens that the answer may take.'),
+    v.description('The maximum number of tokens in the answer.'),
   ),
   DEFAULT_TOKENS,
 );
 
 export function limit(usual: number): v.OptionalSchema<v.GenericSchema<number>, number> {
   return v.optional(
-    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100), v.description('How many at most.')),
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100), v.description('The maximum number of results.')),
     usual,
   );
 }

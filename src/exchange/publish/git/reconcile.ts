@@ -115,10 +115,10 @@ function findBase(repo: Repo, ours: string, theirs: string): string | null {
 
 function assertOnlyMemoryMoves(repo: Repo, { base, ours, theirs, paths }: Sides): void {
   if (listUserCommits(repo, [ours, '--not', theirs], paths).length > 0)
-    throw divergedError('the branch has moved on the remote, and has commits of yours that are not there');
+    throw divergedError('the branch has changed on the remote, and has commits of yours that are not there');
   const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames'];
   if (base === null || listGit(repo, [...diff, base, theirs, '--', ...outsideOf(paths)]).length > 0)
-    throw divergedError('the branch has moved on the remote by more than memory');
+    throw divergedError('the branch has changed on the remote outside memory');
 }
 
 function divergedError(message: string): HandoverError {

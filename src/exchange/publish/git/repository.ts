@@ -75,7 +75,7 @@ export function gitError({ top }: Repo, args: readonly string[], result: Program
   const how = status === null ? 'was ended by a signal' : `ended with ${status}`;
   const message = `git ${args[0] ?? ''} ${how} in ${top}: ${errorLineOf(stderr)}`;
   return new HandoverError('HANDOVER_GIT_FAILED', message, {
-    hint: 'Nothing of yours was changed. Look at the repository with git status, and publish again.',
+    hint: 'Your files were not changed. Look at the repository with git status, and publish again.',
     data: { status, stderr },
   });
 }

@@ -75,7 +75,7 @@ function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream 
       hint: 'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
     });
   throw notConfiguredError(`the branch ${branch} has no upstream`, {
-    hint: `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
+    hint: `Set one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
   });
 }
 

@@ -23,7 +23,7 @@ type DiffFlags = FlagValues<typeof flags>;
 
 export const diff = command('diff', runDiff, {
   positional: tuple(
-    optionalArgument('An id, the beginning of one, or latest; alone, compared with its predecessor', 'id'),
+    optionalArgument('An id, the start of one, or latest; alone, compared with its predecessor', 'id'),
     optionalArgument('The handover to compare it with', 'other'),
   ),
   flags,
@@ -49,7 +49,7 @@ function requirePrevious(context: CliContext, { id, previous }: Handover): Hando
   const store = findStore(context);
   if (previous !== null && hasHandover(store, previous)) return requireHandover(store, previous);
   const what = previous === null ? `${id} has no predecessor` : `${previous}, the predecessor of ${id}, was deleted`;
-  throw notFoundError(what, 'Name two: handover diff ID OTHER; see what there is: handover list');
+  throw notFoundError(what, 'Name two: handover diff ID OTHER; list handovers: handover list');
 }
 
 type Compared = { diff: HandoverDiff; all: boolean };
@@ -80,11 +80,11 @@ function outline({ id, kind, status, text }: Fact): object {
 }
 
 const RELATIONS: Record<Relation, string> = {
-  same: 'the same',
-  follows: 'follows it',
-  later: 'made later',
-  earlier: 'made earlier',
-  'another project': 'from another project',
+  same: 'the same handover',
+  follows: 'the second follows the first',
+  later: 'the second is later',
+  earlier: 'the second is earlier',
+  'another project': 'different projects',
 };
 
 function printDiff(out: Output, first: Handover, second: Handover, { diff, all }: Compared): void {

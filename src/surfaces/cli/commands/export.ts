@@ -21,7 +21,7 @@ import { choosePassphrase, isPassphraseGiven, passphraseFlags } from '../passphr
 const FORMATS: readonly ExportFormat[] = ['bundle', 'markdown', 'json', 'session-handoff', 'v2'];
 
 const flags = {
-  id: texts('An id, the beginning of one, or latest; default: the newest of this project', 'id'),
+  id: texts('An id, the start of one, or latest; default: the newest of this project', 'id'),
   all: toggle('All that were made here, in every project'),
   since: text('Those of this project from then on: 2h, 7d, 2026-01-31', 'time'),
   format: choice(FORMATS, 'bundle', 'What to write'),
@@ -31,9 +31,9 @@ const flags = {
   encryptTo: texts('Encrypt it for the owner of this age key', 'recipient'),
   askPassphrase: toggle('Encrypt it with a passphrase, asked for in the terminal'),
   ...passphraseFlags,
-  expires: text('It cannot be imported after this: 7d, 2026-12-31', 'time'),
+  expires: text('The time after which it cannot be imported: 7d, 2026-12-31', 'time'),
   only: text('Only facts of these kinds: goal,decision,next', 'kinds'),
-  dryRun: toggle('Show what would leave, and write nothing'),
+  dryRun: toggle('Show what would be exported, write nothing'),
   json: toggle('Print JSON about what was written'),
 };
 type ExportFlags = FlagValues<typeof flags>;
@@ -94,7 +94,7 @@ function assertFitting(values: ExportFlags): void {
   for (const [flag, isGiven, formats] of wrong) {
     if (!isGiven || formats.some((known) => known === format)) continue;
     const hint = `It works with --format ${formats.join(' or --format ')}. Nothing was written.`;
-    throw usageError(`${flag} does nothing with --format ${format}`, hint);
+    throw usageError(`${flag} has no effect with --format ${format}`, hint);
   }
   if (hasPassphrase && encryptTo !== undefined) throw conflictError('--encrypt-to', 'a passphrase');
   if (values.json && values.output === '-' && !values.dryRun) throw conflictError('--json', '--output -');
@@ -120,7 +120,7 @@ function parseExpiry(words: string, now: number): string {
   const length = parseDuration(words);
   const time = length === null ? parseMoment(words, now, 'last') : now + length;
   if (time > now) return formatTimestamp(time);
-  throw usageError('that time is over', 'Give a time in the future, such as 7d.');
+  throw usageError('the expiry time is in the past', 'Use a time in the future, such as 7d.');
 }
 
 /** Standard output gets exactly what would leave, and nothing else. */
@@ -136,5 +136,5 @@ async function showPreview(context: CliContext, values: ExportFlags, { handovers
     err.line(bold(id), `  ${title}`, dim(`  (${count}${secrets === '' ? '' : `; redacted: ${secrets}`})`));
   }
   const how = `${sign ? 'signed' : 'not signed'}, ${encrypted ? 'encrypted' : 'readable by anybody'}`;
-  err.line(dim(`this would leave, ${how}; nothing was written`));
+  err.line(dim(`this would be exported, ${how}; nothing was written`));
 }

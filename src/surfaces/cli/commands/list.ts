@@ -11,9 +11,9 @@ import type { Output } from '../output.ts';
 
 const flags = {
   ...filterFlags,
-  latest: toggle('Only the newest'),
+  latest: toggle('The newest only'),
   terminal: terminalFlag,
-  status: toggle('Show whether each is still to be restored; --terminal shows it too'),
+  status: toggle('Show the status of each; --terminal shows it too'),
   json,
 };
 

@@ -5,8 +5,8 @@ import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { CliContext } from '../context.ts';
 import { command, type FlagValues, json, text, toggle } from '../flags.ts';
 
-const flags = { everywhere: toggle('In all your projects, by ~/.agent_handover/PAUSE'), json };
-const pauseFlags = { why: text('The reason, shown to whoever is stopped'), ...flags };
+const flags = { everywhere: toggle('In all your projects, with ~/.agent_handover/PAUSE'), json };
+const pauseFlags = { why: text('The reason, shown to everything that is paused'), ...flags };
 
 export const pause = command('pause', runPause, { flags: pauseFlags });
 export const unpause = command('unpause', runUnpause, { flags });
@@ -26,7 +26,7 @@ function runUnpause(this: CliContext, values: FlagValues<typeof flags>): void {
     this.out.json({ paused: left !== null, was_set: wasSet, path: left?.path ?? null });
     return;
   }
-  this.out.line(wasSet ? 'unpaused' : 'it was not paused here');
+  this.out.line(wasSet ? 'unpaused' : 'nothing was paused here');
   if (left !== null) this.notify({ level: 'note', text: `still paused by ${left.path}` });
 }
 

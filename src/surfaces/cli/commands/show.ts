@@ -67,7 +67,7 @@ function printHandover(out: Output, handover: Handover): void {
 }
 
 function printSigner(out: Output, signer: Imported['signer']): void {
-  if (signer === null) out.line(dim('signer   '), yellow('none: anybody can have written this'));
+  if (signer === null) out.line(dim('signer   '), yellow('none: anybody could have written this'));
   else if (signer !== undefined) out.line(dim('signer   '), `${signer.name}, key ${signer.key}`);
 }
 

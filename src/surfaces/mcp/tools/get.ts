@@ -15,7 +15,7 @@ import { DATA_NOT_INSTRUCTIONS, printPage, quote } from '../page.ts';
 
 const Arguments = v.strictObject({
   id: text(
-    'The id of a fact (f-…), of a handover (YYYYMMDD-HHMMSS-xxxx) or of a session, the beginning of one, or "latest" for the newest handover.',
+    'The id of a fact (f-…), of a handover (YYYYMMDD-HHMMSS-xxxx) or of a session, the start of one, or "latest" for the newest handover.',
   ),
   events: v.optional(
     v.pipe(

@@ -6,7 +6,7 @@ import { findAgent } from '../connection.ts';
 import { budget, describeInput, project, READS, text } from '../input.ts';
 
 const Arguments = v.strictObject({
-  goal: v.optional(text('What you are about to do, in a sentence: it steers which facts you get.')),
+  goal: v.optional(text('What you are about to do, in a sentence: it guides which facts you get.')),
   budget,
   project,
 });
@@ -14,9 +14,9 @@ type BriefRequest = v.InferOutput<typeof Arguments>;
 
 export const registerResume = defineTool({
   name: 'resume',
-  title: 'Take up earlier work',
+  title: 'Resume earlier work',
   description:
-    'The brief of the last session in this project: its request, decisions, rules, rejected approaches, open errors, changed files, next steps, and what changed since. Call it when the user wants to go on with earlier work or refers to it, and after your context was compacted. Not needed when a brief ("# Handover …") is already before you.',
+    'The brief of the last session in this project: its request, decisions, rules, rejected approaches, open errors, changed files, next steps, and what changed since. Call it when the user wants to continue earlier work or refers to it, and after your context was compacted. Not needed when a brief ("# Handover …") is already before you.',
   inputSchema: describeInput(Arguments),
   annotations: READS,
   work: resume,
@@ -27,7 +27,7 @@ async function resume(call: Call, request: BriefRequest): Promise<Answer> {
   if (text === '') return { text: `# ${place.project.name} in ${place.workspace.root} has no handover yet.` };
   if (found === null) return { text };
   const more = found.brief.leftOut.length === 0 ? '' : 'search for what was left out, or resume with a larger budget; ';
-  return { text: `${text}# By tool: ${more}resolve with the words of a line when it is done or did not hold\n` };
+  return { text: `${text}# By tool: ${more}resolve with the words of a line when it is done or turned out wrong\n` };
 }
 
 /** The brief for the next session here. */

@@ -12,10 +12,7 @@ import { DATA_NOT_INSTRUCTIONS, printPage, quote } from '../page.ts';
 const MAX_QUERY_CHARACTERS = 20_000;
 
 const Arguments = v.strictObject({
-  query: text(
-    'Any words, a path, an identifier or the text of an error. Typing errors are forgiven.',
-    MAX_QUERY_CHARACTERS,
-  ),
+  query: text('Any words, a path, an identifier or the text of an error. Typos are tolerated.', MAX_QUERY_CHARACTERS),
   kind: v.optional(
     v.pipe(
       v.array(v.picklist(FACT_KINDS)),
@@ -24,7 +21,7 @@ const Arguments = v.strictObject({
       v.description('Only facts of these kinds.'),
     ),
   ),
-  file: v.optional(text('Only what names this file: a path, or the end of one.')),
+  file: v.optional(text('Only what mentions this file: a path, or the end of one.')),
   agent: v.optional(text('Only what this agent handed over.')),
   since: v.optional(text('Only from then on: 2h, 7d, 2026-01-31.')),
   everywhere: toggle('In all projects of this user, not only in this one.'),

@@ -23,7 +23,7 @@ type Status = v.InferOutput<typeof Status>;
 
 export const registerStatus = defineTool({
   name: 'status',
-  title: 'What is stored here',
+  title: 'Show what is stored',
   description:
     'Where things stand: which project this is, the newest handovers of it, whether your session is known, whether a run of steps was interrupted, and whether writing is paused. Call it when another tool finds nothing or refuses.',
   inputSchema: describeInput(Arguments),
