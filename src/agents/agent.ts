@@ -32,7 +32,7 @@ export interface FoundSession {
   parent: string | null;
 }
 
-/** Statistics for the report on changed formats. Filled while the events are read. */
+/** Statistics of reading one transcript: they show whether the agent changed its format. Filled while events are read. */
 export interface ReadStats {
   /** All rows. */
   rows: number;
@@ -59,14 +59,14 @@ export interface Agent {
   inspectFile(path: string): FoundSession | null;
   /** The events, in order, without what was rewound or replaced. */
   readEvents(session: FoundSession, stats: ReadStats): Iterable<Event>;
-  /** The same events, by a reading that can continue, of transcripts that only grow; null where that is impossible. */
+  /** The same events, read so that a later call can continue; null for a transcript that cannot be read this way. */
   openTranscript?(options: TranscriptOptions): Transcript | null;
 }
 
 /** How far a transcript was read, with the state to continue from there. Plain data, so that it can be saved. */
 export interface Bookmark {
   position: Position;
-  /** The reader's own. */
+  /** The reader's own state, in a form that only the same build reads. */
   state: unknown;
 }
 
@@ -76,7 +76,7 @@ export type OnEvent = (event: Event) => void;
 export interface Transcript {
   /** Emits the events of all complete lines. False when a line undoes an earlier one: read again with `lookAhead`. */
   read(onEvent: OnEvent): boolean;
-  /** The position, between `read` and `finish`. Null when events depend on a look ahead at an incomplete line. */
+  /** Where to continue, to be called between `read` and `finish`. Null when a look ahead used an incomplete line. */
   mark(): Bookmark | null;
   /** Emits the events that are only known at the end: of an incomplete last line, and those held back. False as above. */
   finish(onEvent: OnEvent): boolean;
@@ -90,7 +90,7 @@ export interface TranscriptOptions {
   until: number;
   /** Where to continue; without it, the beginning. */
   from?: Bookmark;
-  /** First looks for what later lines undo. Such a reading never fails. */
+  /** Reads the file twice, first for what later lines undo. `read` and `finish` then never return false. */
   lookAhead?: boolean;
 }
 

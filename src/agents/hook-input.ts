@@ -95,15 +95,15 @@ export interface HookDialect {
   read(input: Row, event: string): HookInput | null;
   /** What to print for the agent to pass a text to its model. */
   write(event: string, text: string): string;
-  /** Whether a text that is printed at this moment reaches the model. */
+  /** Whether a text that a hook prints at this moment reaches the model. */
   canDeliver(moment: HookMoment, source: StartSource | null): boolean;
-  /** Whether its hook before compaction means one. Else it runs before every request, unless the human asked for it. */
+  /** Whether the hook before compaction runs only then. If not, it runs before every request, and only a manual one counts. */
   announcesCompaction: boolean;
-  /** Whether the agent calls a hook after a compaction, too. */
+  /** Whether the agent also calls its start hook after a compaction. */
   startsAfterCompaction: boolean;
-  /** Whether a resumed session still holds what was given to it before. */
+  /** Whether a resumed session still has earlier deliveries in its context. */
   keepsContext: boolean;
-  /** Whether the transcript may still be behind when a turn is over. */
+  /** Whether the agent writes the end of a turn to its transcript only after it called the hook. */
   writesLate: boolean;
 }
 

@@ -75,12 +75,12 @@ function measureGoal({ facts, summary }: RatedDraft): number {
   return goals.length > 0 || summary !== '' ? 0.5 : 0;
 }
 
-const TELLING_BYTES = 12;
+const MIN_GOAL_BYTES = 12;
 
 /** Two words, or one long one: some scripts do not separate words. */
 function saysSomething(text: string): boolean {
   const words = findContentWords(text);
-  return words.length >= 2 || countUtf8Bytes(words.join('')) >= TELLING_BYTES;
+  return words.length >= 2 || countUtf8Bytes(words.join('')) >= MIN_GOAL_BYTES;
 }
 
 /** Applies where there is a plan. */
@@ -149,8 +149,8 @@ function measureBlockers(facts: readonly Fact[]): number {
   if (open === 0) return 1;
   const errors = facts.filter((fact) => fact.kind === 'error' && fact.status !== 'closed');
   const explained = new Set(errors.map(({ detail }) => computeFactId('check', String(detail?.command))));
-  const told = failing.filter(({ id, detail }) => detail?.outcome !== undefined || explained.has(id));
-  return (told.length + named.length) / (2 * open);
+  const explainedChecks = failing.filter(({ id, detail }) => detail?.outcome !== undefined || explained.has(id));
+  return (explainedChecks.length + named.length) / (2 * open);
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -4,7 +4,7 @@ const STOP_WORDS = new Set(
   ),
 );
 
-/** Whether a folded English word says nothing by itself. */
+/** Whether a word, in lower case, is an English stop word. */
 export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word);
 }
@@ -60,7 +60,7 @@ const JOINING_SCRIPTS = [
   .map((script) => `\\p{Script=${script}}`)
   .join('');
 
-/** A joiner is kept where it is writing: between pictographs, between letters of a script that needs it. */
+/** A joiner stays where writing needs it: between pictographs, and between letters of a joining script. */
 const STRAY_JOINER = new RegExp(
   [
     `(?<![\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f\\p{M}${JOINING_SCRIPTS}])[\\u200c\\u200d]`,
@@ -71,7 +71,7 @@ const STRAY_JOINER = new RegExp(
 
 const SUSPECT = /[^\t\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u034e]/;
 
-/** Whether there is certainly nothing in a text to clean or to reveal. False says only that one has to look closer. */
+/** A fast test: true when a text certainly has nothing to clean or reveal; false when it has to be looked at. */
 export function isPlain(text: string): boolean {
   return !SUSPECT.test(text);
 }

@@ -132,7 +132,7 @@ interface QueueEntry {
   typed: string;
   /** Null for notifications, which wait in the same queue. */
   prompt: QueuedPrompt | null;
-  /** Whether another row has made an event of it. */
+  /** Whether an event was made of it from a row of its own. */
   isRecorded: boolean;
 }
 
@@ -147,7 +147,7 @@ const MAX_DELIVERED = 20;
 const TASK_RECORD = /^\{"task_id":/;
 const BARE_COMMAND = /^\/[\w:.-]+$/;
 
-/** Prompts that wait. One taken up in the middle of a turn gets a row of its own in newer versions only. */
+/** Prompts typed while the agent works. One delivered in the middle of a turn has a row of its own in newer versions only. */
 export class PromptQueue {
   readonly #state: QueueState;
 

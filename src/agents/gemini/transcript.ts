@@ -36,10 +36,10 @@ function isDocument({ path }: FoundSession): boolean {
   return path.endsWith('.json');
 }
 
-/** Kept on disk between readings. */
+/** Saved in the transcript checkpoint. */
 interface LogState {
   files: Set<string>;
-  /** The ids of messages that were read. */
+  /** The ids of the messages that became events. */
   read: Set<string>;
   calls: Map<string, OpenCall>;
   answered: Set<string>;

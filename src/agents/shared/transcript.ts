@@ -7,9 +7,9 @@ import { type NumberedRow, readClosedRows, readJsonLines, readOpenRow, type Shor
 export interface RowReader {
   /** The events of a row; null when it undoes an earlier row and the state did not say so beforehand. */
   read(numbered: NumberedRow): Iterable<Event> | null;
-  /** The events that were held back. */
+  /** The events that were waiting for later rows. */
   finish?(): Iterable<Event>;
-  /** The state after the rows so far, where it is not the one given. Reading on may change it. */
+  /** The state to save, where it is not the one that was passed in. Reading on may change it. */
   saveState?(): unknown;
 }
 

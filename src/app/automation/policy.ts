@@ -31,11 +31,11 @@ export interface AutomationSettings {
 export interface ResumeState {
   /** Whether its agent still has its transcript, and so its context. */
   hasTranscript: boolean;
-  /** Whether its files or HEAD changed since it was captured, and not by itself. */
+  /** Whether somebody else changed its files or HEAD since it was captured. */
   hasChanges: boolean;
 }
 
-/** A session with a prepared brief, as far as the policy needs to know it. */
+/** A session whose prepared brief could be delivered, as far as the policy needs to know it. */
 export interface Candidate {
   agent: string;
   session: string;
@@ -45,6 +45,7 @@ export interface Candidate {
   state: 'running' | 'ended' | 'unknown';
 }
 
+/** The session that a hook was called for, and what could be delivered to it. */
 export interface SessionStart<T extends Candidate> {
   source: StartSource;
   agent: string;

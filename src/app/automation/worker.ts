@@ -192,7 +192,7 @@ function waitUntil(isDone: () => boolean): void {
   for (let waited = 0; waited < MAX_WAIT_MS && !isDone(); waited += STEP_MS) sleep(STEP_MS);
 }
 
-/** Workers take turns. A job is removed after it was entered: a kill in between leaves an entry twice, never none. */
+/** Appends the queued journal entries, one worker at a time. A kill may append an entry twice, but never loses one. */
 function runJournalJobs(store: Store): void {
   if (listJobs(store.root, JOURNAL_QUEUE).length === 0) return;
   withLock(describeLock(store, 'journal', JOURNAL_WAIT_MS), () => {
@@ -214,7 +214,7 @@ function runJournalJob(store: Store, { event, handover, session, reason }: Journ
   appendEntry(store, { at, event, subject: handover, session, reason });
 }
 
-/** How many deliveries to a session have been entered as consumed. */
+/** How many deliveries to a session have been recorded as consumed. */
 const CONSUMED = { count: isNumber };
 
 /** What was delivered to a session is consumed once the session made a turn with it. */

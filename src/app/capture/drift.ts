@@ -6,7 +6,7 @@ import { readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { isDatabaseHead } from '../../platform/sqlite.ts';
 
-/** How many events of a transcript say something. */
+/** How many events of a transcript carry information. */
 export interface EventCount {
   total: number;
   /** Those of the agent: what it said and did, and what stopped it. */
@@ -31,9 +31,13 @@ export function countEvent(count: EventCount, event: Event): void {
   if (event.type !== 'prompt') count.byAgent++;
 }
 
-/** `odd`: all but a little; `drift`: the format must have changed; `nothing`: no event in a session of real size. */
+/**
+ * How well a transcript was understood. `fine`: all of it. `odd`: some rows were not, too few to mean anything. `drift`: so
+ * many were not, or none of the agent's, that its format must have changed. `nothing`: it is long, and has no event.
+ */
 type Understanding = 'fine' | 'odd' | 'drift' | 'nothing';
 
+/** What `judgeReading` concludes from the statistics of one reading. */
 export interface Judgement {
   understanding: Understanding;
   rows: number;
@@ -79,7 +83,7 @@ const MAX_TRANSCRIPT_BYTES = 16 * 1024 * 1024;
 const MAX_BYTES = 96 * 1024 * 1024;
 const MAX_MS = 4000;
 
-/** The newest of each agent. Bounded in bytes and time: one that is too long is skipped, and left to `capture`. */
+/** Reads the newest transcripts of each agent, within limits of bytes and time. A longer one is skipped: `capture` reports it. */
 export async function findDrift(machine: Machine): Promise<{ looked: number; drifted: DriftedTranscript[] }> {
   const deadline = machine.clock.now() + MAX_MS;
   const drifted: DriftedTranscript[] = [];

@@ -33,14 +33,21 @@ interface SaveOptions {
   declared?: readonly Fact[];
 }
 
-/** `known`: its newest handover says all of it already. `refused`: nothing in it was understood, nothing was saved. */
+/**
+ * What a capture did. `saved`: a new handover; `journalFailure` is set when its journal entry could not be written.
+ * `known`: `handover`, the newest of the session, already has everything. `refused`: no event was understood, so nothing
+ * was saved. `compactions` counts those of the session; `judgement` says how well its transcript was understood.
+ */
 export type CaptureResult = { judgement: Judgement } & (
   | { outcome: 'saved'; handover: Handover; compactions: number; journalFailure: Error | null }
   | { outcome: 'known'; handover: Handover; compactions: number }
   | { outcome: 'refused' }
 );
 
-/** Captures a session and saves it, linked to the handover that it follows. The same session read twice is saved once. */
+/**
+ * Captures a session and saves it, linked to the handover that it follows. A session without news is not saved again.
+ * Throws when the transcript cannot be read or the store cannot be written.
+ */
 export async function saveSession(
   store: Store,
   session: SessionOfAgent,
@@ -54,7 +61,7 @@ export async function saveSession(
   return { outcome: 'saved', handover, judgement, compactions, journalFailure };
 }
 
-/** The same, but nothing is saved. Without a store, nothing is followed either. */
+/** The same, but nothing is written. Without a store, the handover follows none. */
 export async function previewSession(
   session: SessionOfAgent,
   options: SaveOptions & { store: Store | null; machine: Machine },
@@ -122,7 +129,7 @@ export interface AgentDeclaration {
   session: SessionOfAgent | null;
 }
 
-/** `known`: the newest handover of the session says all of it already, and nothing was written. */
+/** `saved`: `handover` is new. `known`: `handover`, the newest of the session, already declares all `facts`. */
 export interface DeclarationResult {
   outcome: 'saved' | 'known';
   handover: Handover;
@@ -130,7 +137,7 @@ export interface DeclarationResult {
   journalFailure: Error | null;
 }
 
-/** Beside a capture of the session, if that is known; else as a handover by hand that follows the one before it. */
+/** Saves the facts with a capture of the session; without a session, as a handover written by hand. */
 export async function saveDeclared(
   store: Store,
   declaration: AgentDeclaration,
