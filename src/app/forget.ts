@@ -71,7 +71,7 @@ export async function cleanUp(
   return { days, removed, removedSessions, kept };
 }
 
-/** The text of a session outlives the agent's own file, for as long as handovers are kept. */
+/** The text of a session outlives the agent's own file, for as long as handovers do (HANDOFF_RETENTION_DAYS). */
 async function cleanTexts(store: Store, retentionMs: number, dryRun: boolean): Promise<string[]> {
   const { findExpiredTexts, removeTexts } = await import('../search/sessions/maintenance.ts');
   const expired = await findExpiredTexts(store, retentionMs);

@@ -43,7 +43,7 @@ export interface Declaration {
   pinAll: boolean;
 }
 
-/** Everything of a handover but its id and time. Throws a coded error that names the part which cannot be kept. */
+/** Everything of a handover but its id and time. Throws a coded error that names the part that cannot be saved. */
 export function declareHandover(declaration: Declaration, place: Place, machine: Machine): UnstampedDraft {
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
   const [first = ''] = summary.split('\n');

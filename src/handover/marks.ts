@@ -47,7 +47,7 @@ function isStatedAgain(fact: Fact, { session, created_at }: StatedIn, { mark, at
   return statedAt !== undefined && statedAt > at;
 }
 
-/** Whether it was stated in an earlier session, and only taken over. */
+/** Whether it was stated in an earlier session and only carried over. */
 export function isCarriedOver({ trust, sources: [source] }: Fact): boolean {
   if (source?.session !== undefined) return true;
   return trust === 'declared' && source?.ref !== undefined;

@@ -258,7 +258,7 @@ function isRewound(fact: Fact, comparison: Comparison): boolean {
   return lineOf(fact) >= rewoundFrom;
 }
 
-/** Seen in the session of its handover, not taken over from an earlier one. */
+/** Seen in the session of its handover, not carried over from an earlier one. */
 function isOwn(fact: Fact): boolean {
   return fact.sources.some((source) => source.line !== undefined && source.session === undefined);
 }

@@ -13,7 +13,7 @@ export function isStopWord(word: string): boolean {
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 
-/** Words that carry meaning, folded, in any script. Where no spaces tell words apart, every two characters stand for one. */
+/** Words that carry meaning, folded, in any script. In scripts without spaces, every two characters count as a word. */
 export function findContentWords(text: string): string[] {
   const folded = text.toLowerCase();
   const runs = folded.match(UNSPACED);

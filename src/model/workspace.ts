@@ -45,7 +45,7 @@ export const GitFacts = v.strictObject({
 export type GitFacts = v.InferOutput<typeof GitFacts>;
 
 export const Workspace = v.strictObject({
-  /** The worktree's root; written with `~` where it lies under the home folder, so that no user name travels. */
+  /** The worktree's root; with `~` for the home folder, so that a handover does not reveal the user's name. */
   root: v.string(),
   /** The folder worked in, relative to the root; empty for the root itself. */
   folder: v.string(),

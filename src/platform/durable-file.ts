@@ -35,7 +35,7 @@ const PRIVATE: FileAccess = { mode: PRIVATE_FILE };
 
 /**
  * Replaces a file: the path holds the old content or the new one at every instant, also after power loss, and the
- * new one once this returns. Costs two fsyncs; the file becomes a new inode, with mode 0600 unless told otherwise.
+ * new one once this returns. Costs two fsyncs; the file becomes a new inode, with mode 0600 by default.
  */
 export function writeFileDurably(path: string, data: string | Uint8Array, access: FileAccess = PRIVATE): void {
   const temp = writeTemp(path, data, access);

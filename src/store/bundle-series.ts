@@ -4,7 +4,7 @@ import { withCreationLock } from './handovers.ts';
 import { appendEntry, readEntriesOf } from './journal.ts';
 import type { Store } from './store.ts';
 
-/** The place of a bundle in a series of bundles from one sender. */
+/** The position of a bundle in the series of one sender. */
 export interface SeriesPosition {
   series: string;
   sequence: number;
@@ -12,7 +12,7 @@ export interface SeriesPosition {
   previous: string | null;
 }
 
-/** Makes a bundle for the next place of the series of `scope`, journalled before it leaves: no place is used twice. */
+/** Makes the next bundle of the series of `scope`. Journalled before it is returned: no sequence number is used twice. */
 export function takeNextInSeries<T>(
   store: Store,
   scope: string,

@@ -10,6 +10,8 @@ export { LOCKS } from '../platform/paths.ts';
 /** The folder with all handovers, and the machine it is on. */
 export type Store = { root: string; machine: Machine };
 
+/* Folders below the root. What each holds: docs/architecture.md, "The store". */
+
 export const HANDOVERS = 'handovers';
 export const JOURNAL = 'journal';
 export const QUARANTINE = 'quarantine';

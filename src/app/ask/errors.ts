@@ -154,7 +154,7 @@ function isExplanation({ kind, origin, text }: Fact): boolean {
 
 const SPOKEN_KINDS: ReadonlySet<Fact['kind']> = new Set(['decision', 'rejected', 'note']);
 
-/** A fact taken over from another session has the line of another transcript. */
+/** A fact carried over from another session has a line of another transcript. */
 function isBetween({ sources: [source] }: Fact, from: number, to: number): boolean {
   if (source?.line === undefined || source.session !== undefined) return false;
   return source.line > from && source.line < to;

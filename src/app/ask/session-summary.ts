@@ -110,7 +110,7 @@ export function describeOrigin({ newest }: SessionSummary, by: Handover = newest
 
 export type SessionFact = { fact: Fact; by: Handover };
 
-/** Every fact of the session once, as in its newest handover, without those taken over from another session. */
+/** Every fact of the session once, as in its newest handover, without those carried over from another session. */
 export function listOwnFacts({ handovers }: SessionSummary): SessionFact[] {
   const own = new Map<string, SessionFact>();
   for (const by of handovers)

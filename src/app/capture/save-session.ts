@@ -108,7 +108,7 @@ function addFirst(draft: UnstampedDraft, facts: readonly Fact[]): UnstampedDraft
   return { ...draft, facts: [...facts, ...draft.facts.filter((fact) => !ids.has(fact.id))] };
 }
 
-/** Only a hook knows the terminal; a later capture of the same session takes over what the hook knew. */
+/** Only a hook knows the terminal; a later capture of the same session keeps what the hook knew. */
 function setTerminal(
   draft: UnstampedDraft,
   predecessors: Predecessors | null,

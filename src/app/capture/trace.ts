@@ -192,7 +192,7 @@ export interface Trace extends TracedEvents {
   path: string | null;
 }
 
-/** Reads the transcripts again. `earlier`: the handovers it goes back to, oldest first, whose facts were taken over. */
+/** Reads the transcripts again. `earlier`: the handovers that its facts were carried over from, oldest first. */
 export async function traceFacts(
   handover: Handover,
   facts: readonly Fact[],

@@ -89,7 +89,7 @@ export function removeTexts(store: Store, heads: readonly Pick<SessionHead, 'age
   }
 }
 
-/** Deletes what is kept of a session, and never reads it again. */
+/** Deletes the stored text of a session, and records that it must not be read again. */
 export function forgetSession(store: Store, head: Pick<SessionHead, 'agent' | 'id'>): void {
   markForgotten(store, nameText(head));
   removeTexts(store, [head]);

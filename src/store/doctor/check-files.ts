@@ -27,13 +27,13 @@ import {
   TRANSCRIPT_CHECKPOINTS,
 } from '../store.ts';
 
-/** `damage`: a saved file is not as it was saved; `warning`: something should be put right; `notice`: good to know. */
+/** `damage`: a saved file is not as it was saved; `warning`: something should be fixed; `notice`: good to know. */
 export type Level = 'damage' | 'warning' | 'notice';
 
 export interface Finding {
   code: string;
   level: Level;
-  /** The file it is about; null for the surroundings. */
+  /** The file it is about; null when it is about the environment. */
   path: string | null;
   message: string;
   /** What `--fix` would do; null when nothing is safe to do. */
