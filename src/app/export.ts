@@ -21,7 +21,7 @@ import { pickHandover } from './find-handover.ts';
 
 export type ExportFormat = 'bundle' | ViewFormat;
 
-/** The handovers as they would leave, oldest first; without ids the newest here. Imported ones only when named. */
+/** The handovers in the form in which they are exported, oldest first; without ids the newest here. Imported ones only when named. */
 export async function selectForExport(
   context: Context,
   selection: {
@@ -79,7 +79,7 @@ export interface ExportOptions {
   expiresAt: string | null;
 }
 
-/** The bytes of the file that leaves. */
+/** The bytes of the exported file. Throws when there is no key to sign with. */
 export async function writeExport(
   context: Context,
   handovers: readonly Handover[],
@@ -96,7 +96,7 @@ export async function writeExport(
   return await packBundle(findStore(context), handovers, { createdAt, expiresAt, signer, encryption });
 }
 
-/** What would leave, unsigned and unlocked, as text. */
+/** The content of the export as text, neither signed nor encrypted. */
 export async function previewExport(
   { machine }: Context,
   handovers: readonly Handover[],
@@ -107,7 +107,7 @@ export async function previewExport(
   return writeView(handovers, { format, reader }, { machine, signer: null, encryption: null });
 }
 
-/** Refuses links and missing folders before anything is read or asked. */
+/** Throws for a link or a missing folder. Called before anything is read or asked. */
 export function assertExportFile(path: string): void {
   measureRegularFile(path);
   if (isFolder(dirname(path))) return;

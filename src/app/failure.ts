@@ -20,7 +20,7 @@ const ERRNO_CODES: Readonly<Record<string, readonly [code: ErrorCode, hint: stri
 };
 const ANY_ERRNO = ['HANDOVER_IO', 'Check the disk: handover doctor'] as const;
 
-/** An expected failure as such; null for a bug of ours. */
+/** Our own errors unchanged, system errors with a code and a hint; null for anything else, which is a bug. */
 export function toHandoverError(error: unknown): HandoverError | null {
   if (error instanceof HandoverError) return error;
   if (!isErrno(error)) return null;

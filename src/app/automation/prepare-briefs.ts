@@ -40,7 +40,7 @@ interface CapturedSession {
   compactions: number;
 }
 
-/** Writes everything that a hook needs to hand this session over. */
+/** Writes everything that a hook needs to deliver a brief of this session. */
 export function prepareBriefs(store: Store, captured: CapturedSession): void {
   const handover = readMarked(store, captured.handover);
   const prepared = describePrepared({ ...captured, handover }, store.machine);

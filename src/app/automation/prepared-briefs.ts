@@ -65,7 +65,7 @@ const PREPARED_BRIEF = {
   marks: (value: unknown): value is Briefs => hasForm(value, BRIEFS),
 };
 
-/** All that a hook needs to hand a session over: it reads nothing else but the watched files. */
+/** All that a hook needs to deliver a brief: it reads nothing else but the watched files. */
 export type PreparedBrief = RecordOf<typeof PREPARED_BRIEF>;
 
 export interface OpenBrief {
@@ -74,7 +74,7 @@ export interface OpenBrief {
   readBrief(of: keyof Briefs): string | null;
 }
 
-/** `isDamaged` tells a file that was changed from one that does not exist, or is of another session or version. */
+/** `isDamaged`: the file was changed. False when there is none, or it is of another session or version. */
 type BriefSearch = OpenBrief | { prepared: null; isDamaged: boolean };
 
 const MISSING: BriefSearch = { prepared: null, isDamaged: false };

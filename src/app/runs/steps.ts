@@ -85,7 +85,7 @@ async function writeState(
   return showPath(place, replaceState(memoryOf(place), { text, at, effect }));
 }
 
-/** Everything that a run is given goes through this before it is written anywhere. */
+/** Redacts the texts that a run gets as input. Must be called before they are written anywhere. */
 export async function redactInput({ store, root }: Pick<RunPlace, 'store' | 'root'>, text: string): Promise<string> {
   const { openRedactor } = await import('../../redact/open-redactor.ts');
   return openRedactor(store.machine, { folder: root, makesKey: true }).redactText(text);
@@ -103,7 +103,7 @@ async function findNewest(place: RunPlace): Promise<Handover | null> {
   return await findNewestHandover(place.store, await findProjectId(place));
 }
 
-/** Called before a run, so that it does not fail halfway for want of a text. */
+/** Throws when a step would have no text to write. Called before a run, so that it does not fail halfway. */
 export async function assertHasNote(place: RunPlace, inputs: ReadonlyMap<string, string>): Promise<void> {
   const { steps, note } = place.config;
   const isOpen = (step: StepDeclaration): boolean =>

@@ -90,7 +90,7 @@ function planInstall(file: HookFile, bytes: Buffer | null): Buffer {
 /** Everything of ours starts one of these: a file without them is not parsed. */
 const OURS = ['hook.cjs', 'handover.cjs'];
 
-/** Null for no file. Every byte from before while nobody changed it since; else what it holds now, less ours. */
+/** The content after an uninstall; null for no file. Exactly what was there before if nobody changed it since; else what is there now without our part. */
 function planUninstall(file: HookFile, bytes: Buffer | null, receipt: Receipt | null): Buffer | null {
   if (bytes === null) return null;
   if (receipt !== null && receipt.after === sha256Hex(bytes)) return receipt.before;
