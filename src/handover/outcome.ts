@@ -123,7 +123,7 @@ function judgeLasting(fact: Fact, comparison: Comparison): Outcome | null {
     return { end: 'resolved', reason: 'completed as a task' };
   if (fact.pinned === true) return null;
   if (fact.trust !== 'declared')
-    return judgeRetold(fact, comparison) ?? (isRewound(fact, comparison) ? dropped(REWOUND) : null);
+    return judgeRestated(fact, comparison) ?? (isRewound(fact, comparison) ? dropped(REWOUND) : null);
   if (fact.kind === 'file') return isDeleted(fact, comparison) ? dropped('deleted') : null;
   if (fact.kind !== 'goal' && fact.kind !== 'next') return null;
   const fits = ({ kind, trust }: Fact): boolean => kind === fact.kind && trust === 'declared';
@@ -193,7 +193,7 @@ function judgeError(fact: Fact, { now }: Comparison): Outcome | null {
 function judgeNote(fact: Fact, comparison: Comparison): Outcome | null {
   if (fact.detail?.role === 'stopped')
     return supersedeByNew(comparison, 'later words', (other) => other.detail?.role === 'stopped');
-  return judgeRetold(fact, comparison);
+  return judgeRestated(fact, comparison);
 }
 
 /** A session has many of these, and a newer one does not replace an older one. */
@@ -224,7 +224,7 @@ function pathOf(fact: Fact, folder: string): string {
 const MESSAGE_KINDS: readonly FactKind[] = ['goal', 'constraint', 'note'];
 
 /** A message of the user is a goal while it is the current one, and a constraint or a note later, with the same text. */
-function findRetold(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
+function findRestated(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
   if (typeof fact.detail?.message !== 'number') return null;
   for (const kind of MESSAGE_KINDS) {
     const other = now.get(computeFactId(kind, fact.text));
@@ -233,9 +233,9 @@ function findRetold(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
   return null;
 }
 
-function judgeRetold(fact: Fact, comparison: Comparison): Outcome | null {
-  const retold = findRetold(fact, comparison.now);
-  return retold === null ? null : supersede(retold, `now told as a ${retold.kind}`);
+function judgeRestated(fact: Fact, comparison: Comparison): Outcome | null {
+  const restated = findRestated(fact, comparison.now);
+  return restated === null ? null : supersede(restated, `now told as a ${restated.kind}`);
 }
 
 /**
@@ -245,7 +245,7 @@ function judgeRetold(fact: Fact, comparison: Comparison): Outcome | null {
 function findRewound({ known, now }: Comparison): number | null {
   const messages = [...known.values()]
     .filter((fact) => typeof fact.detail?.message === 'number' && isOwn(fact))
-    .map((fact) => ({ line: lineOf(fact), isThere: findRetold(fact, now) !== null }))
+    .map((fact) => ({ line: lineOf(fact), isThere: findRestated(fact, now) !== null }))
     .sort((a, b) => a.line - b.line);
   const first = messages.findIndex(({ isThere }) => isThere);
   const gone = first === -1 ? undefined : messages.slice(first).find(({ isThere }) => !isThere);
@@ -254,7 +254,7 @@ function findRewound({ known, now }: Comparison): number | null {
 
 function isRewound(fact: Fact, comparison: Comparison): boolean {
   const { rewoundFrom } = comparison;
-  if (rewoundFrom === null || !isOwn(fact) || findRetold(fact, comparison.now) !== null) return false;
+  if (rewoundFrom === null || !isOwn(fact) || findRestated(fact, comparison.now) !== null) return false;
   return lineOf(fact) >= rewoundFrom;
 }
 

@@ -47,7 +47,7 @@ function measureAxes(draft: RatedDraft): QualityAxes {
   // Without what an agent said in passing in an earlier session.
   const isCarriedOver = ({ sources }: Fact): boolean => sources.some(({ session }) => session !== undefined);
   const facts = draft.facts.filter((fact) => !isPassing(fact) || !isCarriedOver(fact));
-  const counted = facts.filter(counts);
+  const counted = facts.filter(isCounted);
   const measured: Record<QualityAxis, number | null> = {
     goal: measureGoal(draft),
     tasks: measureTasks(facts),
@@ -55,7 +55,7 @@ function measureAxes(draft: RatedDraft): QualityAxes {
     evidence: measureEvidence(counted),
     blockers: counted.length === 0 ? null : measureBlockers(facts),
     freshness: counted.length === 0 ? null : measureFreshness(draft),
-    verified: shareOf(counted, (fact) => !isHearsay(fact)),
+    verified: shareOf(counted, (fact) => !isUnverified(fact)),
   };
   const axes: QualityAxes = {};
   for (const axis of GROUPS.flatMap((group) => group.axes)) {
@@ -71,14 +71,14 @@ function measureAxes(draft: RatedDraft): QualityAxes {
  */
 function measureGoal({ facts, summary }: RatedDraft): number {
   const goals = facts.filter((fact) => fact.kind === 'goal');
-  if (goals.some((fact) => fact.origin === 'human' && saysSomething(fact.text))) return 1;
+  if (goals.some((fact) => fact.origin === 'human' && isInformative(fact.text))) return 1;
   return goals.length > 0 || summary !== '' ? 0.5 : 0;
 }
 
 const MIN_GOAL_BYTES = 12;
 
 /** Two words, or one long one: some scripts do not separate words. */
-function saysSomething(text: string): boolean {
+function isInformative(text: string): boolean {
   const words = findContentWords(text);
   return words.length >= 2 || countUtf8Bytes(words.join('')) >= MIN_GOAL_BYTES;
 }
@@ -93,7 +93,7 @@ const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'constraint', 'rejec
 const COUNTED = new Set<FactKind>([...SETTLED, 'goal', 'task', 'blocker', 'next', 'check']);
 
 /** Facts that the next session will build on. */
-function counts(fact: Fact): boolean {
+function isCounted(fact: Fact): boolean {
   return fact.trust === 'declared' || COUNTED.has(fact.kind) || isChangedFile(fact);
 }
 
@@ -108,7 +108,7 @@ function measureDecisions(facts: readonly Fact[]): number | null {
   const changed = facts.filter(isChangedFile);
   if (settled.length === 0 && changed.length === 0) return null;
   const expected = Math.min(Math.max(1, changed.length), MAX_EXPECTED);
-  const firm = Math.min(settled.filter((fact) => !isHearsay(fact)).length, expected);
+  const firm = Math.min(settled.filter((fact) => !isUnverified(fact)).length, expected);
   const loose = Math.min(settled.length - firm, expected - firm);
   return (firm + loose / 2) / expected;
 }
@@ -164,7 +164,7 @@ function measureFreshness({ session, created_at }: RatedDraft): number | null {
 }
 
 /** Known only from an agent or another store. */
-function isHearsay({ trust, origin }: Fact): boolean {
+function isUnverified({ trust, origin }: Fact): boolean {
   if (trust === 'observed') return false;
   return trust === 'inferred' || trust === 'imported' || origin === 'agent' || origin === 'import';
 }

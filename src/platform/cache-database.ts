@@ -80,7 +80,7 @@ function valueIn(row: unknown, column: string): unknown {
 }
 
 /** How a cache is updated and rebuilt. Both modules are loaded only when they are needed. */
-interface CacheKeeping {
+interface CacheMaintenance {
   cache: CacheDatabase;
   /** Brings an open cache in line with the files, or throws what `isCacheDamage` knows. */
   update(database: SqlDatabase): void | Promise<void>;
@@ -94,7 +94,7 @@ export interface OpenCache {
 }
 
 /** Opens a cache in line with the files. One that is missing, old or damaged is rebuilt. */
-export async function openCache(folder: CacheFolder, driver: SqlDriver, keeping: CacheKeeping): Promise<OpenCache> {
+export async function openCache(folder: CacheFolder, driver: SqlDriver, keeping: CacheMaintenance): Promise<OpenCache> {
   const openUpdated = async (): Promise<SqlDatabase | null> => {
     const opened = openCacheFile(folder, driver, keeping.cache);
     try {

@@ -105,7 +105,7 @@ export interface Entry {
 }
 
 /** Everything at and below a folder, the folder first, without following links. What vanishes meanwhile is skipped. */
-export function* surveyFolder(root: string): Iterable<Entry> {
+export function* walkFolder(root: string): Iterable<Entry> {
   const open = [{ path: root, name: '' }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { path } = next;

@@ -105,7 +105,7 @@ export function acquireLock(options: LockOptions): Lock {
       const passed = own === null ? null : confirmClaim(site, own, pause);
       if (own !== null && passed !== null) return holdLock(site, own, passed);
     }
-    if (!pause()) throw describeHolder(site, claim?.status === 'held' ? claim : { file: claimPath(site, top + 1) });
+    if (!pause()) throw lockedError(site, claim?.status === 'held' ? claim : { file: claimPath(site, top + 1) });
   }
 }
 
@@ -161,7 +161,7 @@ function confirmClaim(site: Site, own: OwnClaim, pause: () => boolean): Claim[] 
       const others = generations.slice(0, -1).map((generation) => judgeClaim(site, generation));
       const rival = others.find((claim) => claim.status === 'held');
       if (rival === undefined) return isStillOwn(own) ? others : null;
-      if (!pause()) throw describeHolder(site, rival);
+      if (!pause()) throw lockedError(site, rival);
     }
   } catch (error) {
     release(site, own);
@@ -330,7 +330,7 @@ function startPauses(waitMs: number): () => boolean {
   };
 }
 
-function describeHolder(site: Site, { file, holder = null }: Partial<Claim> & { file: string }): HandoverError {
+function lockedError(site: Site, { file, holder = null }: Partial<Claim> & { file: string }): HandoverError {
   const who = holder === null ? 'another process' : `process ${holder.pid}`;
   const isElsewhere = holder !== null && holder.host !== describeSelf().host;
   const where = isElsewhere ? ' on another machine or in another container' : '';

@@ -190,14 +190,14 @@ export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): nu
 }
 
 const MAX_STEMS = 32;
-const STEMS_LOOKED_AT = 1000;
+const MAX_STEMS_CHECKED = 1000;
 
 /** Stems that contain a word or its stem. */
 function listLonger(database: SqlDatabase, { text, stem }: QueryWord): string[] {
   const parts = [...new Set([text, stem])].filter((part) => gramsOf(part).length > 0);
   if (parts.length === 0) return [];
   const expression = anyOf(parts.map((part) => allOf(gramsOf(part).map(term))));
-  return findStems(database, expression, STEMS_LOOKED_AT)
+  return findStems(database, expression, MAX_STEMS_CHECKED)
     .filter((longer) => parts.some((part) => longer.includes(part)))
     .slice(0, MAX_STEMS);
 }
@@ -206,7 +206,7 @@ function listLonger(database: SqlDatabase, { text, stem }: QueryWord): string[] 
 function listSharing(database: SqlDatabase, word: QueryWord): string[] {
   const pairs = word.grams.slice(1).map((gram, at) => allOf([word.grams[at] ?? '', gram].map(term)));
   if (pairs.length === 0) return [];
-  return findStems(database, anyOf(pairs), STEMS_LOOKED_AT)
+  return findStems(database, anyOf(pairs), MAX_STEMS_CHECKED)
     .map((stem) => ({ stem, share: shareOf(word, stem) }))
     .filter(({ share }) => share >= MIN_SHARE)
     .sort((a, b) => b.share - a.share)

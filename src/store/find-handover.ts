@@ -15,7 +15,7 @@ import type { Store } from './store.ts';
 const NEWEST = 5;
 
 /** Older work of the project than this many handovers is not continued. */
-const ROWS_LOOKED_AT = 200;
+const MAX_ROWS = 200;
 
 /**
  * What a captured handover follows: the newest of the same session; else the newest of the same worktree whose session
@@ -39,7 +39,7 @@ export async function findPrevious(
   let looked = 0;
   for await (const row of (await open()).rows({ project: { id: draft.project.id } })) {
     far.look(row, () => readIntact(store, row.id));
-    if (far.isOver || ++looked === ROWS_LOOKED_AT) break;
+    if (far.isOver || ++looked === MAX_ROWS) break;
   }
   return far.result;
 }

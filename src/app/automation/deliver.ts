@@ -21,7 +21,7 @@ interface BriefContext {
   why: string;
   ageMs: number;
   changes: WatchedChanges;
-  isAgain: boolean;
+  isRepeated: boolean;
 }
 
 /* Every message begins with "# Handover" and an id, which no agent escapes: known by it, none is captured again. */
@@ -29,7 +29,7 @@ interface BriefContext {
 /** The brief, with two lines added at its head. */
 export function writeBrief(brief: string, context: BriefContext): string {
   const [first = '', ...rest] = brief.split('\n');
-  const given = `# Given by agent-handover (${context.why}${context.isAgain ? ', again' : ''}), ${describeAge(context.ageMs)} after it was made.`;
+  const given = `# Given by agent-handover (${context.why}${context.isRepeated ? ', again' : ''}), ${describeAge(context.ageMs)} after it was made.`;
   return [first, given, ...describeChanges(context.changes), ...rest].join('\n').trimEnd();
 }
 
@@ -165,8 +165,8 @@ export function deliver(
   if (form === 'hint') return dialect.write(kind.event, writeHint(prepared, ageMs));
   const changes = findWatchedChanges(prepared);
   if (brief === null) return dialect.write(kind.event, writeChanges(prepared, changes));
-  const isAgain = before.some((one) => one.handover === handover && one.form === 'brief');
-  return dialect.write(kind.event, writeBrief(brief, { why, ageMs, changes, isAgain }));
+  const isRepeated = before.some((one) => one.handover === handover && one.form === 'brief');
+  return dialect.write(kind.event, writeBrief(brief, { why, ageMs, changes, isRepeated }));
 }
 
 function queueEvent(

@@ -76,12 +76,12 @@ function describeLock(store: Store, suffix: string, waitMs: number): LockOptions
 type TakenJobs = { name: string; job: CaptureJob | null }[];
 
 /** A hook that is installed twice is called twice at once. */
-const TWIN_HOOK_MS = 1000;
+const DUPLICATE_HOOK_MS = 1000;
 
 /** All jobs of a session, except those that another worker is about to take with a reply. */
 function takeJobs(store: Store, key: string, piped: PipedReply | null): TakenJobs {
   const nowMs = store.machine.clock.now();
-  const ownMs = piped === null ? 0 : timeOfJob(piped.job) + TWIN_HOOK_MS;
+  const ownMs = piped === null ? 0 : timeOfJob(piped.job) + DUPLICATE_HOOK_MS;
   return listJobs(store.root, key)
     .map((name) => ({ name, job: readRecord(pathOfJob(store.root, name), CAPTURE_JOB) }))
     .filter(({ name, job }) => {

@@ -12,7 +12,7 @@ export type CatchUpResult = { session: FoundSession; result: CaptureResult };
 /** Older sessions are not captured by themselves, except the last one. */
 const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 const MAX_CAPTURES = 5;
-const ROWS_LOOKED_AT = 500;
+const MAX_ROWS = 500;
 
 /** Captures, the oldest first, what went on after its last capture. `except`: sessions that are not over. */
 export async function catchUp(
@@ -38,7 +38,7 @@ export async function catchUp(
 
 async function readCaptured(store: Store, project: string): Promise<Map<string, number>> {
   const rows = await withCatalogOpener(store, async (open) =>
-    takeRows((await open()).rows({ project: { id: project } }), ROWS_LOOKED_AT),
+    takeRows((await open()).rows({ project: { id: project } }), MAX_ROWS),
   );
   const times = new Map<string, number>();
   for (const { agent, session, created_at } of rows) {

@@ -49,11 +49,11 @@ export interface Judgement {
 }
 
 /** Before anything is said, agents write fewer rows and smaller files than this. */
-const REAL_ROWS = 50;
-const REAL_BYTES = 64 * 1024;
+const MIN_SESSION_ROWS = 50;
+const MIN_SESSION_BYTES = 64 * 1024;
 /** Odd rows are no accident when there are this many, and one row in ten is odd. */
-const MANY_ODD = 5;
-const ONE_IN = 10;
+const MIN_ODD_ROWS = 5;
+const ROWS_PER_ODD_ROW = 10;
 
 /** `bytes` is the size of the transcript; for a database, of all of it. */
 export function judgeReading(reading: ReadStats, { total, byAgent }: EventCount, bytes: number): Judgement {
@@ -62,9 +62,9 @@ export function judgeReading(reading: ReadStats, { total, byAgent }: EventCount,
     .map(([kind, count]) => ({ kind, count }))
     .sort((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));
   const odd = unknown.reduce((sum, { count }) => sum + count, unreadable);
-  const areManyOdd = odd >= MANY_ODD && odd * ONE_IN >= rows;
-  const isReal = rows >= REAL_ROWS || areManyOdd || (unreadable > 0 && bytes >= REAL_BYTES);
-  const isOneSided = total > 0 && byAgent === 0 && rows >= REAL_ROWS;
+  const areManyOdd = odd >= MIN_ODD_ROWS && odd * ROWS_PER_ODD_ROW >= rows;
+  const isReal = rows >= MIN_SESSION_ROWS || areManyOdd || (unreadable > 0 && bytes >= MIN_SESSION_BYTES);
+  const isOneSided = total > 0 && byAgent === 0 && rows >= MIN_SESSION_ROWS;
   let understanding: Understanding = odd === 0 ? 'fine' : 'odd';
   if (areManyOdd || isOneSided) understanding = 'drift';
   if (total === 0 && isReal) understanding = 'nothing';
@@ -138,7 +138,7 @@ const DRIFTED: ReadonlySet<Understanding> = new Set(['drift', 'nothing']);
 function judgeTranscript(agent: Agent, { path, size, isDatabase }: Candidate): Judgement | 'skipped' | null {
   try {
     const session = agent.inspectFile(path);
-    if (session === null) return isDatabase || size < REAL_BYTES ? 'skipped' : null;
+    if (session === null) return isDatabase || size < MIN_SESSION_BYTES ? 'skipped' : null;
     if (session.parent !== null) return 'skipped';
     const reading = startReadStats();
     const count = countEvents(agent.readEvents(session, reading));

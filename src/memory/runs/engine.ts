@@ -103,7 +103,7 @@ async function attempt(options: RunOptions, step: Step, context: StepContext): P
     const result = await step.run(context);
     return typeof result === 'string' ? result : null;
   } catch (cause) {
-    const failure = describeFailure(step.name, cause);
+    const failure = stepError(step.name, cause);
     options.checkpoint.record({ failed: { name: step.name, error: failure.message } });
     options.onEvent?.({ kind: 'failed', step: step.name });
     throw failure;
@@ -111,7 +111,7 @@ async function attempt(options: RunOptions, step: Step, context: StepContext): P
 }
 
 /** Keeps the code of a coded error, and so its exit status. */
-function describeFailure(name: string, cause: unknown): HandoverError {
+function stepError(name: string, cause: unknown): HandoverError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const code = isErrno(cause) ? 'HANDOVER_IO' : 'HANDOVER_STEP_FAILED';
   const first = cause instanceof HandoverError ? cause.hint : undefined;

@@ -81,12 +81,12 @@ function readVectors(url: URL, text: string, count: number): Float32Array[] {
 function findUrl({ url }: SemanticSettings): URL {
   const safe = parseSafeUrl(url);
   if (safe !== null) return new URL(`${safe.href.replace(/\/+$/, '')}/embeddings`);
-  throw unconfigured('search.meaning.url is not an address to send text to', {
+  throw unconfiguredError('search.meaning.url is not an address to send text to', {
     hint: 'Use an https:// address without user, query or fragment; http:// is allowed for this machine only.',
   });
 }
 
-export function unconfigured(message: string, { hint }: { hint: string }): HandoverError {
+export function unconfiguredError(message: string, { hint }: { hint: string }): HandoverError {
   return new HandoverError('HANDOVER_MEANING_UNCONFIGURED', message, { hint });
 }
 
@@ -97,7 +97,7 @@ function findKey({ key_variable, key_file }: SemanticSettings, machine: Machine)
   const key = text?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   const place = key_file === undefined ? `the variable ${key_variable}` : key_file;
-  throw unconfigured(
+  throw unconfiguredError(
     key === '' ? `there is no key in ${place}` : `${place} has characters that are not allowed in a key`,
     {
       hint: 'Check key_variable and key_file in [search.meaning] of your config.toml.',

@@ -4,7 +4,7 @@ import { isCacheDamage, isCacheTrouble } from '../../platform/cache-database.ts'
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import type { Store } from '../../store/store.ts';
-import { type Embedder, openEndpoint, unconfigured } from './endpoint.ts';
+import { type Embedder, openEndpoint, unconfiguredError } from './endpoint.ts';
 import { readSemanticSettings, type SemanticSettings } from './settings.ts';
 import { digestOf, discardVectors, openVectorStore, type VectorStore } from './vector-store.ts';
 
@@ -61,7 +61,7 @@ export async function embedAll(
 ): Promise<Embedding> {
   const settings = readSemanticSettings(store.machine);
   if (settings === null)
-    throw unconfigured('no embedding model is configured', {
+    throw unconfiguredError('no embedding model is configured', {
       hint: 'Set url and model in [search.meaning] of your config.toml; see docs/search.md.',
     });
   return await withEmbeddings(store, settings, async (embeddings) => {
@@ -89,7 +89,7 @@ async function withEmbeddings<T>(store: Store, settings: SemanticSettings, work:
   try {
     vectors = openVectorStore(store, { space: embedder.space });
     if (vectors === null)
-      throw unconfigured('semantic search needs SQLite to store vectors', {
+      throw unconfiguredError('semantic search needs SQLite to store vectors', {
         hint: 'Use Node 22.13 or later, or install with optional dependencies.',
       });
     return await work({ embedder, vectors, redactor, now: () => machine.clock.now() });

@@ -1,7 +1,7 @@
 import { dirname, join, relative, sep } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { isAbandonedTemp, isTempName, removeFile } from '../../platform/durable-file.ts';
-import { type Entry, isTooOpen, makePrivate, surveyFolder } from '../../platform/folders.ts';
+import { type Entry, isTooOpen, makePrivate, walkFolder } from '../../platform/folders.ts';
 import { REDACTION_KEY } from '../../platform/secret-file.ts';
 import { quarantineFile } from '../copies.ts';
 import { finishForgetting, readHandover } from '../handovers.ts';
@@ -58,7 +58,7 @@ export type CheckProgress = (checked: number) => void;
 /** Checks every entry below the store's root: what it is, who may read it, and whether a handover is what was sealed. */
 export function checkFiles(store: Store, progress?: CheckProgress): FileCheck {
   const check: FileCheck = { findings: [], intact: new Map(), handoverFiles: 0 };
-  for (const entry of surveyFolder(store.root)) {
+  for (const entry of walkFolder(store.root)) {
     const parts = relative(store.root, entry.path).split(sep);
     const findings = [
       checkAccess(entry),

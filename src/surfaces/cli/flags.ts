@@ -19,18 +19,18 @@ export function command<const F extends Readonly<Partial<Record<keyof F, unknown
   return buildCommand<F, A, CliContext>({ func, parameters, docs: { brief: COMMAND_SUMMARIES[name] } });
 }
 
-const keep = (input: string): string => input;
+const asIs = (input: string): string => input;
 
 /** A flag that takes a text and may be left out. */
 export const text = (brief: string, placeholder = 'text') =>
-  ({ kind: 'parsed', parse: keep, optional: true, brief, placeholder }) as const;
+  ({ kind: 'parsed', parse: asIs, optional: true, brief, placeholder }) as const;
 
 /** The same, given any number of times. */
 export const texts = (brief: string, placeholder = 'text') =>
   ({ ...text(brief, placeholder), variadic: true }) as const;
 
 export const textOr = (otherwise: string, brief: string, placeholder = 'text') =>
-  ({ kind: 'parsed', parse: keep, default: otherwise, brief, placeholder }) as const;
+  ({ kind: 'parsed', parse: asIs, default: otherwise, brief, placeholder }) as const;
 
 /** The same as `text`, for what is shown again or handed on: secrets are taken out first. */
 export const redactedText = (brief: string, placeholder = 'text') =>
@@ -63,10 +63,10 @@ type FlagValue<F> = F extends { kind: 'boolean' }
       ? readonly string[]
       : string;
 
-export const argument = (brief: string, placeholder: string) => ({ parse: keep, brief, placeholder }) as const;
+export const argument = (brief: string, placeholder: string) => ({ parse: asIs, brief, placeholder }) as const;
 
 export const optionalArgument = (brief: string, placeholder: string) =>
-  ({ parse: keep, optional: true, brief, placeholder }) as const;
+  ({ parse: asIs, optional: true, brief, placeholder }) as const;
 
 export const tuple = <const P extends readonly unknown[]>(...parameters: P) => ({ kind: 'tuple', parameters }) as const;
 

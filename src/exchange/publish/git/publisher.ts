@@ -3,7 +3,7 @@ import { HandoverError } from '../../../errors.ts';
 import { sha256Hex } from '../../../model/hash.ts';
 import { isAbandonedTemp, isTempName, removeFile } from '../../../platform/durable-file.ts';
 import { listNames } from '../../../platform/external-file.ts';
-import { surveyFolder } from '../../../platform/folders.ts';
+import { walkFolder } from '../../../platform/folders.ts';
 import type { Machine } from '../../../platform/machine.ts';
 import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
@@ -61,7 +61,7 @@ function removeStaleFiles(repo: Repo, roots: readonly string[]): void {
   releaseRefs(repo);
   for (const name of listNames(repo.workFolder)) if (name !== LOCKS) removeFile(join(repo.workFolder, name));
   for (const root of roots) {
-    for (const { path, name, kind } of surveyFolder(join(repo.top, repo.prefix, root)))
+    for (const { path, name, kind } of walkFolder(join(repo.top, repo.prefix, root)))
       if (kind === 'file' && isTempName(name) && isAbandonedTemp(path)) removeFile(path);
   }
 }

@@ -41,7 +41,7 @@ type ExportFlags = FlagValues<typeof flags>;
 export const exportCommand = command('export', runExport, { flags });
 
 async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
-  assertFitting(values);
+  assertFormatSupports(values);
   assertWritable(this, values);
   const { id: ids, all, since, dryRun, format, sign } = values;
   const now = this.machine.clock.now();
@@ -79,7 +79,7 @@ async function send(context: CliContext, values: ExportFlags, { handovers, optio
 }
 
 /** A flag that would have no effect is an error: nothing leaves in clear that was meant to be encrypted. */
-function assertFitting(values: ExportFlags): void {
+function assertFormatSupports(values: ExportFlags): void {
   const { id, all, since, format, encryptTo } = values;
   if (id !== undefined && all) throw conflictError('--id', '--all');
   if (id !== undefined && since !== undefined) throw conflictError('--id', '--since');

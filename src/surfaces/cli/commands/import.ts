@@ -63,7 +63,7 @@ function readBundle({ machine }: CliContext, input: string): Buffer {
   if (input === '-') {
     const bytes = readDescriptor(0, MAX_BUNDLE_BYTES);
     if (bytes !== null) return bytes;
-    throw tooLarge();
+    throw tooLargeError();
   }
   const path = resolve(machine.cwd, input);
   const head = readHead(path, MAX_BUNDLE_BYTES);
@@ -71,11 +71,11 @@ function readBundle({ machine }: CliContext, input: string): Buffer {
     throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
       hint: 'Pass the bundle with --input FILE, or - for standard input.',
     });
-  if (head.size > MAX_BUNDLE_BYTES) throw tooLarge();
+  if (head.size > MAX_BUNDLE_BYTES) throw tooLargeError();
   return head.bytes;
 }
 
-function tooLarge(): HandoverError {
+function tooLargeError(): HandoverError {
   const hint = 'Nothing was imported. Ask the sender to export fewer handovers at once.';
   return new HandoverError('HANDOVER_BUNDLE_INVALID', `the bundle is larger than ${MAX_BUNDLE_BYTES} bytes`, { hint });
 }
