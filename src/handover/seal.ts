@@ -44,7 +44,7 @@ export function openHandover(bytes: Uint8Array, id: string, where: string): Hand
   assertKnownSchema(value, where);
   const { success, issues, output: handover } = v.safeParse(Handover, value);
   if (!success) throw damagedError(where, `field ${v.getDotPath(issues[0]) ?? 'root'} ${issues[0].message}`);
-  if (handover.id !== id) throw damagedError(where, 'its id is not the one in its name');
+  if (handover.id !== id) throw damagedError(where, 'it holds another id than its name says');
   if (!isIdOfTime(handover)) throw damagedError(where, 'its id does not begin with its time');
   if (handover.checksum !== computeChecksum(handover))
     throw damagedError(where, 'its checksum does not match its content');

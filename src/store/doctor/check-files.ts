@@ -75,7 +75,7 @@ function checkAccess(entry: Entry): Finding | null {
   const { path, kind } = entry;
   if (kind === 'link' || kind === 'other') {
     const message = `${path} is a ${kind === 'link' ? 'link' : 'pipe or device'}; the store holds only files and folders`;
-    return { code: 'not-a-file', level: 'damage', path, message, remedy: setAside(path, message) };
+    return { code: 'not-a-file', level: 'damage', path, message, remedy: quarantineRemedy(path, message) };
   }
   if (!entry.own) return warn('foreign-owner', path, `${path} belongs to another user`);
   if (!isTooOpen(entry)) return null;
@@ -160,14 +160,14 @@ function checkHandoverFile(store: Store, { path, name }: Entry, check: FileCheck
 }
 
 function describeDamage(path: string, message: string): Finding {
-  return { code: 'damaged-handover', level: 'damage', path, message, remedy: setAside(path, message) };
+  return { code: 'damaged-handover', level: 'damage', path, message, remedy: quarantineRemedy(path, message) };
 }
 
 function warn(code: string, path: string, message: string): Finding {
   return { code, level: 'warning', path, message, remedy: null };
 }
 
-export function setAside(path: string, reason: string): Remedy {
+export function quarantineRemedy(path: string, reason: string): Remedy {
   const apply = (store: Store): void => quarantineFile(store, path, { reason });
   return { description: 'move it to the quarantine', apply };
 }
