@@ -27,7 +27,7 @@ export const DECLARABLE_KINDS = [
 ] as const;
 export type DeclarableKind = (typeof DECLARABLE_KINDS)[number];
 
-/** What somebody states on purpose, to be handed over. Texts are as they were typed. */
+/** What a human or an agent states on purpose for the next session. Texts are as they were typed. */
 export interface Declaration {
   title: string | undefined;
   summary: string;
@@ -123,7 +123,7 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
 }
 
-/** The text itself, or an error that names `what` is too long. */
+/** Returns the text; throws HANDOVER_TEXT_TOO_LARGE, naming it by `what`, when it is too long. */
 export function limitBytes(text: string, maxBytes: number, what: string): string {
   const bytes = countUtf8Bytes(text);
   if (bytes <= maxBytes) return text;

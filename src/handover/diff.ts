@@ -8,6 +8,7 @@ export type Relation = 'same' | 'follows' | 'later' | 'earlier' | 'another proje
 
 export type Change<T> = { before: T; after: T };
 
+/** A fact of the first handover that the second does not have, or has as resolved, and why. */
 export type EndedFact = { fact: Fact; reason: string };
 
 /** Two handovers compared. Each fact of the first is in exactly one of the lists but `added`. */
@@ -61,7 +62,7 @@ function relate(first: Handover, second: Handover): Relation {
   return second.created_at < first.created_at ? 'earlier' : 'later';
 }
 
-/** Going back in time, or to another project, facts have no outcome. */
+/** Facts have no outcome in an earlier handover or in one of another project. */
 function findOutcomes(first: Handover, second: Handover, relation: Relation): Map<string, Outcome> {
   if (relation === 'earlier' || relation === 'another project' || relation === 'same') return new Map();
   const recorded = relation === 'follows' ? second.chain : undefined;

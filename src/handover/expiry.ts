@@ -5,7 +5,7 @@ import type { Env } from '../platform/machine.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** For this long a handover is restored without being asked for by name. */
+/** How long after its last activity a handover may be restored. */
 export const DEFAULT_FRESHNESS_MS: number = 20 * MINUTE_MS;
 export const DEFAULT_RETENTION_MS: number = 90 * DAY_MS;
 
@@ -13,7 +13,7 @@ export function readFreshness(env: Env): number {
   return readPeriod(env, 'HANDOFF_FRESHNESS_MINUTES', MINUTE_MS) ?? DEFAULT_FRESHNESS_MS;
 }
 
-/** After this long a handover may be cleaned up. */
+/** How old a handover must be before `cleanup` deletes it. */
 export function readRetention(env: Env): number {
   return readPeriod(env, 'HANDOFF_RETENTION_DAYS', DAY_MS) ?? DEFAULT_RETENTION_MS;
 }
@@ -35,7 +35,7 @@ export type Restorability = { ok: true } | { ok: false; reason: string; becomes:
 
 export type RestoreContext = { nowMs: number; freshnessMs: number; status: string };
 
-/** Only a pending and fresh one may. Files that have changed since do not matter: the brief lists them. */
+/** Only a pending and fresh handover may be restored. Files that have changed since do not matter: the brief lists them. */
 export function judgeRestorable(
   { created_at, expires_at }: Handover,
   { nowMs, freshnessMs, status }: RestoreContext,

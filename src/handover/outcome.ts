@@ -20,7 +20,7 @@ const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'rejected']);
 
 /**
  * Facts that hold until somebody says otherwise: declared, settled and refuted ones, and rules. In another session a user's
- * message counts only if it states a rule; "can we use X instead" was for that day.
+ * message counts only if it states a rule: "can we use X instead" was about one session.
  */
 function isLasting(fact: Fact, isSameSession: boolean): boolean {
   if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind) || isRefuted(fact)) return true;
@@ -36,7 +36,7 @@ export function isRule(fact: Fact): boolean {
   return isRequest && fact.pinned !== true && fact.text.length < MAX_RULE_LENGTH && statesRule(fact.text);
 }
 
-/** An order that begins a sentence or a clause; in other languages a word that is said of nothing else. */
+/** An imperative at the start of a sentence or clause; in other languages, a word that is only used in rules. */
 const RULES: readonly RegExp[] = [
   /(?:^|[,;:(]\s*|\b(?:and|but|also|please|you|we|it|they|this|that)\s+)(?:never|always|must(?: not|n't)?|do not|don'?t ever)\b|^(?:please )?don'?t\b|^(?:from now on|going forward|in (?:the )?future|make sure|remember (?:to|that)|no (?:new|more than)|only use)\b/i,
   /(?<!\p{L})(?:niemals|auf keinen fall|ab jetzt|nunca|jamás|siempre|sempre|jamais|désormais|никогда|нельзя)(?!\p{L})/iu,
@@ -51,8 +51,8 @@ function statesRule(text: string): boolean {
 }
 
 /**
- * What became of a fact in a later handover. `carried`: the same fact is there again. `holds`: the later reading does not
- * see it, but nothing contradicts it.
+ * What became of a fact in a later handover. `carried`: the same fact is there again. `holds`: the later handover does
+ * not have it, but nothing contradicts it.
  */
 export type Outcome =
   | { end: 'carried' }
@@ -76,7 +76,7 @@ interface Comparison {
   git: GitFacts | null;
   /** The folder worked in, from the root of the worktree. */
   folder: string;
-  /** The first line that the user took back; null when none. */
+  /** The first line that the user rewound; null when none. */
   rewoundFrom: number | null;
 }
 

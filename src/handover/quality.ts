@@ -6,8 +6,8 @@ import { isChangedFile } from './outcome.ts';
 type RatedDraft = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>;
 
 /**
- * How far the next session can count on a handover. The score is computed from the axes, and the axes from the facts that
- * count: no number of messages, commands, mentions or error lines raises any of them.
+ * How far the next session can rely on a handover. The score is computed from the axes, and the axes from important facts
+ * alone: no number of messages, commands, mentions or error lines raises any of them.
  */
 export function rateQuality(draft: RatedDraft): Quality {
   const axes = measureAxes(draft);
@@ -24,7 +24,7 @@ const GROUPS: readonly { weight: number; axes: readonly QualityAxis[] }[] = [
   { weight: 10, axes: ['freshness', 'verified'] },
 ];
 
-/** A group without an axis that applies is left out, and the others count for the whole: it neither punishes nor rewards. */
+/** A group without an axis that applies is left out, and the others count for the whole: it neither lowers nor raises the score. */
 function weighAxes(axes: QualityAxes): number {
   let sum = 0;
   let total = 0;
@@ -101,7 +101,7 @@ const MAX_EXPECTED = 3;
 
 /**
  * Applies where something was changed or settled. One settled matter is expected for each changed file, three at most.
- * What an agent said in passing counts half, so that talk alone never gives full marks.
+ * What an agent said in passing counts half, so that statements in passing never give 1.
  */
 function measureDecisions(facts: readonly Fact[]): number | null {
   const settled = facts.filter((fact) => SETTLED.has(fact.kind));

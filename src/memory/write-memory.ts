@@ -106,7 +106,7 @@ function wasReplaced(memory: Memory, at: string, key: string): boolean {
   }
 }
 
-/** `round` tells states of the same second apart, from 1. */
+/** `round`, from 1, distinguishes states of the same second. */
 function pathOfPast({ root }: Memory, at: string, round: number): string {
   const time = at.replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
   const stem = /^[0-9TZ-]+$/.test(time) ? time : 'undated';

@@ -32,7 +32,7 @@ export interface QueryWord {
 /** The words of a query. There is no query syntax. */
 export interface ParsedQuery {
   words: readonly QueryWord[];
-  /** Several words, or a name with punctuation: texts that contain it as it stands come first. */
+  /** Several words, or a name with punctuation: texts that contain it verbatim come first. */
   phrase: string | null;
 }
 

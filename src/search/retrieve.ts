@@ -78,7 +78,7 @@ export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: 
   });
 }
 
-/** So many of the newest texts with a word are counted; how far back they reach gives an estimate of the total. */
+/** At most this many texts with a word are counted, newest first; the range that they span gives an estimate of the total. */
 const COUNTED = 400;
 
 function estimate(database: SqlDatabase, expression: Expression, { from, to }: NumberRange): number {
@@ -142,9 +142,9 @@ const MAX_TEXTS = 300;
 const MAX_WITH_ALL_WORDS = 120;
 const MAX_WITH_ONE_WORD = 100;
 const ENOUGH = 40;
-/** A word that more than one in so many texts have narrows nothing down. */
+/** A word that more than one text in this many has is too common to narrow a search. */
 const COMMON = 20;
-/** A word that fewer texts have may be part of a longer one in others. */
+/** A word that fewer texts than this have is also looked for inside longer words. */
 const SCARCE = 10;
 
 /**

@@ -19,7 +19,7 @@ import { foldText } from './tokens.ts';
  * - `query` parses what was typed into words (`tokens`).
  * - `openFinder` gives a `Finder`: `index-finder` reads search.sqlite, `scan-finder` the files, with the same results.
  * - `full-text` has the tables that every index searches by; `retrieve` asks them for texts that may match. `term-stats`
- *   weighs words and corrects typos.
+ *   weighs words, `typos` corrects those that no text has.
  * - `rank` orders texts by several measures and fuses the orders; `semantic` adds one by a model of the user.
  * - `update-index` brings search.sqlite (`search-index`) up to date with handovers, journal and notes.
  * - `sessions` does the same for the text of sessions.
