@@ -5,7 +5,7 @@ import type { Env } from '../platform/machine.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** How long after its last activity a handover may be restored. */
+/** How long after it was made a handover may be restored. */
 export const DEFAULT_FRESHNESS_MS: number = 20 * MINUTE_MS;
 export const DEFAULT_RETENTION_MS: number = 90 * DAY_MS;
 
