@@ -23,7 +23,7 @@ describe('handover export', () => {
     const desk = makeDesk();
     await desk.save('--title', 'One', '--next', 'go on');
     const { stdout, stderr } = await desk.run(['export', '--dry-run', '--output', '../x.handover']);
-    expect(stderr).toContain('this would leave, not signed, readable by anybody; nothing was written');
+    expect(stderr).toContain('this would be exported, not signed, readable by anybody; nothing was written');
     await desk.ok(['export', '--output', '../x.handover']);
     expect(unpack(join(desk.folder, 'x.handover'))).toContain(stdout);
     expect(JSON.parse(stdout)).toMatchObject({ title: 'One', workspace: { root: '.' } });
@@ -103,7 +103,7 @@ describe('handover export', () => {
       ]) {
         const { status, stdout, stderr } = await desk.run(['export', '--format', format, ...flags]);
         expect([status, stdout], `${format} ${flags.join(' ')}`).toEqual([64, '']);
-        expect(stderr).toContain('does nothing with');
+        expect(stderr).toContain('has no effect with');
       }
     expect((await desk.run(['export', '--format', 'session-handoff', '--encrypt-to', 'age1x'])).status).toBe(64);
     expect((await desk.run(['export', '--encrypt-to', 'age1x'])).status).toBe(64);
@@ -210,8 +210,8 @@ describe('handover export', () => {
     expect((await runInTerminal(desk, ['export'])).terminal).toContain('cannot be shown in a terminal');
     const word = 'correct horse battery';
     const keys = [
-      { after: 'Passphrase to lock', type: `${word}\r` },
-      { after: 'The same again', type: `${word}\r` },
+      { after: 'Passphrase to encrypt', type: `${word}\r` },
+      { after: 'Repeat the passphrase', type: `${word}\r` },
     ];
     const { status, terminal } = await runInTerminal(
       desk,

@@ -53,7 +53,7 @@ describe('handover files', () => {
     expect(await desk.json(['files', '--since', '2099-01-01'])).toEqual([]);
     const cwd = makeTempFolder();
     const { stdout, stderr } = await desk.run(['files'], { cwd });
-    expect([stdout, stderr.includes('handover files --all')]).toEqual(['no handover mentions files\n', true]);
+    expect([stdout, stderr.includes('handover files --all')]).toEqual(['no handover mentions a file\n', true]);
     expect(await desk.json<Row[]>(['files', '--all'], { cwd })).toHaveLength(3);
   });
 });

@@ -148,7 +148,7 @@ describe('handover import', () => {
       expect(stderr).toContain('WARNING: nobody vouches for this bundle.');
     }
     expect((await bob.run(['import', '--input', path])).status).toBe(77);
-    expect(await bob.ok(['show', 'latest'])).toContain('none: anybody can have written this');
+    expect(await bob.ok(['show', 'latest'])).toContain('none: anybody could have written this');
   });
 
   it('takes all or nothing at a conflict, and keeps what it replaces', async () => {

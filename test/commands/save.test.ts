@@ -66,7 +66,7 @@ describe('handover save', () => {
   it('refuses to read both from standard input', async () => {
     const result = await desk.run(['save', '--summary', '-', '--next', '-', '--json'], { input: 'x' });
     expect([result.status, errorCode(result)]).toEqual([64, 'HANDOVER_USAGE']);
-    expect(result.stderr).toContain('cannot be given together');
+    expect(result.stderr).toContain('cannot be used together');
   });
 
   it('pins a note with --pin TEXT, and all that is said with --pin alone', async () => {

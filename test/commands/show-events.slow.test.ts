@@ -134,7 +134,7 @@ describe('handover show --events', () => {
     const { desk, path } = await captureStory();
     writeFileSync(path, 'nothing of the kind\n');
     expect((await trace(desk)).transcript.state).toBe('unknown');
-    expect(await desk.ok(['show', '--events'])).toContain('is not what claude-code writes');
+    expect(await desk.ok(['show', '--events'])).toContain('is not a format that claude-code writes');
   });
 
   it('names the entries of an agent that keeps a database', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../../src/handover/brief/compile.ts';
 import { readHandover } from '../../src/store/handovers.ts';
 import { openStore } from '../../src/store/store.ts';
-import { DEFAULT_TOKENS, SMALLEST_TOKENS } from '../../src/surfaces/mcp/input.ts';
+import { DEFAULT_TOKENS, MIN_TOKENS } from '../../src/surfaces/mcp/input.ts';
 import { type Desk, makeDesk, runGit } from '../support/cli.ts';
 import { tellWork, type WrittenSession, writeSession } from '../support/hooks.ts';
 import { connect } from '../support/mcp.ts';
@@ -58,7 +58,7 @@ describe('the tools', () => {
   });
 
   it('take the budgets that briefs know', () => {
-    expect([SMALLEST_TOKENS, DEFAULT_TOKENS]).toEqual([SMALLEST_BUDGET, DEFAULT_BUDGET]);
+    expect([MIN_TOKENS, DEFAULT_TOKENS]).toEqual([SMALLEST_BUDGET, DEFAULT_BUDGET]);
   });
 });
 

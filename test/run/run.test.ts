@@ -177,7 +177,7 @@ describe('handover run', () => {
     const desk = makeDesk();
     const own = declareOwn(desk, '[[step]]\nkind = "command"\nargv = ["false"]\n');
     const { stderr } = await desk.run(['run', '--config', own]);
-    expect(stderr).toContain('handover run --resume (and --config, if it was given)');
+    expect(stderr).toContain('handover run --resume (and --config, if you used it)');
   });
 
   it('is carried out by one process at a time', async () => {
@@ -326,6 +326,6 @@ describe('PAUSE', () => {
     expect(existsSync(join(desk.home, '.agent_handover', 'PAUSE'))).toBe(true);
     expect((await desk.run(['unpause'])).stderr).toContain('still paused by');
     expect(await desk.ok(['unpause', '--everywhere'])).toBe('unpaused\n');
-    expect(await desk.ok(['unpause'])).toBe('it was not paused here\n');
+    expect(await desk.ok(['unpause'])).toBe('nothing was paused here\n');
   });
 });
