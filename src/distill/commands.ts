@@ -1,5 +1,6 @@
 import type { Fact } from '../model/fact.ts';
 import { splitMessage } from '../model/message-lines.ts';
+import { baseName } from '../model/paths.ts';
 import { cleanLine, cutAtWord } from '../model/text.ts';
 import { draftFact, OBSERVED, type Relevance } from './facts.ts';
 import {
@@ -103,14 +104,16 @@ export function wasEditedSince(log: SessionLog, call: number): boolean {
 
 /** How a check is the same check again: without the flags that only change how much it prints. */
 function keyOf(text: string): string {
-  return cleanLine(text.replace(/ (?:-v|-vv|-q|--verbose|--quiet|-count=\d+|-race|--silent)(?= |$)/g, ''));
+  return cleanLine(
+    text.replace(/ (?:-v|-vv|-q|--verbose|--quiet|-count=\d+|-race|--silent|--reporter[= ]\S+)(?= |$)/g, ''),
+  );
 }
 
 /** A check of a part: a test by name, a file, a package. */
 const PARTIAL =
   /(?:^| )(?:-run|-k|-t|--grep|--filter|--testNamePattern)\b|::|\.(?:go|py|[jt]sx?|rs|rb|java|php)\b|(?:^| )\.\/[\w-]+/;
 
-/** By command, the last run of each check; one that failed is left out once a check at least as wide has passed. */
+/** By command, the last run of each check; one that failed is left out once a check at least as wide has run. */
 export function listLastChecks(parts: readonly PartRun[]): PartRun[] {
   const last = new Map<string, PartRun>();
   for (const part of parts) {
@@ -118,8 +121,8 @@ export function listLastChecks(parts: readonly PartRun[]): PartRun[] {
     const key = keyOf(part.text);
     last.delete(key);
     last.set(key, part);
-    if (part.status !== 'ok') continue;
-    for (const [other, failed] of last) if (failed.status === 'failed' && settles(part, failed)) last.delete(other);
+    for (const [other, failed] of last)
+      if (failed !== part && failed.status === 'failed' && settles(part, failed)) last.delete(other);
   }
   return [...last.values()];
 }
@@ -148,7 +151,7 @@ function findErrorFacts(log: SessionLog, parts: readonly PartRun[]): Fact[] {
     if (part.status !== 'failed') continue;
     const { run, use, text } = part;
     const age = log.calls - run.call;
-    const isOpen = open.has(part) && age < OPEN_FOR_CALLS;
+    const isOpen = open.has(part) && age < OPEN_FOR_CALLS && !wasMendedSince(log, run);
     const isOver = parts.some((later) => later.use === use && later.run.call > run.call && later.status === 'ok');
     const lines = findFailureLines(run.output, isOpen ? LINES_OF_OPEN : LINES_OF_OTHERS);
     for (const [index, line] of lines.entries()) {
@@ -176,6 +179,14 @@ function findErrorFacts(log: SessionLog, parts: readonly PartRun[]): Fact[] {
   return facts;
 }
 
+/** Whether a file that the failure names was edited after the run: then nobody knows until it runs again. */
+function wasMendedSince(log: SessionLog, run: CommandRun): boolean {
+  const lines = findFailureLines(run.output, LINES_OF_OPEN).join('\n');
+  return [...log.files.values()].some(
+    ({ path, lastEdit, edits }) => edits > 0 && lastEdit > run.call && lines.includes(baseName(path)),
+  );
+}
+
 const MAX_READING_BYTES = 240;
 const SHORTEST_READING = 60;
 
@@ -198,16 +209,19 @@ const MAX_RUNNING = 5;
 
 /** Work in the background that was started and not seen to end. */
 export function findRunningFacts(log: SessionLog): (Fact | null)[] {
-  return [...log.pending.values()]
-    .filter(({ command }) => command !== null && command.started !== null)
-    .slice(-MAX_RUNNING)
-    .map(({ what, line, call }) =>
-      draftFact('running', {
-        text: cutAtWord(what.replace(/\s+/g, ' '), MAX_ERROR_BYTES),
-        line,
-        status: 'unfinished',
-        ...OBSERVED,
-        age: log.calls - call,
-      }),
-    );
+  return (
+    [...log.pending.values()]
+      // Of a command that puts itself into the background, the agent follows only the shell, which has ended.
+      .filter(({ command }) => command !== null && command.started !== null && !/&\s*$/.test(command.command))
+      .slice(-MAX_RUNNING)
+      .map(({ what, line, call }) =>
+        draftFact('running', {
+          text: cutAtWord(what.replace(/\s+/g, ' '), MAX_ERROR_BYTES),
+          line,
+          status: 'unfinished',
+          ...OBSERVED,
+          age: log.calls - call,
+        }),
+      )
+  );
 }

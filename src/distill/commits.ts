@@ -17,15 +17,25 @@ const UNDOES = /\bgit\b[^;&|\n]*\breset\b[^;&|\n]*\bHEAD[~^]/;
 
 /** The commits that commands made, without those that were amended or reset since. */
 export function listCommits(commands: readonly CommandRun[]): Commit[] {
+  return followCommits(commands).commits;
+}
+
+/** The hashes of commits that were amended or reset since. */
+export function listLostCommits(commands: readonly CommandRun[]): string[] {
+  return followCommits(commands).lost;
+}
+
+function followCommits(commands: readonly CommandRun[]): { commits: Commit[]; lost: string[] } {
   const commits: Commit[] = [];
+  const lost: string[] = [];
   for (const run of commands) {
     if (run.failed !== false) continue;
-    if (AMENDS.test(run.command) || UNDOES.test(run.command)) commits.pop();
+    if (AMENDS.test(run.command) || UNDOES.test(run.command)) lost.push(...commits.splice(-1).map(({ hash }) => hash));
     if (!run.command.includes('commit')) continue;
     for (const [, branch = '', hash = '', subject = ''] of run.output.matchAll(COMMITTED))
       commits.push({ hash: hash.slice(0, 10), branch, subject: cleanLine(subject), body: readBody(run.command), run });
   }
-  return commits;
+  return { commits, lost };
 }
 
 const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1\n([\s\S]*?)\n\s*\2\b/;

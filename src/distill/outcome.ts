@@ -5,7 +5,9 @@ const LOCATED = /^\s*[^\s:]{1,200}\.\w{1,8}:\d+(?::\d+)?: .*$/gm;
 /** Names what went wrong. */
 const SPECIFIC = /\b[A-Z]\w*(?:Error|Exception)\b|\berror(?:\[\w+\])?:|\bTS\d{4}\b|panic:|panicked at|undefined:/;
 /** Names the test that failed. */
-const NAMED = /^(?:--- FAIL: |FAIL:? \S+\.\w+(?: >|$)|FAILED \S+::|not ok \d+ - |[✗✘×] |\d+\) )/;
+const NAMED = /^(?:FAIL: \S|FAIL \S+\.\w+(?: >|$)|FAILED \S+::|not ok \d+ - |[✗✘×] |\d+\) |\[\w+\] › )/;
+/** A line of a log, which reports no failure whatever it names. */
+const LOGGED = /\b(?:INFO|DEBUG|TRACE)\b/;
 /** Says only that something went wrong. */
 const GENERAL =
   /^(?:error: (?:test failed|could not compile|aborting)|npm (?:ERR|error)|\[ERROR\] Failed to execute|Found \d+ errors?\b|(?:\[[\w:.-]+\] )?ERROR task failed|FAIL$|FAIL\s+\S+\s+(?:\[|[\d.(])|exit status|Exit code|make: \*\*\*|Error: Process|error: Recipe|Tests?:? |Test (?:Files|Suites)|=+ |\d+ (?:passed|failed))/;
@@ -21,10 +23,14 @@ const MAX_LINES = 40;
 export function findFailureLines(output: string, limit: number): string[] {
   const ranks: [string[], string[], string[], string[]] = [[], [], [], []];
   for (const line of findLines(output, FAILURE_LINE, MAX_LINES))
-    if (!QUOTED_CODE.test(line)) ranks[rankOf(line)].push(line);
+    if (!QUOTED_CODE.test(line) && !LOGGED.test(line)) ranks[rankOf(line)].push(line);
   const [named, specific, others] = ranks;
   if (named.length + specific.length + others.length < limit)
-    others.unshift(...findLines(output, LOCATED, limit).filter((line) => !specific.includes(line)));
+    others.unshift(
+      ...findLines(output, LOCATED, MAX_LINES)
+        .filter((line) => !specific.includes(line) && !LOGGED.test(line))
+        .slice(0, limit),
+    );
   const unique = [...new Set(ranks.flat())];
   const isPart = (line: string) => unique.some((other) => other.length > line.length && other.includes(line));
   const lines = unique.filter((line) => !isPart(line));
@@ -140,5 +146,7 @@ export function didFail({ failed, output }: { failed: boolean | null; output: st
 
 /** The command itself did not run, so its output says nothing about what it checks. */
 export function didNotRun(output: string): boolean {
-  return /command not found|is not recognized as|timed out after|ENOENT.*spawn/.test(output.slice(0, 400));
+  return /command not found|is not recognized as|timed out after|ENOENT.*spawn|Sibling tool call errored/.test(
+    output.slice(0, 400),
+  );
 }

@@ -94,6 +94,8 @@ export class SessionLog {
   /** By the agent's id of the call. */
   pending = new Map<string, PendingCall>();
   steps: Step[] = [];
+  /** What calls did outside of the files: issues, comments, messages. */
+  actions: { call: number; text: string }[] = [];
   results: ToolResult[] = [];
   /** The question that the next prompt answers. */
   asked: string | null = null;
@@ -336,7 +338,9 @@ function touchFile({ files }: SessionLog, path: string, line: number): TouchedFi
   return file;
 }
 
-const MAX_OUTPUT = 12_000;
+/** The end of an output says how it went. */
+const MAX_OUTPUT = 16_000;
+const OUTPUT_HEAD = 4000;
 const MAX_START = 200;
 /** How agents report that a command goes on in the background. */
 const STARTED = /\bbackground\b/i;
@@ -370,18 +374,36 @@ function logResult(log: SessionLog, event: Extract<Event, { type: 'result' }>): 
   if (command !== null) {
     command.failed = failed;
     command.exit = event.exit;
-    command.output = cutMiddle(event.output, MAX_OUTPUT);
+    command.output = cutMiddle(event.output, MAX_OUTPUT, OUTPUT_HEAD);
     if (!failed) applyRemovals(log.files, findRemovals(command.command, log.cwd), pending);
   }
+  if (!failed && ACTION_TOOL.test(step.tool)) noteAction(log, step, event.output);
   if (ENDED.test(event.output.slice(0, 2000))) endBackground(log, pending.about);
   if (source === 'answer') log.asked = pending.what;
   if (UNREAD.has(source)) return;
   pushBounded(log.results, { call: log.calls, source, text: event.output, paths: null }, MAX_RESULTS);
 }
 
-function cutMiddle(text: string, length: number): string {
+/** Tools of other services that change something there. */
+const ACTION_TOOL =
+  /(?:^|_)(?:create|update|add|save|post|send|merge|close|delete|transition)_?(?:[a-z]+_)*(?:issue|comment|pull_request|merge_request|pr|message|page|ticket|release|review)s?$/i;
+const ACTION_REFERENCE =
+  /https?:\/\/[^\s"\\]{3,120}\/(?:pull|issues?|issue|merge_requests|browse)\/[\w-]+|\b[A-Z]{2,8}-\d{1,6}\b|(?<!\w)#\d+/;
+const MAX_ACTION = 120;
+
+function noteAction({ actions, calls: call }: SessionLog, { tool, input }: Step, output: string): void {
+  const name = tool.replace(/^.*__/, '');
+  const reference = ACTION_REFERENCE.exec(output)?.[0] ?? '';
+  const about = Object.values(input).join(' ').replace(/\s+/g, ' ').slice(0, MAX_ACTION);
+  actions.push({
+    call,
+    text: [name, reference, about === '' ? '' : `"${about}"`].filter((part) => part !== '').join(' '),
+  });
+}
+
+function cutMiddle(text: string, length: number, head = length / 2): string {
   if (text.length <= length) return text;
-  return `${text.slice(0, length / 2)}\n…\n${text.slice(-length / 2)}`;
+  return `${text.slice(0, head)}\n…\n${text.slice(head - length)}`;
 }
 
 function undoEdits({ files }: SessionLog, edits: readonly FileEdit[]): void {

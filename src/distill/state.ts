@@ -120,18 +120,15 @@ const MAX_ACTIONS = 5;
 
 /** What was done outside of the files: pull requests, issues, comments. */
 function describeActions(log: SessionLog): string | null {
-  const actions = log.commands.flatMap((run) => {
+  const byCommand = log.commands.flatMap((run) => {
     const action = run.failed === false ? ACTION.exec(run.command)?.[0] : undefined;
     if (action === undefined) return [];
     const reference = REFERENCE.exec(run.output)?.[0] ?? REFERENCE.exec(run.command)?.[0];
     const title = TITLE.exec(run.command)?.[2];
-    return [
-      [action, reference, title === undefined ? undefined : `"${cutAtWord(title, MAX_SUBJECT_BYTES)}"`]
-        .filter((part) => part !== undefined)
-        .join(' '),
-    ];
+    const parts = [action, reference, title === undefined ? undefined : `"${cutAtWord(title, MAX_SUBJECT_BYTES)}"`];
+    return [{ call: run.call, text: parts.filter((part) => part !== undefined).join(' ') }];
   });
-  const unique = [...new Set(actions)];
+  const unique = [...new Set([...byCommand, ...log.actions].sort((a, b) => a.call - b.call).map(({ text }) => text))];
   return unique.length === 0 ? null : `Done outside of the files: ${unique.slice(-MAX_ACTIONS).join('; ')}.`;
 }
 

@@ -1,6 +1,7 @@
 import type { Fact } from '../model/fact.ts';
 import { splitMessage } from '../model/message-lines.ts';
 import { cleanLine, cutAtWord, cutToBytes } from '../model/text.ts';
+import { listLastChecks, listPartRuns } from './commands.ts';
 import { draftFact, OBSERVED } from './facts.ts';
 import { findFailureLines, isCheck } from './outcome.ts';
 import type { Message, SessionLog, Step } from './session-log.ts';
@@ -45,7 +46,9 @@ export function findLogFact(log: SessionLog): Fact | null {
     })),
     ...prompts,
     ...replies,
-  ].sort((a, b) => a.call - b.call || a.line - b.line);
+  ]
+    .filter(({ text }) => !text.endsWith(': '))
+    .sort((a, b) => a.call - b.call || a.line - b.line);
   if (entries.length === 0) return null;
   return draftFact('note', {
     text: joinRepeated(entries.map(({ text }) => text)).join('\n'),
@@ -80,6 +83,14 @@ function printStep(log: SessionLog, step: Step, addedBytes: number): string {
   return `Tool: ${step.tool} {${shown.join(', ')}}${describeOutcome(log, step)}`;
 }
 
+/** Whether the checks that a call ran failed and passed since. */
+function isMended(log: SessionLog, call: number): boolean {
+  const parts = log.commands.flatMap(listPartRuns);
+  const failed = parts.filter(({ run, status, check }) => run.call === call && status === 'failed' && check !== null);
+  const last = new Set(listLastChecks(parts));
+  return failed.length > 0 && failed.every((part) => !last.has(part));
+}
+
 /** What came of a call: what failed, or the end of what a command printed. */
 function describeOutcome(log: SessionLog, step: Step): string {
   const {
@@ -95,6 +106,7 @@ function describeOutcome(log: SessionLog, step: Step): string {
     log.steps.some((later) => later.call > call && later.input.command === command && later.failed !== null)
   )
     return '\n  run again later';
+  if (failed && isMended(log, call)) return '\n  failed, passed since';
   if (failed) return `\n  FAILED: ${cutAtWord(findFailureLines(output, 3).join(' | '), MAX_OUTCOME_BYTES)}`;
   if (kind === 'search') return `\n  Result: ${cutAtWord(cleanLine(output), 90) || 'nothing'}`;
   if (command === undefined) return '';

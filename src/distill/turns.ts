@@ -1,7 +1,7 @@
 import type { Fact } from '../model/fact.ts';
 import { baseName } from '../model/paths.ts';
 import { countUtf8Bytes, cutAtWord, cutToBytes } from '../model/text.ts';
-import { type Commit, listCommits } from './commits.ts';
+import { type Commit, listCommits, listLostCommits } from './commits.ts';
 import { BY_AGENT, BY_HUMAN, draftFact, OBSERVED } from './facts.ts';
 import { findCurrentPrompt, type Message, type SessionLog } from './session-log.ts';
 import { relatePath } from './touched-files.ts';
@@ -87,6 +87,7 @@ const WORDS_OF_STOPPED_TURN = 6;
 /** What the agent said at the end of each turn, what it said on the way in the last one, and what each turn did. */
 export function findTurnFacts(log: SessionLog, turns: readonly Turn[]): (Fact | null)[] {
   const commits = listCommits(log.commands);
+  const gone = listGone(log);
   return turns.flatMap((turn, at) => {
     const isLast = at === turns.length - 1;
     const bytes = at >= turns.length - RECENT_TURNS ? RECENT_BYTES : OLDER_BYTES;
@@ -103,14 +104,28 @@ export function findTurnFacts(log: SessionLog, turns: readonly Turn[]): (Fact | 
         },
         ...(subject === undefined ? {} : { subject }),
       });
-    const words = findLastWords(turn, isLast);
+    const last = findLastWords(turn, isLast);
+    const words = last === null || isLast ? last : { ...last, text: dropLinesWith(gone, last.text) };
     const closing = words === null ? [] : [quote(isLast ? 'stopped' : 'closing', words)];
     const onTheWay = turn.replies.filter(
-      (reply) => reply !== words && !turn.closing.includes(reply) && countUtf8Bytes(reply.text) > SUBSTANTIAL_BYTES,
+      (reply) => reply !== last && !turn.closing.includes(reply) && countUtf8Bytes(reply.text) > SUBSTANTIAL_BYTES,
     );
     const working = isLast ? onTheWay.slice(-MAX_WORKING).map((reply) => quote('working', reply)) : [];
     return [...closing, ...working, draftWork(log, turn, commits)];
   });
+}
+
+/** Names of files that were removed and hashes of commits that were undone: what was said of them before no longer holds. */
+function listGone(log: SessionLog): string[] {
+  const live = new Set([...log.files.values()].filter(({ deleted }) => !deleted).map(({ path }) => baseName(path)));
+  const removed = [...log.files.values()].filter(({ deleted }) => deleted).map(({ path }) => baseName(path));
+  return [...removed.filter((name) => !live.has(name)), ...listLostCommits(log.commands)];
+}
+
+function dropLinesWith(names: readonly string[], text: string): string {
+  if (names.length === 0) return text;
+  const lines = text.split('\n').filter((line) => !names.some((name) => line.includes(name)));
+  return lines.join('\n');
 }
 
 /** The closing words; of a turn that was not closed, the last words, or the longest of the last ones where the work was cut off. */

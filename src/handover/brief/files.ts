@@ -12,7 +12,7 @@ export function describeFiles({ changed, otherFiles }: Account): Block {
     .slice(0, MAX_OTHERS);
   return {
     heading: 'Files',
-    weight: 8,
+    weight: 6,
     most: 3000,
     print: (bytes): Printed => {
       const edited = printByFolder('Changed', newest, Math.floor(bytes * (likely.length === 0 ? 1 : 0.7)));
@@ -72,7 +72,7 @@ export function describeCommands({ commands, links }: Account): Block {
     ...ranked.map((fact) => ({ lines: [`${QUOTE}${printCommand(fact)}`], id: fact.id })),
     ...links.map((fact) => ({ lines: [`${QUOTE}${cleanLine(fact.text)}`], id: fact.id })),
   ];
-  return { heading: 'Commands', weight: 5, most: 800, print: (bytes) => printEntries(entries, bytes) };
+  return { heading: 'Commands', weight: 4, most: 800, print: (bytes) => printEntries(entries, bytes) };
 }
 
 function rateCommand(fact: Fact): number {

@@ -6,7 +6,7 @@ import { type Block, type Entry, printEntries } from './block.ts';
 import { fitMessage } from './fit.ts';
 import { printTask, QUOTE, quoteLines } from './lines.ts';
 
-const REQUEST_BYTES = 130;
+const REQUEST_BYTES = 90;
 const WORDS_BYTES = 300;
 const CALL_BYTES = 110;
 

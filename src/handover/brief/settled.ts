@@ -77,7 +77,7 @@ export function describeDocuments({ documents }: Account): Block {
   const newest = [...documents].reverse().slice(0, MAX_DOCUMENTS);
   return {
     heading: 'Written down in the session',
-    weight: 8,
+    weight: 4,
     most: 2400,
     print: (bytes) => {
       const room = Math.floor(bytes / Math.max(1, newest.length));

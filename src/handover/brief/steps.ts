@@ -12,7 +12,7 @@ export function describeSteps({ log }: Account): Block {
   }
   return {
     heading: 'Last steps',
-    weight: 20,
+    weight: 12,
     most: 6000,
     print: (bytes) => {
       const shown: string[] = [];

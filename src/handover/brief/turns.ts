@@ -42,7 +42,9 @@ export function describeTurns(account: Account, budget: number, rateGoal: (text:
         : (turn.closing?.text ?? turn.work?.text ?? '');
     const age = turns.length - 1 - at;
     const goal = 1 + rateGoal(`${request} ${answer}`);
-    const weight = ((turn.work === null ? 0.8 : 1.3) * (isLast ? LAST_WEIGHT : 1) * goal) / Math.sqrt(1 + age);
+    const weight =
+      ((turn.work === null ? 0.8 : 1.3) * (isLast ? LAST_WEIGHT : 1) * goal) /
+      (1 + age) ** Number(process.env.EX ?? 0.5);
     const most = scale * (isLast ? MAX_LAST_BYTES : MAX_CLOSING_BYTES);
     const words = fitMessage(answer, most, { isOver: !isLast, code: isLast }).join(' · ');
     return { turn, request, answer, isLast, weight, full: Math.min(countUtf8Bytes(words) + COMMIT_BYTES, most) };
@@ -87,11 +89,11 @@ function shareAnswers(rows: readonly Row[], bytes: number): number[] {
   }
 }
 
-const WORKING_BYTES = 330;
+const WORKING_BYTES = Number(process.env.WB ?? 330);
 
 /** What the agent said on the way, in a turn that it has not closed. */
 function printWorking({ working, lastWords }: Account): string {
-  const said = lastWords === null ? working : [...working, lastWords];
+  const said = lastWords === null || process.env.LWD === undefined ? working : [...working, lastWords];
   return said.map(({ text }) => fitMessage(text, WORKING_BYTES).join(' ')).join('\n');
 }
 
