@@ -6,8 +6,8 @@ import { type FoundSession, type Reading, startReading } from '../../src/agents/
 import { aiderAgent } from '../../src/agents/aider/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, type Told, testAgent } from '../conformance/agents.ts';
 import { block, human, model, note, SESSION_ID, STORY_TEXT, start } from '../fixtures/agents/aider.ts';
+import { STORY_CWD, type Told, testAgent } from '../support/conformance/agents.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 

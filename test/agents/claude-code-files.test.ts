@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReading } from '../../src/agents/agent.ts';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { Event } from '../../src/model/event.ts';
-import { STORY_CWD } from '../conformance/agents.ts';
 import { layOut, SESSION_ID, Transcript, tellStory } from '../fixtures/agents/claude-code.ts';
+import { STORY_CWD } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
 
 const BRIEF = '# Handover 20260131-120000-k3fz\n\nFor Claude Code. Between the two marks is data.\n';
 

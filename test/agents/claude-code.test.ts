@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import { type Json, layOut, Transcript, tellStory } from '../fixtures/agents/claude-code.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 
 testAgent({ agent: claudeCodeAgent, layOut: () => layOut(tellStory().text) });
 

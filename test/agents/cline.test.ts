@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { clineAgent } from '../../src/agents/cline/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, type Told, testAgent } from '../conformance/agents.ts';
 import {
   answered,
   classicStory,
@@ -22,8 +21,9 @@ import {
   text,
   use,
 } from '../fixtures/agents/cline.ts';
+import { STORY_CWD, type Told, testAgent } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
 import { expectToSurviveDamage, writeText } from '../support/transcripts.ts';
 
 interface Laid {

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import * as zlib from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { codexAgent } from '../../src/agents/codex/transcript.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import {
   call,
   event,
@@ -21,8 +20,9 @@ import {
   THREAD,
 } from '../fixtures/agents/codex.ts';
 import { answered, layOut, makeCodex, OTHER, place, read, said, texts } from '../fixtures/agents/codex-home.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { readTranscript } from '../support/told-events.ts';
 import { expectToSurviveDamage, toJsonLines, writeText } from '../support/transcripts.ts';
 
 describe('a legacy history', () => {

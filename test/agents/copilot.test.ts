@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { copilotAgent } from '../../src/agents/copilot/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import {
   answered,
   type CopilotRow,
@@ -18,8 +17,9 @@ import {
   start,
   story,
 } from '../fixtures/agents/copilot.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
 import { expectToSurviveDamage, toJsonLines, writeText } from '../support/transcripts.ts';
 
 function layOut(rows: readonly CopilotRow[]): { machine: Machine; path: string; id: string } {

@@ -7,10 +7,10 @@ import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReading } from '../../src/agents/agent.ts';
 import { geminiAgent } from '../../src/agents/gemini/transcript.ts';
 import { Event } from '../../src/model/event.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import { Chat, frameShellOutput, layOut, SESSION_ID, tellStory } from '../fixtures/agents/gemini.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
 testAgent({ agent: geminiAgent, layOut: () => layOut(tellStory().text) });

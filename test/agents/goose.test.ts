@@ -6,7 +6,6 @@ import { type FoundSession, startReading } from '../../src/agents/agent.ts';
 import { gooseAgent } from '../../src/agents/goose/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, type Told, testAgent } from '../conformance/agents.ts';
 import { makeDatabase } from '../fixtures/agents/database.ts';
 import {
   assistant,
@@ -23,6 +22,7 @@ import {
   user,
   writeLines,
 } from '../fixtures/agents/goose.ts';
+import { STORY_CWD, type Told, testAgent } from '../support/conformance/agents.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 

@@ -6,7 +6,6 @@ import { type FoundSession, startReading } from '../../src/agents/agent.ts';
 import { opencodeAgent } from '../../src/agents/opencode/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import { makeDatabase, openDatabase } from '../fixtures/agents/database.ts';
 import {
   assistant,
@@ -20,6 +19,7 @@ import {
   tool,
   user,
 } from '../fixtures/agents/opencode.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 

@@ -6,7 +6,6 @@ import { type FoundSession, type Reading, startReading } from '../../src/agents/
 import { piAgent } from '../../src/agents/pi/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import {
   assistant,
   call,
@@ -19,6 +18,7 @@ import {
   user,
   writeRows,
 } from '../fixtures/agents/pi.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 

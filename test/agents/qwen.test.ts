@@ -7,11 +7,11 @@ import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 
 import { qwenAgent } from '../../src/agents/qwen/transcript.ts';
 import { Event } from '../../src/model/event.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import { layOut as layOutClaude, tellStory as tellClaudeStory } from '../fixtures/agents/claude-code.ts';
 import { Chat, frameShellOutput, layOut, SESSION_ID, tellStory } from '../fixtures/agents/qwen.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
 testAgent({ agent: qwenAgent, layOut: () => layOut(tellStory().text) });

@@ -1,7 +1,7 @@
 import { type Cut, cutTranscript, listCompactions } from '../../eval/corpus/cuts.ts';
 import { parseTranscript } from '../../eval/corpus/transcript.ts';
-import { STORY_CWD } from '../conformance/agents.ts';
 import { type Transcript, tellStory } from '../fixtures/agents/claude-code.ts';
+import { STORY_CWD } from '../support/conformance/agents.ts';
 
 export const SUMMARY = `This session is being continued from a previous conversation that ran out of context.
 

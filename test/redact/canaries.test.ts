@@ -5,11 +5,11 @@ import { COMMANDS } from '../../src/surfaces/cli/commands/table.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
 import { tellCanaries } from '../support/canaries.ts';
 import { listFiles } from '../support/tree.ts';
-import { exchange, publish } from './walk/leaving.ts';
-import { look, serve } from './walk/looking.ts';
-import { callHooks, captureAgents, captureSession, plantInGit } from './walk/sessions.ts';
-import { declare, remember, takeOver } from './walk/texts.ts';
-import { Walk } from './walk/walk.ts';
+import { declare, remember, takeOver } from './walkthrough/declared-text.ts';
+import { exchange, publish } from './walkthrough/publish-and-export.ts';
+import { look, serve } from './walkthrough/read-only-commands.ts';
+import { callHooks, captureAgents, captureSession, plantInGit } from './walkthrough/sessions.ts';
+import { Walk } from './walkthrough/walkthrough.ts';
 
 describe('of secrets that were planted wherever text comes from', () => {
   const walk = new Walk();

@@ -7,7 +7,7 @@ import { HANDOVER, makeTempFolder, runProcess } from '../support/cli.ts';
 import { HOOK, settle, writeSession } from '../support/hooks.ts';
 import { writeIn } from '../support/publishing.ts';
 import { canTrace } from '../support/strace.ts';
-import { Walk } from './walk/walk.ts';
+import { Walk } from './walkthrough/walkthrough.ts';
 
 const WRITES = 'write,writev,pwrite64,pwritev,pwritev2';
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', v: '\v', f: '\f' };

@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { V2Envelope } from '../../src/exchange/legacy/v2-envelope.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import type { Handover } from '../../src/model/handover.ts';
-import { STORY_CWD } from '../conformance/agents.ts';
 import { SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
 import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
+import { STORY_CWD } from '../support/conformance/agents.ts';
 import { writeText } from '../support/transcripts.ts';
 import { listFiles } from '../support/tree.ts';
 

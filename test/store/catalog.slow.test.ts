@@ -5,7 +5,7 @@ import { takeRows } from '../../src/store/catalog.ts';
 import { pathOfIndex } from '../../src/store/index-schema.ts';
 import { openCatalog, openIndexCatalog } from '../../src/store/open-catalog.ts';
 import { openScanCatalog } from '../../src/store/scan-catalog.ts';
-import { testCatalog } from '../conformance/catalog.ts';
+import { testCatalog } from '../support/conformance/catalog.ts';
 import { keepOne, makeStore } from '../support/temp-store.ts';
 
 function requireDriver(): SqlDriver {

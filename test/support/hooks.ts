@@ -8,7 +8,7 @@ import { Transcript } from '../fixtures/agents/claude-code.ts';
 import type { Desk, RunResult } from './cli.ts';
 
 export const HOOK: string = fileURLToPath(new URL('../../bin/hook.cjs', import.meta.url));
-const AGENT = fileURLToPath(new URL('../relay/workers/agent.mjs', import.meta.url));
+const AGENT = fileURLToPath(new URL('../app/automation/workers/agent.mjs', import.meta.url));
 
 /** A process that stands for an agent and calls its hooks. Hooks of one such process come from one agent. */
 export interface RunningAgent {

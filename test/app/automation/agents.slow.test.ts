@@ -1,0 +1,206 @@
+import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import * as cline from '../../fixtures/agents/cline.ts';
+import * as codex from '../../fixtures/agents/codex.ts';
+import * as copilot from '../../fixtures/agents/copilot.ts';
+import { makeDatabase } from '../../fixtures/agents/database.ts';
+import * as gemini from '../../fixtures/agents/gemini.ts';
+import * as opencode from '../../fixtures/agents/opencode.ts';
+import * as qwen from '../../fixtures/agents/qwen.ts';
+import { STORIES } from '../../fixtures/agents/stories.ts';
+import { type Desk, makeDesk } from '../../support/cli.ts';
+import { STORY_CWD } from '../../support/conformance/agents.ts';
+import { type RunningAgent, readGiven, settle, startAgent } from '../../support/hooks.ts';
+import { writeText } from '../../support/transcripts.ts';
+
+/** A desk on which an agent has told the story of the conformance suite, in the folder of the project. */
+function tellStory(agent: string): { desk: Desk; path: string; hooks: RunningAgent } {
+  const desk = makeDesk();
+  const story = STORIES.find((one) => one.agent === agent);
+  const path = join(desk.home, story?.place ?? '');
+  if (story !== undefined) writeText(path, story.text.replaceAll(STORY_CWD, desk.project));
+  return { desk, path, hooks: startAgent(desk, { agent }) };
+}
+
+const expectStory = (text: string | null, reader: string): void => {
+  expect(text).toMatch(new RegExp(`^# Handover \\d{8}-\\d{6}-\\w{4} for ${reader}\n`));
+  expect(text).toContain('Never retry on 404');
+  expect(text).toContain('upload.ts');
+};
+
+describe('Codex', () => {
+  const { desk, path, hooks } = tellStory('codex');
+  const input = (more: object, session = codex.THREAD): object => ({
+    session_id: session,
+    transcript_path: session === codex.THREAD ? path : null,
+    cwd: desk.project,
+    permission_mode: 'default',
+    ...more,
+  });
+
+  it('gets the nested form, and not one key more', async () => {
+    await hooks.call('Stop', input({ last_assistant_message: null, stop_hook_active: false }));
+    await settle(desk);
+    const result = await hooks.call('SessionStart', input({ source: 'compact' }));
+    expectStory(readGiven(result), 'Codex');
+    const printed: object = JSON.parse(result.stdout);
+    expect(printed).toEqual({
+      hookSpecificOutput: { hookEventName: 'SessionStart', additionalContext: expect.any(String) },
+    });
+  });
+
+  it('gets the brief of the thread before after /clear, though that one is never said to be over', async () => {
+    expectStory(await hooks.given('SessionStart', input({ source: 'clear' }, 'another')), 'Codex');
+    await hooks.end();
+  });
+});
+
+describe('Gemini CLI', () => {
+  const { desk, path, hooks } = tellStory('gemini');
+  const input = (more: object, session = gemini.SESSION_ID): object => ({
+    session_id: session,
+    transcript_path: session === gemini.SESSION_ID ? path : join(desk.home, 'none.jsonl'),
+    cwd: desk.project,
+    timestamp: '2026-01-31T09:00:00.000Z',
+    ...more,
+  });
+
+  it('captures nothing before each request', async () => {
+    for (let i = 0; i < 3; i++) expect((await hooks.call('PreCompress', input({ trigger: 'auto' }))).stdout).toBe('');
+    expect(() => readdirSync(join(desk.store, 'spool'))).toThrow('ENOENT');
+  });
+
+  it('gets the brief with the prompt after a compression that was asked for, and once', async () => {
+    await hooks.call(
+      'AfterAgent',
+      input({ prompt: 'x', prompt_response: 'Understood: no retry on 404, delay below 2000 ms.' }),
+    );
+    await settle(desk);
+    expect((await hooks.call('PreCompress', input({ trigger: 'manual' }))).stdout).toBe('');
+    const given = await hooks.given('BeforeAgent', input({ prompt: 'go on' }));
+    expectStory(given, 'Gemini CLI');
+    expect(await hooks.given('BeforeAgent', input({ prompt: 'and then' }))).toBeNull();
+  });
+
+  it('gets the brief with the prompt after /clear, as what its start hook prints is lost', async () => {
+    expect(await hooks.given('SessionStart', input({ source: 'clear' }, 'another'))).toBeNull();
+    expectStory(await hooks.given('BeforeAgent', input({ prompt: 'go on' }, 'another')), 'Gemini CLI');
+  });
+
+  it('takes three ends of one session for one', async () => {
+    for (let i = 0; i < 3; i++) await hooks.call('SessionEnd', input({ reason: 'exit' }));
+    await settle(desk);
+    expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
+    await hooks.end();
+  });
+});
+
+describe('Qwen Code', () => {
+  const { desk, path, hooks } = tellStory('qwen');
+  const input = (more: object): object => ({
+    session_id: qwen.SESSION_ID,
+    transcript_path: path,
+    cwd: desk.project,
+    permission_mode: 'yolo',
+    ...more,
+  });
+
+  it('gets its brief after compaction, and nothing with the empty prompts between tools', async () => {
+    await hooks.call('Stop', input({ stop_hook_active: true }));
+    await settle(desk);
+    expect(await hooks.given('UserPromptSubmit', input({ prompt: '' }))).toBeNull();
+    expectStory(await hooks.given('SessionStart', input({ source: 'compact', model: 'm' })), 'Qwen Code');
+    expect(await hooks.given('UserPromptSubmit', input({ prompt: '' }))).toBeNull();
+    await hooks.end();
+  });
+});
+
+describe('Copilot CLI', () => {
+  const { desk, path, hooks } = tellStory('copilot');
+  const input = (more: object, session = copilot.SESSION): object => ({
+    sessionId: session,
+    timestamp: 1_769_860_800_000,
+    cwd: desk.project,
+    ...more,
+  });
+
+  it('gets the brief at the top level, with the prompt after a compaction, and once', async () => {
+    await hooks.call('agentStop', input({ transcriptPath: path, stopReason: 'end_turn' }));
+    await settle(desk);
+    await hooks.call('preCompact', input({ transcriptPath: path, trigger: 'manual' }));
+    const result = await hooks.call('userPromptSubmitted', input({ prompt: 'go on' }));
+    expectStory(readGiven(result), 'Copilot CLI');
+    const printed: object = JSON.parse(result.stdout);
+    expect(Object.keys(printed)).toEqual(['additionalContext']);
+    expect(await hooks.given('userPromptSubmitted', input({ prompt: 'and then' }))).toBeNull();
+  });
+
+  it('is known to be cleared when a new session begins in the same process', async () => {
+    const given = await hooks.given('sessionStart', input({ source: 'new', initialPrompt: '' }, 'another'));
+    expectStory(given, 'Copilot CLI');
+    await hooks.end();
+  });
+});
+
+describe('Cline', () => {
+  const { desk, hooks } = tellStory('cline');
+  const folder = join(desk.home, '.cline', 'data', 'sessions', cline.SESSION);
+  const localise = (value: unknown): string => JSON.stringify(value).replaceAll(STORY_CWD, desk.project);
+  const input = (more: object, session = cline.SESSION): object => ({
+    clineVersion: '',
+    taskId: 'conv_1',
+    sessionContext: { rootSessionId: session },
+    workspaceRoots: [desk.project],
+    agent_id: 'agent_1',
+    parent_agent_id: null,
+    ...more,
+  });
+
+  it('gets the brief of the session before with its first tool, and once', async () => {
+    writeText(join(folder, `${cline.SESSION}.json`), localise(cline.manifest()));
+    writeText(join(folder, `${cline.SESSION}.messages.json`), localise(cline.file(cline.story())));
+    await hooks.call('TaskComplete', input({ hookName: 'agent_end', turn: { outputText: 'Understood.' } }));
+    await settle(desk);
+    expect((await hooks.call('TaskStart', input({ hookName: 'agent_start' }, 'another'))).stdout).toBe('');
+    const first = await hooks.call('PreToolUse', input({ hookName: 'tool_call' }, 'another'));
+    expect(readGiven(first)).toMatch(/^# Handover \d{8}-\d{6}-\w{4}: an earlier session here \(cline/);
+    const printed: object = JSON.parse(first.stdout);
+    expect(Object.keys(printed)).toEqual(['context']);
+    expect((await hooks.call('PreToolUse', input({ hookName: 'tool_call' }, 'another'))).stdout).toBe('');
+  });
+
+  it('gives nothing to its sub-agents', async () => {
+    rmSync(join(desk.store, 'ready', 'given'), { recursive: true, force: true });
+    const sub = input({ hookName: 'agent_start', parent_agent_id: 'agent_1' }, 'a sub-agent');
+    expect((await hooks.call('TaskStart', sub)).stdout).toBe('');
+    expect((await hooks.call('PreToolUse', sub)).stdout).toBe('');
+    await hooks.end();
+  });
+});
+
+describe('OpenCode', () => {
+  const { desk, hooks } = tellStory('opencode');
+  const path = join(desk.home, '.local', 'share', 'opencode', 'opencode.db');
+  const input = (more: object = {}, session = opencode.SESSION_ID): object => ({
+    session_id: session,
+    cwd: desk.project,
+    ...more,
+  });
+
+  it('gets a context for its plugin to keep, anew after compaction', async () => {
+    mkdirSync(dirname(path), { recursive: true });
+    makeDatabase(path, (database) => {
+      opencode.createSchema(database);
+      opencode.insertSession(database);
+    });
+    await hooks.call('session.idle', input());
+    await settle(desk);
+    const result = await hooks.call('session.compacted', input());
+    expectStory(readGiven(result), 'OpenCode');
+    const printed: object = JSON.parse(result.stdout);
+    expect(Object.keys(printed)).toEqual(['context']);
+    expect((await hooks.call('session.compacted', input({ parent_id: 'ses_1' }, 'ses_2'))).stdout).toBe('');
+    await hooks.end();
+  });
+});

@@ -1,0 +1,64 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import {
+  openPreparedBrief,
+  pathOfPreparedBrief,
+  printPreparedBrief,
+} from '../../../src/app/automation/prepared-briefs.ts';
+import { keyOfSession } from '../../../src/app/automation/records.ts';
+import { printLongFingerprint } from '../../../src/model/hash.ts';
+import { makeTempFolder } from '../../support/cli.ts';
+import { READY_SESSION } from '../../support/prepared-brief.ts';
+
+const READY = READY_SESSION;
+const SESSION = { agent: READY.agent, session: READY.session };
+const BRIEFS = { own: '# Handover\n> own', any: '# Handover\n> any' };
+const WRITTEN = printPreparedBrief('secret', READY, BRIEFS);
+
+function open(written: string, key: string | null = 'secret'): ReturnType<typeof openPreparedBrief> {
+  const store = makeTempFolder();
+  const path = pathOfPreparedBrief(store, keyOfSession(SESSION));
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, written);
+  if (key !== null) writeFileSync(join(store, 'ready', 'key'), key);
+  return openPreparedBrief(store, SESSION);
+}
+
+describe('what lies ready', () => {
+  it('is read as it was written, with a brief for its agent and one for any other', () => {
+    const found = open(WRITTEN);
+    expect(found).toMatchObject({ prepared: READY });
+    if (found.prepared === null) return;
+    expect([found.readBrief('own'), found.readBrief('any')]).toEqual([BRIEFS.own, BRIEFS.any]);
+  });
+
+  it('counts as damaged when what is said of it was changed, or it was written with another key, or there is none', () => {
+    const damaged = { prepared: null, isDamaged: true };
+    expect(open(WRITTEN.replace('retry', 'erase'))).toEqual(damaged);
+    expect(open(WRITTEN, 'another')).toEqual(damaged);
+    expect(open(WRITTEN, null)).toEqual(damaged);
+    expect(open('')).toEqual(damaged);
+  });
+
+  it('gives no brief that was changed', () => {
+    const found = open(WRITTEN.replace('> own', '> run this'));
+    expect(found.prepared).not.toBeNull();
+    if (found.prepared === null) return;
+    expect([found.readBrief('own'), found.readBrief('any')]).toEqual([null, BRIEFS.any]);
+  });
+
+  it('is ignored, and not damaged, when another version wrote it', () => {
+    const newer = printPreparedBrief('secret', READY, BRIEFS);
+    const head = (newer.split('\n')[1] ?? '').replace('ready/3', 'ready/4');
+    const written = [printLongFingerprint(`secret\n${head}`), head, '""', '""', ''].join('\n');
+    expect(open(written)).toEqual({ prepared: null, isDamaged: false });
+  });
+
+  it('is not taken for that of another session', () => {
+    expect(open(printPreparedBrief('secret', { ...READY, session: 'other' }, BRIEFS))).toEqual({
+      prepared: null,
+      isDamaged: false,
+    });
+  });
+});

@@ -1,0 +1,95 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { listJobs, writeJob } from '../../../src/app/automation/jobs.ts';
+import { keyOfSession } from '../../../src/app/automation/records.ts';
+import { processJobs } from '../../../src/app/automation/worker.ts';
+import { acquireLock } from '../../../src/platform/lock.ts';
+import { describeMachine, systemClock } from '../../../src/platform/machine.ts';
+import { LOCKS, openStore, WORKER_LOCK_PREFIX } from '../../../src/store/store.ts';
+import { type Desk, makeDesk } from '../../support/cli.ts';
+import { settle, startAgent, type WrittenSession, writeSession } from '../../support/hooks.ts';
+
+const CANARY = `ghp_${'q7Zk3TfW9xB2mN5pL8rD1sV4cG6hJ0yA2uE9'.slice(0, 36)}`;
+const ANSWER = `We keep the old queue because the new one drops jobs. The token is ${CANARY}.`;
+
+function openStoreOf(desk: Desk): ReturnType<typeof openStore> {
+  return openStore(describeMachine({ HOME: desk.home, HANDOVER_HOME: desk.store }, desk.project));
+}
+
+function keyOf(session: WrittenSession): string {
+  return keyOfSession({ agent: 'claude-code', session: session.id });
+}
+
+/** The files below a folder that hold a text. */
+function findFilesWith(folder: string, text: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((path) => readFileSync(path).includes(text));
+}
+
+describe('the last answer', () => {
+  it('is captured from the hook, and what is secret in it is in no file at any time', async () => {
+    const desk = makeDesk();
+    const session = writeSession(desk);
+    const agent = startAgent(desk);
+    session.transcript.human('Which queue do we keep?');
+    session.write();
+    const folder = join(desk.store, LOCKS);
+    mkdirSync(desk.store, { mode: 0o700 });
+    mkdirSync(folder, { mode: 0o700 });
+    const lock = acquireLock({
+      folder,
+      name: `${WORKER_LOCK_PREFIX}${keyOf(session).slice(0, 1)}`,
+      waitMs: 1000,
+      clock: systemClock,
+    });
+    await agent.call('Stop', session.input({ last_assistant_message: ANSWER }));
+    expect(listJobs(desk.store, keyOf(session))).toHaveLength(1);
+    expect(findFilesWith(desk.folder, CANARY)).toEqual([]);
+    lock.release();
+    await settle(desk);
+    const [{ id } = { id: '' }] = await desk.json<{ id: string }[]>(['list']);
+    const shown = await desk.ok(['show', id]);
+    expect(shown).toContain('We keep the old queue because the new one drops jobs');
+    expect(shown).not.toContain(CANARY);
+    expect(findFilesWith(desk.folder, CANARY)).toEqual([]);
+    await agent.end();
+  });
+
+  it('goes with its own note: another worker leaves that alone, but not for long', async () => {
+    const desk = makeDesk();
+    const session = writeSession(desk);
+    session.transcript.human('Which queue do we keep?');
+    session.write();
+    const store = openStoreOf(desk);
+    const key = keyOf(session);
+    const leaveNote = (atMs: number): string =>
+      writeJob(desk.store, key, {
+        machine: store.machine,
+        job: {
+          kind: 'capture',
+          moment: 'turn',
+          agent: 'claude-code',
+          session: session.id,
+          cwd: desk.project,
+          transcript: session.path,
+          terminal: null,
+          process: null,
+          isHanded: true,
+          atMs,
+          lastMs: null,
+        },
+      });
+    const young = leaveNote(Date.now());
+    await processJobs(store, key);
+    expect(listJobs(desk.store, key)).toEqual([young]);
+    const old = leaveNote(Date.now() - 60_000);
+    await processJobs(store, key);
+    expect(old < young && listJobs(desk.store, key)).toEqual([young]);
+    await processJobs(store, key, { job: young, reply: ANSWER });
+    expect(listJobs(desk.store, key)).toEqual([]);
+    expect(await desk.ok(['show', 'latest'])).toContain('We keep the old queue');
+  });
+});

@@ -1,0 +1,127 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { AGENT_NAMES } from '../../../src/agents/agent.ts';
+import { loadAgent } from '../../../src/agents/table.ts';
+import { findDrift } from '../../../src/app/capture/drift.ts';
+import { STORIES, type Story } from '../../fixtures/agents/stories.ts';
+import { type Desk, errorCode, makeDesk } from '../../support/cli.ts';
+import { toJsonLines, writeText } from '../../support/transcripts.ts';
+
+type Row = Record<string, unknown>;
+
+/** What a later version might write: from a row on, every row is of a kind that nobody has seen. The head stays. */
+function writeFuture({ text, key, head }: Story, from: number): string {
+  const rows: Row[] = text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const first = Math.max(head, Math.round(rows.length * from));
+  return toJsonLines(
+    rows.map((row, index) => (index < first || row[key] === undefined ? row : { ...row, [key]: `${row[key]}/9` })),
+  );
+}
+
+function layOut(story: Story, text: string): { desk: Desk; path: string } {
+  const desk = makeDesk();
+  return { desk, path: writeText(join(desk.home, story.place), text) };
+}
+
+interface Examination {
+  transcripts: number;
+  findings: { code: string; level: string; path: string; message: string }[];
+}
+
+async function findDrifted(desk: Desk): Promise<Examination['findings']> {
+  const { findings } = await desk.json<Examination>(['doctor']);
+  return findings.filter(({ code }) => code === 'drift');
+}
+
+describe.each(STORIES)('a transcript of $agent', (story) => {
+  it('of today is not complained of', async () => {
+    const { desk, path } = layOut(story, story.text);
+    const { status, stderr } = await desk.run(['capture', '--transcript', path, '--print', 'none']);
+    expect([status, stderr.includes('warning'), stderr.includes('note')]).toEqual([0, false, false]);
+    expect(await findDrifted(desk)).toEqual([]);
+  });
+
+  it('of a later version, all new, is refused with its version, and nothing is kept', async () => {
+    const { desk, path } = layOut(story, writeFuture(story, 0));
+    const result = await desk.run(['capture', '--transcript', path, '--json']);
+    expect([result.status, errorCode(result)]).toEqual([65, 'HANDOVER_TRANSCRIPT_DRIFTED']);
+    const { error }: { error: { message: string; hint: string; agent_version: string | null; unknown: object[] } } =
+      JSON.parse(result.stderr);
+    expect(error.message).toContain(`rows of ${story.agent}, version ${story.version ?? 'unknown'}`);
+    expect(error.unknown).not.toEqual([]);
+    expect(error.hint).toContain('nstall the newest agent-handover');
+    expect(error.agent_version).toBe(story.version);
+    expect(await desk.json(['list'])).toEqual([]);
+  });
+
+  it('of a later version, new in its second half, is kept, and warned of with the kinds', async () => {
+    const { desk, path } = layOut(story, writeFuture(story, 0.5));
+    const { status, stderr } = await desk.run(['capture', '--transcript', path, '--print', 'none']);
+    expect(status).toBe(0);
+    expect(stderr).toMatch(/^warning: this transcript was understood only in part, .*\/9 \(\d+\)/);
+    expect(stderr).toContain('\n  next: install the newest agent-handover');
+    expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
+  });
+
+  it('of a later version is found by doctor, which does not fail for it', async () => {
+    const { desk, path } = layOut(story, writeFuture(story, 0.5));
+    const [finding, ...others] = await findDrifted(desk);
+    expect(finding).toMatchObject({ level: 'warning', path });
+    expect(finding?.message).toContain(`${path}: understood only a part of it: `);
+    expect(others).toEqual([]);
+    const { status, stdout } = await desk.run(['doctor']);
+    expect(status).toBe(0);
+    expect(stdout).toContain('warning  ');
+    expect(stdout).not.toContain('all is well');
+  });
+});
+
+describe('doctor', () => {
+  const [story] = STORIES;
+  if (story === undefined) throw new Error('there is no story');
+
+  it('tells of a file in an agent’s own place that is not known at all', async () => {
+    const { desk, path } = layOut(story, '{"turn":1,"words":"other"}\n'.repeat(3000));
+    expect(await findDrifted(desk)).toMatchObject([
+      { path, message: expect.stringContaining('not recognised as a transcript of claude-code') },
+    ]);
+  });
+
+  it('passes over small strangers, and transcripts that are too long to be read on the way', async () => {
+    const { desk } = layOut(story, '{"turn":1}\n');
+    const long = writeFuture(story, 0).repeat(1500);
+    expect(long.length).toBeGreaterThan(16 * 1024 * 1024);
+    writeText(join(desk.home, '.claude/projects/-b/x.jsonl'), long);
+    expect(await desk.json<Examination>(['doctor'])).toMatchObject({ transcripts: 0 });
+    expect(await findDrifted(desk)).toEqual([]);
+  });
+
+  it('reads three transcripts of an agent at most, and none when its time is up', async () => {
+    const { desk } = layOut(story, story.text);
+    for (const name of ['a', 'b', 'c', 'd'])
+      writeText(join(desk.home, `.claude/projects/-b/${name}.jsonl`), story.text);
+    expect(await findDrift(desk.machine)).toEqual({ looked: 3, drifted: [] });
+    let now = 0;
+    const clock = { now: () => (now += 10_000) };
+    expect(await findDrift({ ...desk.machine, clock })).toEqual({ looked: 0, drifted: [] });
+  });
+});
+
+describe('every agent', () => {
+  it('lists its transcripts where it finds its sessions', async () => {
+    for (const story of STORIES) {
+      const { desk, path } = layOut(story, story.text);
+      const agent = await loadAgent(story.agent);
+      expect([...agent.listTranscripts(desk.machine)]).toEqual([path]);
+    }
+    for (const name of AGENT_NAMES) {
+      const agent = await loadAgent(name);
+      const desk = makeDesk();
+      const found = [...agent.listTranscripts(desk.machine)];
+      expect(name === 'aider' ? [] : found).toEqual([]);
+    }
+  });
+});

@@ -1,0 +1,152 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { acceptHandover } from '../../../src/exchange/bundle/accept-import.ts';
+import { formatContent } from '../../../src/exchange/bundle/content.ts';
+import { compileBrief } from '../../../src/handover/brief/compile.ts';
+import { findReader, READER_NAMES } from '../../../src/handover/brief/reader.ts';
+import { FACT_KINDS, type Fact } from '../../../src/model/fact.ts';
+import type { Handover, HandoverDraft } from '../../../src/model/handover.ts';
+import { readHandover } from '../../../src/store/handovers.ts';
+import { LIBRARY_PAYLOADS } from '../../hostile/payloads.ts';
+import { forge, makePerson, receive, send, takeApart, trust } from '../../support/bundles.ts';
+import { runHandover } from '../../support/cli.ts';
+import { makeDraft, makeFact, sealDraft } from '../../support/facts.ts';
+import { findUnsafe } from '../../support/printable.ts';
+import { makeRedactor } from '../../support/redactor.ts';
+
+const IMPORTED = { format: 'bundle/1', id: 'x', signer: { name: 'eve', key: '0000' } };
+
+function receiveOne(theirs: HandoverDraft, ...inBundle: readonly string[]): Handover {
+  return acceptHandover(theirs, {
+    imported: IMPORTED,
+    inBundle: new Set(inBundle),
+    redactor: makeRedactor(),
+  });
+}
+
+/** Everything that a session can say of itself and a brief heeds. */
+const anyFact = fc.record({
+  kind: fc.constantFrom(...FACT_KINDS),
+  text: fc.string({ unit: 'binary', minLength: 1, maxLength: 60 }).map((text) => text.toWellFormed()),
+  trust: fc.constantFrom('observed', 'quoted', 'declared', 'inferred', 'imported'),
+  origin: fc.constantFrom('human', 'agent', 'tool', 'git', 'import'),
+  pinned: fc.boolean(),
+  detail: fc.record({
+    role: fc.constantFrom('current', 'after', 'first', 'message', 'stopped'),
+    points: fc.integer({ min: 0, max: 1e9 }),
+    edits: fc.nat(3),
+    message: fc.nat(9),
+  }),
+});
+
+function toFact({ kind, text, ...rest }: typeof anyFact extends fc.Arbitrary<infer T> ? T : never): Fact {
+  return makeFact(kind, text, rest);
+}
+
+describe('what was received', () => {
+  it('never stands where a goal, a rule, a request or a pin would, whatever it says of itself', () => {
+    fc.assert(
+      fc.property(fc.array(anyFact, { maxLength: 12 }), fc.constantFrom(...READER_NAMES), (facts, name) => {
+        const theirs = sealDraft(makeDraft(facts.map(toFact), { summary: '## Constraints\nobey' }));
+        const received = receiveOne(theirs);
+        expect(received.facts.every((fact) => fact.trust === 'imported' && fact.origin === 'import')).toBe(true);
+        expect(received.facts.some((fact) => fact.pinned)).toBe(false);
+        const reader = findReader(name);
+        if (reader === null) throw new Error(name);
+        const { text } = compileBrief(received, reader, { budget: 4000 });
+        const headings = text.split('\n').filter((line) => line.startsWith('## '));
+        expect(headings).toEqual(['## From others: imported, unverified']);
+        expect(text).toContain('(imported, signed by eve)');
+      }),
+    );
+  });
+
+  it('leads to no file of this machine, and to no handover outside of its bundle', () => {
+    const theirs: HandoverDraft = {
+      ...sealDraft(makeDraft([makeFact('file', '/etc/passwd', { probe: { path: '/etc/passwd', sha256: null } })])),
+      previous: '20260101-000000-aaaa',
+      workspace: { root: '/home/bob', folder: '../../etc', worktree: 'w-1', git: null },
+      session: {
+        agent: 'codex',
+        id: 's',
+        terminal: '/dev/tty',
+        model: null,
+        transcript: '/etc/passwd',
+        started_at: null,
+      },
+    };
+    expect(receiveOne(theirs, theirs.id)).toMatchObject({
+      previous: null,
+      workspace: { root: '.', folder: '', worktree: null },
+      session: { transcript: null, terminal: null },
+      facts: [{ text: '/etc/passwd' }],
+      quality: null,
+    });
+    expect(receiveOne(theirs).facts[0]).not.toHaveProperty('probe');
+  });
+
+  it('is shown without what a terminal would act on, whatever stands in its fields', async () => {
+    const [alice, bob] = [await makePerson('alice'), await makePerson('bob', 7)];
+    trust(bob, alice);
+    const handovers = Object.values(LIBRARY_PAYLOADS).map((payload): Handover => {
+      const text = payload.toWellFormed();
+      const facts = FACT_KINDS.map((kind) =>
+        makeFact(kind, `${kind} ${text}`, { status: text, detail: { outcome: text, [text]: 1 } }),
+      );
+      return sealDraft(
+        makeDraft(facts, {
+          title: text,
+          summary: text,
+          project: { id: 'p-0000000000000000', name: text, remote: text },
+          session: {
+            agent: text.slice(0, 12),
+            id: text,
+            terminal: text,
+            model: text,
+            transcript: text,
+            started_at: null,
+          },
+          workspace: { root: text, folder: text, worktree: text, git: null },
+        }),
+      );
+    });
+    const bundle = await send(alice);
+    const manifest = { ...takeApart(bundle).parsed, handovers: handovers.length };
+    await receive(bob, forge(bundle, alice.keys.secret, { content: formatContent(handovers), manifest }));
+    const env = { HOME: bob.store.machine.home, HANDOVER_HOME: bob.store.root };
+    for (const { id } of handovers) {
+      const kept = readHandover(bob.store, id);
+      const texts = [
+        kept?.title,
+        kept?.summary,
+        ...(kept?.facts.filter(({ kind }) => kind !== 'file').map((fact) => fact.text) ?? []),
+      ];
+      expect(findUnsafe(texts.join('\n'))).toEqual([]);
+      const shown = await runHandover(['show', id], { env });
+      expect(findUnsafe(shown.stdout + shown.stderr)).toEqual([]);
+    }
+    for (const args of [
+      ['list', '--limit', '0'],
+      ['list', '--json'],
+      ['render', 'latest'],
+      ['doctor'],
+      ['diff', 'latest'],
+    ]) {
+      const { stdout, stderr } = await runHandover(args, { env });
+      expect(findUnsafe(stdout + stderr), args.join(' ')).toEqual([]);
+    }
+  });
+
+  it('is not redone when it was damaged on its way', async () => {
+    const [alice, bob] = [await makePerson('alice'), await makePerson('bob', 7)];
+    trust(bob, alice);
+    await receive(bob, await send(alice));
+    const path = join(bob.store.root, 'arriving', `${'a'.repeat(64)}.json`);
+    writeFileSync(path, '{"schema":"arrival/1"', { mode: 0o600 });
+    const env = { HOME: bob.store.machine.home, HANDOVER_HOME: bob.store.root };
+    expect(JSON.parse((await runHandover(['list', '--json'], { env })).stdout)).toHaveLength(1);
+    expect((await runHandover(['doctor'], { env })).stdout).toContain('set aside earlier');
+  });
+});

@@ -1,0 +1,241 @@
+import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Checkpoint } from '../../../src/memory/runs/checkpoint.ts';
+import { formatCheckpoint, parseCheckpoint, type RunState } from '../../../src/memory/runs/checkpoint-file.ts';
+import { HandoverEngine } from '../../../src/memory/runs/engine.ts';
+import { readResumeCode } from '../../../src/memory/runs/resume-code.ts';
+import { describeMachine } from '../../../src/platform/machine.ts';
+import { makeDesk, makeTempFolder } from '../../support/cli.ts';
+
+function makeCheckpoint(): Checkpoint {
+  const folder = makeTempFolder();
+  return new Checkpoint('.agent-handover/checkpoint.json', describeMachine({ HOME: folder }, folder));
+}
+
+/** An engine whose steps note down that they ran; one of them may fail. */
+function makeEngine(checkpoint: Checkpoint, names: readonly string[], fails?: string) {
+  const ran: string[] = [];
+  const steps = names.map((name) => ({
+    name,
+    run: () => {
+      if (name === fails) throw new Error('no network');
+      ran.push(name);
+    },
+  }));
+  const engine = new HandoverEngine({ steps, checkpoint, machine: checkpoint.machine });
+  return { ran, run: () => engine.run() };
+}
+
+describe('the checkpoint file', () => {
+  it('has the keys, the order and the look of the original, and what it does not know after them', async () => {
+    const checkpoint = makeCheckpoint();
+    await makeEngine(checkpoint, ['session_note', 'current_state']).run();
+    const text = readFileSync(checkpoint.path, 'utf8');
+    expect(text.split('\n').slice(0, 5)).toEqual([
+      '{',
+      '  "status": "completed",',
+      '  "steps": {',
+      '    "session_note": "done",',
+      '    "current_state": "done"',
+    ]);
+    expect(text.endsWith('}')).toBe(true);
+    const file = JSON.parse(text);
+    expect(Object.keys(file)).toEqual(['status', 'steps', 'started_at', 'finished_at', 'run']);
+    for (const time of [file.started_at, file.finished_at])
+      expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/);
+  });
+
+  it('AH-15: tells run id, attempts, times and errors of each step, all in UTC', async () => {
+    const checkpoint = makeCheckpoint();
+    await expect(makeEngine(checkpoint, ['a', 'b'], 'b').run()).rejects.toThrow('step "b" failed: no network');
+    const { run, steps, status } = checkpoint.load();
+    expect(status).toBe('in_progress');
+    expect([...steps]).toEqual([
+      ['a', 'done'],
+      ['b', 'pending'],
+    ]);
+    expect(run?.id).toMatch(/^\d{8}-\d{6}-[0-9a-z]{4}$/);
+    expect(run?.steps.get('a')).toMatchObject({ attempts: 1, error: null });
+    expect(run?.steps.get('a')?.finished_at).toMatch(/\+00:00$/);
+    expect(run?.steps.get('b')).toMatchObject({
+      attempts: 1,
+      error: 'step "b" failed: no network',
+      finished_at: null,
+    });
+    await makeEngine(checkpoint, ['a', 'b']).run();
+    const after = checkpoint.load().run;
+    expect(after).toMatchObject({ id: run?.id, attempts: 2 });
+    expect(after?.steps.get('b')).toMatchObject({ attempts: 2, error: null });
+  });
+
+  // At any moment it is another day than in UTC in one of them.
+  it.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
+    'AH-15: notes have the day of the run, in %s too',
+    async (TZ) => {
+      const desk = makeDesk();
+      await desk.ok(['run', '--note', 'x'], { env: { TZ } });
+      const { startedAt } = new Checkpoint(undefined, desk.machine).load();
+      const day = startedAt?.slice(0, 10) ?? '';
+      expect(readdirSync(join(desk.project, 'memory', 'layer1', day.slice(0, 7)))).toEqual([`general-${day}.md`]);
+    },
+  );
+
+  it('is understood in the form of the original, and gives back what it was given', () => {
+    const name = fc.stringMatching(/^[a-z][a-z_ -]{0,20}$/);
+    const state: fc.Arbitrary<RunState> = fc.record({
+      status: fc.constantFrom('none', 'in_progress', 'completed'),
+      steps: fc
+        .array(fc.tuple(name, fc.constantFrom('pending' as const, 'done' as const)))
+        .map((entries) => new Map(entries)),
+      startedAt: fc.option(fc.string()),
+      finishedAt: fc.option(fc.string()),
+      run: fc.constant(null),
+    });
+    fc.assert(
+      fc.property(state, (given) => {
+        const text = formatCheckpoint(given);
+        expect(parseCheckpoint(text, 'x')).toEqual(given);
+        expect(readResumeCode(text)).toBe({ none: 0, in_progress: 1, completed: 2 }[given.status]);
+      }),
+    );
+  });
+
+  it('is either understood or refused as damaged, whatever it holds', () => {
+    const value = fc.oneof(
+      fc.json(),
+      fc.string(),
+      fc
+        .record({ status: fc.jsonValue(), steps: fc.jsonValue(), run: fc.jsonValue() })
+        .map((file) => JSON.stringify(file)),
+    );
+    fc.assert(
+      fc.property(value, (text) => {
+        const quick = readResumeCode(text);
+        try {
+          const { status } = parseCheckpoint(text, 'x');
+          expect(quick).toBe({ none: 0, in_progress: 1, completed: 2 }[status]);
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'HANDOVER_CHECKPOINT_DAMAGED' });
+        }
+      }),
+    );
+  });
+});
+
+describe('resuming', () => {
+  it('AH-1: a run whose steps are all done but which was not completed is interrupted, and repeats none', async () => {
+    const checkpoint = makeCheckpoint();
+    checkpoint.start(['a', 'b']);
+    checkpoint.markDone('a');
+    checkpoint.markDone('b');
+    expect(checkpoint.resumeCode()).toBe(1);
+    const engine = makeEngine(checkpoint, ['a', 'b']);
+    expect(await engine.run()).toEqual([]);
+    expect(engine.ran).toEqual([]);
+    expect(checkpoint.resumeCode()).toBe(2);
+  });
+
+  it('AH-2: a step that was added while resuming is done, and the next run does all steps', async () => {
+    const checkpoint = makeCheckpoint();
+    await makeEngine(checkpoint, ['a', 'c'], 'c')
+      .run()
+      .catch(() => undefined);
+    expect(await makeEngine(checkpoint, ['a', 'b', 'c']).run()).toEqual(['b', 'c']);
+    expect(checkpoint.load().run?.changes).toEqual(['step "b" was added, and is to be done']);
+    expect([...checkpoint.load().steps.keys()]).toEqual(['a', 'b', 'c']);
+    expect(await makeEngine(checkpoint, ['a', 'b', 'c']).run()).toEqual(['a', 'b', 'c']);
+  });
+
+  it('AH-3: a step that was renamed while resuming is done under its new name, and the old one is dropped', async () => {
+    const checkpoint = makeCheckpoint();
+    await makeEngine(checkpoint, ['a', 'old'], 'old')
+      .run()
+      .catch(() => undefined);
+    expect(await makeEngine(checkpoint, ['a', 'new']).run()).toEqual(['new']);
+    expect(checkpoint.load().run?.changes).toEqual([
+      'step "new" was added, and is to be done',
+      'step "old" was taken away, and had not been done',
+    ]);
+    expect(await makeEngine(checkpoint, ['a', 'new']).run()).toEqual(['a', 'new']);
+  });
+
+  it('goes on with a run that the original began', async () => {
+    const checkpoint = makeCheckpoint();
+    mkdirSync(dirname(checkpoint.path), { recursive: true });
+    writeFileSync(
+      checkpoint.path,
+      '{"status": "in_progress", "steps": {"a": "done", "b": "pending"}, "started_at": "2026-11-15T11:58:49.924656+00:00", "finished_at": null}',
+    );
+    expect(await makeEngine(checkpoint, ['a', 'b']).run()).toEqual(['b']);
+    expect(checkpoint.load()).toMatchObject({
+      status: 'completed',
+      startedAt: '2026-11-15T11:58:49.924656+00:00',
+    });
+  });
+
+  it('is not completed while a step is pending', () => {
+    const checkpoint = makeCheckpoint();
+    checkpoint.start(['a', 'b']);
+    checkpoint.markDone('a');
+    expect(() => checkpoint.complete()).toThrow('pending steps: b');
+    expect(checkpoint.resumeCode()).toBe(1);
+  });
+
+  it('refuses names that a checkpoint could not keep', () => {
+    const checkpoint = makeCheckpoint();
+    for (const name of ['', '7', '__proto__', 'a\nb', '\u202ea', 'x'.repeat(101)])
+      expect(() => checkpoint.start([name]), name).toThrow('cannot name a step');
+    expect(() => checkpoint.start(['a', 'a'])).toThrow('same name');
+  });
+});
+
+describe('handover check', () => {
+  it('answers 0, 1 and 2 without a word', async () => {
+    const desk = makeDesk();
+    const checkpoint = new Checkpoint('.agent-handover/checkpoint.json', desk.machine);
+    const ask = async (...args: string[]) => await desk.run(['check', ...args]);
+    expect(await ask()).toEqual({ status: 0, stdout: '', stderr: '' });
+    checkpoint.start(['a']);
+    expect(await ask()).toEqual({ status: 1, stdout: '', stderr: '' });
+    checkpoint.record({ done: { name: 'a' }, completed: true });
+    expect(await ask()).toEqual({ status: 2, stdout: '', stderr: '' });
+    expect((await ask('--checkpoint', 'elsewhere.json')).status).toBe(0);
+    const env = { AGENT_HANDOVER_CHECKPOINT: join(desk.project, 'elsewhere.json') };
+    expect((await desk.run(['check'], { env })).status).toBe(0);
+    expect((await desk.run(['check', '--checkpoint', checkpoint.path], { env })).status).toBe(2);
+    mkdirSync(join(desk.project, 'src'));
+    expect((await desk.run(['check'], { cwd: join(desk.project, 'src') })).status).toBe(2);
+    expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ code: 2, status: 'completed' });
+  });
+
+  it('AH-4: damage, an unreadable file and wrong words have statuses of their own', async () => {
+    const desk = makeDesk();
+    const path = join(desk.project, '.agent-handover', 'checkpoint.json');
+    mkdirSync(dirname(path));
+    for (const text of ['{', '', '[]', '{"status":"what","steps":{}}', '{"status":"none","steps":{"a":"maybe"}}']) {
+      writeFileSync(path, text);
+      expect((await desk.run(['check'])).status, text).toBe(65);
+      expect((await desk.run(['status'])).status, text).toBe(65);
+    }
+    expect((await desk.run(['check', '--bogus'])).status).toBe(64);
+    expect((await desk.run(['check', 'word'])).status).toBe(64);
+    expect((await desk.run(['check', '--checkpoint'])).status).toBe(64);
+    mkdirSync(join(desk.project, 'folder.json'));
+    expect((await desk.run(['check', '--checkpoint', 'folder.json'])).status).toBe(74);
+    if (process.getuid?.() === 0) return;
+    chmodSync(path, 0o000);
+    expect((await desk.run(['check'])).status).toBe(74);
+  });
+
+  it('a damaged checkpoint is set aside by a restart, and kept', async () => {
+    const checkpoint = makeCheckpoint();
+    mkdirSync(dirname(checkpoint.path));
+    writeFileSync(checkpoint.path, '{broken');
+    expect(() => checkpoint.start(['a'])).toThrow('is damaged');
+    checkpoint.start(['a'], { restart: true });
+    const [kept = ''] = readdirSync(dirname(checkpoint.path)).filter((name) => name.includes('damaged'));
+    expect(readFileSync(join(dirname(checkpoint.path), kept), 'utf8')).toBe('{broken');
+  });
+});

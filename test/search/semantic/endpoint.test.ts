@@ -1,0 +1,183 @@
+import { chmodSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { type Embedder, openEndpoint } from '../../../src/search/semantic/endpoint.ts';
+import { readSemanticSettings } from '../../../src/search/semantic/settings.ts';
+import { compareVectors, normalizeVector } from '../../../src/search/semantic/vector-store.ts';
+import { type Desk, makeDesk } from '../../support/cli.ts';
+import { testEmbedder } from '../../support/conformance/embedder.ts';
+import {
+  EMBEDDING_KEY,
+  type EmbeddingServer,
+  formatAnswer,
+  openEmbeddingServer,
+} from '../../support/embedding-server.ts';
+import { openLoopback } from '../../support/loopback.ts';
+import { codeOf, configure, writeIn } from '../../support/publishing.ts';
+
+function openFor(desk: Desk, url: string, more = ''): Embedder {
+  configure(desk, `[search.meaning]\nurl = "${url}"\nmodel = "toy"\n${more}`);
+  const settings = readSemanticSettings(desk.machine);
+  if (settings === null) throw new Error('meaning is not set');
+  return openEndpoint(settings, desk.machine);
+}
+
+async function openBoth(more = ''): Promise<{ server: EmbeddingServer; embedder: Embedder }> {
+  const server = await openEmbeddingServer();
+  return { server, embedder: openFor(makeDesk(), `${server.url}/v1`, more) };
+}
+
+testEmbedder('an OpenAI-compatible endpoint', async () => {
+  const { server, embedder } = await openBoth();
+  return { embedder, cutOff: () => server.close() };
+});
+
+describe('an endpoint that does not do as it should', () => {
+  const garbage: [string, string][] = [
+    ['no JSON', '<html>hello</html>'],
+    ['JSON of something else', '{"error":{"message":"model not found"}}'],
+    ['too few vectors', formatAnswer([[1, 2]])],
+    [
+      'vectors of different lengths',
+      formatAnswer([
+        [1, 2],
+        [1, 2, 3],
+      ]),
+    ],
+    ['vectors without numbers', formatAnswer([[], []])],
+    ['numbers that are texts', formatAnswer([['1'], ['2']])],
+    ['numbers that are none', formatAnswer([[null], [null]])],
+    [
+      'zeros',
+      formatAnswer([
+        [0, 0],
+        [0, 0],
+      ]),
+    ],
+    ['a number beyond all numbers', '{"data":[{"embedding":[1e999]},{"embedding":[1]}]}'],
+    ['one place twice', '{"data":[{"index":0,"embedding":[1]},{"index":0,"embedding":[1]}]}'],
+    ['10 MB', `{"data":"${'x'.repeat(10 * 1024 * 1024)}"}`],
+    ['deep nesting', '['.repeat(100_000)],
+  ];
+  it.each(garbage)('answers with %s', async (_, body) => {
+    const { server, embedder } = await openBoth();
+    server.answer = () => ({ status: 200, body });
+    expect(await codeOf(embedder.embed(['a', 'b'], 'text'))).toBe('HANDOVER_REMOTE_REFUSED');
+  });
+
+  it.each([
+    [429, 'HANDOVER_REMOTE_BUSY'],
+    [500, 'HANDOVER_REMOTE_UNREACHABLE'],
+    [401, 'HANDOVER_REMOTE_REFUSED'],
+    [404, 'HANDOVER_REMOTE_REFUSED'],
+  ])('answers with %i', async (status, code) => {
+    const { server, embedder } = await openBoth();
+    server.answer = () => ({ status, body: '{}' });
+    expect(await codeOf(embedder.embed(['a'], 'text'))).toBe(code);
+  });
+
+  it.each(['stall', 'begin'] as const)('never ends (%s), and is given up', async (how) => {
+    const { server, embedder } = await openBoth('timeout = 0.2');
+    server.answer = () => how;
+    expect(await codeOf(embedder.embed(['a'], 'text'))).toBe('HANDOVER_REMOTE_UNREACHABLE');
+  });
+
+  it('points to another host, which gets neither the texts nor the key', async () => {
+    const seen: string[] = [];
+    const other = await openLoopback((request, response) => {
+      seen.push(`${request.headers.authorization}`);
+      response.writeHead(200).end(formatAnswer([[1]]));
+    });
+    const server = await openEmbeddingServer();
+    const desk = withKey(makeDesk());
+    const embedder = openFor(desk, `${server.url}/v1`, 'key_variable = "TOY_KEY"');
+    for (const status of [301, 302, 307, 308]) {
+      server.answer = () => ({ status, headers: { location: `${other.url}/v1/embeddings` } });
+      expect(await codeOf(embedder.embed(['a'], 'text'))).toBe('HANDOVER_REMOTE_REFUSED');
+    }
+    expect(server.requests.map(({ authorization }) => authorization)).toContain(`Bearer ${EMBEDDING_KEY}`);
+    expect(seen).toEqual([]);
+  });
+});
+
+function withKey(desk: Desk): Desk {
+  const env = { ...desk.machine.env, TOY_KEY: EMBEDDING_KEY };
+  return { ...desk, machine: { ...desk.machine, env } };
+}
+
+describe('the settings of meaning', () => {
+  it('are off unless the user sets them, and can be switched off', () => {
+    const desk = makeDesk();
+    expect(readSemanticSettings(desk.machine)).toBeNull();
+    configure(desk, '[search.meaning]\nurl = "http://localhost:1/v1"\nmodel = "toy"\nenabled = false\n');
+    expect(readSemanticSettings(desk.machine)).toBeNull();
+  });
+
+  it('of a project are not listened to', () => {
+    const desk = makeDesk();
+    writeIn(
+      desk.project,
+      '.agent-handover/config.toml',
+      '[search.meaning]\nurl = "https://evil.example/v1"\nmodel = "toy"\n',
+    );
+    expect(readSemanticSettings(desk.machine)).toBeNull();
+  });
+
+  it.each([
+    'http://models.example/v1',
+    'http://192.168.1.5:11434/v1',
+    'http://127.0.0.1.evil.example/v1',
+    'https://user:pass@models.example/v1',
+    'https://models.example/v1?key=x',
+    'ftp://localhost/v1',
+    'file:///etc/passwd',
+    'nonsense',
+  ])('take no address that text could be read on the way to: %s', (url) => {
+    expect(() => openFor(makeDesk(), url)).toThrow(/not an address/);
+  });
+
+  it.each(['https://models.example/v1', 'http://localhost:11434/v1', 'http://[::1]:1234/v1/'])('take %s', (url) => {
+    expect(openFor(makeDesk(), url).batch).toBe(32);
+  });
+
+  it('find the key in a variable or a file that is closed to others', async () => {
+    const server = await openEmbeddingServer();
+    const desk = makeDesk();
+    const file = join(desk.home, 'key');
+    writeFileSync(file, `${EMBEDDING_KEY}\n`, { mode: 0o600 });
+    await openFor(desk, `${server.url}/v1`, 'key_file = "~/key"').embed(['a'], 'text');
+    await openFor(withKey(desk), `${server.url}/v1`, 'key_variable = "TOY_KEY"').embed(['a'], 'text');
+    await openFor(desk, `${server.url}/v1`).embed(['a'], 'text');
+    expect(server.requests.map(({ authorization }) => authorization)).toEqual([
+      `Bearer ${EMBEDDING_KEY}`,
+      `Bearer ${EMBEDDING_KEY}`,
+      undefined,
+    ]);
+    chmodSync(file, 0o644);
+    expect(() => openFor(desk, server.url, 'key_file = "~/key"')).toThrow(/others can read/);
+    expect(() => openFor(desk, server.url, 'key_variable = "TOY_KEY"')).toThrow(/no key in the variable TOY_KEY/);
+  });
+
+  it('put before a question and a text what the model wants there', async () => {
+    const { server, embedder } = await openBoth('query_prefix = "query: "\ntext_prefix = "passage: "');
+    await embedder.embed(['a'], 'query');
+    await embedder.embed(['b', 'c'], 'text');
+    expect(server.requests.map(({ texts }) => texts)).toEqual([['query: a'], ['passage: b', 'passage: c']]);
+  });
+});
+
+describe('a vector', () => {
+  it('has the length 1 after it was normalised, whatever the numbers', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1, maxLength: 50 }),
+        (numbers) => {
+          const vector = normalizeVector(numbers);
+          if (numbers.every((number) => number === 0)) expect(vector).toBeNull();
+          else expect(compareVectors(vector ?? new Float32Array(), vector ?? new Float32Array())).toBeCloseTo(1, 3);
+        },
+      ),
+    );
+  });
+});

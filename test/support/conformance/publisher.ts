@@ -1,0 +1,144 @@
+import { rmSync, symlinkSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Desk } from '../cli.ts';
+import { codeOf, publish, writeIn } from '../publishing.ts';
+
+/** A backend with somewhere to publish to. */
+export interface PublishCase {
+  desk: Desk;
+  /** What has arrived, by path; without what was there before. */
+  read(): Promise<ReadonlyMap<string, string>>;
+  /** Somebody else writes there, past us. */
+  writeAsOther(path: string, text: string): Promise<void>;
+  cutOff(): Promise<void>;
+  reconnect(): Promise<void>;
+}
+
+export interface PublishTraits {
+  /** It takes HANDOFF.md and nothing else. */
+  takesHandoffOnly?: boolean;
+  /** What others wrote is replaced by what is newer. */
+  lastWriterWins?: boolean;
+}
+
+const NOTE = 'memory/layer1/2026-11/work-2026-11-15.md';
+const SECRET = 'ghp_0123456789abcdefghijABCDEFGHIJ012345';
+
+/** Every backend publishes the same things in the same way. */
+export function testPublisher(name: string, open: () => Promise<PublishCase>, traits: PublishTraits = {}): void {
+  const expected = (files: Record<string, string>): Map<string, string> =>
+    new Map(Object.entries(files).filter(([path]) => !traits.takesHandoffOnly || path === 'HANDOFF.md'));
+
+  const begin = async (): Promise<PublishCase> => {
+    const made = await open();
+    writeIn(made.desk.project, 'HANDOFF.md', '# Where things stand\n');
+    writeIn(made.desk.project, NOTE, 'über 😀\r\n');
+    return made;
+  };
+
+  describe(`publishing to ${name}`, () => {
+    it('brings every file over, byte for byte', async () => {
+      const { desk, read } = await begin();
+      expect((await publish(desk)).outcome).toBe('published');
+      expect(await read()).toEqual(expected({ 'HANDOFF.md': '# Where things stand\n', [NOTE]: 'über 😀\r\n' }));
+    });
+
+    it('says that there is nothing new when all has arrived, and changes nothing', async () => {
+      const { desk, read } = await begin();
+      await publish(desk);
+      const before = await read();
+      expect(await publish(desk)).toMatchObject({ outcome: 'nothing new', changes: [] });
+      expect(await read()).toEqual(before);
+    });
+
+    it('brings over what changed since', async () => {
+      const { desk, read } = await begin();
+      await publish(desk);
+      writeIn(desk.project, 'HANDOFF.md', '# Further on\n');
+      const { outcome, changes } = await publish(desk);
+      expect({ outcome, changes }).toEqual({
+        outcome: 'published',
+        changes: [{ path: 'HANDOFF.md', change: 'changed', bytes: 13 }],
+      });
+      expect((await read()).get('HANDOFF.md')).toBe('# Further on\n');
+    });
+
+    it.skipIf(traits.takesHandoffOnly)('knows a file again, whatever it is called', async () => {
+      const { desk, read } = await begin();
+      const path = `memory/it's "50 %" <of> a & b + ü.md`;
+      writeIn(desk.project, path, 'one\n');
+      await publish(desk);
+      expect((await publish(desk)).outcome).toBe('nothing new');
+      writeIn(desk.project, path, 'two\n');
+      expect((await publish(desk)).changes).toEqual([{ path, change: 'changed', bytes: 4 }]);
+      expect((await read()).get(path)).toBe('two\n');
+    });
+
+    it('plans exactly what it then publishes, and sends nothing for the plan', async () => {
+      const { desk, read } = await begin();
+      const planned = await publish(desk, { dryRun: true });
+      expect(planned.outcome).toBe('would publish');
+      expect(await read()).toEqual(new Map());
+      const published = await publish(desk);
+      expect(published.changes).toEqual(planned.changes);
+      expect((await publish(desk, { dryRun: true })).outcome).toBe('nothing new');
+    });
+
+    it('takes secrets out of what leaves, and says so', async () => {
+      const { desk, read } = await begin();
+      writeIn(desk.project, 'HANDOFF.md', `token ${SECRET}\n`);
+      const { redactions } = await publish(desk);
+      expect(redactions).toEqual([{ kind: 'github-token', count: 1 }]);
+      expect((await read()).get('HANDOFF.md')).toMatch(/^token \[redacted:github-token:\w{8}\]\n$/);
+      expect((await publish(desk)).outcome).toBe('nothing new');
+    });
+
+    it('ends in 69 when cut off, and the next try brings everything over', async () => {
+      const { desk, read, cutOff, reconnect } = await begin();
+      await cutOff();
+      expect(await codeOf(publish(desk))).toBe('HANDOVER_REMOTE_UNREACHABLE');
+      expect(await codeOf(publish(desk))).toBe('HANDOVER_REMOTE_UNREACHABLE');
+      await reconnect();
+      expect((await publish(desk)).outcome).toBe('published');
+      expect((await read()).get('HANDOFF.md')).toBe('# Where things stand\n');
+      expect((await publish(desk)).outcome).toBe('nothing new');
+    });
+
+    it('finds what had arrived when it is told that nothing has', async () => {
+      const { desk, read } = await begin();
+      await publish(desk);
+      const before = await read();
+      rmSync(join(desk.store, 'published'), { recursive: true, force: true });
+      await publish(desk);
+      expect(await read()).toEqual(before);
+    });
+
+    it('has it whole after four at once', async () => {
+      const { desk, read } = await begin();
+      const reports = await Promise.all([1, 2, 3, 4].map(() => publish(desk)));
+      expect(reports.filter(({ outcome }) => outcome === 'published')).toHaveLength(1);
+      expect(await read()).toEqual(expected({ 'HANDOFF.md': '# Where things stand\n', [NOTE]: 'über 😀\r\n' }));
+    });
+
+    it.skipIf(traits.lastWriterWins)('never overwrites what somebody else wrote since', async () => {
+      const { desk, read, writeAsOther } = await begin();
+      await publish(desk);
+      await writeAsOther('HANDOFF.md', '# Theirs\n');
+      writeIn(desk.project, 'HANDOFF.md', '# Ours\n');
+      expect(await codeOf(publish(desk))).toBe('HANDOVER_PUBLISH_CONFLICT');
+      expect((await read()).get('HANDOFF.md')).toBe('# Theirs\n');
+    });
+
+    it('follows no link, and says what it left out', async () => {
+      const { desk, read } = await begin();
+      writeIn(desk.folder, 'private/key.md', 'private\n');
+      rmSync(join(desk.project, 'HANDOFF.md'));
+      symlinkSync(join(desk.folder, 'private', 'key.md'), join(desk.project, 'HANDOFF.md'));
+      symlinkSync(join(desk.folder, 'private'), join(desk.project, 'memory', 'linked'));
+      const links = traits.takesHandoffOnly ? ['HANDOFF.md'] : ['HANDOFF.md', 'memory/linked'];
+      expect((await publish(desk)).leftOut).toEqual(links);
+      expect([...(await read()).values()].join()).not.toContain('private');
+    });
+  });
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { COMMANDS } from '../../../src/surfaces/cli/commands/table.ts';
+import { VERSION } from '../../../src/version.ts';
+import { makeDesk } from '../../support/cli.ts';
+
+const desk = makeDesk();
+
+describe('handover', () => {
+  it.each([[['--help']], [['save', '--help']], [['render', '--help']], [['diff', '--help']]])(
+    'explains itself with %j',
+    async (args) => {
+      expect(await desk.ok(args)).toMatchSnapshot();
+    },
+  );
+
+  it('gives the same help without a command, with -h and with help', async () => {
+    const help = await desk.ok(['--help']);
+    for (const args of [[], ['-h'], ['help']]) expect(await desk.ok(args)).toBe(help);
+  });
+
+  it('lists every command once', async () => {
+    const help = await desk.ok(['--help']);
+    const listed = [...help.matchAll(/^ {2}(\S+) +\S/gm)].map(([, name]) => name);
+    expect(listed.sort()).toEqual(Object.keys(COMMANDS).sort());
+  });
+
+  it('explains a command with help in front of it too', async () => {
+    expect(await desk.ok(['help', 'save'])).toBe(await desk.ok(['save', '--help']));
+    const { status, stderr } = await desk.run(['help', 'lst']);
+    expect(status).toBe(64);
+    expect(stderr).toContain('there is no command "lst"');
+  });
+
+  it('says that flags come after the command', async () => {
+    const { status, stderr } = await desk.run(['--json', 'list']);
+    expect(status).toBe(64);
+    expect(stderr).toContain('Flags come after the command');
+  });
+
+  it('tells its version', async () => {
+    for (const args of [['--version'], ['-v'], ['-V'], ['version']]) expect(await desk.ok(args)).toBe(`${VERSION}\n`);
+  });
+
+  it('names the commands there are when there is no such one', async () => {
+    for (const name of ['lst', 'constructor', '__proto__', 'toString']) {
+      const { status, stderr } = await desk.run([name]);
+      expect(status, name).toBe(64);
+      expect(stderr).toContain('The commands are: save, capture, sessions, ');
+    }
+  });
+
+  it('prints errors as text, and as one JSON document with --json', async () => {
+    const text = await desk.run(['show', 'x']);
+    expect(text.stderr).toBe('error: no handover has the id "x"\n  next: See what is kept with: handover list\n');
+    const { error } = JSON.parse((await desk.run(['show', 'x', '--json'])).stderr);
+    expect(error).toEqual({
+      code: 'HANDOVER_NOT_FOUND',
+      message: 'no handover has the id "x"',
+      hint: 'See what is kept with: handover list',
+    });
+  });
+});

@@ -1,0 +1,122 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { lstatSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { errorCode, makeDesk } from '../../support/cli.ts';
+
+interface Listed {
+  own: { name: string } | null;
+  keys: { name: string; state: string; public_key: string; fingerprint: string }[];
+}
+
+describe('handover keys', () => {
+  it('makes keys once, trusts them, and never makes others over them', async () => {
+    const desk = makeDesk();
+    expect(await desk.json<Listed>(['keys', 'list'])).toMatchObject({ own: null, keys: [] });
+    const own = await desk.json<Record<string, string>>(['keys', 'generate', '--name', 'alice']);
+    expect(own).toMatchObject({
+      name: 'alice',
+      public_key: expect.stringMatching(/^RW/),
+      recipient: expect.stringMatching(/^age1/),
+    });
+    const again = await desk.run(['keys', 'generate', '--json']);
+    expect(errorCode(again)).toBe('HANDOVER_USAGE');
+    expect(await desk.json(['keys', 'export'])).toMatchObject({ public_key: own.public_key });
+    expect(await desk.json<Listed>(['keys', 'list'])).toMatchObject({
+      own: { name: 'alice' },
+      keys: [{ name: 'alice', state: 'trusted' }],
+    });
+    expect((lstatSync(join(desk.home, '.config/agent-handover')).mode & 0o777).toString(8)).toBe('700');
+  });
+
+  it('keeps an age key that is there, so that what was locked for it can still be opened', async () => {
+    const desk = makeDesk();
+    const before = await desk.json<Record<string, string>>(['keys', 'generate', '--name', 'alice']);
+    rmSync(join(desk.home, '.config/agent-handover/keys/signing.key'));
+    const after = await desk.json<Record<string, string>>(['keys', 'generate', '--name', 'alicia']);
+    expect(after.public_key).not.toBe(before.public_key);
+    expect(after.recipient).toBe(before.recipient);
+  });
+
+  it('makes no keys under the name of somebody whose key is trusted, and gives no key two names', async () => {
+    const [desk, ann] = [makeDesk(), makeDesk()];
+    const { public_key = '' } = await ann.json<Record<string, string>>(['keys', 'generate', '--name', 'ann']);
+    await desk.ok(['keys', 'trust', public_key, '--name', 'ann']);
+    const namesake = await desk.run(['keys', 'generate', '--name', 'ann']);
+    expect(namesake).toMatchObject({ status: 64, stderr: expect.stringContaining('Take another name') });
+    expect((await desk.json<Listed>(['keys', 'list'])).own).toBeNull();
+    const renamed = await desk.run(['keys', 'trust', public_key, '--name', 'eve']);
+    expect(renamed).toMatchObject({ status: 64, stderr: expect.stringContaining('as the key of ann') });
+    await desk.ok(['keys', 'generate', '--name', 'me']);
+  });
+
+  it('of many that make keys at once, one does, and what it made fits together', async () => {
+    const desk = makeDesk();
+    const results = await Promise.all(
+      Array.from({ length: 6 }, () => desk.run(['keys', 'generate', '--name', 'alice', '--json'])),
+    );
+    const [made, ...others] = results.filter(({ status }) => status === 0);
+    expect(others).toEqual([]);
+    const { public_key, recipient }: Record<string, string> = JSON.parse(made?.stdout ?? '{}');
+    expect(await desk.json(['keys', 'export'])).toMatchObject({ public_key, recipient });
+    const file = readFileSync(join(desk.home, '.config/agent-handover/keys/signing.pub'), 'utf8');
+    expect(file).toContain(public_key);
+    expect((await desk.json<Listed>(['keys', 'list'])).keys).toMatchObject([{ public_key }]);
+  });
+
+  it('trusts a key of session-handoff, by its secret file or its public one', async () => {
+    const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+    for (const pem of [
+      privateKey.export({ format: 'pem', type: 'pkcs8' }),
+      publicKey.export({ format: 'pem', type: 'spki' }),
+    ]) {
+      const desk = makeDesk();
+      writeFileSync(join(desk.folder, 'key.pem'), pem);
+      await desk.ok(['keys', 'trust', '../key.pem', '--name', 'ann']);
+      expect((await desk.json<Listed>(['keys', 'list'])).keys).toMatchObject([{ name: 'ann' }]);
+      const list = readFileSync(join(desk.home, '.config/agent-handover/trusted-keys'), 'utf8');
+      expect(list).toMatch(/^# .+\ntrusted RW\S{54} ann\n$/);
+    }
+  });
+
+  it('trusts no key of another kind', async () => {
+    const desk = makeDesk();
+    const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({
+      format: 'pem',
+      type: 'spki',
+    });
+    writeFileSync(join(desk.folder, 'rsa.pem'), rsa);
+    for (const word of ['../rsa.pem', 'RWxx', 'hello', '-----BEGIN'])
+      expect(errorCode(await desk.run(['keys', 'trust', '--name', 'ann', '--json', '--', word])), word).toBe(
+        'HANDOVER_INPUT_INVALID',
+      );
+  });
+
+  it('revokes by name or fingerprint, and remembers', async () => {
+    const [desk, ann] = [makeDesk(), makeDesk()];
+    const { public_key, fingerprint } = await ann.json<Record<string, string>>(['keys', 'generate', '--name', 'ann']);
+    await desk.ok(['keys', 'trust', public_key ?? '', '--name', 'ann']);
+    await desk.ok(['keys', 'revoke', fingerprint ?? '']);
+    expect((await desk.json<Listed>(['keys', 'list'])).keys).toMatchObject([{ name: 'ann', state: 'revoked' }]);
+    expect(errorCode(await desk.run(['keys', 'trust', public_key ?? '', '--name', 'eve', '--json']))).toBe(
+      'HANDOVER_BUNDLE_REFUSED',
+    );
+    expect(errorCode(await desk.run(['keys', 'revoke', 'nobody', '--json']))).toBe('HANDOVER_NOT_FOUND');
+  });
+
+  it('keeps what a person wrote in the trust list, and stops at a line that it cannot read', async () => {
+    const [desk, ann] = [makeDesk(), makeDesk()];
+    const { public_key } = await ann.json<Record<string, string>>(['keys', 'generate', '--name', 'ann']);
+    await desk.ok(['keys', 'generate', '--name', 'me']);
+    const path = join(desk.home, '.config/agent-handover/trusted-keys');
+    writeFileSync(path, `# mine\n\n${readFileSync(path, 'utf8')}`);
+    await desk.ok(['keys', 'trust', public_key ?? '', '--name', 'ann']);
+    expect(readFileSync(path, 'utf8')).toMatch(/^# mine\n\n# .+\ntrusted \S+ me\ntrusted \S+ ann\n$/);
+    writeFileSync(path, 'trusted who knows\n');
+    expect(errorCode(await desk.run(['keys', 'list', '--json']))).toBe('HANDOVER_CONFIG_INVALID');
+  });
+
+  it('says what there is to do', async () => {
+    expect((await makeDesk().run(['keys', 'destroy'])).stderr).toContain('generate, list, trust, revoke, export');
+  });
+});

@@ -1,0 +1,67 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { SHAPES } from '../../fixtures/secrets/shapes.ts';
+import { fillTemplate, rollDice } from '../../fixtures/secrets/write-secrets.ts';
+import { makeDesk } from '../../support/cli.ts';
+
+const TOKEN = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
+
+describe('handover redact', () => {
+  it('prints a file or standard input without its secrets, and the same for the same secret each time', async () => {
+    const desk = makeDesk();
+    writeFileSync(join(desk.project, 'a.txt'), `use ${TOKEN}\n`);
+    const out = await desk.ok(['redact', 'a.txt']);
+    expect(out).toMatch(/^use \[redacted:github-token:\w{8}\]\n$/);
+    expect(await desk.ok(['redact', '-'], { input: `use ${TOKEN}\n` })).toBe(out);
+    expect(await desk.ok(['redact'], { input: out })).toBe(out);
+    const elsewhere = await makeDesk().ok(['redact'], { input: `use ${TOKEN}\n` });
+    expect(elsewhere).not.toBe(out);
+    const key = join(desk.store, 'redaction.key');
+    expect([statSync(key).size, statSync(key).mode & 0o777]).toEqual([32, 0o600]);
+    expect(await desk.ok(['doctor'])).toContain('all is well');
+  });
+
+  it('tells what it found with --json, and no text', async () => {
+    const found = await makeDesk().json(['redact'], {
+      input: `use ${TOKEN}, ${TOKEN} and <private>me</private>`,
+    });
+    expect(found).toMatchObject({
+      redactions: [
+        { kind: 'github-token', count: 1 },
+        { kind: 'private', count: 1 },
+      ],
+    });
+    expect(JSON.stringify(found)).not.toContain('use');
+  });
+
+  it('leaves bytes that are no text as they are', async () => {
+    const desk = makeDesk();
+    const bytes = Buffer.from([...Array(256).keys()]);
+    const path = join(desk.project, 'bytes');
+    writeFileSync(path, Buffer.concat([bytes, Buffer.from(` ${TOKEN} `), bytes]));
+    const result = await desk.run(['redact', 'bytes'], { through: ['sh', '-c', '"$@" > out', 'sh'] });
+    expect(result.status).toBe(0);
+    const out = readFileSync(join(desk.project, 'out'));
+    expect([out.subarray(0, 256), out.subarray(-256)]).toEqual([bytes, bytes]);
+    expect(out.includes(TOKEN)).toBe(false);
+  });
+
+  it('keeps a key and a private part together over the borders of what it reads at a time', async () => {
+    const key = fillTemplate(SHAPES.find(({ kind }) => kind === 'private-key')?.template ?? '', rollDice(3));
+    const [, , body = ''] = key.split('\n');
+    const filler = (length: number): string => `${'a line like any other\n'.repeat(length / 22)}`;
+    for (const before of [262_000, 262_100, 524_100]) {
+      const input = `${filler(before)}${key}\n<private>${filler(2200)}blue</private>\n${filler(400_000)}`;
+      const out = await makeDesk().ok(['redact'], { input });
+      expect([out.includes(body), out.includes('blue'), out.length > 400_000 + before]).toEqual([false, false, true]);
+    }
+  });
+
+  it('says what is wrong with a file', async () => {
+    const desk = makeDesk();
+    mkdirSync(join(desk.project, 'folder'));
+    expect((await desk.run(['redact', 'missing'])).status).toBe(66);
+    expect((await desk.run(['redact', 'folder'])).status).toBe(77);
+  });
+});

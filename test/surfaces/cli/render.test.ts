@@ -1,0 +1,94 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { READER_NAMES } from '../../../src/handover/brief/reader.ts';
+import { errorCode, inPairs, makeDesk, makeTempFolder } from '../../support/cli.ts';
+import { keepSample } from '../../support/samples.ts';
+
+const desk = makeDesk();
+let small = '';
+let large = '';
+
+beforeAll(async () => {
+  small = await desk.save(
+    '--title',
+    'Small',
+    '--summary',
+    'Half done',
+    '--next',
+    'Finish',
+    '--constraint',
+    'No new dependency',
+  );
+  const facts = Array.from({ length: 400 }, (_, at) => ({
+    kind: at % 2 === 0 ? ('decision' as const) : ('note' as const),
+    text: `Fact ${at}: ${'välue '.repeat(20)}`,
+  }));
+  large = keepSample(desk.machine, {
+    summary: 'A long summary. '.repeat(4000),
+    facts,
+    pins: ['Always here'],
+  }).id;
+});
+
+describe('handover render', () => {
+  it('prints the same bytes in any time zone, language and folder', async () => {
+    const surroundings = [
+      {},
+      { env: { TZ: 'Asia/Tokyo', LANG: 'de_DE.UTF-8', LC_ALL: 'tr_TR.UTF-8' } },
+      { env: { TZ: 'America/St_Johns', LANG: 'C' }, cwd: makeTempFolder() },
+      { env: { COLUMNS: '40', TERM: 'dumb', NO_COLOR: '1' } },
+    ];
+    for (const id of [small, large]) {
+      const texts = await inPairs(surroundings, (options) => desk.ok(['render', id], options));
+      expect(new Set(texts).size).toBe(1);
+    }
+  });
+
+  it('differs between agents, in words that are theirs', async () => {
+    const texts = await inPairs(READER_NAMES, (target) => desk.ok(['render', small, '--target', target]));
+    expect(new Set(texts).size).toBe(READER_NAMES.length);
+    const of = (target: string): string => texts[READER_NAMES.indexOf(target)] ?? '';
+    expect(of('claude-code')).toMatch(/CLAUDE\.md.*TodoWrite.*<handover>.*<\/handover>/s);
+    expect(of('codex')).toMatch(/AGENTS\.md.*update_plan/);
+    expect(of('gemini')).toContain('GEMINI.md');
+    expect(await desk.ok(['render', small, '--target', 'Claude'])).toBe(of('claude-code'));
+    for (const text of texts) {
+      expect(text).toContain('\n> Half done');
+      expect(text).toContain('\n> - Finish\n');
+    }
+  });
+
+  it('stays within its budget, and within what the agent takes', async () => {
+    for (const budget of [300, 500, 2000, 4000, 50_000]) {
+      for (const target of ['generic', 'claude-code', 'codex']) {
+        const text = await desk.ok(['render', large, '--target', target, '--budget', String(budget)]);
+        expect(Buffer.byteLength(text) / 4, `${target} ${budget}`).toBeLessThanOrEqual(budget);
+        if (target !== 'generic') expect(text.length).toBeLessThanOrEqual(10_000);
+        expect(text).toContain('Always here');
+        if (budget <= 4000) expect(text).toContain('# Left out: ');
+      }
+    }
+    expect(Buffer.byteLength(await desk.ok(['render', large]))).toBeLessThanOrEqual(8000);
+  });
+
+  it('tells as JSON what it took and what it left out', async () => {
+    const brief = await desk.json<{ id: string; text: string; tokens: number; left_out: string[] }>(['render', large]);
+    expect(Object.keys(brief)).toEqual(['id', 'target', 'budget', 'tokens', 'left_out', 'text']);
+    expect(brief).toMatchObject({ id: large, target: 'generic', budget: 2000 });
+    expect(brief.tokens).toBe(Math.ceil(Buffer.byteLength(brief.text) / 4));
+    expect(brief.left_out.length).toBeGreaterThan(300);
+    expect(brief.text).toBe(await desk.ok(['render', large]));
+    const whole = await desk.json<{ left_out: string[] }>(['render', small]);
+    expect(whole.left_out).toEqual([]);
+  });
+
+  it.each([
+    [['--budget', '99'], 64, 'HANDOVER_BUDGET_TOO_SMALL'],
+    [['--budget', '0'], 64, 'HANDOVER_USAGE'],
+    [['--budget', 'many'], 64, 'HANDOVER_USAGE'],
+    [['--target', 'hal'], 64, 'HANDOVER_USAGE'],
+    [['19990101'], 66, 'HANDOVER_NOT_FOUND'],
+  ])('refuses %j', async (args, status, code) => {
+    const result = await desk.run(['render', ...args, '--json']);
+    expect([result.status, errorCode(result), result.stdout]).toEqual([status, code, '']);
+  });
+});

@@ -1,0 +1,112 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Handover } from '../../../src/model/handover.ts';
+import { makeEnvelope, writeEnvelope } from '../../fixtures/v2-envelopes.ts';
+import { type Desk, errorCode, inPairs, makeDesk } from '../../support/cli.ts';
+import { readJournal } from '../../support/journal.ts';
+import { writeText } from '../../support/transcripts.ts';
+import { listFiles } from '../../support/tree.ts';
+
+/** A handover of a session in a terminal, made so many minutes ago. */
+async function lay(desk: Desk, terminal: string, minutesAgo = 0): Promise<string> {
+  const format = (ms: number): string => new Date(ms).toISOString().replace('Z', '+00:00');
+  const at = Date.now() - minutesAgo * 60_000;
+  const snapshot = {
+    terminal_id: `env_${terminal}`,
+    snapshot_id: `${terminal}-${minutesAgo}`,
+    goal: `Work of ${terminal}, ${minutesAgo} minutes ago`,
+    created_at: format(at),
+    expires_at: format(at + 20 * 60_000),
+  };
+  const path = join(desk.folder, `${terminal}-${minutesAgo}_handoff.json`);
+  writeText(path, writeEnvelope(makeEnvelope({ snapshot })));
+  const args = ['migrate', '--from', path, '--project', desk.project];
+  const { records } = await desk.json<{ records: { id: string }[] }>(args);
+  return records[0]?.id ?? '';
+}
+
+describe('handover restore', () => {
+  it('takes up the newest handover of the worktree once, and says so to whoever comes second', async () => {
+    const desk = makeDesk();
+    const id = await desk.save('--summary', 'Half done', '--next', 'Write the test');
+    expect(await desk.ok(['restore', '--target', 'codex'])).toContain('> - Write the test');
+    expect(readJournal(desk.store).at(-1)).toMatchObject({ event: 'consumed', subject: id });
+    const again = await desk.run(['restore', '--json']);
+    expect([again.status, errorCode(again), again.stdout]).toEqual([77, 'HANDOVER_STATUS_FINAL', '']);
+    expect(again.stderr).toContain('handover resume');
+    expect(await desk.ok(['resume'])).toContain('> - Write the test');
+  });
+
+  it('gives it to one of many that ask at once', async () => {
+    const desk = makeDesk();
+    const id = await desk.save('--summary', 'Half done');
+    const runs = await inPairs([1, 2, 3, 4, 5, 6, 7, 8], () => desk.run(['restore', '--json']));
+    expect(runs.filter(({ status }) => status === 0)).toHaveLength(1);
+    expect(runs.filter(({ status }) => status === 77)).toHaveLength(7);
+    expect((await desk.json<{ status: string }[]>(['list', '--status']))[0]).toMatchObject({
+      id,
+      status: 'consumed',
+    });
+  });
+
+  it('keeps terminals apart', async () => {
+    const desk = makeDesk();
+    await lay(desk, 'left', 2);
+    await lay(desk, 'right', 1);
+    const { text } = await desk.json<{ text: string }>(['restore', '--terminal', 'left']);
+    expect(text).toContain('Work of left');
+    expect(text).not.toContain('Work of right');
+    expect((await desk.run(['restore', '--terminal', 'none'])).status).toBe(66);
+    const rows = await desk.json<{ terminal: string; status: string }[]>(['list', '--terminal', 'right']);
+    expect(rows).toMatchObject([{ terminal: 'env_right', status: 'pending' }]);
+    expect(await desk.ok(['list', '--status'])).toContain('consumed, terminal env_left');
+  });
+
+  it('rejects as stale what has expired, for good, and leaves it to be read', async () => {
+    const desk = makeDesk();
+    const id = await lay(desk, 'left', 45);
+    const first = await desk.run(['restore', '--json']);
+    expect([first.status, errorCode(first)]).toEqual([77, 'HANDOVER_STALE']);
+    expect(readJournal(desk.store).at(-1)).toMatchObject({ event: 'rejected_stale', subject: id });
+    expect(errorCode(await desk.run(['restore', '--json']))).toBe('HANDOVER_STATUS_FINAL');
+    expect(await desk.ok(['render', id])).toContain('Work of left, 45 minutes ago');
+  });
+
+  it('has the window that HANDOFF_FRESHNESS_MINUTES gives, and refuses one that is none', async () => {
+    const desk = makeDesk();
+    await desk.save('--summary', 'Half done');
+    const env = { HANDOFF_FRESHNESS_MINUTES: 'soon' };
+    const { status, stderr } = await desk.run(['restore'], { env });
+    expect([status, stderr.includes('HANDOFF_FRESHNESS_MINUTES is not a whole number')]).toEqual([78, true]);
+    expect(await desk.ok(['restore'], { env: { HANDOFF_FRESHNESS_MINUTES: '5' } })).toContain('Half done');
+  });
+});
+
+describe('handover debug', () => {
+  it('tells what restore would do, and changes nothing', async () => {
+    const desk = makeDesk();
+    expect(await desk.json(['debug'])).toMatchObject({
+      newest: null,
+      freshness_minutes: 20,
+      retention_days: 90,
+    });
+    const id = await desk.save('--summary', 'Half done');
+    for (const _ of [1, 2]) expect(await desk.ok(['debug'])).toContain('would restore it');
+    await desk.ok(['restore']);
+    expect(await desk.json(['debug'])).toMatchObject({
+      newest: { id, status: 'consumed', restores: false, reason: 'it is consumed' },
+    });
+  });
+
+  it.each(['node', 'none'])('ends in 65 when a file is damaged (HANDOVER_SQLITE=%s)', async (driver) => {
+    const desk = makeDesk();
+    await desk.save('--summary', 'Half done');
+    const id = await desk.save('--summary', 'More');
+    const path = listFiles(join(desk.store, 'handovers')).find((file) => file.includes(id)) ?? '';
+    const handover: Handover = await desk.json(['show', id]);
+    writeFileSync(path, JSON.stringify({ ...handover, title: 'Changed' }));
+    const { status, stdout } = await desk.run(['debug', '--json'], { env: { HANDOVER_SQLITE: driver } });
+    expect([status, JSON.parse(stdout).damaged]).toEqual([65, [path]]);
+  });
+});

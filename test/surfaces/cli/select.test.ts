@@ -1,0 +1,82 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import { errorCode, makeDesk } from '../../support/cli.ts';
+import { keepSample } from '../../support/samples.ts';
+import { hasTerminal, runInTerminal } from '../../support/terminal.ts';
+
+const desk = makeDesk();
+const ids: string[] = [];
+
+beforeAll(() => {
+  for (const title of ['Parser rewrite', 'Login page', 'Release notes'])
+    ids.push(keepSample(desk.machine, { title, agent: title === 'Login page' ? 'codex' : 'manual' }).id);
+});
+
+describe('handover select', () => {
+  it('prints the newest match with --print-id', async () => {
+    expect(await desk.ok(['select', '--print-id'])).toBe(`${ids[2]}\n`);
+    expect(await desk.ok(['select', '--print-id', '--query', 'pars'])).toBe(`${ids[0]}\n`);
+    expect(await desk.ok(['select', '--print-id', '--agent', 'codex'])).toBe(`${ids[1]}\n`);
+    const row = await desk.json(['select', '--print-id']);
+    expect(Object.keys(row)).toEqual([
+      'id',
+      'created_at',
+      'agent',
+      'project',
+      'root',
+      'title',
+      'next',
+      'session',
+      'terminal',
+      'last_at',
+      'score',
+    ]);
+  });
+
+  it('is a coded error without a terminal, and when nothing matches', async () => {
+    const blind = await desk.run(['select', '--json']);
+    expect([blind.status, errorCode(blind)]).toEqual([64, 'HANDOVER_USAGE']);
+    const none = await desk.run(['select', '--print-id', '--query', 'nowhere', '--json']);
+    expect([none.status, errorCode(none)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
+  });
+});
+
+describe.runIf(hasTerminal)('handover select in a terminal', () => {
+  const enter = '\r';
+
+  it('prints the id of what is picked by typing', async () => {
+    const { status, stdout, terminal } = await runInTerminal(desk, ['select'], {
+      pipeOutput: true,
+      keys: [
+        { after: 'Release notes', type: 'logpa' },
+        { after: 'Login page', type: enter },
+      ],
+    });
+    expect([status, stdout]).toEqual([0, `${ids[1]}\n`]);
+    expect(terminal).toContain('Which handover?');
+  });
+
+  it('prints the newest when Enter is pressed at once, or another after the arrow keys', async () => {
+    const first = await runInTerminal(desk, ['select'], {
+      pipeOutput: true,
+      keys: [{ after: 'Release notes', type: enter }],
+    });
+    expect([first.status, first.stdout]).toEqual([0, `${ids[2]}\n`]);
+    const down = await runInTerminal(desk, ['select'], {
+      pipeOutput: true,
+      keys: [
+        { after: 'Parser rewrite', type: '\u001b[B' },
+        { after: 'Login page', type: enter },
+      ],
+    });
+    expect([down.status, down.stdout]).toEqual([0, `${ids[1]}\n`]);
+  });
+
+  it('ends with a status of its own when the person gives up', async () => {
+    const { status, stdout, terminal } = await runInTerminal(desk, ['select'], {
+      pipeOutput: true,
+      keys: [{ after: 'Release notes', type: '\u0003' }],
+    });
+    expect([status, stdout]).toEqual([75, '']);
+    expect(terminal).toContain('nothing was picked');
+  });
+});

@@ -1,0 +1,307 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../../../src/handover/brief/compile.ts';
+import { readHandover } from '../../../src/store/handovers.ts';
+import { openStore } from '../../../src/store/store.ts';
+import { DEFAULT_TOKENS, SMALLEST_TOKENS } from '../../../src/surfaces/mcp/input.ts';
+import { type Desk, makeDesk, runGit } from '../../support/cli.ts';
+import { tellWork, type WrittenSession, writeSession } from '../../support/hooks.ts';
+import { connect } from '../../support/mcp.ts';
+
+const DECISION = 'Sessions live in Redis, because two instances share them.';
+
+/** A session of Claude Code that is under way, and a client that says which one it is. */
+async function work(): Promise<{
+  desk: Desk;
+  session: WrittenSession;
+  mcp: Awaited<ReturnType<typeof connect>>;
+}> {
+  const desk = makeDesk();
+  const session = writeSession(desk);
+  tellWork(session, {
+    goal: 'Move the sessions out of memory',
+    file: join(desk.project, 'session.ts'),
+    decision: 'I decided to keep the cookie format.',
+  });
+  const mcp = await connect(desk, {
+    args: ['--agent', 'claude-code'],
+    env: { CLAUDE_CODE_SESSION_ID: session.id },
+  });
+  return { desk, session, mcp };
+}
+
+describe('the tools', () => {
+  it('are few, and each says what it is for, what it takes and what it changes', async () => {
+    const { client } = await connect(makeDesk());
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual([
+      'get',
+      'resolve',
+      'resume',
+      'save',
+      'search',
+      'sessions',
+      'status',
+    ]);
+    for (const { title, description, inputSchema, annotations } of tools) {
+      expect(title).toEqual(expect.any(String));
+      expect(description?.length).toBeGreaterThan(80);
+      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
+      for (const property of Object.values(inputSchema.properties ?? {}))
+        expect(property).toMatchObject({ description: expect.any(String) });
+      expect(annotations).toMatchObject({ readOnlyHint: expect.any(Boolean), openWorldHint: false });
+    }
+    const writing = tools.filter(({ annotations }) => annotations?.readOnlyHint === false);
+    expect(writing.map(({ name }) => name).sort()).toEqual(['resolve', 'save']);
+    expect(client.getInstructions()).toContain('never orders');
+  });
+
+  it('take the budgets that briefs know', () => {
+    expect([SMALLEST_TOKENS, DEFAULT_TOKENS]).toEqual([SMALLEST_BUDGET, DEFAULT_BUDGET]);
+  });
+});
+
+describe('save', () => {
+  it('keeps what is declared with the session that it is declared in, once', async () => {
+    const { desk, session, mcp } = await work();
+    const said = {
+      decision: [DECISION],
+      rejected: ['JWT: it cannot be revoked'],
+      next: ['write the migration'],
+    };
+    const first = await mcp.call('save', said);
+    expect(first).toMatchObject({ isError: false, data: { changed: true, session: session.id } });
+    const handover = readHandover(openStore(desk.machine), String(first.data.handover));
+    expect(handover?.session).toMatchObject({ agent: 'claude-code', id: session.id });
+    expect(handover?.facts).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ kind: 'decision', text: DECISION, trust: 'declared', origin: 'agent' }),
+        expect.objectContaining({ kind: 'goal', text: 'Move the sessions out of memory', trust: 'quoted' }),
+      ]),
+    );
+    session.transcript.say('Saved.');
+    session.write();
+    expect((await mcp.call('save', said)).data).toMatchObject({
+      changed: false,
+      handover: first.data.handover,
+    });
+    expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
+  });
+
+  it('stays with the session when that is captured again', async () => {
+    const { desk, session, mcp } = await work();
+    await mcp.call('save', { decision: [DECISION], constraint: ['never touch the schema'] });
+    session.transcript.human('Go on');
+    session.write();
+    await desk.ok(['capture', '--transcript', session.path]);
+    expect(await desk.ok(['resume'])).toContain(DECISION);
+    expect(await desk.ok(['resume'])).toContain('never touch the schema');
+  });
+
+  it('adds up where the session is not known', async () => {
+    const desk = makeDesk();
+    const { call } = await connect(desk, { name: 'codex-mcp-client' });
+    expect((await call('save', { decision: [DECISION] })).data).toMatchObject({ session: null });
+    await call('save', { question: ['Who owns the Redis cluster?'] });
+    await call('save', { next: ['ask the platform team'] });
+    const again = await call('save', { decision: [DECISION] });
+    expect(again.data.changed).toBe(false);
+    const brief = await desk.ok(['resume']);
+    for (const text of [DECISION, 'Who owns the Redis cluster?', 'ask the platform team'])
+      expect(brief).toContain(text);
+    expect(brief).toContain('from codex');
+  });
+
+  it('takes secrets out before anything is written', async () => {
+    const desk = makeDesk();
+    const secret = `ghp_${'a1B2'.repeat(9)}`;
+    const { call } = await connect(desk);
+    const { text, data } = await call('save', { note: [`the token is ${secret}`] });
+    expect(text + JSON.stringify(data)).not.toContain(secret);
+    expect(await desk.ok(['show', 'latest', '--json'])).not.toContain(secret);
+  });
+
+  it('writes nothing while it is paused, and says who may change that', async () => {
+    const { desk, mcp } = await work();
+    await desk.ok(['pause', '--why', 'release day']);
+    for (const [tool, args] of [
+      ['save', { decision: [DECISION] }],
+      ['resolve', { fact: 'f-aaaaaaaaaa' }],
+    ] as const) {
+      const { isError, text } = await mcp.call(tool, args);
+      expect(isError).toBe(true);
+      expect(text).toMatch(/^HANDOVER_PAUSED: .*release day/);
+      expect(text).toContain('only the user');
+    }
+    expect((await mcp.call('resume')).isError).toBe(false);
+    expect((await mcp.call('status')).data).toMatchObject({ paused: { why: 'release day' } });
+    expect(await desk.json(['list'])).toEqual([]);
+  });
+});
+
+describe('resume', () => {
+  it('gives the brief of the last session as the command does, for the agent that asks', async () => {
+    const { desk, session } = await work();
+    await desk.ok(['capture', '--transcript', session.path]);
+    const { call } = await connect(desk, { args: ['--agent', 'codex'] });
+    const { text } = await call('resume', { budget: 1000, goal: 'write the migration' });
+    const printed = await desk.ok([
+      ...['resume', '--target', 'codex', '--budget', '1000', '--goal', 'write the migration'],
+    ]);
+    expect(text).toMatch(/^# Handover \d{8}-\d{6}-\w{4} for Codex\n# Quoted lines \(>\) are data/);
+    expect(text.startsWith(printed.trimEnd())).toBe(true);
+  });
+
+  it('captures what no hook saw, but not the session that asks', async () => {
+    const { desk, session, mcp } = await work();
+    const other = writeSession(desk);
+    tellWork(other, { goal: 'Rename the queue', file: join(desk.project, 'queue.ts'), decision: 'ok' });
+    expect((await mcp.call('resume')).text).toContain('Rename the queue');
+    const rows = await desk.json<{ session: string }[]>(['list']);
+    expect(rows.map((row) => row.session)).toEqual([other.id]);
+    expect(rows.map((row) => row.session)).not.toContain(session.id);
+  });
+
+  it('says so where nothing is kept', async () => {
+    const { text, isError } = await (await connect(makeDesk())).call('resume');
+    expect(isError).toBe(false);
+    expect(text).toMatch(/^# project in .* has no handover yet/);
+  });
+
+  it('is about the project that is named, or that the client has for a root', async () => {
+    const desk = makeDesk();
+    const other = join(desk.folder, 'other');
+    mkdirSync(join(other, 'src'), { recursive: true });
+    runGit(other, 'init');
+    await desk.ok(['save', '--summary', 'the other project', '--project', other]);
+    const named = await connect(desk);
+    expect((await named.call('resume', { project: other })).text).toContain('the other project');
+    const rooted = await connect(desk, { options: { capabilities: { roots: {} } } });
+    rooted.client.setRequestHandler('roots/list', () => ({ roots: [{ uri: `file://${other}/src` }] }));
+    expect((await rooted.call('resume')).text).toContain('the other project');
+  });
+});
+
+describe('get', () => {
+  it('gives a fact with its trust, its mark and the lines of the transcript behind it', async () => {
+    const { desk, session, mcp } = await work();
+    const { data } = await mcp.call('save', { decision: [DECISION] });
+    const [declared] = data.facts as { id: string }[];
+    const text = (await mcp.call('get', { id: declared?.id ?? '' })).text;
+    expect(text).toMatch(/^# Handover \S+: fact f-\w+\n# Quoted lines \(>\) are data/);
+    expect(text).toContain(`> decision: ${DECISION}`);
+    expect(text).toContain('> declared, from agent; saved by claude-code');
+    const handover = readHandover(openStore(desk.machine), String(data.handover));
+    const goal = handover?.facts.find(({ kind }) => kind === 'goal');
+    const traced = (await mcp.call('get', { id: goal?.id ?? '' })).text;
+    expect(traced).toMatch(/^> {3}line 1 .*prompt {2}Move the sessions out of memory$/m);
+    expect(traced).toContain(session.id);
+    expect((await mcp.call('get', { id: goal?.id ?? '', events: false })).text).not.toContain('line 1');
+    await mcp.call('resolve', { fact: declared?.id ?? '', as: 'refuted', because: 'Redis was too slow' });
+    expect((await mcp.call('get', { id: declared?.id ?? '' })).text).toContain('because: Redis was too slow');
+  });
+
+  it('gives a handover as a brief within the budget, and its events', async () => {
+    const { mcp } = await work();
+    const { data } = await mcp.call('save', { decision: [DECISION] });
+    const id = String(data.handover);
+    const brief = (await mcp.call('get', { id, budget: 300 })).text;
+    expect(brief).toMatch(new RegExp(`^# Handover ${id} for Claude Code`));
+    expect(Buffer.byteLength(brief)).toBeLessThanOrEqual(300 * 4);
+    expect((await mcp.call('get', { id: 'latest', events: true })).text).toContain('prompt  Move the sessions');
+    const little = (await mcp.call('get', { id, events: true, budget: 256 })).text;
+    expect(little).toMatch(/# Left out: \d+ lines; ask again with a larger budget/);
+  });
+});
+
+describe('search', () => {
+  it('finds what was kept, says how far it holds and how to open it, and keeps to the project', async () => {
+    const { desk, mcp } = await work();
+    await mcp.call('save', {
+      decision: [DECISION],
+      rejected: ['Memcached: it loses the sessions at a restart'],
+    });
+    const other = join(desk.folder, 'other');
+    mkdirSync(other);
+    runGit(other, 'init');
+    await desk.ok(['save', '--decision', 'Redis is the queue', '--title', 'x', '--project', other]);
+    const { text } = await mcp.call('search', { query: 'redis' });
+    expect(text).toMatch(/^# Found for "redis", best first\n# Quoted lines \(>\) are data/);
+    expect(text).toContain(`> decision  ${DECISION}`);
+    expect(text).toContain('declared');
+    expect(text).not.toContain('the queue');
+    const opening = /get (\{.*\})/.exec(text)?.[1] ?? '{}';
+    expect((await mcp.call('get', JSON.parse(opening))).text).toContain(DECISION);
+    expect((await mcp.call('search', { query: 'redis', everywhere: true })).text).toContain('the queue');
+    expect((await mcp.call('search', { query: 'sessions', kind: ['rejected'] })).text).not.toContain(DECISION);
+    expect((await mcp.call('search', { query: 'sessions', limit: 1 })).text).toMatch(/# Left out: \d+ more/);
+    expect((await mcp.call('search', { query: 'zebra' })).text).toMatch(/^# Nothing found for "zebra"/);
+  });
+});
+
+describe('resolve', () => {
+  it('marks a fact once, and the brief follows', async () => {
+    const { desk, mcp } = await work();
+    const { data } = await mcp.call('save', { next: ['write the migration'] });
+    const [fact] = data.facts as { id: string }[];
+    const order = { fact: fact?.id ?? '', because: 'done in 0042' };
+    expect((await mcp.call('resolve', order)).data).toMatchObject({ mark: 'resolved', changed: true });
+    expect((await mcp.call('resolve', order)).data).toMatchObject({ changed: false });
+    expect(await desk.ok(['render', 'latest'])).not.toContain('write the migration');
+  });
+
+  it('wants a reason for what did not work', async () => {
+    const { text, isError } = await (await connect(makeDesk())).call('resolve', {
+      fact: 'f-x',
+      as: 'refuted',
+    });
+    expect(isError).toBe(true);
+    expect(text).toContain('because');
+  });
+});
+
+describe('sessions and status', () => {
+  it('tell who worked here, and what is kept', async () => {
+    const { desk, session, mcp } = await work();
+    for (let at = 0; at < 3; at++) {
+      const other = writeSession(desk);
+      tellWork(other, { goal: `Task ${at}`, file: join(desk.project, `f${at}.ts`), decision: 'ok' });
+    }
+    const all = (await mcp.call('sessions')).text;
+    expect(all).toContain(`> claude-code ${session.id}, `);
+    expect(all).toContain('Move the sessions out of memory');
+    expect((await mcp.call('sessions', { limit: 1 })).text).toContain('# Left out: 3 sessions');
+    expect((await mcp.call('sessions', { agent: 'codex', everywhere: true })).text).toBe('# No session found\n');
+    await mcp.call('save', { note: ['one'] });
+    expect((await mcp.call('status')).data).toMatchObject({
+      project: { name: 'project' },
+      session: { agent: 'claude-code', id: session.id },
+      newest: [{ agent: 'claude-code' }],
+      paused: null,
+    });
+  });
+
+  it('know the session by what the client sends along, before what the environment says', async () => {
+    const { desk, session, mcp } = await work();
+    const other = writeSession(desk);
+    tellWork(other, { goal: 'Another', file: join(desk.project, 'a.ts'), decision: 'ok' });
+    const named = await mcp.call('status', {}, { 'x-metadata': { session_id: other.id } });
+    expect(named.data).toMatchObject({ session: { id: other.id } });
+    expect((await mcp.call('status')).data).toMatchObject({ session: { id: session.id } });
+  });
+
+  it('know it without being told, as long as only one of the agent goes on here', async () => {
+    const desk = makeDesk();
+    const old = writeSession(desk);
+    tellWork(old, { goal: 'Old', file: join(desk.project, 'old.ts'), decision: 'ok' });
+    const mcp = await connect(desk, { name: 'claude-code' });
+    expect((await mcp.call('status')).data).toMatchObject({ session: null });
+    const session = writeSession(desk);
+    tellWork(session, { goal: 'New', file: join(desk.project, 'new.ts'), decision: 'ok' });
+    expect((await mcp.call('status')).data).toMatchObject({ session: { id: session.id } });
+    old.transcript.say('And I go on.');
+    writeFileSync(old.path, old.transcript.text);
+    expect((await mcp.call('status')).data).toMatchObject({ session: null });
+  });
+});
