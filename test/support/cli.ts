@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { describeMachine, type Machine } from '../../src/platform/machine.ts';
+import { afterEachFile } from './after-each-file.ts';
 import { removeFolder } from './remove-folder.ts';
 
 export const HANDOVER: string = fileURLToPath(new URL('../../bin/handover.cjs', import.meta.url));
@@ -75,7 +75,7 @@ async function collect(stream: NodeJS.ReadableStream): Promise<string> {
 
 const made: string[] = [];
 
-afterAll(async () => {
+afterEachFile(async () => {
   for (const folder of made.splice(0)) await removeFolder(folder);
 });
 

@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
+import { afterEachFile } from './after-each-file.ts';
 import type { Desk, RunResult } from './cli.ts';
 
 export const HOOK: string = fileURLToPath(new URL('../../bin/hook.cjs', import.meta.url));
@@ -21,7 +21,7 @@ export interface RunningAgent {
 
 const running = new Set<ChildProcess>();
 
-afterAll(() => {
+afterEachFile(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 

@@ -1,6 +1,6 @@
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll } from 'vitest';
+import { afterEachFile } from './after-each-file.ts';
 import { type Desk, HANDOVER } from './cli.ts';
 
 export interface ConnectOptions {
@@ -30,7 +30,7 @@ export interface McpDesk {
 
 const open: Client[] = [];
 
-afterAll(async () => {
+afterEachFile(async () => {
   for (const client of open.splice(0)) await client.close();
 });
 
