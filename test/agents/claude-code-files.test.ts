@@ -335,19 +335,6 @@ describe('any bytes', () => {
     expect(events).toEqual(read(text).events);
   });
 
-  it('a row of 10 MB is read, one of 80 MB is passed over and counted', () => {
-    const t = new Transcript();
-    t.human('start');
-    t.call('a', 'Bash', { command: 'cat' });
-    t.result('a', 'x'.repeat(10_000_000), { data: { stdout: 'x' } });
-    t.human('y'.repeat(80_000_000));
-    t.say('end');
-    const { events, reading } = read(t.text);
-    expect(events.map((event) => event.type)).toEqual(['prompt', 'call', 'result', 'reply']);
-    expect(ofType(events, 'result')[0]?.output).toHaveLength(24_003);
-    expect(reading).toMatchObject({ rows: 5, unreadable: 1 });
-  });
-
   it('rows with the wrong kinds of values give no events that are none', () => {
     const kinds = [null, 1, 'text', true, [], {}, [null], [{ type: 'text' }], { content: [[]] }];
     const t = new Transcript();

@@ -24,7 +24,7 @@ describe('the hook', () => {
         expect(JSON.stringify(input)).toContain(JSON.stringify(read.session));
         expect(read.cwd === null || typeof read.cwd === 'string').toBe(true);
       }),
-      { numRuns: 100 },
+      { numRuns: 40 },
     );
   });
 
@@ -36,7 +36,7 @@ describe('the hook', () => {
         expect(printed).not.toContain('\n');
         expect(JSON.stringify(JSON.parse(printed))).toContain(JSON.stringify(text));
       }),
-      { numRuns: 50 },
+      { numRuns: 20 },
     );
   });
 

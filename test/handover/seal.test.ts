@@ -63,7 +63,7 @@ describe('a sealed handover', () => {
     });
     const { handover } = saveHandover(store, (stamp) => sealHandover({ ...withFacts(260), ...stamp }));
     expect(readHandover(store, handover.id)).toEqual(handover);
-    expect(() => sealHandover(withFacts(560))).toThrow(
+    expect(() => sealHandover(withFacts(280))).toThrow(
       expect.objectContaining({
         code: 'HANDOVER_TEXT_TOO_LARGE',
         hint: expect.stringContaining('several handovers'),

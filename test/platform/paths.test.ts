@@ -10,7 +10,7 @@ const machineWith = (store: string) => describeMachine({ HANDOVER_HOME: store })
 
 it('takes a folder that another process makes between two looks', async () => {
   const root = makeFolder();
-  const count = 4000;
+  const count = 1000;
   const maker = new Worker(
     `const { mkdirSync } = require('node:fs');
      const { workerData: { root, count } } = require('node:worker_threads');

@@ -2,25 +2,9 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSyn
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { printLongFingerprint } from '../../../src/model/hash.ts';
-import { type Desk, makeDesk, runGit } from '../../support/cli.ts';
-import { settle, startAgent, tellWork, type WrittenSession, writeSession } from '../../support/hooks.ts';
-
-const GOAL = 'Make the upload retry when the server is busy';
-const DECISION = 'We use exponential backoff instead of a queue, because bursts are refused.';
-
-function openDesk(): { desk: Desk; work: { goal: string; file: string; decision: string } } {
-  const desk = makeDesk();
-  runGit(desk.project, 'init', '--quiet');
-  runGit(desk.project, 'commit', '--quiet', '--allow-empty', '--message', 'first');
-  return { desk, work: { goal: GOAL, file: join(desk.project, 'upload.ts'), decision: DECISION } };
-}
-
-const expectBrief = (text: string | null): void => {
-  expect(text).toMatch(/^# Handover \d{8}-\d{6}-\w{4} for Claude Code\n/);
-  expect(text).toContain(GOAL);
-  expect(text).toContain('upload.ts');
-  expect(text).toContain('exponential backoff');
-};
+import { type Desk, runGit } from '../../support/cli.ts';
+import { settle, startAgent, tellWork, writeSession } from '../../support/hooks.ts';
+import { expectBrief, openDesk, workOneTurn } from './one-turn.ts';
 
 async function listHandovers(desk: Desk): Promise<{ id: string }[]> {
   return await desk.json<{ id: string }[]>(['list']);
@@ -48,32 +32,7 @@ function ageReady(desk: Desk, minutes: number): void {
   }
 }
 
-/** A session that began, worked and came to the end of a turn, in an agent that still runs. */
-async function workOneTurn(
-  desk: Desk,
-  work: { goal: string; file: string; decision: string },
-  options: Parameters<typeof startAgent>[1] = {},
-): Promise<{ agent: ReturnType<typeof startAgent>; session: WrittenSession }> {
-  const session = writeSession(desk);
-  const agent = startAgent(desk, options);
-  expect(await agent.given('SessionStart', session.input({ source: 'startup' }))).toBeNull();
-  tellWork(session, work);
-  expect((await agent.call('Stop', session.input({ last_assistant_message: DECISION }))).stdout).toBe('');
-  await settle(desk);
-  return { agent, session };
-}
-
 describe('a session of Claude Code', () => {
-  it('gets its own brief after compaction, and once', async () => {
-    const { desk, work } = openDesk();
-    const { agent, session } = await workOneTurn(desk, work);
-    expect((await agent.call('PreCompact', session.input({ trigger: 'auto' }))).stdout).toBe('');
-    expectBrief(await agent.given('SessionStart', session.input({ source: 'compact' })));
-    expect(await agent.given('UserPromptSubmit', session.input({ prompt: 'go on' }))).toBeNull();
-    expect(await agent.given('SessionStart', session.input({ source: 'compact' }))).toBeNull();
-    await agent.end();
-  });
-
   it('gets its brief after a compaction in its first turn, before any was captured', async () => {
     const { desk, work } = openDesk();
     const session = writeSession(desk);

@@ -1,16 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { toRecipient } from '../../../src/exchange/bundle/age.ts';
-import {
-  findRefusal,
-  forge,
-  makePerson,
-  makeStrangersKey,
-  type Person,
-  receive,
-  send,
-  takeApart,
-  trust,
-} from '../../support/bundles.ts';
+import { findRefusal, forge, makePerson, type Person, receive, send, takeApart, trust } from '../../support/bundles.ts';
 import { keepOne, NOON } from '../../support/temp-store.ts';
 
 let alice: Person;
@@ -102,24 +92,6 @@ describe('a locked bundle', () => {
     ['another version', /age header/, HUGE.replace('v1', 'v2')],
   ])('with %s is refused before any key is derived', async (_, says, head) => {
     expect((await findRefusal(bob, lockedWith(head), { passphrase: 'correct horse' }))?.message).toMatch(says);
-  });
-
-  it('is refused by its signature before a passphrase is asked for', async () => {
-    const locked = await send(alice, undefined, { lock: { passphrase: Buffer.from('correct horse') } });
-    let asked = false;
-    const opener = {
-      identities: [],
-      askPassphrase: async () => {
-        asked = true;
-        return Buffer.from('x');
-      },
-    };
-    expect((await findRefusal(bob, forge(locked, makeStrangersKey()), { opener }))?.message).toMatch(/signature/);
-    expect(asked).toBe(false);
-    expect(await findRefusal(bob, locked, { passphrase: 'wrong horse' })).toMatchObject({
-      code: 'HANDOVER_BUNDLE_LOCKED',
-    });
-    expect(await findRefusal(bob, locked, { passphrase: 'correct horse' })).toBeNull();
   });
 
   it('opens for each of its recipients, and for nobody else', async () => {

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { describePlace } from '../../../src/platform/project.ts';
 import type { SearchHit } from '../../../src/search/query.ts';
 import { type Desk, errorCode, makeDesk } from '../../support/cli.ts';
 import { type EmbeddingServer, openEmbeddingServer } from '../../support/embedding-server.ts';
 import { configure, writeIn } from '../../support/publishing.ts';
+import { keepSample } from '../../support/samples.ts';
 
 interface Answer {
   hits: SearchHit[];
@@ -12,7 +14,11 @@ interface Answer {
 async function begin(): Promise<{ desk: Desk; server: EmbeddingServer }> {
   const server = await openEmbeddingServer();
   const desk = makeDesk();
-  await desk.save('--title', 'Colours', '--decision', 'The automobile is painted blue', '--next', 'Order the paint');
+  const facts = [
+    { kind: 'decision' as const, text: 'The automobile is painted blue' },
+    { kind: 'next' as const, text: 'Order the paint' },
+  ];
+  keepSample(desk.machine, { title: 'Colours', facts }, describePlace(desk.project, desk.machine));
   configure(desk, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\ntimeout = 1\n`);
   return { desk, server };
 }

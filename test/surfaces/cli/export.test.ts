@@ -1,9 +1,8 @@
-import { existsSync, lstatSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../../src/model/handover.ts';
-import { type Desk, errorCode, HANDOVER, makeDesk, runGit, runProcess } from '../../support/cli.ts';
-import { hasTerminal, runInTerminal } from '../../support/terminal.ts';
+import { type Desk, errorCode, makeDesk, runGit } from '../../support/cli.ts';
 
 const SECRET = `ghp_${'a1B2'.repeat(9)}`;
 
@@ -90,81 +89,6 @@ describe('handover export', () => {
     expect(errorCode(await desk.run(['export', '--only', 'gaol', '--json', '--dry-run']))).toBe('HANDOVER_USAGE');
   });
 
-  it('SH-5: never leaves out a lock or a signature that was asked for', async () => {
-    const desk = await makeSender();
-    await desk.save('--title', 'One');
-    writeFileSync(join(desk.folder, 'pass'), 'correct horse battery\n');
-    for (const format of ['markdown', 'json', 'v2'])
-      for (const flags of [
-        ['--sign'],
-        ['--passphrase-file', '../pass'],
-        ['--encrypt-to', 'age1x'],
-        ['--expires', '7d'],
-      ]) {
-        const { status, stdout, stderr } = await desk.run(['export', '--format', format, ...flags]);
-        expect([status, stdout], `${format} ${flags.join(' ')}`).toEqual([64, '']);
-        expect(stderr).toContain('does nothing with');
-      }
-    expect((await desk.run(['export', '--format', 'session-handoff', '--encrypt-to', 'age1x'])).status).toBe(64);
-    expect((await desk.run(['export', '--encrypt-to', 'age1x'])).status).toBe(64);
-  });
-
-  it('SH-6: writes files that only this user can read, under any umask', async () => {
-    const desk = await makeSender();
-    await desk.save('--title', 'One');
-    for (const format of ['bundle', 'json', 'markdown', 'session-handoff', 'v2']) {
-      const path = join(desk.folder, `out-${format}`);
-      const through = ['sh', '-c', 'umask 000; exec "$@"', 'sh'];
-      await desk.ok(['export', '--format', format, '--output', path], { through });
-      expect((lstatSync(path).mode & 0o777).toString(8), format).toBe('600');
-    }
-    for (const name of ['signing.key', 'age.key'])
-      expect((lstatSync(join(desk.home, '.config/agent-handover/keys', name)).mode & 0o777).toString(8)).toBe('600');
-  });
-
-  it('SH-6, AF-3: takes neither passphrase nor key on the command line or from a variable', async () => {
-    const desk = makeDesk();
-    await desk.save('--title', 'One');
-    for (const command of ['export', 'import'])
-      for (const flag of ['--passphrase', '--password', '--key', '--sign-key', '--secret']) {
-        const args = command === 'import' ? ['import', '--input', '-', flag, 'x'] : ['export', flag, 'x'];
-        expect((await desk.run(args)).status, args.join(' ')).toBe(64);
-      }
-    for (const name of ['export', 'import', 'keys'])
-      expect(await desk.ok([name, '--help'])).not.toMatch(/--(?:passphrase|password|key|secret)[ \]=]/);
-    const variables = { HANDOVER_PASSPHRASE: 'correct horse battery', PASSPHRASE: 'correct horse battery' };
-    const { status, stderr } = await desk.run(['export', '--ask-passphrase', '--output', '../x'], {
-      env: variables,
-    });
-    expect([status, stderr]).toEqual([64, expect.stringContaining('no terminal to ask')]);
-  });
-
-  it('takes a passphrase from a descriptor, and refuses a short one', async () => {
-    const desk = makeDesk();
-    await desk.save('--title', 'One');
-    const run = (word: string) =>
-      runProcess(
-        [
-          'sh',
-          '-c',
-          `exec 3<<E\n${word}\nE\nexec "$@" --passphrase-fd 3`,
-          'sh',
-          process.execPath,
-          HANDOVER,
-          'export',
-          '--output',
-          '../fd.handover',
-        ],
-        {
-          cwd: desk.project,
-          env: desk.env,
-        },
-      );
-    expect((await run('short')).status).toBe(64);
-    expect((await run('correct horse battery')).status).toBe(0);
-    expect(readFileSync(join(desk.folder, 'fd.handover')).includes('age-encryption.org/v1\n-> scrypt ')).toBe(true);
-  });
-
   it('does not write through a link, and leaves what it points to alone', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'One');
@@ -174,18 +98,6 @@ describe('handover export', () => {
     for (const name of ['link', 'folder'])
       expect(errorCode(await desk.run(['export', '--output', `../${name}`, '--json']))).toBe('HANDOVER_PATH_UNSAFE');
     expect(readFileSync(join(desk.folder, 'mine'), 'utf8')).toBe('mine');
-  });
-
-  it('says which file or folder is not there, and what to give instead', async () => {
-    const desk = await makeSender();
-    await desk.save('--title', 'One');
-    for (const [flags, says] of [
-      [['--output', '../no/such/file'], 'there is no folder'],
-      [['--passphrase-file', '../none', '--output', '../x'], '--passphrase-fd 0'],
-    ] as const) {
-      const { status, stderr } = await desk.run(['export', ...flags]);
-      expect([status, stderr]).toEqual([66, expect.stringContaining(says)]);
-    }
   });
 
   it('does not sign with a key that was revoked', async () => {
@@ -202,23 +114,5 @@ describe('handover export', () => {
     const desk = makeDesk();
     await desk.save('--title', 'One');
     expect((await desk.run(['export', '--sign', '--output', '../x'])).stderr).toContain('handover keys generate');
-  });
-
-  it.skipIf(!hasTerminal)('shows no bundle in a terminal, and asks there for a passphrase twice', async () => {
-    const desk = makeDesk();
-    await desk.save('--title', 'One');
-    expect((await runInTerminal(desk, ['export'])).terminal).toContain('cannot be shown in a terminal');
-    const word = 'correct horse battery';
-    const keys = [
-      { after: 'Passphrase to lock', type: `${word}\r` },
-      { after: 'The same again', type: `${word}\r` },
-    ];
-    const { status, terminal } = await runInTerminal(
-      desk,
-      ['export', '--ask-passphrase', '--output', '../x.handover'],
-      { keys },
-    );
-    expect(status).toBe(0);
-    expect(terminal).not.toContain(word);
   });
 });

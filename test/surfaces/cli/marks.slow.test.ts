@@ -105,33 +105,9 @@ describe('handover resolve', () => {
     const third = await capture(desk, [QUEUE, 'We decided to name it importer.']);
     expect(third.id).toBe(again.id);
   });
-
-  it('holds until a later session, or somebody by hand, says it anew', async () => {
-    const desk = makeDesk();
-    await desk.save('--summary', 'one', '--decision', 'Use a queue');
-    const fact = await idOf(desk, 'queue');
-    await desk.ok(['resolve', fact]);
-    expect(await desk.ok(['render'])).not.toContain('Use a queue');
-    await desk.save('--summary', 'two', '--decision', 'Use a queue');
-    expect(await desk.ok(['render'])).toContain('> - Use a queue');
-  });
 });
 
 describe('handover refute', () => {
-  it('turns a fact into a warning, with the reason, that stays', async () => {
-    const desk = makeDesk();
-    await capture(desk, [QUEUE]);
-    const fact = await idOf(desk, 'queue');
-    await desk.ok(['refute', fact, '--because', 'it lost\nmessages']);
-    const warning = `## Rejected\n> - tried, did not work: ${QUEUE} ; because: it lost messages`.replace(' ;', ';');
-    expect(await desk.ok(['render'])).toContain(warning);
-    const later = await capture(desk, ['The lexer is next.'], { id: OTHER_ID, day: 3 });
-    expect(later.facts.find(({ id }) => id === fact)).toMatchObject({ status: 'refuted' });
-    const stubborn = await capture(desk, ['The lexer is next.', QUEUE], { id: OTHER_ID, day: 3 });
-    expect(stubborn.facts.find(({ id }) => id === fact)).toMatchObject({ status: 'refuted' });
-    for (const args of [['render'], ['resume']]) expect(await desk.ok(args)).toContain(warning);
-  });
-
   it('needs a reason, and a fact that is there', async () => {
     const desk = makeDesk();
     const id = await desk.save('--summary', 'one', '--note', 'a note', '--note', 'another');

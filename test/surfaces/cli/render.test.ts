@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { READER_NAMES } from '../../../src/handover/brief/reader.ts';
 import { errorCode, inPairs, makeDesk, makeTempFolder } from '../../support/cli.ts';
 import { keepSample } from '../../support/samples.ts';
 
@@ -37,16 +36,15 @@ describe('handover render', () => {
       { env: { TZ: 'America/St_Johns', LANG: 'C' }, cwd: makeTempFolder() },
       { env: { COLUMNS: '40', TERM: 'dumb', NO_COLOR: '1' } },
     ];
-    for (const id of [small, large]) {
-      const texts = await inPairs(surroundings, (options) => desk.ok(['render', id], options));
-      expect(new Set(texts).size).toBe(1);
-    }
+    const texts = await inPairs(surroundings, (options) => desk.ok(['render', large], options));
+    expect(new Set(texts).size).toBe(1);
   });
 
   it('differs between agents, in words that are theirs', async () => {
-    const texts = await inPairs(READER_NAMES, (target) => desk.ok(['render', small, '--target', target]));
-    expect(new Set(texts).size).toBe(READER_NAMES.length);
-    const of = (target: string): string => texts[READER_NAMES.indexOf(target)] ?? '';
+    const targets = ['generic', 'claude-code', 'codex', 'gemini'];
+    const texts = await inPairs(targets, (target) => desk.ok(['render', small, '--target', target]));
+    expect(new Set(texts).size).toBe(targets.length);
+    const of = (target: string): string => texts[targets.indexOf(target)] ?? '';
     expect(of('claude-code')).toMatch(/CLAUDE\.md.*TodoWrite.*<handover>.*<\/handover>/s);
     expect(of('codex')).toMatch(/AGENTS\.md.*update_plan/);
     expect(of('gemini')).toContain('GEMINI.md');
@@ -58,8 +56,8 @@ describe('handover render', () => {
   });
 
   it('stays within its budget, and within what the agent takes', async () => {
-    for (const budget of [300, 500, 2000, 4000, 50_000]) {
-      for (const target of ['generic', 'claude-code', 'codex']) {
+    for (const budget of [300, 4000, 50_000]) {
+      for (const target of ['generic', 'codex']) {
         const text = await desk.ok(['render', large, '--target', target, '--budget', String(budget)]);
         expect(Buffer.byteLength(text) / 4, `${target} ${budget}`).toBeLessThanOrEqual(budget);
         if (target !== 'generic') expect(text.length).toBeLessThanOrEqual(10_000);

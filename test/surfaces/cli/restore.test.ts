@@ -1,12 +1,9 @@
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Handover } from '../../../src/model/handover.ts';
 import { makeEnvelope, writeEnvelope } from '../../fixtures/v2-envelopes.ts';
-import { type Desk, errorCode, inPairs, makeDesk } from '../../support/cli.ts';
+import { type Desk, errorCode, makeDesk } from '../../support/cli.ts';
 import { readJournal } from '../../support/journal.ts';
 import { writeText } from '../../support/transcripts.ts';
-import { listFiles } from '../../support/tree.ts';
 
 /** A handover of a session in a terminal, made so many minutes ago. */
 async function lay(desk: Desk, terminal: string, minutesAgo = 0): Promise<string> {
@@ -36,18 +33,6 @@ describe('handover restore', () => {
     expect([again.status, errorCode(again), again.stdout]).toEqual([77, 'HANDOVER_STATUS_FINAL', '']);
     expect(again.stderr).toContain('handover resume');
     expect(await desk.ok(['resume'])).toContain('> - Write the test');
-  });
-
-  it('gives it to one of many that ask at once', async () => {
-    const desk = makeDesk();
-    const id = await desk.save('--summary', 'Half done');
-    const runs = await inPairs([1, 2, 3, 4, 5, 6, 7, 8], () => desk.run(['restore', '--json']));
-    expect(runs.filter(({ status }) => status === 0)).toHaveLength(1);
-    expect(runs.filter(({ status }) => status === 77)).toHaveLength(7);
-    expect((await desk.json<{ status: string }[]>(['list', '--status']))[0]).toMatchObject({
-      id,
-      status: 'consumed',
-    });
   });
 
   it('keeps terminals apart', async () => {
@@ -97,16 +82,5 @@ describe('handover debug', () => {
     expect(await desk.json(['debug'])).toMatchObject({
       newest: { id, status: 'consumed', restores: false, reason: 'it is consumed' },
     });
-  });
-
-  it.each(['node', 'none'])('ends in 65 when a file is damaged (HANDOVER_SQLITE=%s)', async (driver) => {
-    const desk = makeDesk();
-    await desk.save('--summary', 'Half done');
-    const id = await desk.save('--summary', 'More');
-    const path = listFiles(join(desk.store, 'handovers')).find((file) => file.includes(id)) ?? '';
-    const handover: Handover = await desk.json(['show', id]);
-    writeFileSync(path, JSON.stringify({ ...handover, title: 'Changed' }));
-    const { status, stdout } = await desk.run(['debug', '--json'], { env: { HANDOVER_SQLITE: driver } });
-    expect([status, JSON.parse(stdout).damaged]).toEqual([65, [path]]);
   });
 });

@@ -36,38 +36,6 @@ const trace = (desk: Desk, ...words: string[]): Promise<TracedJson> =>
   desk.json<TracedJson>(['show', 'latest', '--events', ...words]);
 
 describe('handover show --events', () => {
-  it('walks back from every fact to what was said and done, in full', async () => {
-    const { desk, path } = await captureStory();
-    const { transcript, facts } = await trace(desk);
-    expect(transcript).toMatchObject({
-      state: 'open',
-      path: `~/.claude/projects/-home-ann-shop/${SESSION_ID}.jsonl`,
-    });
-    const told = (kind: string, text: string): unknown[] =>
-      facts.find((fact) => fact.kind === kind && fact.text === text)?.sources ?? [];
-    expect(told('goal', 'Make the upload retry when the server is busy')).toMatchObject([
-      { state: 'told', events: [{ type: 'prompt', text: 'Make the upload retry when the server is busy' }] },
-    ]);
-    expect(told('check', 'npm test')).toMatchObject([
-      {
-        events: [
-          { type: 'call', action: { command: 'npm test' } },
-          { type: 'result', exit: 0, output: '2 passed' },
-        ],
-      },
-    ]);
-    expect(told('file', 'src/retry.ts')).toMatchObject([
-      { events: [{ type: 'call', action: { kind: 'edit' } }, { type: 'result' }] },
-    ]);
-    expect(told('task', 'Test the retry')).toMatchObject([{ events: [{ type: 'plan' }] }]);
-    const rows = readFileSync(path, 'utf8').split('\n');
-    for (const { line = 0, events } of facts.flatMap((fact) => fact.sources)) {
-      for (const event of events.filter((one) => one.ref.line === line)) expect(rows[line - 1]).toContain(event.ref.id);
-    }
-    const states = facts.flatMap((fact) => fact.sources.map((source) => source.state));
-    expect(states.filter((state) => state !== 'told' && state !== 'unplaced')).toEqual([]);
-  });
-
   it('shows one fact, by the beginning of its id, on lines of their own', async () => {
     const { desk } = await captureStory();
     const { facts } = await trace(desk);

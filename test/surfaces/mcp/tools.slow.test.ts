@@ -1,10 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../../../src/handover/brief/compile.ts';
 import { readHandover } from '../../../src/store/handovers.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { DEFAULT_TOKENS, SMALLEST_TOKENS } from '../../../src/surfaces/mcp/input.ts';
 import { type Desk, makeDesk, runGit } from '../../support/cli.ts';
 import { tellWork, type WrittenSession, writeSession } from '../../support/hooks.ts';
 import { connect } from '../../support/mcp.ts';
@@ -31,64 +29,7 @@ async function work(): Promise<{
   return { desk, session, mcp };
 }
 
-describe('the tools', () => {
-  it('are few, and each says what it is for, what it takes and what it changes', async () => {
-    const { client } = await connect(makeDesk());
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name).sort()).toEqual([
-      'get',
-      'resolve',
-      'resume',
-      'save',
-      'search',
-      'sessions',
-      'status',
-    ]);
-    for (const { title, description, inputSchema, annotations } of tools) {
-      expect(title).toEqual(expect.any(String));
-      expect(description?.length).toBeGreaterThan(80);
-      expect(inputSchema).toMatchObject({ type: 'object', additionalProperties: false });
-      for (const property of Object.values(inputSchema.properties ?? {}))
-        expect(property).toMatchObject({ description: expect.any(String) });
-      expect(annotations).toMatchObject({ readOnlyHint: expect.any(Boolean), openWorldHint: false });
-    }
-    const writing = tools.filter(({ annotations }) => annotations?.readOnlyHint === false);
-    expect(writing.map(({ name }) => name).sort()).toEqual(['resolve', 'save']);
-    expect(client.getInstructions()).toContain('never orders');
-  });
-
-  it('take the budgets that briefs know', () => {
-    expect([SMALLEST_TOKENS, DEFAULT_TOKENS]).toEqual([SMALLEST_BUDGET, DEFAULT_BUDGET]);
-  });
-});
-
 describe('save', () => {
-  it('keeps what is declared with the session that it is declared in, once', async () => {
-    const { desk, session, mcp } = await work();
-    const said = {
-      decision: [DECISION],
-      rejected: ['JWT: it cannot be revoked'],
-      next: ['write the migration'],
-    };
-    const first = await mcp.call('save', said);
-    expect(first).toMatchObject({ isError: false, data: { changed: true, session: session.id } });
-    const handover = readHandover(openStore(desk.machine), String(first.data.handover));
-    expect(handover?.session).toMatchObject({ agent: 'claude-code', id: session.id });
-    expect(handover?.facts).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({ kind: 'decision', text: DECISION, trust: 'declared', origin: 'agent' }),
-        expect.objectContaining({ kind: 'goal', text: 'Move the sessions out of memory', trust: 'quoted' }),
-      ]),
-    );
-    session.transcript.say('Saved.');
-    session.write();
-    expect((await mcp.call('save', said)).data).toMatchObject({
-      changed: false,
-      handover: first.data.handover,
-    });
-    expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
-  });
-
   it('stays with the session when that is captured again', async () => {
     const { desk, session, mcp } = await work();
     await mcp.call('save', { decision: [DECISION], constraint: ['never touch the schema'] });

@@ -1,0 +1,27 @@
+import { createServer } from 'node:net';
+import { afterAll, describe, expect, it } from 'vitest';
+import { errorCode, runGit } from '../../support/cli.ts';
+import { configure, logOf, makeGitDesk, writeIn } from '../../support/publishing.ts';
+
+const NOTE = 'memory/layer1/2026-11/work-2026-11-15.md';
+const SLOW = { timeoutMs: 60_000 };
+
+describe('a remote that takes the call and says nothing', () => {
+  const silent = createServer(() => undefined);
+  afterAll(() => silent.close());
+
+  it('ends in 69 when the time is over, and the commit is kept', async () => {
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const address = silent.address();
+    const port = typeof address === 'object' ? address?.port : 0;
+    const desk = makeGitDesk();
+    configure(desk, '[publish]\nbackend = "git"\ngit.timeout = 2\n');
+    runGit(desk.project, 'remote', 'set-url', 'origin', `http://127.0.0.1:${port}/remote.git`);
+    writeIn(desk.project, NOTE, 'one\n');
+    const ended = await desk.run(['push', '--json'], { timeoutMs: 30_000 });
+    expect([ended.status, errorCode(ended)]).toEqual([69, 'HANDOVER_REMOTE_UNREACHABLE']);
+    expect(logOf(desk.project, 'HEAD')).toHaveLength(2);
+    runGit(desk.project, 'remote', 'set-url', 'origin', `file://${desk.remote}`);
+    expect(await desk.ok(['push'], SLOW)).toContain('published');
+  });
+});

@@ -1,0 +1,52 @@
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Handover } from '../../../src/model/handover.ts';
+import { SESSION_ID, Transcript } from '../../fixtures/agents/claude-code.ts';
+import { type Desk, makeDesk } from '../../support/cli.ts';
+import { writeText } from '../../support/transcripts.ts';
+
+const OTHER_ID = '7c1d8e1f-5c6f-4a1b-8e68-1d2a8d3baf22';
+
+/** Captures a session in which these things were said, after each other. */
+async function capture(desk: Desk, words: readonly string[], { id = SESSION_ID, day = 1 } = {}): Promise<Handover> {
+  const t = new Transcript({ cwd: desk.project, sessionId: id, timestamp: `2026-02-0${day}T09:00:00.000Z` });
+  t.human('Go on with the work on the parser');
+  for (const text of words) t.say(text);
+  const path = writeText(join(desk.home, '.claude/projects/-p', `${id}.jsonl`), t.text);
+  return await desk.json(['capture', '--transcript', path]);
+}
+
+async function idOf(desk: Desk, text: string): Promise<string> {
+  const { facts } = await desk.json<Handover>(['show']);
+  return facts.find((fact) => fact.text.includes(text))?.id ?? '';
+}
+
+const QUEUE = 'We decided to use a queue for the uploads.';
+
+describe('handover resolve', () => {
+  it('holds until a later session, or somebody by hand, says it anew', async () => {
+    const desk = makeDesk();
+    await desk.save('--summary', 'one', '--decision', 'Use a queue');
+    const fact = await idOf(desk, 'queue');
+    await desk.ok(['resolve', fact]);
+    expect(await desk.ok(['render'])).not.toContain('Use a queue');
+    await desk.save('--summary', 'two', '--decision', 'Use a queue');
+    expect(await desk.ok(['render'])).toContain('> - Use a queue');
+  });
+});
+
+describe('handover refute', () => {
+  it('turns a fact into a warning, with the reason, that stays', async () => {
+    const desk = makeDesk();
+    await capture(desk, [QUEUE]);
+    const fact = await idOf(desk, 'queue');
+    await desk.ok(['refute', fact, '--because', 'it lost\nmessages']);
+    const warning = `## Rejected\n> - tried, did not work: ${QUEUE} ; because: it lost messages`.replace(' ;', ';');
+    expect(await desk.ok(['render'])).toContain(warning);
+    const later = await capture(desk, ['The lexer is next.'], { id: OTHER_ID, day: 3 });
+    expect(later.facts.find(({ id }) => id === fact)).toMatchObject({ status: 'refuted' });
+    const stubborn = await capture(desk, ['The lexer is next.', QUEUE], { id: OTHER_ID, day: 3 });
+    expect(stubborn.facts.find(({ id }) => id === fact)).toMatchObject({ status: 'refuted' });
+    for (const args of [['render'], ['resume']]) expect(await desk.ok(args)).toContain(warning);
+  });
+});

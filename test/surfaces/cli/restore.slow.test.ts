@@ -1,0 +1,33 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Handover } from '../../../src/model/handover.ts';
+import { inPairs, makeDesk } from '../../support/cli.ts';
+import { listFiles } from '../../support/tree.ts';
+
+describe('handover restore', () => {
+  it('gives it to one of many that ask at once', async () => {
+    const desk = makeDesk();
+    const id = await desk.save('--summary', 'Half done');
+    const runs = await inPairs([1, 2, 3, 4, 5, 6, 7, 8], () => desk.run(['restore', '--json']));
+    expect(runs.filter(({ status }) => status === 0)).toHaveLength(1);
+    expect(runs.filter(({ status }) => status === 77)).toHaveLength(7);
+    expect((await desk.json<{ status: string }[]>(['list', '--status']))[0]).toMatchObject({
+      id,
+      status: 'consumed',
+    });
+  });
+});
+
+describe('handover debug', () => {
+  it.each(['node', 'none'])('ends in 65 when a file is damaged (HANDOVER_SQLITE=%s)', async (driver) => {
+    const desk = makeDesk();
+    await desk.save('--summary', 'Half done');
+    const id = await desk.save('--summary', 'More');
+    const path = listFiles(join(desk.store, 'handovers')).find((file) => file.includes(id)) ?? '';
+    const handover: Handover = await desk.json(['show', id]);
+    writeFileSync(path, JSON.stringify({ ...handover, title: 'Changed' }));
+    const { status, stdout } = await desk.run(['debug', '--json'], { env: { HANDOVER_SQLITE: driver } });
+    expect([status, JSON.parse(stdout).damaged]).toEqual([65, [path]]);
+  });
+});
