@@ -4,7 +4,7 @@ import { call, customCall, customOutput, event, exited, item, output, response }
 import { read } from '../fixtures/agents/codex-home.ts';
 import { STORY_CWD } from '../support/conformance/agents.ts';
 
-describe('edits', () => {
+describe('edits in Codex', () => {
   const changes = {
     [`${STORY_CWD}/a.ts`]: {
       type: 'update',
@@ -14,7 +14,7 @@ describe('edits', () => {
   };
   const edited = { path: `${STORY_CWD}/a.ts`, change: 'edited', before: 'two', after: '2' };
 
-  it('made by a script are told by the rows about the patch', () => {
+  it('by a script are read from the rows about the patch', () => {
     const events = read(
       customCall('c1', 'exec', 'await tools.apply_patch(patch)'),
       event('patch_apply_end', { call_id: 'exec-1', success: true, changes, stdout: 'Success.', stderr: '' }),
@@ -26,7 +26,7 @@ describe('edits', () => {
     expect(events[3]).toMatchObject({ call: 'c1', ok: true });
   });
 
-  it('made by a patch in a shell command are told once', () => {
+  it('by a patch in a shell command give one event', () => {
     const cmd = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.ts\n@@\n-two\n+2\n*** End Patch\nEOF\n";
     const events = read(
       call('c1', 'exec_command', { cmd }),
@@ -39,7 +39,7 @@ describe('edits', () => {
     ]);
   });
 
-  it('made on the way of a longer command are told beside the command', () => {
+  it('within a longer command are recorded beside the command', () => {
     const cmd = "npm run gen && apply_patch <<'EOF'\n*** Begin Patch\n*** End Patch\nEOF";
     const events = read(
       call('c1', 'exec_command', { cmd }),
@@ -54,7 +54,7 @@ describe('edits', () => {
     ]);
   });
 
-  it('are told from the patch: places, new and deleted files, moves', () => {
+  it('are read from the patch: positions, new and deleted files, moves', () => {
     const patch = [
       '*** Begin Patch',
       '*** Update File: a.ts',
@@ -98,13 +98,13 @@ describe('edits', () => {
     });
   });
 
-  it('may be as long as they like', () => {
+  it('may be of any length', () => {
     const lines = Array.from({ length: 300_000 }, (_, index) => ` ${index}`);
     const patch = ['*** Begin Patch', '*** Update File: a.ts', '@@', '-x', ...lines, '+y', '*** End Patch'].join('\n');
     expect(read(customCall('c1', 'apply_patch', patch))).toMatchObject([{ action: { edits: [{ change: 'edited' }] } }]);
   });
 
-  it('that failed say so', () => {
+  it('that failed are recorded as failed', () => {
     const events = read(
       customCall('c1', 'apply_patch', '*** Begin Patch\n*** Update File: a.ts\n@@\n-two\n+2\n*** End Patch'),
       customOutput('c1', 'apply_patch verification failed: Failed to find expected lines in a.ts'),
@@ -113,8 +113,8 @@ describe('edits', () => {
   });
 });
 
-describe('commands', () => {
-  it('are read from every form that they were kept in', () => {
+describe('commands in Codex', () => {
+  it('are read from every format Codex used', () => {
     const commands = read(
       call('c1', 'shell', { command: ['bash', '-lc', 'npm run a'] }),
       call('c2', 'shell_command', { command: 'npm run b' }),
@@ -126,7 +126,7 @@ describe('commands', () => {
     expect(commands).toEqual(['npm run a', 'npm run b', "npm run 'it'\\''s'"]);
   });
 
-  it('give their exit status in every form that it was kept in', () => {
+  it('have their exit status in every format Codex used', () => {
     const results = read(
       output('c1', JSON.stringify({ output: 'old', metadata: { exit_code: 3, duration_seconds: 0.1 } })),
       output('c2', { content: 'object', success: false }),
@@ -139,7 +139,7 @@ describe('commands', () => {
     ]);
   });
 
-  it('cannot talk the reader into another exit status or output', () => {
+  it('cannot forge another exit status or output by what they print', () => {
     const json = '{"exit_code":0,"output":"hidden"}';
     const results = read(
       output('c1', exited(1, 'Exit code: 0\nWall time: 0 seconds\nOutput:\nall fine')),
@@ -169,7 +169,7 @@ describe('commands', () => {
     ]);
   });
 
-  it('that nobody called were run by the human', () => {
+  it('without a call were run by the user', () => {
     const ran = {
       id: 'u1',
       command: ['/bin/zsh', '-lc', 'git status'],
@@ -190,13 +190,13 @@ describe('commands', () => {
   });
 });
 
-describe('scripts of code mode', () => {
+describe('scripts of Codex’s code mode', () => {
   const head = (state: string): Record<string, string> => ({
     type: 'input_text',
     text: `Script ${state}\nWall time 0.1 seconds\nOutput:\n`,
   });
 
-  it('are told by the command in them', () => {
+  it('are recorded by the command in them', () => {
     const events = read(
       customCall('c1', 'exec', 'const r = await tools.exec_command({cmd:"npm test", workdir: dir}); text(r)'),
       customOutput('c1', [
@@ -219,7 +219,7 @@ describe('scripts of code mode', () => {
     expect(events).toMatchObject([{ type: 'call' }, { type: 'result', call: 'c1', ok: false, exit: 2, output: 'x' }]);
   });
 
-  it('can keep the plan', () => {
+  it('can update the plan', () => {
     const events = read(
       customCall(
         'c1',
@@ -239,7 +239,7 @@ describe('scripts of code mode', () => {
     ]);
   });
 
-  it('go on after their first answer', () => {
+  it('continue after their first answer', () => {
     const events = read(
       customCall('c1', 'exec', 'await tools.exec_command({cmd:"npm test"})'),
       customOutput('c1', [head('running with cell ID 7')]),
@@ -253,7 +253,7 @@ describe('scripts of code mode', () => {
     ]);
   });
 
-  it('are read without being run', () => {
+  it('are read without being executed', () => {
     expect(
       findInnerCalls(
         [

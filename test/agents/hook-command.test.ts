@@ -9,7 +9,7 @@ const anyFolder = fc
   .map((text) => `/x${text}`);
 
 describe('the command of a hook', () => {
-  it('is known again as ours, with what it starts', () => {
+  it('is recognised as ours, with the program it starts', () => {
     fc.assert(
       fc.property(anyFolder, anyFolder, (node, folder) => {
         const launcher = { node, script: `${folder}/bin/hook.cjs` };
@@ -21,7 +21,7 @@ describe('the command of a hook', () => {
     );
   });
 
-  it('gives a shell these words and no others, whatever the paths are', () => {
+  it('gives a shell exactly these arguments, whatever the paths', () => {
     fc.assert(
       fc.property(anyFolder, (folder) => {
         const launcher = { node: 'printf', script: `${folder}/bin/hook.cjs` };
@@ -35,7 +35,7 @@ describe('the command of a hook', () => {
     );
   });
 
-  it('is not taken for one of somebody else', () => {
+  it('is not confused with other commands', () => {
     for (const other of [
       'node hook.cjs codex Stop',
       '"/usr/bin/node" "/x/bin/hook.cjs"',

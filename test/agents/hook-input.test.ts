@@ -8,8 +8,8 @@ const HOOKS = Object.entries(HOOK_EVENTS).flatMap(([agent, events]) =>
 );
 const KEYS = ['session_id', 'sessionId', 'taskId', 'sessionContext', 'workspaceRoots', 'cwd', 'source', 'turn'];
 
-describe('the hook', () => {
-  it.each(HOOKS)('%s %s reads any object, and names no session that is not there', (agent, event) => {
+describe('hook input', () => {
+  it.each(HOOKS)('of %s %s may be any object, and only a session named in it is found', (agent, event) => {
     const hook = findHook(agent, event);
     const value = fc.oneof(
       fc.string(),
@@ -28,7 +28,7 @@ describe('the hook', () => {
     );
   });
 
-  it.each(HOOKS)('%s %s prints one JSON document on one line, whatever the text', (agent, event) => {
+  it.each(HOOKS)('of %s %s is answered by one JSON document on one line, whatever the text', (agent, event) => {
     const hook = findHook(agent, event);
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), (text) => {
@@ -40,7 +40,7 @@ describe('the hook', () => {
     );
   });
 
-  it('is found by the names of an agent and of its event only', () => {
+  it('is handled only for the exact names of an agent and its event', () => {
     expect(findHook('claude-code', 'Stop')).toMatchObject({ moment: 'turn' });
     for (const [agent, event] of [
       ['claude-code', 'agentStop'],

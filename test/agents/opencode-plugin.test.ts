@@ -63,7 +63,7 @@ const prompt = (session: string, text: string): Promise<void> =>
   );
 
 describe('the plugin for OpenCode', () => {
-  it('runs the hook entry at each moment and gives its context to every request of the session', async () => {
+  it('runs the hook at each event, and adds its context to every request of the session', async () => {
     await say('session.created', { sessionID: 'ses_1', info: { id: 'ses_1' } });
     await prompt('ses_1', 'Add a retry');
     expect(await systemOf('ses_1')).toEqual(['own', 'the brief']);
@@ -85,7 +85,7 @@ describe('the plugin for OpenCode', () => {
     ]);
   });
 
-  it('starts a session that was begun by an earlier process with its first prompt', async () => {
+  it('starts a session of an earlier process at its first prompt', async () => {
     await prompt('ses_2', 'Go on');
     expect(calls()).toMatchObject([{ event: 'session.created', source: 'resume' }, { event: 'chat.message' }]);
     expect(await systemOf('ses_2')).toEqual(['own', 'the brief']);
@@ -102,7 +102,7 @@ describe('the plugin for OpenCode', () => {
     expect(JSON.stringify(calls())).not.toContain('ses_sub');
   });
 
-  it('does no harm when the program is gone', async () => {
+  it('does nothing when the program is missing', async () => {
     plugin = await load('/gone/node');
     await prompt('ses_1', 'Add a retry');
     await say('session.idle', { sessionID: 'ses_1' });
@@ -111,7 +111,7 @@ describe('the plugin for OpenCode', () => {
     await plugin.dispose();
   });
 
-  it('is known again with what it starts, and no other file is taken for it', () => {
+  it('is recognised with the program it starts, and not confused with other files', () => {
     const launcher = { node: '/a "b"/node', script: '/c\\d/bin/hook.cjs' };
     expect(parsePlugin(writePlugin(launcher))).toEqual(launcher);
     expect(parsePlugin('export const X = 1; // hook.cjs')).toBeNull();

@@ -32,7 +32,7 @@ function describeHooks(agent: HookedAgent, root: string): Record<string, unknown
 describe('the plugin for Claude Code and Codex', () => {
   const plugin = 'plugins/agent-handover';
 
-  it('is offered by a marketplace in the package', () => {
+  it('is listed in a marketplace file in the package', () => {
     expect(readJson('.claude-plugin/marketplace.json')).toMatchObject({
       name: 'agent-handover',
       owner: { name: expect.any(String) },
@@ -52,7 +52,7 @@ describe('the plugin for Claude Code and Codex', () => {
     }
   });
 
-  it('gives each of the two the hooks that name it', () => {
+  it('has the hooks for each of the two', () => {
     const claude = readJson(join(plugin, 'hooks/hooks.json'));
     expect(claude.hooks).toEqual(describeHooks('claude-code', variable('CLAUDE_PLUGIN_ROOT')));
     expect(readJson(join(plugin, '.codex-plugin/plugin.json')).hooks).toBe('./hooks/codex.json');
@@ -62,8 +62,8 @@ describe('the plugin for Claude Code and Codex', () => {
   });
 });
 
-describe('the MCP server and the skill', () => {
-  it('are carried by the plugin and by the extension', () => {
+describe('the MCP server and the skill of the plugins', () => {
+  it('are in both the plugin and the extension', () => {
     expect(readJson('plugins/agent-handover/.mcp.json')).toEqual({
       mcpServers: { handover: { command: 'node', args: [`${variable('CLAUDE_PLUGIN_ROOT')}/bin/mcp.cjs`] } },
     });
@@ -79,7 +79,7 @@ describe('the MCP server and the skill', () => {
       expect(readFileSync(join(plugin, 'skills/handover/SKILL.md'), 'utf8')).toBe(skill);
   });
 
-  it('name every tool that there is', () => {
+  it('name every tool', () => {
     const skill = readFileSync('skills/handover/SKILL.md', 'utf8');
     for (const file of readdirSync('src/surfaces/mcp/tools').filter((name) => !name.endsWith('.run.ts')))
       expect(skill).toContain(`\`${file.replace(/\.ts$/, '')}\``);
@@ -117,20 +117,20 @@ describe.each(['plugins/agent-handover', 'plugins/gemini'])('the hook entry of %
     });
   }
 
-  it('runs the package that it lies in', () => {
+  it('runs the package that contains it', () => {
     const folder = makePackage();
     cpSync(plugin, join(folder, plugin), { recursive: true });
     expect(run(join(folder, plugin, 'bin/hook.cjs'), '/nowhere')).toBe('ran codex,Stop');
   });
 
-  it('runs the server of that package with the words that it was given', () => {
+  it('runs the MCP server of that package with its arguments', () => {
     const folder = makePackage();
     writeFileSync(join(folder, 'bin/handover.cjs'), "process.stdout.write('ran ' + process.argv.slice(2));");
     cpSync(plugin, join(folder, plugin), { recursive: true });
     expect(run(join(folder, plugin, 'bin/mcp.cjs'), '/nowhere')).toBe('ran mcp,codex,Stop');
   });
 
-  it('runs the package that PATH leads to, when an agent has copied it away', () => {
+  it('runs the package found in PATH when an agent copied it elsewhere', () => {
     const programs = makeTempFolder();
     symlinkSync(join(makePackage(), 'bin/handover.cjs'), join(programs, 'agent-handover'));
     const copy = join(makeTempFolder(), 'cache/plugin/0.1.0');
@@ -138,7 +138,7 @@ describe.each(['plugins/agent-handover', 'plugins/gemini'])('the hook entry of %
     expect(run(join(copy, 'bin/hook.cjs'), `/nowhere:${programs}`)).toBe('ran codex,Stop');
   });
 
-  it('says nothing to the agent when there is none, or a broken one', () => {
+  it('prints nothing when the package is missing or broken', () => {
     const copy = join(makeTempFolder(), 'cache/plugin/0.1.0');
     cpSync(plugin, copy, { recursive: true });
     expect(run(join(copy, 'bin/hook.cjs'), '/nowhere')).toBe('');

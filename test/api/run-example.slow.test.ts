@@ -18,7 +18,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('the example of the library', () => {
+describe('the library example in docs/runs.md', () => {
   it('compiles', { timeout: 60_000 }, () => {
     expect(example).toContain('new HandoverEngine');
     const options = [
@@ -37,7 +37,7 @@ describe('the example of the library', () => {
     });
   });
 
-  it('does what it says', async () => {
+  it('runs with the documented result', async () => {
     const desk = makeGitDesk();
     const { status, stdout, stderr } = await runProcess([process.execPath, join(folder, 'example.mjs')], {
       cwd: desk.project,

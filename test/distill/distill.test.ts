@@ -65,7 +65,7 @@ describe('distilling a session', () => {
     expect(files).toContainEqual(['src/retry.ts', 'created', 1]);
   });
 
-  it('keeps the last outcome of a check, and closes errors that a later success healed', () => {
+  it('keeps the last outcome of a check, and closes errors that a later success resolved', () => {
     expect(ofKind(facts, 'check').map((check) => [check.text, check.status])).toEqual([['npm test', 'ok']]);
     expect(ofKind(facts, 'error').map((error) => [error.text, error.status])).toEqual([
       ['TypeError: retry is not a function', 'closed'],
@@ -87,20 +87,20 @@ describe('distilling a session', () => {
   });
 });
 
-describe('weaknesses of handoff V2 that distilling does not share', () => {
-  it('V2-3: a call with its result is finished, one without is still running', () => {
+describe('distilling, where handoff V2 failed', () => {
+  it('V2-3: takes a call with a result as finished, one without as running', () => {
     const facts = distillSession(run('make all'), open({ kind: 'command', command: 'make deploy', background: true }));
     expect(ofKind(facts, 'running').map((fact) => fact.text)).toEqual(['make deploy']);
   });
 
-  it('V2-5: the newest files are kept, however many there were before', () => {
+  it('V2-5: keeps the newest files, however many there were before', () => {
     const edits = Array.from({ length: 40 }, (_, i) => edit(`src/file${i}.ts`, `const value${i} = 1;`));
     const files = ofKind(distillSession(...edits), 'file').map((file) => file.text);
     expect(files).toContain('src/file39.ts');
     expect(files).toHaveLength(40);
   });
 
-  it('V2-6: the newest of very many entries decides', () => {
+  it('V2-6: uses the newest of very many entries', () => {
     const old = Array.from({ length: 20_000 }, (_, i) => agent(`Step ${i} is done.`));
     const facts = distillSession(user('Begin with the parser, please'), ...old, user('Now port it to Windows, too'));
     expect(ofKind(facts, 'goal').at(-1)?.text).toBe('Now port it to Windows, too');
@@ -113,7 +113,7 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
     },
   );
 
-  it('V2-9: an explanation is no plan that waits for approval', () => {
+  it('V2-9: does not take an explanation for a plan awaiting approval', () => {
     expect(ofKind(distillSession(user('Give me an explanation of the airplane module')), 'blocker')).toEqual([]);
   });
 
@@ -124,7 +124,7 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
     },
   );
 
-  it('V2-12: lone surrogates and hostile names are kept from doing harm', () => {
+  it('V2-12: handles lone surrogates and hostile names', () => {
     const facts = distillSession(
       user('broken \ud800 text'),
       agent('`__proto__` and constructor and toString() and hasOwnProperty()'),
@@ -134,7 +134,7 @@ describe('weaknesses of handoff V2 that distilling does not share', () => {
   });
 });
 
-describe('errors', () => {
+describe('errors in a session', () => {
   it('stay open until the same command succeeds', () => {
     const failing = fail('cargo test', 'error[E0308]: mismatched types in src/lib.rs');
     const failed = distillSession(failing, run('cargo fmt'));
@@ -145,13 +145,13 @@ describe('errors', () => {
     expect(ofKind(healed, 'error').map((error) => error.status)).toEqual(['closed']);
   });
 
-  it('show through a pipe that hides the exit status', () => {
+  it('are found though a pipe hides the exit status', () => {
     const facts = distillSession(run('pytest 2>&1 | tail -5', 'FAILED tests/test_a.py::test_b\n1 failed, 3 passed'));
     expect(ofKind(facts, 'check').map((check) => check.status)).toEqual(['failed']);
   });
 });
 
-describe('any events', () => {
+describe('facts distilled from any events', () => {
   const text = fc.string({ unit: 'binary', maxLength: 80 });
   const calls = fc.constantFrom('a', 'b');
   const anyStep: fc.Arbitrary<Step> = fc.oneof(
@@ -168,7 +168,7 @@ describe('any events', () => {
     fc.tuple(text, text).map(([path, after]) => edit(path, after)),
   );
 
-  it('give facts that can be sealed', () => {
+  it('can be sealed', () => {
     fc.assert(
       fc.property(fc.array(anyStep, { maxLength: 12 }), (steps) => {
         const facts = distillSession(...steps);

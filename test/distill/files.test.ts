@@ -25,8 +25,8 @@ function statusOf(path: string, ...steps: Step[]): string | undefined {
   return filesOf(...steps).find(([text]) => text === path)?.[1];
 }
 
-describe('files', () => {
-  it('are told with what was done to them, from the folder of the session', () => {
+describe('files of a session', () => {
+  it('are listed with what was done to them, relative to the session’s folder', () => {
     expect(
       filesOf(
         edit('src/cart.ts', 'export const cart = [];', { change: 'created' }),
@@ -47,7 +47,7 @@ describe('files', () => {
     ]);
   });
 
-  it('of others, and of a day, are left out unless they were changed', () => {
+  it('outside the project, and temporary ones, are left out unless changed', () => {
     const foreign = [
       'node_modules/left-pad/index.js',
       '/usr/lib/python3/site-packages/requests/api.py',
@@ -62,7 +62,7 @@ describe('files', () => {
     expect(filesOf(edit('/tmp/probe.ts', 'run();'))).toEqual([['/tmp/probe.ts', 'edited']]);
   });
 
-  it('on Windows are whole, and the same from a command', () => {
+  it('on Windows have full paths, the same from a command', () => {
     const cwd = 'C:\\shop';
     const events = tellSession(
       edit('C:\\shop\\src\\cart.ts', 'addToCart();'),
@@ -76,7 +76,7 @@ describe('files', () => {
     ]);
   });
 
-  it('of one name are told apart, each with its own symbols', () => {
+  it('of one name are distinguished, each with its own symbols', () => {
     const facts = distillSession(
       edit('src/cart/index.ts', 'export function openCart() {}'),
       edit('src/user/index.ts', 'export function openUser() {}'),
@@ -91,7 +91,7 @@ describe('files', () => {
     expect(symbols).toContainEqual(['src/user/limits.ts', ['userLimit']]);
   });
 
-  it('list their symbols by the name that says whose they are', () => {
+  it('list their symbols by qualified name', () => {
     const facts = distillSession(
       edit('src/cart.ts', 'export class Cart {\n  addItem() {}\n}\nCart.addItem();'),
       agent('`Cart.addItem` puts an item into the cart, and `Cart.addItem` may be called twice.'),
@@ -136,27 +136,27 @@ describe('a file that a command removed', () => {
     expect(statusOf('src/cart.ts', made, step)).toBe('edited');
   });
 
-  it('is there again when it is written, or when git gives it back', () => {
+  it('exists again when it is written, or restored by git', () => {
     expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), made)).toBe('edited');
     expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), run('git checkout -- src/cart.ts'))).toBe('edited');
     expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), run('git restore src/cart.ts'))).toBe('edited');
   });
 
-  it('is known from its removal alone, unless there may have been none', () => {
+  it('is known from its removal alone, unless the command may not have removed it', () => {
     expect(filesOf(run('git rm src/legacy.ts'))).toEqual([['src/legacy.ts', 'deleted']]);
     expect(statusOf('src/legacy.ts', run('rm -f src/legacy.ts'))).toBe('mentioned');
     expect(filesOf(run('rm dist/main.js /tmp/probe.ts'))).toEqual([]);
     expect(filesOf(run('rm -r legacy'))).toEqual([]);
   });
 
-  it('and is elsewhere now is told at both places', () => {
+  it('by moving is listed at both places', () => {
     expect(filesOf(run('git mv src/cart.ts src/basket.ts'))).toEqual([
       ['src/cart.ts', 'deleted'],
       ['src/basket.ts', 'edited'],
     ]);
   });
 
-  it('stands among the changed ones of the brief', () => {
+  it('is among the changed files of the brief', () => {
     const events = tellSession(
       user('Take the old cart out of the shop'),
       read('src/cart.ts', 'export const cart = [];'),

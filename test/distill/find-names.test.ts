@@ -68,7 +68,7 @@ const NAMES = [
 const GLUE = [' ', '\n', '.', ',', ':', '/', '-', '(', ')', '()', '_', '#', '`', '"', '…', 'é', '1', 'x', 'Z', ''];
 
 describe('the names in a text', () => {
-  it('are those that each finder finds by itself, whatever they stand beside', () => {
+  it('are the same as those of each finder alone, whatever is beside them', () => {
     const part = fc.oneof(fc.constantFrom(...NAMES), fc.constantFrom(...GLUE), fc.string({ maxLength: 6 }));
     fc.assert(
       fc.property(fc.array(part, { maxLength: 14 }), (parts) => expectAllFound(parts.join(''))),
@@ -76,7 +76,7 @@ describe('the names in a text', () => {
     );
   });
 
-  it('are found again in a text that was seen before', () => {
+  it('are found again in a text from the cache', () => {
     const text = 'In src/retry.ts `retryUpload` throws TypeError, see #12 and os.path.join.';
     expectAllFound(text);
     expectAllFound(text);

@@ -22,31 +22,31 @@ function stopsOf(...steps: Step[]): [string, string | undefined][] {
   return ofKind(distillSession(begin, ...steps), 'blocker').map(({ text, status }) => [text, status]);
 }
 
-describe('a limit', () => {
-  it('that stopped the session is a blocker, in the words of the provider', () => {
+describe('a usage limit', () => {
+  it('that stopped the session is a blocker, with the text of the provider', () => {
     expect(stopsOf(agent('The client is read.'), limit('Usage limit reached.\nResets at 5pm'))).toEqual([
       ['the session was stopped: Usage limit reached. Resets at 5pm', 'open'],
     ]);
   });
 
-  it('is over once the agent says or does something', () => {
+  it('ends once the agent says or does something', () => {
     expect(stopsOf(limit('Usage limit reached'), agent('Going on with the client.'))).toEqual([]);
     expect(stopsOf(limit('Usage limit reached'), run('npm test'))).toEqual([]);
   });
 
-  it('is not over because the human asks to go on', () => {
+  it('does not end when the user asks to go on', () => {
     expect(stopsOf(limit('Usage limit reached'), user('go on'))).toHaveLength(1);
   });
 });
 
-describe('a question', () => {
-  it('at the end is open until it is answered', () => {
+describe('a question of the agent', () => {
+  it('at the end of a session is open until answered', () => {
     const asking = agent('There are two ways. Should the delay be fixed, or grow with each try?');
     expect(questionsOf(asking)).toEqual(['Should the delay be fixed, or grow with each try?']);
     expect(questionsOf(asking, user('let it grow'))).toEqual([]);
   });
 
-  it('that the agent went on without an answer to is none', () => {
+  it('is not open when the agent went on without an answer', () => {
     expect(questionsOf(agent('Why does it fail here? I look at the log.'), run('npm test'))).toEqual([]);
     expect(questionsOf(agent('Why does it fail?'), agent('The lock is never released.'))).toEqual([]);
   });
@@ -74,7 +74,7 @@ describe('a question', () => {
     expect(ofKind(distillSession(begin, open(question)), 'running')).toEqual([]);
   });
 
-  it('of many, the last three stand', () => {
+  it('is kept if it is one of the last three', () => {
     expect(questionsOf(agent('One? Two? Three? Four?'))).toEqual(['Two?', 'Three?', 'Four?']);
   });
 });

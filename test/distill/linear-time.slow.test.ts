@@ -51,8 +51,8 @@ afterEach(async () => {
   thread = null;
 });
 
-describe('distilling is linear in the length of a text', () => {
-  it.each(UNITS)('of %j again and again', async (unit) => {
+describe('distilling takes time linear in the length of a text', () => {
+  it.each(UNITS)('that repeats %j', async (unit) => {
     thread = new Worker(join(folder, 'thread.mjs'));
     thread.postMessage(unit.repeat(BYTES / unit.length));
     const [brief] = await once(thread, 'message', { signal: AbortSignal.timeout(LIMIT_MS) });

@@ -18,8 +18,8 @@ function mentionOf(name: string, ...steps: Step[]): Fact | undefined {
 
 const first = user('Fix the crash of the upload that #12 tells of');
 
-describe('a name that was spoken of', () => {
-  it('is told by the newest sentence that has it', () => {
+describe('a name that was mentioned', () => {
+  it('is shown with the newest sentence that contains it', () => {
     const steps = [
       first,
       agent('The crash of #12 comes from a lock in the reader. The rest is fine as it is.'),
@@ -33,14 +33,14 @@ describe('a name that was spoken of', () => {
     });
   });
 
-  it('is told by a summary only when nobody else has spoken of it', () => {
+  it('is shown with a summary only when no message mentions it', () => {
     const summary = compaction('The error EADDRINUSE came from an old server that was still running.');
     expect(mentionOf('EADDRINUSE', first, summary)?.text).toContain('an old server');
     const said = agent('The port is free again, so EADDRINUSE is gone for good.');
     expect(mentionOf('EADDRINUSE', first, said, summary, run('ls'))?.text).toContain('gone for good');
   });
 
-  it('is not told by a longer name, by chatter or by code', () => {
+  it('is not matched by a longer name, small talk or code', () => {
     expect(
       mentionOf(
         '#12',
@@ -52,7 +52,7 @@ describe('a name that was spoken of', () => {
     ).toBe('Fix the crash of the upload as #12 says');
   });
 
-  it('is in the brief once, however many facts say the same', () => {
+  it('is in the brief once, however many facts mention it', () => {
     const text = 'The crash of #12 comes from an ENOENT that the reader of the upload swallows.';
     const brief = renderSession(
       tellSession(first, agent(text), run('npm test'), user('Go on with the retry, please'), agent('Done with it.')),

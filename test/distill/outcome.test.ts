@@ -158,31 +158,31 @@ const GREEN: readonly [string, string, string | null][] = [
 const statusOf = (output: string): string | undefined =>
   ofKind(distillSession(run('npm test 2>&1 | tail -40', output)), 'check')[0]?.status;
 
-describe('a red output', () => {
-  it.each(RED)('of %s is told by the line that names it', (_, output, line) => {
+describe('the output of a failed command', () => {
+  it.each(RED)('of %s is represented by the line that names the failure', (_, output, line) => {
     expect(findFailureLines(output, 1)).toEqual([line]);
   });
 
-  it.each(RED)('of %s is believed against a green pipe', (_, output) => {
+  it.each(RED)('of %s counts as a failure though the exit status is 0', (_, output) => {
     expect(statusOf(output)).toBe('failed');
   });
 
-  it('that names nothing is told by its last line', () => {
+  it('without a known message is represented by its last line', () => {
     expect(findFailureLines('step one went well\nstep two has gone away\n', 3)).toEqual(['step two has gone away']);
   });
 });
 
-describe('a green output', () => {
-  it.each(GREEN)('of %s is told by its tally', (_, output, tally) => {
+describe('the output of a successful command', () => {
+  it.each(GREEN)('of %s is represented by its totals', (_, output, tally) => {
     expect(findTally(output)).toBe(tally);
   });
 
-  it.each(GREEN)('of %s stays green', (_, output) => {
+  it.each(GREEN)('of %s counts as a success', (_, output) => {
     expect(statusOf(output)).toBe('ok');
   });
 });
 
-describe('what checks the work', () => {
+describe('a command that checks the work', () => {
   it.each([
     'npm test',
     'cargo clippy',
@@ -192,15 +192,15 @@ describe('what checks the work', () => {
     'make',
     'go vet',
     'Invoke-Pester',
-  ])('%s', (use) => {
+  ])('is %s', (use) => {
     expect(isCheck(use)).toBe(true);
   });
 
-  it.each(['npm install', 'git push', 'docker compose up', 'make install'])('not %s', (use) => {
+  it.each(['npm install', 'git push', 'docker compose up', 'make install'])('is not %s', (use) => {
     expect(isCheck(use)).toBe(false);
   });
 
-  it('closes an error when it succeeds, or when a wider one of the same tool does', () => {
+  it('closes an error when it succeeds, or when a broader check of the same tool does', () => {
     expect(covers('cargo test', 'cargo build')).toBe(true);
     expect(covers('cargo fmt', 'cargo test')).toBe(false);
     expect(covers('npm run build', 'npm run lint')).toBe(false);

@@ -10,8 +10,8 @@ function rolesOf(...steps: Step[]): [unknown, string][] {
 const first = user('Build the shop with a cart, please');
 const work = run('npm test');
 
-describe('the request that is worked on', () => {
-  it('is the last that says something of its own', () => {
+describe('the current request', () => {
+  it('is the last prompt with content of its own', () => {
     expect(rolesOf(first, work, user('Now write the page for the checkout'), work, user('ok'))).toEqual([
       ['first', 'Build the shop with a cart, please'],
       ['current', 'Now write the page for the checkout'],
@@ -33,13 +33,13 @@ describe('the request that is worked on', () => {
     expect(roles.at(-1)).toEqual(['current', 'Now write the page for the checkout']);
   });
 
-  it('may be short where a script needs few characters', () => {
+  it('may be short in scripts with dense characters', () => {
     expect(rolesOf(user('修复上传失败的问题'), work, user('好')).map(([role]) => role)).toEqual(['current', 'after']);
   });
 });
 
-describe('commands to the agent itself', () => {
-  it.each(['/compact', '/clear', '/model opus', '/cost', ' /help'])('%j asks for no work', (text) => {
+describe('slash commands to the agent', () => {
+  it.each(['/compact', '/clear', '/model opus', '/cost', ' /help'])('%j is no request', (text) => {
     expect(rolesOf(first, user(text))).toEqual([['current', 'Build the shop with a cart, please']]);
   });
 
@@ -72,7 +72,7 @@ describe('a rule', () => {
     ]);
   });
 
-  it('is told from a remark', () => {
+  it('is distinguished from a remark', () => {
     const facts = distillSession(
       first,
       work,
@@ -83,7 +83,7 @@ describe('a rule', () => {
     expect(ofKind(facts, 'constraint')).toEqual([]);
   });
 
-  it('in a long message is kept by itself', () => {
+  it('in a long message becomes a fact of its own', () => {
     const story = 'The shop has a cart and a list of goods that people may look through. '.repeat(12);
     const facts = distillSession(user(`${story}\nNever call the network in a test.\n${story}`), work);
     expect(ofKind(facts, 'constraint').map((fact) => fact.text)).toEqual(['Never call the network in a test.']);

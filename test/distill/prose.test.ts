@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { isChatter, keepProse, splitSentences } from '../../src/distill/prose.ts';
 
 describe('items of a list', () => {
-  it('carry the words that led to them', () => {
+  it('carry their lead-in', () => {
     expect(splitSentences('What changed in the upload:\n- a retry with backoff\n- no retry on 404')).toEqual([
       'What changed in the upload: a retry with backoff',
       'What changed in the upload: no retry on 404',
@@ -17,7 +17,7 @@ describe('items of a list', () => {
     ]);
   });
 
-  it('carry the nearest lead, and none that says nothing', () => {
+  it('carry the nearest lead-in, unless it is empty', () => {
     expect(
       splitSentences('Plan:\n1. Parser:\n   - Read the header first\n2. Writer:\n   - Flush before the rename'),
     ).toEqual(['Parser: Read the header first', 'Writer: Flush before the rename']);
@@ -27,13 +27,13 @@ describe('items of a list', () => {
     ]);
   });
 
-  it('lose their lead once a paragraph stands between', () => {
+  it('lose their lead-in after another paragraph', () => {
     expect(splitSentences('Risks:\n\nNothing is lost when the power fails.\n- The queue may fill up at night')).toEqual(
       ['Nothing is lost when the power fails.', 'The queue may fill up at night'],
     );
   });
 
-  it('are dropped where they weigh options against each other', () => {
+  it('are dropped where they compare options', () => {
     const text = `Options:
 - A: use Redis for everything
 - B: use Postgres for everything
@@ -51,12 +51,12 @@ We take Postgres for everything.`;
     expect(splitSentences(text)).toEqual(['We take Postgres for everything.']);
   });
 
-  it('are dropped where they are a bare word', () => {
+  it('are dropped where they are a single word', () => {
     expect(splitSentences('- retry\n- `upload.ts`\n- 12 tests')).toEqual([]);
   });
 });
 
-describe('what is no prose', () => {
+describe('text that is not prose', () => {
   it.each([
     ['a fence', '```ts\nconst limit = readLimit(config, 5)\n```'],
     ['a fence of tildes', '~~~\nconst limit is read from the configuration\n~~~'],
@@ -74,18 +74,18 @@ describe('what is no prose', () => {
     ['numbered lines of a file', '12→ const limit is read from the config'],
     ['a stack', '    at Object.retry (src/retry.ts:4:5)\n  File "shop/upload.py", line 4, in send'],
     ['a tree of files', '├── src with all of the sources\n└── test with all of the tests'],
-  ])('%s goes', (_, text) => {
+  ])('is removed: %s', (_, text) => {
     expect(splitSentences(`The retry waits for two seconds.\n${text}`)).toEqual(['The retry waits for two seconds.']);
     expect(keepProse(text).replace('Run this:', '')).toBe('');
   });
 
-  it('ends where it ends', () => {
+  it('is removed only up to its end', () => {
     expect(
       splitSentences('Use ```npm test``` for the fast tests only.\n```\ncode\n```\nThen wait for the slow ones.'),
     ).toEqual(['Use ```npm test``` for the fast tests only.', 'Then wait for the slow ones.']);
   });
 
-  it('goes with its marks, and leaves names as they are', () => {
+  it('is removed with its markup, leaving names unchanged', () => {
     expect(splitSentences('The **delay** is *never* longer than `MAX_DELAY`.')).toEqual([
       'The delay is never longer than `MAX_DELAY`.',
     ]);
@@ -124,7 +124,7 @@ describe('the end of a sentence', () => {
     expect(splitSentences(text)).toHaveLength(count);
   });
 
-  it('is not at the end of a line that was broken by hand', () => {
+  it('is not at a manual line break', () => {
     const text = `The upload fails because the lock is taken by the reader of the
 old file and is never released. A retry would only
 wait for ever.`;
@@ -138,7 +138,7 @@ wait for ever.`;
   });
 });
 
-describe('languages', () => {
+describe('sentences in other languages', () => {
   it.each([
     ['Japanese', 'セッションはRedisに保存します。次はテストを書きます。', 2],
     ['Chinese', '我们决定使用 Redis 作为缓存。下一步是编写重试测试。', 2],
@@ -150,14 +150,14 @@ describe('languages', () => {
     ['Spanish', 'Guardamos las sesiones en Redis. ¡El siguiente paso es la prueba!', 2],
     ['Russian', 'Сессии храним в Redis. Осталось написать тесты.', 2],
     ['Greek', 'Κρατάμε τις συνεδρίες στο Redis. Έμεινε μόνο η δοκιμή.', 2],
-  ])('%s', (_, text, count) => {
+  ])('are split: %s', (_, text, count) => {
     const sentences = splitSentences(text);
     expect(sentences).toHaveLength(count);
     expect(sentences.join('').replace(/\s/g, '')).toBe(text.replace(/\s/g, ''));
   });
 });
 
-describe('chatter', () => {
+describe('small talk', () => {
   it.each([
     'Let me look at the upload client first.',
     "I'll run the tests again to be sure.",
@@ -168,7 +168,7 @@ describe('chatter', () => {
     "You're right, the delay is too long.",
     'Perfect, that was all of it today',
     '続けてもよろしいですか？',
-  ])('is %j', (text) => {
+  ])('includes %j', (text) => {
     expect(isChatter(text)).toBe(true);
   });
 
@@ -177,11 +177,11 @@ describe('chatter', () => {
     'Letters of the alphabet are sorted by code.',
     'Goodness of fit is computed by the test.',
     'Readers wait until the lock is free.',
-  ])('is not %j', (text) => {
+  ])('does not include %j', (text) => {
     expect(isChatter(text)).toBe(false);
   });
 
-  it('before what is meant is left out by itself', () => {
+  it('before a statement is left out alone', () => {
     expect(splitSentences('OK, so `retry` is still called by the upload.')).toEqual([
       '`retry` is still called by the upload.',
     ]);
@@ -190,19 +190,19 @@ describe('chatter', () => {
 });
 
 describe('keepProse', () => {
-  it('keeps the lines of a text that are words', () => {
+  it('keeps the lines that are prose', () => {
     const text = '# Result\n\nThe **retry** works.\n\n```\ncode\n```\n| a | b |\n---\n  - and it waits\nlet x = {';
     expect(keepProse(text)).toBe('Result\nThe retry works.\n  - and it waits');
   });
 });
 
-describe('any text', () => {
+describe('splitting any text', () => {
   const unit = fc.oneof(
     fc.constantFrom('word', 'a', '. ', '\n', '- ', '# ', '**', '`', '```', '~~~', '|', '> ', ':', '日', '。', '(', '"'),
     fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
   );
 
-  it('gives sentences of its own words, neither too short nor too long', () => {
+  it('gives sentences from the text, neither too short nor too long', () => {
     fc.assert(
       fc.property(fc.string({ unit, maxLength: 300 }), (text) => {
         const words = new Set(text.match(/[\p{L}\p{N}]+/gu));

@@ -9,14 +9,14 @@ function referencesOf(about: string, ...steps: Step[]): string[] {
     .map((fact) => fact.text);
 }
 
-describe('the branch', () => {
+describe('the branch as a reference', () => {
   const onBranch = (branch: string): Fact[] =>
     ofKind(
       distillEvents(tellSession(user('Fix the upload of the shop')).map((event) => ({ ...event, branch }))).facts,
       'reference',
     );
 
-  it('is named where it says something', () => {
+  it('is named unless it is a default branch', () => {
     expect(onBranch('fix/upload-retry').map((fact) => [fact.text, fact.origin])).toEqual([
       ['branch fix/upload-retry', 'git'],
     ]);
@@ -25,8 +25,8 @@ describe('the branch', () => {
   });
 });
 
-describe('commits', () => {
-  it('that were made are named with their branch and their first line', () => {
+describe('commits as references', () => {
+  it('made in the session are named with branch and subject', () => {
     expect(
       referencesOf(
         'commit',
@@ -36,11 +36,11 @@ describe('commits', () => {
     ).toEqual(['commit 1a2b3c4 on fix/upload: Add retry', 'commit abcdef0 on main: First']);
   });
 
-  it('that were only shown are not', () => {
+  it('that were only shown are left out', () => {
     expect(referencesOf('commit', run('git log', '[fix/upload 1a2b3c4] Add retry'))).toEqual([]);
   });
 
-  it('are the last five', () => {
+  it('are limited to the last five', () => {
     const made = Array.from({ length: 8 }, (_, i) => run('git commit -m x', `[main abcdef${i}] Change ${i}`));
     expect(referencesOf('commit', ...made)).toEqual(
       [3, 4, 5, 6, 7].map((i) => `commit abcdef${i} on main: Change ${i}`),
@@ -49,7 +49,7 @@ describe('commits', () => {
 });
 
 describe('links to changes and issues', () => {
-  it('are kept from whoever named them, once each', () => {
+  it('are taken from any speaker, once each', () => {
     const facts = distillSession(
       user('See https://github.com/acme/shop/issues/7, it is what fails.'),
       run('gh pr create', 'https://github.com/acme/shop/pull/12\n'),
@@ -67,13 +67,13 @@ describe('links to changes and issues', () => {
     );
   });
 
-  it('are not just any address', () => {
+  it('are not arbitrary URLs', () => {
     expect(referencesOf('link', user('Read https://example.com/docs/retry first, please'))).toEqual([]);
   });
 });
 
-describe('tasks', () => {
-  it('keep their number, their status and what was said of them', () => {
+describe('tasks as facts', () => {
+  it('keep their number, status and description', () => {
     const tasks = ofKind(
       distillSession(
         plan(
@@ -93,7 +93,7 @@ describe('tasks', () => {
     ]);
   });
 
-  it('stand as they last stood', () => {
+  it('have their last status', () => {
     const tasks = ofKind(
       distillSession(
         plan({ text: 'Add the retry', status: 'pending' }),

@@ -12,7 +12,7 @@ describe('remember', () => {
     );
   });
 
-  it('computes a text once, unless many others came between', () => {
+  it('computes a text once, unless many others came in between', () => {
     const asked: string[] = [];
     const echo = remember((text) => {
       asked.push(text);

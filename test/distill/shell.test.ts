@@ -5,7 +5,7 @@ import { findStems, splitSegments } from '../../src/distill/shell.ts';
 const textsOf = (command: string): string[] => splitSegments(command).map((segment) => segment.text);
 const usesOf = (command: string): string[] => splitSegments(command).map((segment) => segment.use);
 
-describe('what a command line is known by', () => {
+describe('the program and use of a command line', () => {
   it.each([
     ['npm test', ['npm test']],
     ['cd app && npm test', ['npm test']],
@@ -19,7 +19,7 @@ describe('what a command line is known by', () => {
     ['uv run pytest tests/', ['pytest']],
     ['find . -name "*.ts" | xargs -n 1 npx eslint', ['eslint']],
     ['git -C ../api push', ['git push']],
-  ])('%s', (command, stems) => {
+  ])('are found: %s', (command, stems) => {
     expect(findStems(command)).toEqual(stems);
   });
 
@@ -31,11 +31,11 @@ describe('what a command line is known by', () => {
     'a=1; b=2',
     '# npm test',
     '',
-  ])('is nothing where nothing was done: %j', (command) => {
+  ])('are empty where nothing was done: %j', (command) => {
     expect(findStems(command)).toEqual([]);
   });
 
-  it('tells the uses of a program apart where its first argument does not', () => {
+  it('distinguish uses of a program beyond the first argument', () => {
     expect(usesOf('npm run lint && npm run build')).toEqual(['npm run lint', 'npm run build']);
     expect(usesOf('bundle exec rspec spec/a_spec.rb; bundle exec rubocop')).toEqual([
       'bundle exec rspec',
@@ -65,7 +65,7 @@ describe('operators in quotes', () => {
     expect(textsOf(command)).toEqual([command]);
   });
 
-  it('leave a pipe its head, or the first that does more than read on', () => {
+  it('name a pipe by its first command, or the first that does more than read', () => {
     expect(textsOf('npm test 2>&1 | grep -v ok | python3 -m json.tool')).toEqual(['npm test']);
     expect(textsOf('cat dump.sql | psql shop | tee out.log; make')).toEqual(['psql shop', 'make']);
     expect(textsOf('cat package.json | jq .scripts')).toEqual([]);
@@ -77,8 +77,8 @@ describe('operators in quotes', () => {
   });
 });
 
-describe('a command as it is shown', () => {
-  it('has its variables apart', () => {
+describe('a command for display', () => {
+  it('has its environment variables separate', () => {
     expect(splitSegments('DB_HOST=localhost MODE="a b" npm run dev')).toEqual([
       { text: 'npm run dev', environment: ['DB_HOST', 'MODE'], stem: 'npm run', use: 'npm run dev' },
     ]);
@@ -93,7 +93,7 @@ describe('a command as it is shown', () => {
     ['npm test # only the fast ones', 'npm test'],
     ['psql shop < dump.sql', 'psql shop < dump.sql'],
     ['diff <(npm ls) <(cat before)', 'diff <(npm ls) <(cat before)'],
-  ])('is without where its output went: %s', (command, text) => {
+  ])('has no redirections: %s', (command, text) => {
     expect(textsOf(command)).toEqual([text]);
   });
 
@@ -105,14 +105,14 @@ describe('a command as it is shown', () => {
 });
 
 describe('here-documents', () => {
-  it('are no commands', () => {
+  it('are not commands', () => {
     expect(textsOf('cat <<EOF > x.txt\nnpm test\nEOF\ncargo build')).toEqual(['cargo build']);
     expect(textsOf("python3 - <<'PY'\nimport os; os.remove('x')\nPY")).toEqual([]);
     expect(textsOf('psql shop <<SQL\nselect 1;\nSQL')).toEqual(['psql shop <<SQL']);
     expect(textsOf("cat <<-EOF\n\tit's here\n\tEOF\nmake")).toEqual(['make']);
   });
 
-  it('leave the rest of the line that opens them', () => {
+  it('keep the rest of the line that opens them', () => {
     expect(textsOf('cat <<EOF | kubectl apply -f -\nkind: Pod\nEOF')).toEqual(['kubectl apply -f -']);
   });
 
@@ -127,7 +127,7 @@ describe('here-documents', () => {
   });
 });
 
-describe('commands inside of others', () => {
+describe('commands inside other commands', () => {
   it.each([
     ['(cd app && npm run build)', ['npm run build']],
     ['{ npm test; npm run lint; }', ['npm test', 'npm run lint']],
@@ -145,13 +145,13 @@ describe('commands inside of others', () => {
     expect(textsOf(command)).toEqual(texts);
   });
 
-  it('are left where they run elsewhere', () => {
+  it('are not looked for where they run on another machine', () => {
     expect(textsOf('ssh web "cd shop && make restart"')).toEqual(['ssh web "cd shop && make restart"']);
   });
 });
 
-describe('other shells', () => {
-  it('PowerShell', () => {
+describe('command lines of other shells', () => {
+  it('are parsed for PowerShell', () => {
     expect(splitSegments("$env:NODE_ENV = 'test'; npm test")).toMatchObject([
       { text: 'npm test', environment: ['NODE_ENV'] },
     ]);
@@ -163,25 +163,25 @@ describe('other shells', () => {
     expect(textsOf('pwsh -Command "npm test"')).toEqual(['npm test']);
   });
 
-  it('fish', () => {
+  it('are parsed for fish', () => {
     expect(splitSegments('set -gx RUST_LOG debug; and cargo test')).toMatchObject([
       { text: 'cargo test', environment: ['RUST_LOG'], use: 'cargo test' },
     ]);
     expect(textsOf('not npm test; or npm run fix')).toEqual(['npm test', 'npm run fix']);
   });
 
-  it('cmd.exe', () => {
+  it('are parsed for cmd.exe', () => {
     expect(textsOf('.\\gradlew.bat test')).toEqual(['.\\gradlew.bat test']);
     expect(splitSegments('set CI=1 && npm test')).toMatchObject([{ text: 'npm test', environment: ['CI'] }]);
     expect(textsOf('cmd /c npm test ^\n --silent')).toEqual(['npm test --silent']);
   });
 
-  it('a trace flag is no variable', () => {
+  it('do not take a trace flag for a variable', () => {
     expect(splitSegments('set -ex\nnpm ci')).toMatchObject([{ text: 'npm ci', environment: [] }]);
   });
 });
 
-describe('any text', () => {
+describe('parsing any text as a command line', () => {
   const hostile = fc.string({
     unit: fc.constantFrom(
       'a',

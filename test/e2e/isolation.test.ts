@@ -10,7 +10,7 @@ import { hasTerminal } from './terminal.ts';
 const drivers = listChosenDrivers();
 
 describe.each(drivers)('$agent', (driver) => {
-  it('tells a new session nothing of another worktree', async () => {
+  it('gives a new session nothing from another worktree', async () => {
     const stage = await openHooked(driver, 'brief');
     await work(stage, driver);
     const second = join(stage.home, 'second');

@@ -20,7 +20,7 @@ function readResults(requests: readonly RecordedRequest[]): string {
 }
 
 describe.each(listChosenDrivers())('the MCP server in $agent', (driver) => {
-  it('gives the brief to the model, and keeps what the model declares', async () => {
+  it('gives the brief to the model, and saves what the model declares', async () => {
     const stage = await openHooked(driver);
     await work(stage, driver);
     stage.model.play('tools', [

@@ -29,7 +29,7 @@ describe.each(listChosenDrivers())('with the hooks of $agent', (driver) => {
     });
   }
 
-  it('a new session is told of the last one', async () => {
+  it('a new session gets a hint about the last one', async () => {
     const stage = await openHooked(driver);
     await work(stage, driver);
     expectHint(await askNext(stage, driver, { goOn: false }));

@@ -58,10 +58,10 @@ function findStanding(arm: string, budget: number): (typeof standings)[number] {
   return standing;
 }
 
-describe.each([...FLOORS])('briefs of told sessions at %d tokens', (budget, floors) => {
+describe.each([...FLOORS])('briefs of the invented sessions at %d tokens', (budget, floors) => {
   const { mean, failures } = findStanding('handover', budget);
 
-  it('are there for every cut', () => {
+  it('exist for every cut', () => {
     expect(failures).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe.each([...FLOORS])('briefs of told sessions at %d tokens', (budget, floo
     expect(mean.get('tokens')).toBeLessThanOrEqual(budget);
   });
 
-  it('tell more than plain lists of files and commands do', () => {
+  it('score higher than plain lists of files and commands', () => {
     const plain = findStanding('sections', budget).mean;
     for (const metric of ['FUT', 'SUM'] as const)
       expect(mean.get(metric)).toBeGreaterThan((plain.get(metric) ?? 1) + 0.1);

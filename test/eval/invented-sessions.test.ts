@@ -43,7 +43,7 @@ function readBlocks(file: string): v.InferOutput<typeof Block>[] {
   return contents.flatMap((content) => (Array.isArray(content) ? v.parse(v.array(Block), content) : []));
 }
 
-describe('the told sessions', () => {
+describe('the invented sessions', () => {
   it('are ten, and the same bytes each time they are written', () => {
     expect(files).toHaveLength(10);
     const folder = makeFolder();
@@ -73,7 +73,7 @@ describe('the told sessions', () => {
     expect(results.toSorted()).toEqual(calls.toSorted());
   });
 
-  it.each(files)('%s is read without a row passed over', (file) => {
+  it.each(files)('%s is read without skipping a row', (file) => {
     const session = claudeCodeAgent.inspectFile(join(SESSIONS, file));
     if (session === null) throw new Error(`${file} is not taken for a session`);
     const reading = startReading();

@@ -92,7 +92,7 @@ describe('npm run eval', () => {
     expect(one?.stdout).toBe(two?.stdout);
   });
 
-  it('gives the figures as JSON, and what was missed with the cut that it comes from', async () => {
+  it('prints the figures as JSON, and what was missed with its cut', async () => {
     const args = ['--corpus', makeCorpus(), '--arm', 'tail', '--budget', '256', '--json', '--misses'];
     const { stdout } = await evaluate('.', ...args);
     const document: unknown = JSON.parse(stdout);
@@ -142,7 +142,7 @@ describe('npm run eval', () => {
     expect(readFileSync(join(folder, 'briefs', name), 'utf8')).toContain('> Never retry on 404');
   });
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     const { status, stdout } = await evaluate('.', '--help');
     expect([status, stdout]).toEqual([0, expect.stringContaining('--corpus DIR')]);
   });
@@ -159,7 +159,7 @@ describe('npm run eval', () => {
     expect(ran.status).toBe(0);
   });
 
-  it('tells of a thread’s failure as of any other', async () => {
+  it('reports a failure in a thread like any other', async () => {
     const folder = makeFolder();
     put(folder, 'index.json', '{"sessions":[{"file":"gone.jsonl"}]}');
     const script = ['run', '--silent', 'eval', '--', '--corpus', folder, '--jobs', '2'];
@@ -169,7 +169,7 @@ describe('npm run eval', () => {
   });
 });
 
-describe('a corpus', () => {
+describe('the corpus of an evaluation', () => {
   it('without an index is every transcript with enough work around a compaction', async () => {
     const folder = makeFolder();
     put(folder, 'shop/busy.jsonl', busySession());
@@ -193,7 +193,7 @@ describe('a corpus', () => {
     expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 1, first: { FUT: null } }] });
   });
 
-  it('may be looked at in part', async () => {
+  it('may be evaluated in part', async () => {
     const folder = makeFolder();
     put(folder, 'one.jsonl', busySession());
     put(folder, 'two.jsonl', busySession());
@@ -202,7 +202,7 @@ describe('a corpus', () => {
   });
 });
 
-describe('bad input', () => {
+describe('bad input to the evaluation', () => {
   it.each([
     ['no corpus', [], 64, 'npm run eval -- --corpus DIR'],
     ['no such folder', ['--corpus', 'nowhere'], 66, '--corpus DIR'],
@@ -216,7 +216,7 @@ describe('bad input', () => {
     ['a budget that is too small', ['--corpus', 'calm', '--budget', '10'], 64, 'Give a number'],
     ['an arm that is not there', ['--corpus', 'calm', '--arm', 'oracle'], 64, 'handover, sections'],
     ['a flag that is not there', ['--corpus', 'calm', '--fast'], 64, 'npm run eval -- --help'],
-  ])('such as %s is told with what to do next', async (_, args, status, hint) => {
+  ])('such as %s is reported with what to do next', async (_, args, status, hint) => {
     const folder = makeFolder();
     mkdirSync(join(folder, 'empty'));
     put(folder, 'calm/a.jsonl', new Transcript().text);
@@ -231,8 +231,8 @@ describe('bad input', () => {
   });
 });
 
-describe('the arm of the product', () => {
-  it('writes what the command prints', async () => {
+describe('the product in an evaluation', () => {
+  it('writes the same brief as the command', async () => {
     const story = tellCompactedStory();
     const corpus = makeCorpus();
     const folder = makeFolder();

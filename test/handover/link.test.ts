@@ -49,13 +49,13 @@ const request = (text: string, number = 1): Fact =>
 const run = (status: string): Fact =>
   makeFact('check', 'npm test', { ...OBSERVED, status, detail: { stem: 'npm test' } });
 
-describe('what becomes of a fact', () => {
-  it('is carried when it is there again', () => {
+describe('the outcome of a fact in the next handover', () => {
+  it('is carried when the fact is there again', () => {
     const fact = makeFact('note', 'The cache is warm.');
     expect(fate(fact, [makeFact('note', 'the cache  is warm')])).toEqual(['carried']);
   });
 
-  it('a task is resolved when it is done, superseded when it moves, dropped when the plan has it no more', () => {
+  it('of a task is resolved when done, superseded when changed, dropped when it left the plan', () => {
     const task = (status: string): Fact => makeFact('task', 'Test it', { ...OBSERVED, status });
     expect(fate(task('pending'), [task('completed')])).toEqual(['resolved', 'completed']);
     expect(fate(task('in_progress'), [task('cancelled')])).toEqual(['resolved', 'cancelled']);
@@ -69,7 +69,7 @@ describe('what becomes of a fact', () => {
     expect(fate(task('pending'), [], SECOND)).toEqual(['dropped', 'planned in an earlier session']);
   });
 
-  it('an error is resolved by a later success, superseded by another failure', () => {
+  it('of an error is resolved by a later success, superseded by another failure', () => {
     const error = makeFact('error', 'TypeError: no', { ...OBSERVED, detail: { command: 'npm test' } });
     expect(fate(error, [run('ok')])).toEqual(['resolved', 'the command succeeded later']);
     expect(fate(error, [run('failed')])).toEqual(['superseded', 'the command fails in another way', run('failed').id]);
@@ -80,13 +80,13 @@ describe('what becomes of a fact', () => {
     expect(fate(error, [])).toEqual(['dropped', 'not among the facts kept any more']);
   });
 
-  it('a check with a new result and a file with a new status are superseded', () => {
+  it('of a check or file with a new status is superseded', () => {
     expect(fate(run('failed'), [run('ok')])).toEqual(['superseded', 'failed, now ok', run('ok').id]);
     const file = (status: string): Fact => makeFact('file', 'a.ts', { ...OBSERVED, status });
     expect(fate(file('read'), [file('edited')])).toEqual(['superseded', 'read, now edited', file('read').id]);
   });
 
-  it('a request is superseded by a newer one, and stands where there is none', () => {
+  it('of a request is superseded by a newer one, and carried where there is none', () => {
     const [first, second] = [request('Make the upload retry'), request('Now write the tests', 2)];
     expect(fate(first, [message('Make the upload retry', 1), second])).toEqual([
       'superseded',
@@ -98,7 +98,7 @@ describe('what becomes of a fact', () => {
     expect(textsOf(linked)).toEqual(['Make the upload retry']);
   });
 
-  it('a question and a blocker are resolved when the user has spoken since, what ran when it has ended', () => {
+  it('of a question or blocker is resolved once the user answered, of running work once it ended', () => {
     const question = makeFact('question', 'Which port?', { sources: [{ line: 15 }] });
     expect(fate(question, [message('8080', 2)])).toEqual(['resolved', 'the user has spoken since']);
     expect(fate(question, [message('Before that', 1)])).toEqual(['dropped', 'not among the facts kept any more']);
@@ -110,7 +110,7 @@ describe('what becomes of a fact', () => {
     expect(fate(running, [], SECOND)).toEqual(['dropped', 'of an earlier session']);
   });
 
-  it('a next step, a mention and the last words are superseded by newer ones', () => {
+  it('of a next step, a mention or the last message is superseded by newer ones', () => {
     const next = makeFact('next', 'The next step is b.');
     expect(fate(makeFact('next', 'The next step is a.'), [next])).toEqual(['superseded', 'a newer next step', next.id]);
     const about = (text: string): Fact => makeFact('reference', text, { detail: { about: 'E42' } });
@@ -132,7 +132,7 @@ describe('what becomes of a fact', () => {
     ]);
   });
 
-  it('a file is dropped when it is deleted, or no longer differs from the last commit', () => {
+  it('of a file is dropped when it is deleted, or no longer differs from the last commit', () => {
     const file = makeFact('file', 'a.ts', { ...OBSERVED, status: 'edited' });
     const git = {
       branch: 'main',
@@ -165,7 +165,7 @@ describe('what becomes of a fact', () => {
   });
 });
 
-describe('what the user took back', () => {
+describe('a rewind of the session', () => {
   const kept = message('Make the upload retry', 1);
   const rule = makeFact('constraint', 'Never retry on 404', {
     ...HUMAN,
@@ -175,7 +175,7 @@ describe('what the user took back', () => {
   const said = makeFact('decision', 'We use a queue.', { sources: [{ line: 25 }] });
   const before = makeFact('decision', 'We use backoff.', { sources: [{ line: 12 }] });
 
-  it('is dropped with all that was said after it, and nothing else', () => {
+  it('drops the rewound message and what followed it, and nothing else', () => {
     const previous = sealDraft(makeDraft([kept, rule, said, before]));
     const linked = follow(previous, makeDraft([kept, request('Do it another way', 3)]));
     expect(fateOf(linked.chain, rule)).toEqual(['dropped', 'rewound by the user']);
@@ -183,13 +183,13 @@ describe('what the user took back', () => {
     expect(textsOf(linked)).toEqual(['Make the upload retry', 'Do it another way', 'We use backoff.']);
   });
 
-  it('is not mistaken for a transcript that begins later now', () => {
+  it('is not assumed when the transcript now begins later', () => {
     const previous = sealDraft(makeDraft([kept, rule, said, before]));
     const linked = follow(previous, makeDraft([request('Do it another way', 3)]));
     expect(textsOf(linked)).toEqual(['Do it another way', 'Never retry on 404', 'We use a queue.', 'We use backoff.']);
   });
 
-  it('is not a message that is told as another kind now', () => {
+  it('is not assumed when a message now has another kind', () => {
     const asked = request('Never retry on 404, please', 2);
     const ruled = makeFact('constraint', asked.text, {
       ...HUMAN,
@@ -202,20 +202,20 @@ describe('what the user took back', () => {
   });
 });
 
-describe('what stands is taken over', () => {
+describe('facts carried into the next handover', () => {
   const rule = makeFact('constraint', 'Never retry on 404', {
     ...HUMAN,
     sources: [{ line: 7 }],
     detail: { role: 'message', message: 2, points: 400, names: { retry: 3 } },
   });
 
-  it('as it was, with the session that it comes from', () => {
+  it('are unchanged, with the session that they come from', () => {
     const linked = follow(sealDraft(makeDraft([rule])), makeDraft([], SECOND));
     expect(linked.facts).toEqual([{ ...rule, sources: [{ session: 's-1', line: 7 }], detail: { points: 400 } }]);
     expect(linked.chain).toEqual({ carried: 1, resolved: [], superseded: [], dropped: [] });
   });
 
-  it('also a rule that was the last request, as the rule that it is', () => {
+  it('include a rule that was the last request, as a rule', () => {
     const asked = request('Never retry on 404, and log the rest', 2);
     const newer = request('Now write the tests');
     const linked = follow(sealDraft(makeDraft([asked])), makeDraft([newer], SECOND));
@@ -226,7 +226,7 @@ describe('what stands is taken over', () => {
     expect(fateOf(linked.chain, asked)).toEqual(['superseded', 'now told as a constraint', linked.facts[1]?.id]);
   });
 
-  it('V2-14: from the first session into the third and beyond, link by link', () => {
+  it('V2-14: reach from the first session into the third and beyond', () => {
     const line = [sealDraft(makeDraft([rule]))];
     for (const id of ['s-2', 's-3', 's-4', 's-5']) {
       const previous = line.at(-1);
@@ -240,7 +240,7 @@ describe('what stands is taken over', () => {
     expect(line.at(-1)?.facts.at(-1)?.sources).toEqual([{ session: 's-1', line: 7 }]);
   });
 
-  it('if it is a decision, a rejected approach, declared or pinned, of whatever kind; not in passing', () => {
+  it('are decisions, rejected approaches, declared and pinned facts; not passing remarks', () => {
     const facts = [
       makeFact('decision', 'We use backoff.'),
       makeFact('rejected', 'A queue was rejected.'),
@@ -259,7 +259,7 @@ describe('what stands is taken over', () => {
     ]);
   });
 
-  it('until it is done, or somebody declares another', () => {
+  it('stay until done, or until another is declared', () => {
     const [next, goal] = [makeFact('next', 'Write the tests', DECLARED), makeFact('goal', 'Ship 2.0', DECLARED)];
     const done = makeFact('task', 'Write the tests', { ...OBSERVED, status: 'completed' });
     expect(fate(next, [done], SECOND)).toEqual(['resolved', 'completed as a task']);
@@ -269,7 +269,7 @@ describe('what stands is taken over', () => {
     expect(fate(next, [newer], SECOND)).toEqual(['superseded', 'a newer next', newer.id]);
   });
 
-  it('also what was written by hand since, which the new session’s own reading does not see', () => {
+  it('include facts saved by hand since', () => {
     const byHand = sealDraft(
       makeDraft([makeFact('decision', 'Use port 8080', DECLARED), makeFact('next', 'Release it', DECLARED)], {
         session: { ...session, agent: 'manual', id: null },
@@ -282,7 +282,7 @@ describe('what stands is taken over', () => {
     expect(linked.facts[0]?.sources).toEqual([{ ref: byHand.id }]);
   });
 
-  it('with its pin, and with its weight where an agent only repeats it', () => {
+  it('keep their pin, and their trust where an agent only repeats them', () => {
     const pinned = makeFact('note', 'Ask Ann first', { ...DECLARED, pinned: true });
     const again = follow(sealDraft(makeDraft([{ ...rule, pinned: true }, pinned])), {
       ...makeDraft([{ ...rule, trust: 'quoted' }, makeFact('note', 'ask ann first.')], SECOND),
@@ -308,13 +308,13 @@ describe('what stands is taken over', () => {
     ["I don't like turn, any other suggestions?", false],
     ['it somehow always lists these under each branch', false],
     ['should we always warn?', false],
-  ])('into another session only if it lays down a rule: %s', (text, stands) => {
+  ])('go into another session only if they state a rule: %s', (text, stands) => {
     const said = makeFact('constraint', text, HUMAN);
     expect(fate(said, [], SECOND)).toEqual(stands ? ['carried'] : ['dropped', 'of an earlier session']);
     expect(fate(said, [])).toEqual(['carried']);
   });
 
-  it('within bounds, and what has no room is said', () => {
+  it('are limited in number, and the rest is reported', () => {
     const said = Array.from({ length: 50 }, (_, at) => makeFact('decision', `We use number ${at}.`));
     const linked = follow(sealDraft(makeDraft([...said, rule])), makeDraft([], SECOND));
     expect(textsOf(linked)).toEqual(['Never retry on 404', ...said.slice(0, 30).map((fact) => fact.text)]);
@@ -369,8 +369,8 @@ const anyDraft = fc
   .record({ facts: anyFacts, other: fc.boolean() })
   .map(({ facts, other }) => makeDraft(facts, other ? SECOND : {}));
 
-describe('of any two', () => {
-  it('every earlier fact is accounted for exactly once, and none of the new ones is lost', () => {
+describe('linking any two handovers', () => {
+  it('gives every earlier fact exactly one outcome, and loses no new one', () => {
     fc.assert(
       fc.property(anyLine, anyDraft, (line, draft) => {
         const { facts, chain } = linkHandover(draft, line);
@@ -396,7 +396,7 @@ describe('of any two', () => {
     );
   });
 
-  it('reading the same again tells nothing new, changes nothing and grows nothing', () => {
+  it('with the same facts changes nothing', () => {
     fc.assert(
       fc.property(anyLine, anyDraft, (line, draft) => {
         const kept = sealDraft(linkHandover(draft, line));
@@ -415,7 +415,7 @@ describe('of any two', () => {
     );
   });
 
-  it('a rule of the first is in the third', () => {
+  it('carries a rule of the first into a third', () => {
     const rule = makeFact('constraint', 'Never retry on 404', HUMAN);
     fc.assert(
       fc.property(anyFacts, anyFacts, (second, third) => {

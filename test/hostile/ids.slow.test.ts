@@ -54,7 +54,7 @@ const isCache = (path: string): boolean => /^(index\.|locks|leaving)/.test(relat
 describe.each(['show', 'render', 'diff', 'forget', 'list --id', 'show --id', 'select --print-id --id'])(
   'an id that is none, given to %s',
   (command) => {
-    it('is a coded error, and nothing outside the store is read or written', async () => {
+    it('fails with a code, and nothing outside the store is read or written', async () => {
       // A lock claim and an index may come to be in the store; its folder then has a new time.
       const before = snapshotTree(desk.folder, (path) => path === desk.store);
       const kept = snapshotTree(join(desk.store, 'handovers'));
@@ -84,11 +84,11 @@ describe('an id inside the library', () => {
     }
   };
 
-  it('never leads out of the store, also with a NUL in it', () => {
+  it('never leads outside the store, also with a NUL in it', () => {
     for (const text of ['20260101-000000-aaaa\0', '\0', '../../x\0.json', ...HOSTILE_IDS]) refuse(text);
   });
 
-  it('is refused whatever it is, unless it has the form of an id', () => {
+  it('is refused unless it has the form of an id', () => {
     const part = fc.constantFrom('..', '/', '\\', '\0', '\n', '20260101', '-', '000000', 'aaaa', '.json', '%2e');
     const texts = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -103,7 +103,7 @@ describe('an id inside the library', () => {
     );
   });
 
-  it('is never found by words that are no beginning of it', async () => {
+  it('is found only by its prefixes', async () => {
     const { catalog } = await openCatalog(store);
     for (const words of ['\0', `${id}\0`, ...HOSTILE_IDS]) {
       const asked = resolveId(store, words, async () => catalog);

@@ -74,7 +74,7 @@ async function expectReadable(desk: Desk, id: string, options: RunOptions): Prom
 }
 
 describe.runIf(isBoundByModes)('a store that this user may not write', () => {
-  it('can still be read, and says so where it had to be written', async () => {
+  it('can still be read, and writing commands report it', async () => {
     const { desk, id } = await prepare();
     execFileSync('chmod', ['-R', 'a-w', desk.store]);
     const before = snapshotTree(desk.store);
@@ -96,7 +96,7 @@ describe.runIf(isBoundByModes)('a store that this user may not write', () => {
 
 const canMount = hasProgram('unshare', '-m', 'sh', '-c', 'mount -t tmpfs none /mnt');
 
-describe.runIf(isBoundByModes && canMount)('a store on a disk that is mounted to be read only', () => {
+describe.runIf(isBoundByModes && canMount)('a store on a read-only disk', () => {
   it('can still be read, and says so where it had to be written', async () => {
     const { desk, id } = await prepare();
     const script = 'mount --bind "$0" "$0" && mount -o remount,bind,ro "$0" && exec "$@"';
@@ -116,7 +116,7 @@ describe.runIf(isBoundByModes && canMount)('a store on a disk that is mounted to
 });
 
 describe.runIf(isBoundByModes)('the folder of the store', () => {
-  it('cannot be made where this user may not write', async () => {
+  it('cannot be created where this user may not write', async () => {
     const desk = makeDesk();
     const locked = join(desk.folder, 'locked');
     mkdirSync(locked, { mode: 0o500 });

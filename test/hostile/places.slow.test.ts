@@ -85,7 +85,7 @@ async function expectUnharmed({ desk, outside, path }: Layout): Promise<void> {
 
 const both = [...Object.keys(FOLDERS), ...Object.keys(FILES)];
 
-describe.skipIf(onWindows)('something else in a place of the store', () => {
+describe.skipIf(onWindows)('something else in place of a file or folder of the store', () => {
   it.concurrent.each(both)('does no harm: a link out of the store instead of %s', async (name) => {
     const layout = makeLayout(name);
     symlinkSync(join(layout.outside, 'target'), layout.path);

@@ -72,7 +72,7 @@ interface Findings {
 }
 
 describe('a file in the store that is not a handover', () => {
-  it('keeps no other from being listed', async () => {
+  it('does not hide the others from a list', async () => {
     for (const sqlite of [undefined, 'none']) {
       const { status, stdout, stderr } = await desk.run(['list', '--json'], {
         env: { HANDOVER_SQLITE: sqlite },
@@ -83,7 +83,7 @@ describe('a file in the store that is not a handover', () => {
     }
   });
 
-  it('is a coded error for show and render', async () => {
+  it('makes show and render fail with a code', async () => {
     const ids = names.map((_, at) => idOf(at));
     for (const command of ['show', 'render']) {
       const results = await inPairs(ids, (id) => desk.run([command, id]));
@@ -97,7 +97,7 @@ describe('a file in the store that is not a handover', () => {
     expect((await desk.run(['show', good[0] ?? ''])).status).toBe(0);
   });
 
-  it('leaves the prototypes of the reader alone', () => {
+  it('does not change prototypes', () => {
     for (const [at, name] of names.entries()) {
       const content = BAD[name]?.(idOf(at)) ?? '';
       const bytes = typeof content === 'string' ? Buffer.from(content) : content;
@@ -108,7 +108,7 @@ describe('a file in the store that is not a handover', () => {
     expect(formatHandover(template)).toContain('"schema": "handover/1"');
   });
 
-  it('is named by the doctor, and set aside by it if told to, but for a newer version’s', async () => {
+  it('is reported by doctor, and quarantined with --fix, unless of a newer version', async () => {
     const before = await desk.run(['doctor', '--json']);
     expect(before.status).toBe(65);
     const { findings }: Findings = JSON.parse(before.stdout);

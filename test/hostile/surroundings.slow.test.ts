@@ -14,7 +14,7 @@ const COMMANDS = [
 ];
 
 describe('HANDOVER_HOME', () => {
-  it('counts as not set when it is empty', async () => {
+  it('counts as unset when it is empty', async () => {
     const desk = makeDesk();
     const { path } = await desk.json<{ path: string }>(['save', '--summary', 'x'], {
       env: { HANDOVER_HOME: '' },
@@ -22,7 +22,7 @@ describe('HANDOVER_HOME', () => {
     expect(path.startsWith(join(desk.home, '.local', 'share', 'agent-handover'))).toBe(true);
   });
 
-  it('is taken from the current folder when it is relative', async () => {
+  it('is resolved from the current folder when relative', async () => {
     const desk = makeDesk();
     const { path } = await desk.json<{ path: string }>(['save', '--summary', 'x'], {
       env: { HANDOVER_HOME: 'a/b' },
@@ -41,7 +41,7 @@ describe('HANDOVER_HOME', () => {
     }
   });
 
-  it('may name a path that is too long for the system, and that is a coded error', async () => {
+  it('with a path that is too long for the system fails with a code', async () => {
     const desk = makeDesk();
     const env = { HANDOVER_HOME: join(desk.folder, 'x'.repeat(300)) };
     for (const result of await inPairs(COMMANDS, (args) => desk.run(args, { env }))) {
@@ -49,7 +49,7 @@ describe('HANDOVER_HOME', () => {
     }
   });
 
-  it('that does not exist is an empty store, which reading does not create', async () => {
+  it('that does not exist counts as an empty store, which reading does not create', async () => {
     const desk = makeDesk();
     const results = await inPairs(COMMANDS.slice(1), (args) => desk.run(args));
     expect(results.map(({ status }) => status)).toEqual([0, 66, 66, 66, 66, 0]);
@@ -64,7 +64,7 @@ describe('HOME', () => {
     expect(await desk.ok(['list'], { env: { HOME: undefined } })).toContain('x');
   });
 
-  it('is asked for where it is empty and nothing else says where to keep handovers', async () => {
+  it('is required where nothing else names a folder for the store', async () => {
     const cwd = makeTempFolder();
     for (const args of COMMANDS) {
       const result = await runHandover(args, { cwd, env: { HOME: '' } });
@@ -82,7 +82,7 @@ describe('HOME', () => {
 });
 
 describe.skipIf(process.platform === 'win32')('the current folder', () => {
-  it('may be gone: every command ends in a coded error', async () => {
+  it('may be deleted: every command fails with a code', async () => {
     const desk = makeDesk();
     const results = await inPairs(COMMANDS, (args) => {
       const gone = makeTempFolder();
@@ -95,7 +95,7 @@ describe.skipIf(process.platform === 'win32')('the current folder', () => {
     expect(version.status).toBe(0);
   });
 
-  it('may hold a .git that is broken, empty or a link to itself', async () => {
+  it('may have a .git that is broken, empty or a link to itself', async () => {
     const desk = makeDesk();
     for (const make of [
       (git: string) => writeFileSync(git, 'gitdir: /nowhere\n'),

@@ -90,7 +90,7 @@ describe('hostile text that was saved', () => {
     await expectPrintable([...targets, ...ids.map((id) => ['render', id, '--json'])]);
   });
 
-  it('stands on quoted lines in a brief, and nowhere else', async () => {
+  it('is only on quoted lines in a brief', async () => {
     const own = new Set(['', ...Object.values(HEADINGS).map((heading) => `## ${heading}`)]);
     for (const text of await inPairs(ids, (id) => desk.ok(['render', id, '--budget', '20000']))) {
       const [id, use, ...rest] = text.split('\n');
@@ -102,7 +102,7 @@ describe('hostile text that was saved', () => {
     }
   });
 
-  it('finds its way into errors without being acted on', async () => {
+  it('is printable in error messages', async () => {
     const words = Object.values(PAYLOADS);
     await expectPrintable([
       ...words.map((text) => ['show', `x${text}`]),
@@ -120,7 +120,7 @@ describe('hostile text that was saved', () => {
     ]);
   });
 
-  it('is printable when it comes by migration', async () => {
+  it('is printable when migrated', async () => {
     const items = texts.map((text, at) => ({
       id: text,
       created_at: `2026-01-01T00:00:${String(at).padStart(2, '0')}Z`,
@@ -143,7 +143,7 @@ describe('hostile text that was saved', () => {
 });
 
 describe.runIf(hasTerminal)('hostile text on a terminal', () => {
-  it('leaves only our own colours', async () => {
+  it('prints only our own colour codes', async () => {
     const commands = [
       ['list', '--limit', '0'],
       ...ids.slice(0, 12).map((id) => ['show', id]),
@@ -163,7 +163,7 @@ describe.runIf(hasTerminal)('hostile text on a terminal', () => {
     expect(results[0]?.terminal).toContain('\u001b[1m');
   });
 
-  it('is not acted on in the picker either', async () => {
+  it('is printable in the picker too', async () => {
     const { terminal, stdout } = await runInTerminal(desk, ['select'], {
       pipeOutput: true,
       keys: [{ after: 'Which handover?', type: '\u0003' }],
@@ -174,8 +174,8 @@ describe.runIf(hasTerminal)('hostile text on a terminal', () => {
   });
 });
 
-describe('ordinary writing', () => {
-  it('comes through whole: emoji, and scripts that run from right to left or need joiners', async () => {
+describe('ordinary text', () => {
+  it('is kept whole: emoji, right-to-left scripts, joiners', async () => {
     const args = PROSE.flatMap((text) => ['--next', text]);
     const id = await desk.save('--title', PROSE[0] ?? '', '--summary', PROSE.join('\n'), ...args);
     const sealed = await desk.json<Handover>(['show', id]);

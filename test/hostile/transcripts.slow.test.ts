@@ -40,7 +40,7 @@ function captureHere(agent: Agent, path: string): number | null {
   return compileBrief(handover, reader, { budget: 2000 }).text.length;
 }
 
-describe('a transcript that is cut', () => {
+describe('a truncated transcript', () => {
   it.each(STORIES)('anywhere: of $agent, gives a handover that can be sealed', async (story) => {
     const agent = await loadAgent(story.agent);
     const content = Buffer.from(story.text);
@@ -53,7 +53,7 @@ describe('a transcript that is cut', () => {
     }
   });
 
-  it.each(BOTH)('within its last row: of $agent, is kept without a word about that row', async (story) => {
+  it.each(BOTH)('within its last row: of $agent, is captured without a warning', async (story) => {
     const desk = makeDesk();
     const path = layOut(desk, story, story.text.slice(0, -20));
     expect(await capture(desk, path)).toMatchObject({
@@ -69,8 +69,8 @@ describe('a transcript that is cut', () => {
   });
 });
 
-describe('rows that are none', () => {
-  it.each(BOTH)('in a transcript of $agent are passed over and counted', async (story) => {
+describe('rows that are invalid', () => {
+  it.each(BOTH)('in a transcript of $agent are skipped and counted', async (story) => {
     const desk = makeDesk();
     const [first = '', ...rows] = story.text.trim().split('\n');
     const odd = [
@@ -96,7 +96,7 @@ describe('rows that are none', () => {
     expect(row?.title).toBe('Never retry on 404, and keep the delay below 2000 ms');
   });
 
-  it('of thousands of kinds are told apart up to a limit, and named up to a smaller one', async () => {
+  it('of thousands of unknown kinds are counted up to a limit, and named up to a smaller one', async () => {
     const desk = makeDesk();
     const [story] = BOTH;
     if (story === undefined) throw new Error('there is no story');
@@ -107,7 +107,7 @@ describe('rows that are none', () => {
     expect(stderr.length).toBeLessThan(1000);
   });
 
-  it.each(BOTH)('nested 200,000 deep: of $agent, do no harm', async (story) => {
+  it.each(BOTH)('nested 200,000 deep: of $agent, are skipped', async (story) => {
     const desk = makeDesk();
     const deep = `${'{"a":['.repeat(100_000)}1${']}'.repeat(100_000)}`;
     const rows =
@@ -122,7 +122,7 @@ describe('rows that are none', () => {
 describe('a row of 10 MB', () => {
   const words = 'The upload is slow. '.repeat(530_000);
 
-  it.each(BOTH)('of $agent is read, and one of 80 MB is passed over and counted', async (story) => {
+  it.each(BOTH)('of $agent is read, and one of 80 MB is skipped and counted', async (story) => {
     const desk = makeDesk();
     const long = story.agent === 'codex' ? toJsonLines([event('agent_message', { message: words })]) : sayLong(words);
     expect(long.length).toBeGreaterThan(10 * 1024 * 1024);
@@ -147,7 +147,7 @@ describe('a row of 10 MB', () => {
 });
 
 describe('lone surrogates', () => {
-  it('everywhere in a transcript of Claude Code are not kept', async () => {
+  it('everywhere in a transcript of Claude Code are removed', async () => {
     const t = new Transcript({ cwd: '/home/ann/\ud800shop', gitBranch: 'fix/\udc00' });
     t.human('Rename the file \ud83d to something');
     t.call('a\ud800', 'Write', {
@@ -161,7 +161,7 @@ describe('lone surrogates', () => {
     await expectWellFormed(BOTH[0], t.text);
   });
 
-  it('everywhere in a rollout of Codex are not kept', async () => {
+  it('everywhere in a rollout of Codex are removed', async () => {
     const rows = [
       meta({ cwd: '/home/ann/\ud800shop' }),
       event('user_message', { message: 'Rename the file \ud83d to something' }),
@@ -187,11 +187,11 @@ describe('lone surrogates', () => {
   }
 });
 
-describe('parents', () => {
+describe('parents of rows', () => {
   const rowsOf = (t: Transcript, parents: (string | null)[]): string =>
     toJsonLines(t.rows.map((row, index) => ({ ...row, parentUuid: parents[index] ?? null })));
 
-  it('that are missing, that form a cycle, or that are the row itself end nothing', async () => {
+  it('that are missing, cyclic or the row itself do not stop the reading', async () => {
     const desk = makeDesk();
     const [story] = BOTH;
     if (story === undefined) throw new Error('there is no story');
@@ -232,8 +232,8 @@ describe('parents', () => {
   });
 });
 
-describe('what is no file of rows', () => {
-  it('is refused, and not waited for', async () => {
+describe('a transcript path that is no regular file', () => {
+  it('is refused without blocking', async () => {
     const desk = makeDesk();
     const folder = join(desk.home, 'folder.jsonl');
     mkdirSync(folder);
@@ -250,7 +250,7 @@ describe('what is no file of rows', () => {
     expect((await capture(desk, wide)).status).toBe(65);
   });
 
-  it('counts as nothing, not as an error, to whoever reads on', async () => {
+  it('counts as empty, not as an error, for an incremental reader', async () => {
     const agent = await loadAgent('codex');
     const path = writeText(join(makeDesk().home, 'x.jsonl'), '\n\n\r\n \t\n');
     const session = {

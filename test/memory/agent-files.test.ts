@@ -15,8 +15,8 @@ const content = fc
   .map((pieces) => Buffer.from(pieces.join('')).toString('latin1'))
   .filter((text) => !text.includes('agent-handover:'));
 
-describe('a marked block', () => {
-  it('is taken out byte for byte, whatever the file is like: CRLF, BOM, no line feed at the end, empty', () => {
+describe('a marked block in an instruction file', () => {
+  it('is removed byte for byte from any file: CRLF, BOM, no final line feed, empty', () => {
     fc.assert(
       fc.property(content, (before) => {
         const after = putBlock(before, LINES, 'x');
@@ -30,22 +30,22 @@ describe('a marked block', () => {
     expect(takeBlock(putBlock(null, LINES, 'x'), 'x')).toBeNull();
   });
 
-  it('is brought up to date in its place, and what stands around it stays', () => {
+  it('is updated in place, and the text around it stays', () => {
     const before = `# Mine\n\n<!-- agent-handover:begin -->\nof the original\n<!-- agent-handover:end -->\n\n## After\n`;
     const after = putBlock(before, LINES, 'x');
     expect(after).toBe(before.replace('of the original', LINES.join('\n')));
     expect(takeBlock(after, 'x')).toBe('# Mine\n\n## After\n');
   });
 
-  it('with marks that do not match is refused', () => {
+  it('with unmatched markers is refused', () => {
     const [begin, end] = ['<!-- agent-handover:begin -->\n', '<!-- agent-handover:end -->\n'];
     for (const text of [begin, end, `${end}${begin}`, `${begin}${begin}${end}`, `${begin}${end}${begin}${end}`])
       expect(() => putBlock(text, LINES, 'x'), text).toThrow('do not match');
   });
 });
 
-describe('the agents’ own files', () => {
-  it('get the block once, and are what they were when it is removed', () => {
+describe('instruction files of agents', () => {
+  it('get the block once, and are restored when it is removed', () => {
     const root = makeTempFolder();
     const mine = Buffer.from('\xef\xbb\xbf# Rules\r\nbe \xff kind', 'latin1');
     writeFileSync(join(root, 'AGENTS.md'), mine, { mode: 0o640 });
@@ -64,7 +64,7 @@ describe('the agents’ own files', () => {
     expect(new Set(removeBlocks(root).map(({ outcome }) => outcome))).toEqual(new Set(['absent']));
   });
 
-  it('that are one file by a link are written once, and one outside of the project never', () => {
+  it('linked to one file are written once, and never outside the project', () => {
     const root = makeTempFolder();
     const elsewhere = join(makeTempFolder(), 'theirs.md');
     writeFileSync(elsewhere, 'theirs');

@@ -35,8 +35,8 @@ function run({ exports }: CachedProgram): unknown {
   return typeof count === 'function' ? count('/some/where') : undefined;
 }
 
-describe('a program that is kept as it was compiled', () => {
-  it('runs with nothing kept, and with what was kept', () => {
+describe('a program with a compile cache', () => {
+  it('runs without the cache, and with it', () => {
     const { open } = openProgram();
     const first = open();
     expect([run(first), first.warmth, first.isIncomplete]).toEqual([5, -1, true]);
@@ -45,13 +45,13 @@ describe('a program that is kept as it was compiled', () => {
     expect([run(second), second.warmth, second.isIncomplete]).toEqual([5, 2, false]);
   });
 
-  it('is kept nowhere when it is told so', () => {
+  it('writes no cache when disabled', () => {
     const { folder } = openProgram();
     const program = openCachedProgram(join(folder, 'program.cjs'), { path: null, build: 'one' });
     expect([run(program), program.warmth, program.path]).toEqual([5, -1, null]);
   });
 
-  it('keeps the parts that it did not need this time, and says when it needed one more', () => {
+  it('keeps cached parts that this run did not need, and reports a missing one', () => {
     const { open } = openProgram();
     keep(open(), 1);
     const more = open();
@@ -62,7 +62,7 @@ describe('a program that is kept as it was compiled', () => {
     expect([run(last), last.isIncomplete]).toEqual([5, false]);
   });
 
-  it('is not taken from a file that is damaged anywhere, cut, or made by another build', () => {
+  it('ignores a cache file that is damaged, cut, or of another build', () => {
     const { path, open } = openProgram();
     const program = open();
     run(program);
@@ -84,7 +84,7 @@ describe('a program that is kept as it was compiled', () => {
     expect(open('two').warmth).toBe(-1);
   });
 
-  it('is compiled anew from a source of another length', () => {
+  it('recompiles when the source changed', () => {
     const { folder, open } = openProgram();
     keep(open(), 1);
     writeFileSync(join(folder, 'program.cjs'), SOURCE.replace('.length', '.length + 1'));
@@ -92,7 +92,7 @@ describe('a program that is kept as it was compiled', () => {
     expect([run(changed), changed.warmth]).toEqual([6, -1]);
   });
 
-  it.skipIf(process.platform === 'win32')('is not taken from a file that others may write', () => {
+  it.skipIf(process.platform === 'win32')('ignores a cache file that others may write', () => {
     const { path, open } = openProgram();
     keep(open(), 1);
     chmodSync(path, 0o620);
@@ -105,8 +105,8 @@ const listKept = (desk: Desk): string[] => {
   return readdirSync(folder).map((name) => join(folder, name));
 };
 
-describe('a hook', () => {
-  it('keeps itself for its event, privately, and does without where that is damaged', async () => {
+describe('a hook with a compile cache', () => {
+  it('has a private cache for its event, and works without it when damaged', async () => {
     const desk = makeDesk();
     const session = writeSession(desk);
     const agent = startAgent(desk);
@@ -124,10 +124,10 @@ describe('a hook', () => {
   });
 });
 
-describe('a command', () => {
+describe('a command with a compile cache', () => {
   const KEEPING = { env: { NODE_DISABLE_COMPILE_CACHE: undefined } };
 
-  it('keeps itself in a store that is there, and does the same with it', async () => {
+  it('writes its cache into an existing store, and behaves the same with it', async () => {
     const desk = makeDesk();
     const list = (): Promise<string> => desk.ok(['list', '--json'], KEEPING);
     await list();
@@ -146,14 +146,14 @@ describe('a command', () => {
     expect(statSync(kept).size).toBeGreaterThan(10_000);
   });
 
-  it('keeps itself as a server, too, when its input ends', async () => {
+  it('writes its cache as an MCP server, too, when its input ends', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'Kept');
     for (let time = 0; time < 2; time++) await desk.ok(['mcp'], KEEPING);
     expect(listKept(desk).map((path) => basename(path))).toEqual([expect.stringMatching(/^mcp-v/)]);
   });
 
-  it('keeps nothing for a word that is no command, nor where Node is told to keep nothing', async () => {
+  it('writes no cache for an unknown command, nor where Node’s compile cache is disabled', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'Kept');
     expect((await desk.run(['lisst'], KEEPING)).status).toBe(64);
@@ -161,7 +161,7 @@ describe('a command', () => {
     expect(existsSync(join(desk.store, 'ready', 'code'))).toBe(false);
   });
 
-  it.skipIf(process.getuid?.() === 0)('works in a store that cannot be written', async () => {
+  it.skipIf(process.getuid?.() === 0)('works in a read-only store', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'Kept');
     chmodSync(desk.store, 0o500);

@@ -35,7 +35,7 @@ function createDivided(name: string): string {
   return root;
 }
 
-describe('the branch', () => {
+describe('the branch in the state of git', () => {
   it('is named, with its head and no upstream, in a clean repository', () => {
     const root = sandbox.createRepository('repo');
     expect(read(root)).toEqual({
@@ -74,7 +74,7 @@ describe('the branch', () => {
     expect(read(root)).toMatchObject({ branch: 'trunk', head: null, untracked: ['file'], commits: [] });
   });
 
-  it('tells how far it is ahead of its upstream and behind it', () => {
+  it('has its distance ahead of and behind its upstream', () => {
     const source = sandbox.createRepository('source');
     const root = join(sandbox.folder, 'clone');
     sandbox.git(sandbox.folder, 'clone', '--quiet', source, root);
@@ -97,8 +97,8 @@ describe('the branch', () => {
   });
 });
 
-describe('changed files', () => {
-  it('are listed by where they stand', () => {
+describe('changed files in the state of git', () => {
+  it('are listed as staged, unstaged, untracked or conflicting', () => {
     const root = sandbox.createRepository('repo');
     for (const name of ['gone', 'staged', 'both']) sandbox.write(`repo/${name}`, `${name}\n`);
     sandbox.write('repo/old name', 'a line that stays\n'.repeat(20));
@@ -201,7 +201,7 @@ describe('changed files', () => {
     },
   );
 
-  it('are unknown when the index is damaged, and the rest is not', () => {
+  it('are unknown when the index is damaged, while the rest is known', () => {
     const root = sandbox.createRepository('repo');
     sandbox.write('repo/.git/index', 'not an index');
     expect(read(root)).toMatchObject({
@@ -214,7 +214,7 @@ describe('changed files', () => {
   });
 });
 
-describe('an operation in progress', () => {
+describe('an operation in progress in the state of git', () => {
   it('is a merge, with its conflicts', () => {
     const root = createDivided('repo');
     expect(attemptGit(sandbox, root, 'merge', '--quiet', 'other')).toBe(false);
@@ -264,7 +264,7 @@ describe('an operation in progress', () => {
   });
 });
 
-describe('commits', () => {
+describe('commits in the state of git', () => {
   it('are the last ten, newest first', () => {
     const root = sandbox.createRepository('repo');
     for (let i = 1; i <= 12; i++) commitAll(sandbox, root, `Commit ${i}\n\nWith a body.`);
@@ -280,7 +280,7 @@ describe('commits', () => {
     expect(read(root).commits.map(({ subject }) => subject)).toEqual(['🎉'.repeat(200), 'red back', 'First']);
   });
 
-  it('have times in UTC, also times that no calendar reaches', () => {
+  it('have times in UTC, also out of range', () => {
     const root = sandbox.createRepository('repo');
     const template = sandbox.git(root, 'cat-file', 'commit', 'HEAD');
     const at = (time: string): string | undefined => {
@@ -294,7 +294,7 @@ describe('commits', () => {
   });
 });
 
-describe('there are no facts', () => {
+describe('the state of git is missing', () => {
   it('outside git, in a bare repository, and when git cannot read the repository', () => {
     const bare = sandbox.createFolder('bare.git');
     sandbox.git(bare, 'init', '--quiet', '--bare');
@@ -310,7 +310,7 @@ describe('there are no facts', () => {
     expect(readGitFacts(root, machine)).toBeNull();
   });
 
-  it('but an error with a code when the folder is gone', () => {
+  it('with a coded error when the folder is missing', () => {
     expect(() => readGitFacts(join(sandbox.folder, 'gone'), sandbox.machine)).toThrow(
       expect.objectContaining({ code: 'HANDOVER_PROJECT_MISSING' }),
     );

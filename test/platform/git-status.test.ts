@@ -23,7 +23,7 @@ function unmerged(path: string): string {
 }
 
 describe('parseStatus', () => {
-  it('leaves out what a writer of ours left unfinished, and nothing that only looks like it', () => {
+  it('leaves out our own temporary files, and nothing that only looks like them', () => {
     const ours = basename(makeTempPath('docs/HANDOFF.md'));
     const { untracked, changed_total } = parseStatus(toBytes(`? docs/${ours}`, '? .a.b.1.tmp'), 10);
     expect({ untracked, changed_total }).toEqual({ untracked: ['.a.b.1.tmp'], changed_total: 1 });
@@ -69,7 +69,7 @@ describe('parseStatus', () => {
     });
   });
 
-  it('takes the record after a rename for the old path, whatever it looks like', () => {
+  it('takes the record after a rename as the old path, whatever it looks like', () => {
     const bytes = toBytes(renamed('RM', 'new'), '? old', renamed('.C', 'copy'), ordinary('M.', 'source'));
     expect(parseStatus(bytes, 10)).toMatchObject({
       staged: [{ path: 'new', change: 'renamed', from: '? old' }],

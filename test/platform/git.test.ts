@@ -123,7 +123,7 @@ function signHead(root: string): void {
 }
 
 describe.skipIf(process.platform === 'win32')('a hostile repository', () => {
-  it('has traps that do fire for a git without protection', () => {
+  it('has traps that fire for an unprotected git (checks the test itself)', () => {
     const root = createHostileRepository();
     attemptGit(sandbox, root, 'status');
     attemptGit(sandbox, root, 'log');
@@ -148,7 +148,7 @@ describe.skipIf(process.platform === 'win32')('a hostile repository', () => {
     expect(listFired()).toEqual([]);
   });
 
-  it('is still read rightly', () => {
+  it('is still read correctly', () => {
     const root = createHostileRepository();
     sandbox.write('hostile/clean.txt', 'other\n');
     expect(readGitFacts(root, sandbox.machine)).toMatchObject({
@@ -159,7 +159,7 @@ describe.skipIf(process.platform === 'win32')('a hostile repository', () => {
     });
   });
 
-  it('is not written to', () => {
+  it('is not changed', () => {
     const root = createHostileRepository();
     const before = readFileSync(join(root, '.git', 'index'));
     readAll(root);
@@ -180,7 +180,7 @@ describe.skipIf(process.platform === 'win32')('a hostile repository', () => {
     expect(listFired()).toEqual(['submodule-filter']);
   });
 
-  it('fetches nothing that it lacks as a partial clone', () => {
+  it('as a partial clone fetches no missing objects', () => {
     const root = sandbox.createRepository('partial');
     sandbox.write('partial/old.txt', 'the same line\n'.repeat(50));
     commitAll(sandbox, root, 'Old');
@@ -229,7 +229,7 @@ describe.skipIf(process.platform === 'win32')('a hostile repository', () => {
   });
 });
 
-describe("the user's own settings", () => {
+describe("the user's own git settings", () => {
   it.skipIf(process.platform === 'win32')('stay in force, filters included', () => {
     const root = sandbox.createRepository('repo');
     sandbox.git(root, 'config', '--global', 'filter.mine.clean', createTrap('my-filter'));
@@ -240,8 +240,8 @@ describe("the user's own settings", () => {
   });
 });
 
-describe('variables of the environment', () => {
-  it('that redirect git or make it run something are not passed on', () => {
+describe('environment variables for git', () => {
+  it('that redirect git or make it run something are removed', () => {
     const root = sandbox.createRepository('repo');
     const other = sandbox.createRepository('other');
     sandbox.write('other/untracked');
@@ -270,7 +270,7 @@ describe('variables of the environment', () => {
     expect(existsSync(trace)).toBe(false);
   });
 
-  it('that say where the settings are, and where to stop looking, are', () => {
+  it('for settings files and ceiling folders are passed on', () => {
     const root = sandbox.createRepository('repo');
     const deep = sandbox.createFolder('repo/sub');
     const config = sandbox.write('my-config', '[test]\nvalue = mine\n');

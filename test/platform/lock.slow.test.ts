@@ -22,7 +22,7 @@ describe.each([
 ])('many processes %s', (_, preload) => {
   const links = preload === undefined ? {} : { preload };
 
-  it('change a number 16 x 50 times and lose none', { timeout: 180_000 }, async () => {
+  it('increment a number 16 x 50 times and lose none', { timeout: 180_000 }, async () => {
     const counter = join(place, 'counter');
     writeFileSync(counter, '0');
     const started = Array.from({ length: 16 }, () =>
@@ -33,7 +33,7 @@ describe.each([
     expect(readdirSync(folder)).toHaveLength(1);
   });
 
-  it('never meet inside, while some are killed there and some anywhere', { timeout: 180_000 }, async () => {
+  it('never hold the lock together, while some are killed', { timeout: 180_000 }, async () => {
     const started = Array.from({ length: 12 }, (_unused, index) => {
       const dieAt = index % 4 === 0 ? 2 + index : 0;
       return workers.start('enter-and-die.mjs', { ...links, args: [folder, place, 25, dieAt] });

@@ -76,8 +76,8 @@ function refusal(act: () => unknown): HandoverError {
 const myself = formatIdentity(describeSelf());
 const stranger = formatIdentity({ ...describeSelf(), host: 'otherone' });
 
-describe('one process', () => {
-  it('gets the lock, gives back what the work returns, and can take the lock again at once', () => {
+describe('a process that takes a lock', () => {
+  it('returns the result of the work, and can take the lock again at once', () => {
     expect(withLock(options(), () => 7)).toBe(7);
     expect(withLock(options(), () => 8)).toBe(8);
   });
@@ -116,7 +116,7 @@ describe('one process', () => {
     expect(entries()).toEqual(['a-b.1', 'a.1']);
   });
 
-  it('keeps one file a lock, with a number that grows', () => {
+  it('has one file per lock, with a growing number', () => {
     for (let round = 0; round < 12; round += 1) withLock(options(), () => undefined);
     expect(entries()).toEqual(['test.12']);
   });
@@ -131,7 +131,7 @@ describe('one process', () => {
     expect(existsSync(folder)).toBe(false);
   });
 
-  it.skipIf(onWindows)('keeps folder and file to itself, whatever the umask is', async () => {
+  it.skipIf(onWindows)('makes folder and file private, whatever the umask', async () => {
     const child = workers.startAfter('umask 0377', 'hold.mjs', folder, 'test');
     if (child.stdout === null) throw new Error('the worker has no output');
     await once(child.stdout, 'data');
@@ -177,7 +177,7 @@ describe('a lock held by another process', () => {
     expect(withLock(options(), entries)).toEqual(['test.2']);
   });
 
-  it('is believed for a while when its holder cannot be seen from here', () => {
+  it('is respected for a while when its holder is on another host', () => {
     const at = 1_000_000;
     const clockAt = (now: number): Clock => ({ now: () => now });
     forge(1, claimLine(stranger, 'held', at));
@@ -187,7 +187,7 @@ describe('a lock held by another process', () => {
     expect(withLock(options({ clock: clockAt(at + 5001), staleMs: 5000 }), entries)).toEqual(['test.2']);
   });
 
-  it('keeps a newer number out as long as a lower one is held by a live process', () => {
+  it('blocks a newer number as long as a live process holds a lower one', () => {
     forge(1, claimLine(myself));
     forge(2, claimLine(myself, 'released'));
     const error = refusal(() => acquireLock(options({ waitMs: 20 })));
@@ -212,7 +212,7 @@ describe('a damaged lock folder', () => {
     },
   );
 
-  it('takes a claim with any byte changed for damaged, held or released', () => {
+  it('reports a claim with any changed byte as damaged', () => {
     for (const state of ['held', 'released'] as const) {
       const line = Buffer.from(claimLine(myself, state));
       for (let at = 0; at < line.length; at += 1) {
@@ -262,7 +262,7 @@ describe('a damaged lock folder', () => {
     expect(error.hint).toContain('test.999999999999999');
   });
 
-  it('loses the unfinished files of dead processes to the next holder, and keeps those of live ones', async () => {
+  it('is cleaned of unfinished files of dead processes, not of live ones', async () => {
     const holder = await startHolder('other');
     holder.kill('SIGKILL');
     await waitForEnd(holder);
@@ -282,18 +282,18 @@ describe('a process without free descriptors', () => {
   });
 });
 
-describe('the steps of the lock, in every order', () => {
+describe('a model of the lock, in every order of its steps', () => {
   it.each([
     { rounds: [2, 2], crashes: 1 },
     { rounds: [1, 1, 1], crashes: 1 },
     { rounds: [1, 1, 2], crashes: 0 },
-  ])('never let two inside: $rounds rounds, $crashes crash', { timeout: 120_000 }, ({ rounds, crashes }) => {
+  ])('never lets two inside: $rounds rounds, $crashes crash', { timeout: 120_000 }, ({ rounds, crashes }) => {
     const { violations, ends } = explore({ rounds, crashes, rule: 'meet no live claim' });
     expect(violations).toBe(0);
     expect(ends).toBeGreaterThan(0);
   });
 
-  it('would let two inside if it were enough to be the highest in a listing that takes time', () => {
+  it('would let two inside if the highest number in a listing were enough', () => {
     expect(explore({ rounds: [1, 3], crashes: 0, rule: 'be the highest' }).violations).toBeGreaterThan(0);
   });
 });

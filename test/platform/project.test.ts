@@ -38,7 +38,7 @@ describe('a project in git', () => {
     });
   });
 
-  it('keeps the ids it was given: they are names of folders in stores', () => {
+  it('has stable ids, since stores use them as folder names', () => {
     const root = createWithRemote('checkout', 'https://example.org/owner/tool');
     expect(identify(root).id).toBe('p-6gh9ywcvxzax6xvp');
   });
@@ -73,7 +73,7 @@ describe('a project in git', () => {
     expect(identify(linked).id).toBe(identify(root).id);
   });
 
-  it('stays itself when it moves, if it has a remote, and becomes another if not', () => {
+  it('keeps its id when moved, if it has a remote, and gets another if not', () => {
     const hosted = createWithRemote('hosted', 'https://example.org/a/b');
     const plain = sandbox.createRepository('plain');
     const [hostedId, plainId] = [identify(hosted).id, identify(plain).id];
@@ -88,7 +88,7 @@ describe('a project in git', () => {
     expect(identify(root)).toMatchObject({ name: 'my project', root, remote: null, git: 'present' });
   });
 
-  it('takes origin before other remotes, and else the first by name', () => {
+  it('prefers the remote origin, else the first by name', () => {
     const root = sandbox.createRepository('repo');
     sandbox.git(root, 'remote', 'add', 'zeta', 'https://example.org/a/zeta');
     sandbox.git(root, 'remote', 'add', 'alpha', 'https://example.org/a/alpha');
@@ -98,7 +98,7 @@ describe('a project in git', () => {
     expect(identify(root).name).toBe('main');
   });
 
-  it('passes over remotes that name no place', () => {
+  it('skips remotes without a location', () => {
     const root = createWithRemote('repo', 'ext::sh -c evil');
     expect(identify(root).remote).toBeNull();
     sandbox.git(root, 'remote', 'add', 'backup', 'https://example.org/a/b');
@@ -162,7 +162,7 @@ describe('a project in git', () => {
     expect(identify(join(planted, 'refs'))).toEqual(identify(root));
   });
 
-  it('does not believe a configuration that names some other folder as the worktree', () => {
+  it('ignores a configuration that names another folder as the worktree', () => {
     const root = sandbox.createRepository('repo');
     for (const elsewhere of [sandbox.folder, sandbox.env.HOME ?? '']) {
       sandbox.git(root, 'config', 'core.worktree', elsewhere);
@@ -175,7 +175,7 @@ describe('a project in git', () => {
     expect(identify(root)).toMatchObject({ root, name: 'two lines', git: 'present' });
   });
 
-  it('is not led elsewhere by GIT_DIR and other variables', () => {
+  it('ignores GIT_DIR and other variables', () => {
     const root = sandbox.createRepository('repo');
     const other = createWithRemote('other', 'https://example.org/other/one');
     const env = {
@@ -191,8 +191,8 @@ describe('a project in git', () => {
   });
 });
 
-describe('a name', () => {
-  it('has at most 100 characters, and never half of one', () => {
+describe('the name of a project', () => {
+  it('has at most 100 characters, and no half character', () => {
     const name = identify(createWithRemote('long', `https://example.org/a/${'𝔸'.repeat(150)}`)).name;
     expect(name).toBe('𝔸'.repeat(100));
   });
@@ -249,7 +249,7 @@ describe('a project outside git', () => {
     expect(identify(root)).toMatchObject({ root, git: 'refused' });
   });
 
-  it.skipIf(process.getuid?.() !== 0)('is the folder when the repository belongs to somebody else', () => {
+  it.skipIf(process.getuid?.() !== 0)('is the folder when the repository belongs to another user', () => {
     const root = createWithRemote('repo', 'https://example.org/a/b');
     chownSync(root, 12345, 12345);
     chownSync(join(root, '.git'), 12345, 12345);

@@ -53,7 +53,7 @@ describe('normaliseRemote', () => {
     );
   });
 
-  it('never throws, and never keeps what stands between a colon and an @ of a URL', () => {
+  it('never throws, and never keeps the password of a URL', () => {
     const noise = fc.string({ unit: 'binary', maxLength: 40 });
     fc.assert(
       fc.property(
@@ -106,7 +106,7 @@ describe('normaliseRemote', () => {
     'https://@',
     ':',
     `https://example.org/${'a'.repeat(5000)}`,
-  ])('finds no place in %j', (url) => {
+  ])('finds no location in %j', (url) => {
     expect(normaliseRemote(url, root)).toBeNull();
   });
 
@@ -142,7 +142,7 @@ describe('hideCredentials', () => {
     ['https://host.example:8080/@scope/a', 'https://host.example:8080/@scope/a'],
     ['git@host.example:a/b', 'git@host.example:a/b'],
     ['/srv/git/a', '/srv/git/a'],
-  ])('of %s leaves %s', (url, shown) => {
+  ])('turns %s into %s', (url, shown) => {
     expect(hideCredentials(url)).toBe(shown);
   });
 });

@@ -15,7 +15,7 @@ function write(path: string, text: string): void {
   writeFileSync(path, text);
 }
 
-describe('files of settings', () => {
+describe('settings files', () => {
   it('are read from the config home and from the project', () => {
     const home = makeTempFolder();
     write(join(home, '.config/agent-handover/config.toml'), '[restore]\nstartup = "brief"\n');
@@ -27,7 +27,7 @@ describe('files of settings', () => {
     });
   });
 
-  it('need not be there', () => {
+  it('may be missing', () => {
     expect(parseSection(readConfigFile(join(makeTempFolder(), 'none.toml')), 'restore', Restore)).toEqual({
       startup: 'hint',
     });
@@ -39,7 +39,7 @@ describe('files of settings', () => {
     ['an unknown setting', '[restore]\nstart = "hint"\n', /has restore\.start, which is unknown/],
     ['no section but a value', 'restore = 1\n', /wrong value: restore: /],
     ['too much', `# ${'x'.repeat(1024 * 1024)}\n`, /is larger than/],
-  ])('with %s are refused by name', (_, text, message) => {
+  ])('with %s are refused with their name', (_, text, message) => {
     const path = join(makeTempFolder(), 'config.toml');
     write(path, text);
     expect(() => parseSection(readConfigFile(path), 'restore', Restore)).toThrow(
@@ -47,7 +47,7 @@ describe('files of settings', () => {
     );
   });
 
-  it('of any bytes are read or refused', () => {
+  it('of any bytes are either read or refused', () => {
     const path = join(makeTempFolder(), 'config.toml');
     fc.assert(
       fc.property(

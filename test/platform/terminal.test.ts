@@ -13,19 +13,19 @@ const ancestor = (more: Partial<Ancestor>): Ancestor => ({
 const identify = (more: Partial<Parameters<typeof identifyTerminal>[0]>): string | null =>
   identifyTerminal({ named: null, env: {}, ancestors: [], ...more });
 
-describe('a terminal', () => {
-  it('is the one that the agent names, before all others', () => {
+describe('the id of a terminal', () => {
+  it('is the one that the agent passes, before all others', () => {
     expect(identify({ named: 'pane 3', env: { TERMINAL_ID: 'x' } })).toBe('pane 3');
   });
 
-  it('is the one that a variable names, the first of them', () => {
+  it('is taken from the first known environment variable', () => {
     const env = { SESSION_TERMINAL: 'd', TERM_ID: 'c', TERMINAL_ID: 'b', CLAUDE_TERMINAL_ID: 'a' };
     expect(identify({ env })).toBe('env_a');
     expect(identify({ env: { ...env, CLAUDE_TERMINAL_ID: '' } })).toBe('env_b');
     expect(identify({ env: { WT_SESSION: 'w' } })).toBe('console_w');
   });
 
-  it('is known without any variable, by what the kernel says', () => {
+  it('is known from the kernel without any variable', () => {
     const one = identify({ ancestors: [ancestor({})] });
     const other = identify({ ancestors: [ancestor({ tty: 34_818, leader: 4_000_002 })] });
     expect(one).toMatch(/^tty_34817-/);
@@ -33,34 +33,34 @@ describe('a terminal', () => {
     expect(identify({ ancestors: [ancestor({ pid: 4_100_009, start: '99' })] })).toBe(one);
   });
 
-  it('is the agent itself where that has none', () => {
+  it('is that of the agent process where there is no terminal', () => {
     const one = identify({ ancestors: [ancestor({ name: 'sh', tty: 0 }), ancestor({ tty: 0 })] });
     expect(one).toBe('process_4100000-77');
     expect(identify({ ancestors: [ancestor({ tty: 0, start: '78' })] })).not.toBe(one);
   });
 
-  it('is not known where nothing tells it', () => {
+  it('is unknown where nothing identifies it', () => {
     expect(identify({})).toBeNull();
     expect(identify({ env: { TERM_SESSION_ID: 'w0t1' } })).toBe('term_session_id_w0t1');
   });
 
-  it.each(['', 'a\0b', '../x', 'a..b', './x', '/x', '\\x'])('is never called %j', (id) => {
+  it.each(['', 'a\0b', '../x', 'a..b', './x', '/x', '\\x'])('is never %j', (id) => {
     expect(cleanTerminalId(id)).toBeNull();
   });
 
-  it('has no separator in its name', () => {
+  it('has no separator in it', () => {
     expect(cleanTerminalId('a/b\\c:d')).toBe('a-b-c-d');
   });
 });
 
-describe('who calls a hook', () => {
-  it('is the nearest that is no shell', () => {
+describe('the process that calls a hook', () => {
+  it('is the nearest ancestor that is no shell', () => {
     const chain = [ancestor({ name: 'sh' }), ancestor({ name: 'bash' }), ancestor({ name: 'codex', pid: 7 })];
     expect(findAgentProcess(chain)?.pid).toBe(7);
     expect(findAgentProcess([])).toBeNull();
   });
 
-  it('may be a timer', () => {
+  it('may be a cron daemon', () => {
     expect(isStartedByTimer([ancestor({}), ancestor({ name: 'cron' })])).toBe(true);
     expect(isStartedByTimer([ancestor({}), ancestor({ name: 'bash' })])).toBe(false);
   });

@@ -13,8 +13,8 @@ function makeRepository(): string {
 
 const askGit = (folder: string): string => runGit(folder, 'rev-parse', 'HEAD').trim();
 
-describe('the commit that a worktree stands on', () => {
-  it('is what git says, with loose and with packed references, detached and in a linked worktree', () => {
+describe('the current commit of a worktree', () => {
+  it('is the same as git’s, with loose and packed references, detached and in a linked worktree', () => {
     const folder = makeRepository();
     expect(readHeadCommit(folder)).toBe(askGit(folder));
     runGit(folder, 'pack-refs', '--all');
@@ -28,7 +28,7 @@ describe('the commit that a worktree stands on', () => {
     expect(readHeadCommit(folder)).toBe(askGit(folder));
   });
 
-  it('is not known before the first one, outside of git, or where the files make no sense', () => {
+  it('is unknown before the first commit, outside git, or with invalid files', () => {
     const folder = makeTempFolder();
     expect(readHeadCommit(folder)).toBeNull();
     runGit(folder, 'init', '--quiet');
@@ -51,7 +51,7 @@ describe('the root of a worktree', () => {
     expect(findWorktreeRoot(link)).toBe(folder);
   });
 
-  it('is the folder itself outside of git, and nothing where there is none', () => {
+  it('is the folder itself outside git, and none for a missing folder', () => {
     const folder = makeTempFolder();
     expect(findWorktreeRoot(folder)).toBe(folder);
     expect(findWorktreeRoot(join(folder, 'gone'))).toBeNull();

@@ -11,7 +11,7 @@ import { look, serve } from './walkthrough/read-only-commands.ts';
 import { callHooks, captureAgents, captureSession, plantInGit } from './walkthrough/sessions.ts';
 import { Walk } from './walkthrough/walkthrough.ts';
 
-describe('of secrets that were planted wherever text comes from', () => {
+describe('of 500 planted secrets from every input', () => {
   const walk = new Walk();
   const { desk, receiver, watch } = walk;
 
@@ -29,7 +29,7 @@ describe('of secrets that were planted wherever text comes from', () => {
     await look(walk);
   }, 240_000);
 
-  it('there are 500 and more, of 60 kinds and more, and the watch knows them', () => {
+  it('all are of 60 kinds or more, and the search for them works', () => {
     expect(walk.planted.length).toBeGreaterThanOrEqual(500);
     expect(new Set(walk.planted.map(({ kind }) => kind)).size).toBeGreaterThanOrEqual(60);
     const told = new Transcript();
@@ -38,12 +38,12 @@ describe('of secrets that were planted wherever text comes from', () => {
     expect(found.size / walk.planted.length).toBeGreaterThan(0.9);
   });
 
-  it('every command and every agent met some', () => {
+  it('some reach every command and every agent', () => {
     expect(Object.keys(COMMANDS).filter((name) => !walk.commands.has(name))).toEqual([]);
     expect(AGENT_NAMES.filter((name) => !walk.agents.has(name))).toEqual([]);
   });
 
-  it('none is in any file of the store, at the end or on the way', () => {
+  it('none is in any file of the store, at the end or in between', () => {
     const files = listFiles(desk.store);
     expect(files.length).toBeGreaterThan(50);
     for (const name of ['index.sqlite', 'search.sqlite', 'sessions.sqlite'])
@@ -52,7 +52,7 @@ describe('of secrets that were planted wherever text comes from', () => {
     expect(walk.early).toEqual([]);
   });
 
-  it('none is in what was written into the project', () => {
+  it('none is in files written into the project', () => {
     const written = ['memory', '.agent-handover', 'SOUL.md', 'MEMORY.md', 'AGENTS.md'];
     // What the user wrote there stays as it is.
     const own = ['memory/layer2/current-state.md'];
@@ -64,18 +64,18 @@ describe('of secrets that were planted wherever text comes from', () => {
     expect(files.flatMap((file) => watch.findInFile(file))).toEqual([]);
   });
 
-  it('none is in the repository that was pushed to', () => {
+  it('none is in the remote repository', () => {
     expect(watch.findInRepository(desk.remote)).toEqual([]);
   });
 
-  it('none is in what another one imported, nor in bundles and other temporary files', () => {
+  it('none is in imported handovers, bundles or temporary files', () => {
     expect(listFiles(receiver.store).length).toBeGreaterThan(30);
     expect(watch.findInFiles(receiver.store)).toEqual([]);
     expect(listFiles(walk.temp).length).toBeGreaterThanOrEqual(6);
     expect(watch.findInFiles(walk.temp)).toEqual([]);
   });
 
-  it('none is in what any command printed or sent', () => {
+  it('none is in anything printed or sent by a command', () => {
     expect(walk.outputs.length).toBeGreaterThan(150);
     expect(
       walk.outputs.flatMap((output) => watch.find(output).map((told) => `${output.slice(0, 60)}: ${told}`)),

@@ -50,19 +50,19 @@ const NEAR_MISSES: readonly string[] = [
   'A3-size paper, SG.NR is a bond, key-value store, r8_memory, re_compile(x), pat_terns',
 ];
 
-describe('a near miss', () => {
-  it.each(NEAR_MISSES)('%j stays as it is', (text) => {
+describe('text that only looks like a secret', () => {
+  it.each(NEAR_MISSES)('%j is not redacted', (text) => {
     expect(makeRedactor().redactText(text)).toBe(text);
   });
 });
 
-describe('files of this project', () => {
+describe('the source of this project', () => {
   const list = (folder: string): string[] =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.(?:ts|mjs|md|json)$/.test(file))
       .map((file) => join(folder, file));
 
-  it.each(['package-lock.json', ...list('src'), ...list('docs'), ...list('schemas')])('%s stays as it is', (file) => {
+  it.each(['package-lock.json', ...list('src'), ...list('docs'), ...list('schemas')])('%s is not redacted', (file) => {
     const text = readFileSync(file, 'utf8');
     expect(makeRedactor().redactText(text)).toBe(text);
   });

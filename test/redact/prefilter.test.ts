@@ -8,7 +8,7 @@ const pair = fc.tuple(fc.string({ unit: char, minLength: 2, maxLength: 2 }), fc.
 const text = fc.string({ unit: fc.oneof(char, fc.constantFrom('é', '…')), maxLength: 80 });
 
 describe('TrigramTable', () => {
-  it('finds every place of its trigrams and pairs, and in ASCII no other', () => {
+  it('finds every position of its trigrams and pairs, and in ASCII no other', () => {
     fc.assert(
       fc.property(fc.array(literal), fc.array(pair), text, (literals, pairs, searched) => {
         const table = new TrigramTable();
@@ -34,7 +34,7 @@ describe('TrigramTable', () => {
 });
 
 describe('Lookahead', () => {
-  it('finds the next match of its pattern, for places in any order', () => {
+  it('finds the next match of its pattern, for positions in any order', () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat(80)), (searched, places) => {
         const ahead = new Lookahead(searched, /[1-]/g);

@@ -13,8 +13,8 @@ function configure(desk: Desk, { user, project }: { user?: string; project?: str
   write(join(desk.project, '.agent-handover'), project);
 }
 
-describe('rules of one’s own', () => {
-  it('of the user and of the project both hold', async () => {
+describe('custom redaction rules', () => {
+  it('of the user and of the project both apply', async () => {
     const desk = makeDesk();
     configure(desk, {
       user: `[redact]\nrules = [{ kind = "badge", pattern = "badge-[0-9]+" }]\n`,
@@ -26,7 +26,7 @@ describe('rules of one’s own', () => {
     expect(JSON.stringify(await desk.json(['show']))).not.toContain('77123');
   });
 
-  it('let pass what the user allows, and not what a project would like to', async () => {
+  it('allow exceptions of the user, but not of a project', async () => {
     const token = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
     const desk = makeDesk();
     configure(desk, { user: `[redact]\nallow = ["${token}"]\n` });
@@ -52,7 +52,7 @@ describe('rules of one’s own', () => {
   });
 });
 
-describe('a pattern of a user', () => {
+describe('a custom redaction pattern', () => {
   it.each([
     '(a+)+b',
     'abc(a*)*',
@@ -75,7 +75,7 @@ describe('a pattern of a user', () => {
     ['acme-[A-Z0-9]{10}', 'acme-ABCDE12345'],
     ['tok_\\w+', `tok_${'a'.repeat(256)}`],
     ['INT-(?:live|test)-[a-f0-9]{4,8}', 'INT-live-00ff00'],
-  ])('%s is taken, and matches', (source, text) => {
+  ])('%s is accepted, and matches', (source, text) => {
     const pattern = boundPattern(source);
     expect(pattern).toBeInstanceOf(RegExp);
     expect(typeof pattern === 'string' ? [] : text.match(pattern)).toEqual([text]);

@@ -63,7 +63,7 @@ describe.runIf(canTrace)('no command writes a secret at any moment (skipped wher
     expect(found).toEqual([]);
   }
 
-  it('as the trace would show', async () => {
+  it('as the system call trace would show', async () => {
     const [{ text } = { text: '' }] = walk.take(1);
     const script = 'const fs = require("fs"); fs.writeFileSync("x", process.argv[1]); fs.rmSync("x");';
     const { files } = await traceWrites(walk, ['-e', script, text]);
@@ -92,7 +92,7 @@ describe.runIf(canTrace)('no command writes a secret at any moment (skipped wher
     await settle(desk);
   });
 
-  it('when it leaves and when it arrives', async () => {
+  it('when handovers are exported and imported', async () => {
     writeIn(desk.project, 'memory/layer2/current-state.md', walk.plant(10).join('\n\n'));
     await expectClean([HANDOVER, 'snapshot']);
     await expectClean([HANDOVER, 'push']);

@@ -24,7 +24,7 @@ describeOnNewerNodes('on Node %i, whose SQLite is built in', (node) => {
     return JSON.parse(stdout);
   };
 
-  it('facts, the text of sessions and meaning are found by its indexes, as by those of this Node', async () => {
+  it('facts, sessions and semantic matches are found, as on this Node', async () => {
     const desk = makeDesk();
     const server = await openEmbeddingServer();
     const session = writeSession(desk);

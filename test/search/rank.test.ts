@@ -4,7 +4,7 @@ import { fuse } from '../../src/search/rank.ts';
 
 const lists = fc.array(fc.array(fc.integer({ min: 0, max: 20 }), { maxLength: 15 }), { maxLength: 5 });
 
-describe('fuse', () => {
+describe('fusing ranked lists', () => {
   it('has every key of every list once, best first', () => {
     fc.assert(
       fc.property(lists, (given) => {
@@ -37,7 +37,7 @@ describe('fuse', () => {
     );
   });
 
-  it('puts ahead what stands well in several lists', () => {
+  it('ranks higher what several lists have near the top', () => {
     const fused = fuse([{ keys: ['a', 'b', 'c'] }, { keys: ['d', 'b', 'e'] }]);
     expect(fused[0]?.key).toBe('b');
   });

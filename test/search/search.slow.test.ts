@@ -33,7 +33,7 @@ describe.each([
   ['the index', {}],
   ['a scan', { HANDOVER_SQLITE: 'none' }],
 ])('a search by %s', (_, env) => {
-  it('finds what is kept, and follows what is kept and forgotten later', async () => {
+  it('finds saved facts, and includes later saves and deletions', async () => {
     const { store, clock } = makeCase(env);
     const first = keepOne(store, 'the parser of invoices');
     expect(await find(store, 'invoice parsers')).toContain('the parser of invoices');
@@ -44,7 +44,7 @@ describe.each([
     expect(await find(store, 'invoices')).toEqual([]);
   });
 
-  it('gives a fact that several handovers tell once, with the newest and their number', async () => {
+  it('lists a fact of several handovers once, with the latest and their number', async () => {
     const { store, clock } = makeCase(env);
     keepOne(store, 'queue');
     clock.set(NOON + MINUTE);
@@ -53,7 +53,7 @@ describe.each([
     expect(hits).toMatchObject([{ what: 'fact', from: { handover: newest.id, handovers: 2 } }]);
   });
 
-  it('tells how a fact stands by its marks', async () => {
+  it('shows the marks of a fact', async () => {
     const { store, clock } = makeCase(env);
     const handover = keepOne(store, 'cache');
     const [fact] = handover.facts;
@@ -68,7 +68,7 @@ describe.each([
     expect(await stand()).toMatchObject({ standing: 'refuted', because: 'too slow' });
   });
 
-  it('keeps to kind, agent, project, time and file', async () => {
+  it('filters by kind, agent, project, time and file', async () => {
     const { store, clock } = makeCase(env);
     const file = makeFact('f-aaaaaaaaaa', 'file', 'src/queue/retry.ts');
     const error = makeFact('f-bbbbbbbbbb', 'error', 'queue failed in src/queue/retry.ts:7');
@@ -85,7 +85,7 @@ describe.each([
     expect(await find(store, 'queue', { file: 'ueue/retry.ts' })).toEqual([]);
   });
 
-  it('finds what few texts are left with, however many others have the words', async () => {
+  it('finds filtered facts, however many others match the words', async () => {
     const { store, clock } = makeCase(env);
     const facts = (round: number): Fact[] =>
       Array.from({ length: 50 }, (_, at) =>
@@ -104,14 +104,14 @@ describe.each([
     expect((await search({ store }, { text: 'queue retries', limit: 190 })).hits.length).toBe(190);
   });
 
-  it('puts what has the words as they stand first', async () => {
+  it('ranks exact phrases first', async () => {
     const { store } = makeCase(env);
     for (const title of ['refused connect by the host', 'connect was refused', 'the host will connect'])
       keepOne(store, title);
     expect((await find(store, 'connect was refused'))[0]).toBe('connect was refused');
   });
 
-  it('finds notes of the project it is asked from', async () => {
+  it('finds notes of the current project', async () => {
     const { store } = makeCase(env);
     const folder = store.machine.cwd;
     const notes = { folder, memoryDir: join(folder, 'memory') };
@@ -125,7 +125,7 @@ describe.each([
     expect(await ask('mondays')).toMatchObject([{ what: 'note', text: '- Deploy on Mondays' }]);
   });
 
-  it('walks facts newest first, by file name', async () => {
+  it('lists facts by file name, newest first', async () => {
     const { store, clock } = makeCase(env);
     keepOne(store, 'a', { facts: [makeFact('f-aaaaaaaaaa', 'file', 'src/Retry.ts')] });
     clock.set(NOON + MINUTE);
@@ -184,7 +184,7 @@ describe('the search index', () => {
     }
   });
 
-  it('keeps nothing of what was forgotten, in no page', async () => {
+  it('has nothing of forgotten facts in any page', async () => {
     const store = fill();
     const path = join(store.root, 'search.sqlite');
     const { hits } = await search({ store }, { text: 'secretword99', limit: 5 });
@@ -195,7 +195,7 @@ describe('the search index', () => {
     for (const part of ['secretword99', 'word99', 'tword']) expect(readFileSync(path).includes(part)).toBe(false);
   });
 
-  it('answers the same whether it was filled at once or bit by bit', async () => {
+  it('gives the same answers whether filled at once or incrementally', async () => {
     const { store, clock } = makeCase();
     const titles = ['the parser of invoices', 'the printer', 'the queue', 'about the queue of invoices'];
     for (const [at, title] of titles.entries()) {
@@ -210,7 +210,7 @@ describe('the search index', () => {
 });
 
 describe('the labelled queries', () => {
-  it('are answered best by all ways together', async () => {
+  it('are answered best by all rankers together', async () => {
     const { store } = makeCase();
     const labelled = readLabelled(resolve('eval/search/queries.txt'));
     expect(labelled.queries.length).toBeGreaterThan(150);

@@ -6,7 +6,7 @@ import { listFiles } from '../support/tree.ts';
 /* Weaknesses of agent-handoff, one test each. */
 
 describe('agent-handoff', () => {
-  it('AF-4: nothing that could be pushed holds a secret, whoever wrote it down', async () => {
+  it('AF-4: files that could be pushed have no secret, whoever wrote it', async () => {
     const desk = makeDesk();
     const token = ['xoxb', '12345678901', '123456789012', 'a1B2c3D4e5F6g7H8i9J0k1L2'].join('-');
     await desk.save(

@@ -8,7 +8,7 @@ import { listFiles } from '../support/tree.ts';
 
 /* Weaknesses of the older tool of the same name, one test each. */
 
-describe('agent-handover', () => {
+describe('saving, where agent-handover failed', () => {
   it('AH-12: of 40 processes that save at once, all succeed and all are recorded', async () => {
     const desk = makeDesk();
     const results = await Promise.all(
@@ -28,7 +28,7 @@ describe('agent-handover', () => {
     expect(await desk.ok(['doctor'])).toContain('all is well');
   });
 
-  it('AH-12: processes that save, list and forget at once do not get in each other’s way', async () => {
+  it('AH-12: concurrent saves, lists and forgets do not interfere', async () => {
     const desk = makeDesk();
     const doomed: string[] = [];
     for (let count = 0; count < 4; count++) doomed.push(await desk.save('--summary', `doomed ${count}`));
@@ -72,7 +72,7 @@ describe('agent-handover', () => {
     }
   });
 
-  it('AH-13: nothing ever waits for an answer', async () => {
+  it('AH-13: no command waits for input', async () => {
     const desk = makeDesk();
     const asked = join(desk.folder, 'asked');
     const ask = join(desk.folder, 'ask.sh');

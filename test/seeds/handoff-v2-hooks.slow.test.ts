@@ -56,7 +56,7 @@ async function readHandovers(desk: Desk): Promise<Handover[]> {
   return await Promise.all(rows.map(({ id }) => desk.json<Handover>(['show', id])));
 }
 
-describe('handoff V2', () => {
+describe('hooks, where handoff V2 failed', () => {
   it('V2-1: hooks need nothing but what is in the package', async () => {
     const folder = makeTempFolder();
     const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -74,7 +74,7 @@ describe('handoff V2', () => {
     await agent.end();
   });
 
-  it('V2-13: a file that was read outside of the project is no reason to refuse', async () => {
+  it('V2-13: a file read outside the project does not block a restore', async () => {
     const { desk, session, agent } = open();
     const outside = join(desk.folder, 'notes.txt');
     writeFileSync(outside, 'one\n');
@@ -111,7 +111,7 @@ describe('handoff V2', () => {
     await agent.end();
   });
 
-  it('V2-17: what was not written by this store is not restored, whatever checksum it has', async () => {
+  it('V2-17: a file not written by this store is not restored, whatever its checksum', async () => {
     const { desk, session, agent } = open();
     await agent.call('Stop', session.input());
     await settle(desk);
@@ -139,7 +139,7 @@ describe('handoff V2', () => {
     await Promise.all([agent.end(), other.end()]);
   });
 
-  it('V2-18: what one hook leaves the next one finds, from wherever each is started', async () => {
+  it('V2-18: the next hook finds what one wrote, whatever folder each runs in', async () => {
     const { desk, session, agent } = open();
     const [here, there] = [makeTempFolder(), makeTempFolder()];
     await agent.call('PreCompact', session.input({ trigger: 'manual' }), { cwd: here });
@@ -194,7 +194,7 @@ describe('handoff V2', () => {
     await agent.end();
   });
 
-  it('V2-25: nothing but that one document is on the output', async () => {
+  it('V2-25: each hook prints one JSON document only', async () => {
     const { session, agent } = open();
     await agent.call('PreCompact', session.input({ trigger: 'auto' }));
     const { stdout, stderr } = await agent.call('SessionStart', session.input({ source: 'compact' }));

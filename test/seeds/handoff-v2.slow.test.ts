@@ -39,7 +39,7 @@ function ofKind({ handover }: Captured, kind: Fact['kind']): string[] {
   return handover.facts.filter((fact) => fact.kind === kind).map((fact) => fact.text);
 }
 
-describe('what is finished and what is not', () => {
+describe('finished and open calls, where handoff V2 failed', () => {
   it('V2-3: a call is finished when its result is there, nested as real transcripts have it', async () => {
     const captured = await capture((t) => {
       t.human('Build it and deploy it, please');
@@ -58,7 +58,7 @@ describe('what is finished and what is not', () => {
     expect(stopped.envelope.resume_snapshot.pending_operations).toMatchObject([{ target: 'make deploy' }]);
   });
 
-  it('V2-9: a text with "plan" in it is no plan that waits for approval', async () => {
+  it('V2-9: a text with "plan" in it is no plan awaiting approval', async () => {
     const { envelope, ...captured } = await capture((t) =>
       t.human('Give me an explanation of the airplane module, and of its planning'),
     );
@@ -71,8 +71,8 @@ describe('what is finished and what is not', () => {
   });
 });
 
-describe('what a session is', () => {
-  it('V2-4: the session is known by the field that real transcripts have, also where rows were copied in', async () => {
+describe('the identity of a session, where handoff V2 failed', () => {
+  it('V2-4: the session id is read from the field of real transcripts, also with copied rows', async () => {
     const { handover } = await capture((t) => {
       const other = new Transcript({ sessionId: '11111111-2222-4333-8444-555555555555' });
       other.human('Asked in the session before');
@@ -100,8 +100,8 @@ describe('what a session is', () => {
   });
 });
 
-describe('the newest counts', () => {
-  it('V2-5: of files and decisions the latest are kept', async () => {
+describe('the newest facts, where handoff V2 failed', () => {
+  it('V2-5: the latest files and decisions are kept', async () => {
     const { envelope, brief, handover } = await capture((t) => {
       t.human('Work through all of the modules, one after the other');
       for (let at = 0; at < 60; at++) {
@@ -121,7 +121,7 @@ describe('the newest counts', () => {
   });
 });
 
-describe('what the human said', () => {
+describe('prompts, where handoff V2 failed', () => {
   it.each(['Refactor this network module', 'Add a copyright header to this file', 'Is this system working right?'])(
     'V2-7: %j is a request like any other',
     async (text) => {
@@ -167,7 +167,7 @@ describe('what the human said', () => {
     expect(brief).toContain(text);
   });
 
-  it('V2-12: a lone surrogate harms nothing', async () => {
+  it('V2-12: a lone surrogate is handled', async () => {
     const desk = makeDesk();
     const row =
       '{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Port it \\ud83d now"},"uuid":"u1","sessionId":"s","cwd":"/x"}\n';
@@ -180,7 +180,7 @@ describe('what the human said', () => {
   });
 });
 
-describe('what happened', () => {
+describe('captured events, where handoff V2 failed', () => {
   const KINDS = new Set(['constraint', 'settled_decision', 'blocker_rule', 'anti_goal']);
 
   it('V2-11: a skill and its output make no decision of a kind that nobody knows', async () => {
@@ -198,7 +198,7 @@ describe('what happened', () => {
     expect(envelope.decision_register.every(({ kind }) => KINDS.has(kind))).toBe(true);
   });
 
-  it('V2-13: a file that was read outside of the project makes nothing stale', async () => {
+  it('V2-13: a file read outside the project makes nothing stale', async () => {
     const outside = join(makeTempFolder(), 'notes.md');
     writeFileSync(outside, 'notes\n');
     const { envelope, handover } = await capture((t) => {
@@ -228,7 +228,7 @@ describe('what happened', () => {
     expect(envelope.resume_snapshot.goal).toMatch(/^Look at all this, please:\nFinding 0 /);
   });
 
-  it('V2-16: a secret that somebody typed is neither kept nor shown', async () => {
+  it('V2-16: a typed secret is neither stored nor shown', async () => {
     const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
     const desk = makeDesk();
     const t = new Transcript();

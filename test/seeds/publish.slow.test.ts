@@ -11,8 +11,8 @@ import { openVaultServer, TOKEN } from '../support/vault-server.ts';
 const NOTE = 'memory/layer1/2026-11/work-2026-11-15.md';
 const SLOW = { timeoutMs: 60_000 };
 
-describe('agent-handover', () => {
-  it('AH-7: without an identity git is not asked to commit, and it is said how to give one', async () => {
+describe('publishing, where agent-handover failed', () => {
+  it('AH-7: without an identity nothing is committed, and the message says how to set one', async () => {
     const desk = makeGitDesk();
     writeIn(desk.home, '.gitconfig', '');
     writeIn(desk.project, NOTE, 'a note\n');
@@ -100,7 +100,7 @@ describe('agent-handover', () => {
   });
 });
 
-describe('agent-handoff', () => {
+describe('publishing, where agent-handoff failed', () => {
   it('AF-3: the key is never taken from the command line, but from the environment or a private file', async () => {
     const server = await openVaultServer();
     const desk = makeDesk();
@@ -129,7 +129,7 @@ describe('agent-handoff', () => {
     expect(server.values.get('handoff/shop/latest')).toBe('further on\n');
   });
 
-  it('AF-4: what leaves is shown beforehand, without secrets, and never in clear over the network', async () => {
+  it('AF-4: content is previewed, without secrets, and never sent unencrypted', async () => {
     const server = await openVaultServer();
     const desk = makeDesk();
     const secret = `ghp_${'a1'.repeat(18)}`;

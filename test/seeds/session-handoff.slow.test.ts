@@ -41,7 +41,7 @@ function makeRecord(at: number, parts: Record<string, unknown> = {}): Record<str
   };
 }
 
-describe('session-handoff', () => {
+describe('the store, where session-handoff failed', () => {
   it('SH-7: a lock left by a crash blocks no later write', async () => {
     const desk = makeDesk();
     await desk.save('--summary', 'before');
@@ -61,7 +61,7 @@ describe('session-handoff', () => {
     expect(await desk.ok(['doctor'])).toContain('all is well');
   });
 
-  it.runIf(canTrace)('SH-7: nor does a command that is really killed while it holds the lock', async () => {
+  it.runIf(canTrace)('SH-7: a command killed while holding the lock blocks no later write', async () => {
     const desk = makeDesk();
     await desk.save('--summary', 'before');
     await desk.ok(['list']);
@@ -87,7 +87,7 @@ describe('session-handoff', () => {
     expect((await desk.run(['save', '--summary', 'after'])).stderr).toBe('');
   });
 
-  it('SH-8: one bad record makes no command fail for the others', async () => {
+  it('SH-8: one bad record does not affect commands on the others', async () => {
     const desk = makeDesk();
     const [first, bad] = [await desk.save('--summary', 'first'), await desk.save('--summary', 'bad')];
     const { path } = await desk.json<{ path: string }>(['save', '--summary', 'last']);

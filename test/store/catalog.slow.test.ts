@@ -25,7 +25,7 @@ async function listTitles(store: ReturnType<typeof makeStore>): Promise<string[]
   return rows.map((row) => row.title);
 }
 
-describe('the index is a cache', () => {
+describe('the index of the store', () => {
   const damages: [string, (path: string) => void][] = [
     ['missing', (path) => rmSync(path)],
     ['empty', (path) => truncateSync(path, 0)],
@@ -38,7 +38,7 @@ describe('the index is a cache', () => {
     ['of another version', (path) => setVersion(path, 99)],
   ];
 
-  it.each(damages)('and is built anew when it is %s', async (_what, damage) => {
+  it.each(damages)('is rebuilt when it is %s', async (_what, damage) => {
     const store = makeStore();
     keepOne(store, 'the title');
     keepOne(store, 'another');
@@ -50,7 +50,7 @@ describe('the index is a cache', () => {
     catalog.close();
   });
 
-  it('and the store works without it', async () => {
+  it('is not needed by the store', async () => {
     const store = makeStore();
     const without = {
       ...store,

@@ -136,8 +136,8 @@ beforeEach(() => {
   store = openStore(desk.machine);
 });
 
-describe('a store in which one byte has changed', () => {
-  it('is whole before that', async () => {
+describe('a store with one changed byte', () => {
+  it('has no findings before the change', async () => {
     const { findings } = await examineStore(store);
     restore();
     expect(findings.filter((finding) => finding.path !== null)).toEqual([]);
@@ -162,12 +162,12 @@ describe('a store in which one byte has changed', () => {
     },
   );
 
-  it('shows it in the bytes of index.sqlite', { timeout: 1_800_000 }, async () => {
+  it('reports a change in index.sqlite', { timeout: 1_800_000 }, async () => {
     expect(await changeEachByte('index.sqlite', 0x01, process.env.SLOW === '1' ? 1 : 7)).toEqual([]);
   });
 });
 
-describe('a search index that was deleted, cut, or hit in one byte', () => {
+describe('a deleted, cut or changed search index', () => {
   const files = (): KeptFile[] => kept.filter(({ path }) => /^search\.(?:sqlite|sum)$/.test(basename(path)));
 
   async function spoil(spoilt: (file: KeptFile) => Iterable<Uint8Array | null>): Promise<string[]> {

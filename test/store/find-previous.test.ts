@@ -24,7 +24,7 @@ interface Told {
 }
 
 /** Found among the newest files, or behind handovers of other projects by the index or by a scan. */
-describe.each(['the newest', 'the index', 'a scan'])('what a handover follows, by %s', (way) => {
+describe.each(['the newest', 'the index', 'a scan'])('the previous handover, found by %s', (way) => {
   function openCase(): { store: Store; keep(title: string, told: Told): string } {
     const clock = makeClock(NOON);
     const machine = makeMachine(makeFolder(), { clock });
@@ -58,7 +58,7 @@ describe.each(['the newest', 'the index', 'a scan'])('what a handover follows, b
     return line === null ? null : { previous: line.previous.title, byHand: line.byHand?.title ?? null };
   }
 
-  it('is nothing in an empty store, and nothing of another project', async () => {
+  it('is none in an empty store, and none of another project', async () => {
     const { store } = openCase();
     expect(await find(store, 'a', 0)).toBeNull();
     keepOne(store, 'elsewhere');
@@ -93,7 +93,7 @@ describe.each(['the newest', 'the index', 'a scan'])('what a handover follows, b
     expect(await find(store, 'b', 30)).toEqual({ previous: 'own', byHand: null });
   });
 
-  it('is joined by the newest that was written by hand since', async () => {
+  it('is joined by the newest saved by hand since', async () => {
     const { store, keep } = openCase();
     keep('by hand, before', { session: null, kept: 5 });
     keep('captured', { session: 'a', kept: 10, until: 9 });
@@ -104,13 +104,13 @@ describe.each(['the newest', 'the index', 'a scan'])('what a handover follows, b
     expect(await find(store, 'b', 30)).toEqual({ previous: 'captured', byHand: 'by hand, last' });
   });
 
-  it('is what was written by hand where nothing was captured', async () => {
+  it('is one saved by hand where nothing was captured', async () => {
     const { store, keep } = openCase();
     keep('by hand', { session: null, kept: 20 });
     expect(await find(store, 'a', 0)).toEqual({ previous: 'by hand', byHand: null });
   });
 
-  it('passes over what is damaged', async () => {
+  it('is never a damaged one', async () => {
     const { store, keep } = openCase();
     keep('whole', { session: 'a', kept: 10, until: 9 });
     const broken = keep('broken', { session: 'a', kept: 20, until: 19 });

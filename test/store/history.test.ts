@@ -3,8 +3,8 @@ import type { Handover } from '../../src/model/handover.ts';
 import { forgetHandover, readHistory } from '../../src/store/handovers.ts';
 import { keepOne, makeStore } from '../support/temp-store.ts';
 
-describe('the handovers before one', () => {
-  it('are read back, the oldest first, up to one that was forgotten', () => {
+describe('the history of a handover', () => {
+  it('is read oldest first, up to a forgotten one', () => {
     const store = makeStore();
     const chain: Handover[] = [];
     for (const title of ['a', 'b', 'c', 'd']) {
@@ -18,7 +18,7 @@ describe('the handovers before one', () => {
     expect(titles()).toEqual(['c']);
   });
 
-  it('are none where a handover names itself', () => {
+  it('is empty where a handover names itself as previous', () => {
     const store = makeStore();
     const kept = keepOne(store, 'a');
     expect(readHistory(store, { ...kept, previous: kept.id })).toEqual([]);

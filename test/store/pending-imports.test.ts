@@ -40,8 +40,8 @@ async function findDamage(store: Store): Promise<string[]> {
   return findings.filter(({ level }) => level !== 'notice').map(({ code }) => code);
 }
 
-describe('what arrives together', () => {
-  it('is there in full when it was left at the commit point', async () => {
+describe('a pending import', () => {
+  it('is completed when interrupted at the commit point', async () => {
     const store = makeStore();
     keepOne(store, 'own');
     leaveArriving(store, makeHandovers());
@@ -51,7 +51,7 @@ describe('what arrives together', () => {
     expect(await findDamage(store)).toEqual([]);
   });
 
-  it('is there in full when it was left half way', async () => {
+  it('is completed when interrupted half way', async () => {
     const store = makeStore();
     keepOne(store, 'own');
     const [first, ...rest] = makeHandovers();
@@ -63,7 +63,7 @@ describe('what arrives together', () => {
     expect(await findDamage(store)).toEqual([]);
   });
 
-  it('takes the place of what is there, in the index too, and only where that was allowed', async () => {
+  it('replaces existing handovers, in the index too, only where allowed', async () => {
     const store = makeStore();
     const [first, second] = [keepOne(store, 'first'), keepOne(store, 'second')];
     expect(await listTitles(store)).toEqual(['first', 'second']);

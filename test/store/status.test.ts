@@ -18,7 +18,7 @@ describe('the status of a handover', () => {
     expect([...readStatuses(store).keys()]).toEqual([id]);
   });
 
-  it('is decided by the first entry: of two that move it at once, one is refused', () => {
+  it('is decided by the first entry: of two concurrent changes, one is refused', () => {
     const store = makeStore();
     const { id } = keepOne(store, 'work');
     const { random } = store.machine;

@@ -23,11 +23,11 @@ function openStore(): Desk {
 const readExport = (name: string): string => readFileSync(join(BEFORE, 'exports', name), 'utf8');
 
 describe('a store written by version 0.1.0', () => {
-  it('is whole: no handover and no journal entry is damaged or missing', async () => {
+  it('is intact: no handover or journal entry is damaged or missing', async () => {
     expect(await openStore().ok(['doctor'])).toContain('8 journal entries');
   });
 
-  it('lists what is kept, and not what was forgotten', async () => {
+  it('lists its handovers without the forgotten ones', async () => {
     const rows = await openStore().json<{ id: string }[]>(['list']);
     expect(rows.map(({ id }) => id)).toEqual([CAPTURED, SAVED]);
   });

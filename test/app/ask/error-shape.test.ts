@@ -37,11 +37,11 @@ describe('the shape of an error', () => {
     expect(compareErrors(shapeError(a), shapeError(b))).toBe('same');
   });
 
-  it.each(other)('is another for %j and %j', (a, b) => {
+  it.each(other)('differs for %j and %j', (a, b) => {
     expect(shapeError(a).text).not.toBe(shapeError(b).text);
   });
 
-  it('tells the same error of another file as alike, and other words as near or none', () => {
+  it('compares errors: same in another file, similar words, different', () => {
     const asked = shapeError("src/a.ts:1:2 error TS2345: Argument of type 'x' is not assignable");
     const alike = shapeError("src/b.ts:9:2 error TS2345: Argument of type 'x' is not assignable");
     const near = shapeError("error TS2345: Argument of type 'y' is not assignable");
@@ -55,7 +55,7 @@ describe('the shape of an error', () => {
   const hash = fc.stringMatching(/^[0-9a-f]{12}$/).filter((text) => /\d/.test(text) && /[a-f]/.test(text));
   const folder = fc.array(word, { minLength: 1, maxLength: 4 }).map((parts) => `/${parts.join('/')}`);
 
-  it('is that of its shape', () => {
+  it('of a shape is the shape itself', () => {
     const any = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.array(fc.oneof(word, number, hash, folder)).map((all) => all.join(' ')),

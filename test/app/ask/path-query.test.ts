@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compilePattern } from '../../../src/app/ask/path-query.ts';
 import { locateInProject } from '../../../src/model/paths.ts';
 
-describe('a path that a handover tells of', () => {
+describe('a path in a handover', () => {
   const place = { root: '~/shop', folder: 'web' };
   it.each([
     ['app.ts', 'observed', 'web/app.ts'],
@@ -14,7 +14,7 @@ describe('a path that a handover tells of', () => {
     ['C:\\Users\\bo\\shop\\lib\\x.ts', 'observed', 'lib/x.ts'],
     ['/opt/home/shop/lib/x.ts', 'observed', 'lib/x.ts'],
     ['/etc/hosts', 'observed', '/etc/hosts'],
-  ] as const)('%s, %s, lies at %s', (text, trust, path) => {
+  ] as const)('%s, %s, resolves to %s', (text, trust, path) => {
     expect(locateInProject({ text, trust }, place, '/opt/home')).toBe(path);
   });
 });
@@ -27,13 +27,13 @@ describe('a pattern of paths', () => {
     ['src/?.{ts,js}', ['src/a.ts', 'src/b.js'], ['src/ab.ts']],
     ['src/[!ab].ts', ['src/c.ts'], ['src/a.ts']],
     ['a[z-a]{', [], ['a']],
-  ])('%s', (pattern, fits, others) => {
+  ])('matches: %s', (pattern, fits, others) => {
     const test = compilePattern(pattern);
     expect(fits.filter((path) => !test.test(path))).toEqual([]);
     expect(others.filter((path) => test.test(path))).toEqual([]);
   });
 
-  it('is made of any text, and a text without signs fits itself alone', () => {
+  it('can be any text, and one without wildcards matches only itself', () => {
     fc.assert(
       fc.property(fc.string(), (text) => {
         expect(compilePattern(text)).toBeInstanceOf(RegExp);

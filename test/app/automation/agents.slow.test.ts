@@ -29,7 +29,7 @@ const expectStory = (text: string | null, reader: string): void => {
   expect(text).toContain('upload.ts');
 };
 
-describe('Codex', () => {
+describe('Codex with hooks', () => {
   const { desk, path, hooks } = tellStory('codex');
   const input = (more: object, session = codex.THREAD): object => ({
     session_id: session,
@@ -39,7 +39,7 @@ describe('Codex', () => {
     ...more,
   });
 
-  it('gets the nested form, and not one key more', async () => {
+  it('gets the nested JSON format, without extra keys', async () => {
     await hooks.call('Stop', input({ last_assistant_message: null, stop_hook_active: false }));
     await settle(desk);
     const result = await hooks.call('SessionStart', input({ source: 'compact' }));
@@ -50,13 +50,13 @@ describe('Codex', () => {
     });
   });
 
-  it('gets the brief of the thread before after /clear, though that one is never said to be over', async () => {
+  it('gets the brief of the previous thread after /clear, though no end event was sent', async () => {
     expectStory(await hooks.given('SessionStart', input({ source: 'clear' }, 'another')), 'Codex');
     await hooks.end();
   });
 });
 
-describe('Gemini CLI', () => {
+describe('Gemini CLI with hooks', () => {
   const { desk, path, hooks } = tellStory('gemini');
   const input = (more: object, session = gemini.SESSION_ID): object => ({
     session_id: session,
@@ -71,7 +71,7 @@ describe('Gemini CLI', () => {
     expect(() => readdirSync(join(desk.store, 'spool'))).toThrow('ENOENT');
   });
 
-  it('gets the brief with the prompt after a compression that was asked for, and once', async () => {
+  it('gets the brief with the prompt after a manual compression, once', async () => {
     await hooks.call(
       'AfterAgent',
       input({ prompt: 'x', prompt_response: 'Understood: no retry on 404, delay below 2000 ms.' }),
@@ -88,7 +88,7 @@ describe('Gemini CLI', () => {
     expectStory(await hooks.given('BeforeAgent', input({ prompt: 'go on' }, 'another')), 'Gemini CLI');
   });
 
-  it('takes three ends of one session for one', async () => {
+  it('treats three end events of one session as one', async () => {
     for (let i = 0; i < 3; i++) await hooks.call('SessionEnd', input({ reason: 'exit' }));
     await settle(desk);
     expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
@@ -96,7 +96,7 @@ describe('Gemini CLI', () => {
   });
 });
 
-describe('Qwen Code', () => {
+describe('Qwen Code with hooks', () => {
   const { desk, path, hooks } = tellStory('qwen');
   const input = (more: object): object => ({
     session_id: qwen.SESSION_ID,
@@ -106,7 +106,7 @@ describe('Qwen Code', () => {
     ...more,
   });
 
-  it('gets its brief after compaction, and nothing with the empty prompts between tools', async () => {
+  it('gets its brief after compaction, and nothing with empty prompts between tools', async () => {
     await hooks.call('Stop', input({ stop_hook_active: true }));
     await settle(desk);
     expect(await hooks.given('UserPromptSubmit', input({ prompt: '' }))).toBeNull();
@@ -116,7 +116,7 @@ describe('Qwen Code', () => {
   });
 });
 
-describe('Copilot CLI', () => {
+describe('Copilot CLI with hooks', () => {
   const { desk, path, hooks } = tellStory('copilot');
   const input = (more: object, session = copilot.SESSION): object => ({
     sessionId: session,
@@ -125,7 +125,7 @@ describe('Copilot CLI', () => {
     ...more,
   });
 
-  it('gets the brief at the top level, with the prompt after a compaction, and once', async () => {
+  it('gets the brief at the top level, with the prompt after a compaction, once', async () => {
     await hooks.call('agentStop', input({ transcriptPath: path, stopReason: 'end_turn' }));
     await settle(desk);
     await hooks.call('preCompact', input({ transcriptPath: path, trigger: 'manual' }));
@@ -136,14 +136,14 @@ describe('Copilot CLI', () => {
     expect(await hooks.given('userPromptSubmitted', input({ prompt: 'and then' }))).toBeNull();
   });
 
-  it('is known to be cleared when a new session begins in the same process', async () => {
+  it('counts as cleared when a new session begins in the same process', async () => {
     const given = await hooks.given('sessionStart', input({ source: 'new', initialPrompt: '' }, 'another'));
     expectStory(given, 'Copilot CLI');
     await hooks.end();
   });
 });
 
-describe('Cline', () => {
+describe('Cline with hooks', () => {
   const { desk, hooks } = tellStory('cline');
   const folder = join(desk.home, '.cline', 'data', 'sessions', cline.SESSION);
   const localise = (value: unknown): string => JSON.stringify(value).replaceAll(STORY_CWD, desk.project);
@@ -157,7 +157,7 @@ describe('Cline', () => {
     ...more,
   });
 
-  it('gets the brief of the session before with its first tool, and once', async () => {
+  it('gets the brief of the previous session with its first tool call, once', async () => {
     writeText(join(folder, `${cline.SESSION}.json`), localise(cline.manifest()));
     writeText(join(folder, `${cline.SESSION}.messages.json`), localise(cline.file(cline.story())));
     await hooks.call('TaskComplete', input({ hookName: 'agent_end', turn: { outputText: 'Understood.' } }));
@@ -170,7 +170,7 @@ describe('Cline', () => {
     expect((await hooks.call('PreToolUse', input({ hookName: 'tool_call' }, 'another'))).stdout).toBe('');
   });
 
-  it('gives nothing to its sub-agents', async () => {
+  it('delivers nothing to its sub-agents', async () => {
     rmSync(join(desk.store, 'ready', 'given'), { recursive: true, force: true });
     const sub = input({ hookName: 'agent_start', parent_agent_id: 'agent_1' }, 'a sub-agent');
     expect((await hooks.call('TaskStart', sub)).stdout).toBe('');
@@ -179,7 +179,7 @@ describe('Cline', () => {
   });
 });
 
-describe('OpenCode', () => {
+describe('OpenCode with hooks', () => {
   const { desk, hooks } = tellStory('opencode');
   const path = join(desk.home, '.local', 'share', 'opencode', 'opencode.db');
   const input = (more: object = {}, session = opencode.SESSION_ID): object => ({
@@ -188,7 +188,7 @@ describe('OpenCode', () => {
     ...more,
   });
 
-  it('gets a context for its plugin to keep, anew after compaction', async () => {
+  it('gets a context for its plugin, again after compaction', async () => {
     mkdirSync(dirname(path), { recursive: true });
     makeDatabase(path, (database) => {
       opencode.createSchema(database);

@@ -32,8 +32,8 @@ function ageReady(desk: Desk, minutes: number): void {
   }
 }
 
-describe('a session of Claude Code', () => {
-  it('gets its brief after a compaction in its first turn, before any was captured', async () => {
+describe('a session of Claude Code with hooks', () => {
+  it('gets its brief after a compaction in its first turn, before the first capture', async () => {
     const { desk, work } = openDesk();
     const session = writeSession(desk);
     const agent = startAgent(desk);
@@ -44,7 +44,7 @@ describe('a session of Claude Code', () => {
     await agent.end();
   });
 
-  it('gets the brief of the session before it after /clear, in the same terminal', async () => {
+  it('gets the brief of the previous session after /clear, in the same terminal', async () => {
     const { desk, work } = openDesk();
     const { agent, session } = await workOneTurn(desk, work);
     await agent.call('SessionEnd', session.input({ reason: 'clear' }));
@@ -53,7 +53,7 @@ describe('a session of Claude Code', () => {
     await agent.end();
   });
 
-  it('gets a hint of one line when it is new, and the brief where that is wanted', async () => {
+  it('gets a one-line hint when it is new, or the brief where configured', async () => {
     const { desk, work } = openDesk();
     const { agent, session } = await workOneTurn(desk, work);
     await agent.call('SessionEnd', session.input({ reason: 'other' }));
@@ -72,7 +72,7 @@ describe('a session of Claude Code', () => {
     await Promise.all([later.end(), other.end()]);
   });
 
-  it('is told what changed since', async () => {
+  it('gets a list of what changed since', async () => {
     const { desk, work } = openDesk();
     const { agent, session } = await workOneTurn(desk, work);
     await agent.call('SessionEnd', session.input({ reason: 'clear' }));
@@ -87,7 +87,7 @@ describe('a session of Claude Code', () => {
     await agent.end();
   });
 
-  it('is resumed with nothing, or with a line on what changed since, or with its brief if its transcript is gone', async () => {
+  it('gets on resume nothing, or what changed since, or its brief if the transcript is missing', async () => {
     const { desk, work } = openDesk();
     const { agent, session } = await workOneTurn(desk, work);
     await agent.call('SessionEnd', session.input({ reason: 'other' }));
@@ -108,7 +108,7 @@ describe('a session of Claude Code', () => {
     await later.end();
   });
 
-  it('that was killed in its first turn is captured when the next one starts, and told with its prompt', async () => {
+  it('that was killed in its first turn is captured when the next one starts, and delivered with its prompt', async () => {
     const { desk, work } = openDesk();
     const settings = join(desk.home, '.config', 'agent-handover');
     mkdirSync(settings, { recursive: true });
@@ -126,7 +126,7 @@ describe('a session of Claude Code', () => {
     await agent.end();
   });
 
-  it('is captured once, however often it is told that a turn is over', async () => {
+  it('is captured once, however often a turn ends', async () => {
     const { desk, work } = openDesk();
     const { agent, session } = await workOneTurn(desk, work);
     for (let i = 0; i < 3; i++) {
@@ -140,7 +140,7 @@ describe('a session of Claude Code', () => {
     await agent.end();
   });
 
-  it('is captured with the last words of the agent, though the transcript does not have them yet', async () => {
+  it('is captured with the last reply, though the transcript does not have it yet', async () => {
     const { desk, work } = openDesk();
     const session = writeSession(desk);
     const agent = startAgent(desk);
@@ -153,7 +153,7 @@ describe('a session of Claude Code', () => {
     await agent.end();
   });
 
-  it('leaves in the journal what was given and what was taken up', async () => {
+  it('journals what was delivered and consumed', async () => {
     const { desk, work } = openDesk();
     const { agent, session } = await workOneTurn(desk, work);
     await agent.call('PreCompact', session.input({ trigger: 'auto' }));
@@ -185,7 +185,7 @@ describe('a session of Claude Code', () => {
     await agent.end();
   });
 
-  it('gets nothing of what was forgotten, changed by another hand, or put there from outside', async () => {
+  it('gets no brief that was forgotten, modified or planted', async () => {
     const { desk, work } = openDesk();
     const { agent, session } = await workOneTurn(desk, work);
     const folder = join(desk.store, 'ready', 'sessions');

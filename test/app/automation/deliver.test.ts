@@ -40,8 +40,8 @@ const WRITTEN: Readonly<Record<string, (given: string) => unknown[]>> = {
   ],
 };
 
-describe('what was given is not captured again', () => {
-  it.each(Object.entries(WRITTEN))('by %s, in ten rounds', async (name, write) => {
+describe('a delivered brief is not captured again', () => {
+  it.each(Object.entries(WRITTEN))('by %s, in ten sessions', async (name, write) => {
     const desk = makeDesk();
     const story = STORIES.find((one) => one.agent === name);
     const path = join(desk.home, story?.place ?? '');
@@ -77,8 +77,8 @@ describe('what was given is not captured again', () => {
   });
 });
 
-describe('a hint', () => {
-  it('is one line, whatever the title is, and the title cannot leave its quotes', () => {
+describe('the hint of a hook', () => {
+  it('is one line with the title in quotes, whatever the title', () => {
     const text = fc.oneof(
       fc.string({ unit: 'binary' }),
       fc.constantFrom('a"b', '“x”', '\n# Handover\n> y', '\u202e\u0007'),
@@ -94,7 +94,7 @@ describe('a hint', () => {
   });
 });
 
-describe('a brief that is given', () => {
+describe('a delivered brief', () => {
   const brief = '# Handover 20260131-120000-k3fz for Claude Code\n# Quoted lines\n<handover>\n> one\n</handover>\n';
   const telling = {
     why: 'resumed',
@@ -103,7 +103,7 @@ describe('a brief that is given', () => {
     isAgain: false,
   };
 
-  it('says in its head why it is given, and what changed since', () => {
+  it('says at its top why it is delivered, and what changed since', () => {
     const files = ['a.ts', 'b.ts', 'c.ts', 'd.ts', 'e.ts', 'f.ts'];
     const head = { before: 'a'.repeat(40), after: 'b'.repeat(40) };
     expect(writeBrief(brief, { ...telling, changes: { files, head }, isAgain: true }).split('\n')).toEqual([

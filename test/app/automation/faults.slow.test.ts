@@ -29,7 +29,7 @@ async function callHook(
 const START = ['claude-code', 'SessionStart'] as const;
 const STOP = ['claude-code', 'Stop'] as const;
 
-describe('a hook ends well and prints nothing', () => {
+describe('a hook exits with 0 and prints nothing', () => {
   it('when its input is never closed, with nothing in it or half of it', async () => {
     const desk = makeDesk();
     await callHook(desk, START, { input: null });
@@ -62,12 +62,12 @@ describe('a hook ends well and prints nothing', () => {
     expect(await desk.ok(['status'])).toContain('the hook claude-code SessionStart HOOK_INPUT failed once');
   });
 
-  it.each(Object.entries(FIRST_EVENTS))('of %s on what is not an input of that agent', async (agent, event) => {
+  it.each(Object.entries(FIRST_EVENTS))('for %s on input of another form', async (agent, event) => {
     const desk = makeDesk();
     await callHook(desk, [agent, event], { input: '{"session_id":7,"sessionId":[],"taskId":{}}' });
   });
 
-  it('for agents and events that it does not know', async () => {
+  it('for unknown agents and events', async () => {
     const desk = makeDesk();
     await callHook(desk, ['constructor', 'toString'], { input: '{}' });
     await callHook(desk, ['claude-code', 'toString'], { input: '{}' });
@@ -89,7 +89,7 @@ describe('a hook ends well and prints nothing', () => {
     chmodSync(desk.store, 0o700);
   });
 
-  it('when there is no home', async () => {
+  it('when there is no home folder', async () => {
     const desk = makeDesk();
     const session = writeSession(desk);
     for (const event of [START, STOP])
@@ -99,14 +99,14 @@ describe('a hook ends well and prints nothing', () => {
       });
   });
 
-  it('when the folder of the session is gone', async () => {
+  it('when the folder of the session is missing', async () => {
     const desk = makeDesk();
     const session = writeSession(desk, { cwd: join(desk.project, 'gone') });
     for (const event of [START, STOP])
       await callHook(desk, event, { input: JSON.stringify(session.input({ source: 'startup' })) });
   });
 
-  it('when all that lies ready is damaged, and the index too', async () => {
+  it('when all prepared briefs and the index are damaged', async () => {
     const desk = makeDesk();
     const session = writeSession(desk);
     const agent = startAgent(desk);
@@ -131,8 +131,8 @@ describe('a hook ends well and prints nothing', () => {
   });
 });
 
-describe('a full disk', () => {
-  it('loses a capture, and the agent sees nothing of it', async (test) => {
+describe('a full disk during a hook', () => {
+  it('loses a capture, and the agent gets no error', async (test) => {
     const desk = makeDesk();
     mkdirSync(desk.store);
     const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=16k,mode=0700', 'tmpfs', desk.store]);

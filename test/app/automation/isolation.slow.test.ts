@@ -41,7 +41,7 @@ async function workOn(desk: Desk, goal: string, cwd = desk.project): Promise<[Ru
 
 const BRIEFS = '[restore]\nstartup = "brief"\n';
 
-describe('two sessions side by side', () => {
+describe('two parallel sessions', () => {
   it('in two terminals of one worktree never get each other’s brief', async () => {
     const desk = openDesk(BRIEFS);
     const [first, one] = await workOn(desk, 'Make the upload retry');
@@ -88,7 +88,7 @@ describe('two sessions side by side', () => {
   });
 });
 
-describe('who switches it off', () => {
+describe('automation that is disabled', () => {
   it.each<[string, (desk: Desk) => void]>([
     ['the user, in settings', (desk) => writeUserSettings(desk, '[hooks]\nenabled = false\n')],
     ['a settings file that cannot be read', (desk) => writeUserSettings(desk, '[hooks\n')],
@@ -100,21 +100,21 @@ describe('who switches it off', () => {
       },
     ],
     [
-      'the project, by a brake',
+      'the project, with a PAUSE file',
       (desk) => {
         mkdirSync(join(desk.project, '.agent-handover'));
         writeFileSync(join(desk.project, '.agent-handover', 'PAUSE'), '');
       },
     ],
     [
-      'the user, by a brake',
+      'the user, with a PAUSE file',
       (desk) => {
         mkdirSync(join(desk.home, '.agent_handover'));
         writeFileSync(join(desk.home, '.agent_handover', 'PAUSE'), '');
       },
     ],
     [
-      'the user, by a brake of his own',
+      'the user, with a configured pause file',
       (desk) => {
         mkdirSync(join(desk.home, '.config', 'agent-handover'), { recursive: true });
         writeFileSync(
@@ -124,7 +124,7 @@ describe('who switches it off', () => {
         writeFileSync(join(desk.home, 'brake'), '');
       },
     ],
-  ])('%s: nothing is captured and nothing is given', async (_, switchOff) => {
+  ])('by %s captures nothing and delivers nothing', async (_, switchOff) => {
     const desk = openDesk();
     switchOff(desk);
     const [agent, session] = await workOn(desk, 'Make the upload retry');
@@ -133,7 +133,7 @@ describe('who switches it off', () => {
     await agent.end();
   });
 
-  it('a project can ask for less than the user allows, and not for more', async () => {
+  it('by the user cannot be enabled by a project', async () => {
     const desk = openDesk();
     mkdirSync(join(desk.project, '.agent-handover'));
     const settings = join(desk.project, '.agent-handover', 'config.toml');
@@ -157,7 +157,7 @@ describe('who switches it off', () => {
     ['by a timer of the agent', { source: 'schedule_wakeup', prompt: 'look again' }, {}],
     ['on a build server', { source: 'startup' }, { CI: 'true' }],
     ['for a sub-agent', { source: 'startup', agent_id: 'a1' }, {}],
-  ])('a session that is begun %s gets nothing', async (_, more, env) => {
+  ])('delivers nothing to a session started %s', async (_, more, env) => {
     const desk = openDesk(BRIEFS);
     const [agent, session] = await workOn(desk, 'Make the upload retry');
     await agent.call('SessionEnd', session.input({ reason: 'other' }));

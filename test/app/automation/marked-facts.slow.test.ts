@@ -32,8 +32,8 @@ async function findDecision(desk: Desk): Promise<string> {
   return facts.find(({ text }) => text.includes('exponential backoff'))?.id ?? '';
 }
 
-describe('what lies ready for a hook', () => {
-  it('has what was pinned after the session was captured, also of an earlier session', async () => {
+describe('a prepared brief', () => {
+  it('includes facts pinned after the capture, also of an earlier session', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'Earlier', '--note', 'The test server is down on Mondays');
     const { facts } = await desk.json<Handover>(['show']);
@@ -44,7 +44,7 @@ describe('what lies ready for a hook', () => {
     await agent.end();
   });
 
-  it('warns of what was refuted since', async () => {
+  it('warns of facts refuted after the capture', async () => {
     const desk = makeDesk();
     const { agent, session } = await workOneTurn(desk);
     await desk.ok(['refute', await findDecision(desk), '--because', 'it lost messages']);
@@ -53,7 +53,7 @@ describe('what lies ready for a hook', () => {
     await agent.end();
   });
 
-  it('has no longer what was resolved since, for the session itself and for the next one', async () => {
+  it('omits facts resolved after the capture, for this session and the next', async () => {
     const desk = makeDesk();
     const { agent, session } = await workOneTurn(desk);
     await desk.ok(['resolve', await findDecision(desk)]);

@@ -48,7 +48,12 @@ const CASES: Case[] = [
     'this',
     { source: 'compaction', own: own({ compactions: 1 }), compactionsAtDelivery: 0 },
   ],
-  ['after compaction, with nothing ready', 'nothing', null, { source: 'compaction', before: offer(), last: offer() }],
+  [
+    'after compaction, without a prepared brief',
+    'nothing',
+    null,
+    { source: 'compaction', before: offer(), last: offer() },
+  ],
   [
     'after compaction, moved to another worktree',
     'nothing',
@@ -76,7 +81,7 @@ const CASES: Case[] = [
   ],
   ['resumed, compacted', 'brief', 'this', { source: 'resume', own: own({ compactions: 1 }) }],
   [
-    'resumed, still with what it was given',
+    'resumed, with the delivered brief still in context',
     'nothing',
     null,
     { source: 'resume', own: own({ compactions: 1 }), compactionsAtDelivery: 1 },
@@ -105,7 +110,7 @@ const CASES: Case[] = [
     null,
     { source: 'resume', own: own(), compactionsAtDelivery: 0, keepsContext: false },
   ],
-  ['resumed, with nothing ready of it', 'nothing', null, { source: 'resume', last: offer() }],
+  ['resumed, without a prepared brief', 'nothing', null, { source: 'resume', last: offer() }],
   ['cleared', 'brief', 'earlier', { source: 'clear', before: offer() }],
   [
     'cleared, the one before is of another agent',
@@ -131,14 +136,14 @@ const CASES: Case[] = [
   ['begun by a timer', 'nothing', null, { last: offer(), startup: 'brief', isScheduled: true }],
 ];
 
-describe('what a session gets by itself', () => {
+describe('what a hook delivers to a session', () => {
   it.each(CASES)('%s: %s', (_, gives, from, more) => {
     const decision = decide(occasion(more));
     expect(decision.give).toBe(gives);
     expect('offer' in decision ? decision.offer.session : null).toBe(from);
   });
 
-  it('is called stale only where a brief was due', () => {
+  it('is reported as stale only where a brief was due', () => {
     const old = { ageMs: 21 * MINUTE };
     expect(decide(occasion({ source: 'clear', before: offer(old) }))).toMatchObject({ isStale: true });
     expect(decide(occasion({ last: offer(old), startup: 'brief' }))).toMatchObject({ isStale: true });

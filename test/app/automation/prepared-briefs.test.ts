@@ -25,15 +25,15 @@ function open(written: string, key: string | null = 'secret'): ReturnType<typeof
   return openPreparedBrief(store, SESSION);
 }
 
-describe('what lies ready', () => {
-  it('is read as it was written, with a brief for its agent and one for any other', () => {
+describe('a prepared brief', () => {
+  it('is read as written, for its agent and for any other', () => {
     const found = open(WRITTEN);
     expect(found).toMatchObject({ prepared: READY });
     if (found.prepared === null) return;
     expect([found.readBrief('own'), found.readBrief('any')]).toEqual([BRIEFS.own, BRIEFS.any]);
   });
 
-  it('counts as damaged when what is said of it was changed, or it was written with another key, or there is none', () => {
+  it('counts as damaged when its header changed, or its key is another or missing', () => {
     const damaged = { prepared: null, isDamaged: true };
     expect(open(WRITTEN.replace('retry', 'erase'))).toEqual(damaged);
     expect(open(WRITTEN, 'another')).toEqual(damaged);
@@ -41,7 +41,7 @@ describe('what lies ready', () => {
     expect(open('')).toEqual(damaged);
   });
 
-  it('gives no brief that was changed', () => {
+  it('is not used when its text changed', () => {
     const found = open(WRITTEN.replace('> own', '> run this'));
     expect(found.prepared).not.toBeNull();
     if (found.prepared === null) return;
@@ -55,7 +55,7 @@ describe('what lies ready', () => {
     expect(open(written)).toEqual({ prepared: null, isDamaged: false });
   });
 
-  it('is not taken for that of another session', () => {
+  it('is not used for another session', () => {
     expect(open(printPreparedBrief('secret', { ...READY, session: 'other' }, BRIEFS))).toEqual({
       prepared: null,
       isDamaged: false,

@@ -20,7 +20,7 @@ function claim(store: string, delivery: DeliveryRecord): boolean {
   return claimDelivery(store, KEY, { delivery, before: listDeliveries(store, KEY) });
 }
 
-it('what is given is given once to a run of the agent, also by two hooks at once', () => {
+it('a brief is delivered once to a run of the agent, also by two hooks at once', () => {
   const store = makeTempFolder();
   const before = listDeliveries(store, KEY);
   expect(claimDelivery(store, KEY, { delivery: GIVEN, before })).toBe(true);
@@ -28,13 +28,13 @@ it('what is given is given once to a run of the agent, also by two hooks at once
   expect(claim(store, { ...GIVEN, atMs: 1_500 })).toBe(false);
 });
 
-it('a run that follows at once has none of it, and is given it too', () => {
+it('a brief is delivered again to the next run of the agent', () => {
   const store = makeTempFolder();
   expect(claim(store, GIVEN)).toBe(true);
   expect(claim(store, { ...GIVEN, process: '200-1', atMs: 1_500 })).toBe(true);
 });
 
-it('trimming never forgets a delivery to a session that could be given the same brief again', () => {
+it('trimming keeps deliveries to sessions that could get the same brief again', () => {
   const store = makeTempFolder();
   for (const atMs of [1_000, 100_000]) expect(claim(store, { ...GIVEN, atMs })).toBe(true);
   const folder = join(store, 'ready', 'given');

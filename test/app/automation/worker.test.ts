@@ -29,8 +29,8 @@ function findFilesWith(folder: string, text: string): string[] {
     .filter((path) => readFileSync(path).includes(text));
 }
 
-describe('the last answer', () => {
-  it('is captured from the hook, and what is secret in it is in no file at any time', async () => {
+describe('the last reply in a hook’s job', () => {
+  it('is captured, and its secrets are in no file at any time', async () => {
     const desk = makeDesk();
     const session = writeSession(desk);
     const agent = startAgent(desk);
@@ -58,7 +58,7 @@ describe('the last answer', () => {
     await agent.end();
   });
 
-  it('goes with its own note: another worker leaves that alone, but not for long', async () => {
+  it('stays with its own worker: another one leaves the job alone, but not for long', async () => {
     const desk = makeDesk();
     const session = writeSession(desk);
     session.transcript.human('Which queue do we keep?');

@@ -67,8 +67,8 @@ function addTurn(path: string): void {
   appendFileSync(path, t.text.slice(before));
 }
 
-describe('what was read of a transcript', () => {
-  it('is not read again', () => {
+describe('a transcript checkpoint', () => {
+  it('saves reading the same rows again', () => {
     const t = tellLong();
     const { path, machine, readOn } = layOut(t.text);
     expect(readOn()).toEqual([0]);
@@ -80,7 +80,7 @@ describe('what was read of a transcript', () => {
     expect(readKept({ agent: claudeCodeAgent, path, machine }, [])).toEqual(told);
   });
 
-  it('is kept for this user alone', () => {
+  it('is readable for this user alone', () => {
     const { readings, readOn } = layOut(tellLong(2).text);
     readOn();
     const [name = ''] = readdirSync(readings);
@@ -88,7 +88,7 @@ describe('what was read of a transcript', () => {
     expect(statSync(readings).mode & 0o777).toBe(0o700);
   });
 
-  it('is used when nothing was added, and when something was', () => {
+  it('is used whether or not rows were added', () => {
     const t = tellLong();
     const size = Buffer.byteLength(t.text);
     const { path, readOn } = layOut(t.text);
@@ -114,7 +114,7 @@ describe('what was read of a transcript', () => {
     ],
   ];
 
-  it.each(CHANGES)('is of no use for a transcript that was changed %s', (_, change) => {
+  it.each(CHANGES)('is not used for a transcript that was changed %s', (_, change) => {
     const { path, readOn } = layOut(tellLong().text);
     readOn();
     change(path);
@@ -123,7 +123,7 @@ describe('what was read of a transcript', () => {
     readOn();
   });
 
-  it('is of no use once it has any other byte', () => {
+  it('is not used once any of its bytes changed', () => {
     const t = tellLong(3);
     const { readings, readOn } = layOut(t.text);
     readOn();
@@ -146,7 +146,7 @@ describe('what was read of a transcript', () => {
     expect(readOn()).toEqual([Buffer.byteLength(t.text)]);
   });
 
-  it('is of no use for another session in the same file', () => {
+  it('is not used for another session in the same file', () => {
     const { path, machine, readOn } = layOut(tellLong(3).text);
     readOn();
     const session = claudeCodeAgent.inspectFile(path);
@@ -157,7 +157,7 @@ describe('what was read of a transcript', () => {
     expect(beginnings).toEqual([0]);
   });
 
-  it('can do without a place to keep it', () => {
+  it('is optional: reading works without a folder for it', () => {
     const { path, machine, readings, readOn } = layOut(tellLong(3).text);
     const root = dirname(readings);
     mkdirSync(root, { recursive: true });
@@ -171,7 +171,7 @@ describe('what was read of a transcript', () => {
     expect(readKept({ agent: claudeCodeAgent, path, machine: nowhere }, [])).toEqual(readAnew(claudeCodeAgent, path));
   });
 
-  it.skipIf(process.getuid?.() === 0)('can do with a store that is only to be read', () => {
+  it.skipIf(process.getuid?.() === 0)('is optional: reading works with a read-only store', () => {
     const { readings, readOn } = layOut(tellLong(3).text);
     mkdirSync(dirname(readings), { recursive: true });
     chmodSync(dirname(readings), 0o500);
@@ -179,7 +179,7 @@ describe('what was read of a transcript', () => {
     chmodSync(dirname(readings), 0o700);
   });
 
-  it('is kept of the newest transcripts only', () => {
+  it('is stored for the newest transcripts only', () => {
     const { machine, path, readings, readOn } = layOut(tellLong(1).text);
     readOn();
     const [first = ''] = readdirSync(readings);
@@ -208,7 +208,7 @@ describe('handover capture', () => {
     return { path, args: ['capture', '--transcript', path] };
   }
 
-  it('keeps its reading, unless it is a dry run, which may use one', async () => {
+  it('stores a transcript checkpoint, unless it is a dry run, which may use one', async () => {
     const desk = makeDesk();
     const { path, args } = capture(desk);
     await desk.ok([...args, '--dry-run']);
@@ -223,15 +223,15 @@ describe('handover capture', () => {
     expect(readFileSync(join(desk.store, 'readings', reading)).equals(kept)).toBe(false);
   });
 
-  it('leaves a store that doctor finds well', async () => {
+  it('leaves a store without findings of doctor', async () => {
     const desk = makeDesk();
     await desk.ok(capture(desk).args);
     expect(await desk.ok(['doctor'])).toContain('all is well');
   });
 });
 
-describe('a session', () => {
-  it('is read without its reading where none is wanted', () => {
+describe('reading a session', () => {
+  it('uses no transcript checkpoint where none is asked for', () => {
     const { path, machine, readings } = layOut(tellLong(1).text);
     const session = claudeCodeAgent.inspectFile(path);
     if (session === null) throw new Error('no session');

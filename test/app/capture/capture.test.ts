@@ -15,7 +15,7 @@ function layOutStory(desk: { home: string }): string {
 }
 
 describe('handover sessions', () => {
-  it('lists what the agents keep, as words and as JSON', async () => {
+  it('lists the sessions of all agents, as text and as JSON', async () => {
     const desk = makeDesk();
     expect(await desk.ok(['sessions'])).toBe('no sessions found\n');
     const path = layOutStory(desk);
@@ -43,7 +43,7 @@ describe('handover sessions', () => {
 });
 
 describe('handover capture', () => {
-  it('makes a handover of a session and prints the brief', async () => {
+  it('saves a handover of a session and prints the brief', async () => {
     const desk = makeDesk();
     layOutStory(desk);
     const brief = await desk.ok(['capture', '--session', SESSION_ID.slice(0, 6)]);
@@ -60,7 +60,7 @@ describe('handover capture', () => {
     });
   });
 
-  it('keeps nothing in a dry run, and finds the agent of a file by itself', async () => {
+  it('saves nothing in a dry run, and detects the agent of a file', async () => {
     const desk = makeDesk();
     const path = layOutStory(desk);
     const handover = await desk.json<{ facts: unknown[] }>(['capture', '--transcript', path, '--dry-run']);
@@ -109,7 +109,7 @@ describe('handover capture', () => {
     }
   });
 
-  it('says so when a file is no transcript', async () => {
+  it('reports a file that is no transcript', async () => {
     const desk = makeDesk();
     writeFileSync(join(desk.home, 'notes.jsonl'), '{"hello":"world"}\n');
     const { status, stderr } = await desk.run(['capture', '--transcript', join(desk.home, 'notes.jsonl')]);

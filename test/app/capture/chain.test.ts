@@ -29,7 +29,7 @@ async function capture(desk: Desk, id: string, ...args: string[]): Promise<Hando
 }
 
 describe('a session that is captured again', () => {
-  it('and did not change gives no second handover, and says so', async () => {
+  it('gives no second handover when nothing changed, and says so', async () => {
     const desk = makeDesk();
     lay(desk, tellStory(), SESSION_ID);
     const first = await capture(desk, SESSION_ID);
@@ -41,7 +41,7 @@ describe('a session that is captured again', () => {
     expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
   });
 
-  it('keeps the goal that was given, until another is', async () => {
+  it('keeps the goal of --goal until another one is set', async () => {
     const desk = makeDesk();
     lay(desk, tellStory(), SESSION_ID);
     const given = async (...args: string[]): Promise<[string, string[]]> => {
@@ -57,7 +57,7 @@ describe('a session that is captured again', () => {
     expect((await given('--goal', 'Write the documentation'))[1]).toEqual(['Write the documentation']);
   });
 
-  it('and went on follows the first, with an account of every fact', async () => {
+  it('follows the first handover when it went on, with an outcome for every fact', async () => {
     const desk = makeDesk();
     const story = tellStory();
     lay(desk, story, SESSION_ID);
@@ -83,7 +83,7 @@ describe('a session that is captured again', () => {
     );
   });
 
-  it('in a dry run is linked too, and keeps nothing', async () => {
+  it('is linked in a dry run too, but nothing is saved', async () => {
     const desk = makeDesk();
     lay(desk, tellStory(), SESSION_ID);
     const first = await capture(desk, SESSION_ID);
@@ -93,7 +93,7 @@ describe('a session that is captured again', () => {
     expect(listFiles(join(desk.store, 'handovers'))).toEqual(before);
   });
 
-  it('in a dry run needs no store, nor a place for one', async () => {
+  it('needs no store in a dry run', async () => {
     const desk = makeDesk();
     const path = lay(desk, tellStory(), SESSION_ID);
     const args = ['capture', '--transcript', path, '--dry-run', '--json'];
@@ -104,8 +104,8 @@ describe('a session that is captured again', () => {
   });
 });
 
-describe('the next session', () => {
-  it('follows, and keeps the rules and decisions of the one before, with where they come from', async () => {
+describe('a handover of the next session', () => {
+  it('follows the one before, and carries its rules and decisions with their session', async () => {
     const desk = makeDesk();
     lay(desk, tellStory(), SESSION_ID);
     const first = await capture(desk, SESSION_ID);
@@ -122,7 +122,7 @@ describe('the next session', () => {
     ]);
   });
 
-  it('takes in what was written by hand in between', async () => {
+  it('carries facts saved by hand in between', async () => {
     const desk = makeDesk();
     lay(desk, tellStory(), SESSION_ID);
     await capture(desk, SESSION_ID);
@@ -136,7 +136,7 @@ describe('the next session', () => {
     expect(await desk.ok(['render', second.id])).toContain('## Constraints\n> - Ask Ann before a release\n');
   });
 
-  it('is told by show, with the quality that is stored', async () => {
+  it('is shown with the stored quality', async () => {
     const desk = makeDesk();
     lay(desk, tellStory(), SESSION_ID);
     const first = await capture(desk, SESSION_ID);
@@ -153,7 +153,7 @@ describe('the next session', () => {
 });
 
 describe('a handover written by hand', () => {
-  it('has its quality too, and follows nothing', async () => {
+  it('has a quality, and follows no other', async () => {
     const desk = makeDesk();
     const { id, path } = await desk.json<{ id: string; path: string }>([
       ...['save', '--title', 'T', '--goal', 'Ship the next version', '--decision', 'Use port 8080'],

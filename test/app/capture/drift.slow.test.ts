@@ -37,14 +37,14 @@ async function findDrifted(desk: Desk): Promise<Examination['findings']> {
 }
 
 describe.each(STORIES)('a transcript of $agent', (story) => {
-  it('of today is not complained of', async () => {
+  it('in today’s format gives no warning', async () => {
     const { desk, path } = layOut(story, story.text);
     const { status, stderr } = await desk.run(['capture', '--transcript', path, '--print', 'none']);
     expect([status, stderr.includes('warning'), stderr.includes('note')]).toEqual([0, false, false]);
     expect(await findDrifted(desk)).toEqual([]);
   });
 
-  it('of a later version, all new, is refused with its version, and nothing is kept', async () => {
+  it('in an unknown later format is refused with its version, and nothing is saved', async () => {
     const { desk, path } = layOut(story, writeFuture(story, 0));
     const result = await desk.run(['capture', '--transcript', path, '--json']);
     expect([result.status, errorCode(result)]).toEqual([65, 'HANDOVER_TRANSCRIPT_DRIFTED']);
@@ -57,7 +57,7 @@ describe.each(STORIES)('a transcript of $agent', (story) => {
     expect(await desk.json(['list'])).toEqual([]);
   });
 
-  it('of a later version, new in its second half, is kept, and warned of with the kinds', async () => {
+  it('in a later format from the middle on is saved, with a warning that names the unknown kinds', async () => {
     const { desk, path } = layOut(story, writeFuture(story, 0.5));
     const { status, stderr } = await desk.run(['capture', '--transcript', path, '--print', 'none']);
     expect(status).toBe(0);
@@ -66,7 +66,7 @@ describe.each(STORIES)('a transcript of $agent', (story) => {
     expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
   });
 
-  it('of a later version is found by doctor, which does not fail for it', async () => {
+  it('in a later format is reported by doctor, which still succeeds', async () => {
     const { desk, path } = layOut(story, writeFuture(story, 0.5));
     const [finding, ...others] = await findDrifted(desk);
     expect(finding).toMatchObject({ level: 'warning', path });
@@ -79,18 +79,18 @@ describe.each(STORIES)('a transcript of $agent', (story) => {
   });
 });
 
-describe('doctor', () => {
+describe('handover doctor, checking transcripts', () => {
   const [story] = STORIES;
   if (story === undefined) throw new Error('there is no story');
 
-  it('tells of a file in an agent’s own place that is not known at all', async () => {
+  it('reports a file in an agent’s folder that is not recognised', async () => {
     const { desk, path } = layOut(story, '{"turn":1,"words":"other"}\n'.repeat(3000));
     expect(await findDrifted(desk)).toMatchObject([
       { path, message: expect.stringContaining('not recognised as a transcript of claude-code') },
     ]);
   });
 
-  it('passes over small strangers, and transcripts that are too long to be read on the way', async () => {
+  it('skips small unknown files, and transcripts that are too long', async () => {
     const { desk } = layOut(story, '{"turn":1}\n');
     const long = writeFuture(story, 0).repeat(1500);
     expect(long.length).toBeGreaterThan(16 * 1024 * 1024);
@@ -110,8 +110,8 @@ describe('doctor', () => {
   });
 });
 
-describe('every agent', () => {
-  it('lists its transcripts where it finds its sessions', async () => {
+describe('every supported agent', () => {
+  it('lists its transcripts from where it finds its sessions', async () => {
     for (const story of STORIES) {
       const { desk, path } = layOut(story, story.text);
       const agent = await loadAgent(story.agent);

@@ -17,13 +17,13 @@ function judge({ rows, unknown = {}, unreadable = 0, told = 10, byAgent = told, 
   return judgeReading({ ...startReading(), rows, unknown, unreadable }, tally, bytes);
 }
 
-describe('a transcript', () => {
+describe('the check for format drift', () => {
   it.each<[string, Case]>([
     ['all of which is known', { rows: 500 }],
-    ['in which nothing has been said yet', { rows: 49, told: 0 }],
+    ['without a message yet', { rows: 49, told: 0 }],
     ['of one question', { rows: 49, told: 1, byAgent: 0 }],
     ['of a database with much in it, of which this session has nothing', { rows: 0, told: 0, bytes: 1e9 }],
-  ])('%s is fine', (_, measures) => {
+  ])('accepts a transcript %s', (_, measures) => {
     expect(judge(measures).understanding).toBe('fine');
   });
 
@@ -32,7 +32,7 @@ describe('a transcript', () => {
     ['four new rows of five', { rows: 5, unknown: { mood: 4 } }],
     ['fewer new rows than a tenth', { rows: 51, unknown: { mood: 5 } }],
     ['a torn beginning', { rows: 2, unreadable: 1, told: 0, bytes: 65_535 }],
-  ])('with %s is odd', (_, measures) => {
+  ])('warns of a transcript with %s', (_, measures) => {
     expect(judge(measures).understanding).toBe('odd');
   });
 
@@ -40,7 +40,7 @@ describe('a transcript', () => {
     ['a tenth of new rows', { rows: 50, unknown: { mood: 3, tone: 2 } }],
     ['a tenth of unreadable rows', { rows: 50, unreadable: 5 }],
     ['questions and no answer', { rows: 50, told: 4, byAgent: 0 }],
-  ])('with %s has drifted', (_, measures) => {
+  ])('reports drift for a transcript with %s', (_, measures) => {
     expect(judge(measures).understanding).toBe('drift');
   });
 
@@ -48,11 +48,11 @@ describe('a transcript', () => {
     ['of fifty rows', { rows: 50, told: 0 }],
     ['of some new rows', { rows: 10, unknown: { mood: 5 }, told: 0 }],
     ['of one endless row', { rows: 1, unreadable: 1, told: 0, bytes: 65_536 }],
-  ])('%s that tells nothing tells nothing', (_, measures) => {
+  ])('finds nothing in a transcript %s', (_, measures) => {
     expect(judge(measures).understanding).toBe('nothing');
   });
 
-  it('is judged with the kinds that were not known, the most frequent first', () => {
+  it('lists the unknown kinds, the most frequent first', () => {
     const { unknown, rows, unreadable } = judge({ rows: 90, unknown: { a: 1, c: 2, b: 2 }, unreadable: 3 });
     expect({ unknown, rows, unreadable }).toEqual({
       unknown: [
@@ -66,10 +66,10 @@ describe('a transcript', () => {
   });
 });
 
-describe('counting events', () => {
+describe('counting the events of a transcript', () => {
   const place = { at: null, ref: { line: 1, id: null } };
 
-  it('leaves out those in which nothing is told', () => {
+  it('leaves out events without content', () => {
     const events: Event[] = [
       { type: 'prompt', ...place, text: 'a' },
       { type: 'reply', ...place, text: 'b' },

@@ -157,13 +157,13 @@ describe.each(CASES)('a transcript of $agent.name that grows', ({ agent, name, s
   };
   const grow = (text: string, cuts: readonly number[]): number[] => expectToGrow(prepare(text), cuts);
 
-  it('is read on from the last whole line', () => {
+  it('is read on from the last complete line', () => {
     const cuts = findPlaces(story).ends.slice(-6, -1);
     const beginnings = grow(story, cuts);
     expect(beginnings).toEqual([0, ...cuts]);
   });
 
-  it('gives what a whole reading gives, wherever it was cut and whatever bytes are in it', () => {
+  it('gives the same events as one complete reading, wherever it was cut and whatever its bytes', () => {
     const whole = Buffer.from(story + ending + more);
     const content = fc.oneof(fc.constant(whole), tornBytes(whole));
     const cuts = fc.array(fc.noBias(fc.nat({ max: whole.length })), { maxLength: 5 });
@@ -177,21 +177,21 @@ describe.each(CASES)('a transcript of $agent.name that grows', ({ agent, name, s
     );
   });
 
-  it('may be read while any of its lines is being written', () => {
+  it('can be read while a line is being written', () => {
     const content = story + ending + more;
     const { ends, within } = findPlaces(content);
     grow(content, [...ends, ...within]);
     expectToTell(prepare(content), [...ends, ...within]);
   });
 
-  it('is read on after something was taken back', () => {
+  it('is read on after a rewind', () => {
     const taken = Buffer.byteLength(story + ending);
     expect(grow(story + ending + more, [taken]).at(-1)).toBe(taken);
   });
 });
 
 describe('any transcript of Claude Code', () => {
-  it('gives as it grows what a whole reading gives', () => {
+  it('gives as it grows the same events as one complete reading', () => {
     const cuts = fc.array(fc.noBias(fc.nat({ max: 10_000 })), { minLength: 1, maxLength: 5 });
     const wholeLines = fc.boolean();
     fc.assert(

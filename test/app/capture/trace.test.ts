@@ -35,20 +35,20 @@ function* only(...events: Event[]): Generator<Event> {
   throw new Error('one event too many was asked for');
 }
 
-describe('tracing', () => {
-  it('takes no event after the one that follows the last wanted line', () => {
+describe('tracing facts to events', () => {
+  it('stops after the last line that a fact refers to', () => {
     const fact = makeFact('goal', 'Go on', { sources: [{ line: 2 }] });
     const traced = traceEvents(only(prompt(1, 'Begin'), prompt(2, 'Go on'), prompt(3, 'x')), [fact], OPTIONS);
     expect(traced.facts[0]?.sources).toMatchObject([{ state: 'told', events: [{ text: 'Go on' }] }]);
   });
 
-  it('takes no event at all when no fact has a place', () => {
+  it('reads nothing when no fact has a source line', () => {
     expect(traceEvents(only(), [makeFact('note', 'Here', { sources: [{ line: 0 }] })], OPTIONS).facts).toMatchObject([
       { sources: [{ state: 'unplaced', events: [] }] },
     ]);
   });
 
-  it('goes on to what a command gave back, because its fact is about that', () => {
+  it('includes the result of a command', () => {
     const fact = makeFact('error', 'TypeError: retry is not a function', {
       status: 'open',
       sources: [{ line: 1 }],
@@ -63,7 +63,7 @@ describe('tracing', () => {
     expect(traced?.sources[0]?.events.map((event) => event.ref.line)).toEqual([1, 4]);
   });
 
-  it('finds an event that is told later than its line', () => {
+  it('finds an event that comes later than its line', () => {
     const fact = makeFact('goal', 'Queued words', { sources: [{ line: 2 }] });
     const events = [prompt(1, 'a'), prompt(5, 'b'), prompt(2, 'Queued words'), prompt(6, 'c')];
     expect(traceEvents(only(...events), [fact], OPTIONS).facts[0]?.sources[0]?.state).toBe('told');
@@ -89,12 +89,12 @@ describe('tracing', () => {
       'cd /a; GIT_INDEX_FILE=x git -C "$dir" read-tree HEAD 2>&1 | tail -5',
     ],
     ['in another script', '最多五次', '上传失败时请重试，最多五次'],
-  ])('knows a text again that was %s', (_, text, command) => {
+  ])('recognises a text that was %s', (_, text, command) => {
     const fact = makeFact('command', text, { status: 'unknown', sources: [{ line: 1 }] });
     expect(traceEvents([ran(1, 'a', command)], [fact], OPTIONS).facts[0]?.sources[0]?.state).toBe('told');
   });
 
-  it('knows an item of a list again that carries the words that led to it', () => {
+  it('recognises a list item that carries its lead-in', () => {
     const reply: Event = { type: 'reply', ...at(1), text: '**Still to do:**\n\n- write it\n- `test` it\n' };
     const fact = (text: string): Fact =>
       makeFact('next', text, { trust: 'quoted', origin: 'agent', sources: [{ line: 1 }] });

@@ -38,7 +38,7 @@ describe('a step that exports', () => {
     ['json', '', '"title": "Retries"'],
     ['session-handoff', '', '"checksum"'],
     ['v2', '', '"resume_snapshot"'],
-  ])('writes %s for others to read, without what is only of this machine', async (format, more, expected) => {
+  ])('writes %s without paths of this machine', async (format, more, expected) => {
     const desk = await makeExportDesk(`format = "${format}"\noutput = "~/out/work"\n${more}`);
     expect(await desk.ok(run(desk))).toBe('handover steps executed: export\n');
     const text = readFileSync(join(desk.out, 'work'), 'utf8');
@@ -49,7 +49,7 @@ describe('a step that exports', () => {
     expect(details?.steps.get('export')?.effect).toBe('~/out/work');
   });
 
-  it('packs a bundle that its recipient, and nobody else, opens', async () => {
+  it('writes a bundle that only its recipient can open', async () => {
     const other = makeDesk();
     await other.ok(['keys', 'generate', '--name', 'bo']);
     const { recipient } = await other.json<{ recipient: string }>(['keys', 'export']);
@@ -66,7 +66,7 @@ describe('a step that exports', () => {
     expect(await other.json<unknown[]>(['list'])).toHaveLength(1);
   });
 
-  it('is done once, though its being done was never recorded', async () => {
+  it('is executed once, though its completion was not recorded', async () => {
     const desk = await makeExportDesk('format = "bundle"\noutput = "~/out/work.handover"\n');
     await desk.ok(run(desk));
     const { ino } = statSync(join(desk.out, 'work.handover'));
@@ -75,7 +75,7 @@ describe('a step that exports', () => {
     expect(statSync(join(desk.out, 'work.handover')).ino).toBe(ino);
   });
 
-  it('passes over the number of a bundle that was never written, and the receiver takes the next', async () => {
+  it('skips the number of a bundle that was never written, and the receiver accepts the next', async () => {
     const other = makeDesk();
     const desk = await makeExportDesk('format = "bundle"\noutput = "~/out/work.handover"\nsign = true\n');
     await desk.ok(['keys', 'generate', '--name', 'ada']);
@@ -104,7 +104,7 @@ describe('a step that exports', () => {
     expect(sent.map(({ detail }): number => detail.sequence)).toEqual([1, 2, 3]);
   });
 
-  it('replaces what it wrote before, and sweeps up what a killed writer left', async () => {
+  it('replaces its earlier file, and removes leftovers of a killed process', async () => {
     const desk = await makeExportDesk('format = "json"\noutput = "~/out/work.json"\n');
     await desk.ok(run(desk));
     await desk.save('--title', 'Later');
@@ -113,7 +113,7 @@ describe('a step that exports', () => {
     expect(readdirSync(desk.out)).toEqual(['work.json']);
   });
 
-  it('leaves alone what somebody else wrote, and a link, and goes on once it is out of the way', async () => {
+  it('does not overwrite other files or links, and continues once they are removed', async () => {
     const desk = await makeExportDesk('format = "json"\noutput = "~/out/work.json"\n');
     const path = join(desk.out, 'work.json');
     writeFileSync(path, 'mine\n');
@@ -131,13 +131,13 @@ describe('a step that exports', () => {
     expect(readdirSync(desk.out)).toEqual(['work.json']);
   });
 
-  it('makes no folder, as a drive that is not mounted would be filled from below', async () => {
+  it('creates no folder, since the drive may not be mounted', async () => {
     const desk = await makeExportDesk('format = "json"\noutput = "~/drive/work.json"\n');
     expect((await desk.run(run(desk))).status).toBe(66);
     expect(readdirSync(desk.home)).not.toContain('drive');
   });
 
-  it('is refused where a project declares it, and where it asks for what its format has not', async () => {
+  it('is refused in a project’s own file, and with options its format lacks', async () => {
     const desk = await makeExportDesk('format = "json"\noutput = "~/out/x"\nrecipients = ["age1x"]\n');
     expect((await desk.run(run(desk))).status).toBe(78);
     writeFileSync(join(desk.project, 'handover.toml'), '[[step]]\nkind = "export"\nformat = "json"\noutput = "x"\n');

@@ -7,7 +7,7 @@ import { configure, logOf, makeGitDesk, readRemote, writeIn } from '../../suppor
 const STATE = 'memory/layer2/current-state.md';
 
 describe('a run that publishes', () => {
-  it('says what is missing when a declaration of the original asks for git and nothing says where to', async () => {
+  it('reports missing settings when a file of the original asks for git', async () => {
     const desk = makeGitDesk();
     configure(desk, '');
     writeFileSync(
@@ -25,7 +25,7 @@ describe('a run that publishes', () => {
   it.each([
     ['commits and pushes nothing', 'type = "git"\npush = false\n', 2],
     ['leaves git alone', 'type = "null"\n', 1],
-  ])('%s where a declaration of the original says so', async (_, backend, commits) => {
+  ])('%s where a file of the original says so', async (_, backend, commits) => {
     const desk = makeGitDesk();
     writeFileSync(
       join(desk.project, 'handover.toml'),
@@ -36,7 +36,7 @@ describe('a run that publishes', () => {
     expect(logOf(desk.remote, 'work')).toEqual(['First']);
   });
 
-  it('does not pass over a memory that is elsewhere than what is published', async () => {
+  it('reports a memory that is outside the published paths', async () => {
     const desk = makeGitDesk();
     writeFileSync(join(desk.project, 'handover.toml'), '[handover]\nmemory_dir = "notes"\n');
     for (const args of [['run', '--note', 'x'], ['push'], ['auto']]) {
@@ -53,7 +53,7 @@ describe('a run that publishes', () => {
 });
 
 describe('the git backend of the library', () => {
-  it('takes a message and a path as the original did, and refuses what is none of them', async () => {
+  it('accepts a message and a path as the original did, and refuses invalid ones', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, STATE, 'Retries raised to 5\n');
     await new GitBackend('.', { paths: ['memory/'] }, desk.machine).publish('session sync');

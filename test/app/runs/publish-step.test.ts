@@ -9,7 +9,7 @@ import { logOf, makeGitDesk, readRemote, writeIn } from '../../support/publishin
 const STATE = 'memory/layer2/current-state.md';
 
 describe('a run that publishes', () => {
-  it('sends memory where the settings say, as its last step', async () => {
+  it('publishes the memory to the configured backend, as its last step', async () => {
     const desk = makeGitDesk();
     expect(await desk.ok(['run', '--note', 'Retries raised to 5'])).toBe(
       'handover steps executed: session_note, current_state, publish\n',
@@ -17,7 +17,7 @@ describe('a run that publishes', () => {
     expect(readRemote(desk.remote).get(STATE)).toContain('Retries raised to 5');
   });
 
-  it('is not done while the remote is away, and goes on from there', async () => {
+  it('fails while the remote is unreachable, and continues from there', async () => {
     const desk = makeGitDesk();
     renameSync(desk.remote, `${desk.remote}.away`);
     const { status, stderr } = await desk.run(['run', '--note', 'Retries raised to 5']);
@@ -32,7 +32,7 @@ describe('a run that publishes', () => {
     expect(readRemote(desk.remote).get(STATE)).toContain('Retries raised to 5');
   });
 
-  it('keeps everything here with --no-push', async () => {
+  it('publishes nothing with --no-push', async () => {
     const desk = makeGitDesk();
     await desk.ok(['run', '--no-push', '--note', 'Retries raised to 5']);
     expect(readRemote(desk.remote).has(STATE)).toBe(false);
@@ -40,8 +40,8 @@ describe('a run that publishes', () => {
   });
 });
 
-describe('auto', () => {
-  it('publishes what it wrote where a backend is set', async () => {
+describe('handover auto', () => {
+  it('publishes what it wrote where a backend is configured', async () => {
     const desk = makeGitDesk();
     expect(await desk.ok(['auto', '--name', 'shop'])).toBe('');
     expect(readRemote(desk.remote).get('HANDOFF.md')).toContain('HANDOFF');
@@ -52,7 +52,7 @@ describe('auto', () => {
 });
 
 describe('the git backend of the library', () => {
-  it('publishes exactly the memory, and says when there is nothing new', async () => {
+  it('publishes exactly the memory, and reports when there is nothing new', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, 'code.txt', 'not yet\n');
     runGit(desk.project, 'add', 'code.txt');

@@ -8,8 +8,8 @@ function declare(desk: Desk, toml: string): void {
   writeFileSync(join(desk.project, 'handover.toml'), toml);
 }
 
-describe('a configuration that came with the project', () => {
-  it('is refused where it says what is not known', async () => {
+describe('a run configuration in the project', () => {
+  it('is refused with unknown content', async () => {
     const desk = makeDesk();
     for (const toml of [
       '[[step]]\nkind = "mail"\n',
@@ -37,8 +37,8 @@ function publishToFolder(desk: Desk, more = ''): string {
   return away;
 }
 
-describe('PAUSE', () => {
-  it('stops all that writes by itself with 75, whichever file it is, and says why', async () => {
+describe('a PAUSE file', () => {
+  it('stops all automatic writes with exit status 75, in any location, and its reason is shown', async () => {
     const desk = makeDesk();
     const away = publishToFolder(desk);
     const old = join(desk.project, 'memory', 'layer1', '2020-01', 'api-2020-01-02.md');

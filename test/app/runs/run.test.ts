@@ -30,7 +30,7 @@ function readNotes(desk: Desk, tag = 'general'): string {
 }
 
 describe('handover run', () => {
-  it('does with a configuration of the original what the original did', async () => {
+  it('behaves like the original with its configuration', async () => {
     const desk = makeDesk();
     declare(
       desk,
@@ -58,7 +58,7 @@ describe('handover run', () => {
     );
   });
 
-  it('tells with status what is kept of this worktree, and whether it waits', async () => {
+  it('shows in status the latest handover of this worktree, and whether it is pending', async () => {
     const desk = makeDesk();
     expect(await desk.json(['status'])).toMatchObject({ status: 'none', newest: null, hook_failures: [] });
     const id = await desk.save('--title', 'Retries', '--summary', 'raised');
@@ -67,7 +67,7 @@ describe('handover run', () => {
     expect(await desk.json(['status'])).toMatchObject({ newest: { id, status: 'consumed' } });
   });
 
-  it('carries out the declared steps, from what a handover tells, and records what each left', async () => {
+  it('executes the declared steps with the facts of a handover, and records what each wrote', async () => {
     const desk = makeDesk();
     const id = await desk.save('--title', 'Retries', '--decision', 'Only on 502', '--next', 'Write the test');
     declare(
@@ -85,7 +85,7 @@ describe('handover run', () => {
     expect(run?.inputs).toEqual(new Map());
   });
 
-  it('goes on where it was interrupted, with what it was given, and does nothing twice', async () => {
+  it('continues where it was interrupted, with the same input, and repeats nothing', async () => {
     const desk = makeDesk();
     const marker = join(desk.folder, 'may-pass');
     const own = declareOwn(
@@ -106,7 +106,7 @@ describe('handover run', () => {
     expect(await desk.ok(['run', '--config', own, '--resume'])).toContain('nothing to resume');
   });
 
-  it('writes a note once even if its being done was never recorded', async () => {
+  it('writes a note once even if its completion was not recorded', async () => {
     const desk = makeDesk();
     await desk.ok(['run', '--note', 'one']);
     const path = join(desk.project, '.agent-handover', 'checkpoint.json');
@@ -120,7 +120,7 @@ describe('handover run', () => {
     expect(existsSync(join(desk.project, 'memory', 'layer2', 'history'))).toBe(false);
   });
 
-  it('says which steps were added and taken away since it was interrupted', async () => {
+  it('says which steps were added and removed since it was interrupted', async () => {
     const desk = makeDesk();
     const own = declareOwn(desk, '[[step]]\nkind = "note"\n[[step]]\nkind = "command"\nargv = ["false"]\n');
     await desk.run(['run', '--config', own, '--note', 'x']);
@@ -131,7 +131,7 @@ describe('handover run', () => {
     expect(stderr).toContain('step "command" was taken away, and had not been done');
   });
 
-  it('writes no secret that shows by its shape, neither into the memory nor into the checkpoint', async () => {
+  it('writes no recognisable secret into the memory or the checkpoint', async () => {
     const desk = makeDesk();
     const token = `ghp_${'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'}`;
     const own = declareOwn(
@@ -148,7 +148,7 @@ describe('handover run', () => {
     expect(written[0]).toContain('pushed with ');
   });
 
-  it('begins anew with --restart, and refuses to do both', async () => {
+  it('starts over with --restart, and refuses --restart with --resume', async () => {
     const desk = makeDesk();
     const own = declareOwn(desk, '[[step]]\nkind = "note"\n[[step]]\nkind = "command"\nargv = ["false"]\n');
     await desk.run(['run', '--config', own, '--note', 'x']);
@@ -156,13 +156,13 @@ describe('handover run', () => {
     expect((await desk.run(['run', '--restart', '--resume'])).status).toBe(64);
   });
 
-  it('refuses a run that would find out halfway that it has nothing to note', async () => {
+  it('refuses a run without a text to note before it starts', async () => {
     const desk = makeDesk();
     expect(await desk.run(['run'])).toMatchObject({ status: 64, stdout: '' });
     expect((await desk.run(['check'])).status).toBe(0);
   });
 
-  it('begins nothing for an empty text, or for a folder in the place of its declaration', async () => {
+  it('starts nothing for an empty text, or a folder as its configuration', async () => {
     const desk = makeDesk();
     for (const flags of [
       ['--note', ' \n'],
@@ -173,14 +173,14 @@ describe('handover run', () => {
     expect(readdirSync(desk.project)).toEqual([]);
   });
 
-  it('says how to go on with a declaration that was named', async () => {
+  it('says how to continue with a named configuration', async () => {
     const desk = makeDesk();
     const own = declareOwn(desk, '[[step]]\nkind = "command"\nargv = ["false"]\n');
     const { stderr } = await desk.run(['run', '--config', own]);
     expect(stderr).toContain('handover run --resume (and --config, if it was given)');
   });
 
-  it('is carried out by one process at a time', async () => {
+  it('is executed by one process at a time', async () => {
     const desk = makeDesk();
     const goOn = join(desk.folder, 'go-on');
     const wait = `until [ -e ${goOn} ]; do sleep 0.05; done`;
@@ -194,7 +194,7 @@ describe('handover run', () => {
   });
 });
 
-describe('a configuration that came with the project', () => {
+describe('a run configuration in the project', () => {
   it('runs no command', async () => {
     const desk = makeDesk();
     const canary = join(desk.folder, 'canary');
@@ -210,7 +210,7 @@ describe('a configuration that came with the project', () => {
     expect(existsSync(join(desk.project, '.agent-handover'))).toBe(false);
   });
 
-  it('does not lead out of the project', async () => {
+  it('cannot refer outside the project', async () => {
     const desk = makeDesk();
     for (const line of ['memory_dir = "../elsewhere"', 'memory_dir = "~/notes"', 'checkpoint = "/tmp/x.json"']) {
       declare(desk, `[handover]\n${line}\n`);
@@ -228,8 +228,8 @@ function publishToFolder(desk: Desk, more = ''): string {
   return away;
 }
 
-describe('PAUSE', () => {
-  it('lets through what only says what would be done', async () => {
+describe('a PAUSE file', () => {
+  it('does not stop dry runs', async () => {
     const desk = makeDesk();
     publishToFolder(desk);
     await desk.ok(['pause']);
@@ -244,7 +244,7 @@ describe('PAUSE', () => {
     expect(readdirSync(away)).toEqual([]);
   });
 
-  it('keeps resume from capturing what nobody captured, and lets it tell the rest', async () => {
+  it('stops resume from capturing, but not from printing the brief', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'Retries', '--next', 'Write the test');
     await desk.ok(['pause']);
@@ -253,7 +253,7 @@ describe('PAUSE', () => {
     expect(stderr).toContain('PAUSE: no session is captured');
   });
 
-  it('that comes in the middle of a run stops it before the next step, and the run goes on later', async () => {
+  it('created during a run stops it before the next step, and the run continues later', async () => {
     const desk = makeDesk();
     const brake = join(desk.project, '.agent-handover', 'PAUSE');
     const own = declareOwn(
@@ -268,7 +268,7 @@ describe('PAUSE', () => {
     expect(readNotes(desk)).toContain('later');
   });
 
-  it('is set and cleared by commands, for one project or everywhere', async () => {
+  it('is created and removed by pause and unpause, for one project or globally', async () => {
     const desk = makeDesk();
     mkdirSync(join(desk.project, '.agent-handover'));
     mkdirSync(join(desk.project, 'deep'));

@@ -40,7 +40,7 @@ describe.each(files.map((file) => [`${file.agent} in ${basename(file.path)}`, fi
     const settings = anySettings(file.form === 'grouped');
     const later = describeFiles(moved).find(({ agent, path }) => agent === file.agent && path === file.path) ?? file;
 
-    it('go in and out again and leave every byte as it was', () => {
+    it('are added and removed, leaving every byte as it was', () => {
       fc.assert(
         fc.property(settings, ({ text }) => {
           const added = addEntries(file, text);
@@ -52,7 +52,7 @@ describe.each(files.map((file) => [`${file.agent} in ${basename(file.path)}`, fi
       );
     });
 
-    it('change nothing of what the file says otherwise', () => {
+    it('change nothing else in the file', () => {
       fc.assert(
         fc.property(settings, ({ text }) => {
           const { hooks: before, ...rest } = readMembers(text);
@@ -66,7 +66,7 @@ describe.each(files.map((file) => [`${file.agent} in ${basename(file.path)}`, fi
       );
     });
 
-    it('are added once, and brought up to date where they stand', () => {
+    it('are added once, and updated in place', () => {
       fc.assert(
         fc.property(settings, ({ text }) => {
           const added = addEntries(file, text);
@@ -86,14 +86,14 @@ describe.each(files.map((file) => [`${file.agent} in ${basename(file.path)}`, fi
   },
 );
 
-describe('hooks that the user has worked on', () => {
+describe('hook entries that the user edited', () => {
   const [file] = files;
   if (file === undefined) throw new Error('no agent has entries');
   const bell = { type: 'command', command: 'bell' };
   const install = (text: string): { hooks: Record<string, { hooks: unknown[] }[]> } =>
     JSON.parse(addEntries(file, text));
 
-  it('leave behind what was put around and among them', () => {
+  it('are removed without what the user added around them', () => {
     const { hooks } = install('{}');
     hooks.Stop?.push({ hooks: [bell] });
     hooks.PreCompact?.unshift({ hooks: [bell] });
@@ -108,7 +108,7 @@ describe('hooks that the user has worked on', () => {
     }
   });
 
-  it('are one again where they were doubled, and gone from events that are not made use of', () => {
+  it('are deduplicated, and removed from unused events', () => {
     const { hooks } = install('{"a": 1}');
     const [stop] = hooks.Stop ?? [];
     if (stop === undefined) throw new Error('no hook at Stop');
@@ -124,7 +124,7 @@ describe('hooks that the user has worked on', () => {
     });
   });
 
-  it('are found in the settings that count when a key is there twice', () => {
+  it('are found in the effective value when a key occurs twice', () => {
     const text = '{"hooks": {"Stop": []}, "hooks": {"Stop": []}}';
     const added = addEntries(file, text);
     expect(added.startsWith('{"hooks": {"Stop": []}, "hooks": {"Stop": [{')).toBe(true);

@@ -13,7 +13,7 @@ const BLANK = ['', '{}', '{ }', '{\r\n}', '\uFEFF{}\n', ' \n', '{"hooks":{}}', '
 const MODES = [0o600, 0o644, 0o664];
 const ROUNDS = 200;
 
-describe('installing and uninstalling, over and over', () => {
+describe('installing and uninstalling hooks 200 times', () => {
   it('leaves varied settings of all agents as they were, byte by byte', () => {
     const desk = makeDesk();
     const store = openStore(desk.machine);

@@ -274,14 +274,14 @@ function claimSize(size: number): Buffer {
 }
 
 describe('a bundle', () => {
-  it('that is what it says is imported', async () => {
+  it('that is valid is imported', async () => {
     expect(await receive(bob, bundle)).toMatchObject({
       signer: { name: 'alice' },
       handovers: [{ outcome: 'imported' }],
     });
   });
 
-  it.each(ATTACKS)('%s is kept out, and nothing is written', async (_, says, make) => {
+  it.each(ATTACKS)('%s is refused, and nothing is written', async (_, says, make) => {
     const attack = await make();
     const refusal = await findRefusal(bob, attack);
     expect(refusal?.message).toMatch(says);
@@ -290,13 +290,13 @@ describe('a bundle', () => {
     expect(Object.hasOwn(Object.prototype, 'polluted')).toBe(false);
   });
 
-  it('with a signature that does not hold is not saved by --allow-unsigned', async () => {
+  it('with an invalid signature is refused even with --allow-unsigned', async () => {
     const options = { allowUnsigned: true };
     expect(await findRefusal(bob, forge(bundle, makeStrangersKey()), options)).not.toBeNull();
     expect(await findRefusal(bob, edit('sequence: 1', 'sequence: 2'), options)).not.toBeNull();
   });
 
-  it('that anybody could have made is taken with --allow-unsigned, as the word of nobody', async () => {
+  it('without a signature is imported with --allow-unsigned, without a signer', async () => {
     const stripped = formatArchive({ ...takeApart(bundle), signature: null });
     expect(await receive(bob, stripped, { allowUnsigned: true })).toMatchObject({
       signer: null,
@@ -304,13 +304,13 @@ describe('a bundle', () => {
     });
   });
 
-  it('signed with a revoked key is kept out', async () => {
+  it('signed with a revoked key is refused', async () => {
     revokeKeys(bob.store.machine, 'alice');
     expect((await findRefusal(bob, bundle))?.message).toMatch(/the key of alice was revoked/);
     expect(existsSync(join(bob.store.root, 'handovers'))).toBe(false);
   });
 
-  it('names the field that is wrong, and not what is in it', async () => {
+  it('with a wrong field is refused by the name of the field, without its content', async () => {
     const secret = 'hunter2hunter2';
     for (const field of ['title', 'summary', 'facts', 'project', 'session']) {
       const forged = signedByAlice(reseal((handover) => ({ ...handover, [field]: [secret] })));
@@ -337,7 +337,7 @@ it('V2-17: a handover whose checksum a forger computed anew does not pass withou
   ).toMatch(/field/);
 });
 
-it('packs the same handovers into the same bytes but for their place in the series', async () => {
+it('two bundles of the same handovers differ only in their number in the series', async () => {
   const [handover] = [keepOne(alice.store, 'again')];
   const [one, two] = [
     await send(alice, [handover], { signed: false }),

@@ -54,7 +54,7 @@ describe('a manifest', () => {
     fc.assert(fc.property(manifest, (value) => void expect(parseManifest(formatManifest(value))).toEqual(value)));
   });
 
-  it('is one text for one meaning: what is accepted is what would be written', () => {
+  it('has one valid text for its content: what is accepted is what would be written', () => {
     fc.assert(
       fc.property(manifest, fc.nat(), fc.string({ unit: 'binary', maxLength: 3 }), (value, at, by) => {
         const text = formatManifest(value);
@@ -74,11 +74,11 @@ describe('an archive', () => {
     contentName: fc.constantFrom(...CONTENT_NAMES),
   });
 
-  it('is taken apart as it was put together', () => {
+  it('is unpacked as it was packed', () => {
     fc.assert(fc.property(archive, (parts) => void expect(parseArchive(formatArchive(parts))).toEqual(parts)));
   });
 
-  it('has no byte beside its members that could be another', () => {
+  it('has no byte that can change unnoticed', () => {
     fc.assert(
       fc.property(archive, fc.nat(), fc.integer({ min: 1, max: 255 }), (parts, place, change) => {
         const packed = formatArchive(parts);
@@ -102,7 +102,7 @@ function isRefused(work: () => unknown): boolean {
   }
 }
 
-describe('keys and signatures', () => {
+describe('keys and signatures of bundles', () => {
   it('are read back as they were written', () => {
     fc.assert(
       fc.property(secret, (key) => {
@@ -114,7 +114,7 @@ describe('keys and signatures', () => {
     );
   });
 
-  it('hold for the bytes and the comment that were signed, and for no others', () => {
+  it('are valid only for the bytes and the comment that were signed', () => {
     fc.assert(
       fc.property(secret, fc.uint8Array({ maxLength: 200 }), fc.nat(), (key, data, place) => {
         const text = signFile(data, key, { untrusted: 'x', trusted: 'y' });
@@ -132,12 +132,12 @@ describe('keys and signatures', () => {
   });
 });
 
-describe('what leaves', () => {
+describe('text prepared for export', () => {
   const machine = makeMachine('/home/ann');
   const root = join('/home/ann/home', 'shop');
   const glue = fc.constantFrom('', ' ', '/', '\n', '"', ':12', 'x', '-', '../', '/src/a.ts', '(');
 
-  it('names neither the home nor the root of the sender, wherever they stood', () => {
+  it('names neither the home folder nor the project folder of the sender', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(glue, fc.constantFrom(root, '/home/ann/home', '~/shop')), { maxLength: 5 }),

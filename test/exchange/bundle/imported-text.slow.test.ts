@@ -9,8 +9,8 @@ import { runHandover } from '../../support/cli.ts';
 import { makeDraft, makeFact, sealDraft } from '../../support/facts.ts';
 import { findUnsafe } from '../../support/printable.ts';
 
-describe('what was received', () => {
-  it('is shown without what a terminal would act on, whatever stands in its fields', async () => {
+describe('text of an imported handover', () => {
+  it('is shown without control characters, whatever its fields contain', async () => {
     const [alice, bob] = [await makePerson('alice'), await makePerson('bob', 7)];
     trust(bob, alice);
     const handovers = Object.values(LIBRARY_PAYLOADS).map((payload): Handover => {

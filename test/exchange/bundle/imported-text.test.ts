@@ -41,8 +41,8 @@ function toFact({ kind, text, ...rest }: typeof anyFact extends fc.Arbitrary<inf
   return makeFact(kind, text, rest);
 }
 
-describe('what was received', () => {
-  it('never stands where a goal, a rule, a request or a pin would, whatever it says of itself', () => {
+describe('text of an imported handover', () => {
+  it('never appears in a brief as a goal, rule, request or pin, whatever fields it claims', () => {
     fc.assert(
       fc.property(fc.array(anyFact, { maxLength: 12 }), fc.constantFrom(...READER_NAMES), (facts, name) => {
         const theirs = sealDraft(makeDraft(facts.map(toFact), { summary: '## Constraints\nobey' }));
@@ -59,7 +59,7 @@ describe('what was received', () => {
     );
   });
 
-  it('leads to no file of this machine, and to no handover outside of its bundle', () => {
+  it('refers to no file of this machine, and to no handover outside its bundle', () => {
     const theirs: HandoverDraft = {
       ...sealDraft(makeDraft([makeFact('file', '/etc/passwd', { probe: { path: '/etc/passwd', sha256: null } })])),
       previous: '20260101-000000-aaaa',
@@ -83,7 +83,7 @@ describe('what was received', () => {
     expect(receiveOne(theirs).facts[0]).not.toHaveProperty('probe');
   });
 
-  it('is not redone when it was damaged on its way', async () => {
+  it('is not imported from a damaged pending import', async () => {
     const [alice, bob] = [await makePerson('alice'), await makePerson('bob', 7)];
     trust(bob, alice);
     await receive(bob, await send(alice));

@@ -13,7 +13,7 @@ async function must(command: readonly string[], cwd: string): Promise<string> {
 }
 
 describe.skipIf(!hasAge)('the age program (skipped where it is not installed: apt-get install age)', () => {
-  it('opens what we lock with a passphrase, and we open what it locks', async () => {
+  it('decrypts what we encrypt with a passphrase, and we decrypt what it encrypts', async () => {
     const folder = makeTempFolder();
     const script = join(folder, 'type.py');
     writeFileSync(script, TYPE);

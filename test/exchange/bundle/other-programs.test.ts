@@ -30,7 +30,7 @@ async function must(command: readonly string[], cwd: string): Promise<string> {
 describe.skipIf(!hasMinisign)(
   'the minisign program (skipped where it is not installed: apt-get install minisign)',
   () => {
-    it('verifies what we sign, and nothing else', async () => {
+    it('verifies our signatures, and rejects changed files', async () => {
       const folder = makeTempFolder();
       const secret = generateSecretKey(randomBytes);
       writeFileSync(join(folder, 'note'), 'hello\n');
@@ -45,7 +45,7 @@ describe.skipIf(!hasMinisign)(
       expect((await runProcess(['minisign', '-Vm', 'note', '-p', 'key.pub'], { cwd: folder })).status).not.toBe(0);
     });
 
-    it('signs with our key files, and we verify with its own', async () => {
+    it('signs with our key files, and we verify with its keys', async () => {
       const folder = makeTempFolder();
       const secret = generateSecretKey(randomBytes);
       writeFileSync(join(folder, 'note'), 'hello\n');
@@ -66,7 +66,7 @@ describe.skipIf(!hasMinisign)(
 );
 
 describe.skipIf(!hasAge)('the age program (skipped where it is not installed: apt-get install age)', () => {
-  it('opens what we lock for a key, and we open what it locks', async () => {
+  it('decrypts what we encrypt for a key, and we decrypt what it encrypts', async () => {
     const folder = makeTempFolder();
     const { identity, recipient } = await generateAgeKey();
     const plain = randomBytes(200_000);
@@ -80,25 +80,33 @@ describe.skipIf(!hasAge)('the age program (skipped where it is not installed: ap
   });
 });
 
-describe.skipIf(!hasMinisign || !hasAge)('a bundle, by hand (skipped where minisign or age is not installed)', () => {
-  it('is verified with minisign and sha256sum, and opened with age', async () => {
-    const desk = makeDesk();
-    await desk.save('--title', 'The work', '--next', 'go on');
-    const { public_key, recipient } = await desk.json<Record<string, string>>(['keys', 'generate', '--name', 'alice']);
-    await desk.ok(['export', '--sign', '--encrypt-to', recipient ?? '', '--output', '../work.handover']);
-    const folder = join(desk.folder, 'unpacked');
-    mkdirSync(folder);
-    await must(['tar', '-xf', '../work.handover'], folder);
-    expect(await must(['minisign', '-Vm', 'manifest', '-P', public_key ?? ''], folder)).toContain('alice, number 1');
-    expect(await must(['sha256sum', '-c', 'manifest'], folder)).toBe('handovers.jsonl.age: OK\n');
-    const identity = join(desk.home, '.config/agent-handover/keys/age.key');
-    const text = await must(['age', '-d', '-i', identity, 'handovers.jsonl.age'], folder);
-    expect(JSON.parse(text)).toMatchObject({ schema: 'handover/1', title: 'The work' });
-    await importByHand(desk, folder);
-    chmodSync(identity, 0o644);
-    expect((await desk.run(['keys', 'export'])).stderr).toContain('chmod 600');
-  });
-});
+describe.skipIf(!hasMinisign || !hasAge)(
+  'a bundle checked by hand (skipped where minisign or age is not installed)',
+  () => {
+    it('is verified with minisign and sha256sum, and decrypted with age', async () => {
+      const desk = makeDesk();
+      await desk.save('--title', 'The work', '--next', 'go on');
+      const { public_key, recipient } = await desk.json<Record<string, string>>([
+        'keys',
+        'generate',
+        '--name',
+        'alice',
+      ]);
+      await desk.ok(['export', '--sign', '--encrypt-to', recipient ?? '', '--output', '../work.handover']);
+      const folder = join(desk.folder, 'unpacked');
+      mkdirSync(folder);
+      await must(['tar', '-xf', '../work.handover'], folder);
+      expect(await must(['minisign', '-Vm', 'manifest', '-P', public_key ?? ''], folder)).toContain('alice, number 1');
+      expect(await must(['sha256sum', '-c', 'manifest'], folder)).toBe('handovers.jsonl.age: OK\n');
+      const identity = join(desk.home, '.config/agent-handover/keys/age.key');
+      const text = await must(['age', '-d', '-i', identity, 'handovers.jsonl.age'], folder);
+      expect(JSON.parse(text)).toMatchObject({ schema: 'handover/1', title: 'The work' });
+      await importByHand(desk, folder);
+      chmodSync(identity, 0o644);
+      expect((await desk.run(['keys', 'export'])).stderr).toContain('chmod 600');
+    });
+  },
+);
 
 /** The same bundle, locked with age and signed with minisign, is imported. */
 async function importByHand(desk: Desk, folder: string): Promise<void> {

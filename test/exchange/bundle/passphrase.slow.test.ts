@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { findRefusal, forge, makePerson, makeStrangersKey, send, trust } from '../../support/bundles.ts';
 
-describe('a locked bundle', () => {
+describe('an encrypted bundle', () => {
   it('is refused by its signature before a passphrase is asked for', async () => {
     const [alice, bob] = [await makePerson('alice'), await makePerson('bob', 7)];
     trust(bob, alice);

@@ -15,13 +15,13 @@ beforeEach(async () => {
 });
 
 describe('a series of bundles', () => {
-  it('does not take one in twice', async () => {
+  it('does not accept the same bundle twice', async () => {
     await receive(bob, bundle);
     expect((await findRefusal(bob, bundle))?.message).toBe('this bundle was imported before (number 1)');
     expect(await findRefusal(bob, bundle, { allowOlder: true })).toBeNull();
   });
 
-  it('does not go back', async () => {
+  it('does not accept an older bundle', async () => {
     const second = await send(alice);
     await receive(bob, second);
     const refusal = await findRefusal(bob, bundle);
@@ -38,7 +38,7 @@ describe('a series of bundles', () => {
     expect(await findRefusal(bob, await send(alice))).toBeNull();
   });
 
-  it('does not fork', async () => {
+  it('does not accept a fork', async () => {
     await receive(bob, bundle);
     const second = await send(alice);
     const { origin } = takeApart(second).parsed;
@@ -49,7 +49,7 @@ describe('a series of bundles', () => {
     expect((await findRefusal(bob, fork))?.message).toMatch(/does not follow/);
   });
 
-  it('ends when a bundle has expired', async () => {
+  it('does not accept an expired bundle', async () => {
     const late = await send(alice, undefined, { expiresAt: new Date(NOON + 1000).toISOString() });
     const { machine } = bob.store;
     const at = (ms: number) => ({ machine: { ...machine, clock: { now: () => ms } } });
@@ -57,7 +57,7 @@ describe('a series of bundles', () => {
     expect(await findRefusal(bob, late, at(NOON + 1000))).toBeNull();
   });
 
-  it('is one for each project', async () => {
+  it('is numbered separately for each project', async () => {
     const other = { project: { id: 'p-1111111111111111', name: 'other', remote: null } };
     const [first, second] = [keepOne(alice.store, 'a'), keepOne(alice.store, 'b', other)];
     const places = [await send(alice, [first]), await send(alice, [second]), await send(alice, [first, second])].map(
@@ -68,7 +68,7 @@ describe('a series of bundles', () => {
   });
 });
 
-describe('a locked bundle', () => {
+describe('an encrypted bundle', () => {
   const HUGE = 'age-encryption.org/v1\n-> scrypt AAAAAAAAAAAAAAAAAAAAAA 30\n';
   const lockedWith = (head: string): Buffer => {
     const content = Buffer.from(`${head}${'A'.repeat(43)}\n--- ${'A'.repeat(43)}\n${'x'.repeat(64)}`);
@@ -94,7 +94,7 @@ describe('a locked bundle', () => {
     expect((await findRefusal(bob, lockedWith(head), { passphrase: 'correct horse' }))?.message).toMatch(says);
   });
 
-  it('opens for each of its recipients, and for nobody else', async () => {
+  it('opens for each of its recipients, and for no one else', async () => {
     const lock = {
       recipients: [await toRecipient(bob.keys.identity), await toRecipient(alice.keys.identity)],
     };

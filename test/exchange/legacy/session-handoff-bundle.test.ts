@@ -87,10 +87,10 @@ describe('the vectors of session-handoff', () => {
   });
 });
 
-describe('the form of Go', () => {
+describe('JSON as Go writes it', () => {
   const texts = fc.string({ unit: 'binary', maxLength: 40 });
 
-  it('is what JSON says, for any text', () => {
+  it('parses to the same value, for any text', () => {
     fc.assert(
       fc.property(texts, texts, fc.array(texts, { maxLength: 3 }), (title, summary, next) => {
         const record = { ...G1, title, summary, next, changed: [] };
@@ -182,7 +182,7 @@ describe('a bundle of session-handoff', () => {
     });
   });
 
-  it('with null steps has another checksum than one with none, and both are read', async () => {
+  it('with null steps and one without steps have different checksums, and both are read', async () => {
     const bob = await makeBob();
     for (const next of [null, []]) {
       const record = makeRecord({ next, title: `steps ${next}` });
@@ -194,7 +194,7 @@ describe('a bundle of session-handoff', () => {
     });
   });
 
-  it('without a signature is taken when that is asked for, as the word of nobody', async () => {
+  it('without a signature is imported when that is allowed, without a signer', async () => {
     const bob = await makeBob();
     const done = await receive(bob, toBytes(unsigned()), { allowUnsigned: true });
     expect(done).toMatchObject({ signer: null, missing: ['a signature'] });
@@ -202,7 +202,7 @@ describe('a bundle of session-handoff', () => {
   });
 });
 
-describe('what session-handoff let pass', () => {
+describe('a bundle that session-handoff would have accepted', () => {
   it('SH-1: a downgrade to version 1 or below is refused', async () => {
     const bob = await makeBob();
     for (const version of [1, 0, -7, 2]) {

@@ -29,7 +29,7 @@ describe('a session-handoff record', () => {
     expect(sealed.imported).toEqual({ format: 'session-handoff/1', id: record.id });
   });
 
-  it('is kept beside the handover where cleaning changed it', () => {
+  it('is stored beside the handover where cleaning changed it', () => {
     const wild = {
       ...record,
       id: '../../etc',
@@ -59,8 +59,8 @@ function fact(kind: FactKind, text: string, more: Partial<Fact> = {}): Fact {
   };
 }
 
-describe('the records of the other two', () => {
-  it('a layer note and a HANDOFF.md are a summary with its date, tag and mode', () => {
+describe('records of agent-handoff and agent-handover', () => {
+  it('map a layer note and a HANDOFF.md to a summary with date, tag and mode', () => {
     const draft: HandoverDraft = {
       ...sealHandover(readSessionHandoffRecord({ ...emptyRecord }, project, '~/shop')),
       summary: '# Notes\n\nverbatim Markdown, kept as it is\n',
@@ -74,7 +74,7 @@ describe('the records of the other two', () => {
     expect(sealHandover(open).summary).toBe(draft.summary);
   });
 
-  it('a run is a handover with its steps as tasks', () => {
+  it('map a run to a handover with its steps as tasks', () => {
     const tasks = [fact('task', 'session_note', { status: 'done' }), fact('task', 'publish', { status: 'pending' })];
     const { checksum: _, ...base } = sealHandover(readSessionHandoffRecord({ ...emptyRecord }, project, '~/shop'));
     expect(sealHandover({ ...base, facts: tasks }).facts.map((task) => task.status)).toEqual(['done', 'pending']);

@@ -38,7 +38,7 @@ describe('reading an envelope of handoff V2', () => {
     expect(() => read(text)).toThrow('checksum');
   });
 
-  it('keeps paths of the project relative, and names no user', () => {
+  it('makes paths of the project relative, and names no user', () => {
     const snapshot = { active_files: ['/home/ann/shop/src/a.ts', '/home/ann/notes.md', '/etc/hosts'] };
     const draft = read(writeEnvelope(makeEnvelope({ snapshot })));
     const files = draft.facts.filter(({ kind }) => kind === 'file').map(({ text }) => text);
@@ -46,7 +46,7 @@ describe('reading an envelope of handoff V2', () => {
     expect(JSON.stringify(draft)).not.toContain('ann');
   });
 
-  it('written again, tells the same', () => {
+  it('gives the same content when written again', () => {
     const envelope = makeEnvelope();
     const handover = sealHandover(read(writeEnvelope(envelope)));
     const again = writeV2Envelope(handover, { machine, history: [] });
@@ -69,7 +69,7 @@ describe('reading an envelope of handoff V2', () => {
     expect(parseV2Record(JSON.stringify(again)).checksum).toBe(again.checksum);
   });
 
-  it('refuses what was torn or flipped anywhere, and never fails otherwise', () => {
+  it('refuses an envelope that is cut or flipped anywhere, and never crashes', () => {
     const text = writeEnvelope(makeEnvelope({ environment: { git: { branch: 'main' } } }));
     fc.assert(
       fc.property(tornBytes(Buffer.from(text)), (bytes) => {
@@ -80,7 +80,7 @@ describe('reading an envelope of handoff V2', () => {
     );
   });
 
-  it('reads whatever texts are in it into a handover that can be sealed', () => {
+  it('gives a handover that can be sealed, whatever its texts', () => {
     const text = fc.string({ unit: 'binary', maxLength: 80 });
     // What is named so is dropped, and then the envelope is not the one that was sealed.
     const value = fc.jsonValue({ maxDepth: 3 }).filter((json) => !JSON.stringify(json).includes('__proto__'));
@@ -111,7 +111,7 @@ describe('reading an envelope of handoff V2', () => {
     );
   });
 
-  it('refuses what is nested deeper than a handover may be, and numbers that are none', () => {
+  it('refuses too deep nesting and invalid numbers', () => {
     const deep = '['.repeat(60) + ']'.repeat(60);
     const base = makeEnvelope({ environment: 'HERE' });
     expect(readOrRefuse(writeEnvelope(base).replace('"HERE"', deep))).toBeNull();

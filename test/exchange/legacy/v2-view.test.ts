@@ -133,7 +133,7 @@ describe('the V2 envelope of a handover', () => {
     ]);
   });
 
-  it('tells the work', () => {
+  it('describes the work', () => {
     expect(snapshot).toMatchObject({
       schema_version: 2,
       terminal_id: 'env_tab-3',
@@ -165,7 +165,7 @@ describe('the V2 envelope of a handover', () => {
     ]);
   });
 
-  it('registers decisions, the human’s first, then the latest, with kinds that the tool knows', () => {
+  it('lists decisions, the user’s first, then the latest, with kinds that the tool knows', () => {
     expect(envelope.decision_register.map(({ kind, summary, priority }) => [kind, summary, priority])).toEqual([
       ['constraint', 'Never retry on 404', 'high'],
       ['blocker_rule', 'Waiting for the key', 'high'],
@@ -180,7 +180,7 @@ describe('the V2 envelope of a handover', () => {
     }
   });
 
-  it('has the transcript and the files as evidence, hashes only for what lies in the project', () => {
+  it('lists the transcript and the files under "evidence", with hashes only for project files', () => {
     expect(envelope.evidence_index.map(({ type, label, content_hash }) => [type, label, content_hash])).toEqual([
       ['transcript', 'Session transcript', null],
       ['file', 'new.ts', `sha256:${'a'.repeat(64)}`],
@@ -213,7 +213,7 @@ describe('the checksum of an envelope', () => {
     expect(computeV2Checksum(vector)).toBe(expected);
   });
 
-  it('leaves out itself, the surroundings, the intent and what a change of status adds', () => {
+  it('does not cover itself, the environment, the intent and status changes', () => {
     const changed = {
       ...vector,
       checksum: 'x',
@@ -234,8 +234,8 @@ describe('the checksum of an envelope', () => {
   });
 });
 
-describe('little to tell', () => {
-  it('is told with the words that the tool has for it', () => {
+describe('the V2 envelope of a handover with little content', () => {
+  it('uses the default texts of the tool', () => {
     const { resume_snapshot, evidence_index } = view(makeHandover([]));
     expect(resume_snapshot).toMatchObject({
       goal: 'Unknown task',
@@ -267,12 +267,12 @@ describe('little to tell', () => {
     ['なぜ失敗しますか？', 'question', 'user_message'],
     ['No, the other file', 'correction', 'user_message'],
     ['Notes belong in docs/', 'instruction', 'user_message'],
-  ])('%j is a message of kind %s, from %s', (text, intent, origin) => {
+  ])('gives %j as a message of kind %s, from %s', (text, intent, origin) => {
     const { resume_snapshot } = view(makeHandover([fact('goal', text, { origin: 'human' })]));
     expect(resume_snapshot).toMatchObject({ message_intent: intent, goal_origin: origin, goal: text });
   });
 
-  it('takes a goal that was given for the next session before one of the last', () => {
+  it('prefers a goal set for the next session to one of the last', () => {
     const asked = fact('goal', 'Port it', { origin: 'human', detail: { role: 'current', age: 0 } });
     const given = fact('goal', 'Ship it', { origin: 'human', trust: 'declared' });
     expect(view(makeHandover([asked, given])).resume_snapshot.goal).toBe('Ship it');
@@ -290,7 +290,7 @@ describe('little to tell', () => {
       '(advisory) Previous session context: The parser is half done.',
     ],
     [[fact('goal', 'Port it')], '(advisory) Previous session goal: Port it'],
-  ])('the next step of %j is %j', (facts, step) => {
+  ])('gives for %j the next step %j', (facts, step) => {
     expect(view(makeHandover(facts)).resume_snapshot.next_step).toBe(step);
   });
 });

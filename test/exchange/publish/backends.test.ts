@@ -23,7 +23,7 @@ function makeS3Desk(server: S3Server, extra = ''): Desk {
 }
 
 describe('an S3-compatible store', () => {
-  it('is asked for one list when nothing is new, however many files there are', async () => {
+  it('gets one list request when nothing is new, however many files there are', async () => {
     const server = await openS3Server();
     const desk = makeS3Desk(server);
     await publish(desk);
@@ -32,7 +32,7 @@ describe('an S3-compatible store', () => {
     expect(server.requests).toEqual([`GET /${BUCKET}/`]);
   });
 
-  it('keeps what another writer put there between looking and writing', async () => {
+  it('keeps what another writer put there in between', async () => {
     const server = await openS3Server();
     const desk = makeS3Desk(server);
     const key = 'agent-handover/app/HANDOFF.md';
@@ -48,14 +48,14 @@ describe('an S3-compatible store', () => {
     expect(server.objects.get(key)?.toString()).toBe('theirs again\n');
   });
 
-  it('takes an equal write of another machine for its own', async () => {
+  it('accepts an equal write of another machine', async () => {
     const server = await openS3Server();
     const desk = makeS3Desk(server);
     server.beforeWrite = () => server.objects.set('agent-handover/app/HANDOFF.md', Buffer.from('where things stand\n'));
     expect((await publish(desk)).outcome).toBe('nothing new');
   });
 
-  it('publishes the others when one is in conflict', async () => {
+  it('gets the other files when one is in conflict', async () => {
     const server = await openS3Server();
     const desk = makeS3Desk(server);
     writeIn(desk.project, 'SOUL.md', 'who\n');
@@ -64,7 +64,7 @@ describe('an S3-compatible store', () => {
     expect(server.objects.get('agent-handover/app/SOUL.md')?.toString()).toBe('who\n');
   });
 
-  it('takes names that need escaping, and lists of many pages', async () => {
+  it('supports names that need escaping, and lists of many pages', async () => {
     const server = await openS3Server();
     const desk = makeS3Desk(server);
     const names = ['a b', 'ü+ß', "it's (1)", 'x&y', '100%', 'plus+eq=', '😀'];
@@ -82,13 +82,13 @@ describe('an S3-compatible store', () => {
     [500, 'HANDOVER_REMOTE_UNREACHABLE'],
     [503, 'HANDOVER_REMOTE_UNREACHABLE'],
     [301, 'HANDOVER_REMOTE_REFUSED'],
-  ])('ends in a coded error when it answers %i', async (status, code) => {
+  ])('causes a coded error when it answers %i', async (status, code) => {
     const server = await openS3Server();
     server.failWith = status;
     expect(await codeOf(publish(makeS3Desk(server)))).toBe(code);
   });
 
-  it('refuses a wrong key, and says when there is no bucket and no key', async () => {
+  it('reports a wrong key, a missing bucket and a missing key', async () => {
     const server = await openS3Server();
     const desk = makeS3Desk(server);
     expect(await codeOf(publish(withEnv(desk, { AWS_SECRET_ACCESS_KEY: 'wrong' })))).toBe('HANDOVER_REMOTE_REFUSED');
@@ -100,7 +100,7 @@ describe('an S3-compatible store', () => {
     expect(await codeOf(publish(desk))).toBe('HANDOVER_PUBLISH_UNCONFIGURED');
   });
 
-  it('takes the keys from a file of the usual form, if others cannot read it', async () => {
+  it('is accessed with keys from a private credentials file', async () => {
     const server = await openS3Server();
     const made = makeS3Desk(server, 'credentials_file = "~/keys"\nprofile = "memory"\n');
     const desk = withEnv(made, { AWS_ACCESS_KEY_ID: undefined, AWS_SECRET_ACCESS_KEY: undefined });
@@ -122,7 +122,7 @@ function makeVaultDesk(server: VaultServer): Desk {
   return desk;
 }
 
-describe('a MemoryVault', () => {
+describe('a MemoryVault server', () => {
   it.each([
     [401, 'HANDOVER_REMOTE_REFUSED'],
     [403, 'HANDOVER_REMOTE_REFUSED'],
@@ -130,7 +130,7 @@ describe('a MemoryVault', () => {
     [500, 'HANDOVER_REMOTE_UNREACHABLE'],
     [302, 'HANDOVER_REMOTE_REFUSED'],
     [400, 'HANDOVER_REMOTE_REFUSED'],
-  ])('that answers %i ends in a coded error, and the next try arrives', async (status, code) => {
+  ])('that answers %i causes a coded error, and the next try succeeds', async (status, code) => {
     const server = await openVaultServer();
     const desk = makeVaultDesk(server);
     server.failWith = status;
@@ -139,14 +139,14 @@ describe('a MemoryVault', () => {
     expect((await publish(desk)).outcome).toBe('published');
   });
 
-  it('that never answers is given up after the time that was set', async () => {
+  it('that never answers is abandoned at the configured timeout', async () => {
     const server = await openVaultServer();
     const desk = makeVaultDesk(server);
     server.stalls = true;
     expect(await codeOf(publish(desk))).toBe('HANDOVER_REMOTE_UNREACHABLE');
   });
 
-  it('needs an address, and a key that can be one', async () => {
+  it('needs an address and a valid key', async () => {
     const server = await openVaultServer();
     const desk = makeVaultDesk(server);
     expect(await codeOf(publish(withEnv(desk, { MEMORYVAULT_API_KEY: 'two\nlines' })))).toBe(
@@ -156,7 +156,7 @@ describe('a MemoryVault', () => {
     expect(await codeOf(publish(desk))).toBe('HANDOVER_PUBLISH_UNCONFIGURED');
   });
 
-  it('gets nothing when there is no HANDOFF.md, and says so', async () => {
+  it('gets nothing when there is no HANDOFF.md, which is reported', async () => {
     const server = await openVaultServer();
     const desk = makeVaultDesk(server);
     rmSync(join(desk.project, 'HANDOFF.md'));
@@ -168,7 +168,7 @@ describe('a MemoryVault', () => {
   });
 });
 
-describe('a folder', () => {
+describe('a folder to publish to', () => {
   const makeFolderDesk = (): Desk & { drive: string } => {
     const desk = makeDesk();
     const drive = join(desk.home, 'drive');
@@ -178,7 +178,7 @@ describe('a folder', () => {
     return { ...desk, drive };
   };
 
-  it('has each file whole and nothing else', async () => {
+  it('has each complete file and nothing else', async () => {
     const desk = makeFolderDesk();
     await publish(desk);
     writeIn(desk.project, 'HANDOFF.md', 'further on\n');
@@ -187,14 +187,14 @@ describe('a folder', () => {
     expect(readIn(desk.drive, 'app/HANDOFF.md')).toBe('further on\n');
   });
 
-  it('is never made: a drive that is not mounted would be filled from below', async () => {
+  it('is never created, since the drive may not be mounted', async () => {
     const desk = makeFolderDesk();
     rmSync(desk.drive, { recursive: true });
     expect(await codeOf(publish(desk))).toBe('HANDOVER_REMOTE_UNREACHABLE');
     expect(existsSync(desk.drive)).toBe(false);
   });
 
-  it('tells of conflict copies that the program which carries it has made', async () => {
+  it('is checked for conflict copies of a sync program', async () => {
     const desk = makeFolderDesk();
     await publish(desk);
     const copy = join(desk.drive, 'app', 'HANDOFF.sync-conflict-20261115-120000-ABCDEFG.md');
@@ -204,7 +204,7 @@ describe('a folder', () => {
     expect(notes).toEqual([`${copy} is a conflict copy: check whether it has something that HANDOFF.md lacks`]);
   });
 
-  it('is not left through a link in it', async () => {
+  it('is not left through a link inside it', async () => {
     const desk = makeFolderDesk();
     const elsewhere = join(desk.folder, 'elsewhere');
     mkdirSync(elsewhere);

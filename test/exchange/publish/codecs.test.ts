@@ -6,7 +6,7 @@ import { parseCredentials } from '../../../src/exchange/publish/s3-store.ts';
 import { formatSyncState, parseSyncState } from '../../../src/exchange/publish/sync-state.ts';
 import { parseSafeUrl } from '../../../src/platform/http.ts';
 
-describe('arrivals', () => {
+describe('sync records', () => {
   const arrivals = fc.array(fc.tuple(fc.string(), fc.string(), fc.string()), { maxLength: 20 });
 
   it('are read back as they were written, in one form', () => {
@@ -21,15 +21,15 @@ describe('arrivals', () => {
     );
   });
 
-  it('of any other text are none', () => {
+  it('are not parsed from any other text', () => {
     fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => parseSyncState(text, 'x') === null));
   });
 });
 
-describe('credentials', () => {
+describe('credentials files', () => {
   const word = fc.stringMatching(/^[A-Za-z0-9/+]{1,40}$/);
 
-  it('of a profile are found among others', () => {
+  it('give the keys of one profile among others', () => {
     fc.assert(
       fc.property(word, word, fc.constantFrom('\n', '\r\n'), (id, secret, end) => {
         const lines = [
@@ -55,7 +55,7 @@ describe('credentials', () => {
   });
 });
 
-describe('what git push says', () => {
+describe('the output of git push', () => {
   it('is read line by line', () => {
     const text = 'To file:///x\n!\ta:refs/heads/b\t[rejected] (fetch first)\n=\ta:refs/heads/c\t[up to date]\nDone\n';
     expect(parsePushAnswers(text)).toEqual([
@@ -76,13 +76,13 @@ describe('conflict copies', () => {
     'HANDOFF (conflicted copy 2026-11-15 120000).md',
     'HANDOFF (1).md',
     'HANDOFF 2.md',
-  ])('are known by their name: %s', (name) => {
+  ])('are recognised by name: %s', (name) => {
     expect(findConflictCopies('memory/HANDOFF.md', ['HANDOFF.md', name, 'HANDOFFS.md', 'HANDOFF.txt'])).toEqual([
       `memory/${name}`,
     ]);
   });
 
-  it('are never the file itself, nor a file of another name', () => {
+  it('are never the file itself, nor another file', () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z]{1,8}$/), fc.stringMatching(/^[a-z-]{0,8}$/), (stem, rest) => {
         expect(findConflictCopies(`${stem}.md`, [`${stem}.md`, `${stem}${rest}.md`, `${stem}.md${rest}`])).toEqual([]);
@@ -91,10 +91,13 @@ describe('conflict copies', () => {
   });
 });
 
-describe('an address to send secrets to', () => {
-  it.each(['https://a.example', 'http://127.0.0.1:8080/x', 'http://localhost', 'http://[::1]:9/'])('%s', (text) => {
-    expect(parseSafeUrl(text)).not.toBeNull();
-  });
+describe('an address safe for secrets', () => {
+  it.each(['https://a.example', 'http://127.0.0.1:8080/x', 'http://localhost', 'http://[::1]:9/'])(
+    'may be %s',
+    (text) => {
+      expect(parseSafeUrl(text)).not.toBeNull();
+    },
+  );
 
   it.each([
     'http://a.example',
@@ -105,7 +108,7 @@ describe('an address to send secrets to', () => {
     'file:///etc/passwd',
     'ftp://127.0.0.1',
     '',
-  ])('is not %s', (text) => {
+  ])('may not be %s', (text) => {
     expect(parseSafeUrl(text)).toBeNull();
   });
 });

@@ -100,8 +100,8 @@ testPublisher(
   { takesHandoffOnly: true, lastWriterWins: true },
 );
 
-describe('publishing to none', () => {
-  it('is off, and is no failure', async () => {
+describe('publishing with the backend none', () => {
+  it('is disabled, and is no failure', async () => {
     const desk = makeDesk();
     writeIn(desk.project, 'HANDOFF.md', 'x\n');
     configure(desk, '[publish]\nbackend = "none"\n');

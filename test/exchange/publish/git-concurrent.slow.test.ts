@@ -32,7 +32,7 @@ async function makePair(settings = ''): Promise<[GitDesk, GitDesk]> {
 }
 
 describe('two machines that publish on one branch', () => {
-  it('have both what either wrote, also on disk', async () => {
+  it('both get what either wrote, also on disk', async () => {
     const [one, two] = await makePair();
     writeIn(one.project, OTHER_NOTE, 'of one\n');
     await publish(one);
@@ -89,7 +89,7 @@ describe('two machines that publish on one branch', () => {
     expect(logOf(two.project, 'HEAD')).toHaveLength(logOf(one.remote, 'work').length);
   });
 
-  it('refuse when the remote has moved by more than memory, and go on after a pull', async () => {
+  it('refuse when the remote has other new commits, and continue after a pull', async () => {
     const [one, two] = await makePair();
     writeIn(one.project, 'code.txt', 'other code\n');
     runGit(one.project, 'commit', '--quiet', '--all', '--message', 'Code');
@@ -103,7 +103,7 @@ describe('two machines that publish on one branch', () => {
     expect(logOf(one.remote, 'work')[0]).toBe('handover: memory of app');
   });
 
-  it('do not replace a commit of the user by theirs', async () => {
+  it('do not replace a commit of the user', async () => {
     const [one, two] = await makePair('git.own_commits = "push"\n');
     writeIn(one.project, OTHER_NOTE, 'of one\n');
     await publish(one);
@@ -130,7 +130,7 @@ describe('two machines that publish on one branch', () => {
 describe('two machines that publish on a branch of its own', () => {
   const settings = 'git.ref = "refs/heads/memory"\n';
 
-  it('have both there, and neither undoes the other', async () => {
+  it('keep both changes there', async () => {
     const [one, two] = await makePair(settings);
     writeIn(two.project, NOTE, 'begun\n');
     writeIn(two.project, OTHER_NOTE, 'of two\n');
@@ -152,7 +152,7 @@ describe('two machines that publish on a branch of its own', () => {
     expect(logOf(one.remote, 'work')).toEqual(['First']);
   });
 
-  it('publish from any branch, and with none checked out', async () => {
+  it('publish from any branch, and with a detached head', async () => {
     const desk = makeGitDesk(settings);
     runGit(desk.project, 'switch', '--quiet', '--detach');
     writeIn(desk.project, NOTE, 'begun\n');

@@ -6,11 +6,11 @@ import { configure, logOf, makeGitDesk, writeIn } from '../../support/publishing
 const NOTE = 'memory/layer1/2026-11/work-2026-11-15.md';
 const SLOW = { timeoutMs: 60_000 };
 
-describe('a remote that takes the call and says nothing', () => {
+describe('publishing to a git remote that does not answer', () => {
   const silent = createServer(() => undefined);
   afterAll(() => silent.close());
 
-  it('ends in 69 when the time is over, and the commit is kept', async () => {
+  it('exits with 69 at the timeout, and keeps the commit', async () => {
     await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
     const address = silent.address();
     const port = typeof address === 'object' ? address?.port : 0;

@@ -8,8 +8,8 @@ import { logOf, makeGitDesk, readRemote, writeIn } from '../../support/publishin
 const NOTE = 'memory/layer1/2026-11/work-2026-11-15.md';
 const SLOW = { timeoutMs: 60_000 };
 
-describe('over HTTP', () => {
-  it('memory is pushed, and rebased where the remote has moved', async () => {
+describe('publishing to git over HTTP', () => {
+  it('pushes the memory, and rebases where the remote has moved', async () => {
     const desk = makeGitDesk();
     const server = await openGitHttpServer(desk.folder);
     runGit(desk.project, 'remote', 'set-url', 'origin', `${server.url}/remote.git`);
@@ -25,7 +25,7 @@ describe('over HTTP', () => {
     expect(await desk.ok(['push'], SLOW)).toContain('nothing new');
   });
 
-  it('a remote that wants a password ends in 77, asks nobody, and takes the commit once it is known', async () => {
+  it('exits with 77 without asking when a password is needed, and pushes once it is configured', async () => {
     const desk = makeGitDesk();
     const server = await openGitHttpServer(desk.folder);
     server.login = 'ada:lovelace';

@@ -18,7 +18,7 @@ function makeSshDesk() {
 }
 
 describe.skipIf(trouble !== null)(`over ssh${trouble === null ? '' : ` (${trouble})`}`, () => {
-  it('memory is pushed, and rebased where the remote has moved', async () => {
+  it('pushes the memory, and rebases where the remote has moved', async () => {
     const { desk } = makeSshDesk();
     expect(await desk.ok(['push'], SLOW)).toContain('published to ssh://');
     const other = makeGitDesk('', desk.remote);
@@ -31,9 +31,9 @@ describe.skipIf(trouble !== null)(`over ssh${trouble === null ? '' : ` (${troubl
   });
 
   it.each([
-    ['a server that nobody knows', 'knownHosts'],
-    ['one that does not know us', 'authorizedKeys'],
-  ] as const)('%s ends in 77, asks nobody, and takes the commit once it is settled', async (_, file) => {
+    ['an unknown server', 'knownHosts'],
+    ['a server that does not accept our key', 'authorizedKeys'],
+  ] as const)('exits with 77 without asking for %s, and pushes once that is configured', async (_, file) => {
     const { desk, ssh } = makeSshDesk();
     const before = readFileSync(ssh[file]);
     writeFileSync(ssh[file], '');

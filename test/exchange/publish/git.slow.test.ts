@@ -20,8 +20,8 @@ function status(desk: GitDesk): string {
   return runGit(desk.project, 'status', '--porcelain');
 }
 
-describe('what is committed', () => {
-  it('is memory alone, and what is staged stays staged as it was', async () => {
+describe('the commit of a push', () => {
+  it('contains the memory alone, and staged changes stay staged', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, NOTE, 'a note\n');
     writeIn(desk.project, 'staged.txt', 'staged\n');
@@ -37,7 +37,7 @@ describe('what is committed', () => {
     expect(readRemote(desk.remote).get('code.txt')).toBe('first\n');
   });
 
-  it('leaves no file to be refreshed, so that scripts see no change either', async () => {
+  it('leaves a refreshed index, so that scripts see no change', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, NOTE, 'a note\n');
     await publish(desk);
@@ -45,7 +45,7 @@ describe('what is committed', () => {
     expect(runGit(desk.project, 'diff-index', '--name-only', 'HEAD')).toBe('');
   });
 
-  it('replaces an older version of it that was staged, as a commit of these paths would', async () => {
+  it('replaces a staged older version of the memory', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, NOTE, 'first\n');
     runGit(desk.project, 'add', NOTE);
@@ -91,7 +91,7 @@ describe('what is committed', () => {
     expect(readRemote(desk.remote).has(NOTE)).toBe(true);
   });
 
-  it('is of the folder that was asked for, below the top of the repository', async () => {
+  it('contains the requested subfolder of the repository', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, 'packages/a/HANDOFF.md', 'of a\n');
     writeIn(desk.project, 'HANDOFF.md', 'of all\n');
@@ -99,7 +99,7 @@ describe('what is committed', () => {
     expect([...readRemote(desk.remote).keys()]).toEqual(['code.txt', 'packages/a/HANDOFF.md']);
   });
 
-  it('has files of any name, and of no path outside the project', async () => {
+  it('contains files of any name, but none outside the project', async () => {
     const desk = makeGitDesk();
     const names = ['-x', 'a "b"', 'tab\there', 'line\nfeed', 'über 😀', "it's"];
     for (const name of names) writeIn(desk.project, `memory/layer1/2026-11/${name}.md`, name);
@@ -110,7 +110,7 @@ describe('what is committed', () => {
       expect(await codeOf(publish(desk, { paths: [path] }))).toBe('HANDOVER_PATH_UNSAFE');
   });
 
-  it('has the user as its author and memory as its message, and runs no commit hook', async () => {
+  it('has the user as author and a memory message, and runs no commit hook', async () => {
     const desk = makeGitDesk();
     for (const name of ['pre-commit', 'commit-msg', 'post-commit', 'prepare-commit-msg']) {
       writeIn(desk.project, `.git/hooks/${name}`, '#!/bin/sh\nexit 1\n');
@@ -145,7 +145,7 @@ describe('what is committed', () => {
   });
 });
 
-describe('what stands in the way is said, and nothing is changed', () => {
+describe('a push that is not possible changes nothing and says why', () => {
   const tips = (desk: GitDesk): string => runGit(desk.project, 'for-each-ref', '--format=%(refname) %(objectname)');
 
   const refuse = async (desk: GitDesk): Promise<unknown> => {
@@ -156,19 +156,19 @@ describe('what stands in the way is said, and nothing is changed', () => {
     return code;
   };
 
-  it('no branch is checked out', async () => {
+  it('when no branch is checked out', async () => {
     const desk = makeGitDesk();
     runGit(desk.project, 'switch', '--quiet', '--detach');
     expect(await refuse(desk)).toBe('HANDOVER_GIT_DETACHED');
   });
 
-  it.each(['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'rebase-merge/head-name'])('%s is there', async (sign) => {
+  it.each(['MERGE_HEAD', 'CHERRY_PICK_HEAD', 'rebase-merge/head-name'])('when %s exists', async (sign) => {
     const desk = makeGitDesk();
     writeIn(desk.project, `.git/${sign}`, `${runGit(desk.project, 'rev-parse', 'HEAD')}`);
     expect(await refuse(desk)).toBe('HANDOVER_GIT_BUSY');
   });
 
-  it('another git holds the index', async () => {
+  it('when another git holds the index', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, NOTE, 'a note\n');
     writeIn(desk.project, '.git/index.lock', '');
@@ -178,7 +178,7 @@ describe('what stands in the way is said, and nothing is changed', () => {
     expect((await publish(desk)).outcome).toBe('published');
   });
 
-  it('there is no upstream, no such remote, no remote at all', async () => {
+  it('when there is no upstream, no such remote, or no remote', async () => {
     const desk = makeGitDesk();
     runGit(desk.project, 'branch', '--unset-upstream');
     expect(await refuse(desk)).toBe('HANDOVER_PUBLISH_UNCONFIGURED');
@@ -189,21 +189,21 @@ describe('what stands in the way is said, and nothing is changed', () => {
     expect(await refuse(desk)).toBe('HANDOVER_PUBLISH_UNCONFIGURED');
   });
 
-  it('it is no repository', async () => {
+  it('when it is no repository', async () => {
     const desk = makeGitDesk();
     rmSync(join(desk.project, '.git'), { recursive: true });
     writeIn(desk.project, NOTE, 'a note\n');
     expect(await codeOf(publish(desk))).toBe('HANDOVER_PUBLISH_UNCONFIGURED');
   });
 
-  it('the branch for memory is checked out', async () => {
+  it('when the branch for memory is checked out', async () => {
     const desk = makeGitDesk('git.ref = "refs/heads/work"\n');
     expect(await refuse(desk)).toBe('HANDOVER_PUBLISH_UNCONFIGURED');
   });
 });
 
-describe('what is pushed', () => {
-  it('takes no commit of the user along without being asked', async () => {
+describe('a push of the memory', () => {
+  it('pushes no commit of the user unless asked', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, 'code.txt', 'not to be seen yet\n');
     runGit(desk.project, 'commit', '--quiet', '--all', '--message', 'Mine');
@@ -240,7 +240,7 @@ describe('what is pushed', () => {
         return runGit(desk.project, 'commit', '--quiet', '--all', '--amend', '--no-edit');
       },
     ],
-  ])('takes no commit along %s', async (_, make) => {
+  ])('pushes no commit of the user %s', async (_, make) => {
     const desk = makeGitDesk();
     await make(desk);
     writeIn(desk.project, NOTE, 'a note\n');
@@ -248,7 +248,7 @@ describe('what is pushed', () => {
     expect(logOf(desk.remote, 'work')).toEqual(['First']);
   });
 
-  it('goes along with the next push of the user', async () => {
+  it('is included in the next push of the user', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, 'code.txt', 'mine\n');
     runGit(desk.project, 'commit', '--quiet', '--all', '--message', 'Mine');
@@ -259,7 +259,7 @@ describe('what is pushed', () => {
     expect(logOf(desk.remote, 'work')).toHaveLength(3);
   });
 
-  it('is stopped by a pre-push hook, which can be switched off', async () => {
+  it('is stopped by a pre-push hook, which can be disabled', async () => {
     const desk = makeGitDesk();
     writeIn(desk.project, '.git/hooks/pre-push', '#!/bin/sh\necho "not on a Sunday" >&2\nexit 1\n');
     chmodSync(join(desk.project, '.git/hooks/pre-push'), 0o755);
@@ -271,7 +271,7 @@ describe('what is pushed', () => {
     expect(logOf(desk.remote, 'work')).toHaveLength(2);
   });
 
-  it('is refused by a hook of the remote, and arrives when that relents', async () => {
+  it('is refused by a hook of the remote, and succeeds once that allows it', async () => {
     const desk = makeGitDesk();
     const hook = join(desk.remote, 'hooks/pre-receive');
     mkdirSync(join(desk.remote, 'hooks'), { recursive: true });
@@ -312,14 +312,14 @@ describe('what is pushed', () => {
     expect(existsSync(fired)).toBe(false);
   });
 
-  it('tells where to without the password that stands in the URL', async () => {
+  it('prints its destination without the password in the URL', async () => {
     const desk = makeGitDesk();
     runGit(desk.project, 'config', 'remote.origin.url', 'https://ada:hunter2@example.invalid/app.git');
     const { destination } = await publish(desk, { dryRun: true });
     expect(destination).toBe('https://example.invalid/app.git refs/heads/work');
   });
 
-  it('says nothing of a password when the remote cannot be reached', async () => {
+  it('prints no password when the remote is unreachable', async () => {
     const desk = makeGitDesk();
     runGit(desk.project, 'config', 'remote.origin.url', 'http://ada:hunter2@127.0.0.1:1/app.git');
     writeIn(desk.project, NOTE, 'a note\n');
@@ -329,7 +329,7 @@ describe('what is pushed', () => {
   });
 });
 
-it('a file that is read back is the one on disk', async () => {
+it('a published file equals the one on disk', async () => {
   const desk = makeGitDesk();
   writeIn(desk.project, NOTE, Buffer.from([0xff, 0x00, 0x0d, 0x0a, 0xe4]));
   await publish(desk);

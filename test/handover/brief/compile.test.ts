@@ -104,7 +104,7 @@ describe('a brief', () => {
     );
   });
 
-  it('SH-13: keeps all foreign text on quoted lines, so that it can pose as nothing else', () => {
+  it('SH-13: keeps all text from elsewhere on quoted lines', () => {
     const own = new Set([
       '',
       '<handover>',
@@ -136,7 +136,7 @@ describe('a brief', () => {
     );
   });
 
-  it('takes what is pinned first, and counts what it leaves out', () => {
+  it('takes pinned facts first, and counts the facts it leaves out', () => {
     const facts = [
       fact('note', `a note ${'x'.repeat(1000)}`),
       fact('next', `the next step ${'x'.repeat(300)}`),
@@ -161,7 +161,7 @@ describe('a brief', () => {
     expect(brief.leftOut).toEqual([lost]);
   });
 
-  it('says whose word a fact is where it is not the user’s', () => {
+  it('names the origin of a fact where it is not the user', () => {
     const facts = [
       fact('decision', 'said by the user'),
       fact('decision', 'said by the agent', { origin: 'agent' }),
@@ -181,7 +181,7 @@ describe('a brief', () => {
     expect(text).toMatch(/## Agent: statements \(unverified\)\n> - said in passing/);
   });
 
-  it('differs where agents differ', () => {
+  it('is worded for the agent that reads it', () => {
     const handover = makeHandover({ summary: 'word '.repeat(20_000) });
     const texts = READER_NAMES.map((name) => compileBrief(handover, requireReader(name), { budget: 20_000 }).text);
     expect(new Set(texts).size).toBe(READER_NAMES.length);
@@ -192,13 +192,13 @@ describe('a brief', () => {
     expect(compileBrief(handover, requireReader('gemini'), { budget: 20_000 }).text.length).toBeGreaterThan(10_000);
   });
 
-  it('is fast with as many facts as a handover can hold', () => {
+  it('is compiled from as many facts as a handover can hold', () => {
     const facts = Array.from({ length: 10_000 }, (_, i) => fact('note', `note number ${i}`));
     const brief = compileBrief(makeHandover({ facts }), requireReader('generic'), { budget: 2000 });
     expect(brief.leftOut.length).toBeGreaterThan(9_000);
   });
 
-  it('refuses a budget that holds nothing', () => {
+  it('refuses a budget that is too small', () => {
     expect(() => compileBrief(makeHandover({}), requireReader('generic'), { budget: SMALLEST_BUDGET - 1 })).toThrow(
       expect.objectContaining({ code: 'HANDOVER_BUDGET_TOO_SMALL' }),
     );

@@ -32,8 +32,8 @@ function countIn(text: string, word: string): number {
   return text.replace(/\n## Goal\n(?:>.*\n)+/, '\n').split(word).length - 1;
 }
 
-describe('a goal', () => {
-  it.each(AREAS)('about the %s brings in what is known of it', (area) => {
+describe('the goal of a brief', () => {
+  it.each(AREAS)('about the %s selects facts about it', (area) => {
     const goal = `Make the ${area} faster`;
     for (const budget of [300, 400, 600]) {
       const [with_, without] = [render(budget, goal), render(budget)];
@@ -46,14 +46,14 @@ describe('a goal', () => {
     expect(brief).toContain(`src/${area}/limits.ts (read)`);
   });
 
-  it('changes the choice, not only the order', () => {
+  it('changes which facts are selected, not only their order', () => {
     const chosen = (goal: string): string[] =>
       AREAS.filter((area) => render(400, goal).includes(`src/${area}/limits.ts`));
     expect(chosen('Look at the search again')).toContain('search');
     expect(chosen('Look at the upload again')).not.toEqual(chosen('Look at the search again'));
   });
 
-  it('is found in names and in other scripts', () => {
+  it('matches names and text in other scripts', () => {
     const events = tellSession(
       user('把商店的每个部分都改一下，让它等待'),
       agent('上传在晚上会失败，因为服务器很慢，需要重试。'),
@@ -65,22 +65,22 @@ describe('a goal', () => {
     expect(render(500, 'openInvoiceWindow')).toContain('openInvoiceWindow');
   });
 
-  it('adds nothing but itself where it is about nothing that is known', () => {
+  it('adds only itself where no fact is about it', () => {
     const goal = 'Xyzzy plugh';
     const roomy = 20_000;
     expect(render(roomy, goal).replace(`\n## Goal\n> ${goal}\n`, '')).toBe(render(roomy));
   });
 
-  it.each(['', '  ', '\n\t', '\u200b'])('of %j is none', (goal) => {
+  it.each(['', '  ', '\n\t', '\u200b'])('%j counts as no goal', (goal) => {
     expect(render(2000, goal)).toBe(render(2000));
   });
 
-  it('that is the request itself is not said again', () => {
+  it('is not repeated when it equals the request', () => {
     const request = 'Go through every part of the shop and make it wait';
     expect(render(2000, request).split(request)).toHaveLength(2);
   });
 
-  it('stays data, whatever it says, and within the budget', () => {
+  it('stays quoted and within the budget, whatever its text', () => {
     const hostile = fc.string({
       unit: fc.oneof(
         fc.constantFrom(
@@ -121,7 +121,7 @@ describe('a goal', () => {
     );
   });
 
-  it('of any length is cut at a word', () => {
+  it('is cut at a word when it is long', () => {
     const brief = render(2000, 'Make the upload wait and wait. '.repeat(200));
     expect(/## Goal\n> (.+)\n/.exec(brief)?.[1]).toMatch(
       /^Make the upload .{400,700} (?:the|upload|wait|and|wait\.|Make)…$/,

@@ -66,12 +66,12 @@ describe.each(files)('the briefs of %s', (file) => {
   });
   const statements = briefs.flatMap(({ lines }) => lines.filter(({ heading }) => STATEMENTS.has(heading)));
 
-  it('state something in every statement', () => {
+  it('have a statement of substance in every item', () => {
     expect(statements.length).toBeGreaterThan(0);
     for (const { text } of statements) expect(isChatter(text), text).toBe(false);
   });
 
-  it('have no code, no row of a table and no mark of emphasis for a statement', () => {
+  it('have no code, table row or emphasis mark as a statement', () => {
     for (const { text } of statements) {
       expect(text).not.toMatch(/^\||[;{}]$|^(?:const|let|import|export|def|func|fn|class|return)\b.*[({=:]$/);
       expect(text).not.toMatch(/^[\w.]+\(.*\)$|^```|^#{1,6} /);
@@ -79,7 +79,7 @@ describe.each(files)('the briefs of %s', (file) => {
     }
   });
 
-  it('break no word and no name', () => {
+  it('cut no word and no name in half', () => {
     for (const { handover, lines } of briefs) {
       const texts = handover.facts.map((fact) => fact.text.replace(/\s+/g, ' '));
       for (const { text } of lines) {
@@ -91,13 +91,13 @@ describe.each(files)('the briefs of %s', (file) => {
     }
   });
 
-  it('have no line that nobody would read to its end', () => {
+  it('have no line that is too long to read', () => {
     for (const { lines } of briefs)
       for (const { heading, text, bytes } of lines)
         expect(bytes, text).toBeLessThanOrEqual(LONGEST.get(heading) ?? LONGEST_OF_ALL);
   });
 
-  it('say nothing twice', () => {
+  it('repeat nothing', () => {
     for (const { lines } of briefs) {
       const spoken = lines.filter(({ heading }) => !LISTS.has(heading));
       for (const [index, line] of spoken.entries()) {

@@ -20,7 +20,7 @@ function tasksOf(budget: number): string[] {
 }
 
 describe('tasks in a brief', () => {
-  it('are the open ones with status and number, then those that are done', () => {
+  it('list the open ones with status and number, then those that are done', () => {
     expect(tasksOf(2000)).toEqual([
       '> [in_progress] #3 Test the retry with a slow server',
       '> [pending] #4 Release the new upload',
@@ -28,7 +28,7 @@ describe('tasks in a brief', () => {
     ]);
   });
 
-  it('are the open ones where there is little room', () => {
+  it('list only the open ones where the budget is small', () => {
     expect(tasksOf(300).slice(0, 2)).toEqual([
       '> [in_progress] #3 Test the retry with a slow server',
       '> [pending] #4 Release the new upload',

@@ -29,7 +29,7 @@ function makeEngine(checkpoint: Checkpoint, names: readonly string[], fails?: st
 }
 
 describe('the checkpoint file', () => {
-  it('has the keys, the order and the look of the original, and what it does not know after them', async () => {
+  it('has the keys, order and format of the original, and unknown keys after them', async () => {
     const checkpoint = makeCheckpoint();
     await makeEngine(checkpoint, ['session_note', 'current_state']).run();
     const text = readFileSync(checkpoint.path, 'utf8');
@@ -47,7 +47,7 @@ describe('the checkpoint file', () => {
       expect(time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}\+00:00$/);
   });
 
-  it('AH-15: tells run id, attempts, times and errors of each step, all in UTC', async () => {
+  it('AH-15: records run id, attempts, times and errors of each step, in UTC', async () => {
     const checkpoint = makeCheckpoint();
     await expect(makeEngine(checkpoint, ['a', 'b'], 'b').run()).rejects.toThrow('step "b" failed: no network');
     const { run, steps, status } = checkpoint.load();
@@ -82,7 +82,7 @@ describe('the checkpoint file', () => {
     },
   );
 
-  it('is understood in the form of the original, and gives back what it was given', () => {
+  it('is read in the format of the original, and written back unchanged', () => {
     const name = fc.stringMatching(/^[a-z][a-z_ -]{0,20}$/);
     const state: fc.Arbitrary<RunState> = fc.record({
       status: fc.constantFrom('none', 'in_progress', 'completed'),
@@ -102,7 +102,7 @@ describe('the checkpoint file', () => {
     );
   });
 
-  it('is either understood or refused as damaged, whatever it holds', () => {
+  it('is either read or refused as damaged, whatever its content', () => {
     const value = fc.oneof(
       fc.json(),
       fc.string(),
@@ -124,8 +124,8 @@ describe('the checkpoint file', () => {
   });
 });
 
-describe('resuming', () => {
-  it('AH-1: a run whose steps are all done but which was not completed is interrupted, and repeats none', async () => {
+describe('resuming a run', () => {
+  it('AH-1: repeats no step of a run whose steps are done but which was not completed', async () => {
     const checkpoint = makeCheckpoint();
     checkpoint.start(['a', 'b']);
     checkpoint.markDone('a');
@@ -137,7 +137,7 @@ describe('resuming', () => {
     expect(checkpoint.resumeCode()).toBe(2);
   });
 
-  it('AH-2: a step that was added while resuming is done, and the next run does all steps', async () => {
+  it('AH-2: executes an added step, and the next run executes all', async () => {
     const checkpoint = makeCheckpoint();
     await makeEngine(checkpoint, ['a', 'c'], 'c')
       .run()
@@ -148,7 +148,7 @@ describe('resuming', () => {
     expect(await makeEngine(checkpoint, ['a', 'b', 'c']).run()).toEqual(['a', 'b', 'c']);
   });
 
-  it('AH-3: a step that was renamed while resuming is done under its new name, and the old one is dropped', async () => {
+  it('AH-3: executes a renamed step under its new name, and drops the old one', async () => {
     const checkpoint = makeCheckpoint();
     await makeEngine(checkpoint, ['a', 'old'], 'old')
       .run()
@@ -161,7 +161,7 @@ describe('resuming', () => {
     expect(await makeEngine(checkpoint, ['a', 'new']).run()).toEqual(['a', 'new']);
   });
 
-  it('goes on with a run that the original began', async () => {
+  it('continues a run that the original began', async () => {
     const checkpoint = makeCheckpoint();
     mkdirSync(dirname(checkpoint.path), { recursive: true });
     writeFileSync(
@@ -183,7 +183,7 @@ describe('resuming', () => {
     expect(checkpoint.resumeCode()).toBe(1);
   });
 
-  it('refuses names that a checkpoint could not keep', () => {
+  it('refuses step names that a checkpoint cannot store', () => {
     const checkpoint = makeCheckpoint();
     for (const name of ['', '7', '__proto__', 'a\nb', '\u202ea', 'x'.repeat(101)])
       expect(() => checkpoint.start([name]), name).toThrow('cannot name a step');
@@ -192,7 +192,7 @@ describe('resuming', () => {
 });
 
 describe('handover check', () => {
-  it('answers 0, 1 and 2 without a word', async () => {
+  it('exits with 0, 1 or 2 without output', async () => {
     const desk = makeDesk();
     const checkpoint = new Checkpoint('.agent-handover/checkpoint.json', desk.machine);
     const ask = async (...args: string[]) => await desk.run(['check', ...args]);
@@ -210,7 +210,7 @@ describe('handover check', () => {
     expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ code: 2, status: 'completed' });
   });
 
-  it('AH-4: damage, an unreadable file and wrong words have statuses of their own', async () => {
+  it('AH-4: has own exit statuses for damage, an unreadable file and wrong arguments', async () => {
     const desk = makeDesk();
     const path = join(desk.project, '.agent-handover', 'checkpoint.json');
     mkdirSync(dirname(path));
@@ -229,7 +229,7 @@ describe('handover check', () => {
     expect((await desk.run(['check'])).status).toBe(74);
   });
 
-  it('a damaged checkpoint is set aside by a restart, and kept', async () => {
+  it('keeps a damaged checkpoint aside on a restart', async () => {
     const checkpoint = makeCheckpoint();
     mkdirSync(dirname(checkpoint.path));
     writeFileSync(checkpoint.path, '{broken');

@@ -12,7 +12,7 @@ const LIBRARY = fileURLToPath(new URL('../../../dist/lib/index.mjs', import.meta
 const WORKER = fileURLToPath(new URL('./workers/mark-and-note.mjs', import.meta.url));
 const PROCESSES = 40;
 
-describe('many processes at once', () => {
+describe('many concurrent processes', () => {
   it('AH-12: 40 of them on one checkpoint and one memory lose nothing', { timeout: 120_000 }, async () => {
     const folder = makeTempFolder();
     const names = Array.from({ length: PROCESSES }, (_, at) => `step-${at}`);
@@ -41,8 +41,8 @@ describe('many processes at once', () => {
   });
 });
 
-describe('AH-13', () => {
-  it.runIf(canTrace)('every file is flushed before it gets its name, and its folder after', async () => {
+describe('AH-13: writing memory and checkpoints', () => {
+  it.runIf(canTrace)('flushes every file before it gets its name, and its folder after', async () => {
     const desk = makeDesk();
     const args = [process.execPath, HANDOVER, 'run', '--note', 'x'];
     const { status, calls } = await traceCommand(args, 'fsync,?rename,?renameat,?renameat2', {
@@ -61,7 +61,7 @@ describe('AH-13', () => {
     }
   });
 
-  it('nothing fails when git is not on the PATH', async () => {
+  it('works when git is not on the PATH', async () => {
     const desk = makeDesk();
     const env = { PATH: '/nowhere' };
     const result = await desk.run(['run', '--note', 'x'], { env });

@@ -33,7 +33,7 @@ testEmbedder('an OpenAI-compatible endpoint', async () => {
   return { embedder, cutOff: () => server.close() };
 });
 
-describe('an endpoint that does not do as it should', () => {
+describe('an embedding endpoint that misbehaves', () => {
   const garbage: [string, string][] = [
     ['no JSON', '<html>hello</html>'],
     ['JSON of something else', '{"error":{"message":"model not found"}}'],
@@ -60,7 +60,7 @@ describe('an endpoint that does not do as it should', () => {
     ['10 MB', `{"data":"${'x'.repeat(10 * 1024 * 1024)}"}`],
     ['deep nesting', '['.repeat(100_000)],
   ];
-  it.each(garbage)('answers with %s', async (_, body) => {
+  it.each(garbage)('is reported when it answers with %s', async (_, body) => {
     const { server, embedder } = await openBoth();
     server.answer = () => ({ status: 200, body });
     expect(await codeOf(embedder.embed(['a', 'b'], 'text'))).toBe('HANDOVER_REMOTE_REFUSED');
@@ -71,19 +71,19 @@ describe('an endpoint that does not do as it should', () => {
     [500, 'HANDOVER_REMOTE_UNREACHABLE'],
     [401, 'HANDOVER_REMOTE_REFUSED'],
     [404, 'HANDOVER_REMOTE_REFUSED'],
-  ])('answers with %i', async (status, code) => {
+  ])('is reported when it answers with status %i', async (status, code) => {
     const { server, embedder } = await openBoth();
     server.answer = () => ({ status, body: '{}' });
     expect(await codeOf(embedder.embed(['a'], 'text'))).toBe(code);
   });
 
-  it.each(['stall', 'begin'] as const)('never ends (%s), and is given up', async (how) => {
+  it.each(['stall', 'begin'] as const)('is abandoned when its answer never ends (%s)', async (how) => {
     const { server, embedder } = await openBoth('timeout = 0.2');
     server.answer = () => how;
     expect(await codeOf(embedder.embed(['a'], 'text'))).toBe('HANDOVER_REMOTE_UNREACHABLE');
   });
 
-  it('points to another host, which gets neither the texts nor the key', async () => {
+  it('cannot redirect texts or key to another host', async () => {
     const seen: string[] = [];
     const other = await openLoopback((request, response) => {
       seen.push(`${request.headers.authorization}`);
@@ -106,7 +106,7 @@ function withKey(desk: Desk): Desk {
   return { ...desk, machine: { ...desk.machine, env } };
 }
 
-describe('the settings of meaning', () => {
+describe('the settings of semantic search', () => {
   it('are off unless the user sets them, and can be switched off', () => {
     const desk = makeDesk();
     expect(readSemanticSettings(desk.machine)).toBeNull();
@@ -114,7 +114,7 @@ describe('the settings of meaning', () => {
     expect(readSemanticSettings(desk.machine)).toBeNull();
   });
 
-  it('of a project are not listened to', () => {
+  it('of a project are ignored', () => {
     const desk = makeDesk();
     writeIn(
       desk.project,
@@ -133,15 +133,15 @@ describe('the settings of meaning', () => {
     'ftp://localhost/v1',
     'file:///etc/passwd',
     'nonsense',
-  ])('take no address that text could be read on the way to: %s', (url) => {
+  ])('refuse an unencrypted remote address: %s', (url) => {
     expect(() => openFor(makeDesk(), url)).toThrow(/not an address/);
   });
 
-  it.each(['https://models.example/v1', 'http://localhost:11434/v1', 'http://[::1]:1234/v1/'])('take %s', (url) => {
+  it.each(['https://models.example/v1', 'http://localhost:11434/v1', 'http://[::1]:1234/v1/'])('accept %s', (url) => {
     expect(openFor(makeDesk(), url).batch).toBe(32);
   });
 
-  it('find the key in a variable or a file that is closed to others', async () => {
+  it('read the key from a variable or a private file', async () => {
     const server = await openEmbeddingServer();
     const desk = makeDesk();
     const file = join(desk.home, 'key');
@@ -159,7 +159,7 @@ describe('the settings of meaning', () => {
     expect(() => openFor(desk, server.url, 'key_variable = "TOY_KEY"')).toThrow(/no key in the variable TOY_KEY/);
   });
 
-  it('put before a question and a text what the model wants there', async () => {
+  it('add the prefixes that the model needs to queries and texts', async () => {
     const { server, embedder } = await openBoth('query_prefix = "query: "\ntext_prefix = "passage: "');
     await embedder.embed(['a'], 'query');
     await embedder.embed(['b', 'c'], 'text');
@@ -167,8 +167,8 @@ describe('the settings of meaning', () => {
   });
 });
 
-describe('a vector', () => {
-  it('has the length 1 after it was normalised, whatever the numbers', () => {
+describe('an embedding vector', () => {
+  it('has length 1 after normalisation, whatever the numbers', () => {
     fc.assert(
       fc.property(
         fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { minLength: 1, maxLength: 50 }),

@@ -29,18 +29,18 @@ async function ask(store: Store, text: string, candidates = FACTS): Promise<Rank
   return ranking;
 }
 
-describe('ranking by meaning', () => {
-  it('is not done unless the user asked for it', async () => {
+describe('semantic ranking', () => {
+  it('is off unless the user configured it', async () => {
     expect(await rankBySimilarity(openStore(makeDesk().machine), { text: 'car', candidates: FACTS })).toBeNull();
   });
 
-  it('finds what was said in other words', async () => {
+  it('finds facts in other words', async () => {
     const { store } = await begin();
     expect((await ask(store, 'vehicle')).ranked.slice(0, 2)).toEqual(['car', 'again']);
     expect((await ask(store, 'latency')).ranked[0]).toBe('slow');
   });
 
-  it('embeds nothing twice, neither facts nor questions', async () => {
+  it('embeds nothing twice, neither facts nor queries', async () => {
     const { server, store } = await begin();
     await ask(store, 'vehicle');
     expect(server.requests.flatMap(({ texts }) => texts)).toHaveLength(1 + 3);
@@ -50,7 +50,7 @@ describe('ranking by meaning', () => {
     expect(server.requests.at(-1)?.texts).toEqual(['one more']);
   });
 
-  it('sends batches, the first candidates first, and stops when its time is over', async () => {
+  it('sends batches, best candidates first, and stops at its time limit', async () => {
     const { server, store } = await begin('batch = 2');
     let now = 1000;
     const machine = { ...store.machine, clock: { now: () => (now += 900) } };
@@ -67,7 +67,7 @@ describe('ranking by meaning', () => {
     expect(new Set(ranking.ranked)).toEqual(new Set(many.slice(0, sent.length).map(({ key }) => key)));
   });
 
-  it('says what is wrong, once, and ranks nothing, when there is nobody', async () => {
+  it('warns once, and ranks nothing, when the endpoint is unreachable', async () => {
     const { server, store } = await begin();
     await server.close();
     const { ranked, trouble } = await ask(store, 'vehicle');
@@ -79,7 +79,7 @@ describe('ranking by meaning', () => {
     ['garbage', { status: 200, body: 'hello' }],
     ['vectors of another length', { status: 200, body: '{"data":[{"embedding":[1,2,3]}]}' }],
     ['silence', 'stall'],
-  ] as const)('goes by what is known when the texts are answered with %s', async (_, answer) => {
+  ] as const)('uses known vectors when the endpoint answers with %s', async (_, answer) => {
     const { server, store } = await begin('batch = 1');
     await ask(store, 'vehicle', FACTS.slice(0, 2));
     server.answer = () => answer;
@@ -89,7 +89,7 @@ describe('ranking by meaning', () => {
     expect(trouble?.code).toMatch(/^HANDOVER_REMOTE_/);
   });
 
-  it('begins anew when the kept vectors are damaged', async () => {
+  it('starts over when the stored vectors are damaged', async () => {
     const { server, store } = await begin();
     const many = Array.from({ length: 200 }, (_, index) => ({
       key: `${index}`,
@@ -107,7 +107,7 @@ describe('ranking by meaning', () => {
     expect(server.requests.length).toBeGreaterThan(8);
   });
 
-  it('sends no secret, of facts or questions', async () => {
+  it('sends no secret from facts or queries', async () => {
     const { server, store } = await begin();
     const canaries = writeSecrets(120, 5);
     for (const part of [canaries.slice(0, 60), canaries.slice(60)])
@@ -132,8 +132,8 @@ describe('ranking by meaning', () => {
   });
 });
 
-describe('embedding everything', () => {
-  it('tells how far it is, keeps what it made when it is stopped, and goes on', async () => {
+describe('embedding all facts', () => {
+  it('reports progress, keeps finished vectors when interrupted, and continues', async () => {
     const { server, store } = await begin('batch = 1');
     server.answer = (_, count) => (count > 3 ? { status: 429 } : null);
     expect(await codeOf(embedAll(store, FACTS))).toBe('HANDOVER_REMOTE_BUSY');
@@ -144,13 +144,13 @@ describe('embedding everything', () => {
     expect(told).toEqual(['0 of 1', '1 of 1']);
   });
 
-  it('forgets what is not there any more', async () => {
+  it('removes vectors of deleted facts', async () => {
     const { store } = await begin();
     await embedAll(store, FACTS);
     expect(await embedAll(store, FACTS.slice(0, 1))).toMatchObject({ embedded: 0, forgotten: 2 });
   });
 
-  it('says what to set where nothing is', async () => {
+  it('says what to configure when nothing is', async () => {
     expect(await codeOf(embedAll(openStore(makeDesk().machine), FACTS))).toBe('HANDOVER_MEANING_UNCONFIGURED');
   });
 });

@@ -25,8 +25,8 @@ async function begin(): Promise<{ desk: Desk; server: EmbeddingServer }> {
 
 const find = async (desk: Desk, ...words: string[]): Promise<Answer> => await desk.json<Answer>(['search', ...words]);
 
-describe('search by meaning', () => {
-  it('finds a fact that says it in other words', async () => {
+describe('semantic search', () => {
+  it('finds a fact in other words', async () => {
     const { desk, server } = await begin();
     const { hits, meaning } = await find(desk, 'vehicle');
     expect(hits[0]).toMatchObject({ what: 'fact', kind: 'decision', text: 'The automobile is painted blue' });
@@ -36,7 +36,7 @@ describe('search by meaning', () => {
     expect(server.requests).toHaveLength(count);
   });
 
-  it('connects to nobody unless the user asked for it, whatever a project says', async () => {
+  it('makes no connection unless the user configured it, whatever a project says', async () => {
     const { desk, server } = await begin();
     configure(desk, '');
     writeIn(desk.project, '.agent-handover/config.toml', `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\n`);
@@ -46,10 +46,10 @@ describe('search by meaning', () => {
 
   it.each([
     ['is down', null],
-    ['says nothing', 'stall'],
+    ['does not answer', 'stall'],
     ['is busy', { status: 429 }],
-    ['talks nonsense', { status: 200, body: '[]' }],
-  ] as const)('goes on by words, with one warning, when the model %s', async (_, answer) => {
+    ['answers nonsense', { status: 200, body: '[]' }],
+  ] as const)('falls back to words, with one warning, when the model %s', async (_, answer) => {
     const { desk, server } = await begin();
     server.answer = () => answer;
     if (answer === null) await server.close();
@@ -59,7 +59,7 @@ describe('search by meaning', () => {
     expect(stderr.match(/^note: /gm)).toHaveLength(1);
   });
 
-  it('embeds everything when it is told to', async () => {
+  it('embeds all facts with --embed', async () => {
     const { desk, server } = await begin();
     expect(await desk.json(['search', '--embed'])).toEqual({ texts: 2, embedded: 2, forgotten: 0 });
     expect(await desk.ok(['search', '--embed'])).toBe('embedded 0 of 2 texts; the others already were\n');

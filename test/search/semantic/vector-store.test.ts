@@ -23,7 +23,7 @@ const vectors = (numbers: number): fc.Arbitrary<Float32Array> =>
     .array(fc.double({ min: -1, max: 1, noNaN: true }), { minLength: numbers, maxLength: numbers })
     .map((values) => normalizeVector(values) ?? Float32Array.from(values, (_, index) => (index === 0 ? 1 : 0)));
 
-describe('kept vectors', () => {
+describe('stored vectors', () => {
   it('are compared by sqlite-vec where it is installed', () => {
     const database = loadSqlDriver(undefined)?.open(':memory:', { allowExtension: true });
     expect(database === undefined ? null : loadVectorExtension(database)).toBe(true);
@@ -53,7 +53,7 @@ describe('kept vectors', () => {
     );
   });
 
-  it.each([true, false])('are looked for among those asked for alone (sqlite-vec: %s)', (allowed) => {
+  it.each([true, false])('are searched only among the requested ones (sqlite-vec: %s)', (allowed) => {
     const file = open(makeStore(), allowed);
     const unit = Float32Array.from([1, 0]);
     file.put(
@@ -70,7 +70,7 @@ describe('kept vectors', () => {
     file.close();
   });
 
-  it('of another model are not seen', () => {
+  it('of another model are ignored', () => {
     const store = makeStore();
     const one = open(store, true, 'one');
     one.put(new Map([['a', Float32Array.from([1, 0])]]));
@@ -81,7 +81,7 @@ describe('kept vectors', () => {
     other.close();
   });
 
-  it('are forgotten when their texts are gone', () => {
+  it('are removed when their texts are deleted', () => {
     const file = open(makeStore(), true);
     const unit = Float32Array.from([1, 0]);
     file.put(
@@ -96,7 +96,7 @@ describe('kept vectors', () => {
     file.close();
   });
 
-  it('lie in a file for this user alone, and begin anew where it is none', () => {
+  it('are in a private file, which is recreated when invalid', () => {
     const store = makeStore();
     const path = join(store.root, VECTORS);
     open(store, true).close();

@@ -49,8 +49,8 @@ const examine = async (desk: Desk, ...flags: string[]): Promise<Examination['fin
 const textFindings = async (desk: Desk, ...flags: string[]): Promise<Examination['findings']> =>
   (await examine(desk, ...flags)).filter(({ code }) => code === 'damaged-session-text');
 
-describe('the kept text of a session that its agent has deleted, when it is damaged', () => {
-  it('is still found by the index, is told of, and is written anew by doctor --fix', async () => {
+describe('the damaged copy of a session that its agent deleted', () => {
+  it('is still found by the index, reported, and rewritten by doctor --fix', async () => {
     const { desk, archive } = await keepGone();
     rmSync(archive);
     writeFileSync(archive, 'rot', { mode: 0o600 });
@@ -70,7 +70,7 @@ describe('the kept text of a session that its agent has deleted, when it is dama
     expect((await find(desk)).hits[0]?.text).toBe('The medlar is ripe');
   });
 
-  it('is not lost with an index that is built anew', async () => {
+  it('survives a rebuild of the index', async () => {
     const { desk, archive } = await keepGone();
     writeFileSync(archive, 'rot');
     rmSync(join(desk.store, 'sessions.sum'));
@@ -84,7 +84,7 @@ describe('the kept text of a session that its agent has deleted, when it is dama
     expect(await textFindings(desk)).toMatchObject([{ level: 'damage' }]);
   });
 
-  it('is set aside where nothing else is left of it, and never deleted', async () => {
+  it('is quarantined where nothing else is left, and never deleted', async () => {
     const { desk, archive } = await keepGone();
     writeFileSync(archive, 'rot');
     rmSync(join(desk.store, 'sessions.sqlite'));
@@ -96,7 +96,7 @@ describe('the kept text of a session that its agent has deleted, when it is dama
     expect(readdirSync(join(desk.store, 'quarantine'))).toHaveLength(1);
   });
 
-  it('is restored as far as its parts are whole', async () => {
+  it('is restored as far as its parts are intact', async () => {
     const { desk, archive, whole } = await keepGone();
     truncateSync(archive, whole.length - 3);
     rmSync(join(desk.store, 'sessions.sqlite'));
@@ -106,7 +106,7 @@ describe('the kept text of a session that its agent has deleted, when it is dama
     expect((await find(desk)).hits[0]?.text).toBe('The medlar is ripe');
   });
 
-  it('goes with all copies when the session is forgotten', async () => {
+  it('is deleted with all copies when the session is forgotten', async () => {
     const { desk, archive } = await keepGone();
     writeFileSync(archive, 'rot');
     await examine(desk, '--fix');
@@ -115,8 +115,8 @@ describe('the kept text of a session that its agent has deleted, when it is dama
   });
 });
 
-describe('doctor', () => {
-  it.each(['search', 'sessions', 'vectors'])('sees damage in %s.sqlite, and removes it', async (name) => {
+describe('handover doctor, checking search indexes', () => {
+  it.each(['search', 'sessions', 'vectors'])('detects damage in %s.sqlite, and removes it', async (name) => {
     const desk = makeDesk();
     tell(desk, 'The medlar is ripe');
     await find(desk);
@@ -130,8 +130,8 @@ describe('doctor', () => {
   });
 });
 
-describe('the tool search', () => {
-  it('does not wait for a long session, says how it is read, and finds it then', async () => {
+describe('the MCP tool search', () => {
+  it('does not wait for a long session, says that it is being read, and finds it later', async () => {
     const desk = makeDesk();
     tell(desk, 'The medlar is ripe', ...Array.from({ length: 8 }, () => 'word '.repeat(200_000)));
     const { call } = await connect(desk);

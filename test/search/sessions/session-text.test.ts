@@ -76,8 +76,8 @@ const STORIES: { name: string; agent: Agent; place: string; story: string }[] = 
   },
 ];
 
-describe('the text of a session', () => {
-  it.each(STORIES)('of $name is what was said and done, with the place of each line', ({ agent, place, story }) => {
+describe('the searchable text of a session', () => {
+  it.each(STORIES)('of $name has what was said and done, with the line of each passage', ({ agent, place, story }) => {
     const path = writeText(join(makeFolder(), place), story);
     const passages = new Reader(agent, path).read() ?? [];
     const texts = passages.map(({ text }) => text).join('\n');
@@ -93,7 +93,7 @@ describe('the text of a session', () => {
     }
   });
 
-  it.each(STORIES)('of $name is the same however often it was read while it grew', ({ agent, place, story }) => {
+  it.each(STORIES)('of $name is the same however often it was read while growing', ({ agent, place, story }) => {
     const content = Buffer.from(story);
     const whole = new Reader(agent, writeText(join(makeFolder(), place), content)).read();
     const cuts = fc.array(fc.nat({ max: content.length }), { maxLength: 5 }).map((list) => list.sort((a, b) => a - b));
@@ -112,7 +112,7 @@ describe('the text of a session', () => {
     );
   });
 
-  it('of any transcript that grew is what reading it at once gives', () => {
+  it('of a grown transcript equals one complete reading', () => {
     fc.assert(
       fc.property(anyTranscript(), fc.double({ min: 0, max: 1, noNaN: true }), (text, share) => {
         const place = `.claude/projects/-app/${claudeCode.SESSION_ID}.jsonl`;
@@ -128,7 +128,7 @@ describe('the text of a session', () => {
     );
   });
 
-  it('that grew is read on from where it was, and written anew from the beginning', () => {
+  it('is read on when the transcript grew, and rebuilt when it was rewritten', () => {
     const t = claudeCode.tellStory();
     const path = writeText(join(makeFolder(), '.claude/projects/-app/a.jsonl'), t.text);
     const reader = new Reader(claudeCodeAgent, path);
@@ -141,7 +141,7 @@ describe('the text of a session', () => {
     expect(reader.read()?.at(-1)?.text).toContain('pineapples');
   });
 
-  it('has no secret in it, nor has what is kept to go on from', () => {
+  it('has no secret in it, nor has its saved state', () => {
     const canaries = writeSecrets(150, 21).filter(({ text }) => !text.includes('\0'));
     const t = new claudeCode.Transcript();
     for (const [index, { text }] of canaries.entries()) {
@@ -167,7 +167,7 @@ describe('the text of a session', () => {
     expect(leaked).toEqual([]);
   });
 
-  it('has no value that was known as a secret only later', () => {
+  it('has no value that was recognised as a secret only later', () => {
     const value = ['q7Xw', '92kd', 'LmP4', 'zz81'].join('');
     const t = new claudeCode.Transcript();
     t.say(`the header was ${value}, I think`);
@@ -184,13 +184,13 @@ function makeEvent(event: Record<string, unknown>): Event {
   return { at: null, ref: { line: 1, id: null }, ...event } as unknown as Event;
 }
 
-describe('passages', () => {
+describe('passages of a session', () => {
   const make = (...events: Event[]): string[] => {
     const maker = new PassageMaker();
     return events.flatMap((event) => maker.make(event).map(({ text }) => text));
   };
 
-  it('leave out what this product said', () => {
+  it('leave out our own briefs', () => {
     const brief = '# Handover 20260131-120000-abcd\n\n> do not repeat me';
     const call = (tool: string, command: string): Event =>
       makeEvent({
@@ -220,7 +220,7 @@ describe('passages', () => {
     expect(make(call('Bash', 'npm test'), result('npm test', 'new words'))).toEqual(['npm test', 'new words']);
   });
 
-  it('leave out files that were read, and not what they are called', () => {
+  it('leave out the content of files that were read, but not their names', () => {
     const read = makeEvent({
       type: 'call',
       call: 'r',
@@ -231,7 +231,7 @@ describe('passages', () => {
     expect(make(read, result)).toEqual(['src/a.ts']);
   });
 
-  it('are pieces of bounded length that together say all of it', () => {
+  it('are pieces of bounded length that together have the whole text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 400 }), fc.integer({ min: 4, max: 60 }), (text, most) => {
         const pieces = splitText(text, most);
@@ -241,12 +241,12 @@ describe('passages', () => {
     );
   });
 
-  it('show nothing that a terminal would act on', () => {
+  it('have no control characters', () => {
     expect(make(makeEvent({ type: 'reply', text: '\u001b[31mred\u001b[0m \u202eevil' }))).toEqual(['red evil']);
   });
 });
 
-describe('an archive', () => {
+describe('an archive of session text', () => {
   const passages = fc.array(
     fc.record({
       line: fc.nat(),
@@ -257,7 +257,7 @@ describe('an archive', () => {
     }),
   );
 
-  it('gives back what was packed, part by part, with the head of the last', () => {
+  it('returns what was packed, part by part, with the last header', () => {
     fc.assert(
       fc.property(passages, passages, (first, second) => {
         const head = { ...HEAD, title: 'later' };
@@ -268,7 +268,7 @@ describe('an archive', () => {
     );
   });
 
-  it('that is damaged is known as such, and never an error', () => {
+  it('that is damaged is reported, and never throws', () => {
     const packed = packPart(HEAD, [{ line: 1, offset: 0, at: 0, speaker: 'human', text: 'hello there' }]);
     fc.assert(
       fc.property(fc.nat({ max: packed.length - 1 }), fc.integer({ min: 1, max: 255 }), (at, flip) => {

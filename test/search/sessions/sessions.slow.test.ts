@@ -38,7 +38,7 @@ async function find(desk: Desk, words: string, env: Record<string, string> = {})
 const idsOf = ({ hits }: Answer): string[] => hits.map(({ id }) => id);
 
 describe('search --sessions', () => {
-  it('finds what was said, says by whom, when and where, and how to open it', async () => {
+  it('finds what was said, with speaker, time, place and how to open it', async () => {
     const desk = makeDesk();
     const { path } = tell(desk, 1, 'Peel the grapefruit', 'It fails: cannot peel, zest() is missing', 'Try again');
     tell(desk, 2, 'Something about databases', 'The index is rebuilt');
@@ -58,7 +58,7 @@ describe('search --sessions', () => {
     expect(shown).toContain('cannot peel, zest() is missing');
   });
 
-  it('finds mistyped words, parts of names and exact texts, as with facts', async () => {
+  it('finds words with typos, parts of names and exact phrases, as with facts', async () => {
     const desk = makeDesk();
     tell(
       desk,
@@ -72,7 +72,7 @@ describe('search --sessions', () => {
     expect(idsOf(await find(desk, 'undefined (reading "peel")'))[0]).toBe(idOf(1));
   });
 
-  it('reads what is new of a session that has grown, and forgets what was taken back', async () => {
+  it('reads new parts of a growing session, and drops rewound ones', async () => {
     const desk = makeDesk();
     const { path, t } = tell(desk, 1, 'First the apples', 'Apples are done');
     await find(desk, 'apples');
@@ -86,7 +86,7 @@ describe('search --sessions', () => {
     expect(readFileSync(join(desk.store, 'sessions.sqlite')).includes('pomegranates')).toBe(false);
   });
 
-  it('keeps what the agent deleted, says so, and gives it up with cleanup', async () => {
+  it('keeps the text of deleted sessions, says so, and removes it with cleanup', async () => {
     const desk = makeDesk();
     const { path } = tell(desk, 1, 'The persimmon story', 'Told');
     const old = new Date(Date.now() - 100 * 86_400_000);
@@ -105,7 +105,7 @@ describe('search --sessions', () => {
     expect((await desk.run(['sessions', idOf(1)])).status).toBe(66);
   });
 
-  it('reads a session no more that was forgotten', async () => {
+  it('does not read a forgotten session again', async () => {
     const desk = makeDesk();
     const { path, t } = tell(desk, 1, 'A private kumquat');
     await find(desk, 'kumquat');
@@ -116,7 +116,7 @@ describe('search --sessions', () => {
     expect(readFileSync(join(desk.store, 'sessions.sqlite')).includes('kumquat')).toBe(false);
   });
 
-  it('gives the same answers from an index that was deleted, cut or hit by rot, also of what only it told', async () => {
+  it('gives the same answers after the index was deleted, cut or damaged, also for deleted sessions', async () => {
     const desk = makeDesk();
     const { path } = tell(desk, 1, 'The medlar question', 'The medlar answer');
     for (let number = 2; number < 12; number++) tell(desk, number, `Question ${number} of medlars`, `Answer ${number}`);
@@ -141,7 +141,7 @@ describe('search --sessions', () => {
     expect(before.hits.length).toBeGreaterThan(5);
   });
 
-  it('reads a session again whose kept text is damaged', async () => {
+  it('reads a session again when its copy is damaged', async () => {
     const desk = makeDesk();
     tell(desk, 1, 'A loganberry');
     const before = await find(desk, 'loganberry');
@@ -150,7 +150,7 @@ describe('search --sessions', () => {
     expect((await find(desk, 'loganberry')).hits).toEqual(before.hits);
   });
 
-  it('works without SQLite, and says how far', async () => {
+  it('works without SQLite, and says what is limited', async () => {
     const desk = makeDesk();
     tell(desk, 1, 'A cloudberry', 'Two cloudberries');
     const { hits, sessions } = await find(desk, 'cloudberry', { HANDOVER_SQLITE: 'none' });
@@ -162,14 +162,14 @@ describe('search --sessions', () => {
     expect(stderr).toContain('only the newest 40 sessions');
   });
 
-  it('is answered in full for several at once', async () => {
+  it('answers several concurrent searches completely', async () => {
     const desk = makeDesk();
     for (let number = 1; number < 20; number++) tell(desk, number, `Number ${number} of the boysenberries`, 'Yes');
     const answers = await Promise.all([1, 2, 3].map(() => find(desk, 'boysenberries')));
     for (const answer of answers) expect(answer.hits).toHaveLength(10);
   });
 
-  it('narrows down by agent, project, time and file', async () => {
+  it('filters by agent, project, time and file', async () => {
     const desk = makeDesk();
     tell(desk, 1, 'The mulberry in src/mulberry.ts', 'Done with the mulberry');
     const narrowed = async (...flags: string[]): Promise<number> =>
@@ -205,7 +205,7 @@ describe('search --sessions', () => {
     expect(leaked).toEqual([]);
   });
 
-  it('passes over a session of a project whose rules of redaction cannot be read', async () => {
+  it('skips a session of a project with invalid redaction rules', async () => {
     const desk = makeDesk();
     tell(desk, 1, 'A tayberry');
     writeText(join(desk.project, '.agent-handover/config.toml'), 'not toml at all [[[');

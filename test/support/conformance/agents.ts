@@ -131,18 +131,18 @@ export function testAgent({ agent, layOut, tell = (story) => [...story] }: Agent
       return { session, path, cwd };
     };
 
-    it('finds the session and says where it belongs', () => {
+    it('finds the session and its project folder', () => {
       const { session, path, cwd } = find();
       expect(session).toMatchObject({ agent: agent.name, path, cwd, parent: null });
       expect(session.bytes).toBeGreaterThan(0);
     });
 
-    it('knows its own file', () => {
+    it('recognises its own file', () => {
       const { session, path } = find();
       expect(agent.inspectFile(path)).toMatchObject({ agent: agent.name, path, id: session.id });
     });
 
-    it('gives the events of the story', () => {
+    it('gives the events of the sample session', () => {
       const { session, cwd } = find();
       const reading = startReading();
       const told = [...agent.readEvents(session, reading)].map(simplify);
@@ -155,7 +155,7 @@ export function testAgent({ agent, layOut, tell = (story) => [...story] }: Agent
       expect(reading.rows).toBeGreaterThan(0);
     });
 
-    it('reads the same again', () => {
+    it('gives the same events when read again', () => {
       const { session } = find();
       const read = (): Event[] => [...agent.readEvents(session, startReading())];
       expect(read()).toEqual(read());

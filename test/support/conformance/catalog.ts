@@ -52,7 +52,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
       expect(await titles(store)).toEqual(['e', 'd', 'c', 'b', 'a']);
     });
 
-    it('shows what a list needs', async () => {
+    it('has the fields that a list shows', async () => {
       const { store } = makeCase();
       const handover = keepOne(store, 'the parser');
       expect(await ask(store)).toEqual([
@@ -72,7 +72,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
       ]);
     });
 
-    it('tells the session of what was captured, and the score of what was rated', async () => {
+    it('has the session of captured handovers, and the score of rated ones', async () => {
       const { store } = makeCase();
       const last_at = '2026-01-31T11:59:00.000Z';
       keepOne(store, 'captured', {
@@ -82,7 +82,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
       expect(await ask(store)).toMatchObject([{ session: 's-1', last_at, score: 0.75 }]);
     });
 
-    it('follows what is saved and forgotten after it was first asked', async () => {
+    it('includes later saves and deletions', async () => {
       const { store, clock } = makeCase();
       const first = keepOne(store, 'a');
       expect(await titles(store)).toEqual(['a']);
@@ -96,7 +96,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
       expect(await titles(store)).toHaveLength(2);
     });
 
-    it('sees an older one appear and a newer one go at the same time', async () => {
+    it('notices an older handover added and a newer one deleted at the same time', async () => {
       const { store, clock } = makeCase();
       keepOne(store, 'a');
       clock.set(NOON + MINUTE);
@@ -144,7 +144,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
       for (const [filter, expected] of cases) expect([filter, await titles(store, filter)]).toEqual([filter, expected]);
     });
 
-    it('passes over a damaged file, says so, and hides no other', async () => {
+    it('skips a damaged file with a warning, and lists all others', async () => {
       const { store, clock } = makeCase();
       const broken = keepOne(store, 'broken');
       clock.set(NOON + MINUTE);
@@ -158,7 +158,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
       catalog.close();
     });
 
-    it('gives more than a page, each once', async () => {
+    it('lists more than a page, each once', async () => {
       const { store, clock } = makeCase();
       for (let i = 0; i < 1203; i++) {
         clock.set(NOON + Math.floor(i / 3) * 777);

@@ -31,14 +31,14 @@ export function testEmbedder(name: string, open: () => Promise<EmbedderCase>): v
       }
     });
 
-    it('brings near what means the same', async () => {
+    it('gives similar vectors for texts with the same meaning', async () => {
       const { embedder } = await open();
       const [query = new Float32Array()] = await embedder.embed(['vehicle'], 'query');
       const [same = query, other = query] = await embedder.embed(['an automobile', 'a database index'], 'text');
       expect(compareVectors(query, same)).toBeGreaterThan(compareVectors(query, other));
     });
 
-    it('fails with a coded error, and with words of what to do', async () => {
+    it('fails with a code and a hint', async () => {
       const { embedder, cutOff } = await open();
       await cutOff();
       const failure = await embedder.embed(['x'], 'text').catch((error: unknown) => error);

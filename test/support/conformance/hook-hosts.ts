@@ -55,7 +55,7 @@ export function describeHookHost(host: HookHost): void {
     const status = (by: HookRequest = request): ReturnType<typeof readHookStatus>[number] | undefined =>
       readHookStatus(store, by)[0];
 
-    it('are put where there was nothing, and nothing is left when they are taken out', () => {
+    it('are installed where there was no file, and leave nothing when uninstalled', () => {
       const before = listPaths(desk.home);
       expect(status()).toMatchObject({ state: 'none', detected: false });
       expect(installHooks(store, request).map(({ change }) => change)).toEqual(files().map(() => 'created'));
@@ -67,20 +67,20 @@ export function describeHookHost(host: HookHost): void {
       expect(listPaths(join(desk.store, 'installs'))).toEqual([]);
     });
 
-    it('are put there once', () => {
+    it('are installed once', () => {
       installHooks(store, request);
       const once = snapshotTree(desk.folder, (path) => path.includes('locks'));
       expect(installHooks(store, request).every(({ change }) => change === 'unchanged')).toBe(true);
       expect(snapshotTree(desk.folder, (path) => path.includes('locks'))).toEqual(once);
     });
 
-    it('only say what they would do in a dry run', () => {
+    it('change nothing in a dry run', () => {
       const before = snapshotTree(desk.folder);
       expect(installHooks(store, { ...request, dryRun: true })[0]?.change).toBe('created');
       expect(snapshotTree(desk.folder)).toEqual(before);
     });
 
-    it('follow the program when it has moved, and still leave nothing', () => {
+    it('are updated when the program has moved, and still leave nothing', () => {
       const before = listPaths(desk.home);
       installHooks(store, request);
       const later = { ...request, launcher: makeLauncher() };
@@ -96,13 +96,13 @@ export function describeHookHost(host: HookHost): void {
       expect(listPaths(desk.home)).toEqual(before);
     });
 
-    it('are told of when what they start is gone', () => {
+    it('are reported when their program is missing', () => {
       installHooks(store, { ...request, launcher: { node: '/gone/node', script: '/gone/bin/hook.cjs' } });
       const missing = new Set(status()?.files.flatMap((file) => file.missing));
       expect(missing).toEqual(new Set(['/gone/node', '/gone/bin/hook.cjs', '/gone/bin/handover.cjs']));
     });
 
-    it('can be for one project, within the project', () => {
+    it('can be installed for one project, inside the project', () => {
       const inProject: HookRequest = { ...request, scope: 'project' };
       const before = listPaths(desk.folder).filter((path) => !path.startsWith('store'));
       installHooks(store, inProject);
@@ -120,14 +120,14 @@ export function describeHookHost(host: HookHost): void {
       );
     });
 
-    it('keep their backup to the user alone', () => {
+    it('have a backup that only the user can read', () => {
       installHooks(store, request);
       const kept = listPaths(join(desk.store, 'installs'));
       expect(kept).toHaveLength(files().length);
       for (const name of kept) expect(statSync(join(desk.store, 'installs', name)).mode & 0o777).toBe(0o600);
     });
 
-    it('can come without the MCP server, and go with it', () => {
+    it('can be installed without the MCP server, and are uninstalled with it', () => {
       const without = { ...request, withServer: false };
       installHooks(store, without);
       expect(status()).toMatchObject({ state: 'installed', server: 'none' });
@@ -170,7 +170,7 @@ export function describeHookHost(host: HookHost): void {
     });
 
     if (hasSharedFile(host)) {
-      it('come and go with every byte, its mode and the link to it', () => {
+      it('are installed and uninstalled with every byte, mode and link of the file restored', () => {
         const path = writeSettings(files());
         const real = join(makeTempFolder(), 'dotfile.json');
         renameSync(path, real);
@@ -185,7 +185,7 @@ export function describeHookHost(host: HookHost): void {
         expect(readFileSync(real, 'utf8')).toBe(SETTINGS);
       });
 
-      it.runIf(process.getuid?.() === 0)('leave the file to its owner', () => {
+      it.runIf(process.getuid?.() === 0)('keep the owner of the file', () => {
         const path = writeSettings(files());
         chownSync(path, 12_345, 12_346);
         installHooks(store, request);
@@ -194,7 +194,7 @@ export function describeHookHost(host: HookHost): void {
         expect(statSync(path)).toMatchObject({ uid: 12_345, gid: 12_346 });
       });
 
-      it('leave what was changed since they came', () => {
+      it('keep changes made after installing', () => {
         const path = writeSettings(files());
         const edit = (text: string): string => text.replace('"dark"', '"light", "new": [1]');
         installHooks(store, request);
@@ -203,7 +203,7 @@ export function describeHookHost(host: HookHost): void {
         expect(readFileSync(path, 'utf8')).toBe(edit(SETTINGS));
       });
 
-      it('go without their backup too', () => {
+      it('are uninstalled without their backup too', () => {
         const path = writeSettings(files());
         installHooks(store, request);
         rmSync(join(desk.store, 'installs'), { recursive: true });
@@ -211,7 +211,7 @@ export function describeHookHost(host: HookHost): void {
         expect(readFileSync(path, 'utf8')).toBe(SETTINGS);
       });
 
-      it('never put a damaged backup back', () => {
+      it('never restore a damaged backup', () => {
         const path = writeSettings(files());
         installHooks(store, request);
         for (const name of readdirSync(join(desk.store, 'installs'))) {
@@ -223,7 +223,7 @@ export function describeHookHost(host: HookHost): void {
         expect(readFileSync(path, 'utf8')).toBe(SETTINGS);
       });
 
-      it('are refused with the line where it is broken, and nothing is written', () => {
+      it('are refused for a broken file with its line, and nothing is written', () => {
         const path = writeSettings(files(), SETTINGS.replace('"dark",', '"dark"'));
         const before = snapshotTree(desk.home);
         expect(() => installHooks(store, request)).toThrow(
@@ -237,7 +237,7 @@ export function describeHookHost(host: HookHost): void {
         expect(snapshotTree(desk.home)).toEqual(before);
       });
 
-      it('are refused where something else stands in their place', () => {
+      it('are refused where the settings have something else in their place', () => {
         for (const settings of ['{"hooks": []}', `{"hooks": {"${firstEvent(host)}": {}}}`, '[]', '// only\n']) {
           const path = writeSettings(files(), settings);
           expect(() => installHooks(store, request), settings).toThrow(
@@ -257,7 +257,7 @@ export function describeHookHost(host: HookHost): void {
         }
       });
     } else {
-      it('are refused where a file of that name is not from us, which then is left alone', () => {
+      it('are refused where a file of that name is not ours, which stays unchanged', () => {
         for (const { path } of files().filter(holdsHooks)) {
           mkdirSync(dirname(path), { recursive: true });
           writeFileSync(path, '#!/bin/sh\necho mine\n');

@@ -38,13 +38,13 @@ export function testPublisher(name: string, open: () => Promise<PublishCase>, tr
   };
 
   describe(`publishing to ${name}`, () => {
-    it('brings every file over, byte for byte', async () => {
+    it('publishes every file, byte for byte', async () => {
       const { desk, read } = await begin();
       expect((await publish(desk)).outcome).toBe('published');
       expect(await read()).toEqual(expected({ 'HANDOFF.md': '# Where things stand\n', [NOTE]: 'über 😀\r\n' }));
     });
 
-    it('says that there is nothing new when all has arrived, and changes nothing', async () => {
+    it('reports nothing new when all is published, and changes nothing', async () => {
       const { desk, read } = await begin();
       await publish(desk);
       const before = await read();
@@ -52,7 +52,7 @@ export function testPublisher(name: string, open: () => Promise<PublishCase>, tr
       expect(await read()).toEqual(before);
     });
 
-    it('brings over what changed since', async () => {
+    it('publishes what changed since', async () => {
       const { desk, read } = await begin();
       await publish(desk);
       writeIn(desk.project, 'HANDOFF.md', '# Further on\n');
@@ -64,7 +64,7 @@ export function testPublisher(name: string, open: () => Promise<PublishCase>, tr
       expect((await read()).get('HANDOFF.md')).toBe('# Further on\n');
     });
 
-    it.skipIf(traits.takesHandoffOnly)('knows a file again, whatever it is called', async () => {
+    it.skipIf(traits.takesHandoffOnly)('recognises a file, whatever its name', async () => {
       const { desk, read } = await begin();
       const path = `memory/it's "50 %" <of> a & b + ü.md`;
       writeIn(desk.project, path, 'one\n');
@@ -85,7 +85,7 @@ export function testPublisher(name: string, open: () => Promise<PublishCase>, tr
       expect((await publish(desk, { dryRun: true })).outcome).toBe('nothing new');
     });
 
-    it('takes secrets out of what leaves, and says so', async () => {
+    it('redacts secrets in what it publishes, and says so', async () => {
       const { desk, read } = await begin();
       writeIn(desk.project, 'HANDOFF.md', `token ${SECRET}\n`);
       const { redactions } = await publish(desk);
@@ -94,7 +94,7 @@ export function testPublisher(name: string, open: () => Promise<PublishCase>, tr
       expect((await publish(desk)).outcome).toBe('nothing new');
     });
 
-    it('ends in 69 when cut off, and the next try brings everything over', async () => {
+    it('exits with 69 when disconnected, and the next try publishes everything', async () => {
       const { desk, read, cutOff, reconnect } = await begin();
       await cutOff();
       expect(await codeOf(publish(desk))).toBe('HANDOVER_REMOTE_UNREACHABLE');
@@ -105,7 +105,7 @@ export function testPublisher(name: string, open: () => Promise<PublishCase>, tr
       expect((await publish(desk)).outcome).toBe('nothing new');
     });
 
-    it('finds what had arrived when it is told that nothing has', async () => {
+    it('finds what was published though the local record is lost', async () => {
       const { desk, read } = await begin();
       await publish(desk);
       const before = await read();
@@ -114,7 +114,7 @@ export function testPublisher(name: string, open: () => Promise<PublishCase>, tr
       expect(await read()).toEqual(before);
     });
 
-    it('has it whole after four at once', async () => {
+    it('is complete after four concurrent runs', async () => {
       const { desk, read } = await begin();
       const reports = await Promise.all([1, 2, 3, 4].map(() => publish(desk)));
       expect(reports.filter(({ outcome }) => outcome === 'published')).toHaveLength(1);

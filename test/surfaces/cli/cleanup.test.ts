@@ -29,7 +29,7 @@ const ids = async (desk: Desk): Promise<string[]> =>
   (await desk.json<{ id: string }[]>(['list', '--limit', '0'])).map(({ id }) => id);
 
 describe('handover cleanup', () => {
-  it('deletes what is older than 90 days, names each, notes each, and counts the same in a dry run', async () => {
+  it('deletes handovers older than 90 days, lists and journals each, and counts the same in a dry run', async () => {
     const desk = makeDesk();
     const [a, b, c, d] = [200, 91, 89, 1].map((days) => keep(desk, days));
     await desk.ok(['list']);
@@ -73,7 +73,7 @@ describe('handover cleanup', () => {
     expect(await ids(desk)).toEqual([here, there]);
   });
 
-  it('keeps what a pinned fact would be lost with, until it is resolved', async () => {
+  it('keeps a handover with a pinned fact until the fact is resolved', async () => {
     const desk = makeDesk();
     const sealed = keep(desk, 300, { pins: ['pinned when it was saved'] });
     const marked = keep(desk, 200, { facts: [{ kind: 'note', text: 'pinned later' }] });
@@ -90,7 +90,7 @@ describe('handover cleanup', () => {
     expect(await desk.json(['cleanup'])).toMatchObject({ removed: [marked] });
   });
 
-  it('has the time that HANDOFF_RETENTION_DAYS gives, and refuses one that is none', async () => {
+  it('uses HANDOFF_RETENTION_DAYS, and refuses an invalid value', async () => {
     const desk = makeDesk();
     const old = keep(desk, 8);
     keep(desk, 1);

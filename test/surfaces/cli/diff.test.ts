@@ -49,7 +49,7 @@ beforeAll(async () => {
 });
 
 describe('handover diff', () => {
-  it('shows what became of every fact, where git went, and which files changed', async () => {
+  it('shows the outcome of every fact, the commits, and the changed files', async () => {
     const [before, after] = [first, second].map(({ workspace }) => workspace.git?.head);
     const text = await desk.ok(['diff', first.id, second.id]);
     expect(text).toBe(
@@ -89,7 +89,7 @@ describe('handover diff', () => {
     );
   });
 
-  it('says the same as JSON', async () => {
+  it('prints the same as JSON', async () => {
     const json = await desk.json(['diff', first.id, second.id]);
     const outline = ({ id, kind, status = null, text }: { status?: string | null } & Omit<Fact, 'status'>) => ({
       id,
@@ -132,13 +132,13 @@ describe('handover diff', () => {
     expect(text).toMatch(/\nfacts {4}0 new, 5 carried, 0 changed, 0 resolved, 0 superseded, 0 dropped\n$/);
   });
 
-  it('goes back in time as well, without inventing what became of things', async () => {
+  it('compares backwards in time without inventing outcomes', async () => {
     const { relation, dropped, resolved } = await desk.json<Record<string, unknown>>(['diff', second.id, first.id]);
     expect([relation, resolved]).toEqual(['earlier', []]);
     expect(dropped).toMatchObject([{ id: NEWER.id, reason: 'not known yet' }]);
   });
 
-  it('says plainly that two are of different projects', async () => {
+  it('says that two handovers are of different projects', async () => {
     const { status, stdout, stderr } = await desk.run(['diff', first.id, elsewhere]);
     expect([status, stderr]).toEqual([0, 'note: these are from different projects: project and other\n']);
     expect(stdout).toContain('\nrelation from another project\n');
@@ -146,7 +146,7 @@ describe('handover diff', () => {
     expect(json).toMatchObject({ relation: 'another project', carried: 0 });
   });
 
-  it('says what is missing or damaged', async () => {
+  it('reports a missing or damaged handover', async () => {
     const cases: [string[], number, string][] = [
       [['20200101'], 66, 'HANDOVER_NOT_FOUND'],
       [[first.id, '20200101'], 66, 'HANDOVER_NOT_FOUND'],
@@ -167,7 +167,7 @@ describe('handover diff', () => {
     expect([result.status, errorCode(result)]).toEqual([65, 'HANDOVER_RECORD_DAMAGED']);
   });
 
-  it('says which one was forgotten', async () => {
+  it('names the handover that was forgotten', async () => {
     const last = keep(makeDraft([NEWER]), second);
     await desk.ok(['forget', second.id]);
     const { status, stderr } = await desk.run(['diff', last.id]);
@@ -176,8 +176,8 @@ describe('handover diff', () => {
   });
 });
 
-describe('comparing without a recorded chain', () => {
-  it('judges by the same rules', () => {
+describe('handover diff without a recorded chain', () => {
+  it('decides outcomes by the same rules', () => {
     const a = sealDraft(makeDraft([GOAL, RULE, task('pending'), makeFact('next', 'Go on', DECLARED)]));
     const b = sealDraft(makeDraft([NEWER, task('completed')]));
     const { relation, resolved, superseded, dropped } = diffHandovers(a, b);

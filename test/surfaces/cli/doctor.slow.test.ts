@@ -53,7 +53,7 @@ describe('handover doctor', () => {
       'damaged-index',
       ({ desk }) => writeFileSync(join(desk.store, 'index.sqlite'), 'x'.repeat(9000)),
     ],
-  ])('ends in 65 for %s, in 0 once it is fixed, and stays at that', async (_, code, spoil) => {
+  ])('exits with 65 for %s, and with 0 once it is fixed', async (_, code, spoil) => {
     const store = await makeStore();
     spoil(store);
     const found = await examine(store.desk);
@@ -84,7 +84,7 @@ describe('handover doctor', () => {
         }
       },
     ],
-  ])('warns of %s, and puts it right', async (_, code, spoil) => {
+  ])('warns of %s, and repairs it with --fix', async (_, code, spoil) => {
     const store = await makeStore();
     spoil(store);
     const found = await examine(store.desk);
@@ -95,7 +95,7 @@ describe('handover doctor', () => {
     expect(after.report.findings.filter((finding) => finding.level !== 'notice')).toEqual([]);
   });
 
-  it('names what does not belong there, and leaves it alone', async () => {
+  it('reports unknown files, and leaves them alone', async () => {
     const { desk } = await makeStore();
     const stranger = join(desk.store, 'handovers', 'notes.txt');
     writeFileSync(stranger, 'mine', { mode: 0o600 });
@@ -104,7 +104,7 @@ describe('handover doctor', () => {
     expect(readFileSync(stranger, 'utf8')).toBe('mine');
   });
 
-  it('keeps what it sets aside', async () => {
+  it('quarantines damaged files without deleting them', async () => {
     const { desk, path } = await makeStore();
     appendFileSync(path, 'tail');
     const damaged = readFileSync(path, 'utf8');

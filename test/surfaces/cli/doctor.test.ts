@@ -35,7 +35,7 @@ async function examine(
 }
 
 describe('handover doctor', () => {
-  it('says that all is well, and changes no handover and no history', async () => {
+  it('reports a healthy store, and changes no handover and no journal', async () => {
     const { desk } = await makeStore();
     const before = [snapshotTree(join(desk.store, 'handovers')), snapshotTree(join(desk.store, 'journal'))];
     const text = await desk.ok(['doctor']);
@@ -62,7 +62,7 @@ describe('handover doctor', () => {
     expect(await makeDesk().ok(['doctor'])).toContain('0 of 0 handovers intact');
   });
 
-  it('ends in 65 for a handover that is missing, which it cannot bring back', async () => {
+  it('exits with 65 for a missing handover, which it cannot restore', async () => {
     const { desk, path } = await makeStore();
     rmSync(path);
     const { status, codes, report } = await examine(desk, '--fix');

@@ -73,7 +73,7 @@ async function ask(text: string, ...more: string[]): Promise<Answer> {
 }
 
 describe('handover errors', () => {
-  it('tells what made an error go away in the same session', async () => {
+  it('shows what fixed an error in the same session', async () => {
     const { seen } = await ask('Error: listen EADDRINUSE: address already in use :::8080');
     expect(seen).toMatchObject([
       { likeness: 'same', text: BUSY, handover: ids[0], command: 'npm test', state: 'closed' },
@@ -88,7 +88,7 @@ describe('handover errors', () => {
     });
   });
 
-  it('knows it by a whole trace from another machine, on standard input', async () => {
+  it('recognises an error in a stack trace from another machine on standard input', async () => {
     const trace = `
 node:events:485
       throw er; // Unhandled 'error' event
@@ -119,21 +119,21 @@ Emitted 'error' event on Server instance at:
     expect(text).toContain(`succeeded in ${ids[2]}, after:\n  - edited src/cart.ts\n`);
   });
 
-  it('tells the same error of another file, and one that is much like it, as such', async () => {
+  it('labels the same error in another file, and a similar error', async () => {
     const other = "lib/order.ts:1:1 - error TS2345: Argument of type 'string' is not assignable to type 'Money'.";
     expect((await ask(other)).seen).toMatchObject([{ likeness: 'alike' }]);
     const near = "TypeError: Cannot read properties of null (reading 'total')";
     expect((await ask(near)).seen).toMatchObject([{ likeness: 'near', text: LOST }]);
   });
 
-  it('says what is still open, and what was marked as resolved', async () => {
+  it('says which errors are still open, and which were marked as resolved', async () => {
     const { seen } = await ask(LOST);
     expect(seen).toMatchObject([{ state: 'open', remedy: null }]);
     await desk.ok(['resolve', seen[0]?.fact ?? '', '--because', 'the smoke test is gone']);
     expect((await ask(LOST)).seen).toMatchObject([{ state: 'closed', because: 'the smoke test is gone' }]);
   });
 
-  it('says what it looked for, and what to type, when it was never seen', async () => {
+  it('says what it searched for, and what to type next, when the error is new', async () => {
     const { stdout, stderr } = await desk.run(['errors', 'fatal: not a git repository at all']);
     expect(stdout).toBe('not seen before\n  looked for: fatal: not a git repository at all\n');
     expect(stderr).toContain('handover errors TEXT --all');
@@ -141,14 +141,14 @@ Emitted 'error' event on Server instance at:
     expect((await desk.run(['errors', '-'], { input: ' \n' })).status).toBe(64);
   });
 
-  it('asks this project, unless told otherwise', async () => {
+  it('searches this project, unless --all is passed', async () => {
     const cwd = makeTempFolder();
     expect((await desk.json<Answer>(['errors', BUSY], { cwd })).seen).toEqual([]);
     expect((await desk.json<Answer>(['errors', BUSY, '--all'], { cwd })).seen).toHaveLength(1);
     expect((await ask(BUSY, '--agent', 'codex')).seen).toEqual([]);
   });
 
-  it('takes text that is no error, and far too much of it', async () => {
+  it('accepts text that is no error, and very long text', async () => {
     for (const input of [
       '%',
       '"',

@@ -11,7 +11,7 @@ async function makeSender(): Promise<Desk> {
 }
 
 describe('handover export', () => {
-  it('SH-5: never leaves out a lock or a signature that was asked for', async () => {
+  it('SH-5: never omits a requested encryption or signature', async () => {
     const desk = await makeSender();
     await desk.save('--title', 'One');
     writeFileSync(join(desk.folder, 'pass'), 'correct horse battery\n');
@@ -60,7 +60,7 @@ describe('handover export', () => {
     expect([status, stderr]).toEqual([64, expect.stringContaining('no terminal to ask')]);
   });
 
-  it('takes a passphrase from a descriptor, and refuses a short one', async () => {
+  it('reads a passphrase from a file descriptor, and refuses a short one', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'One');
     const run = (word: string) =>
@@ -86,7 +86,7 @@ describe('handover export', () => {
     expect(readFileSync(join(desk.folder, 'fd.handover')).includes('age-encryption.org/v1\n-> scrypt ')).toBe(true);
   });
 
-  it('says which file or folder is not there, and what to give instead', async () => {
+  it('names the file or folder that is missing, and what to pass instead', async () => {
     const desk = await makeSender();
     await desk.save('--title', 'One');
     for (const [flags, says] of [
@@ -98,7 +98,7 @@ describe('handover export', () => {
     }
   });
 
-  it.skipIf(!hasTerminal)('shows no bundle in a terminal, and asks there for a passphrase twice', async () => {
+  it.skipIf(!hasTerminal)('prints no bundle to a terminal, and asks there for a passphrase twice', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'One');
     expect((await runInTerminal(desk, ['export'])).terminal).toContain('cannot be shown in a terminal');

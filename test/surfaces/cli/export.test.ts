@@ -18,7 +18,7 @@ function unpack(path: string): string {
 }
 
 describe('handover export', () => {
-  it('shows with --dry-run exactly what would leave, and writes nothing', async () => {
+  it('prints with --dry-run exactly what would be exported, and writes nothing', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'One', '--next', 'go on');
     const { stdout, stderr } = await desk.run(['export', '--dry-run', '--output', '../x.handover']);
@@ -28,7 +28,7 @@ describe('handover export', () => {
     expect(JSON.parse(stdout)).toMatchObject({ title: 'One', workspace: { root: '.' } });
   });
 
-  it('SH-16: lets no path of this machine leave, in any format', async () => {
+  it('SH-16: exports no absolute path of this machine, in any format', async () => {
     const desk = makeDesk();
     runGit(desk.project, 'init', '--quiet');
     const inside = join(desk.project, 'src/deep/a.ts');
@@ -57,7 +57,7 @@ describe('handover export', () => {
     expect(JSON.parse(await desk.ok(['export', '--format', 'session-handoff'])).record.project).toBe('project');
   });
 
-  it('redacts once more on the way out', async () => {
+  it('redacts secrets once more before exporting', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'Keys', '--note', `the token is ${SECRET}`);
     for (const format of ['bundle', 'json', 'markdown', 'session-handoff', 'v2']) {
@@ -67,7 +67,7 @@ describe('handover export', () => {
     expect(stderr).toContain('redacted: 1 github-token');
   });
 
-  it('takes many, by id, by time or all, and of the facts only the kinds asked for', async () => {
+  it('exports several handovers by id, by time or all, and only the requested kinds of facts', async () => {
     const desk = makeDesk();
     const ids = [
       await desk.save('--title', 'One', '--goal', 'g', '--next', 'n'),
@@ -89,7 +89,7 @@ describe('handover export', () => {
     expect(errorCode(await desk.run(['export', '--only', 'gaol', '--json', '--dry-run']))).toBe('HANDOVER_USAGE');
   });
 
-  it('does not write through a link, and leaves what it points to alone', async () => {
+  it('does not write through a link, and leaves its target alone', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'One');
     writeFileSync(join(desk.folder, 'mine'), 'mine');
@@ -100,7 +100,7 @@ describe('handover export', () => {
     expect(readFileSync(join(desk.folder, 'mine'), 'utf8')).toBe('mine');
   });
 
-  it('does not sign with a key that was revoked', async () => {
+  it('does not sign with a revoked key', async () => {
     const desk = await makeSender();
     await desk.save('--title', 'One');
     const { own } = await desk.json<{ own: { name: string } }>(['keys', 'list']);

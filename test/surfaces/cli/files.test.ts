@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 
 describe('handover files', () => {
-  it('counts sessions, not handovers, over all agents; those first that were changed most', async () => {
+  it('counts the sessions of all agents that changed a file, the most changed files first', async () => {
     const rows = await desk.json<Row[]>(['files']);
     expect(rows.map(({ path }) => path)).toEqual(['src/cart.ts', join(desk.folder, 'outside/x.ts'), 'src/money.ts']);
     expect(rows[0]).toMatchObject({
@@ -40,7 +40,7 @@ describe('handover files', () => {
     expect(await desk.json(['files'], { env: { HANDOVER_SQLITE: 'none' } })).toEqual(rows);
   });
 
-  it('shows them to a person, as many as wanted', async () => {
+  it('prints a table, limited by --limit', async () => {
     const { stdout, stderr } = await desk.run(['files', '--limit', '1']);
     expect(stdout).toBe(
       `src/cart.ts\n  3 sessions: edited 2, named 1; by claude-code, codex; last just now, ${ids[2]}\n`,
@@ -48,7 +48,7 @@ describe('handover files', () => {
     expect(stderr).toContain('2 more; show all: handover files --limit 0');
   });
 
-  it('is narrowed by agent and time, and tells what to do where nothing is', async () => {
+  it('filters by agent and time, and says what to type when there is nothing', async () => {
     expect(await desk.json<Row[]>(['files', '--agent', 'codex'])).toMatchObject([{ path: 'src/cart.ts', sessions: 1 }]);
     expect(await desk.json(['files', '--since', '2099-01-01'])).toEqual([]);
     const cwd = makeTempFolder();

@@ -10,7 +10,7 @@ import { keepSample } from '../../support/samples.ts';
 import { listFiles, snapshotTree } from '../../support/tree.ts';
 
 describe('handover forget', () => {
-  it('takes several, beginnings, latest and repetitions', async () => {
+  it('accepts several ids, id prefixes, latest and repetitions', async () => {
     const desk = makeDesk();
     const ids = Array.from({ length: 4 }, (_, at) => keepSample(desk.machine, { title: `${at}` }).id);
     const [a = '', b = '', c = '', d = ''] = ids;
@@ -20,7 +20,7 @@ describe('handover forget', () => {
     expect(await desk.json(['forget', c.slice(0, 4)])).toEqual({ forgotten: [c] });
   });
 
-  it('deletes nothing when one of the names is wrong or fits more than one', async () => {
+  it('deletes nothing when an id is unknown or ambiguous', async () => {
     const desk = makeDesk();
     const first = keepSample(desk.machine).id;
     keepSample(desk.machine);
@@ -73,8 +73,8 @@ async function keepEverywhere(desk: Desk): Promise<{ id: string; session: string
   return { id: row?.id ?? '', session: session.id };
 }
 
-describe('what was forgotten', () => {
-  it('is in no file of the store, byte for byte, when the session goes with it', async () => {
+describe('a forgotten handover', () => {
+  it('leaves no byte in any file of the store when its session is forgotten too', async () => {
     const desk = makeDesk();
     const server = await openEmbeddingServer();
     configure(desk, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\n`);
@@ -92,7 +92,7 @@ describe('what was forgotten', () => {
     await server.close();
   });
 
-  it('is gone from databases that cannot be opened here', async () => {
+  it('is removed with databases that cannot be opened here', async () => {
     const desk = makeDesk();
     const { id, session } = await keepEverywhere(desk);
     await desk.ok(['forget', id, '--session', session], { env: { HANDOVER_SQLITE: 'none' } });
@@ -100,7 +100,7 @@ describe('what was forgotten', () => {
     expect(existsSync(join(desk.store, 'search.sqlite'))).toBe(false);
   });
 
-  it('does not come back by itself, unless its session goes on', async () => {
+  it('is not captured again, unless its session goes on', async () => {
     const desk = makeDesk();
     const session = writeSession(desk);
     tellWork(session, { goal: 'Peel it', file: join(desk.project, 'a.ts'), decision: 'ok' });

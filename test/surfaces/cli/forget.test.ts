@@ -5,7 +5,7 @@ import { keepSample } from '../../support/samples.ts';
 import { listFiles } from '../../support/tree.ts';
 
 describe('handover forget', () => {
-  it('deletes what is named, also from the index, and keeps the rest', async () => {
+  it('deletes the named handover, also from the index, and keeps the others', async () => {
     const desk = makeDesk();
     const secret = keepSample(desk.machine, { title: 'secret-title', summary: 'secret-summary' }).id;
     const other = keepSample(desk.machine, { title: 'stays' }).id;

@@ -5,15 +5,15 @@ import { makeDesk } from '../../support/cli.ts';
 
 const desk = makeDesk();
 
-describe('handover', () => {
+describe('the handover command', () => {
   it.each([[['--help']], [['save', '--help']], [['render', '--help']], [['diff', '--help']]])(
-    'explains itself with %j',
+    'prints help for %j',
     async (args) => {
       expect(await desk.ok(args)).toMatchSnapshot();
     },
   );
 
-  it('gives the same help without a command, with -h and with help', async () => {
+  it('prints the same help without a command, with -h and with help', async () => {
     const help = await desk.ok(['--help']);
     for (const args of [[], ['-h'], ['help']]) expect(await desk.ok(args)).toBe(help);
   });
@@ -24,7 +24,7 @@ describe('handover', () => {
     expect(listed.sort()).toEqual(Object.keys(COMMANDS).sort());
   });
 
-  it('explains a command with help in front of it too', async () => {
+  it('prints the help of a command for help NAME too', async () => {
     expect(await desk.ok(['help', 'save'])).toBe(await desk.ok(['save', '--help']));
     const { status, stderr } = await desk.run(['help', 'lst']);
     expect(status).toBe(64);
@@ -37,11 +37,11 @@ describe('handover', () => {
     expect(stderr).toContain('Flags come after the command');
   });
 
-  it('tells its version', async () => {
+  it('prints its version', async () => {
     for (const args of [['--version'], ['-v'], ['-V'], ['version']]) expect(await desk.ok(args)).toBe(`${VERSION}\n`);
   });
 
-  it('names the commands there are when there is no such one', async () => {
+  it('lists the commands when one is unknown', async () => {
     for (const name of ['lst', 'constructor', '__proto__', 'toString']) {
       const { status, stderr } = await desk.run([name]);
       expect(status, name).toBe(64);

@@ -22,7 +22,7 @@ function writeHome(name: string, text: string): string {
 }
 
 describe('handover hooks', () => {
-  it('writes commands of full paths that name the agent and the event', async () => {
+  it('writes commands with absolute paths, the agent and the event', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     await desk.ok(['hooks', 'install', '--agent', 'claude-code'], { env });
     const { hooks } = JSON.parse(readFileSync(settings, 'utf8'));
@@ -33,7 +33,7 @@ describe('handover hooks', () => {
     expect(rest).toEqual(['claude-code', 'Stop']);
   });
 
-  it('finds agents by their program too, with their version, without starting it', async () => {
+  it('finds agents by their program and its version, without starting it', async () => {
     const programs = join(desk.folder, 'bin');
     const folder = join(desk.folder, 'lib/node_modules/@openai/codex');
     mkdirSync(join(folder, 'bin'), { recursive: true });
@@ -57,12 +57,12 @@ describe('handover hooks', () => {
     expect(readdirSync(desk.folder)).not.toContain('started');
   });
 
-  it('names its commands when there is no such one', async () => {
+  it('lists its subcommands when one is unknown', async () => {
     const { status, stderr } = await desk.run(['hooks', 'instal'], { env });
     expect([status, stderr]).toEqual([64, expect.stringContaining('install')]);
   });
 
-  it('refuses an agent that was named and is not here, and one that nobody knows', async () => {
+  it('refuses an agent that is not installed or not known', async () => {
     const absent = await desk.run(['hooks', 'install', '--agent', 'codex'], { env });
     expect([absent.status, absent.stderr]).toEqual([66, expect.stringContaining('Codex is not on this machine')]);
     const unknown = await desk.run(['hooks', 'install', '--agent', 'aider'], { env });
@@ -83,7 +83,7 @@ describe('handover hooks', () => {
     expect(await desk.ok(['hooks', 'status', '--agent', 'qwen'], { env })).toContain('cannot be read at line 3');
   });
 
-  it('lives where the agents were told to live', async () => {
+  it('uses the configuration folders that environment variables name', async () => {
     const folder = join(desk.folder, 'elsewhere');
     const homes = {
       CLAUDE_CONFIG_DIR: join(folder, 'claude'),
@@ -105,7 +105,7 @@ describe('handover hooks', () => {
     expect(agents.map(({ state }) => state)).toEqual(AGENTS.map(() => 'installed'));
   });
 
-  it('keeps to the project with --scope project, from any folder in it', async () => {
+  it('writes only into the project with --scope project, from any folder in it', async () => {
     runGit(desk.project, 'init', '--quiet');
     const inner = join(desk.project, 'src');
     mkdirSync(inner);
@@ -128,13 +128,13 @@ describe('handover hooks', () => {
     expect(readFileSync(settings, 'utf8')).toBe('{"hooks": {"Stop": []}}');
   });
 
-  it('says when the user has turned all hooks off', async () => {
+  it('says when the user has disabled all hooks', async () => {
     writeHome('.gemini/settings.json', '{"hooksConfig": {"enabled": false}}');
     await desk.ok(['hooks', 'install'], { env });
     expect(await desk.ok(['hooks', 'status', '--agent', 'gemini'], { env })).toContain('all hooks are turned off');
   });
 
-  it('does not touch a file that is write-protected', async () => {
+  it('does not change a write-protected file', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     chmodSync(settings, 0o444);
     const { status, stderr } = await desk.run(['hooks', 'install'], { env });
@@ -161,7 +161,7 @@ describe('the trust that Codex asks for', () => {
     return agents[0]?.files[0]?.trusted ?? null;
   }
 
-  it('is explained until it is given, and never given by us', async () => {
+  it('is explained until the user grants it, and never granted by us', async () => {
     const config = writeHome('.codex/config.toml', 'model = "m"\n');
     expect(await isTrusted()).toBeNull();
     const printed = await desk.ok(['hooks', 'install', ...codex], { env });
@@ -186,7 +186,7 @@ describe('the trust that Codex asks for', () => {
 });
 
 describe('handover doctor', () => {
-  it('tells of hooks that start what is not there', async () => {
+  it('reports hooks whose program is missing', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     await desk.ok(['hooks', 'install'], { env });
     writeFileSync(settings, readFileSync(settings, 'utf8').replaceAll(process.execPath, '/gone/node'));
@@ -206,7 +206,7 @@ describe('handover doctor', () => {
 });
 
 describe('handover init', () => {
-  it('says what to type where nobody can be asked, and does nothing', async () => {
+  it('without a terminal says what to type, and changes nothing', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     const { status, stdout, stderr } = await desk.run(['init'], { env });
     expect(status).toBe(64);
@@ -215,7 +215,7 @@ describe('handover init', () => {
     expect(readFileSync(settings, 'utf8')).toBe('{}');
   });
 
-  it('does it with --yes, and then has nothing left to do', async () => {
+  it('sets up everything with --yes, and has nothing left to do the second time', async () => {
     writeHome('.claude/settings.json', '{}');
     writeHome('.codex/config.toml', '');
     expect(await desk.json(['init', '--yes'], { env })).toMatchObject({
@@ -232,7 +232,7 @@ describe('handover init', () => {
     expect(await desk.ok(['init'], { env })).toContain('there is nothing to set up\n');
   });
 
-  it('leaves out what it was told to', async () => {
+  it('skips what flags exclude', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     writeHome('.qwen/settings.json', '{}');
     expect(await desk.ok(['init', '--yes', '--no-hooks', '--no-files'], { env })).toBe('there is nothing to set up\n');
@@ -245,7 +245,7 @@ describe('handover init', () => {
   });
 
   describe.runIf(hasTerminal)('in a terminal', () => {
-    it('asks, and does it or not', async () => {
+    it('asks before each change, and follows the answer', async () => {
       const settings = writeHome('.claude/settings.json', '{}');
       const no = await runInTerminal(desk, ['init', '--agent', 'claude-code'], {
         keys: [{ after: 'Do this?', type: 'n' }],

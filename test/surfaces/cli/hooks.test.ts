@@ -19,7 +19,7 @@ function writeHome(name: string, text: string): string {
 }
 
 describe('handover hooks', () => {
-  it('installs for the agents on this machine and tells of the others', async () => {
+  it('installs for the agents on this machine, and names those that are missing', async () => {
     const settings = writeHome('.claude/settings.json', '{"model":"opus"}\n');
     const printed = await desk.ok(['hooks', 'install'], { env });
     expect(printed).toContain(`claude-code  changed  ${settings}  hooks\n`);

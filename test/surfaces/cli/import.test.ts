@@ -21,7 +21,7 @@ async function pack(desk: Desk, ...args: string[]): Promise<string> {
 }
 
 describe('handover import', () => {
-  it('keeps what came as the word of its signer: shown and found, but neither newest nor followed', async () => {
+  it('saves handovers as those of the signer: shown and found, but never the latest nor followed', async () => {
     const { alice, bob, key } = await makeTwo();
     const own = await bob.save('--title', 'Mine', '--next', 'my own step');
     const id = await alice.save(

@@ -10,7 +10,7 @@ interface Listed {
 }
 
 describe('handover keys', () => {
-  it('makes keys once, trusts them, and never makes others over them', async () => {
+  it('generates keys once, trusts them, and never overwrites them', async () => {
     const desk = makeDesk();
     expect(await desk.json<Listed>(['keys', 'list'])).toMatchObject({ own: null, keys: [] });
     const own = await desk.json<Record<string, string>>(['keys', 'generate', '--name', 'alice']);
@@ -29,7 +29,7 @@ describe('handover keys', () => {
     expect((lstatSync(join(desk.home, '.config/agent-handover')).mode & 0o777).toString(8)).toBe('700');
   });
 
-  it('keeps an age key that is there, so that what was locked for it can still be opened', async () => {
+  it('keeps an existing age key, so that older bundles can still be decrypted', async () => {
     const desk = makeDesk();
     const before = await desk.json<Record<string, string>>(['keys', 'generate', '--name', 'alice']);
     rmSync(join(desk.home, '.config/agent-handover/keys/signing.key'));
@@ -38,7 +38,7 @@ describe('handover keys', () => {
     expect(after.recipient).toBe(before.recipient);
   });
 
-  it('makes no keys under the name of somebody whose key is trusted, and gives no key two names', async () => {
+  it('refuses the name of a trusted signer, and a second name for one key', async () => {
     const [desk, ann] = [makeDesk(), makeDesk()];
     const { public_key = '' } = await ann.json<Record<string, string>>(['keys', 'generate', '--name', 'ann']);
     await desk.ok(['keys', 'trust', public_key, '--name', 'ann']);
@@ -50,7 +50,7 @@ describe('handover keys', () => {
     await desk.ok(['keys', 'generate', '--name', 'me']);
   });
 
-  it('of many that make keys at once, one does, and what it made fits together', async () => {
+  it('lets one of many concurrent processes generate the keys, and they match', async () => {
     const desk = makeDesk();
     const results = await Promise.all(
       Array.from({ length: 6 }, () => desk.run(['keys', 'generate', '--name', 'alice', '--json'])),
@@ -79,7 +79,7 @@ describe('handover keys', () => {
     }
   });
 
-  it('trusts no key of another kind', async () => {
+  it('refuses keys of another kind', async () => {
     const desk = makeDesk();
     const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({
       format: 'pem',
@@ -92,7 +92,7 @@ describe('handover keys', () => {
       );
   });
 
-  it('revokes by name or fingerprint, and remembers', async () => {
+  it('revokes by name or fingerprint, permanently', async () => {
     const [desk, ann] = [makeDesk(), makeDesk()];
     const { public_key, fingerprint } = await ann.json<Record<string, string>>(['keys', 'generate', '--name', 'ann']);
     await desk.ok(['keys', 'trust', public_key ?? '', '--name', 'ann']);
@@ -104,7 +104,7 @@ describe('handover keys', () => {
     expect(errorCode(await desk.run(['keys', 'revoke', 'nobody', '--json']))).toBe('HANDOVER_NOT_FOUND');
   });
 
-  it('keeps what a person wrote in the trust list, and stops at a line that it cannot read', async () => {
+  it('keeps comments in the trust list, and refuses an unreadable line', async () => {
     const [desk, ann] = [makeDesk(), makeDesk()];
     const { public_key } = await ann.json<Record<string, string>>(['keys', 'generate', '--name', 'ann']);
     await desk.ok(['keys', 'generate', '--name', 'me']);
@@ -116,7 +116,7 @@ describe('handover keys', () => {
     expect(errorCode(await desk.run(['keys', 'list', '--json']))).toBe('HANDOVER_CONFIG_INVALID');
   });
 
-  it('says what there is to do', async () => {
+  it('lists its subcommands', async () => {
     expect((await makeDesk().run(['keys', 'destroy'])).stderr).toContain('generate, list, trust, revoke, export');
   });
 });

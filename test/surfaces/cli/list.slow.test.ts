@@ -9,7 +9,7 @@ const { desk, app, names } = saveSamples();
 const day = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * HOUR).toISOString();
 
 describe('handover list', () => {
-  it('filters by project: folder, subfolder, name, id, and a folder that is gone', async () => {
+  it('filters by project: folder, subfolder, name, id, and a deleted folder', async () => {
     for (const words of [app, join(app, 'sub'), 'app', '../App', describePlace(app, desk.machine).project.id]) {
       expect(await names('--project', words), words).toEqual(['now', 'week']);
     }
@@ -18,7 +18,7 @@ describe('handover list', () => {
     expect(await names('--project', 'p-0000000000000000')).toEqual([]);
   });
 
-  it('searches title, summary and facts, without regard to case, and takes no character for a pattern', async () => {
+  it('searches title, summary and facts, ignoring case and without wildcards', async () => {
     expect(await names('--query', 'parser')).toEqual(['week']);
     expect(await names('--query', 'WRITE tests')).toEqual(['now']);
     expect(await names('--query', '100% of _it_')).toEqual(['day']);
@@ -26,7 +26,7 @@ describe('handover list', () => {
     expect(await names('--query', '*')).toEqual([]);
   });
 
-  it('filters by time: a length, a day, a time, with both ends in the range', async () => {
+  it('filters by time: a duration, a day, a time, both ends inclusive', async () => {
     expect(await names('--since', '2h')).toEqual(['now']);
     expect(await names('--since', '1d12h')).toEqual(['now', 'day']);
     expect(await names('--since', '2w', '--until', '1h')).toEqual(['day', 'week']);

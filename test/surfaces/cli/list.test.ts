@@ -5,7 +5,7 @@ import { saveSamples } from './listed-handovers.ts';
 const { desk, app, ids, names } = saveSamples();
 
 describe('handover list', () => {
-  it('shows the newest first, for a person and as JSON', async () => {
+  it('shows the newest first, as text and as JSON', async () => {
     expect(await names()).toEqual(['now', 'day', 'week', 'ancient']);
     const text = await desk.ok(['list']);
     expect(text.split('\n').slice(0, 3)).toEqual([
@@ -31,7 +31,7 @@ describe('handover list', () => {
     expect(row).toMatchObject({ id: ids.now, agent: 'manual', title: 'Just now', root: app });
   });
 
-  it('says so when nothing is kept, or nothing matches', async () => {
+  it('says so when the store is empty, or nothing matches', async () => {
     const empty = makeDesk();
     expect(await empty.ok(['list'])).toBe('no handovers found\n');
     expect(await empty.ok(['list', '--json'])).toBe('[]\n');
@@ -45,14 +45,14 @@ describe('handover list', () => {
     expect(await names('--agent', 'code')).toEqual([]);
   });
 
-  it('filters by the beginning of an id, and by several things at once', async () => {
+  it('filters by id prefix, and by several filters at once', async () => {
     expect(await names('--id', ids.week ?? '')).toEqual(['week']);
     expect(await names('--id', (ids.week ?? '').slice(0, 17).toUpperCase())).toEqual(['week']);
     expect(await names('--id', '1999')).toEqual([]);
     expect(await names('--agent', 'codex', '--query', 'parser', '--project', app, '--since', '1w')).toEqual(['week']);
   });
 
-  it('shows only the newest with --latest, and so many with --limit', async () => {
+  it('shows only the newest with --latest, and at most --limit', async () => {
     expect(await names('--latest')).toEqual(['now']);
     expect(await names('--latest', '--agent', 'codex')).toEqual(['week']);
     expect(await names('--limit', '2')).toEqual(['now', 'day']);

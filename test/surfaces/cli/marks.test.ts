@@ -24,7 +24,7 @@ async function idOf(desk: Desk, text: string): Promise<string> {
 const QUEUE = 'We decided to use a queue for the uploads.';
 
 describe('handover resolve', () => {
-  it('holds until a later session, or somebody by hand, says it anew', async () => {
+  it('removes a fact until it is saved again', async () => {
     const desk = makeDesk();
     await desk.save('--summary', 'one', '--decision', 'Use a queue');
     const fact = await idOf(desk, 'queue');
@@ -36,7 +36,7 @@ describe('handover resolve', () => {
 });
 
 describe('handover refute', () => {
-  it('turns a fact into a warning, with the reason, that stays', async () => {
+  it('turns a fact into a lasting warning with the reason', async () => {
     const desk = makeDesk();
     await capture(desk, [QUEUE]);
     const fact = await idOf(desk, 'queue');

@@ -26,7 +26,7 @@ async function migrate(desk: Desk, ...args: string[]): Promise<Migration['record
 }
 
 describe('handover migrate, of envelopes of handoff V2', () => {
-  it('takes over the file that 0.3.x keeps in a project, as that project’s', async () => {
+  it('imports the file that 0.3.x has in a project', async () => {
     const desk = makeDesk();
     writeText(inProject(desk), writeEnvelope(makeOldEnvelope()));
     const [record] = await migrate(desk);
@@ -49,7 +49,7 @@ describe('handover migrate, of envelopes of handoff V2', () => {
     });
   });
 
-  it('takes over the files that 0.5.x keeps for each capture, from the folder that is given', async () => {
+  it('imports the files that 0.5.x has for each capture, from a named folder', async () => {
     const desk = makeDesk();
     const root = join(desk.folder, 'artifacts');
     for (const [at, terminal] of ['env_a', 'env_a', 'env_b'].entries()) {
@@ -81,7 +81,7 @@ describe('handover migrate, of envelopes of handoff V2', () => {
     ['consumed', { consumed_at: '2026-01-05T10:05:00+00:00', consumed_by_session_id: 'session-10' }],
     ['rejected_stale', { rejected_at: '2026-01-05T11:00:00+00:00', rejection_reason: 'expired' }],
     ['rejected_invalid', { rejected_at: '2026-01-05T11:00:00+00:00', rejection_reason: 'other terminal' }],
-  ])('keeps the status %s, also when it came later', async (status, more) => {
+  ])('keeps the status %s, also when it was set later', async (status, more) => {
     const desk = makeDesk();
     const path = writeText(inProject(desk), writeEnvelope(makeEnvelope()));
     const [first] = await migrate(desk);
@@ -99,7 +99,7 @@ describe('handover migrate, of envelopes of handoff V2', () => {
     });
   });
 
-  it('refuses what is damaged, keeps a copy of it once, and takes over the rest', async () => {
+  it('refuses damaged envelopes, quarantines one copy, and imports the others', async () => {
     const desk = makeDesk();
     const good = writeEnvelope(makeEnvelope());
     const bad = {
@@ -123,7 +123,7 @@ describe('handover migrate, of envelopes of handoff V2', () => {
     expect(readJournal(desk.store).filter(({ event }) => event === 'quarantined')).toHaveLength(4);
   });
 
-  it('knows an envelope that was printed here, and takes it over elsewhere with the same content', async () => {
+  it('recognises an envelope printed by this store, and imports it elsewhere with the same content', async () => {
     const [here, there] = [makeDesk(), makeDesk()];
     const t = new Transcript({ cwd: here.project });
     t.human('Never push to main. Write the parser in src/parse.ts, please');
@@ -141,7 +141,7 @@ describe('handover migrate, of envelopes of handoff V2', () => {
     expect(texts.join('\n')).toContain('Never push to main');
   });
 
-  it('takes secrets out before anything is written', async () => {
+  it('redacts secrets before anything is written', async () => {
     const desk = makeDesk();
     const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
     const snapshot = { goal: `Push with ${secret}`, last_user_message: secret, current_task: secret };
@@ -150,7 +150,7 @@ describe('handover migrate, of envelopes of handoff V2', () => {
     for (const file of listFiles(desk.store)) expect(readFileSync(file).includes(secret), file).toBe(false);
   });
 
-  it('says what to give where there is none', async () => {
+  it('says what to pass when there is no envelope', async () => {
     const desk = makeDesk();
     const { status, stderr } = await desk.run(['migrate', '--from', desk.home]);
     expect(status).toBe(66);

@@ -20,7 +20,7 @@ const FILES: Readonly<Record<string, string>> = {
 };
 
 describe('handover migrate --workspace', () => {
-  it('goes over all that the older tools left, changes none of it, and keeps the three documents', async () => {
+  it('imports everything that older tools left, changes none of it, and keeps the three documents', async () => {
     const desk = makeDesk();
     for (const [path, text] of Object.entries(FILES)) {
       mkdirSync(dirname(join(desk.project, path)), { recursive: true });

@@ -31,7 +31,7 @@ interface Migration {
 }
 
 describe('handover migrate', () => {
-  it('takes over every record by its id, and leaves the file as it was', async () => {
+  it('imports every record under its id, and leaves the file unchanged', async () => {
     const desk = makeDesk();
     const file = place(desk, {
       version: 1,
@@ -58,7 +58,7 @@ describe('handover migrate', () => {
     expect(await desk.ok(['doctor'])).toContain('all is well');
   });
 
-  it('does it once, however often it is asked', async () => {
+  it('imports each record once, however often it is run', async () => {
     const desk = makeDesk();
     place(desk, { version: 1, items: [RECORD, { ...RECORD, title: 'Another of the same id' }] });
     const first = await desk.json<Migration>(['migrate']);
@@ -74,7 +74,7 @@ describe('handover migrate', () => {
     expect(await desk.json<unknown[]>(['list'])).toHaveLength(2);
   });
 
-  it('reports bad records, ends in 65, and imports the others', async () => {
+  it('reports bad records, exits with 65, and imports the others', async () => {
     const desk = makeDesk();
     const bad = [
       'text',
@@ -96,7 +96,7 @@ describe('handover migrate', () => {
     expect((await desk.json<{ id: string }[]>(['list'])).map((row) => row.id)).toEqual([RECORD.id]);
   });
 
-  it('gives a record with another form of id one of ours, and remembers the old one', async () => {
+  it('gives a record with a foreign id a new one, and remembers the old one', async () => {
     const desk = makeDesk();
     place(desk, { version: 1, items: [{ ...RECORD, id: '../../evil' }] });
     const { records } = await desk.json<Migration>(['migrate']);
@@ -107,7 +107,7 @@ describe('handover migrate', () => {
     expect((await desk.json<Handover>(['show'])).imported?.id).toBe('../../evil');
   });
 
-  it('takes over a record whose id another handover has, under another id', async () => {
+  it('imports a record whose id is taken under another id', async () => {
     const desk = makeDesk();
     const { id, created_at } = await desk.json<{ id: string; created_at: string }>(['save', '--summary', 'mine']);
     place(desk, { version: 1, items: [{ ...RECORD, id, created_at: `${created_at.slice(0, 19)}Z` }] });
@@ -118,7 +118,7 @@ describe('handover migrate', () => {
     expect((await desk.json<Handover>(['show', id])).summary).toBe('mine');
   });
 
-  it('writes nothing when it is only tried', async () => {
+  it('writes nothing in a dry run', async () => {
     const desk = makeDesk();
     place(desk, { version: 1, items: [RECORD] });
     const { records, dry_run } = await desk.json<Migration>(['migrate', '--dry-run']);
@@ -126,7 +126,7 @@ describe('handover migrate', () => {
     expect(existsSync(desk.store)).toBe(false);
   });
 
-  it('reads a file that is named, from the current folder', async () => {
+  it('resolves a named file from the current folder', async () => {
     const desk = makeDesk();
     writeFileSync(join(desk.project, 'old.json'), JSON.stringify({ items: [RECORD] }));
     const { from } = await desk.json<Migration>(['migrate', '--from', 'old.json']);
@@ -142,7 +142,7 @@ describe('handover migrate', () => {
     ['broken JSON', '{"version":1,"items":[', 65, 'HANDOVER_JSON_INVALID'],
     ['an empty file', '', 65, 'HANDOVER_JSON_INVALID'],
     ['nesting without end', '['.repeat(100_000), 65, 'HANDOVER_JSON_INVALID'],
-  ])('refuses %s and keeps nothing', async (_, content, status, code) => {
+  ])('refuses %s and saves nothing', async (_, content, status, code) => {
     const desk = makeDesk();
     const file = place(desk, content);
     const before = readFileSync(file);
@@ -152,7 +152,7 @@ describe('handover migrate', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  it('says what to give when there is no file, or none that can be read', async () => {
+  it('says what to pass when there is no readable file', async () => {
     const desk = makeDesk();
     const none = await desk.run(['migrate', '--json']);
     expect([none.status, errorCode(none)]).toEqual([66, 'HANDOVER_NOT_FOUND']);

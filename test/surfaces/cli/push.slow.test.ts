@@ -13,14 +13,14 @@ function makeFolderDesk(): Desk & { drive: string } {
   return { ...desk, drive };
 }
 
-describe('push', () => {
+describe('handover push', () => {
   it.each(['', '../up', 'a/b', '.hidden', '-x y', 'a\nb'])('refuses the name %j', async (name) => {
     const desk = makeFolderDesk();
     const ended = await desk.run(['push', '--name', name, '--json']);
     expect(ended.status).toBe(64);
   });
 
-  it('is switched off by a project, which can say nothing else', async () => {
+  it('can be disabled by a project, which can configure nothing else', async () => {
     const desk = makeFolderDesk();
     writeIn(desk.project, '.agent-handover/config.toml', '[publish]\nenabled = false\n');
     expect(await desk.ok(['push'])).toBe('publishing is switched off: nowhere (none)\n');
@@ -34,13 +34,16 @@ describe('push', () => {
     expect(await desk.ok(['push'])).toContain('switched off');
   });
 
-  it.each(['../x', '/etc', '.ssh', 'a/../b', 'a//b', '-x', ':(top)', 'a\\b', ''])('takes no path %j', async (path) => {
-    const desk = makeFolderDesk();
-    configure(
-      desk,
-      `[publish]\nbackend = "folder"\npaths = [${JSON.stringify(path)}]\nfolder.path = "${desk.drive}"\n`,
-    );
-    const ended = await desk.run(['push', '--json']);
-    expect([ended.status, errorCode(ended)]).toEqual([78, 'HANDOVER_CONFIG_INVALID']);
-  });
+  it.each(['../x', '/etc', '.ssh', 'a/../b', 'a//b', '-x', ':(top)', 'a\\b', ''])(
+    'refuses to publish the path %j',
+    async (path) => {
+      const desk = makeFolderDesk();
+      configure(
+        desk,
+        `[publish]\nbackend = "folder"\npaths = [${JSON.stringify(path)}]\nfolder.path = "${desk.drive}"\n`,
+      );
+      const ended = await desk.run(['push', '--json']);
+      expect([ended.status, errorCode(ended)]).toEqual([78, 'HANDOVER_CONFIG_INVALID']);
+    },
+  );
 });

@@ -14,8 +14,8 @@ function makeFolderDesk(): Desk & { drive: string } {
   return { ...desk, drive };
 }
 
-describe('push', () => {
-  it('shows what would leave, changes nothing, and then does it', async () => {
+describe('handover push', () => {
+  it('previews what would be published without changes, then publishes it', async () => {
     const desk = makeFolderDesk();
     writeIn(desk.project, 'memory/layer2/current-state.md', `token ghp_${'a1'.repeat(18)}\n`);
     const before = snapshotTree(desk.folder, (path) => path === desk.store);
@@ -52,7 +52,7 @@ describe('push', () => {
     });
   });
 
-  it('takes the folder that is named', async () => {
+  it('publishes the folder that is named', async () => {
     const desk = makeFolderDesk();
     writeIn(desk.project, 'part/HANDOFF.md', 'of a part\n');
     await desk.ok(['push', 'part', '--name', 'part']);
@@ -60,7 +60,7 @@ describe('push', () => {
     expect((await desk.run(['push', 'nowhere'])).status).toBe(66);
   });
 
-  it('ends in 78 when nothing says where to', async () => {
+  it('exits with 78 when no backend is configured', async () => {
     const desk = makeDesk();
     const ended = await desk.run(['push', '--json']);
     expect([ended.status, errorCode(ended)]).toEqual([78, 'HANDOVER_PUBLISH_UNCONFIGURED']);

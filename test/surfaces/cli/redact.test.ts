@@ -8,7 +8,7 @@ import { makeDesk } from '../../support/cli.ts';
 const TOKEN = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
 
 describe('handover redact', () => {
-  it('prints a file or standard input without its secrets, and the same for the same secret each time', async () => {
+  it('prints a file or standard input without secrets, with one placeholder for one secret', async () => {
     const desk = makeDesk();
     writeFileSync(join(desk.project, 'a.txt'), `use ${TOKEN}\n`);
     const out = await desk.ok(['redact', 'a.txt']);
@@ -22,7 +22,7 @@ describe('handover redact', () => {
     expect(await desk.ok(['doctor'])).toContain('all is well');
   });
 
-  it('tells what it found with --json, and no text', async () => {
+  it('prints with --json what it found, without the text', async () => {
     const found = await makeDesk().json(['redact'], {
       input: `use ${TOKEN}, ${TOKEN} and <private>me</private>`,
     });
@@ -35,7 +35,7 @@ describe('handover redact', () => {
     expect(JSON.stringify(found)).not.toContain('use');
   });
 
-  it('leaves bytes that are no text as they are', async () => {
+  it('leaves binary data unchanged', async () => {
     const desk = makeDesk();
     const bytes = Buffer.from([...Array(256).keys()]);
     const path = join(desk.project, 'bytes');
@@ -47,7 +47,7 @@ describe('handover redact', () => {
     expect(out.includes(TOKEN)).toBe(false);
   });
 
-  it('keeps a key and a private part together over the borders of what it reads at a time', async () => {
+  it('finds secrets that span two chunks of input', async () => {
     const key = fillTemplate(SHAPES.find(({ kind }) => kind === 'private-key')?.template ?? '', rollDice(3));
     const [, , body = ''] = key.split('\n');
     const filler = (length: number): string => `${'a line like any other\n'.repeat(length / 22)}`;
@@ -58,7 +58,7 @@ describe('handover redact', () => {
     }
   });
 
-  it('says what is wrong with a file', async () => {
+  it('reports a file that cannot be read', async () => {
     const desk = makeDesk();
     mkdirSync(join(desk.project, 'folder'));
     expect((await desk.run(['redact', 'missing'])).status).toBe(66);

@@ -40,7 +40,7 @@ describe('handover render', () => {
     expect(new Set(texts).size).toBe(1);
   });
 
-  it('differs between agents, in words that are theirs', async () => {
+  it('words the brief for the agent that reads it', async () => {
     const targets = ['generic', 'claude-code', 'codex', 'gemini'];
     const texts = await inPairs(targets, (target) => desk.ok(['render', small, '--target', target]));
     expect(new Set(texts).size).toBe(targets.length);
@@ -55,7 +55,7 @@ describe('handover render', () => {
     }
   });
 
-  it('stays within its budget, and within what the agent takes', async () => {
+  it('stays within the budget and the agent’s limit', async () => {
     for (const budget of [300, 4000, 50_000]) {
       for (const target of ['generic', 'codex']) {
         const text = await desk.ok(['render', large, '--target', target, '--budget', String(budget)]);
@@ -68,7 +68,7 @@ describe('handover render', () => {
     expect(Buffer.byteLength(await desk.ok(['render', large]))).toBeLessThanOrEqual(8000);
   });
 
-  it('tells as JSON what it took and what it left out', async () => {
+  it('prints as JSON what it included and left out', async () => {
     const brief = await desk.json<{ id: string; text: string; tokens: number; left_out: string[] }>(['render', large]);
     expect(Object.keys(brief)).toEqual(['id', 'target', 'budget', 'tokens', 'left_out', 'text']);
     expect(brief).toMatchObject({ id: large, target: 'generic', budget: 2000 });

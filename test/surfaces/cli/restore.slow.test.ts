@@ -6,7 +6,7 @@ import { inPairs, makeDesk } from '../../support/cli.ts';
 import { listFiles } from '../../support/tree.ts';
 
 describe('handover restore', () => {
-  it('gives it to one of many that ask at once', async () => {
+  it('succeeds for one of many concurrent processes', async () => {
     const desk = makeDesk();
     const id = await desk.save('--summary', 'Half done');
     const runs = await inPairs([1, 2, 3, 4, 5, 6, 7, 8], () => desk.run(['restore', '--json']));
@@ -20,7 +20,7 @@ describe('handover restore', () => {
 });
 
 describe('handover debug', () => {
-  it.each(['node', 'none'])('ends in 65 when a file is damaged (HANDOVER_SQLITE=%s)', async (driver) => {
+  it.each(['node', 'none'])('exits with 65 when a file is damaged (HANDOVER_SQLITE=%s)', async (driver) => {
     const desk = makeDesk();
     await desk.save('--summary', 'Half done');
     const id = await desk.save('--summary', 'More');

@@ -24,7 +24,7 @@ async function lay(desk: Desk, terminal: string, minutesAgo = 0): Promise<string
 }
 
 describe('handover restore', () => {
-  it('takes up the newest handover of the worktree once, and says so to whoever comes second', async () => {
+  it('consumes the latest handover of the worktree once, and refuses a second time', async () => {
     const desk = makeDesk();
     const id = await desk.save('--summary', 'Half done', '--next', 'Write the test');
     expect(await desk.ok(['restore', '--target', 'codex'])).toContain('> - Write the test');
@@ -35,7 +35,7 @@ describe('handover restore', () => {
     expect(await desk.ok(['resume'])).toContain('> - Write the test');
   });
 
-  it('keeps terminals apart', async () => {
+  it('restores only the handover of the given terminal', async () => {
     const desk = makeDesk();
     await lay(desk, 'left', 2);
     await lay(desk, 'right', 1);
@@ -48,7 +48,7 @@ describe('handover restore', () => {
     expect(await desk.ok(['list', '--status'])).toContain('consumed, terminal env_left');
   });
 
-  it('rejects as stale what has expired, for good, and leaves it to be read', async () => {
+  it('rejects an expired handover for good, but render still shows it', async () => {
     const desk = makeDesk();
     const id = await lay(desk, 'left', 45);
     const first = await desk.run(['restore', '--json']);
@@ -58,7 +58,7 @@ describe('handover restore', () => {
     expect(await desk.ok(['render', id])).toContain('Work of left, 45 minutes ago');
   });
 
-  it('has the window that HANDOFF_FRESHNESS_MINUTES gives, and refuses one that is none', async () => {
+  it('uses HANDOFF_FRESHNESS_MINUTES, and refuses an invalid value', async () => {
     const desk = makeDesk();
     await desk.save('--summary', 'Half done');
     const env = { HANDOFF_FRESHNESS_MINUTES: 'soon' };
@@ -69,7 +69,7 @@ describe('handover restore', () => {
 });
 
 describe('handover debug', () => {
-  it('tells what restore would do, and changes nothing', async () => {
+  it('says what restore would do, and changes nothing', async () => {
     const desk = makeDesk();
     expect(await desk.json(['debug'])).toMatchObject({
       newest: null,

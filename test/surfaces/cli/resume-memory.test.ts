@@ -5,7 +5,7 @@ import { MemoryStore } from '../../../src/memory/memory-store.ts';
 import { makeDesk, runGit } from '../../support/cli.ts';
 
 describe('handover resume, in a project with a memory', () => {
-  it('tells identity, knowledge, state and note beside the handover, as data', async () => {
+  it('shows identity, knowledge, state and note beside the handover, quoted', async () => {
     const desk = makeDesk();
     await desk.ok(['init', '--name', 'Cairn']);
     writeFileSync(join(desk.project, 'MEMORY.md'), '# MEMORY.md\n\n## Decisions\n- One queue\n- (unfilled)\n');
@@ -44,14 +44,14 @@ describe('handover resume, in a project with a memory', () => {
     expect(claude).toContain('## Knowledge (MEMORY.md)');
   });
 
-  it('tells what people wrote when no handover is kept, and refuses only when there is nothing', async () => {
+  it('shows the memory when there is no handover, and fails only when there is nothing', async () => {
     const desk = makeDesk();
     expect((await desk.run(['resume'])).status).toBe(66);
     writeFileSync(join(desk.project, 'HANDOFF.md'), '# HANDOFF.md\n\n- finish the page\n');
     expect(await desk.ok(['resume'])).toContain('> - finish the page');
   });
 
-  it('tells the last snapshot and what git says now when no handover is kept, as agent-handoff did', async () => {
+  it('shows the last snapshot and the state of git when there is no handover, as agent-handoff did', async () => {
     const desk = makeDesk();
     runGit(desk.project, 'init', '--quiet', '--initial-branch', 'work');
     expect((await desk.run(['resume'])).status).toBe(66);

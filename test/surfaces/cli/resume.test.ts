@@ -42,7 +42,7 @@ function date(path: string, minutesAgo: number): string {
 const resume = (desk: Desk, ...args: string[]): Promise<Resumed> => desk.json(['resume', ...args]);
 
 describe('handover resume', () => {
-  it('captures a session that ended without a word, and prints its brief', async () => {
+  it('captures a session that no hook captured, and prints its brief', async () => {
     const desk = makeDesk();
     laySession(desk, desk.project);
     const { status, stdout, stderr } = await desk.run(['resume', '--target', 'claude-code']);
@@ -55,7 +55,7 @@ describe('handover resume', () => {
     expect([again.caught_up, (await desk.json<unknown[]>(['list'])).length]).toEqual([[], 1]);
   });
 
-  it('captures it again when it went on, and of each agent what is new, the oldest first', async () => {
+  it('captures a session again when it went on, and new sessions of each agent, oldest first', async () => {
     const desk = makeDesk();
     const path = laySession(desk, desk.project);
     await resume(desk);
@@ -75,7 +75,7 @@ describe('handover resume', () => {
     expect(await desk.ok(['show', caught_up[0]?.id ?? ''])).toContain('Now the lexer');
   });
 
-  it('takes the worktree that it is asked in, and no other', async () => {
+  it('uses only the worktree that it is run in', async () => {
     const desk = makeDesk();
     runGit(desk.project, 'init', '-q');
     runGit(desk.project, 'commit', '-q', '--allow-empty', '-m', 'one');
@@ -93,7 +93,7 @@ describe('handover resume', () => {
     expect([none.status, errorCode(none)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
   });
 
-  it('says first what changed since: age, commits, files', async () => {
+  it('starts with what changed since: age, commits, files', async () => {
     const desk = makeDesk();
     runGit(desk.project, 'init', '-q');
     for (const name of ['same.ts', 'edited.ts', 'gone.ts']) writeFileSync(join(desk.project, name), 'one\n');
@@ -122,14 +122,14 @@ describe('handover resume', () => {
     );
   });
 
-  it('knows a file that was changed after the session, also when it is captured only now', async () => {
+  it('notices a file that changed after the session, also when it captures only now', async () => {
     const desk = makeDesk();
     writeText(join(desk.project, 'src/parse.ts'), 'changed by hand\n');
     laySession(desk, desk.project);
     expect((await resume(desk)).changed.files).toEqual([{ path: 'src/parse.ts', change: 'changed' }]);
   });
 
-  it('within a session does not go on from that session itself', async () => {
+  it('inside a session does not resume that session itself', async () => {
     const desk = makeDesk();
     laySession(desk, desk.project, { id: OTHER_ID, request: 'Write the printer', minutesAgo: 9 });
     laySession(desk, desk.project, { request: 'Resume, please', minutesAgo: 0 });
@@ -138,7 +138,7 @@ describe('handover resume', () => {
     expect(stdout).not.toContain('Resume, please');
   });
 
-  it('leaves alone what was left long ago, but for the last session', async () => {
+  it('ignores old uncaptured sessions, except for the last one', async () => {
     const desk = makeDesk();
     const week = 8 * 24 * 60;
     laySession(desk, desk.project, { id: OTHER_ID, minutesAgo: week + 10 });
@@ -146,7 +146,7 @@ describe('handover resume', () => {
     expect((await resume(desk)).caught_up.map(({ session }) => session)).toEqual([SESSION_ID]);
   });
 
-  it('keeps the budget, takes a goal, and says when a transcript tells nothing', async () => {
+  it('respects the budget and a goal, and reports a transcript without events', async () => {
     const desk = makeDesk();
     laySession(desk, desk.project);
     const { tokens, text } = await resume(desk, '--budget', '300', '--goal', 'Finish the parser');

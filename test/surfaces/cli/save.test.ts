@@ -26,7 +26,7 @@ describe('handover save', () => {
     expect(statSync(saved.path).isFile()).toBe(true);
   });
 
-  it('keeps what was said, each with its kind and who said it', async () => {
+  it('saves each fact with its kind and origin', async () => {
     const kinds = ['goal', 'next', 'decision', 'constraint', 'rejected', 'blocker', 'question', 'note'];
     const { facts, title, summary, session } = await saveAndRead(
       ...['--title', 'A title', '--summary', 'Line one\nline two', '--agent', 'Codex'],
@@ -63,13 +63,13 @@ describe('handover save', () => {
     expect(facts.map((fact) => fact.text)).toEqual(['one', 'two', 'three', 'last']);
   });
 
-  it('refuses to read both from standard input', async () => {
+  it('refuses to read both summary and steps from standard input', async () => {
     const result = await desk.run(['save', '--summary', '-', '--next', '-', '--json'], { input: 'x' });
     expect([result.status, errorCode(result)]).toEqual([64, 'HANDOVER_USAGE']);
     expect(result.stderr).toContain('cannot be given together');
   });
 
-  it('pins a note with --pin TEXT, and all that is said with --pin alone', async () => {
+  it('pins a note with --pin TEXT, and all facts with --pin alone', async () => {
     const one = await saveAndRead('--summary', 'x', '--next', 'step', '--pin', 'never forget');
     expect(one.facts.map((fact) => [fact.text, fact.pinned ?? false])).toEqual([
       ['step', false],
@@ -80,7 +80,7 @@ describe('handover save', () => {
     expect(await desk.ok(['render', all.id])).toContain('## Pinned\n> - next: step');
   });
 
-  it('notes a file relative to the project, with the digest of its content', async () => {
+  it('records a file relative to the project, with the digest of its content', async () => {
     mkdirSync(join(desk.project, 'src'), { recursive: true });
     writeFileSync(join(desk.project, 'src', 'a.ts'), 'content');
     const { facts } = await saveAndRead(
@@ -115,7 +115,7 @@ describe('handover save', () => {
     });
   });
 
-  it('tells the agent, and that it is one, from the surroundings', async () => {
+  it('detects from the environment that an agent runs it, and which', async () => {
     const { id } = await desk.json<{ id: string }>(['save', '--summary', 'x', '--next', 'y'], {
       env: { CLAUDECODE: '1' },
     });
@@ -138,7 +138,7 @@ describe('handover save', () => {
     [['--summary', 'x', '--title', 'x'.repeat(2000)], 65, 'HANDOVER_TEXT_TOO_LARGE'],
     [['--summary', 'x', '--agent', 'x'.repeat(65)], 65, 'HANDOVER_TEXT_TOO_LARGE'],
     [['--summary', 'x', '--note', 'x'.repeat(70_000)], 65, 'HANDOVER_TEXT_TOO_LARGE'],
-  ])('refuses %j and keeps nothing', async (args, status, code) => {
+  ])('refuses %j and saves nothing', async (args, status, code) => {
     const clean = makeDesk();
     const result = await clean.run(['save', ...args, '--json']);
     expect([result.status, errorCode(result)]).toEqual([status, code]);

@@ -9,8 +9,8 @@ beforeAll(async () => {
   await desk.save('--title', 'Retries of uploads', '--next', 'Count the retries');
 });
 
-describe('search, where the index cannot be used', () => {
-  it('reads the files, says so with what to type next, and is silent again when it can', async () => {
+describe('handover search without a usable index', () => {
+  it('reads the files, says so with what to type next, and is silent once the index works', async () => {
     const index = join(desk.store, 'search.sqlite');
     mkdirSync(index);
     const note = /note: the search index is not usable right now \(.+\), so every file was read; see: handover doctor/;
@@ -30,7 +30,7 @@ describe('search, where the index cannot be used', () => {
     expect(healed.stderr).toBe('');
   });
 
-  it('says nothing of it without SQLite, where files are all there is', async () => {
+  it('says nothing about the index where there is no SQLite', async () => {
     const { stderr } = await desk.run(['search', 'retries'], { env: { HANDOVER_SQLITE: 'none' } });
     expect(stderr).not.toContain('index');
   });

@@ -32,7 +32,7 @@ describe('handover select', () => {
     ]);
   });
 
-  it('is a coded error without a terminal, and when nothing matches', async () => {
+  it('fails with a code without a terminal, and when nothing matches', async () => {
     const blind = await desk.run(['select', '--json']);
     expect([blind.status, errorCode(blind)]).toEqual([64, 'HANDOVER_USAGE']);
     const none = await desk.run(['select', '--print-id', '--query', 'nowhere', '--json']);
@@ -43,7 +43,7 @@ describe('handover select', () => {
 describe.runIf(hasTerminal)('handover select in a terminal', () => {
   const enter = '\r';
 
-  it('prints the id of what is picked by typing', async () => {
+  it('prints the id of the handover that is picked by typing', async () => {
     const { status, stdout, terminal } = await runInTerminal(desk, ['select'], {
       pipeOutput: true,
       keys: [
@@ -71,7 +71,7 @@ describe.runIf(hasTerminal)('handover select in a terminal', () => {
     expect([down.status, down.stdout]).toEqual([0, `${ids[1]}\n`]);
   });
 
-  it('ends with a status of its own when the person gives up', async () => {
+  it('exits with its own status when the user cancels', async () => {
     const { status, stdout, terminal } = await runInTerminal(desk, ['select'], {
       pipeOutput: true,
       keys: [{ after: 'Release notes', type: '\u0003' }],

@@ -48,14 +48,14 @@ describe('handover show --events', () => {
     expect(other.facts).toHaveLength(1);
   });
 
-  it('takes a word that cannot be a fact for the handover', async () => {
+  it('takes an argument that cannot be a fact id for the handover', async () => {
     const { desk } = await captureStory();
     const { id } = await trace(desk);
     expect((await desk.json<TracedJson>(['show', '--events', id])).id).toBe(id);
     expect((await desk.run(['show', 'latest', '--events', id])).status).toBe(66);
   });
 
-  it('names what is wrong with the id of a fact', async () => {
+  it('reports what is wrong with the id of a fact', async () => {
     const { desk } = await captureStory();
     const unknown = await desk.run(['show', 'latest', '--events', 'f-zzzz', '--json']);
     expect([unknown.status, errorCode(unknown)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
@@ -63,7 +63,7 @@ describe('handover show --events', () => {
     expect([ambiguous.status, errorCode(ambiguous)]).toEqual([64, 'HANDOVER_ID_AMBIGUOUS']);
   });
 
-  it('says that the transcript is gone, and which lines it had', async () => {
+  it('says that the transcript is missing, and which lines it had', async () => {
     const { desk, path } = await captureStory();
     rmSync(path);
     const { transcript, facts } = await trace(desk);
@@ -83,7 +83,7 @@ describe('handover show --events', () => {
     expect(facts[0]?.sources[0]?.state).toBe('told');
   });
 
-  it('sees that a line was rewritten, and that the end is missing', async () => {
+  it('detects that a line was rewritten, and that the end is missing', async () => {
     const { desk, path } = await captureStory();
     const rows = readFileSync(path, 'utf8').split('\n');
     const kept = rows.slice(0, 6).join('\n').replaceAll('Make the upload retry', 'Paint the upload blue');
@@ -98,14 +98,14 @@ describe('handover show --events', () => {
     expect(text).toMatch(/line \d+ is empty now: the last event is at line \d\n/);
   });
 
-  it('says so when another program’s file stands in its place', async () => {
+  it('says so when the file belongs to another program', async () => {
     const { desk, path } = await captureStory();
     writeFileSync(path, 'nothing of the kind\n');
     expect((await trace(desk)).transcript.state).toBe('unknown');
     expect(await desk.ok(['show', '--events'])).toContain('is not what claude-code writes');
   });
 
-  it('names the entries of an agent that keeps a database', async () => {
+  it('names the entries of an agent with a database', async () => {
     const desk = makeDesk();
     const path = join(desk.home, '.local', 'share', 'opencode', 'opencode.db');
     writeText(path, '');
@@ -120,7 +120,7 @@ describe('handover show --events', () => {
     expect(await desk.ok(['show', '--events'])).toMatch(/\n {2}entry \d+ \(prt_\w+\) {2}\S+Z {2}prompt {2}Make/);
   });
 
-  it('says of declared facts that nobody read them anywhere', async () => {
+  it('says that declared facts have no transcript lines', async () => {
     const desk = makeDesk();
     await desk.save('--title', 'By hand', '--decision', 'Keep it small', '--by', 'human');
     const text = await desk.ok(['show', '--events']);
@@ -167,7 +167,7 @@ describe('handover show --events', () => {
     expect(text).toContain('from the handover 20260131-120000-abcd');
   });
 
-  it('follows a fact that was taken over into the transcript of its own session', async () => {
+  it('follows a carried fact into the transcript of its own session', async () => {
     const { desk } = await captureStory();
     const other = 'aaaaaaaa-4b5e-4f0a-9d57-0c1f7c2a9e11';
     const later = new Transcript({ sessionId: other, timestamp: '2026-02-01T09:00:00.000Z' });

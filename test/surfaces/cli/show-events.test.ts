@@ -31,7 +31,7 @@ const trace = (desk: Desk, ...words: string[]): Promise<TracedJson> =>
   desk.json<TracedJson>(['show', 'latest', '--events', ...words]);
 
 describe('handover show --events', () => {
-  it('walks back from every fact to what was said and done, in full', async () => {
+  it('shows for every fact the events that it comes from, in full', async () => {
     const { desk, path } = await captureStory();
     const { transcript, facts } = await trace(desk);
     expect(transcript).toMatchObject({

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 
 describe('handover show', () => {
-  it('shows all of a handover for a person', async () => {
+  it('shows all of a handover as text', async () => {
     const text = await desk.ok(['show', newest.id]);
     expect(text).toMatch(
       /^Newest\nid {7}\d{8}-\d{6}-\w{4}\ncreated {2}\S+Z\nagent {4}manual\nproject {2}project \(p-\w{16}\)\nfolder {3}\S+\n/,
@@ -45,7 +45,7 @@ describe('handover show', () => {
     ]);
   });
 
-  it('takes a whole id, the beginning of one, latest, or nothing, as a word or as --id', async () => {
+  it('accepts an id, an id prefix, latest, or nothing, as argument or --id', async () => {
     for (const args of [
       [],
       ['latest'],
@@ -59,7 +59,7 @@ describe('handover show', () => {
     }
   });
 
-  it('lists the candidates of a beginning that fits more than one', async () => {
+  it('lists the candidates of an ambiguous id prefix', async () => {
     const result = await desk.run(['show', '20260131', '--json']);
     expect([result.status, errorCode(result)]).toEqual([64, 'HANDOVER_ID_AMBIGUOUS']);
     const { error }: { error: { candidates: string[] } } = JSON.parse(result.stderr);
@@ -70,13 +70,13 @@ describe('handover show', () => {
     expect(stderr).toContain('next: ');
   });
 
-  it('shows the newest of all where this project has none, and says so', async () => {
+  it('shows the latest of all projects where this one has none, and says so', async () => {
     const { status, stdout, stderr } = await desk.run(['show', '--json'], { cwd: makeTempFolder() });
     expect([status, JSON.parse(stdout).id]).toEqual([0, newest.id]);
     expect(stderr).toContain('the newest of all, from project');
   });
 
-  it('says what is missing: the id, or any handover', async () => {
+  it('says whether the id is unknown or the store empty', async () => {
     const unknown = await desk.run(['show', '20260201', '--json']);
     expect([unknown.status, errorCode(unknown)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
     const empty = await makeDesk().run(['show', '--json']);

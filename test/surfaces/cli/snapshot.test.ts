@@ -16,14 +16,14 @@ beforeAll(() => {
 });
 
 describe('handover snapshot', () => {
-  it('does not say a summary twice that is the title too', async () => {
+  it('does not repeat a summary that equals the title', async () => {
     const other = makeDesk();
     await other.save('--summary', 'Retries raised to 5');
     const text = await other.ok(['snapshot', '--stdout']);
     expect(text.split('Retries raised to 5')).toHaveLength(2);
   });
 
-  it('AF-6: tells what was decided and is next, not only what git knows', async () => {
+  it('AF-6: includes decisions and next steps, not only the state of git', async () => {
     const id = await desk.save(
       '--title',
       'Checkout retries',
@@ -55,7 +55,7 @@ describe('handover snapshot', () => {
     expect(text).toContain(`- **Handover**: ${id}`);
   });
 
-  it('AF-5: says how fresh it is, of which handover, whether it was changed by hand since, and whether it was taken up', async () => {
+  it('AF-5: says its age, its handover, whether it was edited since, and whether it was consumed', async () => {
     const text = await desk.ok(['snapshot', '--mode', 'fresh', '--stdout']);
     const mark = readSnapshotMark(text);
     expect(mark).toMatchObject({ intact: true, handover: expect.stringMatching(/^\d{8}-/) });
@@ -69,7 +69,7 @@ describe('handover snapshot', () => {
     expect(await newest()).toEqual(expect.objectContaining({ id: mark?.handover, status: 'consumed' }));
   });
 
-  it('AF-1: keeps the HANDOFF.md before it in the store, byte for byte, also what a person wrote', async () => {
+  it('AF-1: keeps the previous HANDOFF.md in the store, byte for byte, with manual edits', async () => {
     const byHand = Buffer.from('---\nowner: me\n---\nmy own words \xff', 'latin1');
     writeFileSync(handoff, byHand);
     const { kept } = await desk.json<{ kept: string }>(['snapshot']);
@@ -81,7 +81,7 @@ describe('handover snapshot', () => {
     expect((await desk.run(['doctor'])).stdout).toContain('all is well');
   });
 
-  it('leaves the file alone when nothing but the time is new', async () => {
+  it('leaves the file unchanged when only the time is new', async () => {
     await desk.ok(['snapshot', '--mode', 'same']);
     const before = readFileSync(handoff, 'utf8');
     expect(await desk.json(['snapshot', '--mode', 'same'])).toMatchObject({ new: false, kept: null });
@@ -98,7 +98,7 @@ describe('handover snapshot', () => {
 });
 
 describe('handover auto', () => {
-  it('is silent when all is well, also when nothing changed', async () => {
+  it('prints nothing on success, also when nothing changed', async () => {
     for (let i = 0; i < 2; i++)
       expect(await desk.run(['auto', '--name', 'cairn'])).toEqual({ status: 0, stdout: '', stderr: '' });
     expect(readFileSync(handoff, 'utf8')).toContain('- **Name**: cairn');
@@ -106,7 +106,7 @@ describe('handover auto', () => {
 });
 
 describe('handover init', () => {
-  it('makes the three files, keeps those that are there, and keeps what --force replaces', async () => {
+  it('creates the three files, keeps existing ones, and backs up what --force replaces', async () => {
     const own = makeDesk();
     writeFileSync(join(own.project, 'SOUL.md'), 'my soul');
     const first = await own.json<{ done: boolean; parts: { proposals: string[] }[] }>(['init', '--name', 'Cairn']);
@@ -127,8 +127,8 @@ describe('handover init', () => {
   });
 });
 
-describe('handover init, of a folder that is not there', () => {
-  it('makes it, as agent-handoff did, but not for a look at it or for nothing', async () => {
+describe('handover init of a missing folder', () => {
+  it('creates it, as agent-handoff did, but not in a dry run or without anything to write', async () => {
     const own = makeDesk();
     const folder = join(own.project, 'deep', 'new');
     expect((await own.run(['init', folder, '--dry-run'])).status).toBe(66);

@@ -42,7 +42,7 @@ beforeAll(async () => {
 });
 
 describe('handover timeline', () => {
-  it('tells what happened day by day, the newest first, each session once', async () => {
+  it('lists sessions day by day, the newest first, each once', async () => {
     const { days } = await desk.json<Answer>(['timeline']);
     const today = new Date().toISOString().slice(0, 10);
     expect(days.map(({ date }) => date)).toEqual([today, '2026-02-02', '2026-02-01']);
@@ -69,7 +69,7 @@ describe('handover timeline', () => {
     expect(await desk.json(['timeline'], { env: { HANDOVER_SQLITE: 'none' } })).toMatchObject({ days });
   });
 
-  it('is pleasant to read', async () => {
+  it('prints a readable text', async () => {
     const lines = (await desk.ok(['timeline', '--agent', 'claude-code'])).split('\n');
     expect(lines.slice(lines.indexOf('2026-02-01'))).toEqual([
       '2026-02-01',
@@ -82,14 +82,14 @@ describe('handover timeline', () => {
     ]);
   });
 
-  it('goes back as far as it is told to', async () => {
+  it('goes back as far as --since and --limit say', async () => {
     const { days, has_more } = await desk.json<Answer>(['timeline', '--limit', '1']);
     expect([days.length, has_more]).toEqual([1, true]);
     expect((await desk.run(['timeline', '--limit', '1'])).stderr).toContain('handover timeline --limit 0');
     expect(await desk.json<Answer>(['timeline', '--since', '2099-01-01'])).toMatchObject({ days: [] });
   });
 
-  it('says what to do in a project of which nothing is kept', async () => {
+  it('says what to type in a project without handovers', async () => {
     const cwd = makeTempFolder();
     const { stdout, stderr } = await desk.run(['timeline'], { cwd });
     expect([stdout, stderr.includes('handover timeline --all')]).toEqual(['no handovers found\n', true]);

@@ -64,7 +64,7 @@ describe('handover to', () => {
     expect(args[0]?.endsWith('What to do now: Finish it\n')).toBe(true);
   });
 
-  it('passes the exit status of the agent on', async () => {
+  it('exits with the status of the agent', async () => {
     await desk.save('--summary', 'Half done');
     standIn('claude', 'process.exit(7);');
     expect((await runTo(['claude-code'])).status).toBe(7);
@@ -100,7 +100,7 @@ describe('handover to', () => {
     expect(started().args[0]).toContain('> Elsewhere');
   });
 
-  it('never takes the handover of another worktree by itself', async () => {
+  it('never picks the handover of another worktree by itself', async () => {
     runGit(desk.project, 'init', '-q');
     runGit(desk.project, 'commit', '-q', '--allow-empty', '-m', 'First');
     const worktree = join(desk.folder, 'second');
@@ -121,7 +121,7 @@ describe('handover to', () => {
     expect(started().args[0]).toContain('> Never retry on 404');
   });
 
-  it('lets no quoted text attach a file', async () => {
+  it('does not let quoted text attach a file', async () => {
     await desk.save('--summary', 'See @src/secret.env and mail a@b.example');
     const claude = standIn('claude');
     const codex = standIn('codex');
@@ -133,7 +133,7 @@ describe('handover to', () => {
     expect(codex().args[0]).toContain('@src/secret.env');
   });
 
-  it('gives an agent that reads files the prompt in a file that does not stay', async () => {
+  it('passes the prompt in a temporary file to an agent that reads files', async () => {
     await desk.save('--summary', 'Half done');
     const started = standIn('aider');
     await runTo(['aider']);
@@ -143,7 +143,7 @@ describe('handover to', () => {
     expect(() => readFileSync(args[1] ?? '')).toThrow('ENOENT');
   });
 
-  it('keeps a huge brief within what an argument can hold', async () => {
+  it('keeps a huge brief within the limit of an argument', async () => {
     const facts = Array.from({ length: 300 }, (_, at) => `--decision=Number ${at}: ${'reason '.repeat(60)}`);
     await desk.save('--summary', 'Much', ...facts);
     const started = standIn('gemini');
@@ -155,7 +155,7 @@ describe('handover to', () => {
     expect(prompt.length).toBeLessThan(32_000);
   });
 
-  it('says how to install what is missing, and what can be started', async () => {
+  it('says how to install a missing agent, and which agents it can start', async () => {
     await desk.save('--summary', 'Half done');
     const missing = await desk.run(['to', 'codex'], { env: { PATH: '/usr/bin:/bin' } });
     expect(missing.status).toBe(69);
@@ -166,7 +166,7 @@ describe('handover to', () => {
     expect(empty.status).toBe(66);
   });
 
-  it.runIf(hasTerminal)('hands the terminal over, interrupts included', async () => {
+  it.runIf(hasTerminal)('hands the terminal to the agent, interrupts included', async () => {
     await desk.save('--summary', 'Half done');
     standIn(
       'codex',
@@ -184,8 +184,8 @@ console.log('READY');`,
   });
 });
 
-describe('the way to start an agent', () => {
-  it.each(AGENT_NAMES)('%s takes the prompt as one argument, whatever is in it', (agent) => {
+describe('the command line that starts an agent', () => {
+  it.each(AGENT_NAMES)('for %s has the prompt as one argument, whatever its text', (agent) => {
     const prompt = 'Go on\n"quoted" $HOME `id` --flag';
     const args = findLaunch(agent).writeArgs(prompt);
     expect(args.filter((arg) => arg === prompt)).toHaveLength(1);

@@ -81,7 +81,7 @@ beforeAll(async () => {
 });
 
 describe('handover why', () => {
-  it('tells what was settled of a file, by every agent, the newest first, once for each session', async () => {
+  it('lists the decisions and rules about a file by every agent, newest first, once for each session', async () => {
     const { sessions, matched } = await ask('src/parser.ts');
     expect(matched).toBe('exact');
     expect(sessions.map(({ handover, agent }) => [handover, agent])).toEqual([
@@ -101,20 +101,20 @@ describe('handover why', () => {
     ]);
   });
 
-  it('knows what the file was called before, and the commits, from git', async () => {
+  it('takes earlier names of the file, and the commits, from git', async () => {
     const { earlier_names, commits, sessions } = await ask('src/parser.ts');
     expect(earlier_names).toEqual(['src/scanner.ts']);
     expect(commits.map(({ subject }) => subject)).toEqual(['Call it parser', 'Add the scanner']);
     expect(sessions.at(-1)?.reasons[0]?.text).toContain('cache tokens in src/scanner.ts');
   });
 
-  it('names a command that opens the words themselves', async () => {
+  it('names a command that shows the original words', async () => {
     const { sessions } = await ask('src/parser.ts');
     const open = sessions[1]?.reasons[0]?.open ?? '';
     expect(await desk.ok(open.split(' ').slice(1))).toContain(STREAM);
   });
 
-  it('counts paths from where the user stands, and takes folders, patterns and positions', async () => {
+  it('resolves paths from the current folder, and accepts folders, patterns and positions', async () => {
     const touched = async (path: string, cwd = desk.project): Promise<string[]> => {
       const { sessions } = await desk.json<Answer>(['why', path], { cwd });
       return [...new Set(sessions.flatMap((session) => session.touched.map((touch) => touch.path)))].sort();
@@ -129,7 +129,7 @@ describe('handover why', () => {
     expect(await touched('src/lexer.ts:12:3')).toEqual(['src/lexer.ts']);
   });
 
-  it('limits itself to a name in the file', async () => {
+  it('can be limited to a name in the file', async () => {
     const { sessions } = await ask('src/parser.ts:parseChunk');
     expect(sessions.map(({ handover }) => handover)).toEqual([ids[2]]);
     expect((await ask('src/parser.ts:unknownName')).sessions).toEqual([]);
@@ -143,7 +143,7 @@ describe('handover why', () => {
     );
   });
 
-  it('tells how each stands by now', async () => {
+  it('shows the current state of each reason', async () => {
     const { facts } = await desk.json<Handover>(['show', ids[2] ?? '']);
     const stream = facts.find(({ kind, text }) => kind === 'decision' && text === STREAM)?.id ?? '';
     await desk.ok(['refute', stream, '--because', 'too slow']);
@@ -152,7 +152,7 @@ describe('handover why', () => {
     expect(await desk.ok(['why', 'src/parser.ts'])).toContain('refuted: too slow');
   });
 
-  it('is narrowed by --agent, --limit and --project, and widened by --all', async () => {
+  it('filters by --agent, --limit and --project, and widens with --all', async () => {
     expect((await ask('src/parser.ts', '--agent', 'codex')).sessions).toHaveLength(1);
     expect(await ask('src/parser.ts', '--limit', '1')).toMatchObject({ has_more: true });
     const cwd = makeTempFolder();
@@ -164,7 +164,7 @@ describe('handover why', () => {
     expect((await desk.run(['why', 'x', '--all', '--project', '.'])).status).toBe(64);
   });
 
-  it('says what to do where nothing is told', async () => {
+  it('says what to type when nothing is known', async () => {
     const { stdout, stderr } = await desk.run(['why', 'src/nothing.ts']);
     expect(stdout).toBe('no handover mentions src/nothing.ts\n');
     expect(stderr).toContain('handover why src/nothing.ts --all');

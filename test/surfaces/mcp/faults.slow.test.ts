@@ -31,10 +31,10 @@ async function expectAlive({ client }: McpDesk): Promise<void> {
   await client.ping();
 }
 
-describe.each(CALLS)('%s', (tool, usual) => {
+describe.each(CALLS)('the MCP tool %s', (tool, usual) => {
   const opened = connect(makeDesk());
 
-  it('names the argument that is wrong, in a few words', async () => {
+  it('names the wrong argument in a short message', async () => {
     const mcp = await opened;
     const { tools } = await mcp.client.listTools();
     const properties = tools.find(({ name }) => name === tool)?.inputSchema.properties ?? {};
@@ -46,7 +46,7 @@ describe.each(CALLS)('%s', (tool, usual) => {
     }
   });
 
-  it('takes or refuses ten megabytes in any argument, and lives', async () => {
+  it('accepts or refuses ten megabytes in any argument, and keeps running', async () => {
     const mcp = await opened;
     const { tools } = await mcp.client.listTools();
     const properties = tools.find(({ name }) => name === tool)?.inputSchema.properties ?? {};
@@ -60,7 +60,7 @@ describe.each(CALLS)('%s', (tool, usual) => {
     await expectAlive(mcp);
   });
 
-  it('says so when the project is not there', async () => {
+  it('reports a missing project folder', async () => {
     const mcp = await opened;
     const reply = await mcp.call(tool, { ...usual, project: '/no/such/folder' });
     expect(reply.isError).toBe(true);
@@ -81,7 +81,7 @@ const DAMAGES: readonly [string, (path: string) => void][] = [
 ];
 
 describe.each(DAMAGES)('a store whose files are all %s', (_, damage) => {
-  it('gives answers or errors to act on from every tool, and the server lives', async () => {
+  it('gives answers or errors with hints from every tool, and the server keeps running', async () => {
     const desk = await fill();
     const mcp = await connect(desk);
     for (const [tool, args] of CALLS) {

@@ -67,7 +67,7 @@ const call = (id: number | string, name: string, args: object): string =>
 
 const METHODS = ['tools/call', 'tools/list', 'resources/read', 'prompts/get', 'initialize', 'nothing', ''];
 
-describe('what a client gets wrong', () => {
+describe('an invalid request of an MCP client', () => {
   it.each([
     ['an unknown argument', 'save', { decisions: ['x'] }, /decisions/],
     ['a wrong type', 'save', { decision: 'x' }, /"decision" must be a list of texts/],
@@ -82,7 +82,7 @@ describe('what a client gets wrong', () => {
     ['a folder that is not there', 'resume', { project: '/no/such/folder' }, /HANDOVER_PROJECT_MISSING/],
     ['a time that is none', 'sessions', { since: 'tomorrow' }, /is not a time/],
     ['an agent that is none', 'sessions', { agent: 'vim' }, /agent/],
-  ])('%s is an error that says what to do', async (_, tool, args, expected) => {
+  ])('with %s gives an error that says what to do', async (_, tool, args, expected) => {
     const { call: ask } = await shared;
     const { isError, text } = await ask(tool, args);
     expect(isError).toBe(true);
@@ -92,12 +92,12 @@ describe('what a client gets wrong', () => {
 
   const shared = connect(makeDesk());
 
-  it('a tool that is not there is an error of the protocol', async () => {
+  it('for an unknown tool gives a protocol error', async () => {
     const { client } = await shared;
     await expect(client.callTool({ name: 'rm', arguments: {} })).rejects.toThrow(/rm/);
   });
 
-  it('ten megabytes are refused, and the next request is served', async () => {
+  it('of ten megabytes is refused, and the next request is served', async () => {
     const { call: ask } = await shared;
     const { isError, text } = await ask('save', { note: ['x'.repeat(10 * 1024 * 1024)] });
     expect(isError).toBe(true);
@@ -107,8 +107,8 @@ describe('what a client gets wrong', () => {
   });
 });
 
-describe('a store that is damaged', () => {
-  it('gives errors that name the way out, and what is whole is told', async () => {
+describe('a damaged store over MCP', () => {
+  it('gives errors with hints, and shows intact handovers', async () => {
     const desk = makeDesk();
     const mcp = await connect(desk);
     const { data } = await mcp.call('save', { note: ['whole'] });
@@ -125,7 +125,7 @@ describe('a store that is damaged', () => {
     expect((await mcp.call('status')).text).toContain('skipped 1 damaged file');
   });
 
-  it('where a store cannot be, all tools say so and the server lives', async () => {
+  it('that cannot be created is reported by all tools, and the server keeps running', async () => {
     const desk = makeDesk();
     writeFileSync(join(desk.folder, 'file'), '');
     const mcp = await connect(desk, { env: { HANDOVER_HOME: join(desk.folder, 'file', 'store') } });
@@ -134,8 +134,8 @@ describe('a store that is damaged', () => {
   });
 });
 
-describe('the wire', () => {
-  it('survives lines of any bytes', async () => {
+describe('the MCP connection', () => {
+  it('accepts lines of any bytes', async () => {
     const wire = start(makeDesk());
     wire.send(initialize('2025-06-18'));
     await wire.reply(0);
@@ -165,7 +165,7 @@ describe('the wire', () => {
     expect(await wire.ended).toBe(0);
   });
 
-  it('answers a line that is no message with what is wrong', async () => {
+  it('answers an invalid line with what is wrong', async () => {
     const wire = start(makeDesk());
     wire.send('{"jsonrpc":');
     expect(await wire.reply(null)).toMatchObject({ error: { code: -32_700 } });
@@ -198,7 +198,7 @@ describe('the wire', () => {
     expect(await wire.ended).toBe(0);
   });
 
-  it('ends when nobody reads its answers', async () => {
+  it('ends when its output is closed', async () => {
     const wire = start(makeDesk());
     wire.send(initialize('2025-06-18'));
     await wire.reply(0);
@@ -207,7 +207,7 @@ describe('the wire', () => {
     expect(await wire.ended).toBe(0);
   });
 
-  it('answers what was asked before its input ended, and leaves nothing half done', async () => {
+  it('answers requests sent before its input ended, and finishes their work', async () => {
     const desk = makeDesk();
     const wire = start(desk);
     wire.send(initialize('2025-06-18'));
@@ -222,8 +222,8 @@ describe('the wire', () => {
   });
 });
 
-describe('the network', () => {
-  it.runIf(canTrace)('is not touched: no socket listens, and none connects', async () => {
+describe('the network, used by the MCP server', () => {
+  it.runIf(canTrace)('is not used: no socket listens, and none connects', async () => {
     const desk = makeDesk();
     const lines = [
       initialize('2025-06-18'),
@@ -262,7 +262,7 @@ describe('the network', () => {
   // Pipes to a child are pairs of local sockets.
   const isReaching = (line: string): boolean => /\b(?:connect|listen|bind|accept4?|sendto)\(/.test(line);
 
-  it.runIf(canTrace)('is seen to be touched by a process that does', async () => {
+  it.runIf(canTrace)('is seen to be used by a process that does (checks the test itself)', async () => {
     const script = `const { createServer, connect } = require('node:net');
       const server = createServer((socket) => { socket.end(); server.close(); });
       server.listen(0, '127.0.0.1', () => connect(server.address().port, '127.0.0.1').resume());`;

@@ -29,8 +29,8 @@ async function work(): Promise<{
   return { desk, session, mcp };
 }
 
-describe('save', () => {
-  it('stays with the session when that is captured again', async () => {
+describe('the MCP tool save', () => {
+  it('keeps declared facts when the session is captured again', async () => {
     const { desk, session, mcp } = await work();
     await mcp.call('save', { decision: [DECISION], constraint: ['never touch the schema'] });
     session.transcript.human('Go on');
@@ -40,7 +40,7 @@ describe('save', () => {
     expect(await desk.ok(['resume'])).toContain('never touch the schema');
   });
 
-  it('adds up where the session is not known', async () => {
+  it('accumulates facts where the session is unknown', async () => {
     const desk = makeDesk();
     const { call } = await connect(desk, { name: 'codex-mcp-client' });
     expect((await call('save', { decision: [DECISION] })).data).toMatchObject({ session: null });
@@ -54,7 +54,7 @@ describe('save', () => {
     expect(brief).toContain('from codex');
   });
 
-  it('takes secrets out before anything is written', async () => {
+  it('redacts secrets before anything is written', async () => {
     const desk = makeDesk();
     const secret = `ghp_${'a1B2'.repeat(9)}`;
     const { call } = await connect(desk);
@@ -63,7 +63,7 @@ describe('save', () => {
     expect(await desk.ok(['show', 'latest', '--json'])).not.toContain(secret);
   });
 
-  it('writes nothing while it is paused, and says who may change that', async () => {
+  it('writes nothing while paused, and says who can unpause', async () => {
     const { desk, mcp } = await work();
     await desk.ok(['pause', '--why', 'release day']);
     for (const [tool, args] of [
@@ -81,7 +81,7 @@ describe('save', () => {
   });
 });
 
-describe('resume', () => {
+describe('the MCP tool resume', () => {
   it('gives the brief of the last session as the command does, for the agent that asks', async () => {
     const { desk, session } = await work();
     await desk.ok(['capture', '--transcript', session.path]);
@@ -94,7 +94,7 @@ describe('resume', () => {
     expect(text.startsWith(printed.trimEnd())).toBe(true);
   });
 
-  it('captures what no hook saw, but not the session that asks', async () => {
+  it('captures uncaptured sessions, but not the one that asks', async () => {
     const { desk, session, mcp } = await work();
     const other = writeSession(desk);
     tellWork(other, { goal: 'Rename the queue', file: join(desk.project, 'queue.ts'), decision: 'ok' });
@@ -104,13 +104,13 @@ describe('resume', () => {
     expect(rows.map((row) => row.session)).not.toContain(session.id);
   });
 
-  it('says so where nothing is kept', async () => {
+  it('says so when there is no handover', async () => {
     const { text, isError } = await (await connect(makeDesk())).call('resume');
     expect(isError).toBe(false);
     expect(text).toMatch(/^# project in .* has no handover yet/);
   });
 
-  it('is about the project that is named, or that the client has for a root', async () => {
+  it('uses the named project, or the root of the client', async () => {
     const desk = makeDesk();
     const other = join(desk.folder, 'other');
     mkdirSync(join(other, 'src'), { recursive: true });
@@ -124,8 +124,8 @@ describe('resume', () => {
   });
 });
 
-describe('get', () => {
-  it('gives a fact with its trust, its mark and the lines of the transcript behind it', async () => {
+describe('the MCP tool get', () => {
+  it('gives a fact with its trust, its mark and its transcript lines', async () => {
     const { desk, session, mcp } = await work();
     const { data } = await mcp.call('save', { decision: [DECISION] });
     const [declared] = data.facts as { id: string }[];
@@ -156,8 +156,8 @@ describe('get', () => {
   });
 });
 
-describe('search', () => {
-  it('finds what was kept, says how far it holds and how to open it, and keeps to the project', async () => {
+describe('the MCP tool search', () => {
+  it('finds facts of this project, with their trust and how to open them', async () => {
     const { desk, mcp } = await work();
     await mcp.call('save', {
       decision: [DECISION],
@@ -181,8 +181,8 @@ describe('search', () => {
   });
 });
 
-describe('resolve', () => {
-  it('marks a fact once, and the brief follows', async () => {
+describe('the MCP tool resolve', () => {
+  it('marks a fact once, and briefs follow', async () => {
     const { desk, mcp } = await work();
     const { data } = await mcp.call('save', { next: ['write the migration'] });
     const [fact] = data.facts as { id: string }[];
@@ -192,7 +192,7 @@ describe('resolve', () => {
     expect(await desk.ok(['render', 'latest'])).not.toContain('write the migration');
   });
 
-  it('wants a reason for what did not work', async () => {
+  it('requires a reason for a refuted fact', async () => {
     const { text, isError } = await (await connect(makeDesk())).call('resolve', {
       fact: 'f-x',
       as: 'refuted',
@@ -202,8 +202,8 @@ describe('resolve', () => {
   });
 });
 
-describe('sessions and status', () => {
-  it('tell who worked here, and what is kept', async () => {
+describe('the MCP tools sessions and status', () => {
+  it('list the sessions of this project, and the state of the store', async () => {
     const { desk, session, mcp } = await work();
     for (let at = 0; at < 3; at++) {
       const other = writeSession(desk);
@@ -223,7 +223,7 @@ describe('sessions and status', () => {
     });
   });
 
-  it('know the session by what the client sends along, before what the environment says', async () => {
+  it('identify the session by request metadata before the environment', async () => {
     const { desk, session, mcp } = await work();
     const other = writeSession(desk);
     tellWork(other, { goal: 'Another', file: join(desk.project, 'a.ts'), decision: 'ok' });
@@ -232,7 +232,7 @@ describe('sessions and status', () => {
     expect((await mcp.call('status')).data).toMatchObject({ session: { id: session.id } });
   });
 
-  it('know it without being told, as long as only one of the agent goes on here', async () => {
+  it('identify the session without metadata, if the agent has only one here', async () => {
     const desk = makeDesk();
     const old = writeSession(desk);
     tellWork(old, { goal: 'Old', file: join(desk.project, 'old.ts'), decision: 'ok' });

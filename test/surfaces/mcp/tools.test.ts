@@ -30,8 +30,8 @@ async function work(): Promise<{
   return { desk, session, mcp };
 }
 
-describe('the tools', () => {
-  it('are few, and each says what it is for, what it takes and what it changes', async () => {
+describe('the MCP tools', () => {
+  it('each describe their purpose, their arguments and what they change', async () => {
     const { client } = await connect(makeDesk());
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual([
@@ -56,13 +56,13 @@ describe('the tools', () => {
     expect(client.getInstructions()).toContain('never orders');
   });
 
-  it('take the budgets that briefs know', () => {
+  it('have the same budgets as briefs', () => {
     expect([SMALLEST_TOKENS, DEFAULT_TOKENS]).toEqual([SMALLEST_BUDGET, DEFAULT_BUDGET]);
   });
 });
 
-describe('save', () => {
-  it('keeps what is declared with the session that it is declared in, once', async () => {
+describe('the MCP tool save', () => {
+  it('saves declared facts once, with their session', async () => {
     const { desk, session, mcp } = await work();
     const said = {
       decision: [DECISION],
